@@ -1,0 +1,14 @@
+import { defineConfig, type Options } from "tsup"
+
+/** How every package is built: one ESM and one CJS file for each entry, with types for both. */
+export const packageConfig = (entry: Record<string, string>, options: Options = {}) =>
+  defineConfig({
+    entry,
+    format: ["esm", "cjs"],
+    dts: true,
+    clean: true,
+    splitting: true,
+    target: "node20",
+    treeshake: true,
+    ...options
+  })

@@ -1,0 +1,36 @@
+import { defineConfig } from "vitest/config"
+
+// Workspace packages are read as TypeScript from their `source` condition, so nothing has to be built first.
+const conditions = ["source", "module", "node", "development|production"]
+
+const shared = {
+  resolve: { conditions },
+  ssr: { resolve: { conditions } }
+}
+
+export default defineConfig({
+  ...shared,
+  test: {
+    projects: [
+      {
+        ...shared,
+        test: {
+          name: "unit",
+          include: ["{packages,apps,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: ["**/node_modules/**", "**/*.integration.test.ts"],
+          testTimeout: 30_000
+        }
+      },
+      {
+        ...shared,
+        test: {
+          name: "integration",
+          include: ["{packages,apps,examples}/*/test/**/*.integration.test.ts", "test/**/*.integration.test.ts"],
+          globalSetup: ["test/support/postgres.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000
+        }
+      }
+    ]
+  }
+})

@@ -25,6 +25,13 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  */
 export const Status = Schema.Literals(["pending", "delivering", "succeeded", "retrying", "failed", "endpoint_disabled"])
+
+/**
+ * Type of a decoded `Status`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Status = typeof Status.Type
 
 /**
@@ -43,6 +50,13 @@ export type Status = typeof Status.Type
  * @since 0.1.0
  */
 export const Trigger = Schema.Literals(["claim", "succeed", "retry", "fail", "disable", "block"])
+
+/**
+ * Type of a decoded `Trigger`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Trigger = typeof Trigger.Type
 
 /**
@@ -96,6 +110,16 @@ export class IllegalTransition extends Schema.TaggedError<IllegalTransition>()("
 
 /**
  * Returns the status that follows `trigger`, or the reason why there is none.
+ *
+ * **Example** (Moving a delivery on)
+ *
+ * ```ts import.meta.vitest
+ * import { DeliveryState } from "@govoice/core"
+ * import * as Result from "effect/Result"
+ *
+ * DeliveryState.next("delivering", "retry") // => Result.succeed("retrying")
+ * Result.isFailure(DeliveryState.next("succeeded", "claim")) // => true
+ * ```
  *
  * @category transitions
  * @since 0.1.0

@@ -55,6 +55,16 @@ export const isRetryableStatus = (status: number): boolean => status === 429 || 
  *
  * `attemptsRemain` turns a retryable failure into `retry`; without it the delivery has failed.
  *
+ * **Example** (Judging an answer)
+ *
+ * ```ts import.meta.vitest
+ * import { DeliveryVerdict } from "@govoice/core"
+ *
+ * DeliveryVerdict.judge({ _tag: "answered", status: 204 }, true) // => { trigger: "succeed", summary: null }
+ * DeliveryVerdict.judge({ _tag: "timed_out" }, true) // => { trigger: "retry", summary: "The request timed out." }
+ * DeliveryVerdict.judge({ _tag: "timed_out" }, false) // => { trigger: "fail", summary: "The request timed out." }
+ * ```
+ *
  * @category constructors
  * @since 0.1.0
  */

@@ -22,6 +22,13 @@ export const ErrorType = Schema.Literals([
   "rate_limit_error",
   "api_error"
 ])
+
+/**
+ * Type of a decoded `ErrorType`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type ErrorType = typeof ErrorType.Type
 
 /**

@@ -21,6 +21,13 @@ import { Timestamp } from "./Timestamp.ts"
  * @since 0.1.0
  */
 export const Reason = Schema.Struct({ code: Schema.String, message: Schema.String })
+
+/**
+ * Type of a decoded `Reason`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Reason = typeof Reason.Type
 
 /**
@@ -42,11 +49,20 @@ export const Invoice = Schema.Struct({
   rejection: Schema.NullOr(Reason).annotate({ description: "Why the national system refused the invoice." }),
   failure: Schema.NullOr(Reason).annotate({ description: "Why the gateway failed, last or for good." }),
   upo_available: Schema.Boolean.annotate({ description: "Whether the official receipt (UPO) can be downloaded." }),
-  attempt_count: Schema.Int.annotate({ description: "How many times a submission was attempted." }),
+  attempt_count: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description: "How many times a submission was attempted."
+  }),
   next_attempt_at: Schema.NullOr(Timestamp).annotate({ description: "When a retrying invoice is attempted next." }),
   created_at: Timestamp,
   updated_at: Timestamp,
   submitted_at: Schema.NullOr(Timestamp).annotate({ description: "When the national system took the invoice." }),
   completed_at: Schema.NullOr(Timestamp).annotate({ description: "When the invoice reached its final status." })
 }).annotate({ identifier: "Invoice", description: "One submitted invoice." })
+
+/**
+ * Type of a decoded `Invoice`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Invoice = typeof Invoice.Type

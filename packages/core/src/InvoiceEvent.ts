@@ -32,6 +32,13 @@ export const EventType = Schema.Literals([
   "invoice.rejected",
   "invoice.failed"
 ])
+
+/**
+ * Type of a decoded `EventType`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type EventType = typeof EventType.Type
 
 /**
@@ -48,6 +55,13 @@ export const InvoiceEvent = Schema.Struct({
   created_at: Timestamp,
   data: Schema.Struct({ invoice: Invoice })
 }).annotate({ identifier: "Event", description: "The raw JSON body of a webhook request." })
+
+/**
+ * Type of a decoded `InvoiceEvent`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type InvoiceEvent = typeof InvoiceEvent.Type
 
 /**

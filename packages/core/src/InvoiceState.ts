@@ -35,6 +35,13 @@ export const Status = Schema.Literals([
   "rejected",
   "failed"
 ])
+
+/**
+ * Type of a decoded `Status`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Status = typeof Status.Type
 
 /**
@@ -53,6 +60,13 @@ export type Status = typeof Status.Type
  * @since 0.1.0
  */
 export const Trigger = Schema.Literals(["claim", "retry", "submit", "accept", "reject", "receipt", "fail"])
+
+/**
+ * Type of a decoded `Trigger`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Trigger = typeof Trigger.Type
 
 /**
@@ -131,6 +145,16 @@ export class IllegalTransition extends Schema.TaggedError<IllegalTransition>()("
 
 /**
  * Returns the status that follows `trigger`, or the reason why there is none.
+ *
+ * **Example** (Moving an invoice on)
+ *
+ * ```ts import.meta.vitest
+ * import { InvoiceState } from "@govoice/core"
+ * import * as Result from "effect/Result"
+ *
+ * InvoiceState.next("submitting", "submit") // => Result.succeed("submitted")
+ * Result.isFailure(InvoiceState.next("rejected", "accept")) // => true
+ * ```
  *
  * @category transitions
  * @since 0.1.0

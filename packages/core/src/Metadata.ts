@@ -23,6 +23,13 @@ export const bounds = { keys: 50, keyLength: 40, valueLength: 500 } as const
 export const Metadata = Schema.Record(Schema.String, Schema.String).annotate({
   description: `Strings by name: at most ${bounds.keys} keys of at most ${bounds.keyLength} characters, values of at most ${bounds.valueLength}.`
 })
+
+/**
+ * Type of a decoded `Metadata`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Metadata = typeof Metadata.Type
 
 /**
@@ -31,6 +38,15 @@ export type Metadata = typeof Metadata.Type
  * **Details**
  *
  * The sentence names the key where there is one, and never repeats a value.
+ *
+ * **Example** (Judging metadata)
+ *
+ * ```ts import.meta.vitest
+ * import { Metadata } from "@govoice/core"
+ *
+ * Metadata.fault({ order: "2026/11/0042" }) // => undefined
+ * Metadata.fault({ order: 42 }) // => 'The metadata value of "order" must be a string.'
+ * ```
  *
  * @category guards
  * @since 0.1.0

@@ -12,4 +12,11 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  */
 export const Mode = Schema.Literals(["test", "live"])
+
+/**
+ * Type of a decoded `Mode`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Mode = typeof Mode.Type

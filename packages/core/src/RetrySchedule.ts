@@ -52,7 +52,17 @@ export const maxAttempts = (waits: ReadonlyArray<number>): number => waits.lengt
  * **Details**
  *
  * `attempt` counts the attempts made, from 1. `random` is in [0, 1). A `retryAfterMs` lengthens the wait, up to
- * `maxRetryAfter`, and never shortens it.
+ * `maxRetryAfter`, and never shortens it; one that is negative or not a number changes nothing.
+ *
+ * **Example** (Waiting after a failed attempt)
+ *
+ * ```ts import.meta.vitest
+ * import { RetrySchedule } from "@govoice/core"
+ *
+ * RetrySchedule.nextWait({ attempt: 1, random: 0.5 }) // => 5_000
+ * RetrySchedule.nextWait({ attempt: 1, random: 0.5, retryAfterMs: 60_000 }) // => 60_000
+ * RetrySchedule.nextWait({ attempt: 8, random: 0.5 }) // => undefined
+ * ```
  *
  * @category constructors
  * @since 0.1.0
@@ -66,5 +76,8 @@ export const nextWait = (options: {
   const wait = (options.waits ?? defaultWaits)[options.attempt - 1]
   if (wait === undefined) return undefined
   const spread = Math.round(wait * (1 - jitter + 2 * jitter * options.random))
-  return Math.max(spread, Math.min(options.retryAfterMs ?? 0, maxRetryAfter))
+  // Asked this way round, NaN falls through to the wait of the list.
+  return options.retryAfterMs !== undefined && options.retryAfterMs > spread
+    ? Math.max(spread, Math.min(Math.ceil(options.retryAfterMs), maxRetryAfter))
+    : spread
 }

@@ -16,6 +16,13 @@ import type { Trigger } from "./InvoiceState.ts"
  * @since 0.1.0
  */
 export const Scenario = Schema.Literals(["accepted", "rejected", "temporary_failure", "delayed"])
+
+/**
+ * Type of a decoded `Scenario`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Scenario = typeof Scenario.Type
 
 /**

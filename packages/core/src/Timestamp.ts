@@ -5,16 +5,25 @@
  */
 import * as Schema from "effect/Schema"
 
+// The pattern leaves open how long the month is.
+const isOfTheCalendar = (text: string): boolean => {
+  const date = new Date(text)
+  return !Number.isNaN(date.getTime()) && date.toISOString() === text
+}
+
 /**
- * ISO 8601 in UTC with milliseconds and `Z`, such as `2026-11-20T09:00:00.000Z`.
+ * ISO 8601 in UTC with milliseconds and `Z`, such as `2026-11-20T09:00:00.000Z`. The day has to exist: there is no
+ * 30th of February.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const Timestamp = Schema.String.check(
-  Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
-).annotate({
+export const Timestamp = Schema.String.annotate({
   description: "ISO 8601 in UTC with milliseconds.",
   format: "date-time",
   examples: ["2026-11-20T09:00:00.000Z"]
-})
+}).check(
+  // Without the flag `u` a pattern does not reach the JSON Schema.
+  Schema.isPattern(/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/u),
+  Schema.makeFilter(isOfTheCalendar, { expected: "a day of the calendar" })
+)

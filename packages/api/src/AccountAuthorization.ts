@@ -1,0 +1,38 @@
+/**
+ * Who is calling the control plane.
+ *
+ * @since 0.1.0
+ */
+import type { Ids } from "@govoice/core"
+import * as Context from "effect/Context"
+import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
+import * as HttpApiSecurity from "effect/http-api/HttpApiSecurity"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Problems from "./Problems.ts"
+
+/**
+ * The account whose access token came with the request.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class CurrentAccount extends Context.Service<CurrentAccount, Ids.AccountId>()("@govoice/api/CurrentAccount") {}
+
+/**
+ * Middleware that turns a bearer access token into the `CurrentAccount`.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class AccountAuthorization extends HttpApiMiddleware.Service<
+  AccountAuthorization,
+  { provides: CurrentAccount }
+>()("@govoice/api/AccountAuthorization", {
+  requiredForClient: true,
+  security: {
+    accessToken: HttpApiSecurity.bearer.pipe(
+      HttpApiSecurity.annotateMerge(OpenApi.annotations({ description: "The access token (a JWT) of a login." }))
+    )
+  },
+  error: Problems.schemas("missing_access_token")
+}) {}

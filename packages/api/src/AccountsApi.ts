@@ -1,0 +1,74 @@
+/**
+ * The HTTP contract of accounts and logins.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Schema from "effect/Schema"
+import { Account, TokenPair } from "./Account.ts"
+import { AccountAuthorization } from "./AccountAuthorization.ts"
+import * as Fields from "./Fields.ts"
+import * as Problems from "./Problems.ts"
+import { BodyReading, ParameterValidation } from "./Validation.ts"
+
+const RefreshToken = Schema.Struct({ refresh_token: Fields.text(1, 512) }).annotate({ identifier: "RefreshToken" })
+
+/**
+ * Signing up, logging in, staying logged in, logging out.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class AccountsApi extends HttpApiGroup.make("accounts")
+  .add(
+    HttpApiEndpoint.post("create", "/v1/control-plane/accounts", {
+      payload: Schema.Struct({ email: Fields.email, password: Fields.password }).annotate({ identifier: "NewAccount" }),
+      success: Account.pipe(HttpApiSchema.status(201)),
+      error: Problems.errors("email_taken", "signup_disabled", "rate_limit_exceeded")
+    }).annotateMerge(OpenApi.annotations({ summary: "Create an account" })),
+    HttpApiEndpoint.post("login", "/v1/control-plane/auth/login", {
+      payload: Schema.Struct({ email: Fields.text(1, 254), password: Fields.text(1, 128) }).annotate({
+        identifier: "Credentials"
+      }),
+      success: TokenPair,
+      error: Problems.errors("invalid_credentials", "rate_limit_exceeded")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Log in",
+        description: "The same answer, in the same time, for an unknown email and for a wrong password."
+      })
+    ),
+    HttpApiEndpoint.post("refresh", "/v1/control-plane/auth/refresh", {
+      payload: RefreshToken,
+      success: TokenPair,
+      error: Problems.errors("invalid_refresh_token", "rate_limit_exceeded")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Exchange a refresh token for new tokens",
+        description: "The token is spent. A spent token that is used again revokes all that came from the same login."
+      })
+    ),
+    HttpApiEndpoint.post("logout", "/v1/control-plane/auth/logout", {
+      payload: RefreshToken,
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors()
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Log out",
+        description: "Revokes all tokens of the login. Answers the same for a token that is not known."
+      })
+    )
+  )
+  .middleware(ParameterValidation)
+  .middleware(BodyReading)
+  .add(
+    HttpApiEndpoint.get("get", "/v1/control-plane/account", { success: Account, error: Problems.errors() })
+      .middleware(AccountAuthorization)
+      .annotateMerge(OpenApi.annotations({ summary: "Show the account that is logged in" }))
+  )
+  .annotateMerge(
+    OpenApi.annotations({ title: "Accounts", description: "Sign up, log in, stay logged in, log out." })
+  ) {}

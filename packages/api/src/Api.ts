@@ -1,0 +1,37 @@
+/**
+ * The whole contract: the value that servers serve, and that documents and clients are made from.
+ *
+ * @since 0.1.0
+ */
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as OpenApi from "effect/http-api/OpenApi"
+import { AccountsApi } from "./AccountsApi.ts"
+import { ApiKeysApi } from "./ApiKeysApi.ts"
+import { InvoicesApi } from "./InvoicesApi.ts"
+import { MeApi } from "./MeApi.ts"
+import { OrganizationsApi } from "./OrganizationsApi.ts"
+import * as Problems from "./Problems.ts"
+import { WebhookEndpointsApi } from "./WebhookEndpointsApi.ts"
+
+// A member that nobody knows is a typing mistake, in a body as in a query.
+const strict = { onExcessProperty: "error" } as const
+
+/**
+ * The API, version 1.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Api extends HttpApi.make("govoice")
+  .add(MeApi, InvoicesApi, AccountsApi, OrganizationsApi, ApiKeysApi, WebhookEndpointsApi)
+  .annotate(HttpApi.PayloadParseOptions, strict)
+  .annotate(HttpApi.QueryParseOptions, strict)
+  .annotate(HttpApi.AdditionalSchemas, [Problems.AnyProblem])
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Govoice API",
+      version: "1",
+      description:
+        "Submit e-invoices, follow them through the national system or a sandbox, hear of every milestone by signed webhook, download official receipts."
+    })
+  ) {}

@@ -1,0 +1,90 @@
+/**
+ * The HTTP contract of organizations and of what the owner sees of their invoices.
+ *
+ * @since 0.1.0
+ */
+import { Invoice, InvoiceState, Mode } from "@govoice/core"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Schema from "effect/Schema"
+import { AccountAuthorization } from "./AccountAuthorization.ts"
+import * as Fields from "./Fields.ts"
+import * as Lists from "./Lists.ts"
+import { Organization } from "./Organization.ts"
+import * as Problems from "./Problems.ts"
+import { BodyReading, ParameterValidation } from "./Validation.ts"
+
+const params = { org_id: Schema.String.annotate({ description: "The identifier of an organization, `org_…`." }) }
+
+const Name = Schema.Struct({ name: Fields.text(1, 200) }).annotate({ identifier: "OrganizationName" })
+
+/**
+ * Endpoints under `/v1/control-plane/organizations`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class OrganizationsApi extends HttpApiGroup.make("organizations")
+  .add(
+    HttpApiEndpoint.post("create", "/v1/control-plane/organizations", {
+      payload: Name,
+      success: Organization.pipe(HttpApiSchema.status(201)),
+      error: Problems.errors()
+    }).annotateMerge(OpenApi.annotations({ summary: "Create an organization" })),
+    HttpApiEndpoint.patch("update", "/v1/control-plane/organizations/:org_id", {
+      params,
+      payload: Schema.Struct({ name: Schema.optionalKey(Fields.text(1, 200)) }).annotate({
+        identifier: "OrganizationChange"
+      }),
+      success: Organization,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(OpenApi.annotations({ summary: "Rename an organization" })),
+    HttpApiEndpoint.put("putGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
+      params,
+      payload: Schema.Struct({ token: Fields.text(1, 1024), context_nip: Fields.nip }).annotate({
+        identifier: "GatewayCredential"
+      }),
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Store the credential for the national system",
+        description: "Write-only: encrypted at rest and never returned."
+      })
+    )
+  )
+  .middleware(BodyReading)
+  .add(
+    HttpApiEndpoint.get("list", "/v1/control-plane/organizations", {
+      query: Lists.pageQuery,
+      success: Lists.page("OrganizationList", Organization),
+      error: Problems.errors()
+    }).annotateMerge(OpenApi.annotations({ summary: "List organizations" })),
+    HttpApiEndpoint.get("get", "/v1/control-plane/organizations/:org_id", {
+      params,
+      success: Organization,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(OpenApi.annotations({ summary: "Show an organization" })),
+    HttpApiEndpoint.delete("deleteGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
+      params,
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(OpenApi.annotations({ summary: "Remove the credential for the national system" })),
+    HttpApiEndpoint.get("listInvoices", "/v1/control-plane/organizations/:org_id/invoices", {
+      params,
+      query: {
+        ...Lists.pageQuery,
+        status: Schema.optionalKey(InvoiceState.Status),
+        mode: Schema.optionalKey(Mode.Mode)
+      },
+      success: Lists.page("InvoiceList", Invoice.Invoice),
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(OpenApi.annotations({ summary: "List the invoices of an organization" }))
+  )
+  .middleware(ParameterValidation)
+  .middleware(AccountAuthorization)
+  .annotateMerge(
+    OpenApi.annotations({ title: "Organizations", description: "What API keys, endpoints and invoices belong to." })
+  ) {}

@@ -1,0 +1,131 @@
+/**
+ * The HTTP contract of webhook endpoints and of their delivery records.
+ *
+ * @since 0.1.0
+ */
+import { DeliveryState } from "@govoice/core"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Schema from "effect/Schema"
+import { AccountAuthorization } from "./AccountAuthorization.ts"
+import * as Fields from "./Fields.ts"
+import * as Lists from "./Lists.ts"
+import * as Problems from "./Problems.ts"
+import { BodyReading, ParameterValidation } from "./Validation.ts"
+import { WebhookDelivery } from "./WebhookDelivery.ts"
+import { NewWebhookEndpoint, RotatedWebhookEndpoint, WebhookEndpoint } from "./WebhookEndpoint.ts"
+
+const orgParams = { org_id: Schema.String.annotate({ description: "The identifier of an organization, `org_…`." }) }
+const params = {
+  endpoint_id: Schema.String.annotate({ description: "The identifier of a webhook endpoint, `we_…`." })
+}
+
+const url = Fields.text(1, 2048).annotate({
+  description:
+    "Where events are sent. Must be https and lead to a public address, unless the deployment says otherwise.",
+  examples: ["https://example.com/webhooks"]
+})
+const description = Schema.optionalKey(Schema.NullOr(Fields.text(0, 500)))
+const enabled = Schema.optionalKey(Schema.Boolean)
+
+/**
+ * Webhook endpoints of an organization.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
+  .add(
+    HttpApiEndpoint.post("create", "/v1/control-plane/organizations/:org_id/webhook-endpoints", {
+      params: orgParams,
+      payload: Schema.Struct({ url, event_types: Fields.eventTypes, description, enabled }).annotate({
+        identifier: "WebhookEndpointRequest"
+      }),
+      success: NewWebhookEndpoint.pipe(HttpApiSchema.status(201)),
+      error: Problems.errors("organization_not_found", "unsafe_webhook_url", "limit_reached")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Create a webhook endpoint",
+        description: "The signing secret is shown this once."
+      })
+    ),
+    HttpApiEndpoint.patch("update", "/v1/control-plane/webhook-endpoints/:endpoint_id", {
+      params,
+      payload: Schema.Struct({
+        url: Schema.optionalKey(url),
+        event_types: Schema.optionalKey(Fields.eventTypes),
+        description,
+        enabled
+      }).annotate({ identifier: "WebhookEndpointChange" }),
+      success: WebhookEndpoint,
+      error: Problems.errors("webhook_endpoint_not_found", "unsafe_webhook_url")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Change a webhook endpoint",
+        description: "Members that are left out stay as they are."
+      })
+    ),
+    HttpApiEndpoint.post("rotateSecret", "/v1/control-plane/webhook-endpoints/:endpoint_id/rotate-secret", {
+      params,
+      payload: Schema.Struct({
+        activates_in_seconds: Schema.optionalKey(
+          Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({
+            description: "From when on the new secret signs, in seconds from now. Defaults to 0."
+          })
+        )
+      }).annotate({ identifier: "SecretRotation" }),
+      success: RotatedWebhookEndpoint,
+      error: Problems.errors("webhook_endpoint_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Rotate the signing secret",
+        description: "Shows the new secret this once. A second rotation replaces one that is still pending."
+      })
+    )
+  )
+  .middleware(BodyReading)
+  .add(
+    HttpApiEndpoint.get("list", "/v1/control-plane/organizations/:org_id/webhook-endpoints", {
+      params: orgParams,
+      query: Lists.pageQuery,
+      success: Lists.page("WebhookEndpointList", WebhookEndpoint),
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(OpenApi.annotations({ summary: "List webhook endpoints" })),
+    HttpApiEndpoint.get("get", "/v1/control-plane/webhook-endpoints/:endpoint_id", {
+      params,
+      success: WebhookEndpoint,
+      error: Problems.errors("webhook_endpoint_not_found")
+    }).annotateMerge(OpenApi.annotations({ summary: "Show a webhook endpoint" })),
+    HttpApiEndpoint.delete("delete", "/v1/control-plane/webhook-endpoints/:endpoint_id", {
+      params,
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors("webhook_endpoint_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Delete a webhook endpoint",
+        description: "Deliveries that were not sent yet end as `endpoint_disabled`."
+      })
+    ),
+    HttpApiEndpoint.get("listDeliveries", "/v1/control-plane/webhook-endpoints/:endpoint_id/deliveries", {
+      params,
+      query: {
+        ...Lists.pageQuery,
+        status: Schema.optionalKey(DeliveryState.Status),
+        event_id: Schema.optionalKey(
+          Schema.NonEmptyString.annotate({ description: "Only deliveries of this event, `evt_…`." })
+        )
+      },
+      success: Lists.page("WebhookDeliveryList", WebhookDelivery),
+      error: Problems.errors("webhook_endpoint_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List what became of deliveries",
+        description: "Read-only. The same event may appear in more than one record: reconcile by `event_id`."
+      })
+    )
+  )
+  .middleware(ParameterValidation)
+  .middleware(AccountAuthorization)
+  .annotateMerge(OpenApi.annotations({ title: "Webhook endpoints", description: "Where events are sent." })) {}

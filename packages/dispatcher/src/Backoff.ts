@@ -1,0 +1,174 @@
+/**
+ * How long to wait before the next attempt. Pure functions: time and randomness are given to them.
+ *
+ * @since 0.1.0
+ */
+import { DispatcherError } from "./DispatcherError.ts"
+import { maxRetryAfterMs } from "./RetryAfter.ts"
+
+/**
+ * The waits between 8 attempts, in milliseconds: 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 6 h.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const defaultSchedule: ReadonlyArray<number> = [
+  5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000
+]
+
+/**
+ * Turns a wait into one that differs between attempts that failed together.
+ *
+ * **Details**
+ *
+ * Receives a wait in milliseconds and a number from 0 up to 1, and gives a wait in milliseconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Jitter = (delayMs: number, random: number) => number
+
+/**
+ * A wait that is up to `share` shorter or longer, evenly spread. `proportional(0.2)` of 10 s is 8 s to 12 s.
+ *
+ * @category jitter
+ * @since 0.1.0
+ */
+export const proportional =
+  (share: number): Jitter =>
+  (delayMs, random) =>
+    delayMs * (1 - share + 2 * share * random)
+
+/**
+ * Any wait up to the given one, evenly spread. Spreads a crowd best, at the cost of some very early attempts.
+ *
+ * @category jitter
+ * @since 0.1.0
+ */
+export const full: Jitter = (delayMs, random) => delayMs * random
+
+/**
+ * The given wait.
+ *
+ * @category jitter
+ * @since 0.1.0
+ */
+export const none: Jitter = (delayMs) => delayMs
+
+/**
+ * Settings of `exponential`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ExponentialOptions {
+  /** The first wait, in milliseconds. */
+  readonly baseMs: number
+  /** How many attempts there are in all; one more than waits. */
+  readonly attempts: number
+  /**
+   * What each wait is multiplied with to get the next.
+   *
+   * @default 2
+   */
+  readonly factor?: number | undefined
+  /**
+   * The longest wait, in milliseconds.
+   *
+   * @default 21_600_000 (6 hours)
+   */
+  readonly maxMs?: number | undefined
+}
+
+/**
+ * A schedule of waits that grow by a factor.
+ *
+ * **Example** (Doubling)
+ *
+ * ```ts import.meta.vitest
+ * import { Backoff } from "@govoice/dispatcher"
+ *
+ * Backoff.exponential({ baseMs: 1_000, attempts: 5, maxMs: 5_000 }) // => [1_000, 2_000, 4_000, 5_000]
+ * ```
+ *
+ * @throws {DispatcherError} `invalid_options` for a number that is not usable.
+ * @category constructors
+ * @since 0.1.0
+ */
+export const exponential = (options: ExponentialOptions): ReadonlyArray<number> => {
+  const { attempts, baseMs, factor = 2, maxMs = maxRetryAfterMs } = options
+  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 1_000) {
+    throw new DispatcherError("invalid_options", "attempts is not a whole number from 1 to 1000")
+  }
+  for (const [name, value] of Object.entries({ baseMs, factor, maxMs })) {
+    if (!Number.isFinite(value) || value < 0) {
+      throw new DispatcherError("invalid_options", `${name} is not a number of at least 0`)
+    }
+  }
+  return Array.from({ length: attempts - 1 }, (_, index) => Math.min(baseMs * factor ** index, maxMs))
+}
+
+/**
+ * What the next wait is made from.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface NextDelay {
+  /** How many attempts were made, from 1. */
+  readonly attempt: number
+  /**
+   * The waits between attempts, in milliseconds; one fewer than attempts.
+   *
+   * @default defaultSchedule
+   */
+  readonly schedule?: ReadonlyArray<number> | undefined
+  /**
+   * @default proportional(0.2)
+   */
+  readonly jitter?: Jitter | undefined
+  /**
+   * A number from 0 up to 1.
+   *
+   * @default Math.random
+   */
+  readonly random?: (() => number) | undefined
+  /** What the receiver asked to wait, in milliseconds. Lengthens the wait, up to 6 hours, and never shortens it. */
+  readonly retryAfterMs?: number | undefined
+}
+
+/**
+ * Milliseconds until the next attempt, a whole number, or `undefined` when no attempt is left.
+ *
+ * **Details**
+ *
+ * `retryAfterMs` is compared after jitter, so that nothing is sent before the receiver asked for. A value that is not a
+ * number of at least 0 changes nothing.
+ *
+ * **Example** (Waiting after the first attempt)
+ *
+ * ```ts import.meta.vitest
+ * import { Backoff } from "@govoice/dispatcher"
+ *
+ * Backoff.nextDelay({ attempt: 1, random: () => 0.5 }) // => 5_000
+ * Backoff.nextDelay({ attempt: 1, random: () => 0.5, retryAfterMs: 60_000 }) // => 60_000
+ * Backoff.nextDelay({ attempt: 8 }) // => undefined
+ * ```
+ *
+ * @category delays
+ * @since 0.1.0
+ */
+export const nextDelay = (options: NextDelay): number | undefined => {
+  const {
+    attempt,
+    jitter = proportional(0.2),
+    random = Math.random,
+    retryAfterMs,
+    schedule = defaultSchedule
+  } = options
+  const base = Number.isInteger(attempt) && attempt >= 1 ? schedule[attempt - 1] : undefined
+  if (base === undefined) return undefined
+  const delay = jitter(base, random())
+  const asked = retryAfterMs !== undefined && retryAfterMs >= 0 ? Math.min(retryAfterMs, maxRetryAfterMs) : 0
+  return Math.round(Math.max(delay, asked))
+}

@@ -80,7 +80,12 @@ export interface Rejected {
  */
 export type Submission =
   | { readonly _tag: "Submitted"; readonly reference: string; readonly pollAfterMs: number }
-  | { readonly _tag: "Ambiguous"; readonly reference: string; readonly reason: Invoice.Reason; readonly retryAfterMs: number }
+  | {
+      readonly _tag: "Ambiguous"
+      readonly reference: string
+      readonly reason: Invoice.Reason
+      readonly retryAfterMs: number
+    }
   | Rejected
   | Temporary
   | Permanent

@@ -1,0 +1,83 @@
+/**
+ * Finds what a parser notices late: where a document type begins, and where something begins that never ends.
+ *
+ * It walks over comments, CDATA sections and processing instructions without reading them, in one pass.
+ *
+ * @since 0.1.0
+ */
+
+/**
+ * Returns where the document type begins in the prolog of `xml`, or `undefined` where there is none.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const doctype = (xml: string): number | undefined => {
+  let index = xml.startsWith("\uFEFF") ? 1 : 0
+  for (;;) {
+    while (/[\t\n\r ]/.test(xml.charAt(index))) index++
+    const span = spanAt(xml, index)
+    if (span === undefined) return xml.startsWith("<!DOCTYPE", index) ? index : undefined
+    const end = endOf(xml, index, span)
+    if (end === undefined) return undefined
+    index = end
+  }
+}
+
+/**
+ * Something that begins and never ends.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Unended {
+  readonly what: string
+  readonly index: number
+}
+
+/**
+ * Returns the first comment, CDATA section or processing instruction of `xml` that is not closed, or the first
+ * ampersand that begins no reference.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const unended = (xml: string): Unended | undefined => {
+  const beginning = /[<&]/g
+  for (let match = beginning.exec(xml); match !== null; match = beginning.exec(xml)) {
+    const { index } = match
+    if (match[0] === "&") {
+      reference.lastIndex = index
+      if (!reference.test(xml)) return { what: "ampersand that begins no reference", index }
+      continue
+    }
+    const span = spanAt(xml, index)
+    if (span === undefined) continue
+    const end = endOf(xml, index, span)
+    if (end === undefined) return { what: `unclosed ${span.what}`, index }
+    beginning.lastIndex = end
+  }
+  return undefined
+}
+
+interface Span {
+  readonly what: string
+  readonly begin: string
+  readonly end: string
+}
+
+const spans: ReadonlyArray<Span> = [
+  { what: "comment", begin: "<!--", end: "-->" },
+  { what: "CDATA section", begin: "<![CDATA[", end: "]]>" },
+  { what: "processing instruction", begin: "<?", end: "?>" }
+]
+
+const spanAt = (xml: string, index: number): Span | undefined => spans.find(({ begin }) => xml.startsWith(begin, index))
+
+const endOf = (xml: string, index: number, span: Span): number | undefined => {
+  const end = xml.indexOf(span.end, index + span.begin.length)
+  return end === -1 ? undefined : end + span.end.length
+}
+
+// The names of references are judged by the parser; here only their end is looked for.
+const reference = /&[^\s&;<>"']+;/y

@@ -1,0 +1,170 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Effect, Schema } from "effect"
+import { CanonicalRequest, type Mode, type SandboxScenario } from "../src/index.ts"
+import { hostileText, record, thorough } from "./arbitraries.ts"
+
+const { canonicalForm, hash } = CanonicalRequest
+
+const hex = (request: CanonicalRequest.CanonicalRequest): string => Buffer.from(hash(request)).toString("hex")
+
+const request: CanonicalRequest.CanonicalRequest = {
+  mode: "test",
+  scenario: "accepted",
+  metadata: { order: "2026/11/0042", buyer: "Zażółć" },
+  invoiceXml: "<Faktura/>"
+}
+
+// A body as a client would write it, read as a server would.
+const submitted = (json: string): CanonicalRequest.CanonicalRequest => {
+  const body = JSON.parse(json) as { invoice_xml: string; metadata?: Record<string, string> }
+  return { mode: "test", scenario: "accepted", metadata: body.metadata ?? {}, invoiceXml: body.invoice_xml }
+}
+
+type Raw = readonly [Mode.Mode, SandboxScenario.Scenario | null, ReadonlyArray<readonly [string, string]>, string]
+
+const raw: Arbitrary.Arbitrary<Raw> = Arbitrary.all([
+  Arbitrary.schema(Schema.Literals(["test", "live"])),
+  Arbitrary.schema(Schema.NullOr(Schema.Literals(["accepted", "rejected"]))),
+  Arbitrary.array(Arbitrary.all([hostileText, hostileText]), { maxLength: 3 }),
+  hostileText
+])
+
+const build = ([mode, scenario, entries, invoiceXml]: Raw): CanonicalRequest.CanonicalRequest => ({
+  mode,
+  scenario,
+  metadata: record(entries),
+  invoiceXml
+})
+
+// An independent statement of when two requests are the same.
+const same = (a: CanonicalRequest.CanonicalRequest, b: CanonicalRequest.CanonicalRequest): boolean => {
+  const keys = Object.getOwnPropertyNames(a.metadata)
+  return (
+    a.mode === b.mode &&
+    a.scenario === b.scenario &&
+    a.invoiceXml === b.invoiceXml &&
+    keys.length === Object.getOwnPropertyNames(b.metadata).length &&
+    keys.every(
+      (key) =>
+        Object.hasOwn(b.metadata, key) &&
+        Object.getOwnPropertyDescriptor(a.metadata, key)?.value ===
+          Object.getOwnPropertyDescriptor(b.metadata, key)?.value
+    )
+  )
+}
+
+describe("CanonicalRequest", () => {
+  // Hashes are stored for a month and longer: a form that changes would turn every replay into a conflict.
+  it("has a form and a hash that stay", () => {
+    assert.strictEqual(
+      canonicalForm(request),
+      '["test","accepted",[["buyer","Zażółć"],["order","2026/11/0042"]],"<Faktura/>"]'
+    )
+    assert.strictEqual(hex(request), "aefdc4e384384561c32090ceb5c10a0868c1506063e8e6144d09b65bfdf7013f")
+  })
+
+  it("has another form in live mode, where no scenario applies", () => {
+    assert.strictEqual(
+      canonicalForm({ ...request, mode: "live", scenario: null, metadata: {} }),
+      '["live",null,[],"<Faktura/>"]'
+    )
+  })
+
+  it.effect("hashes the form in UTF-8 with SHA-256", () =>
+    Effect.gen(function* () {
+      const bytes = new TextEncoder().encode(canonicalForm(request))
+      const digest = yield* Effect.promise(() => crypto.subtle.digest("SHA-256", bytes))
+      assert.deepStrictEqual([...hash(request)], [...new Uint8Array(digest)])
+      assert.lengthOf(hash(request), 32)
+    })
+  )
+
+  it("does not care for whitespace, escapes or the order of members", () => {
+    const one = submitted('{"invoice_xml":"<a>é</a>","metadata":{"a":"1","b":"2"}}')
+    const other = submitted('{ "metadata" : {\n  "b":"2", "\\u0061":"1" },\t"invoice_xml":"<a>\\u00e9</a>" }')
+    assert.strictEqual(hex(one), hex(other))
+  })
+
+  it("takes absent metadata for empty", () => {
+    assert.strictEqual(hex(submitted('{"invoice_xml":"<a/>"}')), hex(submitted('{"invoice_xml":"<a/>","metadata":{}}')))
+  })
+
+  it("sorts keys the same way for keys that look like numbers", () => {
+    const one = submitted('{"invoice_xml":"<a/>","metadata":{"10":"a","9":"b","x":"c"}}')
+    const other = submitted('{"invoice_xml":"<a/>","metadata":{"x":"c","9":"b","10":"a"}}')
+    assert.strictEqual(hex(one), hex(other))
+  })
+
+  it.each<[what: string, changed: Partial<CanonicalRequest.CanonicalRequest>]>([
+    ["the mode", { mode: "live" }],
+    ["the scenario", { scenario: "delayed" }],
+    ["having a scenario", { scenario: null }],
+    ["a space in the document", { invoiceXml: "<Faktura />" }],
+    ["a line feed after the document", { invoiceXml: "<Faktura/>\n" }],
+    ["a byte order mark", { invoiceXml: "\ufeff<Faktura/>" }],
+    ["the Unicode normal form of a value", { metadata: { ...request.metadata, buyer: "Zażółć".normalize("NFD") } }],
+    ["a value", { metadata: { ...request.metadata, order: "2026/11/0043" } }],
+    ["the case of a key", { metadata: { Order: "2026/11/0042", buyer: "Zażółć" } }],
+    ["one key more", { metadata: { ...request.metadata, note: "" } }],
+    ["one key less", { metadata: { order: "2026/11/0042" } }],
+    ["values that changed places", { metadata: { order: "Zażółć", buyer: "2026/11/0042" } }]
+  ])("changes with %s", (_, changed) => {
+    assert.notStrictEqual(hex({ ...request, ...changed }), hex(request))
+  })
+
+  it("counts __proto__ as a key like any other", () => {
+    const plain = submitted('{"invoice_xml":"<a/>"}')
+    const one = submitted('{"invoice_xml":"<a/>","metadata":{"__proto__":"1"}}')
+    const other = submitted('{"invoice_xml":"<a/>","metadata":{"__proto__":"2"}}')
+    assert.strictEqual(canonicalForm(one), '["test","accepted",[["__proto__","1"]],"<a/>"]')
+    assert.strictEqual(new Set([plain, one, other].map(hex)).size, 3)
+  })
+
+  it.prop(
+    "gives equal requests one hash and different requests different ones",
+    [raw, raw],
+    ([a, b]) => {
+      const one = build(a)
+      const other = build(b)
+      assert.strictEqual(hex(one) === hex(other), same(one, other))
+    },
+    { arbitrary: { runs: 5000 } }
+  )
+
+  // Two independent draws are rarely alike; these differ in one place only.
+  it.prop(
+    "notices a change of any single part",
+    [raw, hostileText, Schema.Literals([0, 1, 2, 3, 4])],
+    ([draw, text, part]) => {
+      const one = build(draw)
+      const [mode, scenario, entries, invoiceXml] = draw
+      const other = build(
+        part === 0
+          ? [mode === "test" ? "live" : "test", scenario, entries, invoiceXml]
+          : part === 1
+            ? [mode, scenario === null ? "accepted" : null, entries, invoiceXml]
+            : part === 2
+              ? [mode, scenario, entries, text]
+              : part === 3
+                ? [mode, scenario, [...entries, [text, invoiceXml]], invoiceXml]
+                : [mode, scenario, entries.map(([key]) => [key, text] as const), invoiceXml]
+      )
+      assert.strictEqual(hex(one) === hex(other), same(one, other))
+    },
+    { arbitrary: { runs: 5000 } }
+  )
+
+  it.prop(
+    "is blind to the order in which the keys were written",
+    [raw],
+    ([[mode, scenario, entries, invoiceXml]]) => {
+      // Of a key that is written twice only the last value counts, so each is kept once.
+      const unique = [...new Map(entries)]
+      assert.strictEqual(
+        hex(build([mode, scenario, unique, invoiceXml])),
+        hex(build([mode, scenario, unique.toReversed(), invoiceXml]))
+      )
+    },
+    thorough
+  )
+})

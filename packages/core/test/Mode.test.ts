@@ -1,0 +1,12 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { Mode } from "../src/index.ts"
+
+describe("Mode", () => {
+  it("is test or live and nothing else", () => {
+    const accepted = ["test", "live", "demo", "Test", "TEST", "", "production", null, undefined, true].filter(
+      Schema.is(Mode.Mode)
+    )
+    assert.deepStrictEqual(accepted, ["test", "live"])
+  })
+})

@@ -1,0 +1,80 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { InvoiceEvent, InvoiceState, SandboxScenario } from "../src/index.ts"
+
+const { Scenario, plays } = SandboxScenario
+
+// Plays a scenario through the state machine, as a worker would: claim, then whatever the gateway says.
+const perform = (scenario: SandboxScenario.Scenario): { timeline: Array<string>; events: Array<string> } => {
+  let status: InvoiceState.Status = InvoiceState.initial
+  let step = 0
+  const timeline = [`0: ${status}`]
+  const events: Array<string> = [InvoiceState.emittedOnArrival]
+  for (const { afterSteps, trigger } of plays[scenario]) {
+    step += afterSteps
+    status = Result.getOrThrow(InvoiceState.next(Result.getOrThrow(InvoiceState.next(status, "claim")), trigger))
+    timeline.push(`${step}: ${trigger} -> ${status}`)
+    const event = InvoiceState.emits[trigger]
+    if (event !== null) events.push(event)
+  }
+  assert.isTrue(InvoiceState.isFinal(status))
+  return { timeline, events }
+}
+
+describe("SandboxScenario", () => {
+  it("has the four values of the header, and takes accepted where there is none", () => {
+    assert.deepStrictEqual(Scenario.literals, ["accepted", "rejected", "temporary_failure", "delayed"])
+    assert.strictEqual(SandboxScenario.defaultScenario, "accepted")
+  })
+
+  // The scenarios a second time, as what an integration sees: the step, and what has become of the invoice.
+  it.each<[scenario: SandboxScenario.Scenario, timeline: Array<string>, events: Array<string>]>([
+    [
+      "accepted",
+      ["0: queued", "1: submit -> submitted", "2: accept -> accepted", "3: receipt -> accepted"],
+      ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"]
+    ],
+    [
+      "rejected",
+      ["0: queued", "1: submit -> submitted", "2: reject -> rejected"],
+      ["invoice.received", "invoice.submitted", "invoice.rejected"]
+    ],
+    [
+      "temporary_failure",
+      ["0: queued", "1: retry -> retrying", "2: retry -> retrying", "4: fail -> failed"],
+      ["invoice.received", "invoice.failed"]
+    ],
+    [
+      "delayed",
+      ["0: queued", "1: submit -> submitted", "11: accept -> accepted", "12: receipt -> accepted"],
+      ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"]
+    ]
+  ])("plays %s step by step", (scenario, timeline, events) => {
+    assert.deepStrictEqual(perform(scenario), { timeline, events })
+  })
+
+  it("produces all six event types between the four", () => {
+    const events = new Set(Scenario.literals.flatMap((scenario) => perform(scenario).events))
+    assert.deepStrictEqual([...events].sort(), [...InvoiceEvent.EventType.literals].sort())
+  })
+
+  it("never moves twice at once", () => {
+    for (const scenario of Scenario.literals) {
+      assert.isTrue(plays[scenario].every(({ afterSteps }) => Number.isInteger(afterSteps) && afterSteps >= 1))
+    }
+  })
+
+  it("gives reasons with the codes of the contract", () => {
+    assert.strictEqual(SandboxScenario.rejection.code, "sandbox_rejected")
+    assert.strictEqual(SandboxScenario.failure.code, "gateway_unavailable")
+    assert.match(SandboxScenario.rejection.message, /sandbox/)
+    assert.match(SandboxScenario.failure.message, /sandbox/)
+  })
+
+  it("does not compile with a scenario left out", () => {
+    const { delayed: _, ...incomplete } = plays
+    // @ts-expect-error Property 'delayed' is missing
+    const table: { readonly [S in SandboxScenario.Scenario]: ReadonlyArray<SandboxScenario.Move> } = incomplete
+    assert.isFalse("delayed" in table)
+  })
+})

@@ -1,0 +1,52 @@
+/**
+ * What the property tests of this package draw from.
+ */
+import { Arbitrary, Schema } from "effect"
+
+/** Thousands: a hundred runs miss faults that two thousand find. */
+export const thorough = { arbitrary: { runs: 2000 } }
+
+// prettier-ignore
+const fragments: ReadonlyArray<string> = [
+  "a", "b", "1", "10", " ", "", "é", "€", "😀", "e\u0301", "\u200d", "\ufeff", "\u00a0", "\u2028",
+  '"', '","', '"]', "\\", '\\"', "[", "]", "{", "}", ",", ":", "null", "\n", "\\u0000", "<a/>", "&amp;",
+  "\u0000", "\ud83d", "\ude00", "\ud800", "\udfff", "__proto__", "constructor", "toString"
+]
+
+/** Strings put together from whatever has ever been mistaken for structure, or is counted in more than one way. */
+export const hostileText = Arbitrary.map(
+  Arbitrary.array(Arbitrary.schema(Schema.Literals(fragments)), { maxLength: 6 }),
+  (parts) => parts.join("")
+)
+
+/** Text that need not be text: any sequence of UTF-16 code units. */
+export const codeUnits = Arbitrary.map(
+  Arbitrary.array(
+    Arbitrary.schema(
+      Schema.Union([
+        Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0xffff })),
+        Schema.Int.check(Schema.isBetween({ minimum: 0xd800, maximum: 0xdfff }))
+      ])
+    ),
+    { maxLength: 12 }
+  ),
+  (units) => String.fromCharCode(...units)
+)
+
+/** Sixteen random bytes. */
+export const bytes = Arbitrary.map(
+  Arbitrary.array(Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))), {
+    minLength: 16,
+    maxLength: 16
+  }),
+  (values) => Uint8Array.from(values)
+)
+
+/** An object as `JSON.parse` would make it: `__proto__` is a member like any other. */
+export const record = <A>(entries: ReadonlyArray<readonly [string, A]>): Record<string, A> => {
+  const object: Record<string, A> = {}
+  for (const [key, value] of entries) {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+  }
+  return object
+}

@@ -1,0 +1,80 @@
+/**
+ * Records as they stand on the wire, written by hand.
+ */
+
+/** An invoice that was accepted and has its receipt. */
+export const acceptedInvoice = {
+  id: "inv_01m7q5cqg0e6786ptds43fm4k3",
+  object: "invoice",
+  mode: "test",
+  status: "accepted",
+  scenario: "accepted",
+  metadata: { order: "2026/11/0042", buyer: "Zażółć gęślą jaźń" },
+  official_number: "5265877635-20261120-0100A0B1C2D3-5F",
+  rejection: null,
+  failure: null,
+  upo_available: true,
+  attempt_count: 1,
+  next_attempt_at: null,
+  created_at: "2026-11-20T09:00:00.000Z",
+  updated_at: "2026-11-20T09:00:03.021Z",
+  submitted_at: "2026-11-20T09:00:01.007Z",
+  completed_at: "2026-11-20T09:00:02.013Z"
+}
+
+/** The same invoice on the day it came in. */
+export const queuedInvoice = {
+  ...acceptedInvoice,
+  status: "queued",
+  official_number: null,
+  upo_available: false,
+  attempt_count: 0,
+  updated_at: "2026-11-20T09:00:00.000Z",
+  submitted_at: null,
+  completed_at: null
+}
+
+/** An invoice in every status. */
+export const invoices = [
+  queuedInvoice,
+  { ...queuedInvoice, status: "submitting", attempt_count: 1 },
+  {
+    ...queuedInvoice,
+    status: "retrying",
+    scenario: "temporary_failure",
+    attempt_count: 1,
+    failure: { code: "gateway_unavailable", message: "The gateway was unavailable." },
+    next_attempt_at: "2026-11-20T09:00:02.000Z"
+  },
+  { ...queuedInvoice, status: "submitted", attempt_count: 1, submitted_at: "2026-11-20T09:00:01.007Z" },
+  { ...queuedInvoice, mode: "live", scenario: null, metadata: {} },
+  acceptedInvoice,
+  {
+    ...acceptedInvoice,
+    status: "rejected",
+    scenario: "rejected",
+    official_number: null,
+    upo_available: false,
+    rejection: { code: "sandbox_rejected", message: "The invoice was rejected." }
+  },
+  {
+    ...acceptedInvoice,
+    status: "failed",
+    scenario: "temporary_failure",
+    official_number: null,
+    upo_available: false,
+    attempt_count: 3,
+    submitted_at: null,
+    failure: { code: "gateway_unavailable", message: "The gateway was unavailable." }
+  }
+]
+
+/** What a webhook carries. */
+export const acceptedEvent = {
+  id: "evt_01m7q5cqg0e6786ptds43fm4k3",
+  object: "event",
+  type: "invoice.accepted",
+  mode: "test",
+  created_at: "2026-11-20T09:00:02.013Z",
+  data: { invoice: { ...acceptedInvoice, upo_available: false, updated_at: "2026-11-20T09:00:02.013Z" } }
+}

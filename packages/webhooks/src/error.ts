@@ -1,0 +1,71 @@
+/**
+ * The ways in which a webhook can fail verification.
+ *
+ * @module
+ */
+
+/**
+ * Stable codes of a {@link WebhookVerificationError}. A minor release may add codes, so a `switch` over them needs a
+ * `default`.
+ */
+export type WebhookVerificationErrorCode =
+  | "missing_header"
+  | "malformed_header"
+  | "duplicate_header"
+  | "malformed_timestamp"
+  | "timestamp_too_old"
+  | "timestamp_too_new"
+  | "no_match"
+  | "id_mismatch"
+  | "body_not_raw"
+  | "body_not_json"
+  | "bad_secret"
+
+/**
+ * Thrown when a webhook is not what it claims to be, or when a verifier or signer was set up wrongly.
+ *
+ * **Details**
+ *
+ * Compare `code`: unlike the message it does not change, and unlike `instanceof` it holds when two copies of this
+ * package are installed. `_tag` is the literal by which `Effect.catchTag` and the like find it.
+ *
+ * Neither the message nor a property nor the stack contains a secret, a signature or a part of the body, so the error
+ * may be logged as it is.
+ */
+export class WebhookVerificationError extends Error {
+  readonly _tag = "WebhookVerificationError"
+  override readonly name = this._tag
+
+  /** Which check failed. */
+  declare readonly code: WebhookVerificationErrorCode
+
+  /** What to look at: the header in question, or what is most often done wrong. The message ends with it. */
+  declare readonly hint: string
+
+  /**
+   * The HTTP status to answer with: 400 where the request is at fault; 500 where this side is (`body_not_raw`,
+   * `bad_secret`), since the service gives up after a 400 and tries again after a 500.
+   */
+  declare readonly status: 400 | 500
+
+  constructor(
+    code: WebhookVerificationErrorCode,
+    hint = "pass the raw body, never parsed, and the whole secret",
+    status: 400 | 500 = 400
+  ) {
+    super(`${code}: ${hint}`)
+    this.code = code
+    this.hint = hint
+    this.status = status
+  }
+}
+
+/** Refuses a webhook that does not hold what it should. */
+export function check(
+  holds: unknown,
+  code: WebhookVerificationErrorCode,
+  hint?: string,
+  status?: 400 | 500
+): asserts holds {
+  if (!holds) throw new WebhookVerificationError(code, hint, status)
+}

@@ -1,0 +1,77 @@
+/**
+ * The sending side.
+ *
+ * @module
+ */
+import { readBody, type WebhookBody } from "./body.ts"
+import { nodeSignature, signedBytes, webKey } from "./internal/mac.ts"
+import { nodeCrypto, subtle } from "./internal/platform.ts"
+import { checkSecret } from "./secret.ts"
+
+/** What is signed, and with which secret. */
+export interface SignOptions {
+  /** The secret of the endpoint, `whsec_…`, all of it. */
+  readonly secret: string
+  /** The value of `Gov-Timestamp`. Text is signed as it stands; a `Date` as its `toISOString()`. */
+  readonly timestamp: string | Date
+  readonly body: WebhookBody
+}
+
+/** What {@link signedHeaders} makes headers of. */
+export interface SignedHeadersOptions {
+  /** The id of the event in the body. */
+  readonly id: string
+  /** The secret of the endpoint, `whsec_…`, all of it. */
+  readonly secret: string
+  /** @default new Date() */
+  readonly timestamp?: string | Date | undefined
+  readonly body: WebhookBody
+}
+
+/** The headers by which a receiver verifies a webhook. */
+export type SignedHeaders = {
+  readonly "Gov-Event-Id": string
+  readonly "Gov-Timestamp": string
+  readonly "Gov-Signature": string
+}
+
+/**
+ * The value of `Gov-Signature` for a body: `v1=` and 64 lowercase hex digits.
+ *
+ * @throws {WebhookVerificationError} `bad_secret` or `body_not_raw`.
+ */
+export const sign = async (options: SignOptions): Promise<string> => {
+  if (nodeCrypto()) return signSync(options)
+  const key = webKey(checkSecret(options.secret))
+  const data = signedBytes(isoText(options.timestamp), readBody(options.body))
+  const mac = new Uint8Array(await subtle().sign("HMAC", await key, data))
+  return `v1=${Array.from(mac, (byte) => byte.toString(16).padStart(2, "0")).join("")}`
+}
+
+/**
+ * As {@link sign}, at once, on Node, Bun, Deno and workerd with nodejs_compat.
+ *
+ * @throws {WebhookVerificationError} `bad_secret` or `body_not_raw`.
+ * @throws {Error} that names `sign`, where the runtime has no `node:crypto`.
+ */
+export const signSync = ({ secret, timestamp, body }: SignOptions): string => {
+  const node = nodeCrypto()
+  if (!node) throw new Error("There is no node:crypto here: use sign")
+  return nodeSignature(node, checkSecret(secret), isoText(timestamp), readBody(body))
+}
+
+/**
+ * The three headers that a receiver verifies a webhook by.
+ *
+ * @throws {WebhookVerificationError} `bad_secret` or `body_not_raw`.
+ */
+export const signedHeaders = async (options: SignedHeadersOptions): Promise<SignedHeaders> => {
+  const timestamp = isoText(options.timestamp ?? new Date())
+  return {
+    "Gov-Event-Id": options.id,
+    "Gov-Timestamp": timestamp,
+    "Gov-Signature": await sign({ ...options, timestamp })
+  }
+}
+
+const isoText = (timestamp: string | Date) => (typeof timestamp === "string" ? timestamp : timestamp.toISOString())

@@ -115,7 +115,7 @@ export interface DispatcherOptions extends PolicyOptions {
    * How many connections may be open at once to one target: a scheme, host, port and address. Further requests wait,
    * within their deadlines.
    *
-   * @default 16
+   * @default 64
    */
   readonly maxConnectionsPerTarget?: number | undefined
 
@@ -182,8 +182,9 @@ export type Phase = "guard" | "lookup" | "queue" | "connect" | "tls" | "response
  * @since 0.1.0
  */
 export interface AttemptDiagnostics {
-  readonly hostname: string
-  readonly port: number
+  /** Absent where the URL was refused before it was known. */
+  readonly hostname?: string | undefined
+  readonly port?: number | undefined
   readonly outcome: "delivered" | "refused" | "blocked" | "interrupted" | `failed_${string}`
   /** The phase in which it ended. */
   readonly phase: Phase

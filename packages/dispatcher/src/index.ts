@@ -5,6 +5,7 @@
  */
 export * as Backoff from "./Backoff.ts"
 export { Dispatcher } from "./Dispatcher.ts"
+export * as DispatcherMetrics from "./DispatcherMetrics.ts"
 export { DispatcherError, type DispatcherErrorCode } from "./DispatcherError.ts"
 export { badPorts, judgeAddress, judgeUrl, type Rule, type Verdict } from "./Guard.ts"
 export { makeDispatcher, type PromiseDispatcher } from "./makeDispatcher.ts"

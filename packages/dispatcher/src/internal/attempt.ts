@@ -11,10 +11,12 @@ import type { FailureReason, Outcome } from "../Outcome.ts"
 import { parseRetryAfter } from "../RetryAfter.ts"
 import { codeOf, PeerAddressError, ProtocolError, reasonOf } from "./classify.ts"
 import type { Connection } from "./connection.ts"
+import { diagnose, type Moments, observe } from "./diagnostics.ts"
 import type { Engine } from "./engine.ts"
 import type { Answer } from "./lookups.ts"
 import type { Prepared } from "./request.ts"
 import type { Target } from "./target.ts"
+import { elapsed } from "./time.ts"
 import type { Target as UrlTarget } from "./url.ts"
 
 /** How many addresses of one answer are tried. */
@@ -24,23 +26,31 @@ const connectTimeoutMs = 3_000
 /** How many informational responses may come before the final one. */
 const maxInformational = 8
 /** How many header fields a response may have. */
-const maxHeaders = 200
+const maxFields = 200
 
-export type Settle = (outcome: Outcome, error?: DispatcherError) => void
+/** Who asked for an attempt. One of the three is called, once. */
+export interface Observer {
+  readonly onOutcome: (outcome: Outcome, diagnose: () => AttemptDiagnostics) => void
+  readonly onDefect: (error: DispatcherError) => void
+  /** The dispatcher was destroyed. Not called for `cancel`. */
+  readonly onDestroyed: () => void
+}
+
+type ResponseHeaders = Readonly<Record<string, string | Array<string> | undefined>>
 
 export class Attempt implements Dispatcher.DispatchHandler {
-  readonly target: UrlTarget
+  readonly url: UrlTarget
+  readonly dispatchOptions: Dispatcher.DispatchOptions & { readonly headers: Array<string> }
   connection: Connection | undefined
   waitsFor: Target | undefined
-  readonly dispatchOptions: Dispatcher.DispatchOptions
   readonly #engine: Engine
   readonly #deadlineMs: number
-  readonly #settle: Settle
-  readonly #startedAt = performance.now()
+  readonly #observer: Observer
+  readonly #moments: Moments = { started: performance.now() }
   #phase: Phase = "lookup"
   #settled = false
   #attempted = false
-  #leave: (() => void) | undefined
+  #leaveLookup: (() => void) | undefined
   #deadline: NodeJS.Timeout | undefined
   #connectTimer: NodeJS.Timeout | undefined
   #candidates: ReadonlyArray<string> = []
@@ -48,30 +58,20 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #tried = 0
   #informational = 0
   #controller: Dispatcher.DispatchController | undefined
-  #lookedUpAt: number | undefined
-  #acquiredAt: number | undefined
-  #connectedAt: number | undefined
-  #securedAt: number | undefined
-  #sentAt: number | undefined
 
-  constructor(engine: Engine, target: UrlTarget, prepared: Prepared, settle: Settle) {
+  constructor(engine: Engine, url: UrlTarget, prepared: Prepared, observer: Observer) {
     this.#engine = engine
-    this.target = target
+    this.url = url
     this.#deadlineMs = prepared.deadlineMs
-    this.#settle = settle
-    this.dispatchOptions = {
-      path: target.path,
-      method: prepared.method,
-      headers: prepared.headers as Array<string>,
-      body: prepared.body
-    }
+    this.#observer = observer
+    this.dispatchOptions = { path: url.path, method: prepared.method, headers: prepared.headers, body: prepared.body }
   }
 
   start(): void {
     this.#deadline = setTimeout(() => this.#onDeadline(), this.#deadlineMs)
-    const { addresses, hostname } = this.target
+    const { addresses, hostname } = this.url
     if (addresses === undefined) {
-      this.#leave = this.#engine.lookups.join(hostname, (answer) => this.#onAnswer(answer))
+      this.#leaveLookup = this.#engine.lookups.join(hostname, (answer) => this.#onAnswer(answer))
     } else {
       this.#onAnswer({ _tag: "Addresses", addresses })
     }
@@ -84,10 +84,17 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#abandon()
   }
 
+  /** Like `cancel`, and tells whoever asked. */
+  destroy(): void {
+    if (this.#settled) return
+    this.cancel()
+    this.#observer.onDestroyed()
+  }
+
   #onAnswer(answer: Answer): void {
     if (this.#settled) return
-    this.#leave = undefined
-    this.#lookedUpAt = performance.now()
+    this.#leaveLookup = undefined
+    if (this.url.addresses === undefined) this.#moments.lookedUp = performance.now()
     switch (answer._tag) {
       case "Addresses":
         this.#candidates = answer.addresses
@@ -101,77 +108,83 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #acquire(): void {
     this.#phase = "queue"
-    const target = this.#engine.choose(this, this.#candidates)
-    this.#address = target.address
-    target.take(this)
+    try {
+      const target = this.#engine.choose(this, this.#candidates)
+      this.#address = target.address
+      target.take(this)
+    } catch (error) {
+      this.#defect(error)
+    }
   }
 
-  // What a connection tells the attempt it carries.
+  // What the connection tells.
 
   onAcquired(): void {
-    this.#acquiredAt = performance.now()
+    this.#moments.acquired = performance.now()
+    this.#moments.connected = undefined
     this.#phase = "connect"
     this.#tried++
     if (this.#tried < maxAddresses && this.#candidates.length > 1) {
-      const left = this.#deadlineMs - (this.#acquiredAt - this.#startedAt)
+      const left = this.#deadlineMs - (this.#moments.acquired - this.#moments.started)
       this.#connectTimer = setTimeout(() => this.#nextAddress("ETIMEDOUT"), Math.min(connectTimeoutMs, left / 2))
     }
   }
 
   onConnected(secure: boolean): void {
     clearTimeout(this.#connectTimer)
-    this.#connectedAt = performance.now()
+    this.#moments.connected = performance.now()
     if (secure) this.#phase = "tls"
   }
 
   onSecured(): void {
-    this.#securedAt = performance.now()
+    this.#moments.secured = performance.now()
+  }
+
+  /** More was received than any response head can be. */
+  onOverflow(): void {
+    this.#controller?.abort(new ProtocolError("The response head does not end"))
   }
 
   // What undici tells.
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    const { connection } = this
+    if (this.#settled || connection === undefined) {
+      controller.abort(new Error("The attempt is over"))
+      return
+    }
     clearTimeout(this.#connectTimer)
     this.#controller = controller
     this.#attempted = true
     this.#phase = "response"
-    this.#sentAt = performance.now()
-    this.#engine.sending(this.connection!)
+    this.#moments.sent = performance.now()
+    this.#engine.receives(connection)
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | Array<string> | undefined>
-  ): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (this.#settled) return
-    if (fieldCount(controller.rawHeaders) > maxHeaders) {
+    if (fieldCount(controller.rawHeaders) > maxFields) {
       controller.abort(new ProtocolError("The response has too many header fields"))
     } else if (status >= 100 && status < 200) {
       if (++this.#informational > maxInformational) {
-        controller.abort(new ProtocolError("The response has too many informational responses before it"))
+        controller.abort(new ProtocolError("Too many informational responses came before the response"))
       }
     } else if (status < 200 || status > 599) {
       controller.abort(new ProtocolError("The response has a status that does not exist"))
     } else {
       this.#respond(status, headers)
-      this.#engine.discarding(this.connection!, controller, headers["content-length"])
+      if (this.connection?.discard(headers["content-length"]) === false) controller.abort(bodyTooLong())
     }
   }
 
-  onResponseData(): void {}
-
-  /** More came than any response head can be. */
-  overflow(): void {
-    this.#controller?.abort(new ProtocolError("The response head does not end"))
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (this.connection?.discarded(chunk.byteLength) === false) controller.abort(bodyTooLong())
   }
 
   onResponseEnd(): void {
     const { connection } = this
     this.connection = undefined
-    if (connection === undefined) return
-    this.#engine.idling(connection)
-    connection.target.release(connection)
+    connection?.release()
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -181,9 +194,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     if (this.#settled) return
     if (error instanceof PeerAddressError) return this.#block("peer-address")
     const code = codeOf(error)
-    if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH") {
-      return this.#defect(error)
-    }
+    if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH") return this.#defect(error)
     if (this.#phase === "connect") return this.#nextAddress(code)
     this.#fail(reasonOf(this.#phase, error), code)
   }
@@ -208,103 +219,68 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   /** Lets go of whatever the attempt holds or waits for. */
   #abandon(): void {
-    this.#leave?.()
-    this.#leave = undefined
-    this.waitsFor?.waiters.delete(this)
-    this.waitsFor = undefined
+    this.#leaveLookup?.()
+    this.#leaveLookup = undefined
+    this.waitsFor?.leave(this)
     const { connection } = this
     this.connection = undefined
     connection?.close()
   }
 
-  #respond(status: number, headers: Record<string, string | Array<string> | undefined>): void {
-    const durationMs = this.#elapsed()
+  #respond(status: number, headers: ResponseHeaders): void {
+    const durationMs = elapsed(this.#moments.started)
     if (status < 300) {
       this.#finish({ _tag: "Delivered", status, attempted: true, durationMs }, "delivered")
       return
     }
+    const retryable = status === 429 || status >= 500
     const retryAfter = status === 429 || status === 503 ? headers["retry-after"] : undefined
     const retryAfterMs = typeof retryAfter === "string" ? parseRetryAfter(retryAfter, Date.now()) : undefined
-    const refused = {
-      _tag: "Refused",
-      status,
-      retryable: status === 429 || status >= 500,
-      attempted: true,
-      durationMs
-    } as const
+    const refused = { _tag: "Refused", status, retryable, attempted: true, durationMs } as const
     this.#finish(retryAfterMs === undefined ? refused : { ...refused, retryAfterMs }, "refused")
   }
 
   #fail(reason: FailureReason, code: string): void {
-    this.#finish(
-      { _tag: "Failed", reason, retryable: true, attempted: this.#attempted, durationMs: this.#elapsed() },
-      `failed_${reason}`,
-      code
-    )
+    const durationMs = elapsed(this.#moments.started)
+    const outcome = { _tag: "Failed", reason, retryable: true, attempted: this.#attempted, durationMs } as const
+    this.#finish(outcome, `failed_${reason}`, code)
   }
 
   #block(rule: Rule): void {
-    this.#finish({ _tag: "Blocked", rule, retryable: false, attempted: false, durationMs: this.#elapsed() }, "blocked")
+    const durationMs = elapsed(this.#moments.started)
+    this.#finish({ _tag: "Blocked", rule, retryable: false, attempted: false, durationMs }, "blocked")
   }
 
-  #defect(cause: Error): void {
-    const outcome: Outcome = {
-      _tag: "Failed",
-      reason: "protocol",
-      retryable: true,
-      attempted: this.#attempted,
-      durationMs: this.#elapsed()
-    }
+  #defect(cause: unknown): void {
     this.#end("failed_defect", codeOf(cause))
-    this.#settle(outcome, new DispatcherError("defect", "The request could not be written", { cause }))
+    this.#abandon()
+    this.#observer.onDefect(new DispatcherError("defect", "The request could not be made", { cause }))
   }
 
   #finish(outcome: Outcome, label: AttemptDiagnostics["outcome"], code?: string): void {
-    this.#end(label, code, outcome)
-    this.#settle(outcome)
+    const diagnostics = this.#end(label, code, outcome)
+    this.#observer.onOutcome(outcome, diagnostics)
   }
 
-  #end(label: AttemptDiagnostics["outcome"], code?: string, outcome?: Outcome): void {
+  #end(label: AttemptDiagnostics["outcome"], code?: string, outcome?: Outcome): () => AttemptDiagnostics {
     this.#settled = true
     clearTimeout(this.#deadline)
     clearTimeout(this.#connectTimer)
-    this.#engine.ended(this)
-    this.#engine.report(() => this.#diagnose(label, code, outcome))
-  }
-
-  #elapsed(): number {
-    return rounded(performance.now() - this.#startedAt)
-  }
-
-  #diagnose(label: AttemptDiagnostics["outcome"], code?: string, outcome?: Outcome): AttemptDiagnostics {
-    const now = performance.now()
-    const span = (from: number | undefined, to: number | undefined) =>
-      from === undefined ? undefined : rounded((to ?? now) - from)
-    const connecting = this.#connectedAt === undefined && this.#sentAt !== undefined ? undefined : this.#acquiredAt
-    return {
-      hostname: this.target.hostname,
-      port: this.target.port,
-      outcome: label,
-      phase: outcome?._tag === "Delivered" || outcome?._tag === "Refused" ? "done" : this.#phase,
-      address: this.#address,
-      addressesTried: this.#tried,
-      reusedConnection: this.#sentAt !== undefined && this.#connectedAt === undefined,
-      code,
-      rule: outcome?._tag === "Blocked" ? outcome.rule : undefined,
-      status: outcome !== undefined && "status" in outcome ? outcome.status : undefined,
-      durationMs: rounded(now - this.#startedAt),
-      timings: {
-        lookupMs: this.target.addresses === undefined ? span(this.#startedAt, this.#lookedUpAt) : undefined,
-        queueMs: span(this.#lookedUpAt, this.#acquiredAt),
-        connectMs: span(connecting, this.#connectedAt),
-        tlsMs: this.target.secure ? span(this.#connectedAt, this.#securedAt) : undefined,
-        responseMs: span(this.#sentAt, undefined)
-      }
-    }
+    this.#moments.ended = performance.now()
+    const { hostname, port, secure } = this.url
+    const address = this.#address
+    const phase = this.#phase
+    const addressesTried = this.#tried
+    const moments = this.#moments
+    observe(this.#engine.instruments, label, moments)
+    const report = () =>
+      diagnose({ hostname, port, secure, address, phase, addressesTried, moments, label, code, outcome })
+    this.#engine.ended(this, report)
+    return report
   }
 }
 
+const bodyTooLong = () => new Error("The body is longer than what is discarded")
+
 const fieldCount = (raw: Dispatcher.DispatchController["rawHeaders"]): number =>
   Array.isArray(raw) ? raw.length / 2 : 0
-
-const rounded = (milliseconds: number): number => Math.round(milliseconds * 1_000) / 1_000

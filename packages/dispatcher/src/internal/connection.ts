@@ -3,138 +3,119 @@
  *
  * A connection carries one attempt at a time. Between attempts it is idle, or still discarding what is left of a body.
  */
-import * as net from "node:net"
-import * as tls from "node:tls"
+import type * as net from "node:net"
 import { Client } from "undici"
-import { format, ipv4At, parse } from "./address.ts"
 import type { Attempt } from "./attempt.ts"
-import { PeerAddressError } from "./classify.ts"
+import { headersAsGiven } from "./headersAsGiven.ts"
+import { open } from "./socket.ts"
 import type { Target } from "./target.ts"
 
-/** The largest response head that is read, in bytes; also the most a body may have to be discarded. */
+/** The largest response head that is read, in bytes. */
 const maxHeadBytes = 16 * 1024
-
-type ConnectCallback = (...result: [null, net.Socket] | [Error, null]) => void
+/** How much may be received until the response begins: more than all the heads that one attempt may have. */
+const maxReceivedBytes = 256 * 1024
+/** How much of a body is discarded to keep its connection, in bytes, and for how long, in milliseconds. */
+const maxDiscardBytes = 64 * 1024
+const maxDiscardMs = 2_000
+/** How old a connection may become, so that none outlives what it was opened to for long. */
+const maxAgeMs = 300_000
 
 export class Connection {
   readonly target: Target
-  readonly client: Client
-  readonly openedAt: number
-  socket: net.Socket | undefined
   attempt: Attempt | undefined
-  /** How many attempts it was used for. */
-  uses = 0
-  /** What the socket had received when the attempt, and then its body, began. */
-  bytesBefore = 0
-  /** When what is left of the body stops being discarded. 0 while there is none. */
-  discardUntil = 0
+  readonly #client: Client
+  readonly #openedAt = performance.now()
+  #socket: net.Socket | undefined
   #closed = false
+  /** What the socket had received when this attempt began, or its body. */
+  #receivedBefore = 0
+  /** When what is left of a body stops being discarded. Undefined until there is a body. */
+  #discardUntil: number | undefined
+  #discarded = 0
 
-  constructor(target: Target, now: number) {
+  constructor(target: Target) {
     this.target = target
-    this.openedAt = now
-    this.client = new Client(target.origin, {
-      // undici passes a function on to the client and never asks what it connects to.
-      connect: (_options, callback) => this.#connect(callback),
+    this.#client = new Client(target.origin, {
+      // Where to connect to is the target's; what undici passes here is only the name.
+      connect: (_options, callback) => {
+        this.#socket = open(target, () => this.attempt, callback)
+        this.#receivedBefore = 0
+      },
       allowH2: false,
       pipelining: 1,
       maxHeaderSize: maxHeadBytes,
-      // The attempt has one deadline for everything; these would be further timers for parts of it.
+      // An attempt has one deadline for everything; these would be further timers for parts of it.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: 4_000,
       keepAliveMaxTimeout: 60_000,
       keepAliveTimeoutThreshold: 1_000
     })
-    this.client.on("disconnect", () => {
+    this.#client.on("disconnect", () => {
       if (this.attempt === undefined) this.close()
     })
   }
 
-  get closed(): boolean {
-    return this.#closed
+  /** Whether another attempt can be made over it now. */
+  get usable(): boolean {
+    return !this.#closed && this.#socket?.destroyed === false
   }
 
-  /** Whether another attempt can be made over it right now. */
-  get usable(): boolean {
-    return !this.#closed && this.socket !== undefined && !this.socket.destroyed
+  get aged(): boolean {
+    return performance.now() - this.#openedAt > maxAgeMs
   }
 
   run(attempt: Attempt): void {
     this.attempt = attempt
-    this.uses++
-    this.discardUntil = 0
-    this.bytesBefore = this.socket?.bytesRead ?? 0
+    this.#discardUntil = undefined
+    this.#receivedBefore = this.#socket?.bytesRead ?? 0
     attempt.connection = this
-    this.client.dispatch(attempt.dispatchOptions, attempt)
+    const { dispatchOptions } = attempt
+    headersAsGiven(dispatchOptions.headers, () => this.#client.dispatch(dispatchOptions, attempt))
+  }
+
+  /** Begins to discard a body. False when it is known to be too long for that. */
+  discard(contentLength: unknown): boolean {
+    this.#receivedBefore = this.#socket?.bytesRead ?? 0
+    this.#discardUntil = performance.now() + maxDiscardMs
+    this.#discarded = 0
+    return !(typeof contentLength === "string" && Number(contentLength) > maxDiscardBytes)
+  }
+
+  /** Counts what was discarded. False when it is too much. */
+  discarded(bytes: number): boolean {
+    this.#discarded += bytes
+    return this.#discarded <= maxDiscardBytes
+  }
+
+  /** Holds what is received to its bounds, also bytes that undici reports nothing of, such as chunk extensions. */
+  check(now: number): void {
+    const received = (this.#socket?.bytesRead ?? 0) - this.#receivedBefore
+    if (this.#discardUntil === undefined) {
+      if (received > maxReceivedBytes) this.attempt?.onOverflow()
+    } else if (received > maxDiscardBytes || now > this.#discardUntil || this.target.waiters.size > 0) {
+      // Somebody who waits is worth more than what is left of a body.
+      this.close()
+    }
+  }
+
+  /** The response was read to its end. */
+  release(): void {
+    this.attempt = undefined
+    this.target.engine.idles(this)
+    if (!this.#closed) this.target.release(this)
   }
 
   close(): void {
     if (this.#closed) return
     this.#closed = true
     this.attempt = undefined
+    this.target.engine.idles(this)
     this.target.remove(this)
     // The socket first: a client that is still connecting leaves its socket alone until it is connected.
-    this.socket?.destroy()
-    this.client.destroy(ignore)
-  }
-
-  #connect(callback: ConnectCallback): void {
-    const { target } = this
-    const { engine } = target
-    const socket = target.secure
-      ? tls.connect({
-          host: target.address,
-          port: target.port,
-          // An address has no name to send; its certificate is checked against the address.
-          ...(net.isIP(target.hostname) === 0 ? { servername: target.hostname } : undefined),
-          ALPNProtocols: ["http/1.1"],
-          secureContext: engine.secureContext,
-          rejectUnauthorized: true,
-          ...(target.session === undefined ? undefined : { session: target.session })
-        })
-      : net.connect({ host: target.address, port: target.port })
-    this.socket = socket
-    this.bytesBefore = 0
-    let pending = true
-    const settle = (...result: Parameters<ConnectCallback>) => {
-      if (!pending) return
-      pending = false
-      callback(...result)
-    }
-    socket.setNoDelay(true)
-    socket.setKeepAlive(true, 60_000)
-    socket.on("error", (error) => settle(error, null))
-    // A socket that is destroyed without an error says so by closing.
-    socket.once("close", () => settle(new Error("The socket was closed"), null))
-    socket.once("connect", () => {
-      if (canonical(socket.remoteAddress) !== target.address) {
-        socket.destroy(new PeerAddressError("The socket is connected to another address"))
-        return
-      }
-      this.attempt?.onConnected(target.secure)
-      engine.connected(target)
-      if (!target.secure) settle(null, socket)
-    })
-    if (socket instanceof tls.TLSSocket) {
-      socket.on("session", (session) => {
-        target.session = session
-      })
-      socket.once("secureConnect", () => {
-        this.attempt?.onSecured()
-        settle(null, socket)
-      })
-    }
+    this.#socket?.destroy()
+    this.#client.destroy(ignore)
   }
 }
 
 const ignore = () => {}
-
-/** An address as Node reports it, in the form that judged addresses have. */
-const canonical = (text: string | undefined): string | undefined => {
-  const address = text === undefined ? undefined : parse(text)
-  if (address === undefined) return undefined
-  const mapped =
-    address.family === 6 && address.groups[5] === 0xffff && address.groups.slice(0, 5).every((g) => g === 0)
-  return format(mapped ? ipv4At(address, 6) : address)
-}

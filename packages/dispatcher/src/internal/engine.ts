@@ -1,211 +1,165 @@
 /**
  * What all attempts of one dispatcher share: policy, lookups, targets, and the bounds on them.
  *
- * Plain callbacks: both faces of the package are made over it.
+ * Plain callbacks; the Effect face is made over them, and the promise face over that.
  */
 import * as tls from "node:tls"
-import type { Dispatcher } from "undici"
+import type * as Context from "effect/Context"
 import { DispatcherError } from "../DispatcherError.ts"
 import type { AttemptDiagnostics, DispatcherOptions } from "../Options.ts"
 import type { DispatchRequest } from "../Request.ts"
 import { resolveWithDns } from "../Resolvers.ts"
-import { Attempt, type Settle } from "./attempt.ts"
+import { Attempt, type Observer } from "./attempt.ts"
 import type { Connection } from "./connection.ts"
+import { diagnose, observe } from "./diagnostics.ts"
+import { Instruments } from "./instruments.ts"
 import { Lookups } from "./lookups.ts"
 import { compile, type Policy } from "./policy.ts"
 import { isDeadline, prepare } from "./request.ts"
-import { Target } from "./target.ts"
+import type { Target } from "./target.ts"
+import { Targets } from "./targets.ts"
+import { between } from "./time.ts"
 import { parseTarget } from "./url.ts"
 
-/** How much of a body is discarded to keep its connection, in bytes, and for how long, in milliseconds. */
-const maxDiscardBytes = 64 * 1024
-const maxDiscardMs = 2_000
-/** More than all the heads that one attempt may receive. */
-const maxHeadBytes = 256 * 1024
-/** How old a connection may become, so that none outlives what it was opened to for long. */
-const maxConnectionAgeMs = 300_000
-/** How often connections are looked at that receive. */
-const watchMs = 100
+/** How often connections that receive are held to their bounds, in milliseconds. */
+const checkMs = 100
 
 export class Engine {
+  readonly instruments: Instruments
   readonly lookups: Lookups
   readonly secureContext: tls.SecureContext
   readonly maxConnections: number
   readonly #policy: Policy
   readonly #options: DispatcherOptions
   readonly #deadlineMs: number
-  readonly #maxTargets: number
-  /** The one that was used last is at the end. */
-  readonly #targets = new Map<string, Target>()
+  readonly #targets: Targets
   readonly #attempts = new Set<Attempt>()
   /** Connections that wait for a response head or discard a body. */
   readonly #receiving = new Set<Connection>()
-  #watch: NodeJS.Timeout | undefined
+  #checks: NodeJS.Timeout | undefined
   #closed: Promise<void> | undefined
   #onDrained: (() => void) | undefined
 
-  constructor(options: DispatcherOptions) {
+  /** Throws a `DispatcherError` for options that cannot be read. */
+  constructor(options: DispatcherOptions, context: Context.Context<never>) {
     this.#options = options
     this.#policy = compile(options)
     this.#deadlineMs = options.deadlineMs ?? 10_000
     if (!isDeadline(this.#deadlineMs)) throw invalid("deadlineMs is not a number of milliseconds above 0")
-    this.maxConnections = count("maxConnectionsPerTarget", options.maxConnectionsPerTarget, 16)
-    this.#maxTargets = count("maxTargets", options.maxTargets, 1_000)
+    this.maxConnections = count("maxConnectionsPerTarget", options.maxConnectionsPerTarget, 64)
+    this.#targets = new Targets(this, count("maxTargets", options.maxTargets, 1_000))
     for (const name of ["resolve", "onConnect", "onAttempt"] as const) {
       if (options[name] !== undefined && typeof options[name] !== "function") throw invalid(`${name} is not a function`)
     }
     this.secureContext = secureContext(options)
-    this.lookups = new Lookups(options.resolve ?? resolveWithDns(), this.#policy)
+    this.instruments = new Instruments(context)
+    this.lookups = new Lookups(options.resolve ?? resolveWithDns(), this.#policy, this.instruments)
   }
 
   /** Begins an attempt. The result cancels it. Throws a `DispatcherError` for what the caller did wrong. */
-  start(request: DispatchRequest, settle: Settle): () => void {
+  start(request: DispatchRequest, observer: Observer): () => void {
     if (this.#closed !== undefined) throw new DispatcherError("closed", "The dispatcher is closed")
     const prepared = prepare(request, this.#deadlineMs)
-    const before = performance.now()
-    const target = parseTarget(request.url, this.#policy)
-    if (typeof target === "string") {
-      const durationMs = performance.now() - before
-      settle({ _tag: "Blocked", rule: target, retryable: false, attempted: false, durationMs })
+    const started = performance.now()
+    const url = parseTarget(request.url, this.#policy)
+    if (typeof url === "string") {
+      this.#refuse(url, started, observer)
       return () => {}
     }
-    const attempt = new Attempt(this, target, prepared, settle)
+    const attempt = new Attempt(this, url, prepared, observer)
     this.#attempts.add(attempt)
+    this.instruments.move("attempts", 1)
     attempt.start()
     return () => attempt.cancel()
   }
 
-  ended(attempt: Attempt): void {
-    this.#attempts.delete(attempt)
+  #refuse(rule: Exclude<ReturnType<typeof parseTarget>, object>, started: number, observer: Observer): void {
+    const ended = performance.now()
+    const moments = { started, ended }
+    const outcome = {
+      _tag: "Blocked",
+      rule,
+      retryable: false,
+      attempted: false,
+      durationMs: between(started, ended)
+    } as const
+    observe(this.instruments, "blocked", moments)
+    const report = () => diagnose({ moments, outcome, label: "blocked", phase: "guard", addressesTried: 0 })
+    this.#report(report)
+    observer.onOutcome(outcome, report)
+  }
+
+  ended(attempt: Attempt, report: () => AttemptDiagnostics): void {
+    if (this.#attempts.delete(attempt)) this.instruments.move("attempts", -1)
+    this.#report(report)
     if (this.#attempts.size === 0) this.#onDrained?.()
   }
 
-  /**
-   * The target of an attempt: one with an idle connection if there is one, else one that is in use and has room, else
-   * the first in the order of the answer that has room, else the one with the shortest queue.
-   */
   choose(attempt: Attempt, addresses: ReadonlyArray<string>): Target {
-    let chosen: Target | undefined
-    let best = -1
-    for (const address of addresses) {
-      const key = `${attempt.target.origin} ${address}`
-      const target = this.#targets.get(key)
-      const score =
-        target === undefined ? 1 : target.idle.length > 0 ? 3 : target.hasRoom ? 2 : 1 / (2 + target.waiters.size)
-      if (score <= best) continue
-      best = score
-      chosen = target ?? new Target(this, key, attempt, address)
-      if (score === 3) break
-    }
-    return this.#touch(chosen!)
-  }
-
-  #touch(target: Target): Target {
-    if (this.#targets.delete(target.key)) {
-      this.#targets.set(target.key, target)
-      return target
-    }
-    this.#targets.set(target.key, target)
-    if (this.#targets.size > this.#maxTargets) this.#evict(target)
-    return target
-  }
-
-  /** Closes the idle connections of the target that was not used for longest. Those in use end by themselves. */
-  #evict(except: Target): void {
-    for (const target of this.#targets.values()) {
-      if (target === except || target.connections.size !== target.idle.length || target.waiters.size > 0) continue
-      for (const connection of target.connections) connection.close()
-      this.forget(target)
-      return
-    }
+    return this.#targets.choose(attempt, addresses)
   }
 
   forget(target: Target): void {
-    if (this.#targets.get(target.key) === target) this.#targets.delete(target.key)
+    this.#targets.forget(target)
   }
 
   /** Whether a connection that is free may stay open. */
-  keeps(target: Target, connection: Connection): boolean {
-    return (
-      this.#closed === undefined &&
-      connection.usable &&
-      performance.now() - connection.openedAt < maxConnectionAgeMs &&
-      (this.#targets.size <= this.#maxTargets || target.waiters.size > 0)
-    )
+  keeps(target: Target): boolean {
+    return target.waiters.size > 0 || (this.#closed === undefined && !this.#targets.crowded)
   }
 
   connected({ address, hostname, port }: Target): void {
+    this.instruments.opened()
     const { onConnect } = this.#options
     if (onConnect !== undefined) quietly(() => onConnect({ address, port, hostname }))
   }
 
-  report(diagnose: () => AttemptDiagnostics): void {
+  // Not at once: this is called from inside of undici's parser, and what a hook calls could enter it again.
+  #report(report: () => AttemptDiagnostics): void {
     const { onAttempt } = this.#options
-    if (onAttempt !== undefined) quietly(() => onAttempt(diagnose()))
+    if (onAttempt !== undefined) queueMicrotask(() => quietly(() => onAttempt(report())))
   }
 
-  // What is received is bounded in bytes and, after the head, in time, for bytes that undici reports nothing of too.
-
-  sending(connection: Connection): void {
+  receives(connection: Connection): void {
     this.#receiving.add(connection)
-    this.#watch ??= setInterval(() => this.#look(), watchMs)
+    // The sockets keep the process alive while there is a reason to.
+    this.#checks ??= setInterval(() => this.#check(), checkMs).unref()
   }
 
-  discarding(connection: Connection, controller: Dispatcher.DispatchController, contentLength: unknown): void {
-    if (typeof contentLength === "string" && Number(contentLength) > maxDiscardBytes) {
-      controller.abort(new Error("The body is longer than what is discarded"))
-      return
-    }
-    connection.bytesBefore = connection.socket?.bytesRead ?? 0
-    connection.discardUntil = performance.now() + maxDiscardMs
-  }
-
-  idling(connection: Connection): void {
+  idles(connection: Connection): void {
     this.#receiving.delete(connection)
   }
 
-  removed(connection: Connection): void {
-    this.#receiving.delete(connection)
-  }
-
-  #look(): void {
+  #check(): void {
     const now = performance.now()
-    for (const connection of this.#receiving) {
-      const received = (connection.socket?.bytesRead ?? 0) - connection.bytesBefore
-      if (connection.discardUntil === 0) {
-        if (received > maxHeadBytes) connection.attempt?.overflow()
-      } else if (received > maxDiscardBytes || now > connection.discardUntil) {
-        connection.close()
-      }
-    }
-    if (this.#receiving.size > 0) return
-    clearInterval(this.#watch)
-    this.#watch = undefined
+    for (const connection of this.#receiving) connection.check(now)
+    if (this.#receiving.size === 0) this.#stopChecks()
+  }
+
+  #stopChecks(): void {
+    clearInterval(this.#checks)
+    this.#checks = undefined
   }
 
   /** Refuses new attempts, lets those that were begun end within their deadlines, then closes every connection. */
   close(): Promise<void> {
-    return (this.#closed ??= this.#drain().then(() => this.#closeTargets()))
+    return (this.#closed ??= this.#drained().then(() => this.#closeAll()))
   }
 
-  /** Ends everything at once. Attempts that were begun get no outcome. */
+  /** Ends everything at once. */
   destroy(): void {
     this.#closed ??= Promise.resolve()
-    for (const attempt of this.#attempts) attempt.cancel()
-    this.#closeTargets()
+    for (const attempt of this.#attempts) attempt.destroy()
+    this.#closeAll()
   }
 
-  #drain(): Promise<void> {
+  #drained(): Promise<void> {
     return this.#attempts.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#onDrained = resolve))
   }
 
-  #closeTargets(): void {
-    for (const target of this.#targets.values()) {
-      for (const connection of target.connections) connection.close()
-    }
-    this.#targets.clear()
-    clearInterval(this.#watch)
-    this.#watch = undefined
+  #closeAll(): void {
+    this.#targets.close()
+    this.#stopChecks()
   }
 }
 
@@ -219,23 +173,20 @@ const count = (name: string, value: number | undefined, otherwise: number): numb
 
 const secureContext = ({ tls: settings }: DispatcherOptions): tls.SecureContext => {
   const ca = settings?.ca
+  if (ca === undefined) return tls.createSecureContext({ minVersion: "TLSv1.2" })
   try {
-    return tls.createSecureContext({
-      minVersion: "TLSv1.2",
-      ...(ca === undefined ? undefined : { ca: (Array.isArray(ca) ? ca : [ca]).map(toBuffer) })
-    })
+    const list: ReadonlyArray<string | Uint8Array> = typeof ca === "string" || ca instanceof Uint8Array ? [ca] : ca
+    return tls.createSecureContext({ minVersion: "TLSv1.2", ca: list.map((pem) => Buffer.from(pem as Uint8Array)) })
   } catch (cause) {
     throw invalid("tls.ca cannot be read", cause)
   }
 }
-
-const toBuffer = (pem: string | Uint8Array): Buffer => Buffer.from(pem as string)
 
 /** A hook is not ours, and what it throws must not end an attempt. */
 const quietly = (hook: () => void): void => {
   try {
     hook()
   } catch {
-    // Documented at both hooks.
+    // Said at both hooks.
   }
 }

@@ -7,6 +7,7 @@ import type { Resolve } from "../Options.ts"
 import type { Rule } from "../Guard.ts"
 import { format } from "./address.ts"
 import { codeOf } from "./classify.ts"
+import type { Instruments } from "./instruments.ts"
 import { judgeText, type Policy } from "./policy.ts"
 
 export type Answer =
@@ -23,21 +24,18 @@ interface Lookup {
 }
 
 /** How long one lookup may take, whatever the resolver does. */
-export const lookupTimeoutMs = 8_000
+const lookupTimeoutMs = 8_000
 
 export class Lookups {
   readonly #resolve: Resolve
   readonly #policy: Policy
+  readonly #instruments: Instruments
   readonly #lookups = new Map<string, Lookup>()
 
-  constructor(resolve: Resolve, policy: Policy) {
+  constructor(resolve: Resolve, policy: Policy, instruments: Instruments) {
     this.#resolve = resolve
     this.#policy = policy
-  }
-
-  /** How many names are being looked up. */
-  get size(): number {
-    return this.#lookups.size
+    this.#instruments = instruments
   }
 
   /** Calls `waiter` with the answer, never before this returns. The result leaves without one. */
@@ -56,6 +54,7 @@ export class Lookups {
   #begin(hostname: string): Lookup {
     const lookup: Lookup = { waiters: new Set(), controller: new AbortController(), timer: undefined }
     this.#lookups.set(hostname, lookup)
+    this.#instruments.move("lookups", 1)
     const settle = (answer: Answer) => {
       if (this.#lookups.get(hostname) !== lookup) return
       this.#end(hostname, lookup)
@@ -78,6 +77,7 @@ export class Lookups {
 
   #end(hostname: string, lookup: Lookup): void {
     this.#lookups.delete(hostname)
+    this.#instruments.move("lookups", -1)
     clearTimeout(lookup.timer)
   }
 }

@@ -4,7 +4,7 @@ import type { DispatchRequest } from "../Request.ts"
 
 export interface Prepared {
   readonly method: string
-  readonly headers: ReadonlyArray<string>
+  readonly headers: Array<string>
   readonly body: Uint8Array
   readonly deadlineMs: number
 }
@@ -53,7 +53,7 @@ const readBody = (body: unknown): Uint8Array => {
   throw invalid("body is neither a string nor a Uint8Array")
 }
 
-const readHeaders = (headers: Readonly<Record<string, string>>): ReadonlyArray<string> => {
+const readHeaders = (headers: Readonly<Record<string, string>>): Array<string> => {
   if (typeof headers !== "object" || headers === null) throw invalid("headers is not a record")
   const list: Array<string> = []
   const seen = new Set<string>()

@@ -18,58 +18,75 @@ export class Target {
   readonly address: string
   /** The TLS session to resume. Names share none, since a resumed session is not checked against a name again. */
   session: Buffer | undefined
-  /** Idle connections, the one used last at the end. */
-  readonly idle: Array<Connection> = []
   readonly connections = new Set<Connection>()
+  /** Attempts that wait for a connection, in the order they came. */
   readonly waiters = new Set<Attempt>()
+  /** Idle connections, the one used last at the end. */
+  readonly #idle: Array<Connection> = []
 
   constructor(engine: Engine, key: string, attempt: Attempt, address: string) {
     this.engine = engine
     this.key = key
-    this.secure = attempt.target.secure
-    this.hostname = attempt.target.hostname
-    this.port = attempt.target.port
-    this.origin = attempt.target.origin
+    this.secure = attempt.url.secure
+    this.hostname = attempt.url.hostname
+    this.port = attempt.url.port
+    this.origin = attempt.url.origin
     this.address = address
+  }
+
+  get hasIdle(): boolean {
+    return this.#idle.length > 0
   }
 
   /** Whether an attempt that comes now need not wait. */
   get hasRoom(): boolean {
-    return this.idle.length > 0 || this.connections.size < this.engine.maxConnections
+    return this.hasIdle || this.connections.size < this.engine.maxConnections
   }
 
-  /** Runs the attempt over an idle connection, over a new one, or when one is free. */
+  /** Whether nothing is under way. */
+  get quiet(): boolean {
+    return this.connections.size === this.#idle.length && this.waiters.size === 0
+  }
+
+  /** Runs the attempt over an idle connection, over a new one, or as soon as one is free. */
   take(attempt: Attempt): void {
-    const connection = this.#idle() ?? this.#open()
+    const connection = this.#pop() ?? this.#open()
     if (connection === undefined) {
       this.waiters.add(attempt)
       attempt.waitsFor = this
+      this.engine.instruments.move("waiting", 1)
       return
     }
     attempt.onAcquired()
     connection.run(attempt)
   }
 
-  /** Takes back a connection whose response has been read to its end. */
+  leave(attempt: Attempt): void {
+    attempt.waitsFor = undefined
+    if (this.waiters.delete(attempt)) this.engine.instruments.move("waiting", -1)
+  }
+
+  /** Takes back a connection whose response was read to its end. */
   release(connection: Connection): void {
-    connection.attempt = undefined
-    if (connection.closed) return
-    if (!this.engine.keeps(this, connection)) {
+    if (!connection.usable || connection.aged || !this.engine.keeps(this)) {
       connection.close()
       return
     }
-    this.idle.push(connection)
+    this.#idle.push(connection)
     this.#serve()
   }
 
   /** Forgets a connection that was closed. */
   remove(connection: Connection): void {
-    this.connections.delete(connection)
-    const index = this.idle.indexOf(connection)
-    if (index !== -1) this.idle.splice(index, 1)
-    this.engine.removed(connection)
+    if (this.connections.delete(connection)) this.engine.instruments.move("connections", -1)
+    const index = this.#idle.indexOf(connection)
+    if (index !== -1) this.#idle.splice(index, 1)
     if (this.waiters.size > 0) this.#serve()
     else if (this.connections.size === 0) this.engine.forget(this)
+  }
+
+  close(): void {
+    for (const connection of this.connections) connection.close()
   }
 
   // Never at once: this is called from inside of undici's parser, which must not be entered twice.
@@ -78,15 +95,14 @@ export class Target {
     queueMicrotask(() => {
       for (const attempt of this.waiters) {
         if (!this.hasRoom) return
-        this.waiters.delete(attempt)
-        attempt.waitsFor = undefined
+        this.leave(attempt)
         this.take(attempt)
       }
     })
   }
 
-  #idle(): Connection | undefined {
-    for (let connection = this.idle.pop(); connection !== undefined; connection = this.idle.pop()) {
+  #pop(): Connection | undefined {
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (connection.usable) return connection
       connection.close()
     }
@@ -95,8 +111,9 @@ export class Target {
 
   #open(): Connection | undefined {
     if (this.connections.size >= this.engine.maxConnections) return undefined
-    const connection = new Connection(this, performance.now())
+    const connection = new Connection(this)
     this.connections.add(connection)
+    this.engine.instruments.move("connections", 1)
     return connection
   }
 }

@@ -1,0 +1,72 @@
+/** The targets that have connections, and which of them an attempt goes to. */
+import type { Attempt } from "./attempt.ts"
+import type { Engine } from "./engine.ts"
+import { Target } from "./target.ts"
+
+export class Targets {
+  readonly #engine: Engine
+  readonly #max: number
+  /** The one that was used last is at the end. */
+  readonly #targets = new Map<string, Target>()
+
+  constructor(engine: Engine, max: number) {
+    this.#engine = engine
+    this.#max = max
+  }
+
+  get crowded(): boolean {
+    return this.#targets.size > this.#max
+  }
+
+  /**
+   * One with an idle connection if there is one, else one that is in use and has room, else the first in the order of the
+   * answer, else the one that fewest wait for.
+   */
+  choose(attempt: Attempt, addresses: ReadonlyArray<string>): Target {
+    let chosen: Target | undefined
+    let best = -1
+    for (const address of addresses) {
+      const key = `${attempt.url.origin} ${address}`
+      const target = this.#targets.get(key)
+      const score = target === undefined ? 1 : target.hasIdle ? 3 : target.hasRoom ? 2 : 1 / (2 + target.waiters.size)
+      if (score <= best) continue
+      best = score
+      chosen = target ?? new Target(this.#engine, key, attempt, address)
+      if (score === 3) break
+    }
+    if (chosen === undefined) throw new TypeError("There is no address to choose from")
+    this.#use(chosen)
+    return chosen
+  }
+
+  #use(target: Target): void {
+    const known = this.#targets.delete(target.key)
+    this.#targets.set(target.key, target)
+    if (known) return
+    this.#engine.instruments.move("targets", 1)
+    if (this.crowded) this.#evict(target)
+  }
+
+  /** Closes the connections of the target that was not used for longest. Those in use end by themselves. */
+  #evict(newest: Target): void {
+    for (const target of this.#targets.values()) {
+      if (target === newest || !target.quiet) continue
+      target.close()
+      this.forget(target)
+      return
+    }
+  }
+
+  forget(target: Target): void {
+    if (this.#targets.get(target.key) !== target) return
+    this.#targets.delete(target.key)
+    this.#engine.instruments.move("targets", -1)
+  }
+
+  close(): void {
+    for (const target of this.#targets.values()) {
+      target.close()
+      this.forget(target)
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Durations in milliseconds, to the microsecond. */
+
+export const between = (from: number, to: number): number => Math.round((to - from) * 1_000) / 1_000
+
+export const elapsed = (from: number): number => between(from, performance.now())

@@ -60,6 +60,8 @@ describe("Text", () => {
       for (const unit of everyUnit) {
         assert.strictEqual(Text.utf8Bytes(unit), Buffer.byteLength(unit, "utf8"))
         assert.strictEqual(Text.utf8Bytes(`a${unit}é`), Buffer.byteLength(`a${unit}é`, "utf8"))
+        assert.strictEqual(Text.utf8Bytes(`${unit}\ude00`), Buffer.byteLength(`${unit}\ude00`, "utf8"))
+        assert.strictEqual(Text.utf8Bytes(`\ud83d${unit}`), Buffer.byteLength(`\ud83d${unit}`, "utf8"))
       }
     })
 

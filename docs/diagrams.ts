@@ -1,0 +1,166 @@
+/**
+ * Prints what the guides say of the domain from the domain itself: state diagrams, timelines, schedules, errors.
+ *
+ *     node --conditions=source docs/diagrams.ts            writes the blocks that are not current
+ *     node --conditions=source docs/diagrams.ts --check    names them, and fails if there is any
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import {
+  DeliveryState,
+  ErrorCatalogue,
+  InvoiceEvent,
+  InvoiceState,
+  RetrySchedule,
+  SandboxScenario
+} from "../packages/core/src/index.ts"
+import { code, fill, table } from "./blocks.ts"
+import * as meanings from "./meanings.ts"
+import { type Machine, stateDiagram, statusTable } from "./stateDiagram.ts"
+
+/** A page of the documentation, and the blocks that are printed into it. */
+export interface Page {
+  /** Relative to `docs/`. */
+  readonly path: string
+  readonly blocks: Readonly<Record<string, string>>
+}
+
+const emits: Readonly<Record<string, string | null>> = InvoiceState.emits
+
+const invoice: Machine = {
+  initial: InvoiceState.initial,
+  transitions: InvoiceState.transitions,
+  final: InvoiceState.Status.literals.filter(InvoiceState.isFinal),
+  arrival: `arrives (${InvoiceState.emittedOnArrival})`,
+  label: (trigger) => (emits[trigger] == null ? trigger : `${trigger} (${emits[trigger]})`)
+}
+
+const delivery: Machine = {
+  initial: DeliveryState.initial,
+  transitions: DeliveryState.transitions,
+  final: DeliveryState.Status.literals.filter(DeliveryState.isFinal),
+  arrival: "planned",
+  label: (trigger) => trigger
+}
+
+const eventTypes = table(
+  ["event type", "emitted when"],
+  InvoiceEvent.EventType.literals.map((type) => [code(type), meanings.eventTypes[type]])
+)
+
+const duration = (milliseconds: number): string => {
+  const seconds = milliseconds / 1000
+  if (seconds < 60) return `${seconds} s`
+  return seconds < 3600 ? `${seconds / 60} min` : `${seconds / 3600} h`
+}
+
+const retrySchedule = table(
+  ["after attempt", "wait", "with jitter"],
+  RetrySchedule.defaultWaits.map((wait, index) => {
+    const [least, most] = [0, 1].map((random) => RetrySchedule.nextWait({ attempt: index + 1, random })!)
+    return [String(index + 1), duration(wait), `${duration(least!)} to ${duration(most!)}`]
+  })
+)
+
+const says: { readonly [T in InvoiceState.Trigger]: string } = {
+  claim: "a worker takes it up",
+  retry: "the gateway fails for a while",
+  submit: "the gateway takes it",
+  accept: "the gateway accepts it",
+  reject: "the gateway rejects it",
+  receipt: "the receipt (UPO) is stored",
+  fail: "the gateway fails, and no attempts remain"
+}
+
+const next = (status: InvoiceState.Status, trigger: InvoiceState.Trigger): InvoiceState.Status => {
+  const target = InvoiceState.transitions[status][trigger]
+  if (target === null) throw new Error(`A scenario cannot ${trigger} an invoice that is ${status}`)
+  return target
+}
+
+// What an integration sees of a scenario. The claims between the moves are the worker's own affair.
+const timeline = (scenario: SandboxScenario.Scenario): string => {
+  const rows = [["0", "it is stored", code(InvoiceState.initial), code(InvoiceState.emittedOnArrival)]]
+  let status: InvoiceState.Status = InvoiceState.initial
+  let step = 0
+  for (const { afterSteps, trigger } of SandboxScenario.plays[scenario]) {
+    status = next(next(status, "claim"), trigger)
+    step += afterSteps
+    rows.push([String(step), says[trigger], code(status), code(InvoiceState.emits[trigger])])
+  }
+  return table(["step", "what happens", "status", "event"], rows)
+}
+
+const param = (param: string | null): string => (param === "*" ? "the one at fault" : code(param))
+
+const errorHead = (error: ErrorCatalogue.ErrorCode): string => {
+  const { message, ...row } = ErrorCatalogue.catalogue[error]
+  return [
+    table(
+      ["status", "type", "param", "retryable"],
+      [[String(row.status), code(row.type), param(row.param), row.retryable ? "yes" : "no"]]
+    ),
+    "",
+    "```text",
+    message,
+    "```"
+  ].join("\n")
+}
+
+const errorIndex = table(
+  ["code", "status", "type", "param", "retryable"],
+  ErrorCatalogue.codes.map((error) => {
+    const row = ErrorCatalogue.catalogue[error]
+    return [
+      `[\`${error}\`](./${error}.md)`,
+      String(row.status),
+      code(row.type),
+      param(row.param),
+      row.retryable ? "yes" : "no"
+    ]
+  })
+)
+
+/** Every page that has printed blocks. */
+export const pages: ReadonlyArray<Page> = [
+  {
+    path: "guides/concepts.md",
+    blocks: {
+      "life of an invoice": stateDiagram(invoice),
+      "statuses of an invoice": statusTable(invoice, meanings.invoiceStatuses),
+      "event types": eventTypes,
+      "life of a delivery": stateDiagram(delivery),
+      "statuses of a delivery": statusTable(delivery, meanings.deliveryStatuses),
+      "retry schedule": retrySchedule
+    }
+  },
+  {
+    path: "guides/sandbox.md",
+    blocks: Object.fromEntries(
+      SandboxScenario.Scenario.literals.map((scenario) => [`timeline of ${scenario}`, timeline(scenario)])
+    )
+  },
+  { path: "errors/README.md", blocks: { "error index": errorIndex } },
+  ...ErrorCatalogue.codes.map((error) => ({
+    path: `errors/${error}.md`,
+    blocks: { [`error ${error}`]: errorHead(error) }
+  }))
+]
+
+/** Reads a page as it is. */
+export const read = (page: Page): string => readFileSync(join(import.meta.dirname, page.path), "utf8")
+
+/** Returns a page as it should be: `text` with its blocks printed anew. */
+export const print = (page: Page, text: string): string =>
+  Object.entries(page.blocks).reduce((text, [name, body]) => fill(text, name, body), text)
+
+if (import.meta.main) {
+  const stale = pages.filter((page) => print(page, read(page)) !== read(page))
+  if (process.argv.includes("--check")) {
+    for (const page of stale) console.error(`docs/${page.path} is not current: run docs/diagrams.ts`)
+    process.exitCode = stale.length === 0 ? 0 : 1
+  } else {
+    for (const page of stale) writeFileSync(join(import.meta.dirname, page.path), print(page, read(page)))
+    console.log(stale.length === 0 ? "All pages are current." : `Printed ${stale.map(({ path }) => path).join(", ")}.`)
+  }
+}

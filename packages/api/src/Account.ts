@@ -18,6 +18,13 @@ export const Account = Schema.Struct({
   email: Schema.String,
   created_at: Timestamp.Timestamp
 }).annotate({ identifier: "Account", description: "Who owns organizations and logs in." })
+
+/**
+ * Type of a decoded `Account`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Account = typeof Account.Type
 
 /**
@@ -33,4 +40,11 @@ export const TokenPair = Schema.Struct({
   refresh_token: Schema.String.annotate({ description: "Opaque; good for one refresh." }),
   refresh_expires_in: Schema.Int.annotate({ description: "How long the refresh token is valid, in seconds." })
 }).annotate({ identifier: "TokenPair", description: "A short-lived access token and the refresh token for the next." })
+
+/**
+ * Type of a decoded `TokenPair`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type TokenPair = typeof TokenPair.Type

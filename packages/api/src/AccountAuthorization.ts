@@ -31,7 +31,7 @@ export class AccountAuthorization extends HttpApiMiddleware.Service<
   requiredForClient: true,
   security: {
     accessToken: HttpApiSecurity.bearer.pipe(
-      HttpApiSecurity.annotateMerge(OpenApi.annotations({ description: "The access token (a JWT) of a login." }))
+      HttpApiSecurity.annotateMerge(OpenApi.annotations({ description: "The access token of a login.", format: "JWT" }))
     )
   },
   error: Problems.schemas("missing_access_token")

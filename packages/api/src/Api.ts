@@ -3,10 +3,12 @@
  *
  * @since 0.1.0
  */
+import { InvoiceEvent } from "@govoice/core"
 import * as HttpApi from "effect/http-api/HttpApi"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { AccountsApi } from "./AccountsApi.ts"
 import { ApiKeysApi } from "./ApiKeysApi.ts"
+import * as Document from "./Document.ts"
 import { InvoicesApi } from "./InvoicesApi.ts"
 import { MeApi } from "./MeApi.ts"
 import { OrganizationsApi } from "./OrganizationsApi.ts"
@@ -23,15 +25,18 @@ const strict = { onExcessProperty: "error" } as const
  * @since 0.1.0
  */
 export class Api extends HttpApi.make("govoice")
-  .add(MeApi, InvoicesApi, AccountsApi, OrganizationsApi, ApiKeysApi, WebhookEndpointsApi)
+  .add(InvoicesApi, MeApi, AccountsApi, OrganizationsApi, ApiKeysApi, WebhookEndpointsApi)
   .annotate(HttpApi.PayloadParseOptions, strict)
   .annotate(HttpApi.QueryParseOptions, strict)
-  .annotate(HttpApi.AdditionalSchemas, [Problems.AnyProblem])
+  .annotate(HttpApi.AdditionalSchemas, [
+    Problems.AnyProblem,
+    ...Problems.schemas(...Document.anywhere),
+    InvoiceEvent.InvoiceEvent
+  ])
   .annotateMerge(
     OpenApi.annotations({
       title: "Govoice API",
       version: "1",
-      description:
-        "Submit e-invoices, follow them through the national system or a sandbox, hear of every milestone by signed webhook, download official receipts."
+      transform: Document.transform
     })
   ) {}

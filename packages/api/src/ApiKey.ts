@@ -27,6 +27,13 @@ export const ApiKey = Schema.Struct(fields).annotate({
   identifier: "ApiKey",
   description: "A key for the developer API. The key itself is not stored."
 })
+
+/**
+ * Type of a decoded `ApiKey`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type ApiKey = typeof ApiKey.Type
 
 /**
@@ -39,6 +46,13 @@ export const NewApiKey = Schema.Struct({
   ...fields,
   secret: Schema.String.annotate({ description: "The key itself, `sk_test_…` or `sk_live_…`. Shown this once." })
 }).annotate({ identifier: "NewApiKey", description: "A key for the developer API, with the key itself." })
+
+/**
+ * Type of a decoded `NewApiKey`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type NewApiKey = typeof NewApiKey.Type
 
 /**
@@ -63,4 +77,11 @@ export const Me = Schema.Struct({
     description: "Whether a live key of this organization could submit now."
   })
 }).annotate({ identifier: "Me", description: "The API key that was sent, and its organization." })
+
+/**
+ * Type of a decoded `Me`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Me = typeof Me.Type

@@ -30,8 +30,15 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       params,
       payload: Schema.Struct({
         mode: Mode.Mode,
-        name: Schema.optionalKey(Schema.NullOr(Fields.text(1, 100))),
-        expires_at: Schema.optionalKey(Schema.NullOr(Timestamp.Instant))
+        name: Schema.optionalKey(
+          Schema.NullOr(Fields.text(1, 100)).annotate({ description: "A name of your own, to tell keys apart." })
+        ),
+        expires_at: Schema.optionalKey(
+          Schema.NullOr(Timestamp.Instant).annotate({
+            description: "When the key stops working, ISO 8601 in UTC. Never, when it is null or left out.",
+            examples: ["2027-11-20T09:00:00Z"]
+          })
+        )
       }).annotate({ identifier: "ApiKeyRequest" }),
       success: NewApiKey.pipe(HttpApiSchema.status(201)),
       error: Problems.errors("organization_not_found", "limit_reached")

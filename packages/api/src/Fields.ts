@@ -1,25 +1,37 @@
 /**
  * The members that requests are made of, with their bounds.
  *
+ * What a check says is the end of a sentence that begins with the name of the member (see `Validation`). It never
+ * repeats the value.
+ *
  * @since 0.1.0
  */
 import { InvoiceEvent, Text } from "@govoice/core"
 import * as Schema from "effect/Schema"
 
+const bounds = (min: number, max: number): string => (min === 0 ? `at most ${max}` : `${min} to ${max}`)
+
 /**
- * Text that can be stored, of `min` to `max` Unicode code points.
+ * Text that can be stored, of `min` to `max` Unicode code points. JSON Schema counts the same way.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const text = (min: number, max: number) =>
-  Schema.String.check(
-    Schema.makeFilter((value: string) => {
-      if (!Text.isStorable(value)) return "must not contain NUL or unpaired surrogates"
-      const length = Text.codePoints(value)
-      return length >= min && length <= max ? undefined : `must have ${min} to ${max} characters`
-    })
-  ).annotate({ description: `${min} to ${max} characters.` })
+export const text = (
+  min: number,
+  max: number,
+  annotations: Schema.Annotations.Documentation<string> & { readonly format?: string } = {}
+) =>
+  Schema.String.annotate({ description: `Text of ${bounds(min, max)} characters.`, ...annotations }).check(
+    Schema.makeFilter(
+      (value: string) => {
+        if (!Text.isStorable(value)) return "must not contain NUL or unpaired surrogates"
+        const length = Text.codePoints(value)
+        return length >= min && length <= max ? undefined : `must have ${bounds(min, max)} characters`
+      },
+      { toJsonSchema: () => (min === 0 ? { maxLength: max } : { minLength: min, maxLength: max }) }
+    )
+  )
 
 /**
  * An email address, as far as it can be judged without sending to it. Letter case does not count.
@@ -27,9 +39,10 @@ export const text = (min: number, max: number) =>
  * @category schemas
  * @since 0.1.0
  */
-export const email = text(3, 254)
-  .check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/u, { message: "must be an email address" }))
-  .annotate({ description: "An email address. Letter case does not count.", examples: ["owner@example.com"] })
+export const email = text(3, 254, {
+  description: "An email address. Letter case does not count.",
+  examples: ["owner@example.com"]
+}).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/u, { message: "must be an email address" }))
 
 /**
  * A new password.
@@ -37,18 +50,30 @@ export const email = text(3, 254)
  * @category schemas
  * @since 0.1.0
  */
-export const password = text(12, 128).annotate({ description: "12 to 128 characters." })
+export const password = text(12, 128, { description: "12 to 128 characters.", format: "password" })
+
+const anyEvent = "*"
 
 /**
- * The event types that an endpoint hears of: any of the six, or `["*"]` for all of them.
+ * The event types that an endpoint hears of: any of the six, each once, or `["*"]` for all of them.
  *
  * @category schemas
  * @since 0.1.0
  */
-export const eventTypes = Schema.Union([
-  Schema.Tuple([Schema.Literal("*")]),
-  Schema.NonEmptyArray(InvoiceEvent.EventType).check(Schema.isMaxLength(InvoiceEvent.EventType.literals.length))
-]).annotate({ description: 'Any of the six event types, or `["*"]` for all, also those added later.' })
+export const eventTypes = Schema.Array(Schema.Literals([anyEvent, ...InvoiceEvent.EventType.literals])).check(
+  Schema.makeFilter(
+    (types: ReadonlyArray<InvoiceEvent.EventType | typeof anyEvent>) => {
+      if (types.length === 0) return "must name at least one event type"
+      if (types.includes(anyEvent) && types.length > 1) return 'must not have other event types beside "*"'
+      return new Set(types).size === types.length ? undefined : "must not name an event type twice"
+    },
+    {
+      description: 'Any of the six event types, or `["*"]` for all, also those added later.',
+      examples: [["invoice.accepted", "invoice.rejected"], [anyEvent]],
+      toJsonSchema: () => [{ minItems: 1, maxItems: InvoiceEvent.EventType.literals.length, uniqueItems: true }, true]
+    }
+  )
+)
 
 /**
  * A Polish tax number (NIP): ten digits, the last of which checks the others.
@@ -57,8 +82,12 @@ export const eventTypes = Schema.Union([
  * @since 0.1.0
  */
 export const nip = Schema.String.check(
-  Schema.makeFilter((value: string) => (isNip(value) ? undefined : "must be a NIP: ten digits with a right checksum"))
-).annotate({ description: "A Polish tax number (NIP): ten digits.", examples: ["5265877635"] })
+  Schema.makeFilter((value: string) => (isNip(value) ? undefined : "must be a NIP: ten digits with a right checksum"), {
+    description: "A Polish tax number (NIP): ten digits, the last of which checks the others.",
+    examples: ["5265877635"],
+    toJsonSchema: () => [{ pattern: "^[0-9]{10}$" }, true]
+  })
+)
 
 const weights = [6, 5, 7, 2, 3, 4, 5, 6, 7]
 

@@ -17,7 +17,9 @@ import { BodyReading, ParameterValidation, SubmissionValidation } from "./Valida
 
 const params = { id: Schema.String.annotate({ description: "The identifier of an invoice, `inv_…`." }) }
 
-const Upo = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/xml" }))
+const Upo = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/xml" })).annotate({
+  description: "The receipt."
+})
 
 /**
  * Endpoints under `/v1/invoices`.
@@ -56,12 +58,17 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
     }).annotateMerge(OpenApi.annotations({ summary: "Show an invoice" })),
     HttpApiEndpoint.get("upo", "/v1/invoices/:id/upo", {
       params,
+      headers: {
+        "if-none-match": Schema.optionalKey(
+          Schema.String.annotate({ description: "The `ETag` of the receipt that the caller has already." })
+        )
+      },
       success: [
         HttpApiSchema.WithHeaders(Upo, {
           etag: Schema.String.annotate({ description: "A strong validator for `If-None-Match`." }),
-          "content-disposition": Schema.String
+          "content-disposition": Schema.String.annotate({ description: "Names the file `upo-{id}.xml`." })
         }),
-        HttpApiSchema.Empty(304)
+        HttpApiSchema.Empty(304).annotate({ description: "The caller has this receipt already." })
       ],
       error: Problems.errors("invoice_not_found", "upo_not_available")
     }).annotateMerge(

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 
 /**
  * How many records a page may have, and has when nothing is said.
@@ -13,6 +14,24 @@ import * as Schema from "effect/Schema"
  */
 export const limits = { max: 100, default: 50 } as const
 
+const outOfRange = { message: `must be an integer from 1 to ${limits.max}` }
+
+// Digits only: a number in JavaScript could also be written 1e1, +5 or 0x5.
+const limit = Schema.String.check(Schema.isPattern(/^[0-9]{1,3}$/u, outOfRange)).pipe(
+  Schema.decodeTo(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: limits.max }, outOfRange)),
+    SchemaTransformation.numberFromString
+  )
+)
+
+/**
+ * What the document says of `limit`. In a query everything is text, and a schema derived from that would say so.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const limitJsonSchema = { type: "integer", minimum: 1, maximum: limits.max, default: limits.default } as const
+
 /**
  * The query parameters of every list.
  *
@@ -20,13 +39,9 @@ export const limits = { max: 100, default: 50 } as const
  * @since 0.1.0
  */
 export const pageQuery = {
-  limit: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: limits.max })).annotate({
-      description: `How many records to return, 1 to ${limits.max}. Defaults to ${limits.default}.`
-    })
-  ),
+  limit: Schema.optionalKey(limit),
   cursor: Schema.optionalKey(
-    Schema.NonEmptyString.annotate({
+    Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
       description: "The `next_cursor` of the page before. Valid for the same list and the same filters only."
     })
   )

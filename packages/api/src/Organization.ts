@@ -22,4 +22,11 @@ export const Organization = Schema.Struct({
   }).annotate({ description: "Whether a credential for the national system is stored, and since when." }),
   created_at: Timestamp.Timestamp
 }).annotate({ identifier: "Organization", description: "What API keys, endpoints and invoices belong to." })
+
+/**
+ * Type of a decoded `Organization`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Organization = typeof Organization.Type

@@ -43,7 +43,10 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     }).annotateMerge(OpenApi.annotations({ summary: "Rename an organization" })),
     HttpApiEndpoint.put("putGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
       params,
-      payload: Schema.Struct({ token: Fields.text(1, 1024), context_nip: Fields.nip }).annotate({
+      payload: Schema.Struct({
+        token: Fields.text(1, 1024, { description: "The token that the national system issued.", format: "password" }),
+        context_nip: Fields.nip
+      }).annotate({
         identifier: "GatewayCredential"
       }),
       success: HttpApiSchema.NoContent,
@@ -76,8 +79,10 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       params,
       query: {
         ...Lists.pageQuery,
-        status: Schema.optionalKey(InvoiceState.Status),
-        mode: Schema.optionalKey(Mode.Mode)
+        status: Schema.optionalKey(
+          InvoiceState.Status.annotate({ description: "Only invoices that have this status." })
+        ),
+        mode: Schema.optionalKey(Mode.Mode.annotate({ description: "Only invoices of this mode." }))
       },
       success: Lists.page("InvoiceList", Invoice.Invoice),
       error: Problems.errors("organization_not_found")

@@ -84,8 +84,20 @@ export const fail = <const C extends Code>(code: C, details?: Details): Effect.E
  */
 export const status = (problem: Problem): number => ErrorCatalogue.catalogue[problem.error.code].status
 
-const pascalCase = (code: string): string =>
-  code.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
+/**
+ * The name of an error in the OpenAPI document: `InvoiceNotFoundError` for `invoice_not_found`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const identifier = (code: Code): string =>
+  `${code.replace(/_error$/, "").replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}Error`
+
+const members = {
+  message: Schema.String.annotate({ description: "A sentence for people. Its wording may change." }),
+  param: Schema.NullOr(Schema.String).annotate({ description: "The parameter or header at fault, if there is one." }),
+  request_id: Ids.schema("req").annotate({ description: "Equals the `Request-Id` response header." })
+}
 
 const makeSchema = <const C extends Code>(code: C) => {
   const entry = ErrorCatalogue.catalogue[code]
@@ -93,13 +105,11 @@ const makeSchema = <const C extends Code>(code: C) => {
     error: Schema.Struct({
       type: Schema.Literal(entry.type),
       code: Schema.Literal(code),
-      message: Schema.String,
-      param: Schema.NullOr(Schema.String),
-      request_id: Ids.schema("req"),
+      ...members,
       retryable: Schema.Literal(entry.retryable)
     })
   }).annotate({
-    identifier: `${pascalCase(code)}Error`,
+    identifier: identifier(code),
     description: `\`${code}\`: ${entry.message}`,
     httpApiStatus: entry.status
   })
@@ -152,9 +162,7 @@ export const AnyProblem = Schema.Struct({
     code: Schema.Literals(ErrorCatalogue.codes).annotate({
       description: "A stable code. New codes may be added, so a program needs a branch for those it does not know."
     }),
-    message: Schema.String.annotate({ description: "A sentence for people. Its wording may change." }),
-    param: Schema.NullOr(Schema.String).annotate({ description: "The parameter or header at fault, if there is one." }),
-    request_id: Ids.schema("req").annotate({ description: "Equals the `Request-Id` response header." }),
+    ...members,
     retryable: Schema.Boolean.annotate({
       description:
         "Whether the same request may be sent again later. It does not say that a new body or a new idempotency key is safe."

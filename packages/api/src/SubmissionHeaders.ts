@@ -12,6 +12,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { CurrentApiKey } from "./DeveloperAuthorization.ts"
 import * as Problems from "./Problems.ts"
+import { IdempotencyKey } from "./Submission.ts"
 
 /**
  * The idempotency key of the submission, and its effective scenario: `null` with a live key.
@@ -37,7 +38,7 @@ export class SubmissionHeaders extends HttpApiMiddleware.Service<
   error: Problems.schemas("missing_idempotency_key", "invalid_idempotency_key", "invalid_sandbox_scenario")
 }) {}
 
-const isIdempotencyKey = (value: string): boolean => /^[\x20-\x7e]{1,255}$/.test(value)
+const isIdempotencyKey = Schema.is(IdempotencyKey)
 
 const isScenario = Schema.is(SandboxScenario.Scenario)
 

@@ -4,9 +4,9 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import type * as HttpApiError from "effect/http-api/HttpApiError"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import type * as Layer from "effect/Layer"
+import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Problems from "./Problems.ts"
 
@@ -46,50 +46,101 @@ export class SubmissionValidation extends HttpApiMiddleware.Service<SubmissionVa
   { error: Problems.schemas("invalid_invoice_xml", "invalid_metadata") }
 ) {}
 
-type Fault = { readonly path: string | undefined; readonly unknown: boolean; readonly message: string }
+// What is wrong first: where, whether it is a name that nobody knows, and the end of a sentence about it.
+interface Fault {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly unknown: boolean
+  readonly predicate: string
+}
 
-const segment = (key: PropertyKey | { readonly key: PropertyKey }): string =>
-  String(typeof key === "object" ? key.key : key)
+const inWords = new Intl.ListFormat("en", { type: "disjunction" })
 
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const isUnexpectedKey = (issue: SchemaIssue.Issue): boolean => {
-  switch (issue._tag) {
-    case "UnexpectedKey":
-      return true
-    case "Pointer":
-    case "Filter":
-    case "Encoding":
-      return isUnexpectedKey(issue.issue)
-    case "Composite":
-      return issue.issues.some(isUnexpectedKey)
+const expectation = (ast: SchemaAST.AST): string => {
+  switch (ast._tag) {
+    case "String":
+      return "a string"
+    case "Number":
+      return "a number"
+    case "Boolean":
+      return "true or false"
+    case "Null":
+      return "null"
+    case "Literal":
+      return JSON.stringify(ast.literal)
+    case "Arrays":
+      return "an array"
+    case "Objects":
+      return "an object"
+    case "Union":
+      return inWords.format(ast.types.map(expectation))
     default:
-      return false
+      return "a value that is allowed here"
   }
 }
 
-const firstFault = ({ cause }: HttpApiError.HttpApiSchemaError): Fault => {
-  const issue = formatIssues(cause.issue).issues[0]
-  const path = issue?.path?.map(segment) ?? []
-  return {
-    path: path[0],
-    unknown: isUnexpectedKey(cause.issue),
-    message: `${path.length === 0 ? "The request" : path.join(".")}: ${issue?.message ?? "is not allowed"}.`
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const firstFault = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> = []): Fault => {
+  switch (issue._tag) {
+    case "Pointer":
+      return firstFault(issue.issue, [...path, ...issue.path])
+    case "Encoding":
+      return firstFault(issue.issue, path)
+    case "Composite":
+      return firstFault(issue.issues[0], path)
+    case "UnexpectedKey":
+      return { path, unknown: true, predicate: "is not known here" }
+    case "MissingKey":
+      return { path, unknown: false, predicate: "is missing" }
+    case "InvalidType":
+    case "AnyOf": {
+      if (issue._tag === "AnyOf" && issue.issues[0] !== undefined) return firstFault(issue.issues[0], path)
+      const said = issue.ast.annotations?.["message"]
+      return { path, unknown: false, predicate: typeof said === "string" ? said : `must be ${expectation(issue.ast)}` }
+    }
+    default: {
+      const said = formatIssue(issue).issues[0]?.message ?? "has a value that is not allowed"
+      return { path, unknown: false, predicate: said.replace(/^Expected /, "must be ") }
+    }
   }
 }
 
-const toProblem = (fault: Fault) => {
-  if (fault.unknown) {
-    return Problems.fail("unknown_parameter", {
-      param: fault.path,
-      message: `There is no parameter named ${JSON.stringify(fault.path ?? "")} here.`
-    })
-  }
-  return Problems.fail("invalid_parameter", { param: fault.path, message: fault.message })
+// Names come from the caller as values do, and may be as long as a body.
+const shownLength = 64
+
+const shown = (key: PropertyKey): string => {
+  const characters = Array.from(String(key).slice(0, 2 * shownLength + 2))
+  return characters.length <= shownLength ? characters.join("") : `${characters.slice(0, shownLength).join("")}…`
+}
+
+const joined = (path: ReadonlyArray<PropertyKey>): string =>
+  path
+    .map(shown)
+    .map((key, index) => (!/^\w+$/.test(key) ? `[${JSON.stringify(key)}]` : index === 0 ? key : `.${key}`))
+    .join("")
+
+// A predicate that ends with a full stop is a sentence already.
+const sentence = ({ path, predicate }: Fault, whole: string): string =>
+  predicate.endsWith(".") ? predicate : `${path.length === 0 ? whole : joined(path)} ${predicate}.`
+
+const wholes = { Params: "The path", Headers: "The header", Query: "The query", Payload: "The request body" } as const
+
+const toProblem = (fault: Fault, whole: string) => {
+  const param = fault.path[0] === undefined ? undefined : shown(fault.path[0])
+  return fault.unknown
+    ? Problems.fail("unknown_parameter", {
+        param,
+        message: `There is no parameter named ${JSON.stringify(param)} here.`
+      })
+    : Problems.fail("invalid_parameter", { param, message: sentence(fault, whole) })
 }
 
 /**
  * Layer that provides `ParameterValidation`. An answer that does not encode is our fault, so it stays a defect.
+ *
+ * **Details**
+ *
+ * The message names what is wrong and never repeats a value, which may be large or a password.
  *
  * @category layers
  * @since 0.1.0
@@ -97,7 +148,9 @@ const toProblem = (fault: Fault) => {
 export const layer: Layer.Layer<ParameterValidation> = HttpApiMiddleware.layerSchemaErrorTransform(
   ParameterValidation,
   (error) =>
-    error.kind === "Body" || error.kind === "ResponseHeaders" ? Effect.die(error) : toProblem(firstFault(error))
+    error.kind === "Body" || error.kind === "ResponseHeaders"
+      ? Effect.die(error)
+      : toProblem(firstFault(error.cause.issue), wholes[error.kind])
 )
 
 /**
@@ -109,10 +162,12 @@ export const layer: Layer.Layer<ParameterValidation> = HttpApiMiddleware.layerSc
 export const layerSubmission: Layer.Layer<SubmissionValidation> = HttpApiMiddleware.layerSchemaErrorTransform(
   SubmissionValidation,
   (error) => {
-    const { message, path, unknown } = firstFault(error)
-    if (error.kind !== "Payload" || unknown) return Effect.fail(error)
-    if (path === "invoice_xml") return Problems.fail("invalid_invoice_xml", { message })
-    if (path === "metadata") return Problems.fail("invalid_metadata", { message })
+    if (error.kind !== "Payload") return Effect.fail(error)
+    const fault = firstFault(error.cause.issue)
+    if (fault.unknown) return Effect.fail(error)
+    const message = sentence(fault, wholes.Payload)
+    if (fault.path[0] === "invoice_xml") return Problems.fail("invalid_invoice_xml", { message })
+    if (fault.path[0] === "metadata") return Problems.fail("invalid_metadata", { message })
     return Effect.fail(error)
   }
 )

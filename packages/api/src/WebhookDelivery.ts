@@ -19,8 +19,10 @@ export const WebhookDelivery = Schema.Struct({
   event_type: InvoiceEvent.EventType,
   endpoint_id: Ids.schema("we"),
   status: DeliveryState.Status,
-  attempt_count: Schema.Int.annotate({ description: "Outbound attempts made." }),
-  last_http_status: Schema.NullOr(Schema.Int).annotate({
+  attempt_count: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description: "Outbound attempts made."
+  }),
+  last_http_status: Schema.NullOr(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))).annotate({
     description: "The last HTTP status received; null for failures of the connection and before the first attempt."
   }),
   last_error_summary: Schema.NullOr(Schema.String).annotate({ description: "A sentence of ours; null on success." }),
@@ -30,4 +32,11 @@ export const WebhookDelivery = Schema.Struct({
   last_attempted_at: Schema.NullOr(Timestamp.Timestamp),
   delivered_at: Schema.NullOr(Timestamp.Timestamp)
 }).annotate({ identifier: "WebhookDelivery", description: "What became of one event at one endpoint." })
+
+/**
+ * Type of a decoded `WebhookDelivery`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type WebhookDelivery = typeof WebhookDelivery.Type

@@ -32,6 +32,13 @@ export const WebhookEndpoint = Schema.Struct(fields).annotate({
   identifier: "WebhookEndpoint",
   description: "An address that events are sent to."
 })
+
+/**
+ * Type of a decoded `WebhookEndpoint`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type WebhookEndpoint = typeof WebhookEndpoint.Type
 
 /**
@@ -44,6 +51,13 @@ export const NewWebhookEndpoint = Schema.Struct({ ...fields, secret }).annotate(
   identifier: "NewWebhookEndpoint",
   description: "An address that events are sent to, with its signing secret."
 })
+
+/**
+ * Type of a decoded `NewWebhookEndpoint`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type NewWebhookEndpoint = typeof NewWebhookEndpoint.Type
 
 /**
@@ -62,4 +76,11 @@ export const RotatedWebhookEndpoint = Schema.Struct({
   identifier: "RotatedWebhookEndpoint",
   description: "An address that events are sent to, with its next signing secret."
 })
+
+/**
+ * Type of a decoded `RotatedWebhookEndpoint`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type RotatedWebhookEndpoint = typeof RotatedWebhookEndpoint.Type

@@ -22,13 +22,18 @@ const params = {
   endpoint_id: Schema.String.annotate({ description: "The identifier of a webhook endpoint, `we_…`." })
 }
 
-const url = Fields.text(1, 2048).annotate({
+// An empty URL is one that cannot be read, which has a code of its own.
+const url = Fields.text(0, 2048, {
   description:
     "Where events are sent. Must be https and lead to a public address, unless the deployment says otherwise.",
   examples: ["https://example.com/webhooks"]
 })
-const description = Schema.optionalKey(Schema.NullOr(Fields.text(0, 500)))
-const enabled = Schema.optionalKey(Schema.Boolean)
+const description = Schema.optionalKey(
+  Schema.NullOr(Fields.text(0, 500)).annotate({ description: "A note of your own." })
+)
+const enabled = Schema.optionalKey(
+  Schema.Boolean.annotate({ description: "Whether events are sent. Defaults to true when the endpoint is made." })
+)
 
 /**
  * Webhook endpoints of an organization.
@@ -112,9 +117,13 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
       params,
       query: {
         ...Lists.pageQuery,
-        status: Schema.optionalKey(DeliveryState.Status),
+        status: Schema.optionalKey(
+          DeliveryState.Status.annotate({ description: "Only deliveries that have this status." })
+        ),
         event_id: Schema.optionalKey(
-          Schema.NonEmptyString.annotate({ description: "Only deliveries of this event, `evt_…`." })
+          Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
+            description: "Only deliveries of this event, `evt_…`."
+          })
         )
       },
       success: Lists.page("WebhookDeliveryList", WebhookDelivery),

@@ -1,0 +1,241 @@
+/**
+ * The examples of the OpenAPI document, operation by operation. The tests hold each against the schema beside it.
+ *
+ * Credentials are shortened with an ellipsis: they show what to expect, and nothing that looks like a leaked secret.
+ */
+import { Ids, type Invoice, type InvoiceEvent } from "@govoice/core"
+import type { Account, TokenPair } from "../Account.ts"
+import type { ApiKey, Me, NewApiKey } from "../ApiKey.ts"
+import type { Organization } from "../Organization.ts"
+import * as Problems from "../Problems.ts"
+import type { Submission } from "../Submission.ts"
+import type { WebhookDelivery } from "../WebhookDelivery.ts"
+import type { NewWebhookEndpoint, RotatedWebhookEndpoint, WebhookEndpoint } from "../WebhookEndpoint.ts"
+
+/** One example: the request body and the answer. What is left out has no body. */
+export interface Example {
+  readonly request?: unknown
+  readonly response?: unknown
+}
+
+const random = new Uint8Array([38, 201, 17, 84, 160, 9, 233, 71, 142, 55])
+
+const id = <P extends Ids.Prefix>(prefix: P, at: string): Ids.Id<P> => Ids.make(prefix, Date.parse(at), random)
+
+const account: Account = {
+  id: id("acct", "2026-11-19T14:02:11.480Z"),
+  object: "account",
+  email: "owner@example.com",
+  created_at: "2026-11-19T14:02:11.480Z"
+}
+
+const tokens: TokenPair = {
+  access_token: "eyJhbGciOi…",
+  token_type: "Bearer",
+  expires_in: 900,
+  refresh_token: "q0Pz4uT1dJ…",
+  refresh_expires_in: 2_592_000
+}
+
+const credentials = { email: "owner@example.com", password: "correct horse battery staple" }
+
+const refreshToken = { refresh_token: tokens.refresh_token }
+
+const organization: Organization = {
+  id: id("org", "2026-11-19T14:03:40.027Z"),
+  object: "organization",
+  name: "Sprzedawca Testowy",
+  gateway_credential: { present: false, updated_at: null },
+  created_at: "2026-11-19T14:03:40.027Z"
+}
+
+const apiKey: ApiKey = {
+  id: id("key", "2026-11-19T14:05:02.913Z"),
+  object: "api_key",
+  organization_id: organization.id,
+  mode: "test",
+  name: "Shop",
+  last4: "mQ7d",
+  created_at: "2026-11-19T14:05:02.913Z",
+  expires_at: null
+}
+
+const newApiKey: NewApiKey = { ...apiKey, secret: "sk_test_…mQ7d" }
+
+const me: Me = {
+  object: "api_key",
+  id: apiKey.id,
+  mode: "test",
+  name: "Shop",
+  last4: "mQ7d",
+  created_at: apiKey.created_at,
+  organization: { id: organization.id, object: "organization", name: organization.name },
+  live_mode_available: false
+}
+
+const submission: Submission = {
+  invoice_xml:
+    '<?xml version="1.0" encoding="UTF-8"?><Faktura xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/"><Naglowek><KodFormularza kodSystemowy="FA (3)" wersjaSchemy="1-0E">FA</KodFormularza><WariantFormularza>3</WariantFormularza><DataWytworzeniaFa>2026-11-20T08:59:00Z</DataWytworzeniaFa></Naglowek><Podmiot1><DaneIdentyfikacyjne><NIP>5265877635</NIP><Nazwa>Sprzedawca Testowy</Nazwa></DaneIdentyfikacyjne><Adres><KodKraju>PL</KodKraju><AdresL1>ul. Testowa 1</AdresL1></Adres></Podmiot1><Podmiot2><DaneIdentyfikacyjne><NIP>5260250274</NIP><Nazwa>Nabywca Testowy</Nazwa></DaneIdentyfikacyjne><JST>2</JST><GV>2</GV></Podmiot2><Fa><KodWaluty>PLN</KodWaluty><P_1>2026-11-20</P_1><P_2>FV/2026/11/0042</P_2><P_15>123.00</P_15><Adnotacje><P_16>2</P_16><P_17>2</P_17><P_18>2</P_18><P_18A>2</P_18A><Zwolnienie><P_19N>1</P_19N></Zwolnienie><NoweSrodkiTransportu><P_22N>1</P_22N></NoweSrodkiTransportu><P_23>2</P_23><PMarzy><P_PMarzyN>1</P_PMarzyN></PMarzy></Adnotacje><RodzajFaktury>VAT</RodzajFaktury></Fa></Faktura>',
+  metadata: { order: "2026/11/0042" }
+}
+
+const received: Invoice.Invoice = {
+  id: id("inv", "2026-11-20T09:00:00.214Z"),
+  object: "invoice",
+  mode: "test",
+  status: "queued",
+  scenario: "accepted",
+  metadata: { order: "2026/11/0042" },
+  official_number: null,
+  rejection: null,
+  failure: null,
+  upo_available: false,
+  attempt_count: 0,
+  next_attempt_at: null,
+  created_at: "2026-11-20T09:00:00.214Z",
+  updated_at: "2026-11-20T09:00:00.214Z",
+  submitted_at: null,
+  completed_at: null
+}
+
+const submitted: Invoice.Invoice = {
+  ...received,
+  status: "submitted",
+  attempt_count: 1,
+  updated_at: "2026-11-20T09:00:01.230Z",
+  submitted_at: "2026-11-20T09:00:01.230Z"
+}
+
+const accepted: Invoice.Invoice = {
+  ...submitted,
+  status: "accepted",
+  official_number: "5265877635-20261120-0A1B2C3D4E5F-43",
+  updated_at: "2026-11-20T09:00:02.241Z",
+  completed_at: "2026-11-20T09:00:02.241Z"
+}
+
+const receipted: Invoice.Invoice = { ...accepted, upo_available: true, updated_at: "2026-11-20T09:00:03.255Z" }
+
+const rejected: Invoice.Invoice = {
+  ...submitted,
+  status: "rejected",
+  scenario: "rejected",
+  rejection: { code: "sandbox_rejected", message: "The sandbox rejected the invoice, as its scenario says." },
+  updated_at: "2026-11-20T09:00:02.241Z",
+  completed_at: "2026-11-20T09:00:02.241Z"
+}
+
+const failed: Invoice.Invoice = {
+  ...received,
+  status: "failed",
+  scenario: "temporary_failure",
+  failure: {
+    code: "gateway_unavailable",
+    message: "The sandbox gateway was unavailable, as its scenario says."
+  },
+  attempt_count: 3,
+  updated_at: "2026-11-20T09:00:04.260Z",
+  completed_at: "2026-11-20T09:00:04.260Z"
+}
+
+const event = (type: InvoiceEvent.EventType, invoice: Invoice.Invoice): InvoiceEvent.InvoiceEvent => ({
+  id: id("evt", invoice.updated_at),
+  object: "event",
+  type,
+  mode: invoice.mode,
+  created_at: invoice.updated_at,
+  data: { invoice }
+})
+
+const endpoint: WebhookEndpoint = {
+  id: id("we", "2026-11-19T14:06:30.556Z"),
+  object: "webhook_endpoint",
+  organization_id: organization.id,
+  url: "https://example.com/webhooks",
+  description: "Bookkeeping",
+  event_types: ["invoice.accepted", "invoice.rejected"],
+  enabled: true,
+  created_at: "2026-11-19T14:06:30.556Z",
+  updated_at: "2026-11-19T14:06:30.556Z"
+}
+
+const newEndpoint: NewWebhookEndpoint = { ...endpoint, secret: "whsec_3Rk8…" }
+
+const rotatedEndpoint: RotatedWebhookEndpoint = {
+  ...endpoint,
+  secret: "whsec_Vt1x…",
+  updated_at: "2026-11-20T10:00:00.000Z",
+  secret_activates_at: "2026-11-21T10:00:00.000Z"
+}
+
+const delivery: WebhookDelivery = {
+  id: id("wd", accepted.updated_at),
+  object: "webhook_delivery",
+  event_id: id("evt", accepted.updated_at),
+  event_type: "invoice.accepted",
+  endpoint_id: endpoint.id,
+  status: "retrying",
+  attempt_count: 1,
+  last_http_status: 503,
+  last_error_summary: "The endpoint returned HTTP 503.",
+  next_retry_at: "2026-11-20T09:00:07.702Z",
+  created_at: "2026-11-20T09:00:02.241Z",
+  updated_at: "2026-11-20T09:00:02.702Z",
+  last_attempted_at: "2026-11-20T09:00:02.640Z",
+  delivered_at: null
+}
+
+const page = (record: unknown) => ({ object: "list", data: [record], has_more: false, next_cursor: null })
+
+/** The example of each operation, by operation id. */
+export const operations: Readonly<Record<string, Example>> = {
+  "me.get": { response: me },
+  "invoices.submit": { request: submission, response: received },
+  "invoices.get": { response: receipted },
+  "accounts.create": { request: credentials, response: account },
+  "accounts.login": { request: credentials, response: tokens },
+  "accounts.refresh": { request: refreshToken, response: tokens },
+  "accounts.logout": { request: refreshToken },
+  "accounts.get": { response: account },
+  "organizations.create": { request: { name: organization.name }, response: organization },
+  "organizations.update": { request: { name: organization.name }, response: organization },
+  "organizations.putGatewayCredential": { request: { token: "20261119-EC-…", context_nip: "5265877635" } },
+  "organizations.list": { response: page(organization) },
+  "organizations.get": { response: organization },
+  "organizations.listInvoices": { response: page(receipted) },
+  "apiKeys.create": { request: { mode: "test", name: "Shop" }, response: newApiKey },
+  "apiKeys.list": { response: page(apiKey) },
+  "webhookEndpoints.create": {
+    request: { url: endpoint.url, event_types: endpoint.event_types, description: endpoint.description },
+    response: newEndpoint
+  },
+  "webhookEndpoints.update": {
+    request: { enabled: false },
+    response: { ...endpoint, enabled: false, updated_at: "2026-11-20T10:00:00.000Z" }
+  },
+  "webhookEndpoints.rotateSecret": { request: { activates_in_seconds: 86_400 }, response: rotatedEndpoint },
+  "webhookEndpoints.list": { response: page(endpoint) },
+  "webhookEndpoints.get": { response: endpoint },
+  "webhookEndpoints.listDeliveries": { response: page(delivery) }
+}
+
+/** The example of each event, by its type. */
+export const events: Readonly<Record<InvoiceEvent.EventType, InvoiceEvent.InvoiceEvent>> = {
+  "invoice.received": event("invoice.received", received),
+  "invoice.submitted": event("invoice.submitted", submitted),
+  "invoice.accepted": event("invoice.accepted", accepted),
+  "invoice.upo_available": event("invoice.upo_available", receipted),
+  "invoice.rejected": event("invoice.rejected", rejected),
+  "invoice.failed": event("invoice.failed", failed)
+}
+
+const details: { readonly [C in Problems.Code]?: Problems.Details } = {
+  unknown_parameter: { param: "colour", message: 'There is no parameter named "colour" here.' },
+  invalid_parameter: { param: "name", message: "name must have 1 to 200 characters." },
+  invalid_invoice_xml: { message: "invoice_xml is missing." },
+  invalid_metadata: { message: "metadata may have at most 50 keys." }
+}
+
+/** The example of an error. */
+export const problem = (code: Problems.Code): Problems.Problem =>
+  Problems.make(code, id("req", "2026-11-20T09:00:00.214Z"), details[code])

@@ -4,7 +4,9 @@
  *
  * @since 0.1.0
  */
-import { createHash } from "node:crypto"
+// As a default, because bundles for browsers get an empty module in its place (`browser` in package.json), and a name that
+// is missing there would be warned of in every build. Nothing but `hash` uses it.
+import nodeCrypto from "node:crypto"
 import type { Metadata } from "./Metadata.ts"
 import type { Mode } from "./Mode.ts"
 import type { Scenario } from "./SandboxScenario.ts"
@@ -41,8 +43,12 @@ export const canonicalForm = ({ invoiceXml, metadata, mode, scenario }: Canonica
 /**
  * The SHA-256 (FIPS 180-4) of the canonical form in UTF-8, 32 bytes.
  *
+ * **Gotchas**
+ *
+ * Needs `node:crypto`, so it is the one function of this package that does not run in a browser.
+ *
  * @category constructors
  * @since 0.1.0
  */
 export const hash = (request: CanonicalRequest): Uint8Array =>
-  createHash("sha256").update(canonicalForm(request), "utf8").digest()
+  nodeCrypto.createHash("sha256").update(canonicalForm(request), "utf8").digest()

@@ -24,7 +24,8 @@ export const fault = (value: unknown): string | undefined => {
 }
 
 /**
- * What is read of a document. A field that is not there is `undefined`; none of them is checked.
+ * What is read of a document. A field that is not there, or empty, is `undefined`; none of them is checked. White space
+ * is collapsed as in an `xsd:token`.
  *
  * @category models
  * @since 0.1.0
@@ -45,8 +46,8 @@ export interface Fields {
 }
 
 /**
- * Reads the fields of a document, white space around them removed. Elements are found by their path below the root,
- * whatever their prefix, and the first one counts. A document that is not well-formed is read up to its fault.
+ * Reads the fields of a document. Elements are found by their path below the root, whatever their prefix, and the first
+ * one counts. A document that is not well-formed is read up to its fault.
  *
  * @category parsing
  * @since 0.1.0
@@ -82,14 +83,14 @@ export const fields = (xml: string): Fields => {
     }
   })
 
-  const read = (place: string): string | undefined => texts.get(place)?.replace(edges, "") || undefined
+  const read = (place: string): string | undefined => collapsed(texts.get(place))
   return {
     namespace,
     sellerNip: read(nip),
     issueDate: read(date),
     invoiceNumber: read(number),
-    formCode,
-    schemaVersion
+    formCode: collapsed(formCode),
+    schemaVersion: collapsed(schemaVersion)
   }
 }
 
@@ -99,5 +100,6 @@ const number = "Fa/P_2"
 const places: ReadonlySet<string> = new Set([nip, date, number])
 const deepest = 4
 
-// White space of XML, which is less than that of JavaScript.
-const edges = /^[\t\n\r ]+|[\t\n\r ]+$/g
+// What a schema does with an `xsd:token`. Two steps, because one expression for both ends takes quadratic time.
+const collapsed = (text: string | undefined): string | undefined =>
+  text?.replace(/[\t\n\r ]+/g, " ").replace(/^ | $/g, "") || undefined

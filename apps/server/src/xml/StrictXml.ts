@@ -11,12 +11,12 @@ import { SaxesParser } from "saxes"
 import * as Unparsed from "./Unparsed.ts"
 
 /**
- * How deep elements may be nested. libxml2 draws the same line; an invoice needs about ten levels.
+ * How deep elements may be nested. An invoice needs about ten levels, and the search for a prefix visits each of them.
  *
  * @category constants
  * @since 0.1.0
  */
-export const maxDepth = 256
+export const maxDepth = 128
 
 /**
  * Why a document is refused. `message` is a predicate whose subject is the document: «is not well-formed: …». The
@@ -80,6 +80,11 @@ export const read = (xml: string, visitor?: Visitor): Fault | undefined => {
     if (prefix !== "" && isNotNameStart.test(local)) refuse(malformed(`malformed name: ${prefix}:${local}`))
   }
   let depth = 0
+  // Where the last markup ended. From there to the next, a bracket can only begin it.
+  let end = 0
+  const passed = (): void => {
+    end = parser.position
+  }
 
   parser.on("error", ({ message }) => {
     if (isLate.test(message)) {
@@ -93,7 +98,17 @@ export const read = (xml: string, visitor?: Visitor): Fault | undefined => {
     if (encoding !== undefined && encoding.toUpperCase() !== "UTF-8") {
       refuse(`must be UTF-8, and its declaration says ${encoding}`)
     }
+    passed()
   })
+  parser.on("processinginstruction", ({ target }) => {
+    // saxes takes data that begins with a question mark right after the target.
+    const rest = xml.indexOf("<?", end) + 2 + target.length
+    if (!/[\t\n\r ]/.test(xml.charAt(rest)) && !xml.startsWith("?>", rest)) {
+      refuse(malformed(`no space after the target of a processing instruction: ${target}`))
+    }
+    passed()
+  })
+  parser.on("comment", passed)
   parser.on("doctype", () => refuse(noDoctype))
   parser.on("opentagstart", () => {
     if (++depth > maxDepth) refuse(`must not nest elements deeper than ${maxDepth} levels`)
@@ -102,15 +117,18 @@ export const read = (xml: string, visitor?: Visitor): Fault | undefined => {
   parser.on("opentag", ({ prefix, local, uri, attributes }) => {
     checkName(prefix, local)
     visitor?.open({ namespace: uri, name: local, attribute: (name) => attributes[name]?.value })
+    passed()
   })
   parser.on("closetag", () => {
     depth--
     visitor?.close()
+    passed()
   })
-  if (visitor !== undefined) {
-    parser.on("text", visitor.text)
-    parser.on("cdata", visitor.text)
-  }
+  parser.on("cdata", (text) => {
+    visitor?.text(text)
+    passed()
+  })
+  if (visitor !== undefined) parser.on("text", visitor.text)
 
   try {
     parser.write(xml).close()
@@ -132,7 +150,7 @@ const isNotNameStart = /^[\u0300-\u036F\u00B7\u203F\u2040.0-9-]/
 const isLate = /^(unclosed tag|unexpected end|document must contain|disallowed character in entity name|empty entity)/
 
 const worded = (message: string, character: number | undefined): string => {
-  const words = message.replace(/\.?\s*$/, "")
+  const words = message.trimEnd().replace(/\.$/, "")
   if (words === "expected one of") return "the XML declaration has too many parts"
   return words.startsWith("disallowed character") && character !== undefined
     ? `${words}: U+${character.toString(16).toUpperCase().padStart(4, "0")}`

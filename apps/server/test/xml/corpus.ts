@@ -235,6 +235,12 @@ const markup: ReadonlyArray<Case> = [
   bad("a processing instruction without a name", "<a><? x?></a>"),
   bad("a processing instruction whose name is no name", "<a><?1 x?></a>"),
   bad("a processing instruction without a space after its name", '<a><?p"x"?></a>'),
+  bad("a question mark right after the name of a processing instruction", "<a><?p?x?></a>"),
+  bad(
+    "two question marks right after the name of a processing instruction",
+    "<a>x<b/><!-- <? --><![CDATA[<?]]><?p??></a>"
+  ),
+  good("a question mark after the space", "<a><!-- <?p?x?> --><![CDATA[<?p?x?>]]><b><?p\r\n?x\r\n?></b><?p ??></a>"),
   bad("a processing instruction named xml", "<a><?xml x?></a>"),
   bad("a processing instruction named XML", "<a><?XML x?></a>"),
   bad("a processing instruction named Xml", "<a/><?Xml?>")

@@ -49,8 +49,8 @@ export const receipt = (source: Source): Uint8Array => {
   const fields = InvoiceDocument.fields(source.invoiceXml)
   const day = PolishTime.day(source.createdAt)
   const issueDate = isDate(fields.issueDate) ? fields.issueDate : day
-  const formCode = token(fields.formCode, 50) ?? "FA (3)"
-  const schemaVersion = token(fields.schemaVersion, 50) ?? "1-0E"
+  const formCode = shortened(fields.formCode, 50) ?? "FA (3)"
+  const schemaVersion = shortened(fields.schemaVersion, 50) ?? "1-0E"
   const moment = PolishTime.timestamp(source.createdAt)
   return new TextEncoder().encode(
     Upo.render({
@@ -61,7 +61,7 @@ export const receipt = (source: Source): Uint8Array => {
       formCode,
       sellerNip: nipOf(fields),
       officialNumber: numberFor(source, fields),
-      invoiceNumber: token(fields.invoiceNumber, 256) ?? "brak numeru",
+      invoiceNumber: shortened(fields.invoiceNumber, 256) ?? "brak numeru",
       issueDate,
       sentAt: moment,
       numberedAt: moment,
@@ -97,9 +97,6 @@ const isDate = (text: string | undefined): text is string =>
   !Number.isNaN(Date.parse(text)) &&
   new Date(text).toISOString().startsWith(text)
 
-// `xsd:token` of at most so many characters.
-const token = (text: string | undefined, longest: number): string | undefined => {
-  if (text === undefined) return undefined
-  const collapsed = text.replace(/[\t\n\r ]+/g, " ")
-  return Array.from(collapsed).slice(0, longest).join("").trim() || undefined
-}
+// At most so many code points, and no space at the end that was inside before.
+const shortened = (text: string | undefined, longest: number): string | undefined =>
+  text && Array.from(text).slice(0, longest).join("").replace(/ $/, "")

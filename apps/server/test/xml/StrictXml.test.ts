@@ -1,0 +1,216 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as StrictXml from "../../src/xml/StrictXml.ts"
+import { document, edited } from "./arbitraries.ts"
+import { corpus } from "./corpus.ts"
+import { hostile } from "./hostile.ts"
+import * as Judge from "./judge.ts"
+
+const { read } = StrictXml
+
+// Where libxml2 goes its own way: it takes a version `1.`, and it asks of a namespace that it be a URI.
+const disputed = /version number|is not a valid URI/
+
+describe("StrictXml", () => {
+  for (const [topic, cases] of Object.entries(corpus)) {
+    describe(`the corpus of ${topic}`, () => {
+      it.each(cases)("$verdict: $why", ({ verdict, xml }) => {
+        assert.match(read(xml)?.message ?? "is good", wanted[verdict])
+      })
+
+      // Keeps the verdicts honest.
+      it("has the verdicts of libxml2", () => {
+        for (const { verdict, why, xml } of cases) {
+          if (verdict !== "refused")
+            assert.strictEqual(Judge.wellFormedness(xml) === undefined, verdict === "good", why)
+        }
+      })
+    })
+  }
+
+  it("is tried on every case once", () => {
+    const cases = Object.values(corpus).flat()
+    assert.isAbove(cases.length, 250)
+    assert.strictEqual(new Set(cases.map(({ xml }) => xml)).size, cases.length)
+  })
+
+  describe("a fault", () => {
+    it.each<[what: string, xml: string, message: string, line: number, column: number]>([
+      ["an end tag that does not match", "<a>\n  <b>\n  </c>\n</a>", "is not well-formed: unexpected close tag", 3, 6],
+      ["an element that is not closed", "<a>\n<b>\n</b>", "is not well-formed: unclosed tag: a", 3, 4],
+      ["an attribute given twice", '<a b="1"\n  b="2"/>', "is not well-formed: duplicate attribute: b", 2, 9],
+      ["an unknown entity", "<a>\r\n&nbsp;</a>", "is not well-formed: undefined entity", 2, 6],
+      ["a control character", "<a>\r\r\u0007</a>", "is not well-formed: disallowed character: U+0007", 3, 1],
+      ["a bracket in an attribute", '<a b="x<y"/>', "is not well-formed: disallowed character: U+003C", 1, 8],
+      [
+        "a bare ampersand",
+        "<a>\n<b>x & y</b>\n<c>;</c></a>",
+        "is not well-formed: ampersand that begins no reference",
+        2,
+        6
+      ],
+      [
+        "an ampersand after others that are none",
+        "<a><!-- & --><![CDATA[&]]><?p &?>&amp;&x</a>",
+        "is not well-formed: ampersand that begins no reference",
+        1,
+        39
+      ],
+      ["a comment that is not closed", "<a>\n <!-- x\n</a>", "is not well-formed: unclosed comment", 2, 2],
+      ["CDATA that is not closed", "<a><![CDATA[x</a>", "is not well-formed: unclosed CDATA section", 1, 4],
+      [
+        "a processing instruction that is not closed",
+        "<a><?p x></a>",
+        "is not well-formed: unclosed processing instruction",
+        1,
+        4
+      ],
+      ["a prefix that nothing binds", "<a>\n<p:b/></a>", 'is not well-formed: unbound namespace prefix: "p"', 2, 6],
+      ["half a surrogate pair", "<a>\n😀\ud83d</a>", "is not well-formed: unpaired surrogate", 2, 2],
+      [
+        "a document type",
+        "<!-- x -->\n <!DOCTYPE a>\n<a/>",
+        "must not have a document type declaration (DOCTYPE)",
+        2,
+        2
+      ],
+      [
+        "a document type after a byte order mark",
+        "\uFEFF<!DOCTYPE a><a/>",
+        "must not have a document type declaration (DOCTYPE)",
+        1,
+        1
+      ],
+      [
+        "a document type that is itself malformed",
+        "<!DOCTYPE a [<!-- -- -->]><a/>",
+        "must not have a document type declaration (DOCTYPE)",
+        1,
+        1
+      ],
+      ["another version", '<?xml version="1.1"?><a/>', "must be XML 1.0, and its declaration says 1.1", 1, 21],
+      [
+        "another encoding",
+        '<?xml version="1.0" encoding="windows-1250"?><a/>',
+        "must be UTF-8, and its declaration says windows-1250",
+        1,
+        45
+      ],
+      [
+        "a column counted in code points",
+        "<a>😀😀\u0001</a>",
+        "is not well-formed: disallowed character: U+0001",
+        1,
+        6
+      ],
+      [
+        "a column after a byte order mark",
+        "\uFEFF<a>\u0001</a>",
+        "is not well-formed: disallowed character: U+0001",
+        1,
+        4
+      ],
+      [
+        "a line after a byte order mark",
+        "\uFEFF<a>\n\u0001</a>",
+        "is not well-formed: disallowed character: U+0001",
+        2,
+        1
+      ],
+      ["an empty document", "", "is not well-formed: document must contain a root element", 1, 1]
+    ])("says where and what: %s", (_, xml, message, line, column) => {
+      assert.deepStrictEqual(read(xml), { message, line, column })
+    })
+
+    it("has a short message, however long the name", () => {
+      const name = "😀".repeat(100_000).replaceAll("😀", "\u{10400}")
+      const fault = read(`<${name}>`)
+      assert.isBelow(fault?.message.length ?? Infinity, 250)
+      assert.isTrue(fault?.message.isWellFormed())
+    })
+  })
+
+  describe("nesting", () => {
+    const nested = (depth: number): string => "<a>".repeat(depth) + "</a>".repeat(depth)
+
+    it("is taken up to the bound", () => {
+      assert.isUndefined(read(nested(StrictXml.maxDepth)))
+    })
+
+    it("is refused beyond it, where it goes beyond it", () => {
+      assert.deepStrictEqual(read(nested(StrictXml.maxDepth + 1)), {
+        message: "must not nest elements deeper than 128 levels",
+        line: 1,
+        column: 128 * 3 + 3
+      })
+    })
+
+    it("is not the number of elements", () => {
+      assert.isUndefined(read(`<a>${"<b><c/></b>".repeat(1000)}</a>`))
+    })
+  })
+
+  describe("a visitor", () => {
+    it("is told elements, attributes and text in order", () => {
+      const told: Array<string> = []
+      const fault = read(
+        '<p:a xmlns:p="urn:x" b="&lt;1"><c xmlns="urn:y">x&#65;<!-- - --><![CDATA[<>]]></c>\r\n</p:a>',
+        {
+          open: ({ attribute, name, namespace }) => told.push(`{${namespace}}${name} ${attribute("b") ?? "-"}`),
+          text: (text) => told.push(text),
+          close: () => told.push("close")
+        }
+      )
+      assert.isUndefined(fault)
+      assert.deepStrictEqual(told, ["{urn:x}a <1", "{urn:y}c -", "xA", "<>", "close", "\n", "close"])
+    })
+
+    it("changes nothing about the verdict", () => {
+      const visitor: StrictXml.Visitor = { open: () => undefined, text: () => undefined, close: () => undefined }
+      for (const { xml } of Object.values(corpus).flat()) assert.deepStrictEqual(read(xml, visitor), read(xml))
+    })
+
+    it("may fail, and is heard", () => {
+      const open = (): never => {
+        throw new RangeError("of the visitor")
+      }
+      assert.throws(() => read("<a/>", { open, text: () => undefined, close: () => undefined }), "of the visitor")
+    })
+  })
+
+  // Measured well under half a second each; a cost that grows faster than the document would be minutes.
+  it.each(hostile)("judges a megabyte of %s in time", (_, xml, taken) => {
+    const start = performance.now()
+    assert.strictEqual(read(xml) === undefined, taken)
+    assert.isBelow(performance.now() - start, 5000)
+  })
+
+  it.prop(
+    "takes whatever is put together well",
+    [document],
+    ([xml]) => {
+      assert.isUndefined(read(xml), xml)
+      assert.isUndefined(Judge.wellFormedness(xml), xml)
+    },
+    { arbitrary: { runs: 1000 } }
+  )
+
+  it.prop(
+    "judges a document with a mistake in it as libxml2 does",
+    [edited],
+    ([xml]) => {
+      const fault = read(xml)
+      if (fault?.message.startsWith("must ")) return
+      const other = Judge.wellFormedness(xml)
+      if (disputed.test(fault?.message ?? "") || disputed.test(other ?? "")) return
+      assert.strictEqual(fault === undefined, other === undefined, `${xml}\n${fault?.message}\n${other}`)
+    },
+    { arbitrary: { runs: 10_000 } }
+  )
+})
+
+// A document type is refused before it is looked at, whether it is malformed or not.
+const wanted = {
+  good: /^is good$/,
+  bad: /^is not well-formed: .|^must not have a document type/,
+  refused: /^must /
+} as const

@@ -1,0 +1,56 @@
+/**
+ * The independent judge: libxml2, compiled to WebAssembly.
+ */
+import {
+  XmlBufferInputProvider,
+  xmlCleanupInputProvider,
+  XmlDocument,
+  XmlParseError,
+  XmlValidateError,
+  XsdValidator,
+  xmlRegisterInputProvider
+} from "libxml2-wasm"
+
+/**
+ * Returns why libxml2 does not take `xml` as a namespace-well-formed document, or `undefined` when it does.
+ */
+export const wellFormedness = (xml: string): string | undefined => {
+  try {
+    XmlDocument.fromString(xml).dispose()
+    return undefined
+  } catch (thrown) {
+    if (!(thrown instanceof XmlParseError)) throw thrown
+    return thrown.message.trim()
+  }
+}
+
+/**
+ * Returns why `xml` is not valid against the schema, or `undefined` when it is. What the schema imports is taken from
+ * `imported`, by address, and from nowhere else.
+ */
+export const validity = (
+  xsd: string,
+  xml: string,
+  imported: ReadonlyMap<string, string> = new Map()
+): string | undefined => {
+  const buffers = Array.from(imported, ([address, text]) => [address, new TextEncoder().encode(text)] as const)
+  xmlRegisterInputProvider(new XmlBufferInputProvider(Object.fromEntries(buffers)))
+  try {
+    return invalidity(xsd, xml)
+  } finally {
+    xmlCleanupInputProvider()
+  }
+}
+
+const invalidity = (xsd: string, xml: string): string | undefined => {
+  using schema = XmlDocument.fromString(xsd)
+  using validator = XsdValidator.fromDoc(schema)
+  using document = XmlDocument.fromString(xml)
+  try {
+    validator.validate(document)
+    return undefined
+  } catch (thrown) {
+    if (!(thrown instanceof XmlValidateError)) throw thrown
+    return thrown.message.trim()
+  }
+}

@@ -49,7 +49,7 @@ describe("docs/errors", () => {
     }
   })
 
-  it.each(codes)("%s: the page promises a retry only where the catalogue does", (code) => {
+  it.each(codes)("%s: the page tells to try again where that may help", (code) => {
     const remedy = section(read(`${code}.md`), "What to do")
     if (catalogue[code].retryable) assert.match(remedy, /again|retry|wait|later/i)
   })

@@ -150,7 +150,7 @@ const parametrize = ({ in: place, name, ...rest }: OpenApi.OpenAPISpecParameter)
 })
 
 const operate = (operation: OpenApi.OpenAPISpecOperation) => {
-  const example = Examples.operations[operation.operationId]
+  const example = Examples.of(operation.operationId)
   const developer = operation.security.some((requirement) => "apiKey" in requirement)
   const body = operation.requestBody
   const responses = Object.entries(operation.responses as Record<string, OpenApi.OpenApiSpecResponse>)
@@ -164,7 +164,7 @@ const operate = (operation: OpenApi.OpenAPISpecOperation) => {
       : {
           requestBody: {
             ...body,
-            content: { "application/json": { ...body.content["application/json"], example: example?.request } }
+            content: { "application/json": { ...body.content["application/json"], example: example.request } }
           }
         }),
     responses: Object.fromEntries(
@@ -172,7 +172,7 @@ const operate = (operation: OpenApi.OpenAPISpecOperation) => {
         status,
         respond(
           status === "304" && validator !== undefined ? { ...response, headers: { etag: validator } } : response,
-          { status: Number(status), developer, example: example?.response }
+          { status: Number(status), developer, example: example.response }
         )
       ])
     )

@@ -16,8 +16,8 @@ export const limits = { max: 100, default: 50 } as const
 
 const outOfRange = { message: `must be an integer from 1 to ${limits.max}` }
 
-// Digits only: a number in JavaScript could also be written 1e1, +5 or 0x5.
-const limit = Schema.String.check(Schema.isPattern(/^[0-9]{1,3}$/u, outOfRange)).pipe(
+// Plain digits only: as a number of JavaScript, ten could also be written 1e1, +10, 010 or 0xa.
+const limit = Schema.String.check(Schema.isPattern(/^[1-9][0-9]{0,2}$/u, outOfRange)).pipe(
   Schema.decodeTo(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: limits.max }, outOfRange)),
     SchemaTransformation.numberFromString

@@ -169,3 +169,11 @@ export const AnyProblem = Schema.Struct({
     })
   })
 }).annotate({ identifier: "Error", description: "The envelope of every answer with a status of 400 or more." })
+
+/**
+ * Tells whether a value is the envelope of an error of the catalogue, such as one in the error channel of a client.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const is: (value: unknown) => value is Problem = Schema.is(AnyProblem) as (value: unknown) => value is Problem

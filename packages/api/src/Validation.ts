@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpApiMiddleware from "effect/http-api/HttpApiMiddleware"
 import type * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as Problems from "./Problems.ts"
@@ -115,8 +116,11 @@ const shown = (key: PropertyKey): string => {
 
 const joined = (path: ReadonlyArray<PropertyKey>): string =>
   path
-    .map(shown)
-    .map((key, index) => (!/^\w+$/.test(key) ? `[${JSON.stringify(key)}]` : index === 0 ? key : `.${key}`))
+    .map((key, index) => {
+      if (typeof key === "number") return `[${key}]`
+      const name = shown(key)
+      return !/^\w+$/.test(name) ? `[${JSON.stringify(name)}]` : index === 0 ? name : `.${name}`
+    })
     .join("")
 
 // A predicate that ends with a full stop is a sentence already.
@@ -124,6 +128,12 @@ const sentence = ({ path, predicate }: Fault, whole: string): string =>
   predicate.endsWith(".") ? predicate : `${path.length === 0 ? whole : joined(path)} ${predicate}.`
 
 const wholes = { Params: "The path", Headers: "The header", Query: "The query", Payload: "The request body" } as const
+
+// In a query everything is a string, so what is not one was given more than once.
+const inQuery = (fault: Fault): Fault =>
+  fault.predicate === `must be ${expectation(Schema.String.ast)}`
+    ? { ...fault, predicate: "must not be given more than once" }
+    : fault
 
 const toProblem = (fault: Fault, whole: string) => {
   const param = fault.path[0] === undefined ? undefined : shown(fault.path[0])
@@ -147,10 +157,11 @@ const toProblem = (fault: Fault, whole: string) => {
  */
 export const layer: Layer.Layer<ParameterValidation> = HttpApiMiddleware.layerSchemaErrorTransform(
   ParameterValidation,
-  (error) =>
-    error.kind === "Body" || error.kind === "ResponseHeaders"
-      ? Effect.die(error)
-      : toProblem(firstFault(error.cause.issue), wholes[error.kind])
+  (error) => {
+    if (error.kind === "Body" || error.kind === "ResponseHeaders") return Effect.die(error)
+    const fault = firstFault(error.cause.issue)
+    return toProblem(error.kind === "Query" ? inQuery(fault) : fault, wholes[error.kind])
+  }
 )
 
 /**

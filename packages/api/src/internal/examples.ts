@@ -185,10 +185,10 @@ const delivery: WebhookDelivery = {
   delivered_at: null
 }
 
-const page = (record: unknown) => ({ object: "list", data: [record], has_more: false, next_cursor: null })
+const page = <A>(record: A) => ({ object: "list" as const, data: [record], has_more: false, next_cursor: null })
 
 /** The example of each operation, by operation id. */
-export const operations: Readonly<Record<string, Example>> = {
+export const operations = {
   "me.get": { response: me },
   "invoices.submit": { request: submission, response: received },
   "invoices.get": { response: receipted },
@@ -217,7 +217,10 @@ export const operations: Readonly<Record<string, Example>> = {
   "webhookEndpoints.list": { response: page(endpoint) },
   "webhookEndpoints.get": { response: endpoint },
   "webhookEndpoints.listDeliveries": { response: page(delivery) }
-}
+} satisfies Readonly<Record<string, Example>>
+
+/** The example of an operation, if it has bodies. */
+export const of = (operation: string): Example => (operations as Readonly<Record<string, Example>>)[operation] ?? {}
 
 /** The example of each event, by its type. */
 export const events: Readonly<Record<InvoiceEvent.EventType, InvoiceEvent.InvoiceEvent>> = {

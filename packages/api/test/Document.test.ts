@@ -1,0 +1,448 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Api, Document, Problems } from "@govoice/api"
+import { InvoiceEvent, SandboxScenario } from "@govoice/core"
+import { Validator } from "@seriousme/openapi-schema-validator"
+import { Ajv2020, type AnySchema } from "ajv/dist/2020.js"
+import addFormats from "ajv-formats"
+import { OpenApi } from "effect/http-api"
+import { operations as examples } from "../src/internal/examples.ts"
+import * as Contract from "./support/contract.ts"
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly enum?: ReadonlyArray<unknown>
+  readonly anyOf?: ReadonlyArray<Schema>
+  readonly allOf?: ReadonlyArray<Schema>
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: ReadonlyArray<string>
+  readonly additionalProperties?: unknown
+}
+
+interface Media {
+  readonly schema: Schema
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly $ref: string }>>
+}
+
+interface Response {
+  readonly description: string
+  readonly headers: Readonly<Record<string, { readonly $ref?: string; readonly description?: string }>>
+  readonly content?: Readonly<Record<string, Media>>
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required: boolean
+  readonly description?: string
+  readonly schema: Schema
+  readonly example?: unknown
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly tags: ReadonlyArray<string>
+  readonly summary?: string
+  readonly security: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly parameters: ReadonlyArray<Parameter>
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, Response>>
+}
+
+interface Doc {
+  readonly openapi: string
+  readonly info: { readonly description: string }
+  readonly servers: ReadonlyArray<{ readonly url: string }>
+  readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
+  readonly "x-tagGroups": ReadonlyArray<{ readonly tags: ReadonlyArray<string> }>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>
+    readonly headers: Readonly<Record<string, { readonly schema: Schema; readonly example: unknown }>>
+    readonly responses: Readonly<Record<string, Response>>
+    readonly examples: Readonly<Record<string, { readonly value: Problems.Problem }>>
+    readonly securitySchemes: Readonly<Record<string, { readonly scheme: string }>>
+  }
+}
+
+const doc = OpenApi.fromApi(Api) as unknown as Doc
+
+const operations = Object.entries(doc.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation }))
+)
+
+const words = (text: string): ReadonlyArray<string> => text.split(" ").filter((word) => word !== "")
+
+const pointed = (ref: string): unknown =>
+  ref
+    .slice(2)
+    .split("/")
+    .reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], doc)
+
+const resolve = (schema: Schema): Schema => (schema.$ref === undefined ? schema : (pointed(schema.$ref) as Schema))
+
+const alternatives = (schema: Schema): ReadonlyArray<Schema> => (schema.anyOf ?? [schema]).map(resolve)
+
+const json = (response: Response): Media | undefined => response.content?.["application/json"]
+
+const envelope = (schema: Schema): Readonly<Record<string, Schema>> => schema.properties?.["error"]?.properties ?? {}
+
+const codesOf = (response: Response): ReadonlyArray<unknown> =>
+  alternatives(json(response)?.schema ?? {}).map((schema) => envelope(schema)["code"]?.enum?.[0])
+
+const failures = [
+  ...operations.flatMap(({ name, operation }) =>
+    Object.entries(operation.responses)
+      .filter(([status]) => Number(status) >= 400)
+      .map(([status, response]) => ({ name, status: Number(status), response }))
+  ),
+  ...Object.entries(doc.components.responses).map(([name, response]) => ({ name, status: undefined, response }))
+]
+
+// Formats and unknown keywords of OpenAPI are not errors; whatever a schema demands is.
+const ajv = new Ajv2020({ strict: false, allErrors: true })
+addFormats.default(ajv)
+ajv.addFormat("binary", true)
+ajv.addSchema(doc, "doc")
+
+const absolute = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value).replaceAll('"$ref":"#/', '"$ref":"doc#/'))
+
+const faults = (schema: Schema, value: unknown): ReadonlyArray<string> => {
+  const validate = ajv.compile(absolute(schema) as AnySchema)
+  return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)
+}
+
+describe("Document", () => {
+  it("is an OpenAPI 3.1 document", async () => {
+    const result = await new Validator().validate(structuredClone(doc) as unknown as Record<string, unknown>)
+    assert.deepStrictEqual(result.errors, undefined)
+    assert.isTrue(result.valid)
+    assert.strictEqual(doc.openapi, "3.1.0")
+  })
+
+  it("points at nothing that is not there", () => {
+    const refs = Array.from(JSON.stringify(doc).matchAll(/"\$ref":"(#[^"]+)"/g), (match) => match[1]!)
+    assert.isAbove(refs.length, 100)
+    assert.deepStrictEqual(
+      refs.filter((ref) => pointed(ref) === undefined),
+      []
+    )
+  })
+
+  describe("paths", () => {
+    it("has every operation of the contract and no other", () => {
+      assert.sameMembers(
+        operations.map(({ name }) => name),
+        Object.keys(Contract.operations)
+      )
+    })
+
+    it.each(operations)("$name has its success, its credentials and its errors", ({ name, operation }) => {
+      const { auth, codes, status } = Contract.operations[name]!
+      const statuses = Object.keys(operation.responses).map(Number)
+      assert.deepStrictEqual(
+        statuses.filter((code) => code < 400),
+        name.endsWith("/upo") ? [200, 304] : [status]
+      )
+      assert.deepStrictEqual(
+        operation.security,
+        auth === "none" ? [] : [auth === "key" ? { apiKey: [] } : { accessToken: [] }]
+      )
+      assert.sameMembers(
+        failures.filter((failure) => failure.name === name).flatMap(({ response }) => [...codesOf(response)]),
+        [...words(`${Contract.everyEndpoint[auth]} ${codes}`)]
+      )
+    })
+
+    it.each(operations)("$name takes the parameters of the contract", ({ name, operation }) => {
+      assert.deepStrictEqual(
+        operation.parameters
+          .filter((parameter) => parameter.in !== "path")
+          .map((parameter) => `${parameter.name}${parameter.required ? "" : "?"}`),
+        words(Contract.parameters[name] ?? "")
+      )
+      assert.deepStrictEqual(
+        operation.parameters.filter((parameter) => parameter.in === "path").map((parameter) => parameter.name),
+        Array.from(name.matchAll(/\{(\w+)\}/g), (match) => match[1]!)
+      )
+      for (const parameter of operation.parameters) assert.isString(parameter.description, parameter.name)
+    })
+
+    it.each(operations)("$name takes the body of the contract", ({ name, operation }) => {
+      const expected = words(Contract.bodies[name] ?? "")
+      const body = operation.requestBody
+      assert.strictEqual(body !== undefined, expected.length > 0)
+      if (body === undefined) return
+      assert.isTrue(body.required)
+      assert.deepStrictEqual(Object.keys(body.content), ["application/json"])
+      const schema = resolve(body.content["application/json"]!.schema)
+      assert.deepStrictEqual(
+        Object.keys(schema.properties ?? {}).map((key) => (schema.required?.includes(key) === true ? key : `${key}?`)),
+        expected
+      )
+      assert.isFalse(schema.additionalProperties)
+    })
+
+    it("says limit as a number, scenarios as an enumeration", () => {
+      for (const { name, operation } of operations) {
+        const limit = operation.parameters.find((parameter) => parameter.name === "limit")
+        if (limit !== undefined) {
+          assert.deepStrictEqual(limit.schema, { type: "integer", minimum: 1, maximum: 100, default: 50 }, name)
+        }
+      }
+      const scenario = doc.paths["/v1/invoices"]!["post"]!.parameters.find(({ name }) => name.startsWith("Gov-"))
+      assert.deepStrictEqual(scenario?.schema, {
+        type: "string",
+        default: "accepted",
+        enum: ["accepted", "rejected", "temporary_failure", "delayed"]
+      })
+      assert.deepStrictEqual(scenario?.schema.enum, SandboxScenario.Scenario.literals)
+    })
+
+    it("names each operation once and files it under a tag that is explained", () => {
+      const ids = [
+        ...operations.map(({ operation }) => operation.operationId),
+        ...Object.values(doc.webhooks).map(({ post }) => post.operationId)
+      ]
+      assert.strictEqual(new Set(ids).size, ids.length)
+      const used = new Set([...operations.flatMap(({ operation }) => operation.tags), "Webhooks"])
+      const tags = doc.tags.map(({ name }) => name)
+      assert.sameMembers([...used], tags)
+      assert.deepStrictEqual(
+        doc["x-tagGroups"].flatMap((group) => [...group.tags]),
+        tags
+      )
+      for (const { operation } of operations) assert.isString(operation.summary)
+    })
+
+    it("is served from wherever it is", () => {
+      assert.deepStrictEqual(
+        doc.servers.map(({ url }) => url),
+        ["/"]
+      )
+      for (const scheme of Object.values(doc.components.securitySchemes)) assert.strictEqual(scheme.scheme, "bearer")
+    })
+  })
+
+  describe("errors", () => {
+    it("has every code of the catalogue, with its status, type and retryability", () => {
+      const seen = new Map<unknown, unknown>()
+      for (const { response } of failures) {
+        for (const schema of alternatives(json(response)!.schema)) {
+          const { code, retryable, type } = envelope(schema)
+          seen.set(code?.enum?.[0], [type?.enum?.[0], retryable?.enum?.[0]])
+        }
+      }
+      assert.deepStrictEqual(
+        Object.fromEntries(seen),
+        Object.fromEntries(
+          Object.entries(Contract.catalogue).map(([code, [type, , retryable]]) => [code, [type, retryable]])
+        )
+      )
+    })
+
+    it("puts each code under the status of the catalogue", () => {
+      for (const { name, response, status } of failures) {
+        for (const code of codesOf(response)) {
+          const expected = Contract.catalogue[String(code)]![1]
+          if (status !== undefined) assert.strictEqual(status, expected, `${name} ${String(code)}`)
+          assert.strictEqual(Problems.status(doc.components.examples[String(code)]!.value), expected)
+        }
+      }
+    })
+
+    it("has the envelope of six members and nothing else under every status of 400 or more", () => {
+      assert.isAbove(failures.length, 100)
+      for (const { name, response } of failures) {
+        assert.deepStrictEqual(Object.keys(response.content ?? {}), ["application/json"], name)
+        for (const schema of alternatives(json(response)!.schema)) {
+          assert.deepStrictEqual(Object.keys(schema.properties ?? {}), ["error"])
+          assert.deepStrictEqual(schema.required, ["error"])
+          assert.isFalse(schema.additionalProperties)
+          const error = schema.properties!["error"]!
+          const members = ["type", "code", "message", "param", "request_id", "retryable"]
+          assert.deepStrictEqual(Object.keys(error.properties ?? {}), members)
+          assert.sameMembers([...(error.required ?? [])], members)
+          assert.isFalse(error.additionalProperties)
+        }
+      }
+    })
+
+    it("lists the codes that share a status one below the other", () => {
+      for (const { name, response } of failures) {
+        const codes = codesOf(response)
+        const lines = response.description.split("\n")
+        assert.notInclude(response.description, " | ", name)
+        assert.strictEqual(lines.length, codes.length)
+        for (const [index, code] of codes.entries()) {
+          assert.isTrue(
+            lines[index]!.startsWith(codes.length === 1 ? `\`${String(code)}\`: ` : `- \`${String(code)}\`: `)
+          )
+        }
+      }
+    })
+
+    it("has those that any path can answer with as components and in the description", () => {
+      assert.deepStrictEqual(Object.values(doc.components.responses).flatMap(codesOf), [...words(Contract.anyPath)])
+      assert.deepStrictEqual<ReadonlyArray<string>>(Document.anywhere, words(Contract.anyPath))
+      for (const code of words(Contract.anyPath)) assert.include(doc.info.description, `\`${code}\``)
+    })
+
+    it("has the general envelope, with every code", () => {
+      assert.sameMembers(
+        [...(envelope(doc.components.schemas["Error"]!)["code"]?.enum ?? [])],
+        Object.keys(Contract.catalogue)
+      )
+    })
+  })
+
+  describe("headers", () => {
+    const answers = operations.flatMap(({ name, operation }) =>
+      Object.entries(operation.responses).map(([status, response]) => ({
+        name: `${name} ${status}`,
+        status: Number(status),
+        developer: Contract.operations[name]!.auth === "key",
+        headers: Object.keys(response.headers)
+      }))
+    )
+
+    it.each(answers)("$name has those of its kind", ({ developer, headers, status }) => {
+      assert.include(headers, "Request-Id")
+      const limited = developer && status !== 401
+      assert.strictEqual(headers.includes("RateLimit"), limited)
+      assert.strictEqual(headers.includes("RateLimit-Policy"), limited)
+      assert.strictEqual(headers.includes("Retry-After"), status === 429 || status === 503)
+      assert.isFalse(headers.includes("Allow"))
+    })
+
+    it("names the methods that a path takes when it does not take this one", () => {
+      assert.hasAllKeys(doc.components.responses["MethodNotAllowed"]!.headers, ["Request-Id", "Allow"])
+      for (const response of Object.values(doc.components.responses)) assert.property(response.headers, "Request-Id")
+    })
+
+    it("has those of single operations, in their usual case", () => {
+      const own = (path: string, method: string, status: string) =>
+        Object.entries(doc.paths[path]![method]!.responses[status]!.headers)
+          .filter(([, header]) => header.$ref === undefined)
+          .map(([name, header]) => `${name}: ${header.description}`)
+      assert.deepStrictEqual(own("/v1/invoices", "post", "201"), [
+        "Location: The path of the invoice.",
+        "Idempotent-Replayed: Present when this answer was given before."
+      ])
+      assert.deepStrictEqual(own("/v1/invoices/{id}/upo", "get", "200"), [
+        "ETag: A strong validator for `If-None-Match`.",
+        "Content-Disposition: Names the file `upo-{id}.xml`."
+      ])
+      assert.deepStrictEqual(own("/v1/invoices/{id}/upo", "get", "304"), [
+        "ETag: A strong validator for `If-None-Match`."
+      ])
+    })
+
+    it("has examples that its schemas allow", () => {
+      for (const [name, header] of Object.entries(doc.components.headers)) {
+        assert.deepStrictEqual(faults(header.schema, header.example), [], name)
+      }
+    })
+  })
+
+  describe("records", () => {
+    it.each(Object.entries(Contract.records))("%s has exactly the members of the contract", (name, members) => {
+      const schema = doc.components.schemas[name]!
+      assert.sameOrderedMembers(Object.keys(schema.properties ?? {}), [...words(members)])
+      assert.sameMembers([...(schema.required ?? [])], [...words(members)])
+      assert.isFalse(schema.additionalProperties)
+    })
+
+    it.each([
+      ["Me", "organization", "id object name"],
+      ["Organization", "gateway_credential", "present updated_at"],
+      ["Event", "data", "invoice"]
+    ])("%s.%s has exactly the members of the contract", (record, member, members) => {
+      const schema = doc.components.schemas[record]!.properties![member]!
+      assert.deepStrictEqual(Object.keys(schema.properties ?? {}), [...words(members)])
+      assert.isFalse(schema.additionalProperties)
+    })
+  })
+
+  describe("webhooks", () => {
+    it("has one for each event type", () => {
+      assert.deepStrictEqual(Object.keys(doc.webhooks), [
+        "invoice.received",
+        "invoice.submitted",
+        "invoice.accepted",
+        "invoice.upo_available",
+        "invoice.rejected",
+        "invoice.failed"
+      ])
+    })
+
+    it.each(InvoiceEvent.EventType.literals)("%s is signed, and says what to answer", (type) => {
+      const { post } = doc.webhooks[type]!
+      assert.deepStrictEqual(
+        post.parameters.map(({ name, required }) => ({ name, required })),
+        ["Gov-Event-Id", "Gov-Timestamp", "Gov-Signature"].map((name) => ({ name, required: true }))
+      )
+      for (const parameter of post.parameters) {
+        assert.deepStrictEqual(faults(parameter.schema, parameter.example), [], parameter.name)
+      }
+      assert.deepStrictEqual(post.security, [])
+      assert.sameMembers(Object.keys(post.responses), ["2XX", "3XX", "429", "4XX", "5XX"])
+
+      const media = post.requestBody!.content["application/json"]!
+      assert.strictEqual(media.schema.allOf?.[0]?.$ref, "#/components/schemas/Event")
+      assert.deepStrictEqual(faults(media.schema, media.example), [])
+      const other = type === "invoice.failed" ? "invoice.received" : "invoice.failed"
+      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), type: other }), [])
+    })
+  })
+
+  describe("examples", () => {
+    it("has one for every body, and none for an operation that is not there", () => {
+      const ids = operations.map(({ operation }) => operation.operationId)
+      assert.deepStrictEqual(
+        Object.keys(examples).filter((id) => !ids.includes(id)),
+        []
+      )
+      for (const { name, operation } of operations) {
+        const media = [
+          ...(operation.requestBody === undefined ? [] : [operation.requestBody.content["application/json"]!]),
+          ...Object.values(operation.responses).flatMap((response) => json(response) ?? [])
+        ]
+        for (const { example, examples } of media) assert.isTrue(example !== undefined || examples !== undefined, name)
+      }
+    })
+
+    it.each(operations)("$name has examples that its schemas allow", ({ operation }) => {
+      const body = operation.requestBody?.content["application/json"]
+      if (body !== undefined) assert.deepStrictEqual(faults(body.schema, body.example), [])
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const media = json(response)
+        if (media === undefined) continue
+        if (media.examples === undefined) assert.deepStrictEqual(faults(media.schema, media.example), [], status)
+        else {
+          assert.deepStrictEqual<ReadonlyArray<unknown>>(Object.keys(media.examples), codesOf(response))
+          for (const { $ref } of Object.values(media.examples)) {
+            assert.deepStrictEqual(faults(media.schema, (pointed($ref) as { value: unknown }).value), [], $ref)
+          }
+        }
+      }
+    })
+
+    it("refuses an example that is wrong, so that the check means something", () => {
+      const media = json(doc.paths["/v1/invoices/{id}"]!["get"]!.responses["200"]!)!
+      assert.deepStrictEqual(faults(media.schema, media.example), [])
+      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), status: "lost" }), [])
+      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), more: 1 }), [])
+    })
+
+    it("shows no whole credential", () => {
+      assert.notMatch(JSON.stringify(doc), /sk_(?:test|live)_[0-9A-Za-z]{8}|whsec_[\w-]{8}|eyJ[\w-]{12}/)
+    })
+  })
+})

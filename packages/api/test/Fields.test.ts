@@ -1,0 +1,194 @@
+import { assert, describe, it } from "@effect/vitest"
+import { InvoiceEvent } from "@govoice/core"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as fc from "fast-check"
+import * as Fields from "../src/Fields.ts"
+
+const runs = { numRuns: 2000 }
+
+const accepts = (schema: Schema.Codec<unknown, unknown>, value: unknown): boolean =>
+  Exit.isSuccess(Schema.decodeUnknownExit(schema)(value))
+
+// Any string, with surrogates in pairs and alone.
+const anyText = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 }).map((units) => String.fromCharCode(...units))
+)
+
+describe("Fields", () => {
+  describe("text", () => {
+    it("counts code points, not units", () => {
+      const schema = Fields.text(2, 3)
+      assert.isTrue(accepts(schema, "👍👍👍"))
+      assert.isFalse(accepts(schema, "👍👍👍👍"))
+      assert.isFalse(accepts(schema, "👍"))
+      assert.isTrue(accepts(schema, "ab"))
+    })
+
+    it("refuses NUL and half a surrogate pair", () => {
+      for (const value of ["a\u0000b", "a\ud800", "\udc00a", "a\udc00\ud800b"]) {
+        assert.isFalse(accepts(Fields.text(0, 10), value), JSON.stringify(value))
+      }
+    })
+
+    it("takes what can be stored and is of the right length, and nothing else", () => {
+      fc.assert(
+        fc.property(anyText, fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 20 }), (value, min, more) => {
+          // Said in another way: UTF-8 keeps what can be stored, and a pattern counts the characters.
+          const storable = !/\0/.test(value) && Buffer.from(value, "utf8").toString("utf8") === value
+          const fits = new RegExp(`^[^]{${min},${min + more}}$`, "u").test(value)
+          assert.strictEqual(accepts(Fields.text(min, min + more), value), storable && fits)
+        }),
+        runs
+      )
+    })
+  })
+
+  describe("email", () => {
+    it.each([
+      "a@b",
+      "owner@example.com",
+      "o'hara+tag@sub.example.com",
+      "ąę@przykład.pl",
+      "ö@b",
+      `${"a".repeat(252)}@b`
+    ])("takes %s", (value) => assert.isTrue(accepts(Fields.email, value)))
+
+    it.each([
+      "",
+      "a",
+      "@b",
+      "a@",
+      "ab",
+      "a@@b",
+      "a@b@c",
+      "a b@c.d",
+      "a@b.c ",
+      " a@b.c",
+      "a@b\n",
+      "a\u0000@b",
+      "a@b\ud800",
+      "a\t@b.c",
+      `${"a".repeat(253)}@b`
+    ])("refuses %j", (value) => assert.isFalse(accepts(Fields.email, value)))
+  })
+
+  describe("password", () => {
+    it("has 12 to 128 code points", () => {
+      assert.isFalse(accepts(Fields.password, "x".repeat(11)))
+      assert.isTrue(accepts(Fields.password, "x".repeat(12)))
+      assert.isTrue(accepts(Fields.password, "x".repeat(128)))
+      assert.isFalse(accepts(Fields.password, "x".repeat(129)))
+      assert.isTrue(accepts(Fields.password, "🔑".repeat(128)))
+      assert.isFalse(accepts(Fields.password, "🔑".repeat(11)))
+      assert.isTrue(accepts(Fields.password, " ".repeat(12)))
+      assert.isFalse(accepts(Fields.password, `${"x".repeat(12)}\u0000`))
+    })
+  })
+
+  describe("eventTypes", () => {
+    const known = InvoiceEvent.EventType.literals
+
+    it.each<ReadonlyArray<string>>([["*"], ["invoice.accepted"], [...known], known.toReversed()])(
+      "takes %j",
+      (...types) => assert.isTrue(accepts(Fields.eventTypes, types))
+    )
+
+    it.each<[unknown]>([
+      [[]],
+      [["*", "*"]],
+      [["*", "invoice.accepted"]],
+      [["invoice.accepted", "*"]],
+      [["invoice.accepted", "invoice.accepted"]],
+      [["invoice.accepted", "nope"]],
+      [["invoice.*"]],
+      [["Invoice.Accepted"]],
+      [[""]],
+      [[5]],
+      [[null]],
+      [[["*"]]],
+      ["*"],
+      [{ 0: "*" }],
+      [null]
+    ])("refuses %j", (types) => assert.isFalse(accepts(Fields.eventTypes, types)))
+
+    it("takes the star alone, or known types once each, and nothing else", () => {
+      const names = fc.constantFrom("*", ...known, "invoice.lost")
+      fc.assert(
+        fc.property(fc.array(names, { maxLength: 8 }), (types) => {
+          const text = [...types].sort().join()
+          const subset = known.reduce((rest, type) => rest.replace(type, ""), text).replaceAll(",", "")
+          assert.strictEqual(accepts(Fields.eventTypes, types), text === "*" || (types.length > 0 && subset === ""))
+        }),
+        runs
+      )
+    })
+  })
+
+  describe("nip", () => {
+    // The rule of the register, written the long way: 6·a + 5·b + 7·c + 2·d + 3·e + 4·f + 5·g + 6·h + 7·i, rest by 11.
+    const checkDigit = (text: string): number => {
+      const [a, b, c, d, e, f, g, h, i] = Array.from(text, Number) as [
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number
+      ]
+      return (6 * a + 5 * b + 7 * c + 2 * d + 3 * e + 4 * f + 5 * g + 6 * h + 7 * i) % 11
+    }
+
+    it.each(["5265877635", "5260250274", "1234563218"])("takes %s", (value) =>
+      assert.isTrue(accepts(Fields.nip, value))
+    )
+
+    it.each([
+      "5265877636",
+      "526587763",
+      "52658776350",
+      "526-587-76-35",
+      "PL5265877635",
+      " 5265877635",
+      "5265877635\n",
+      "٥٢٦٥٨٧٧٦٣٥",
+      "",
+      "NaN",
+      "5265877635.0"
+    ])("refuses %j", (value) => assert.isFalse(accepts(Fields.nip, value)))
+
+    it("refuses a number", () => assert.isFalse(accepts(Fields.nip, 5_265_877_635)))
+
+    const nine = fc
+      .array(fc.integer({ min: 0, max: 9 }), { minLength: 9, maxLength: 9 })
+      .map((digits) => digits.join(""))
+
+    it("takes the one check digit that fits, if there is one", () => {
+      fc.assert(
+        fc.property(nine, (text) => {
+          const right = checkDigit(text)
+          for (let digit = 0; digit <= 9; digit++) {
+            assert.strictEqual(accepts(Fields.nip, `${text}${digit}`), digit === right)
+          }
+        }),
+        runs
+      )
+    })
+
+    it("refuses every slip of one digit", () => {
+      fc.assert(
+        fc.property(nine, fc.integer({ min: 0, max: 8 }), fc.integer({ min: 1, max: 9 }), (text, place, by) => {
+          const right = checkDigit(text)
+          fc.pre(right !== 10)
+          const slipped = (Number(text[place]) + by) % 10
+          assert.isFalse(accepts(Fields.nip, `${text.slice(0, place)}${slipped}${text.slice(place + 1)}${right}`))
+        }),
+        runs
+      )
+    })
+  })
+})

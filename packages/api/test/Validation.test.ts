@@ -1,0 +1,339 @@
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import { Api, type Problems } from "@govoice/api"
+import { Metadata } from "@govoice/core"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { OpenApi } from "effect/http-api"
+import * as fc from "fast-check"
+import { type Answer, errorOf, makeServer, sendTo } from "./support/server.ts"
+
+const server = makeServer()
+const send = sendTo(server)
+afterAll(() => server.dispose())
+
+const organization = "/v1/control-plane/organizations/org_01m7q5cqg0e6786ptds43fm4k3"
+const endpoint = "/v1/control-plane/webhook-endpoints/we_01m7q5cqg0e6786ptds43fm4k3"
+
+const submit = (raw: string) => send("POST", "/v1/invoices", { headers: { "idempotency-key": "order-1" }, raw })
+const signUp = (raw: string) => send("POST", "/v1/control-plane/accounts", { raw })
+const subscribe = (body: unknown) => send("POST", `${organization}/webhook-endpoints`, { body })
+const list = (query: string) => send("GET", `${endpoint}/deliveries?${query}`)
+
+const statuses: Readonly<Record<string, number>> = {
+  unknown_parameter: 400,
+  invalid_parameter: 422,
+  invalid_invoice_xml: 422,
+  invalid_metadata: 422
+}
+
+const told = (answer: Answer, code: string, param: string | null, message: string | RegExp) => {
+  const error = errorOf(answer)
+  assert.strictEqual(error.code, code as Problems.Code, answer.text)
+  assert.strictEqual(answer.status, statuses[code])
+  assert.strictEqual(error.param, param)
+  assert.hasAllKeys(error, ["type", "code", "message", "param", "request_id", "retryable"])
+  if (typeof message === "string") assert.strictEqual(error.message, message)
+  else assert.match(error.message ?? "", message)
+}
+
+describe("Validation", () => {
+  describe("of bodies", () => {
+    it.each<[body: string, param: string, message: string]>([
+      ["{}", "email", "email is missing."],
+      ['{"email":"a@b.c"}', "password", "password is missing."],
+      ['{"email":5,"password":"long enough, really"}', "email", "email must be a string."],
+      ['{"email":null,"password":"long enough, really"}', "email", "email must be a string."],
+      ['{"email":"nope","password":"long enough, really"}', "email", "email must be an email address."],
+      ['{"email":"a@b.c","password":"short"}', "password", "password must have 12 to 128 characters."],
+      ['{"email":"a@b.c","password":["long enough, really"]}', "password", "password must be a string."],
+      [
+        '{"email":"a@b.c","password":"long enough\\u0000, really"}',
+        "password",
+        "password must not contain NUL or unpaired surrogates."
+      ],
+      [
+        '{"email":"a@b.c","password":"long enough\\ud83d, really"}',
+        "password",
+        "password must not contain NUL or unpaired surrogates."
+      ]
+    ])("says what is wrong in %s", async (body, param, message) => {
+      told(await signUp(body), "invalid_parameter", param, message)
+    })
+
+    it.each<[body: unknown, param: string, message: string]>([
+      [{ url: 5, event_types: ["*"] }, "url", "url must be a string."],
+      [{ url: "https://example.com" }, "event_types", "event_types is missing."],
+      [{ url: "https://example.com", event_types: "*" }, "event_types", "event_types must be an array."],
+      [
+        { url: "https://example.com", event_types: [] },
+        "event_types",
+        "event_types must name at least one event type."
+      ],
+      [
+        { url: "https://example.com", event_types: ["*", "nope"] },
+        "event_types",
+        'event_types[1] must be "*", "invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available", "invoice.rejected", or "invoice.failed".'
+      ],
+      [
+        { url: "https://example.com", event_types: ["*", "invoice.failed"] },
+        "event_types",
+        'event_types must not have other event types beside "*".'
+      ],
+      [
+        { url: "https://example.com", event_types: ["*"], description: 5 },
+        "description",
+        "description must be a string or null."
+      ],
+      [
+        { url: "https://example.com", event_types: ["*"], description: "x".repeat(501) },
+        "description",
+        "description must have at most 500 characters."
+      ],
+      [{ url: "https://example.com", event_types: ["*"], enabled: "yes" }, "enabled", "enabled must be true or false."]
+    ])("says what is wrong in %j", async (body, param, message) => {
+      told(await subscribe(body), "invalid_parameter", param, message)
+    })
+
+    it.each<[body: unknown, param: string, message: string]>([
+      [{ activates_in_seconds: "5" }, "activates_in_seconds", "activates_in_seconds must be a number."],
+      [{ activates_in_seconds: 1.5 }, "activates_in_seconds", "activates_in_seconds must be an integer."],
+      [
+        { activates_in_seconds: 604_801 },
+        "activates_in_seconds",
+        "activates_in_seconds must be a value between 0 and 604800."
+      ]
+    ])("says what is wrong in %j", async (body, param, message) => {
+      told(await send("POST", `${endpoint}/rotate-secret`, { body }), "invalid_parameter", param, message)
+    })
+
+    it("says what is wrong with the mode and the expiry of a key", async () => {
+      const create = (body: unknown) => send("POST", `${organization}/api-keys`, { body })
+      told(await create({ mode: "prod" }), "invalid_parameter", "mode", 'mode must be "test" or "live".')
+      told(await create({ mode: "test", expires_at: "soon" }), "invalid_parameter", "expires_at", /such as 2026-/)
+      assert.strictEqual((await create({ mode: "test", name: null, expires_at: null })).status, 201)
+    })
+
+    it.each(["role", "toString", "__proto__", "constructor", "", "e-mail", "password "])(
+      "names the member %j that nobody knows",
+      async (name) => {
+        const body = `{"email":"a@b.c","password":"long enough, really",${JSON.stringify(name)}:"secret value"}`
+        const answer = await signUp(body)
+        told(answer, "unknown_parameter", name, `There is no parameter named ${JSON.stringify(name)} here.`)
+        assert.notInclude(answer.text, "secret value")
+      }
+    )
+
+    it("takes nothing from a prototype", async () => {
+      told(
+        await signUp('{"__proto__":{"email":"a@b.c","password":"long enough, really"}}'),
+        "unknown_parameter",
+        "__proto__",
+        /./
+      )
+    })
+
+    it("shortens a name that is longer than any of ours, by characters", async () => {
+      const answer = await signUp(JSON.stringify({ ["🔑".repeat(100_000)]: 1 }))
+      told(answer, "unknown_parameter", `${"🔑".repeat(64)}…`, /^There is no parameter named "(?:🔑){64}…" here\.$/u)
+      assert.isBelow(answer.text.length, 600)
+    })
+
+    it.each(["[]", "null", '"text"', "5"])("refuses %s, which is no object", async (raw) => {
+      told(await signUp(raw), "invalid_parameter", null, "The request body must be an object.")
+    })
+  })
+
+  describe("of submissions", () => {
+    it.each<[body: string, message: string]>([
+      ["{}", "invoice_xml is missing."],
+      ['{"invoice_xml":null}', "invoice_xml must be a string."],
+      ['{"invoice_xml":5}', "invoice_xml must be a string."],
+      ['{"invoice_xml":true}', "invoice_xml must be a string."],
+      ['{"invoice_xml":["<a/>"]}', "invoice_xml must be a string."],
+      ['{"invoice_xml":{"a":1}}', "invoice_xml must be a string."],
+      ['{"invoice_xml":""}', "invoice_xml is empty."],
+      ['{"invoice_xml":" \\n"}', "invoice_xml is empty."],
+      ['{"invoice_xml":"<a>\\u0000</a>"}', "invoice_xml contains a NUL or an unpaired surrogate."],
+      ['{"invoice_xml":"<a>\\ud800</a>"}', "invoice_xml contains a NUL or an unpaired surrogate."]
+    ])("has a code of its own for the document: %s", async (body, message) => {
+      told(await submit(body), "invalid_invoice_xml", "invoice_xml", message)
+    })
+
+    it("bounds the document in bytes, not in characters", async () => {
+      const of = (bytes: number) => JSON.stringify({ invoice_xml: `<a>${"ż".repeat((bytes - 8) / 2)} </a>` })
+      assert.strictEqual((await submit(of(1_000_000))).status, 201)
+      told(
+        await submit(of(1_000_002)),
+        "invalid_invoice_xml",
+        "invoice_xml",
+        "invoice_xml is larger than 1,000,000 bytes."
+      )
+    })
+
+    it.each<[metadata: string, message: string]>([
+      ["5", "metadata must be an object whose values are strings."],
+      ['"text"', "metadata must be an object whose values are strings."],
+      ["[]", "metadata must be an object whose values are strings."],
+      ["true", "metadata must be an object whose values are strings."],
+      ['{"order":42}', "metadata.order must be a string."],
+      ['{"order":null}', "metadata.order must be a string."],
+      ['{"an order":{"a":"b"}}', 'metadata["an order"] must be a string.'],
+      ['{"order":"\\u0000"}', 'The metadata value of "order" contains a NUL or an unpaired surrogate.'],
+      ['{"\\ud800":"x"}', "A metadata key contains a NUL or an unpaired surrogate."],
+      [`{"${"k".repeat(41)}":"x"}`, "A metadata key may have at most 40 characters."],
+      [`{"order":"${"v".repeat(501)}"}`, 'The metadata value of "order" may have at most 500 characters.'],
+      [
+        JSON.stringify(Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`k${index}`, "v"]))),
+        "metadata may have at most 50 keys."
+      ]
+    ])("has a code of its own for metadata: %s", async (metadata, message) => {
+      told(await submit(`{"invoice_xml":"<a/>","metadata":${metadata}}`), "invalid_metadata", "metadata", message)
+    })
+
+    it.each<[metadata: string, given: unknown]>([
+      ["null", null],
+      ["{}", {}],
+      ['{"":""}', { "": "" }],
+      ['{"__proto__":"x","constructor":"y"}', JSON.parse('{"__proto__":"x","constructor":"y"}')],
+      [`{"${"🔑".repeat(40)}":"${"🔑".repeat(500)}"}`, { ["🔑".repeat(40)]: "🔑".repeat(500) }]
+    ])("takes the metadata %s as they are", async (metadata, given) => {
+      assert.strictEqual((await submit(`{"invoice_xml":"<a/>","metadata":${metadata}}`)).status, 201)
+      const { payload } = server.calls.at(-1)! as { payload: { metadata: object | null } }
+      assert.deepStrictEqual(payload.metadata, given)
+      assert.deepStrictEqual(Object.keys(payload.metadata ?? {}), Object.keys(given ?? {}))
+    })
+
+    it("leaves what is wrong elsewhere to the general codes", async () => {
+      const body = '{"invoice_xml":"<a/>","colour":"red"}'
+      told(await submit(body), "unknown_parameter", "colour", 'There is no parameter named "colour" here.')
+      told(await submit('{"invoice_xml":"<a/>","__proto__":{}}'), "unknown_parameter", "__proto__", /./)
+    })
+
+    it("agrees with the domain on what metadata may be", async () => {
+      const value = fc.oneof(fc.string({ unit: "binary", maxLength: 4 }), fc.constant("v".repeat(501)), fc.integer())
+      const key = fc.oneof(
+        fc.string({ unit: "binary", maxLength: 4 }),
+        fc.constant("__proto__"),
+        fc.constant("k".repeat(41))
+      )
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.tuple(key, value), { maxLength: 4 }), async (entries) => {
+          const metadata = `{${entries.map((entry) => entry.map((part) => JSON.stringify(part)).join(":")).join(",")}}`
+          const answer = await submit(`{"invoice_xml":"<a/>","metadata":${metadata}}`)
+          if (Metadata.fault(JSON.parse(metadata)) === undefined) assert.strictEqual(answer.status, 201)
+          else told(answer, "invalid_metadata", "metadata", /^[^]+\.$/)
+        }),
+        { numRuns: 2000 }
+      )
+    })
+  })
+
+  describe("of queries", () => {
+    it.each<[query: string, param: string, message: string]>([
+      ["limit=", "limit", "limit must be an integer from 1 to 100."],
+      ["limit=0", "limit", "limit must be an integer from 1 to 100."],
+      ["limit=101", "limit", "limit must be an integer from 1 to 100."],
+      ["limit=ten", "limit", "limit must be an integer from 1 to 100."],
+      ["limit=1e1", "limit", "limit must be an integer from 1 to 100."],
+      ["limit=1&limit=2", "limit", "limit must not be given more than once."],
+      ["cursor=", "cursor", "cursor must not be empty."],
+      ["cursor=a&cursor=b", "cursor", "cursor must not be given more than once."],
+      ["event_id=", "event_id", "event_id must not be empty."],
+      [
+        "status=lost",
+        "status",
+        'status must be "pending", "delivering", "succeeded", "retrying", "failed", or "endpoint_disabled".'
+      ],
+      [
+        "status=",
+        "status",
+        'status must be "pending", "delivering", "succeeded", "retrying", "failed", or "endpoint_disabled".'
+      ]
+    ])("says what is wrong in %s", async (query, param, message) => {
+      told(await list(query), "invalid_parameter", param, message)
+    })
+
+    it.each(["colour", "Limit", "limit[]", "__proto__", "toString", ""])(
+      "names the parameter %j that nobody knows",
+      async (name) => {
+        const answer = await list(`${encodeURIComponent(name)}=1`)
+        told(answer, "unknown_parameter", name, `There is no parameter named ${JSON.stringify(name)} here.`)
+      }
+    )
+
+    it("gives the handler what was asked for", async () => {
+      assert.strictEqual((await list("limit=7&cursor=abc&status=failed&event_id=evt_1")).status, 200)
+      assert.deepStrictEqual(server.calls.at(-1)?.query, {
+        limit: 7,
+        cursor: "abc",
+        status: "failed",
+        event_id: "evt_1"
+      })
+      assert.strictEqual((await list("")).status, 200)
+      assert.deepStrictEqual(server.calls.at(-1)?.query, {})
+    })
+
+    it("filters invoices by status and mode", async () => {
+      assert.strictEqual((await send("GET", `${organization}/invoices?status=accepted&mode=test`)).status, 200)
+      told(
+        await send("GET", `${organization}/invoices?mode=prod`),
+        "invalid_parameter",
+        "mode",
+        'mode must be "test" or "live".'
+      )
+      told(await send("GET", `${organization}/invoices?event_id=evt_1`), "unknown_parameter", "event_id", /./)
+    })
+  })
+
+  describe("of anything", () => {
+    const secret = "hunter2-hunter2-hunter2"
+    const member = fc.oneof(
+      fc.constantFrom<unknown>(
+        secret,
+        { secret },
+        [secret],
+        `${secret}\u0000`,
+        secret.repeat(10_000),
+        null,
+        5,
+        true,
+        "a@b.c"
+      ),
+      fc.jsonValue({ maxDepth: 2 })
+    )
+    const body = fc.record(
+      { email: member, password: member, url: member, event_types: member },
+      { requiredKeys: [], noNullPrototype: true }
+    )
+
+    // What the document says of each body, to hold the decoder against.
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema(OpenApi.fromApi(Api), "doc")
+    const allowed = (name: string) => ajv.getSchema(`doc#/components/schemas/${name}`)!
+    const account = allowed("NewAccount")
+    const subscription = allowed("WebhookEndpointRequest")
+
+    it("answers any body with a sentence that repeats no value, and takes none that the document forbids", async () => {
+      await fc.assert(
+        fc.asyncProperty(body, fc.boolean(), async (value, accounts) => {
+          const answer = await (accounts ? signUp(JSON.stringify(value)) : subscribe(value))
+          if (answer.status === 201) assert.isTrue((accounts ? account : subscription)(value))
+          else {
+            assert.include([400, 422], answer.status)
+            assert.match(errorOf(answer).message ?? "", /^[^]+\.$/)
+            assert.notInclude(answer.text, secret)
+            assert.isBelow(answer.text.length, 1000)
+          }
+        }),
+        { numRuns: 2000 }
+      )
+    })
+
+    it("leaves an answer that does not encode to the server, which knows what a defect is", async () => {
+      const unencodable = makeServer({ "accounts.get": { id: "not-an-account" } })
+      const answer = await sendTo(unencodable)("GET", "/v1/control-plane/account")
+      assert.strictEqual(answer.status, 500)
+      assert.strictEqual(answer.text, "")
+      await unencodable.dispose()
+    })
+  })
+})

@@ -1,0 +1,229 @@
+/**
+ * The contract a second time, written down by hand. Whoever changes the declarations has to change it here as well, and
+ * say so in VERSIONING.md where it breaks a caller.
+ */
+
+/** Every operation: who may call it, the status of success, and the codes of its own besides those of any endpoint. */
+export const operations: Readonly<
+  Record<string, { readonly auth: "key" | "token" | "none"; readonly status: number; readonly codes: string }>
+> = {
+  "GET /v1/me": { auth: "key", status: 200, codes: "" },
+  "POST /v1/invoices": {
+    auth: "key",
+    status: 201,
+    codes:
+      "missing_idempotency_key invalid_idempotency_key idempotency_conflict invalid_sandbox_scenario invalid_invoice_xml invalid_metadata live_mode_unavailable invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "GET /v1/invoices/{id}": { auth: "key", status: 200, codes: "invoice_not_found" },
+  "GET /v1/invoices/{id}/upo": { auth: "key", status: 200, codes: "invoice_not_found upo_not_available" },
+  "POST /v1/control-plane/accounts": {
+    auth: "none",
+    status: 201,
+    codes:
+      "email_taken signup_disabled rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "POST /v1/control-plane/auth/login": {
+    auth: "none",
+    status: 200,
+    codes:
+      "invalid_credentials rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "POST /v1/control-plane/auth/refresh": {
+    auth: "none",
+    status: 200,
+    codes:
+      "invalid_refresh_token rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "POST /v1/control-plane/auth/logout": {
+    auth: "none",
+    status: 204,
+    codes: "invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "GET /v1/control-plane/account": { auth: "token", status: 200, codes: "" },
+  "POST /v1/control-plane/organizations": {
+    auth: "token",
+    status: 201,
+    codes: "invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "GET /v1/control-plane/organizations": { auth: "token", status: 200, codes: "unknown_parameter invalid_parameter" },
+  "GET /v1/control-plane/organizations/{org_id}": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found unknown_parameter invalid_parameter"
+  },
+  "PATCH /v1/control-plane/organizations/{org_id}": {
+    auth: "token",
+    status: 200,
+    codes:
+      "organization_not_found invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "PUT /v1/control-plane/organizations/{org_id}/gateway-credential": {
+    auth: "token",
+    status: 204,
+    codes:
+      "organization_not_found invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "DELETE /v1/control-plane/organizations/{org_id}/gateway-credential": {
+    auth: "token",
+    status: 204,
+    codes: "organization_not_found unknown_parameter invalid_parameter"
+  },
+  "POST /v1/control-plane/organizations/{org_id}/api-keys": {
+    auth: "token",
+    status: 201,
+    codes:
+      "organization_not_found limit_reached invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "GET /v1/control-plane/organizations/{org_id}/api-keys": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found unknown_parameter invalid_parameter"
+  },
+  "DELETE /v1/control-plane/api-keys/{key_id}": {
+    auth: "token",
+    status: 204,
+    codes: "api_key_not_found unknown_parameter invalid_parameter"
+  },
+  "POST /v1/control-plane/organizations/{org_id}/webhook-endpoints": {
+    auth: "token",
+    status: 201,
+    codes:
+      "organization_not_found unsafe_webhook_url limit_reached invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "GET /v1/control-plane/organizations/{org_id}/webhook-endpoints": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found unknown_parameter invalid_parameter"
+  },
+  "GET /v1/control-plane/webhook-endpoints/{endpoint_id}": {
+    auth: "token",
+    status: 200,
+    codes: "webhook_endpoint_not_found unknown_parameter invalid_parameter"
+  },
+  "PATCH /v1/control-plane/webhook-endpoints/{endpoint_id}": {
+    auth: "token",
+    status: 200,
+    codes:
+      "webhook_endpoint_not_found unsafe_webhook_url invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "DELETE /v1/control-plane/webhook-endpoints/{endpoint_id}": {
+    auth: "token",
+    status: 204,
+    codes: "webhook_endpoint_not_found unknown_parameter invalid_parameter"
+  },
+  "POST /v1/control-plane/webhook-endpoints/{endpoint_id}/rotate-secret": {
+    auth: "token",
+    status: 200,
+    codes:
+      "webhook_endpoint_not_found invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+  },
+  "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/deliveries": {
+    auth: "token",
+    status: 200,
+    codes: "webhook_endpoint_not_found unknown_parameter invalid_parameter"
+  },
+  "GET /v1/control-plane/organizations/{org_id}/invoices": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found unknown_parameter invalid_parameter"
+  }
+}
+
+/** What any endpoint can answer with, by who may call it. */
+export const everyEndpoint = {
+  key: "missing_api_key rate_limit_exceeded api_disabled internal_error service_unavailable",
+  token: "missing_access_token api_disabled internal_error service_unavailable",
+  none: "api_disabled internal_error service_unavailable"
+} as const
+
+/** The codes that belong to no endpoint. */
+export const anyPath = "not_found method_not_allowed malformed_request headers_too_large"
+
+/** The catalogue: code → type, status, retryable. */
+export const catalogue: Readonly<Record<string, readonly [type: string, status: number, retryable: boolean]>> = {
+  missing_api_key: ["authentication_error", 401, false],
+  missing_idempotency_key: ["invalid_request_error", 400, false],
+  idempotency_conflict: ["conflict_error", 409, false],
+  invalid_invoice_xml: ["validation_error", 422, false],
+  invalid_sandbox_scenario: ["invalid_request_error", 400, false],
+  upo_not_available: ["invalid_request_error", 404, true],
+  rate_limit_exceeded: ["rate_limit_error", 429, true],
+  api_disabled: ["api_error", 503, true],
+  invalid_metadata: ["validation_error", 422, false],
+  invalid_idempotency_key: ["invalid_request_error", 400, false],
+  invalid_request_body: ["invalid_request_error", 400, false],
+  unknown_parameter: ["invalid_request_error", 400, false],
+  invalid_parameter: ["validation_error", 422, false],
+  unsupported_media_type: ["invalid_request_error", 415, false],
+  request_too_large: ["invalid_request_error", 413, false],
+  not_found: ["invalid_request_error", 404, false],
+  method_not_allowed: ["invalid_request_error", 405, false],
+  invoice_not_found: ["invalid_request_error", 404, false],
+  live_mode_unavailable: ["invalid_request_error", 403, false],
+  missing_access_token: ["authentication_error", 401, false],
+  invalid_credentials: ["authentication_error", 401, false],
+  invalid_refresh_token: ["authentication_error", 401, false],
+  email_taken: ["conflict_error", 409, false],
+  signup_disabled: ["invalid_request_error", 403, false],
+  organization_not_found: ["invalid_request_error", 404, false],
+  api_key_not_found: ["invalid_request_error", 404, false],
+  webhook_endpoint_not_found: ["invalid_request_error", 404, false],
+  unsafe_webhook_url: ["validation_error", 422, false],
+  malformed_request: ["invalid_request_error", 400, false],
+  headers_too_large: ["invalid_request_error", 431, false],
+  limit_reached: ["conflict_error", 409, false],
+  internal_error: ["api_error", 500, true],
+  service_unavailable: ["api_error", 503, true]
+}
+
+const endpoint = "id object organization_id url description event_types enabled created_at updated_at"
+
+/** The members of each record, all of them required, and no others. */
+export const records: Readonly<Record<string, string>> = {
+  Invoice:
+    "id object mode status scenario metadata official_number rejection failure upo_available attempt_count next_attempt_at created_at updated_at submitted_at completed_at",
+  WebhookDelivery:
+    "id object event_id event_type endpoint_id status attempt_count last_http_status last_error_summary next_retry_at created_at updated_at last_attempted_at delivered_at",
+  Event: "id object type mode created_at data",
+  Me: "object id mode name last4 created_at organization live_mode_available",
+  Account: "id object email created_at",
+  Organization: "id object name gateway_credential created_at",
+  TokenPair: "access_token token_type expires_in refresh_token refresh_expires_in",
+  InvoiceList: "object data has_more next_cursor",
+  OrganizationList: "object data has_more next_cursor",
+  ApiKeyList: "object data has_more next_cursor",
+  WebhookEndpointList: "object data has_more next_cursor",
+  WebhookDeliveryList: "object data has_more next_cursor",
+  ApiKey: "id object organization_id mode name last4 created_at expires_at",
+  NewApiKey: "id object organization_id mode name last4 created_at expires_at secret",
+  WebhookEndpoint: endpoint,
+  NewWebhookEndpoint: `${endpoint} secret`,
+  RotatedWebhookEndpoint: `${endpoint} secret secret_activates_at`
+}
+
+/** The members of each request body; a question mark stands after what may be left out. */
+export const bodies: Readonly<Record<string, string>> = {
+  "POST /v1/invoices": "invoice_xml metadata?",
+  "POST /v1/control-plane/accounts": "email password",
+  "POST /v1/control-plane/auth/login": "email password",
+  "POST /v1/control-plane/auth/refresh": "refresh_token",
+  "POST /v1/control-plane/auth/logout": "refresh_token",
+  "POST /v1/control-plane/organizations": "name",
+  "PATCH /v1/control-plane/organizations/{org_id}": "name?",
+  "PUT /v1/control-plane/organizations/{org_id}/gateway-credential": "token context_nip",
+  "POST /v1/control-plane/organizations/{org_id}/api-keys": "mode name? expires_at?",
+  "POST /v1/control-plane/organizations/{org_id}/webhook-endpoints": "url event_types description? enabled?",
+  "PATCH /v1/control-plane/webhook-endpoints/{endpoint_id}": "url? event_types? description? enabled?",
+  "POST /v1/control-plane/webhook-endpoints/{endpoint_id}/rotate-secret": "activates_in_seconds?"
+}
+
+/** Query parameters and request headers of the operations that have any. */
+export const parameters: Readonly<Record<string, string>> = {
+  "POST /v1/invoices": "Idempotency-Key Gov-Sandbox-Scenario?",
+  "GET /v1/invoices/{id}/upo": "If-None-Match?",
+  "GET /v1/control-plane/organizations": "limit? cursor?",
+  "GET /v1/control-plane/organizations/{org_id}/api-keys": "limit? cursor?",
+  "GET /v1/control-plane/organizations/{org_id}/webhook-endpoints": "limit? cursor?",
+  "GET /v1/control-plane/organizations/{org_id}/invoices": "limit? cursor? status? mode?",
+  "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/deliveries": "limit? cursor? status? event_id?"
+}

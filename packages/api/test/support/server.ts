@@ -1,0 +1,201 @@
+/**
+ * The whole API in memory: the real declarations and middleware, handlers that remember what they were given and answer
+ * with the examples of the document.
+ */
+import { Effect, Layer, Redacted } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
+import {
+  AccountAuthorization,
+  Api,
+  DeveloperAuthorization,
+  Problems,
+  SubmissionHeaders,
+  Validation
+} from "@govoice/api"
+import * as Examples from "../../src/internal/examples.ts"
+
+export const keys = { test: "sk_test_of_the_tests", live: "sk_live_of_the_tests", token: "token-of-the-tests" } as const
+
+const organizationId = "org_01m7q5cqg0e6786ptds43fm4k3"
+const keyId = "key_01m7q5cqg0e6786ptds43fm4k3"
+const accountId = "acct_01m7q5cqg0e6786ptds43fm4k3"
+
+const Developers = Layer.succeed(DeveloperAuthorization.DeveloperAuthorization)({
+  apiKey: (effect, { credential }) => {
+    const key = Redacted.value(credential)
+    const mode = key === keys.test ? "test" : key === keys.live ? "live" : undefined
+    return mode === undefined
+      ? Problems.fail("missing_api_key")
+      : Effect.provideService(effect, DeveloperAuthorization.CurrentApiKey, { id: keyId, organizationId, mode })
+  }
+})
+
+const Owners = Layer.succeed(AccountAuthorization.AccountAuthorization)({
+  accessToken: (effect, { credential }) =>
+    Redacted.value(credential) === keys.token
+      ? Effect.provideService(effect, AccountAuthorization.CurrentAccount, accountId)
+      : Problems.fail("missing_access_token")
+})
+
+// The server reads bodies. Here they are small and in memory.
+const Bodies = Layer.succeed(Validation.BodyReading)((effect) => effect)
+
+const { operations: examples } = Examples
+
+/** What a handler was given. */
+export interface Call {
+  readonly operation: string
+  readonly payload?: unknown
+  readonly query?: unknown
+  readonly submission?: { readonly idempotencyKey: string; readonly scenario: string | null }
+}
+
+/** Starts it. `wrong` are answers to give instead, by operation: what no handler should. */
+export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}) => {
+  const calls: Array<Call> = []
+  const note = <A>(
+    operation: string,
+    request: { readonly endpoint: unknown; readonly payload?: unknown; readonly query?: unknown },
+    result: A
+  ) =>
+    Effect.sync(() => {
+      calls.push({ operation, payload: request.payload, query: request.query })
+      return operation in wrong ? (wrong[operation] as A) : result
+    })
+
+  const Me = HttpApiBuilder.group(Api, "me", (handlers) =>
+    handlers.handle("get", (request) => note("me.get", request, examples["me.get"].response))
+  )
+
+  const Invoices = HttpApiBuilder.group(Api, "invoices", (handlers) =>
+    handlers
+      .handle(
+        "submit",
+        Effect.fnUntraced(function* ({ payload }) {
+          const submission = yield* SubmissionHeaders.CurrentSubmission
+          calls.push({ operation: "invoices.submit", payload, submission })
+          const body = examples["invoices.submit"].response
+          return HttpApiSchema.withHeaders({ body, headers: { location: `/v1/invoices/${body.id}` } })
+        })
+      )
+      .handle("get", (request) => note("invoices.get", request, examples["invoices.get"].response))
+      .handle("upo", ({ headers }) =>
+        Effect.succeed(
+          headers["if-none-match"] === '"1"'
+            ? undefined
+            : HttpApiSchema.withHeaders({
+                body: new TextEncoder().encode("<Potwierdzenie/>"),
+                headers: { etag: '"1"', "content-disposition": 'attachment; filename="upo.xml"' }
+              })
+        )
+      )
+  )
+
+  const Accounts = HttpApiBuilder.group(Api, "accounts", (handlers) =>
+    handlers.handleAll({
+      create: (request) => note("accounts.create", request, examples["accounts.create"].response),
+      login: (request) => note("accounts.login", request, examples["accounts.login"].response),
+      refresh: (request) => note("accounts.refresh", request, examples["accounts.refresh"].response),
+      logout: (request) => note("accounts.logout", request, undefined),
+      get: (request) => note("accounts.get", request, examples["accounts.get"].response)
+    })
+  )
+
+  const Organizations = HttpApiBuilder.group(Api, "organizations", (handlers) => {
+    const organization = examples["organizations.get"].response
+    return handlers.handleAll({
+      create: (request) => note("organizations.create", request, organization),
+      update: (request) => note("organizations.update", request, organization),
+      putGatewayCredential: (request) => note("organizations.putGatewayCredential", request, undefined),
+      list: (request) => note("organizations.list", request, page([organization])),
+      get: (request) => note("organizations.get", request, organization),
+      deleteGatewayCredential: (request) => note("organizations.deleteGatewayCredential", request, undefined),
+      listInvoices: (request) => note("organizations.listInvoices", request, page([examples["invoices.get"].response]))
+    })
+  })
+
+  const ApiKeys = HttpApiBuilder.group(Api, "apiKeys", (handlers) => {
+    const created = examples["apiKeys.create"].response
+    return handlers.handleAll({
+      create: (request) => note("apiKeys.create", request, created),
+      list: (request) => note("apiKeys.list", request, page([created])),
+      revoke: (request) => note("apiKeys.revoke", request, undefined)
+    })
+  })
+
+  const WebhookEndpoints = HttpApiBuilder.group(Api, "webhookEndpoints", (handlers) => {
+    const created = examples["webhookEndpoints.create"].response
+    const rotated = examples["webhookEndpoints.rotateSecret"].response
+    const deliveries = examples["webhookEndpoints.listDeliveries"].response.data
+    return handlers.handleAll({
+      create: (request) => note("webhookEndpoints.create", request, created),
+      update: (request) => note("webhookEndpoints.update", request, created),
+      rotateSecret: (request) => note("webhookEndpoints.rotateSecret", request, rotated),
+      list: (request) => note("webhookEndpoints.list", request, page([created])),
+      get: (request) => note("webhookEndpoints.get", request, created),
+      delete: (request) => note("webhookEndpoints.delete", request, undefined),
+      listDeliveries: (request) => note("webhookEndpoints.listDeliveries", request, page(deliveries))
+    })
+  })
+
+  const server = HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+    Layer.provide([Me, Invoices, Accounts, Organizations, ApiKeys, WebhookEndpoints]),
+    Layer.provide([
+      Developers,
+      Owners,
+      Bodies,
+      Validation.layer,
+      Validation.layerSubmission,
+      SubmissionHeaders.layer,
+      HttpServer.layerServices
+    ])
+  )
+  const { dispose, handler } = HttpRouter.toWebHandler(server, { disableLogger: true })
+
+  return { calls, dispose, fetch: (request: Request): Promise<Response> => handler(request) }
+}
+
+const page = <A>(data: ReadonlyArray<A>) => ({ object: "list" as const, data, has_more: false, next_cursor: null })
+
+/** An answer, read. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: unknown
+}
+
+/** The members of an error envelope, as far as there is one. */
+export const errorOf = ({ json }: Answer): Partial<Problems.Problem["error"]> =>
+  (json as { readonly error?: Problems.Problem["error"] } | undefined)?.error ?? {}
+
+export const sendTo =
+  (server: ReturnType<typeof makeServer>) =>
+  async (
+    method: string,
+    path: string,
+    options: {
+      readonly key?: string
+      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: unknown
+      readonly raw?: string
+    } = {}
+  ): Promise<Answer> => {
+    const key = options.key ?? (path.startsWith("/v1/control-plane") ? keys.token : keys.test)
+    const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
+    const response = await server.fetch(
+      new Request(`http://localhost${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...options.headers
+        },
+        ...(body === undefined ? {} : { body })
+      })
+    )
+    const text = await response.text()
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
+    return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
+  }

@@ -175,7 +175,6 @@ export const layerSubmission: Layer.Layer<SubmissionValidation> = HttpApiMiddlew
   (error) => {
     if (error.kind !== "Payload") return Effect.fail(error)
     const fault = firstFault(error.cause.issue)
-    if (fault.unknown) return Effect.fail(error)
     const message = sentence(fault, wholes.Payload)
     if (fault.path[0] === "invoice_xml") return Problems.fail("invalid_invoice_xml", { message })
     if (fault.path[0] === "metadata") return Problems.fail("invalid_metadata", { message })

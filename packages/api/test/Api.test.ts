@@ -1,5 +1,5 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
-import { Api } from "@govoice/api"
+import { Api, Problems } from "@govoice/api"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -89,6 +89,31 @@ describe("Api", () => {
         assert.strictEqual(said, `${examples["invoices.get"].response.id} is accepted`)
         const submission = server.calls.find((call) => call.submission?.idempotencyKey === order.order)
         assert.deepStrictEqual(submission?.payload, { invoice_xml: "<Faktura/>", metadata: { order: order.order } })
+      })
+    )
+
+    it.effect("sends nothing that the declarations forbid", () =>
+      Effect.gen(function* () {
+        const before = server.calls.length
+        const submission = submit({ ...order, order: "\u0000", apiKey: keys.test })
+        const error = yield* Effect.flip(Effect.provide(submission, Fetch))
+        assert.strictEqual(error._tag, "SchemaError")
+        assert.strictEqual(server.calls.length, before)
+      })
+    )
+
+    it.effect("does not decode an error that it does not know", () =>
+      Effect.gen(function* () {
+        const body = JSON.stringify({ error: { ...Problems.make("not_found", "req_1").error, code: "made_up_later" } })
+        const Later = FetchHttpClient.layer.pipe(
+          Layer.provide(
+            Layer.succeed(FetchHttpClient.Fetch)(() =>
+              Promise.resolve(new Response(body, { status: 404, headers: { "content-type": "application/json" } }))
+            )
+          )
+        )
+        const error = yield* Effect.flip(Effect.provide(submit({ ...order, apiKey: keys.test }), Later))
+        assert.notProperty(error, "error")
       })
     )
 

@@ -189,6 +189,11 @@ describe("Document", () => {
       assert.isFalse(schema.additionalProperties)
     })
 
+    it.each(Object.entries(Contract.bounds))("says the bounds of %s", (name, bounds) => {
+      const properties = doc.components.schemas[name]!.properties!
+      for (const [member, bound] of Object.entries(bounds)) assert.deepInclude(properties[member]!, bound, member)
+    })
+
     it("says limit as a number, scenarios as an enumeration", () => {
       for (const { name, operation } of operations) {
         const limit = operation.parameters.find((parameter) => parameter.name === "limit")
@@ -354,8 +359,12 @@ describe("Document", () => {
   describe("records", () => {
     it.each(Object.entries(Contract.records))("%s has exactly the members of the contract", (name, members) => {
       const schema = doc.components.schemas[name]!
-      assert.sameOrderedMembers(Object.keys(schema.properties ?? {}), [...words(members)])
-      assert.sameMembers([...(schema.required ?? [])], [...words(members)])
+      const isNullable = (member: Schema) => member.anyOf?.some(({ type }) => type === "null") === true
+      assert.deepStrictEqual(
+        Object.entries(schema.properties ?? {}).map(([key, member]) => (isNullable(member) ? `${key}|null` : key)),
+        [...words(members)]
+      )
+      assert.sameMembers([...(schema.required ?? [])], Object.keys(schema.properties ?? {}))
       assert.isFalse(schema.additionalProperties)
     })
 

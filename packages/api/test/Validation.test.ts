@@ -4,6 +4,7 @@ import { Metadata } from "@govoice/core"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { OpenApi } from "effect/http-api"
 import * as fc from "fast-check"
+import { operations as examples } from "../src/internal/examples.ts"
 import { type Answer, errorOf, makeServer, sendTo } from "./support/server.ts"
 
 const server = makeServer()
@@ -103,6 +104,14 @@ describe("Validation", () => {
       ]
     ])("says what is wrong in %j", async (body, param, message) => {
       told(await send("POST", `${endpoint}/rotate-secret`, { body }), "invalid_parameter", param, message)
+    })
+
+    it("says what is wrong with a tax number, and does not repeat the token beside it", async () => {
+      const body = { token: "a-secret-token", context_nip: "5265877636" }
+      const answer = await send("PUT", `${organization}/gateway-credential`, { body })
+      const message = "context_nip must be a NIP: ten digits with a right checksum."
+      told(answer, "invalid_parameter", "context_nip", message)
+      assert.notInclude(answer.text, "a-secret-token")
     })
 
     it("says what is wrong with the mode and the expiry of a key", async () => {
@@ -329,10 +338,19 @@ describe("Validation", () => {
     })
 
     it("leaves an answer that does not encode to the server, which knows what a defect is", async () => {
-      const unencodable = makeServer({ "accounts.get": { id: "not-an-account" } })
-      const answer = await sendTo(unencodable)("GET", "/v1/control-plane/account")
-      assert.strictEqual(answer.status, 500)
-      assert.strictEqual(answer.text, "")
+      const unencodable = makeServer({
+        "organizations.get": { id: "not-an-organization" },
+        "invoices.submit": { ...examples["invoices.submit"].response, metadata: 5 }
+      })
+      const sendWrong = sendTo(unencodable)
+      const headers = { "idempotency-key": "order-1" }
+      for (const answer of [
+        await sendWrong("GET", organization),
+        await sendWrong("POST", "/v1/invoices", { headers, raw: '{"invoice_xml":"<a/>"}' })
+      ]) {
+        assert.strictEqual(answer.status, 500)
+        assert.strictEqual(answer.text, "")
+      }
       await unencodable.dispose()
     })
   })

@@ -176,26 +176,26 @@ export const catalogue: Readonly<Record<string, readonly [type: string, status: 
   service_unavailable: ["api_error", 503, true]
 }
 
-const endpoint = "id object organization_id url description event_types enabled created_at updated_at"
+const endpoint = "id object organization_id url description|null event_types enabled created_at updated_at"
 
-/** The members of each record, all of them required, and no others. */
+/** The members of each record, all of them required, and no others; `|null` stands after what may be null. */
 export const records: Readonly<Record<string, string>> = {
   Invoice:
-    "id object mode status scenario metadata official_number rejection failure upo_available attempt_count next_attempt_at created_at updated_at submitted_at completed_at",
+    "id object mode status scenario|null metadata official_number|null rejection|null failure|null upo_available attempt_count next_attempt_at|null created_at updated_at submitted_at|null completed_at|null",
   WebhookDelivery:
-    "id object event_id event_type endpoint_id status attempt_count last_http_status last_error_summary next_retry_at created_at updated_at last_attempted_at delivered_at",
+    "id object event_id event_type endpoint_id status attempt_count last_http_status|null last_error_summary|null next_retry_at|null created_at updated_at last_attempted_at|null delivered_at|null",
   Event: "id object type mode created_at data",
-  Me: "object id mode name last4 created_at organization live_mode_available",
+  Me: "object id mode name|null last4 created_at organization live_mode_available",
   Account: "id object email created_at",
   Organization: "id object name gateway_credential created_at",
   TokenPair: "access_token token_type expires_in refresh_token refresh_expires_in",
-  InvoiceList: "object data has_more next_cursor",
-  OrganizationList: "object data has_more next_cursor",
-  ApiKeyList: "object data has_more next_cursor",
-  WebhookEndpointList: "object data has_more next_cursor",
-  WebhookDeliveryList: "object data has_more next_cursor",
-  ApiKey: "id object organization_id mode name last4 created_at expires_at",
-  NewApiKey: "id object organization_id mode name last4 created_at expires_at secret",
+  InvoiceList: "object data has_more next_cursor|null",
+  OrganizationList: "object data has_more next_cursor|null",
+  ApiKeyList: "object data has_more next_cursor|null",
+  WebhookEndpointList: "object data has_more next_cursor|null",
+  WebhookDeliveryList: "object data has_more next_cursor|null",
+  ApiKey: "id object organization_id mode name|null last4 created_at expires_at|null",
+  NewApiKey: "id object organization_id mode name|null last4 created_at expires_at|null secret",
   WebhookEndpoint: endpoint,
   NewWebhookEndpoint: `${endpoint} secret`,
   RotatedWebhookEndpoint: `${endpoint} secret secret_activates_at`
@@ -226,4 +226,17 @@ export const parameters: Readonly<Record<string, string>> = {
   "GET /v1/control-plane/organizations/{org_id}/webhook-endpoints": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/invoices": "limit? cursor? status? mode?",
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/deliveries": "limit? cursor? status? event_id?"
+}
+
+/** What the document says of the bounds of members, where a bound is more than a type. */
+export const bounds: Readonly<Record<string, Readonly<Record<string, object>>>> = {
+  NewAccount: { email: { minLength: 3, maxLength: 254 }, password: { minLength: 12, maxLength: 128 } },
+  Credentials: { email: { minLength: 1, maxLength: 254 }, password: { minLength: 1, maxLength: 128 } },
+  RefreshToken: { refresh_token: { minLength: 1, maxLength: 512 } },
+  OrganizationName: { name: { minLength: 1, maxLength: 200 } },
+  OrganizationChange: { name: { minLength: 1, maxLength: 200 } },
+  GatewayCredential: { token: { minLength: 1, maxLength: 1024 }, context_nip: { pattern: "^[0-9]{10}$" } },
+  WebhookEndpointRequest: { url: { maxLength: 2048 }, event_types: { minItems: 1, maxItems: 6, uniqueItems: true } },
+  WebhookEndpointChange: { url: { maxLength: 2048 }, event_types: { minItems: 1, maxItems: 6, uniqueItems: true } },
+  SecretRotation: { activates_in_seconds: { minimum: 0, maximum: 604_800 } }
 }

@@ -75,7 +75,8 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}) => {
         Effect.fnUntraced(function* ({ payload }) {
           const submission = yield* SubmissionHeaders.CurrentSubmission
           calls.push({ operation: "invoices.submit", payload, submission })
-          const body = examples["invoices.submit"].response
+          const right = examples["invoices.submit"].response
+          const body = (wrong["invoices.submit"] as typeof right | undefined) ?? right
           return HttpApiSchema.withHeaders({ body, headers: { location: `/v1/invoices/${body.id}` } })
         })
       )

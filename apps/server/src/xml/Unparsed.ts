@@ -1,5 +1,6 @@
 /**
- * Finds what a parser notices late: where a document type begins, and where something begins that never ends.
+ * Finds what the parser notices late or not at all: a document type, something that begins and never ends, a processing
+ * instruction without the space it needs.
  *
  * It walks over comments, CDATA sections and processing instructions without reading them, in one pass.
  *
@@ -60,6 +61,25 @@ export const unended = (xml: string): Unended | undefined => {
   return undefined
 }
 
+/**
+ * Returns where the first processing instruction of `xml` begins that has something other than white space after its
+ * target, or `undefined` when there is none. Everything else about them is taken to be right.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const unspaced = (xml: string): number | undefined => {
+  const beginning = /<[!?]/g
+  for (let match = beginning.exec(xml); match !== null; match = beginning.exec(xml)) {
+    const { index } = match
+    target.lastIndex = index
+    if (xml.startsWith("<?", index) && !target.test(xml)) return index
+    const span = spanAt(xml, index)
+    beginning.lastIndex = (span && endOf(xml, index, span)) ?? index + 1
+  }
+  return undefined
+}
+
 interface Span {
   readonly what: string
   readonly begin: string
@@ -78,6 +98,8 @@ const endOf = (xml: string, index: number, span: Span): number | undefined => {
   const end = xml.indexOf(span.end, index + span.begin.length)
   return end === -1 ? undefined : end + span.end.length
 }
+
+const target = /<\?[^\t\n\r ?]+(?:[\t\n\r ]|\?>)/y
 
 // The names of references are judged by the parser; here only their end is looked for.
 const reference = /&[^\s&;<>"']+;/y

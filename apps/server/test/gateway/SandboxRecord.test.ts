@@ -117,9 +117,10 @@ describe("SandboxRecord", () => {
     })
 
     it("confirms this invoice", () => {
-      const reference = ReferenceNumber.isValid
-      assert.isTrue(reference(valueOf(upo, "NumerReferencyjnySesji") ?? ""))
-      assert.isTrue(reference(valueOf(upo, "NumerReferencyjnyTokenaKSeF") ?? ""))
+      const session = valueOf(upo, "NumerReferencyjnySesji") ?? ""
+      const token = valueOf(upo, "NumerReferencyjnyTokenaKSeF") ?? ""
+      assert.isTrue(ReferenceNumber.isValid(session) && session.startsWith("20261120-SO-"))
+      assert.isTrue(ReferenceNumber.isValid(token) && token.startsWith("20261120-EC-"))
       assert.deepStrictEqual(
         [
           "Nip",

@@ -43,7 +43,7 @@ describe("InvoiceDocument", () => {
       [
         "another encoding",
         '<?xml version="1.0" encoding="UTF-16"?><a/>',
-        "invoice_xml must be UTF-8, and its declaration says UTF-16 (line 1, column 39)."
+        "invoice_xml must be UTF-8, and its declaration says UTF-16 (line 1, column 38)."
       ]
     ])("says what is wrong with %s", (_, value, sentence) => {
       assert.strictEqual(fault(value), sentence)

@@ -55,6 +55,13 @@ describe("StrictXml", () => {
         1,
         39
       ],
+      [
+        "a processing instruction without the space",
+        "<a>\n<!-- <?p?x?> --><?p x?>\n<?p?x?></a>",
+        "is not well-formed: no space after the target of a processing instruction",
+        3,
+        1
+      ],
       ["a comment that is not closed", "<a>\n <!-- x\n</a>", "is not well-formed: unclosed comment", 2, 2],
       ["CDATA that is not closed", "<a><![CDATA[x</a>", "is not well-formed: unclosed CDATA section", 1, 4],
       [
@@ -81,19 +88,33 @@ describe("StrictXml", () => {
         1
       ],
       [
+        "a document type on a line after a byte order mark",
+        "\uFEFF<?p?>\n <!DOCTYPE a><a/>",
+        "must not have a document type declaration (DOCTYPE)",
+        2,
+        2
+      ],
+      [
+        "a document type right after a processing instruction",
+        "<?p?><!DOCTYPE a><a/>",
+        "must not have a document type declaration (DOCTYPE)",
+        1,
+        6
+      ],
+      [
         "a document type that is itself malformed",
         "<!DOCTYPE a [<!-- -- -->]><a/>",
         "must not have a document type declaration (DOCTYPE)",
         1,
         1
       ],
-      ["another version", '<?xml version="1.1"?><a/>', "must be XML 1.0, and its declaration says 1.1", 1, 21],
+      ["another version", '<?xml version="1.1"?><a/>', "must be XML 1.0, and its declaration says 1.1", 1, 20],
       [
         "another encoding",
         '<?xml version="1.0" encoding="windows-1250"?><a/>',
         "must be UTF-8, and its declaration says windows-1250",
         1,
-        45
+        44
       ],
       [
         "a column counted in code points",
@@ -111,10 +132,10 @@ describe("StrictXml", () => {
       ],
       [
         "a line after a byte order mark",
-        "\uFEFF<a>\n\u0001</a>",
+        "\uFEFF<a>\n x\u0001</a>",
         "is not well-formed: disallowed character: U+0001",
         2,
-        1
+        3
       ],
       ["an empty document", "", "is not well-formed: document must contain a root element", 1, 1]
     ])("says where and what: %s", (_, xml, message, line, column) => {

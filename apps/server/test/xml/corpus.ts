@@ -241,6 +241,12 @@ const markup: ReadonlyArray<Case> = [
     "<a>x<b/><!-- <? --><![CDATA[<?]]><?p??></a>"
   ),
   good("a question mark after the space", "<a><!-- <?p?x?> --><![CDATA[<?p?x?>]]><b><?p\r\n?x\r\n?></b><?p ??></a>"),
+  good(
+    "a processing instruction after what looks like a bad one",
+    "<a><!--<?p?x?>--><?p x?><![CDATA[<?p?x?>]]><?p x?></a>"
+  ),
+  bad("a bad processing instruction after a comment that has a good one", "<a><!--<?p x?>--><?p?x?></a>"),
+  bad("a bad processing instruction after CDATA that has a good one", "<a><![CDATA[<?p x?>]]><?p?x?></a>"),
   bad("a processing instruction named xml", "<a><?xml x?></a>"),
   bad("a processing instruction named XML", "<a><?XML x?></a>"),
   bad("a processing instruction named Xml", "<a/><?Xml?>")

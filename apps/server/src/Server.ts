@@ -1,0 +1,69 @@
+/**
+ * The whole server: the only place where packages, database and settings meet.
+ *
+ * @since 0.1.0
+ */
+import { Context, Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+import * as Database from "./database/Database.ts"
+import * as Engine from "./engine/Engine.ts"
+import * as Wakeups from "./engine/Wakeups.ts"
+import { InvoiceGateways } from "./gateway/InvoiceGateway.ts"
+import * as SandboxGateway from "./gateway/sandbox/SandboxGateway.ts"
+import * as HttpApp from "./http/HttpApp.ts"
+import * as NodeServer from "./http/NodeServer.ts"
+import * as AccessTokens from "./security/AccessTokens.ts"
+import * as Cursors from "./security/Cursors.ts"
+import * as KeyRing from "./security/KeyRing.ts"
+import * as DeploymentSecrets from "./settings/DeploymentSecrets.ts"
+import { Settings, type SettingsShape } from "./settings/Settings.ts"
+import * as Store from "./store/Store.ts"
+
+const secrets = Layer.unwrap(
+  Effect.map(Settings, (settings) => {
+    const { encryptionKeys, jwtSecret } = DeploymentSecrets.find(settings)
+    return Layer.mergeAll(AccessTokens.layer(jwtSecret), Cursors.layer(jwtSecret), KeyRing.layer(encryptionKeys))
+  })
+)
+
+const gateways = Layer.effect(
+  InvoiceGateways,
+  Effect.map(Settings, ({ sandboxStepMs }) => ({ test: SandboxGateway.make(sandboxStepMs), live: undefined }))
+)
+
+/**
+ * Where the server listens, as a URL; `undefined` for a process that serves nothing.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Listening extends Context.Service<Listening, { readonly url: string | undefined }>()(
+  "@govoice/server/Listening"
+) {}
+
+const http = Layer.effect(
+  Listening,
+  Effect.map(HttpServer.HttpServer, ({ address }) => ({ url: HttpServer.formatAddress(address) }))
+).pipe(Layer.provideMerge(HttpApp.layer), Layer.provide(NodeServer.layer))
+
+const nothingServed = Layer.succeed(Listening)({ url: undefined })
+
+const roles = {
+  all: Layer.mergeAll(http, Engine.layer),
+  api: http,
+  worker: Layer.mergeAll(nothingServed, Engine.layer)
+}
+
+/**
+ * Layer that runs the server with these settings.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (settings: SettingsShape) =>
+  roles[settings.role].pipe(
+    Layer.provide(Store.layer),
+    Layer.provide(Wakeups.layer),
+    Layer.provide([secrets, gateways, Database.layer]),
+    Layer.provide(Layer.succeed(Settings)(settings))
+  )

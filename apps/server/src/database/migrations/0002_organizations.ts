@@ -1,0 +1,75 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+// The owner leads every index of the tables below, because it leads every query.
+export default Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  yield* sql`
+    CREATE TABLE organizations (
+      id                    text COLLATE "C" NOT NULL,
+      account_id            text COLLATE "C" NOT NULL,
+      created_at            timestamptz NOT NULL,
+      name                  text NOT NULL,
+      credential            bytea,
+      credential_nip        text,
+      credential_updated_at timestamptz,
+
+      CONSTRAINT organizations_pkey            PRIMARY KEY (id),
+      CONSTRAINT organizations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
+      CONSTRAINT organizations_credential_whole CHECK (
+        (credential IS NULL) = (credential_nip IS NULL) AND (credential IS NULL) = (credential_updated_at IS NULL)
+      )
+    )
+  `
+  yield* sql`CREATE INDEX organizations_account_id_id_idx ON organizations (account_id, id DESC)`
+
+  yield* sql`
+    CREATE TABLE api_keys (
+      id              text COLLATE "C" NOT NULL,
+      organization_id text COLLATE "C" NOT NULL,
+      created_at      timestamptz NOT NULL,
+      expires_at      timestamptz,
+      revoked_at      timestamptz,
+      mode            text NOT NULL,
+      last4           text NOT NULL,
+      name            text,
+      hash            bytea NOT NULL,
+
+      CONSTRAINT api_keys_pkey                 PRIMARY KEY (id),
+      CONSTRAINT api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations (id),
+      CONSTRAINT api_keys_hash_key             UNIQUE (hash),
+      CONSTRAINT api_keys_hash_length          CHECK (length(hash) = 32),
+      CONSTRAINT api_keys_mode_known           CHECK (mode IN ('test', 'live'))
+    )
+  `
+  yield* sql`
+    CREATE INDEX api_keys_organization_id_id_idx ON api_keys (organization_id, id DESC) WHERE revoked_at IS NULL
+  `
+
+  yield* sql`
+    CREATE TABLE webhook_endpoints (
+      id              text COLLATE "C" NOT NULL,
+      organization_id text COLLATE "C" NOT NULL,
+      created_at      timestamptz NOT NULL,
+      updated_at      timestamptz NOT NULL,
+      deleted_at      timestamptz,
+      next_secret_at  timestamptz,
+      enabled         boolean NOT NULL,
+      url             text NOT NULL,
+      description     text,
+      event_types     text[] NOT NULL,
+      secret          bytea NOT NULL,
+      next_secret     bytea,
+
+      CONSTRAINT webhook_endpoints_pkey                 PRIMARY KEY (id),
+      CONSTRAINT webhook_endpoints_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations (id),
+      CONSTRAINT webhook_endpoints_event_types_not_none CHECK (cardinality(event_types) > 0),
+      CONSTRAINT webhook_endpoints_next_secret_whole    CHECK ((next_secret IS NULL) = (next_secret_at IS NULL))
+    )
+  `
+  yield* sql`
+    CREATE INDEX webhook_endpoints_organization_id_id_idx ON webhook_endpoints (organization_id, id DESC)
+    WHERE deleted_at IS NULL
+  `
+})

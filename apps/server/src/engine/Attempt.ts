@@ -1,0 +1,127 @@
+/**
+ * One attempt at a delivery: check, sign, send, judge.
+ *
+ * @since 0.1.0
+ */
+import { DeliveryState, DeliveryVerdict, RetrySchedule } from "@govoice/core"
+import { Dispatcher, type Outcome } from "@govoice/dispatcher"
+import { signSync } from "@govoice/webhooks"
+import { Clock, Effect, Random, Result } from "effect"
+import { KeyRing } from "../security/KeyRing.ts"
+import { Settings } from "../settings/Settings.ts"
+import { version } from "../version.ts"
+import type { ClaimedDelivery, Settlement } from "./DeliveryQueue.ts"
+
+interface End {
+  readonly end: DeliveryVerdict.AttemptEnd
+  readonly retryAfterMs?: number | undefined
+}
+
+const toEnd = (outcome: Outcome): End => {
+  switch (outcome._tag) {
+    case "Delivered":
+      return { end: { _tag: "answered", status: outcome.status } }
+    case "Refused":
+      return { end: { _tag: "answered", status: outcome.status }, retryAfterMs: outcome.retryAfterMs }
+    case "Failed":
+      return { end: { _tag: outcome.reason === "timeout" ? "timed_out" : "unconnected" } }
+    case "Blocked":
+      return { end: { _tag: "blocked" } }
+  }
+}
+
+const activeSecret = (delivery: ClaimedDelivery, now: number): Uint8Array =>
+  delivery.next_secret !== null && delivery.next_secret_at !== null && delivery.next_secret_at.getTime() <= now
+    ? delivery.next_secret
+    : delivery.secret
+
+// What never left counts as no attempt, whatever the claim counted in advance.
+const left = ({ _tag }: DeliveryVerdict.AttemptEnd): boolean =>
+  _tag === "answered" || _tag === "timed_out" || _tag === "unconnected"
+
+/**
+ * Makes the function that performs an attempt and says what to write down. It never fails.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.gen(function* () {
+  const dispatcher = yield* Dispatcher
+  const keyRing = yield* KeyRing
+  const { webhooks } = yield* Settings
+  const maxAttempts = RetrySchedule.maxAttempts(webhooks.waits)
+
+  const prepare = (delivery: ClaimedDelivery, now: number) =>
+    Effect.try({
+      try: () => {
+        const secret = keyRing.open(activeSecret(delivery, now), {
+          column: "webhook_endpoints.secret",
+          row: delivery.endpoint_id
+        })
+        const timestamp = new Date(now).toISOString()
+        return {
+          url: delivery.url,
+          body: delivery.body,
+          deadlineMs: webhooks.timeoutMs,
+          headers: {
+            "content-type": "application/json",
+            "gov-event-id": delivery.event_id,
+            "gov-timestamp": timestamp,
+            "gov-signature": signSync({ secret, timestamp, body: delivery.body }),
+            "user-agent": `Govoice-Webhooks/${version}`
+          }
+        }
+      },
+      catch: (cause) => cause
+    })
+
+  const perform = Effect.fnUntraced(function* (delivery: ClaimedDelivery, now: number) {
+    // The worker before vanished in the middle of the last attempt there is.
+    if (delivery.taken_over && delivery.attempt_count > maxAttempts) return { end: { _tag: "interrupted" } } as End
+    if (!delivery.endpoint_usable) return { end: { _tag: "disabled" } } as End
+
+    const request = yield* Effect.result(prepare(delivery, now))
+    if (Result.isFailure(request)) {
+      yield* Effect.logError("A webhook could not be prepared", request.failure)
+      return { end: { _tag: "unprepared" } } as End
+    }
+    return yield* dispatcher.send(request.success).pipe(
+      Effect.map(toEnd),
+      Effect.catchDefect((defect) =>
+        Effect.as(Effect.logError("A webhook could not be sent", defect), { end: { _tag: "unconnected" } } as End)
+      )
+    )
+  })
+
+  return Effect.fn("Attempt")(function* (delivery: ClaimedDelivery) {
+    yield* Effect.annotateCurrentSpan({ deliveryId: delivery.id, eventId: delivery.event_id })
+    const startedAt = yield* Clock.currentTimeMillis
+    const { end, retryAfterMs } = yield* perform(delivery, startedAt)
+    const endedAt = yield* Clock.currentTimeMillis
+
+    const attempts = left(end) ? delivery.attempt_count : delivery.attempt_count - 1
+    const attemptedAt = left(end) ? new Date(startedAt) : delivery.last_attempted_at
+    const status = end._tag === "answered" ? end.status : null
+    const wait = RetrySchedule.nextWait({
+      attempt: attempts,
+      random: yield* Random.next,
+      waits: webhooks.waits,
+      retryAfterMs: status === 429 || status === 503 ? retryAfterMs : undefined
+    })
+    const { summary, trigger } = DeliveryVerdict.judge(end, wait !== undefined)
+
+    return {
+      id: delivery.id,
+      organization_id: delivery.organization_id,
+      claims: delivery.claims,
+      status: Result.getOrThrow(DeliveryState.next("delivering", trigger)),
+      attempt_count: attempts,
+      last_attempted_at: attemptedAt?.toISOString() ?? null,
+      last_http_status: status,
+      last_error_summary: summary,
+      next_retry_at: trigger === "retry" && wait !== undefined ? new Date(endedAt + wait).toISOString() : null,
+      delivered_at: trigger === "succeed" ? new Date(endedAt).toISOString() : null,
+      updated_at: new Date(endedAt).toISOString()
+    } satisfies Settlement
+  })
+})

@@ -1,0 +1,70 @@
+/**
+ * Reads bodies within their bounds.
+ *
+ * What is too large is refused before it is buffered; what is not JSON in UTF-8, or no object, is refused before anybody
+ * decodes it.
+ *
+ * @since 0.1.0
+ */
+import { Problems, Validation } from "@govoice/api"
+import { ByteSize, Effect, Layer, Result } from "effect"
+import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
+
+/**
+ * The largest body, in bytes: 4 MiB.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxBytes = 4 * 1024 * 1024
+
+const isJson = (contentType: string): boolean =>
+  /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType.trim())
+
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
+const parseObject = (bytes: ArrayBuffer): string => {
+  const text = decoder.decode(bytes)
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SyntaxError("not an object")
+  return text
+}
+
+const withText = (request: HttpServerRequest.HttpServerRequest, text: string): HttpServerRequest.HttpServerRequest =>
+  Object.create(request, { text: { value: Effect.succeed(text) } }) as HttpServerRequest.HttpServerRequest
+
+/**
+ * Layer that provides `BodyReading`.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<Validation.BodyReading> = Layer.succeed(Validation.BodyReading)(
+  Effect.fnUntraced(function* (httpEffect) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { "content-length": length = "0", "content-type": contentType = "" } = request.headers
+
+    if (!isJson(contentType)) return yield* Problems.fail("unsupported_media_type")
+    if (Number(length) > maxBytes) return yield* Problems.fail("request_too_large")
+
+    const bytes = yield* request.arrayBuffer.pipe(
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
+      Effect.result
+    )
+    if (Result.isFailure(bytes)) {
+      const { reason } = bytes.failure
+      if (reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge") {
+        return yield* Problems.fail("request_too_large")
+      }
+      return yield* Problems.fail("invalid_request_body")
+    }
+    const text = Result.try(() => parseObject(bytes.success))
+    if (Result.isFailure(text)) return yield* Problems.fail("invalid_request_body")
+
+    return yield* Effect.provideService(
+      httpEffect,
+      HttpServerRequest.HttpServerRequest,
+      withText(request, text.success)
+    )
+  })
+)

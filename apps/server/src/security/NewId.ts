@@ -1,0 +1,39 @@
+/**
+ * New identifiers, from the clock and the platform's randomness.
+ *
+ * @since 0.1.0
+ */
+import { Ids } from "@govoice/core"
+import { Clock, Effect } from "effect"
+import { randomFillSync } from "node:crypto"
+
+// Asking the platform for ten bytes costs as much as for a thousand, so it is asked rarely.
+const pool = new Uint8Array(Ids.randomLength * 512)
+let used = pool.length
+
+const random = (): Uint8Array => {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += Ids.randomLength
+  return pool.subarray(used - Ids.randomLength, used)
+}
+
+/**
+ * Makes an identifier for a point in time, in milliseconds since the epoch.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const at = <P extends Ids.Prefix>(prefix: P, timestamp: number): Ids.Id<P> =>
+  Ids.make(prefix, timestamp, random())
+
+/**
+ * Makes an identifier for now.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <P extends Ids.Prefix>(prefix: P): Effect.Effect<Ids.Id<P>> =>
+  Effect.map(Clock.currentTimeMillis, (now) => at(prefix, now))

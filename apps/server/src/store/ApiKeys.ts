@@ -1,0 +1,236 @@
+/**
+ * Keeps API keys, as the SHA-256 of each.
+ *
+ * @since 0.1.0
+ */
+import type { ApiKey } from "@govoice/api"
+import { Ids, type Mode } from "@govoice/core"
+import { Clock, Context, Data, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as ApiKeySecret from "../security/ApiKeySecret.ts"
+import * as NewId from "../security/NewId.ts"
+import { iso, isoOrNull } from "./Instant.ts"
+import { OrganizationNotFound } from "./Organizations.ts"
+import * as Page from "./Page.ts"
+
+/**
+ * How many keys of an organization may be active at a time.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxActive = 50
+
+/**
+ * The account has no such key.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ApiKeyNotFound extends Data.TaggedError("ApiKeyNotFound") {}
+
+/**
+ * The organization has as many active keys as it may have.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class TooManyApiKeys extends Data.TaggedError("TooManyApiKeys") {}
+
+/**
+ * What a key opens.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Grant {
+  readonly id: Ids.ApiKeyId
+  readonly organizationId: Ids.OrganizationId
+  readonly mode: Mode.Mode
+  /** In milliseconds since the epoch; `null` for a key that does not expire. */
+  readonly expiresAt: number | null
+}
+
+/**
+ * Service that makes, finds and revokes API keys.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class ApiKeys extends Context.Service<
+  ApiKeys,
+  {
+    readonly create: (
+      accountId: Ids.AccountId,
+      organizationId: string,
+      key: { readonly mode: Mode.Mode; readonly name: string | null; readonly expiresAt: Date | null }
+    ) => Effect.Effect<ApiKey.NewApiKey, OrganizationNotFound | TooManyApiKeys>
+    /** The keys that are not revoked. */
+    readonly list: (
+      organizationId: Ids.OrganizationId,
+      page: Page.PageRequest
+    ) => Effect.Effect<Page.Page<ApiKey.ApiKey>>
+    /** Revokes a key of the account and returns its hash. */
+    readonly revoke: (accountId: Ids.AccountId, id: string) => Effect.Effect<Uint8Array, ApiKeyNotFound>
+    /** What the key with this hash opens, unless it is unknown or revoked. */
+    readonly findGrant: (hash: Uint8Array) => Effect.Effect<Grant | undefined>
+    readonly describe: (
+      key: Pick<Grant, "id" | "organizationId">
+    ) => Effect.Effect<Omit<ApiKey.Me, "live_mode_available"> | undefined>
+    /** Whether the organization has stored a credential for the national system. */
+    readonly hasCredential: (organizationId: Ids.OrganizationId) => Effect.Effect<boolean>
+  }
+>()("@govoice/server/store/ApiKeys") {}
+
+interface Row {
+  readonly id: Ids.ApiKeyId
+  readonly organization_id: Ids.OrganizationId
+  readonly mode: Mode.Mode
+  readonly name: string | null
+  readonly last4: string
+  readonly created_at: Date
+  readonly expires_at: Date | null
+}
+
+const toRecord = (row: Row): ApiKey.ApiKey => ({
+  id: row.id,
+  object: "api_key",
+  organization_id: row.organization_id,
+  mode: row.mode,
+  name: row.name,
+  last4: row.last4,
+  created_at: iso(row.created_at),
+  expires_at: isoOrNull(row.expires_at)
+})
+
+/**
+ * Layer that provides `ApiKeys` from a migrated database.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<ApiKeys, never, SqlClient.SqlClient> = Layer.effect(
+  ApiKeys,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const tail = yield* Page.makeTail
+    const columns = sql`id, organization_id, mode, name, last4, created_at, expires_at`
+
+    // Locks the organization, so that keys made at once count each other.
+    const lockOrganization = (accountId: Ids.AccountId, id: Ids.OrganizationId, now: Date) => sql<{
+      readonly active: number
+    }>`
+      WITH organization AS (
+        SELECT id FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR UPDATE
+      )
+      SELECT (
+        SELECT count(*)::int FROM api_keys
+        WHERE organization_id = organization.id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})
+      ) AS active
+      FROM organization
+    `
+
+    const insert = (row: Row, hash: Uint8Array) => sql<Row>`
+      INSERT INTO api_keys (id, organization_id, mode, name, last4, created_at, expires_at, hash)
+      VALUES (
+        ${row.id}, ${row.organization_id}, ${row.mode}, ${row.name}, ${row.last4}, ${row.created_at},
+        ${row.expires_at}::timestamptz, ${hash}
+      )
+    `
+
+    const selectPage = (organizationId: Ids.OrganizationId, page: Page.PageRequest) => sql<Row>`
+      SELECT ${columns} FROM api_keys WHERE organization_id = ${organizationId} AND revoked_at IS NULL ${tail(page)}
+    `
+
+    const updateRevoked = (accountId: Ids.AccountId, id: Ids.ApiKeyId, now: Date) => sql<{ readonly hash: Uint8Array }>`
+      UPDATE api_keys SET revoked_at = ${now}
+      FROM organizations
+      WHERE api_keys.id = ${id} AND revoked_at IS NULL
+        AND organizations.id = organization_id AND account_id = ${accountId}
+      RETURNING hash
+    `
+
+    const selectGrant = (hash: Uint8Array) => sql<Row>`
+      SELECT ${columns} FROM api_keys WHERE hash = ${hash} AND revoked_at IS NULL
+    `
+
+    const selectDescription = ({ id, organizationId }: Pick<Grant, "id" | "organizationId">) => sql<Row & { readonly organization_name: string }>`
+      SELECT api_keys.id, organization_id, mode, api_keys.name, last4, api_keys.created_at, expires_at,
+             organizations.name AS organization_name
+      FROM api_keys JOIN organizations ON organizations.id = organization_id
+      WHERE organization_id = ${organizationId} AND api_keys.id = ${id}
+    `
+
+    const selectCredential = (organizationId: Ids.OrganizationId) => sql`
+      SELECT 1 FROM organizations WHERE id = ${organizationId} AND credential IS NOT NULL
+    `
+
+    return {
+      create: Effect.fn("ApiKeys.create")(
+        function* (accountId, organizationId, { expiresAt, mode, name }) {
+          const now = yield* Clock.currentTimeMillis
+          const [organization] = Ids.is("org", organizationId)
+            ? yield* lockOrganization(accountId, organizationId, new Date(now))
+            : []
+          if (organization === undefined || !Ids.is("org", organizationId)) return yield* new OrganizationNotFound()
+          if (organization.active >= maxActive) return yield* new TooManyApiKeys()
+
+          const secret = ApiKeySecret.generate(mode)
+          const row: Row = {
+            id: NewId.at("key", now),
+            organization_id: organizationId,
+            mode,
+            name,
+            last4: secret.slice(-4),
+            created_at: new Date(now),
+            expires_at: expiresAt
+          }
+          yield* insert(row, ApiKeySecret.hash(secret))
+          return { ...toRecord(row), secret }
+        },
+        (effect) => sql.withTransaction(effect).pipe(Effect.catchTag("SqlError", Effect.die))
+      ),
+
+      list: Effect.fn("ApiKeys.list")(function* (organizationId, page) {
+        return Page.fromRows(yield* Effect.orDie(selectPage(organizationId, page)), page, toRecord)
+      }),
+
+      revoke: Effect.fn("ApiKeys.revoke")(function* (accountId, id) {
+        const now = new Date(yield* Clock.currentTimeMillis)
+        const [row] = Ids.is("key", id) ? yield* Effect.orDie(updateRevoked(accountId, id, now)) : []
+        return row === undefined ? yield* new ApiKeyNotFound() : row.hash
+      }),
+
+      findGrant: Effect.fn("ApiKeys.findGrant")(function* (hash) {
+        const [row] = yield* Effect.orDie(selectGrant(hash))
+        return (
+          row && {
+            id: row.id,
+            organizationId: row.organization_id,
+            mode: row.mode,
+            expiresAt: row.expires_at?.getTime() ?? null
+          }
+        )
+      }),
+
+      describe: Effect.fn("ApiKeys.describe")(function* (key) {
+        const [row] = yield* Effect.orDie(selectDescription(key))
+        if (row === undefined) return undefined
+        const { created_at, id, last4, mode, name, organization_id, organization_name } = row
+        return {
+          object: "api_key",
+          id,
+          mode,
+          name,
+          last4,
+          created_at: iso(created_at),
+          organization: { id: organization_id, object: "organization", name: organization_name }
+        }
+      }),
+
+      hasCredential: Effect.fn("ApiKeys.hasCredential")(function* (organizationId) {
+        return (yield* Effect.orDie(selectCredential(organizationId))).length > 0
+      })
+    }
+  })
+)

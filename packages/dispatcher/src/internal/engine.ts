@@ -3,7 +3,7 @@
  *
  * Plain callbacks; the Effect face is made over them, and the promise face over that.
  */
-import * as tls from "node:tls"
+import type { SecureContext } from "node:tls"
 import type * as Context from "effect/Context"
 import { DispatcherError } from "../DispatcherError.ts"
 import type { AttemptDiagnostics, DispatcherOptions } from "../Options.ts"
@@ -16,6 +16,7 @@ import { Instruments } from "./instruments.ts"
 import { Lookups } from "./lookups.ts"
 import { compile, type Policy } from "./policy.ts"
 import { isDeadline, prepare } from "./request.ts"
+import { secureContext } from "./secureContext.ts"
 import type { Target } from "./target.ts"
 import { Targets } from "./targets.ts"
 import { between } from "./time.ts"
@@ -27,7 +28,7 @@ const checkMs = 100
 export class Engine {
   readonly instruments: Instruments
   readonly lookups: Lookups
-  readonly secureContext: tls.SecureContext
+  readonly secureContext: SecureContext
   readonly maxConnections: number
   readonly #policy: Policy
   readonly #options: DispatcherOptions
@@ -51,7 +52,7 @@ export class Engine {
     for (const name of ["resolve", "onConnect", "onAttempt"] as const) {
       if (options[name] !== undefined && typeof options[name] !== "function") throw invalid(`${name} is not a function`)
     }
-    this.secureContext = secureContext(options)
+    this.secureContext = secureContext(options.tls)
     this.instruments = new Instruments(context)
     this.lookups = new Lookups(options.resolve ?? resolveWithDns(), this.#policy, this.instruments)
   }
@@ -163,23 +164,12 @@ export class Engine {
   }
 }
 
-const invalid = (message: string, cause?: unknown) => new DispatcherError("invalid_options", message, { cause })
+const invalid = (message: string) => new DispatcherError("invalid_options", message)
 
 const count = (name: string, value: number | undefined, otherwise: number): number => {
   if (value === undefined) return otherwise
   if (!Number.isInteger(value) || value < 1) throw invalid(`${name} is not a whole number above 0`)
   return value
-}
-
-const secureContext = ({ tls: settings }: DispatcherOptions): tls.SecureContext => {
-  const ca = settings?.ca
-  if (ca === undefined) return tls.createSecureContext({ minVersion: "TLSv1.2" })
-  try {
-    const list: ReadonlyArray<string | Uint8Array> = typeof ca === "string" || ca instanceof Uint8Array ? [ca] : ca
-    return tls.createSecureContext({ minVersion: "TLSv1.2", ca: list.map((pem) => Buffer.from(pem as Uint8Array)) })
-  } catch (cause) {
-    throw invalid("tls.ca cannot be read", cause)
-  }
 }
 
 /** A hook is not ours, and what it throws must not end an attempt. */

@@ -1,6 +1,6 @@
 /** One attempt of an engine as an Effect. */
 import * as Effect from "effect/Effect"
-import type * as Tracer from "effect/Tracer"
+import * as Tracer from "effect/Tracer"
 import type { AttemptDiagnostics } from "../Options.ts"
 import type { Outcome } from "../Outcome.ts"
 import type { DispatchRequest } from "../Request.ts"
@@ -28,11 +28,16 @@ export const send = (engine: Engine, request: DispatchRequest, observe?: Observe
     }
   })
 
+/** The same in a span, where somebody receives spans: the native tracer keeps them to itself. */
 export const sendWithSpan =
   (engine: Engine) =>
   (request: DispatchRequest): Effect.Effect<Outcome> =>
-    Effect.useSpan("Dispatcher.send", { kind: "client" }, (span) =>
-      send(engine, request, span.sampled ? (diagnose) => annotate(span, diagnose()) : undefined)
+    Effect.flatMap(Effect.tracer, (tracer) =>
+      tracer === Tracer.nativeTracer
+        ? send(engine, request)
+        : Effect.useSpan("Dispatcher.send", { kind: "client" }, (span) =>
+            send(engine, request, span.sampled ? (diagnose) => annotate(span, diagnose()) : undefined)
+          )
     )
 
 /** Names of the OpenTelemetry conventions where there is one. Neither path nor query: they can hold secrets. */

@@ -17,8 +17,9 @@ export const open = (
   const settle = (error: Error | null) => {
     if (!pending) return
     pending = false
-    if (error === null) callback(null, socket)
-    else callback(error, null)
+    if (error === null) return callback(null, socket)
+    target.session = undefined
+    callback(error, null)
   }
   socket.setNoDelay(true)
   socket.setKeepAlive(true, 60_000)

@@ -82,7 +82,7 @@ export class Target {
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
     if (this.waiters.size > 0) this.#serve()
-    else if (this.connections.size === 0) this.engine.forget(this)
+    else if (this.connections.size === 0 && this.session === undefined) this.engine.forget(this)
   }
 
   close(): void {

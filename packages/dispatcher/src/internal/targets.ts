@@ -1,4 +1,4 @@
-/** The targets that have connections, and which of them an attempt goes to. */
+/** The targets that have connections, or a TLS session to resume, and which of them an attempt goes to. */
 import type { Attempt } from "./attempt.ts"
 import type { Engine } from "./engine.ts"
 import { Target } from "./target.ts"
@@ -63,6 +63,7 @@ export class Targets {
     this.#engine.instruments.move("targets", -1)
   }
 
+  /** Closes every connection. */
   close(): void {
     for (const target of this.#targets.values()) {
       target.close()

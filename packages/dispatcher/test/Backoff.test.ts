@@ -1,0 +1,132 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Backoff, DispatcherError, maxRetryAfterMs } from "@govoice/dispatcher"
+import * as fc from "fast-check"
+
+const middle = () => 0.5
+const seconds = 1_000
+const minutes = 60 * seconds
+const hours = 60 * minutes
+
+describe("Backoff.nextDelay", () => {
+  it("waits 5 s, 30 s, 2 min, 10 min, 30 min, 2 h and 6 h between 8 attempts", () => {
+    const waits = Array.from({ length: 9 }, (_, index) => Backoff.nextDelay({ attempt: index + 1, random: middle }))
+    assert.deepEqual(waits, [
+      5 * seconds,
+      30 * seconds,
+      2 * minutes,
+      10 * minutes,
+      30 * minutes,
+      2 * hours,
+      6 * hours,
+      undefined,
+      undefined
+    ])
+  })
+
+  it("moves each by up to 20 percent", () => {
+    assert.strictEqual(Backoff.nextDelay({ attempt: 1, random: () => 0 }), 4 * seconds)
+    assert.strictEqual(Backoff.nextDelay({ attempt: 1, random: () => 1 }), 6 * seconds)
+    assert.strictEqual(Backoff.nextDelay({ attempt: 7, random: () => 0 }), 4.8 * hours)
+  })
+
+  it("moves them by chance unless it is told otherwise", () => {
+    const waits = new Set(Array.from({ length: 50 }, () => Backoff.nextDelay({ attempt: 1 })))
+    assert.isAbove(waits.size, 10)
+    for (const wait of waits) assert.isTrue(wait! >= 4 * seconds && wait! <= 6 * seconds)
+  })
+
+  it("takes a schedule", () => {
+    const schedule = [10, 20]
+    assert.strictEqual(Backoff.nextDelay({ attempt: 1, schedule, random: middle }), 10)
+    assert.strictEqual(Backoff.nextDelay({ attempt: 2, schedule, random: middle }), 20)
+    assert.isUndefined(Backoff.nextDelay({ attempt: 3, schedule }))
+    assert.isUndefined(Backoff.nextDelay({ attempt: 1, schedule: [] }))
+  })
+
+  it("has no wait for what is no attempt", () => {
+    for (const attempt of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      assert.isUndefined(Backoff.nextDelay({ attempt }))
+    }
+  })
+
+  it("is lengthened by Retry-After, up to 6 hours, and never shortened", () => {
+    const next = (retryAfterMs: number) => Backoff.nextDelay({ attempt: 1, random: middle, retryAfterMs })
+    assert.strictEqual(next(7 * seconds), 7 * seconds)
+    assert.strictEqual(next(1 * seconds), 5 * seconds)
+    assert.strictEqual(next(0), 5 * seconds)
+    assert.strictEqual(next(-1), 5 * seconds)
+    assert.strictEqual(next(Number.NaN), 5 * seconds)
+    assert.strictEqual(next(7 * hours), 6 * hours)
+    assert.strictEqual(next(Number.POSITIVE_INFINITY), 6 * hours)
+    assert.strictEqual(maxRetryAfterMs, 6 * hours)
+  })
+
+  it("does not make an attempt where none is left", () => {
+    assert.isUndefined(Backoff.nextDelay({ attempt: 8, retryAfterMs: 1_000 }))
+  })
+
+  it("is never sooner than the receiver asked for, within its bound, whatever chance says", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 7 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.integer({ min: 0, max: 10 * hours }),
+        (attempt, random, retryAfterMs) => {
+          const base = Backoff.defaultSchedule[attempt - 1]!
+          const wait = Backoff.nextDelay({ attempt, random: () => random, retryAfterMs })!
+          assert.isTrue(Number.isInteger(wait))
+          assert.isAtLeast(wait, Math.min(retryAfterMs, 6 * hours))
+          assert.isAtLeast(wait, Math.floor(base * 0.8))
+          assert.isAtMost(wait, Math.max(Math.ceil(base * 1.2), Math.min(retryAfterMs, 6 * hours)))
+        }
+      ),
+      { numRuns: 2_000 }
+    )
+  })
+})
+
+describe("Jitter", () => {
+  it("in full is anything up to the wait", () => {
+    assert.strictEqual(Backoff.full(1_000, 0), 0)
+    assert.strictEqual(Backoff.full(1_000, 0.25), 250)
+    assert.strictEqual(Backoff.nextDelay({ attempt: 1, jitter: Backoff.full, random: () => 0.1 }), 500)
+  })
+
+  it("in proportion is around the wait", () => {
+    assert.strictEqual(Backoff.proportional(0.5)(1_000, 0), 500)
+    assert.strictEqual(Backoff.proportional(0.5)(1_000, 1), 1_500)
+    assert.strictEqual(Backoff.proportional(0)(1_000, 0.9), 1_000)
+  })
+
+  it("can be none", () => {
+    assert.strictEqual(Backoff.nextDelay({ attempt: 2, jitter: Backoff.none }), 30 * seconds)
+  })
+})
+
+describe("Backoff.exponential", () => {
+  it("grows by a factor up to a bound", () => {
+    assert.deepEqual(Backoff.exponential({ baseMs: 100, attempts: 5 }), [100, 200, 400, 800])
+    assert.deepEqual(Backoff.exponential({ baseMs: 100, attempts: 4, factor: 10, maxMs: 5_000 }), [100, 1_000, 5_000])
+    assert.deepEqual(Backoff.exponential({ baseMs: 100, attempts: 1 }), [])
+  })
+
+  it("stays finite however many there are", () => {
+    const schedule = Backoff.exponential({ baseMs: 1_000, attempts: 1_000 })
+    assert.strictEqual(schedule.length, 999)
+    assert.strictEqual(schedule.at(-1), 6 * hours)
+  })
+
+  for (const options of [
+    { baseMs: 1, attempts: 0 },
+    { baseMs: 1, attempts: 1.5 },
+    { baseMs: 1, attempts: 1_001 },
+    { baseMs: -1, attempts: 2 },
+    { baseMs: Number.NaN, attempts: 2 },
+    { baseMs: 1, attempts: 2, factor: -1 },
+    { baseMs: 1, attempts: 2, maxMs: Number.POSITIVE_INFINITY }
+  ]) {
+    it(`refuses ${JSON.stringify(options)}`, () => {
+      assert.throws(() => Backoff.exponential(options), DispatcherError)
+    })
+  }
+})

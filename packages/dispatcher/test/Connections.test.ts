@@ -1,0 +1,273 @@
+import { syncBuiltinESMExports } from "node:module"
+import net from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import type { AttemptDiagnostics, Connected } from "@govoice/dispatcher"
+import {
+  blocked,
+  cleanup,
+  delivered,
+  dispatcher,
+  failed,
+  sendOnce,
+  serveHttp,
+  serveRaw,
+  sleep,
+  stable,
+  unusedPort,
+  until
+} from "./support/servers.ts"
+
+describe("Connections", () => {
+  it("one carries 1,000 attempts in a row", async () => {
+    const receiver = await serveHttp()
+    const { send } = dispatcher()
+    for (let attempt = 0; attempt < 1_000; attempt++) {
+      assert.deepEqual(
+        stable(await send({ url: `http://name.test:${receiver.port}/${attempt}`, body: "{}" })),
+        delivered()
+      )
+    }
+    assert.strictEqual(receiver.connections, 1)
+    assert.strictEqual(receiver.requests.length, 1_000)
+  })
+
+  it("as many as there are attempts at once carry all that follow", async () => {
+    const receiver = await serveHttp()
+    const { send } = dispatcher()
+    const worker = async () => {
+      for (let attempt = 0; attempt < 100; attempt++) {
+        await send({ url: `http://name.test:${receiver.port}/`, body: "{}" })
+      }
+    }
+    await Promise.all(Array.from({ length: 10 }, worker))
+    assert.strictEqual(receiver.requests.length, 1_000)
+    assert.strictEqual(receiver.connections, 10)
+  })
+
+  it("to one target are bounded, and further attempts wait their turn", async () => {
+    let most = 0
+    let now = 0
+    const receiver = await serveHttp(async (_, response) => {
+      most = Math.max(most, ++now)
+      await sleep(5)
+      now--
+      response.end()
+    })
+    const { send } = dispatcher({ maxConnectionsPerTarget: 3 })
+    const outcomes = await Promise.all(
+      Array.from({ length: 60 }, () => send({ url: `http://name.test:${receiver.port}/`, body: "{}" }))
+    )
+    assert.deepEqual(
+      outcomes.map(stable),
+      Array.from({ length: 60 }, () => delivered())
+    )
+    assert.strictEqual(most, 3)
+    assert.strictEqual(receiver.connections, 3)
+  })
+
+  it("that are all in use let a waiting attempt end at its deadline, unsent", async () => {
+    const receiver = await serveRaw(() => {})
+    const { send } = dispatcher({ maxConnectionsPerTarget: 1, deadlineMs: 400 })
+    const url = `http://name.test:${receiver.port}/`
+    const first = send({ url, body: "{}" })
+    const second = await send({ url, body: "{}", deadlineMs: 100 })
+    assert.deepEqual(stable(second), failed("timeout", false))
+    assert.isBelow(second.durationMs, 250)
+    assert.deepEqual(stable(await first), failed("timeout", true))
+    assert.strictEqual(receiver.connections, 1)
+  })
+
+  it("to one target that hangs do not delay another", async () => {
+    const hanging = await serveRaw(() => {})
+    const healthy = await serveHttp()
+    const { send } = dispatcher({ maxConnectionsPerTarget: 2, deadlineMs: 1_000 })
+    const stuck = Array.from({ length: 50 }, () => send({ url: `http://hang.test:${hanging.port}/`, body: "" }))
+    await sleep(20)
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const outcome = await send({ url: `http://well.test:${healthy.port}/`, body: "" })
+      assert.deepEqual(stable(outcome), delivered())
+      assert.isBelow(outcome.durationMs, 200)
+    }
+    for (const outcome of await Promise.all(stuck)) assert.strictEqual(stable(outcome)["reason"], "timeout")
+  })
+
+  it("that still discard a body give way to an attempt that waits", async () => {
+    const receiver = await serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"))
+    const { send } = dispatcher({ maxConnectionsPerTarget: 1 })
+    const url = `http://name.test:${receiver.port}/`
+    await send({ url, body: "" })
+    const outcome = await send({ url, body: "" })
+    assert.deepEqual(stable(outcome), delivered())
+    assert.isBelow(outcome.durationMs, 500)
+  })
+
+  it("that the receiver closes are opened again", async () => {
+    const receiver = await serveHttp((_, response) => response.setHeader("connection", "close").end())
+    const { send } = dispatcher()
+    for (let attempt = 0; attempt < 5; attempt++) {
+      assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/`, body: "" })), delivered())
+    }
+    assert.strictEqual(receiver.connections, 5)
+  })
+
+  it("that the receiver closed while they were idle are opened again", async () => {
+    const sockets: Array<net.Socket> = []
+    const receiver = await serveHttp((request, response) => {
+      sockets.push(request.socket)
+      response.end()
+    })
+    const { send } = dispatcher()
+    for (let attempt = 0; attempt < 5; attempt++) {
+      assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/`, body: "" })), delivered())
+      await sleep(5)
+      sockets.at(-1)!.destroy()
+      await sleep(20)
+    }
+    assert.strictEqual(receiver.connections, 5)
+  })
+
+  it("of a keep-alive that is about to end are not used again", async () => {
+    const receiver = await serveHttp((_, response) => response.setHeader("keep-alive", "timeout=1").end())
+    const { send } = dispatcher()
+    const url = `http://name.test:${receiver.port}/`
+    assert.deepEqual(stable(await send({ url, body: "" })), delivered())
+    await sleep(10)
+    assert.deepEqual(stable(await send({ url, body: "" })), delivered())
+    assert.strictEqual(receiver.connections, 2)
+  })
+
+  it("are shared by an address and its mapped form", async () => {
+    const receiver = await serveHttp()
+    const opened: Array<Connected> = []
+    const { send } = dispatcher({
+      resolve: async () => ["::ffff:127.0.0.1", "127.0.0.1"],
+      onConnect: (connected) => opened.push(connected)
+    })
+    await send({ url: `http://name.test:${receiver.port}/`, body: "" })
+    await send({ url: `http://name.test:${receiver.port}/`, body: "" })
+    assert.deepEqual(opened, [{ address: "127.0.0.1", port: receiver.port, hostname: "name.test" }])
+  })
+
+  it("are not shared by two names, though both are at one address", async () => {
+    const receiver = await serveHttp()
+    const { send } = dispatcher()
+    await send({ url: `http://one.test:${receiver.port}/`, body: "" })
+    await send({ url: `http://two.test:${receiver.port}/`, body: "" })
+    assert.strictEqual(receiver.connections, 2)
+    assert.deepEqual(
+      receiver.requests.map(({ headers }) => headers.host),
+      [`one.test:${receiver.port}`, `two.test:${receiver.port}`]
+    )
+  })
+
+  it("go to the next address when one refuses", async () => {
+    const receiver = await serveHttp(undefined, { address: "127.0.0.3" })
+    const opened: Array<string> = []
+    const attempts: Array<AttemptDiagnostics> = []
+    const outcome = await sendOnce(`http://name.test:${receiver.port}/`, {
+      resolve: async () => ["127.0.0.1", "127.0.0.2", "127.0.0.3"],
+      onConnect: ({ address }) => opened.push(address),
+      onAttempt: (attempt) => attempts.push(attempt)
+    })
+    assert.deepEqual(stable(outcome), delivered())
+    assert.deepEqual(opened, ["127.0.0.3"])
+    await until(() => attempts.length === 1)
+    assert.strictEqual(attempts[0]!.addressesTried, 3)
+  })
+
+  it("go to no more than three addresses", async () => {
+    const receiver = await serveHttp(undefined, { address: "127.0.0.9" })
+    const outcome = await sendOnce(`http://name.test:${receiver.port}/`, {
+      resolve: async () => ["127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.9"]
+    })
+    assert.deepEqual(stable(outcome), failed("connect", false))
+    assert.strictEqual(receiver.connections, 0)
+  })
+
+  it("that are refused at every address are a failed connection", async () => {
+    const port = await unusedPort()
+    assert.deepEqual(stable(await sendOnce(`http://name.test:${port}/`)), failed("connect", false))
+  })
+
+  it("prefer the address that is warm among those of the answer", async () => {
+    const first = await serveHttp(undefined, { address: "127.0.0.1" })
+    const second = await serveHttp(undefined, { address: "127.0.0.2", port: first.port })
+    let answer = ["127.0.0.2"]
+    const { send } = dispatcher({ resolve: async () => answer })
+    const url = `http://name.test:${first.port}/`
+    await send({ url, body: "" })
+    answer = ["127.0.0.1", "127.0.0.2"]
+    await send({ url, body: "" })
+    assert.deepEqual([first.requests.length, second.requests.length], [0, 2])
+    answer = ["127.0.0.1"]
+    await send({ url, body: "" })
+    assert.deepEqual([first.requests.length, second.requests.length], [1, 2])
+  })
+
+  it("that end at another address than the one that was judged carry nothing", async () => {
+    // What a mistake in an option or a change below could do: connect to something else than what was asked for.
+    const elsewhere = await serveHttp(undefined, { address: "127.0.0.2" })
+    const { connect } = net
+    net.connect = ((options: net.TcpNetConnectOpts) => connect({ ...options, host: "127.0.0.2" })) as typeof connect
+    syncBuiltinESMExports()
+    cleanup(() => {
+      net.connect = connect
+      syncBuiltinESMExports()
+    })
+    const opened: Array<Connected> = []
+    const onConnect = (connected: Connected) => opened.push(connected)
+    assert.deepEqual(
+      stable(await sendOnce(`http://name.test:${elsewhere.port}/`, { onConnect })),
+      blocked("peer-address")
+    )
+    assert.strictEqual(elsewhere.requests.length, 0)
+    assert.deepEqual(opened, [])
+  })
+
+  it("are closed for the target that was not used for longest when there are too many", async () => {
+    const receiver = await serveHttp()
+    const { send } = dispatcher({ maxTargets: 3 })
+    for (const name of ["a", "b", "c", "a", "d"]) {
+      await send({ url: `http://${name}.test:${receiver.port}/`, body: "" })
+    }
+    await until(() => receiver.open === 3)
+    const before = receiver.connections
+    for (const name of ["a", "c", "d"]) await send({ url: `http://${name}.test:${receiver.port}/`, body: "" })
+    assert.strictEqual(receiver.connections, before)
+    await send({ url: `http://b.test:${receiver.port}/`, body: "" })
+    assert.strictEqual(receiver.connections, before + 1)
+  })
+
+  it("stay bounded with more targets at once than are kept", async () => {
+    const receiver = await serveHttp(async (_, response) => {
+      await sleep(20)
+      response.end()
+    })
+    const { send } = dispatcher({ maxTargets: 5 })
+    const outcomes = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => send({ url: `http://n${index}.test:${receiver.port}/`, body: "" }))
+    )
+    for (const outcome of outcomes) assert.deepEqual(stable(outcome), delivered())
+    await until(() => receiver.open <= 5)
+  })
+
+  it("and memory are bounded over 10,000 hosts", async () => {
+    const receiver = await serveHttp()
+    const { send } = dispatcher({ maxTargets: 50 })
+    const sendTo = (index: number) => send({ url: `http://h${index}.test:${receiver.port}/`, body: "" })
+    let host = 0
+    const worker = async (last: number) => {
+      while (host < last) assert.strictEqual((await sendTo(host++))._tag, "Delivered")
+    }
+    const drive = (last: number) => Promise.all(Array.from({ length: 20 }, () => worker(last)))
+    await drive(1_000)
+    ;(receiver.requests as Array<unknown>).length = 0
+    globalThis.gc?.()
+    const before = process.memoryUsage().heapUsed
+    await drive(10_000)
+    ;(receiver.requests as Array<unknown>).length = 0
+    globalThis.gc?.()
+    await until(() => receiver.open <= 50)
+    assert.isBelow(process.memoryUsage().heapUsed - before, 60_000_000)
+  })
+})

@@ -1,0 +1,132 @@
+import { assert, describe, it } from "@effect/vitest"
+import { blocked, delivered, dispatcher, failed, sendOnce, serveHttp, sleep, stable } from "./support/servers.ts"
+
+const never = () => new Promise<never>(() => {})
+
+describe("A lookup", () => {
+  it("is made before every attempt", async () => {
+    const receiver = await serveHttp()
+    let lookups = 0
+    const { send } = dispatcher({
+      resolve: async () => {
+        lookups++
+        return ["127.0.0.1"]
+      }
+    })
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await send({ url: `http://name.test:${receiver.port}/`, body: "" })
+    }
+    assert.strictEqual(lookups, 5)
+    assert.strictEqual(receiver.connections, 1)
+  })
+
+  it("is shared by those who ask while it is under way, and by nobody else", async () => {
+    const receiver = await serveHttp()
+    const asked: Array<string> = []
+    const { send } = dispatcher({
+      resolve: async (hostname) => {
+        asked.push(hostname)
+        await sleep(20)
+        return ["127.0.0.1"]
+      }
+    })
+    const sendTo = (name: string) => send({ url: `http://${name}:${receiver.port}/`, body: "" })
+    await Promise.all([sendTo("a.test"), sendTo("A.test"), sendTo("a.test."), sendTo("b.test")])
+    assert.deepEqual(asked, ["a.test", "b.test"])
+    await sendTo("a.test")
+    assert.deepEqual(asked, ["a.test", "b.test", "a.test"])
+  })
+
+  it("is not made for an address or for localhost", async () => {
+    const receiver = await serveHttp()
+    const { send } = dispatcher({ resolve: () => Promise.reject(new Error("must not be asked")) })
+    for (const host of ["127.0.0.1", "2130706433", "localhost", "a.localhost", "[::ffff:127.0.0.1]"]) {
+      const outcome = await send({ url: `http://${host}:${receiver.port}/`, body: "" })
+      assert.deepEqual(stable(outcome), delivered(), host)
+    }
+  })
+
+  it("is not made for a URL that is refused", async () => {
+    let lookups = 0
+    const { send } = dispatcher({
+      resolve: async () => {
+        lookups++
+        return ["127.0.0.1"]
+      }
+    })
+    assert.deepEqual(stable(await send({ url: "ftp://name.test/", body: "" })), blocked("scheme"))
+    assert.deepEqual(stable(await send({ url: "http://metadata.google.internal/", body: "" })), blocked("metadata"))
+    assert.deepEqual(stable(await send({ url: "not a URL", body: "" })), blocked("url"))
+    assert.strictEqual(lookups, 0)
+  })
+
+  it("that hangs ends with the deadline and delays no other name", async () => {
+    const receiver = await serveHttp()
+    const { send } = dispatcher({
+      deadlineMs: 400,
+      resolve: (hostname) => (hostname === "hang.test" ? never() : Promise.resolve(["127.0.0.1"]))
+    })
+    const stuck = Array.from({ length: 100 }, () => send({ url: `http://hang.test:${receiver.port}/`, body: "" }))
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const outcome = await send({ url: `http://well.test:${receiver.port}/`, body: "" })
+      assert.deepEqual(stable(outcome), delivered())
+      assert.isBelow(outcome.durationMs, 200)
+    }
+    for (const outcome of await Promise.all(stuck)) {
+      assert.deepEqual(stable(outcome), failed("timeout", false))
+      assert.isBelow(outcome.durationMs, 700)
+    }
+  })
+
+  it("is called off when nobody waits for it any more", async () => {
+    const signals: Array<AbortSignal> = []
+    const { send } = dispatcher({
+      deadlineMs: 50,
+      resolve: (_, { signal }) => {
+        signals.push(signal)
+        return never()
+      }
+    })
+    const url = "http://hang.test/"
+    await Promise.all([send({ url, body: "" }), send({ url, body: "", deadlineMs: 100 })])
+    assert.strictEqual(signals.length, 1)
+    assert.isTrue(signals[0]!.aborted)
+    await send({ url, body: "" })
+    assert.strictEqual(signals.length, 2)
+  })
+
+  it("that comes too late changes nothing", async () => {
+    const receiver = await serveHttp()
+    const { send } = dispatcher({
+      deadlineMs: 50,
+      resolve: async () => {
+        await sleep(100)
+        return ["127.0.0.1"]
+      }
+    })
+    const outcome = await send({ url: `http://name.test:${receiver.port}/`, body: "" })
+    assert.deepEqual(stable(outcome), failed("timeout", false))
+    await sleep(100)
+    assert.strictEqual(receiver.connections, 0)
+  })
+
+  it("by a resolver that throws instead of rejecting has failed", async () => {
+    const outcome = await sendOnce("http://name.test/", {
+      resolve: () => {
+        throw new Error("at once")
+      }
+    })
+    assert.deepEqual(stable(outcome), failed("dns", false))
+  })
+
+  it("asks for the name in lowercase ASCII", async () => {
+    const asked: Array<string> = []
+    await sendOnce("http://BÜCHER.example./", {
+      resolve: async (hostname) => {
+        asked.push(hostname)
+        return []
+      }
+    })
+    assert.deepEqual(asked, ["xn--bcher-kva.example"])
+  })
+})

@@ -1,0 +1,165 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { DispatcherOptions } from "@govoice/dispatcher"
+import { makeDispatcher } from "@govoice/dispatcher"
+import type { TLSSocket } from "node:tls"
+import { makeAuthority } from "./support/certificates.ts"
+import {
+  blocked,
+  cleanup,
+  delivered,
+  dispatcher,
+  failed,
+  sendOnce,
+  serveHttp,
+  serveHttps,
+  serveRaw,
+  sleep,
+  stable
+} from "./support/servers.ts"
+
+const authority = makeAuthority()
+const trusting = { tls: { ca: authority.cert } } satisfies DispatcherOptions
+const good = authority.issue({ names: ["good.test"], addresses: ["127.0.0.1"] })
+
+const serverName = (request: { readonly socket: unknown }) => (request.socket as TLSSocket).servername
+
+describe("Over TLS", () => {
+  it("name and certificate are checked against the name, not the address", async () => {
+    const receiver = await serveHttps(authority.issue({ names: ["good.test"] }))
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), delivered())
+    assert.strictEqual(serverName(receiver.requests[0]!), "good.test")
+    assert.strictEqual(receiver.requests[0]!.headers.host, `good.test:${receiver.port}`)
+  })
+
+  it("a trailing dot is left out of SNI and Host", async () => {
+    const asked: Array<string> = []
+    const receiver = await serveHttps(authority.issue({ names: ["good.test"] }))
+    const resolve = async (hostname: string) => {
+      asked.push(hostname)
+      return ["127.0.0.1"]
+    }
+    const outcome = await sendOnce(`https://good.test.:${receiver.port}/`, { ...trusting, resolve })
+    assert.deepEqual(stable(outcome), delivered())
+    assert.strictEqual(serverName(receiver.requests[0]!), "good.test")
+    assert.strictEqual(receiver.requests[0]!.headers.host, `good.test:${receiver.port}`)
+    assert.deepEqual(asked, ["good.test"])
+  })
+
+  it("an address has no SNI and needs its address in the certificate", async () => {
+    const receiver = await serveHttps(good)
+    assert.deepEqual(stable(await sendOnce(`https://127.0.0.1:${receiver.port}/`, trusting)), delivered())
+    assert.isFalse(serverName(receiver.requests[0]!))
+    const other = await serveHttps(authority.issue({ names: ["good.test"] }))
+    assert.deepEqual(stable(await sendOnce(`https://127.0.0.1:${other.port}/`, trusting)), failed("tls", false))
+  })
+
+  it("two names on one address and port have a connection each, kept and checked", async () => {
+    const both = await serveHttps(authority.issue({ names: ["one.test", "two.test"] }))
+    const { send } = dispatcher(trusting)
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const name = attempt % 2 === 0 ? "one.test" : "two.test"
+      assert.deepEqual(stable(await send({ url: `https://${name}:${both.port}/`, body: "" })), delivered())
+      assert.strictEqual(serverName(both.requests.at(-1)!), name)
+    }
+    assert.strictEqual(both.connections, 2)
+  })
+
+  it("a session of one name does not open the door to another", async () => {
+    const receiver = await serveHttps(authority.issue({ names: ["one.test"] }))
+    const { send } = dispatcher(trusting)
+    assert.deepEqual(stable(await send({ url: `https://one.test:${receiver.port}/`, body: "" })), delivered())
+    assert.deepEqual(stable(await send({ url: `https://two.test:${receiver.port}/`, body: "" })), failed("tls", false))
+    assert.strictEqual(receiver.requests.length, 1)
+  })
+
+  it("a session is resumed when a connection is opened again", async () => {
+    const reused: Array<boolean> = []
+    const receiver = await serveHttps(good, (request, response) => {
+      reused.push((request.socket as TLSSocket).isSessionReused())
+      response.setHeader("connection", "close").end()
+    })
+    const { send } = dispatcher(trusting)
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await send({ url: `https://good.test:${receiver.port}/`, body: "" })
+      await sleep(20)
+    }
+    assert.deepEqual(reused, [false, true, true])
+  })
+
+  for (const [what, certificate] of [
+    ["another name", authority.issue({ names: ["evil.test"] })],
+    ["a name below it", authority.issue({ names: ["sub.good.test"] })],
+    ["no name", authority.issue({})],
+    ["a date that has passed", authority.issue({ names: ["good.test"], from: -10, until: -1 })],
+    ["a date to come", authority.issue({ names: ["good.test"], from: 1, until: 10 })],
+    ["another authority", makeAuthority("Somebody else").issue({ names: ["good.test"] })],
+    ["an authority of the same name", makeAuthority().issue({ names: ["good.test"] })]
+  ] as const) {
+    it(`a certificate with ${what} fails, and nothing is sent`, async () => {
+      const receiver = await serveHttps(certificate)
+      assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), failed("tls", false))
+      assert.strictEqual(receiver.requests.length, 0)
+    })
+  }
+
+  it("a certificate that signed itself fails", async () => {
+    const self = makeAuthority("good.test")
+    const receiver = await serveHttps(self)
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), failed("tls", false))
+  })
+
+  it("an authority that is not trusted fails, whatever NODE_TLS_REJECT_UNAUTHORIZED says", async () => {
+    const receiver = await serveHttps(good)
+    const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0"
+    try {
+      assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`)), failed("tls", false))
+      assert.strictEqual(receiver.requests.length, 0)
+    } finally {
+      if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+      else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before
+    }
+  })
+
+  it("versions below 1.2 are not spoken", async () => {
+    const old = { ...good, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const
+    const receiver = await serveHttps(old)
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), failed("tls", false))
+  })
+
+  it("1.2 is spoken", async () => {
+    const receiver = await serveHttps({ ...good, maxVersion: "TLSv1.2" })
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), delivered())
+  })
+
+  it("HTTP/2 is not offered", async () => {
+    const receiver = await serveHttps({ ...good, ALPNProtocols: ["h2", "http/1.1"] })
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), delivered())
+    assert.strictEqual((receiver.requests[0]!.socket as TLSSocket).alpnProtocol, "http/1.1")
+  })
+
+  it("a receiver that speaks HTTP, garbage or nothing is a failed TLS session", async () => {
+    const plain = await serveHttp()
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${plain.port}/`, trusting)), failed("tls", false))
+    const garbage = await serveRaw((socket) => socket.write("220 mail.example.com ESMTP\r\n"))
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${garbage.port}/`, trusting)), failed("tls", false))
+    const closing = await serveRaw((socket) => socket.end())
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${closing.port}/`, trusting)), failed("tls", false))
+    const silent = await serveRaw(() => {})
+    const outcome = await sendOnce(`https://good.test:${silent.port}/`, { ...trusting, deadlineMs: 200 })
+    assert.deepEqual(stable(outcome), failed("timeout", false))
+    assert.isBelow(outcome.durationMs, 400)
+  })
+
+  it("an https: URL never becomes an http: one", async () => {
+    const plain = await serveHttp()
+    await sendOnce(`https://good.test:${plain.port}/`, trusting)
+    assert.strictEqual(plain.requests.length, 0)
+  })
+
+  it("http: is refused unless it is allowed", async () => {
+    const made = makeDispatcher({ allowNetworks: ["127.0.0.0/8"], resolve: async () => ["127.0.0.1"] })
+    cleanup(() => made.close())
+    assert.deepEqual(stable(await made.send({ url: "http://good.test/", body: "" })), blocked("scheme"))
+  })
+})

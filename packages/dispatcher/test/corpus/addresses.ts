@@ -1,0 +1,143 @@
+/** Answers of resolvers, one at a time, in every form in which they could come. */
+import type { Row } from "./urls.ts"
+
+// oxfmt-ignore
+export const texts: ReadonlyArray<Row> = [
+  ["127.0.0.1", "loopback", "the plain form"],
+  ["8.8.8.8", "ok", "a public address"],
+  ["2606:4700:4700::1111", "ok", "a public address"],
+  ["2606:4700:4700:0:0:0:0:1111", "ok", "the same written out"],
+  ["2606:4700:4700::1111 ", "unreadable-address", "a space after it"],
+  [" 8.8.8.8", "unreadable-address", "a space before it"],
+  ["8.8.8.8\n", "unreadable-address", "a line break after it"],
+  ["8.8.8.8\0", "unreadable-address", "a NUL after it"],
+  ["8.8.8.8.", "unreadable-address", "a dot after it"],
+  ["", "unreadable-address", "nothing"],
+  ["127.1", "unreadable-address", "short: getaddrinfo reads it as loopback"],
+  ["0", "unreadable-address", "a number: getaddrinfo reads it as 0.0.0.0"],
+  ["2130706433", "unreadable-address", "a number"],
+  ["0x7f.0.0.1", "unreadable-address", "hexadecimal"],
+  ["0x7f000001", "unreadable-address", "a hexadecimal number"],
+  ["017700000001", "unreadable-address", "an octal number"],
+  ["010.0.0.1", "unreadable-address", "a leading zero is 8 to one reader and 10 to another: CVE-2021-29921"],
+  ["10.0.0.01", "unreadable-address", "the same in the last octet"],
+  ["1.2.3", "unreadable-address", "three octets"],
+  ["1.2.3.4.5", "unreadable-address", "five octets"],
+  ["256.1.1.1", "unreadable-address", "an octet that does not fit"],
+  ["1.2.3.-4", "unreadable-address", "a negative octet"],
+  ["1.2.3.4/32", "unreadable-address", "a network"],
+  ["1..2.3", "unreadable-address", "an empty octet"],
+  ["１.1.1.1", "unreadable-address", "a fullwidth digit"],
+  ["localhost", "unreadable-address", "a name: connecting would look it up a second time"],
+  ["example.com", "unreadable-address", "another name"],
+  ["[::1]", "unreadable-address", "brackets"],
+  ["::1", "loopback", "loopback"],
+  ["0:0:0:0:0:0:0:1", "loopback", "written out"],
+  ["000:0:0000::01", "loopback", "odd zeros: CVE-2023-42282 of ip"],
+  ["::", "unspecified", "nothing"],
+  ["fe80::1%eth0", "unreadable-address", "a zone: the address alone does not say where it goes"],
+  ["fe80::1%1", "unreadable-address", "a zone by number"],
+  ["fe80::1%", "unreadable-address", "an empty zone"],
+  ["2606:4700::1%eth0", "unreadable-address", "a zone on a public address"],
+  ["::1%lo", "unreadable-address", "a zone on loopback"],
+  ["fe80::1", "link-local", "without a zone"],
+  ["::ffff:127.0.0.1", "loopback", "mapped"],
+  ["::FFFF:127.0.0.1", "loopback", "mapped in capitals"],
+  ["::ffff:7f00:1", "loopback", "mapped in hexadecimal"],
+  ["0:0:0:0:0:ffff:127.0.0.1", "loopback", "mapped, written out"],
+  ["::ffff:127.0.0.01", "unreadable-address", "mapped with a leading zero"],
+  ["::ffff:127.1", "unreadable-address", "mapped and short"],
+  ["::ffff:8.8.8.8", "ok", "mapped public"],
+  ["::fffe:8.8.8.8", "not-global-unicast", "one bit beside the mapped block"],
+  ["1::ffff:8.8.8.8", "not-global-unicast", "looks mapped, begins otherwise"],
+  ["64:ff9b::8.8.8.8", "ok", "NAT64 around a public address"],
+  ["64:ff9b::10.0.0.1", "private", "NAT64 around a private one"],
+  ["64:ff9b::198.18.0.1", "benchmarking", "NAT64 around benchmarking"],
+  ["64:ff9b::0.0.0.0", "unspecified", "NAT64 around nothing"],
+  ["64:ff9b::255.255.255.255", "broadcast", "NAT64 around broadcast"],
+  ["1:2:3:4:5:6:7", "unreadable-address", "seven groups"],
+  ["1:2:3:4:5:6:7:8:9", "unreadable-address", "nine groups"],
+  ["1:2:3:4:5:6:7::8", "unreadable-address", "a gap with nothing to stand for"],
+  ["::1:2:3:4:5:6:7:8", "unreadable-address", "the same at the beginning"],
+  ["1::2::3", "unreadable-address", "two gaps"],
+  [":1:2:3:4:5:6:7", "unreadable-address", "a colon too many at the beginning"],
+  ["1:2:3:4:5:6:7:", "unreadable-address", "a colon too many at the end"],
+  [":::", "unreadable-address", "three colons"],
+  [":", "unreadable-address", "one colon"],
+  ["12345::", "unreadable-address", "a group that does not fit"],
+  ["g::1", "unreadable-address", "a letter that is no digit"],
+  ["1.2.3.4::", "unreadable-address", "dotted form at the beginning"],
+  ["::1.2.3.4:5", "unreadable-address", "dotted form inside"],
+  ["0.0.0.0", "unspecified", "zero"],
+  ["0.0.0.1", "this-network", "the rest of 0/8"],
+  ["9.255.255.255", "ok", "just below 10/8"],
+  ["10.255.255.255", "private", "the end of 10/8"],
+  ["11.0.0.0", "ok", "just above 10/8"],
+  ["126.255.255.255", "ok", "just below 127/8"],
+  ["128.0.0.0", "ok", "just above 127/8"],
+  ["169.253.255.255", "ok", "just below 169.254/16"],
+  ["169.255.0.0", "ok", "just above 169.254/16"],
+  ["169.254.170.2", "metadata", "Amazon's credentials of a task"],
+  ["169.254.170.23", "metadata", "Amazon's credentials of a pod"],
+  ["191.255.255.255", "ok", "just below 192.0.0/24"],
+  ["192.0.0.0", "protocol-assignments", "the first of 192.0.0/24"],
+  ["192.0.0.9", "protocol-assignments", "port control anycast"],
+  ["192.0.0.170", "protocol-assignments", "NAT64 discovery"],
+  ["192.0.1.0", "ok", "between 192.0.0/24 and 192.0.2/24"],
+  ["192.0.3.0", "ok", "just above 192.0.2/24"],
+  ["192.167.255.255", "ok", "just below 192.168/16"],
+  ["192.169.0.0", "ok", "just above 192.168/16"],
+  ["223.255.255.255", "ok", "just below 224/4"],
+  ["255.255.255.254", "reserved", "just below broadcast"]
+]
+
+/** Judged with the options beside them. */
+export interface OptionRow {
+  readonly address: string
+  readonly options: {
+    readonly allowNetworks?: ReadonlyArray<string>
+    readonly denyNetworks?: ReadonlyArray<string>
+    readonly nat64Prefixes?: ReadonlyArray<string>
+  }
+  readonly expected: Row[1]
+  readonly reason: string
+}
+
+const allow = (...allowNetworks: ReadonlyArray<string>) => ({ allowNetworks })
+const deny = (...denyNetworks: ReadonlyArray<string>) => ({ denyNetworks })
+
+// oxfmt-ignore
+export const withOptions: ReadonlyArray<OptionRow> = [
+  { address: "10.1.2.3", options: allow("10.1.0.0/16"), expected: "ok", reason: "a network of the operator" },
+  { address: "10.2.0.0", options: allow("10.1.0.0/16"), expected: "private", reason: "and not the one beside it" },
+  { address: "::ffff:10.1.2.3", options: allow("10.1.0.0/16"), expected: "ok", reason: "mapped is the same address" },
+  { address: "10.1.2.3", options: { allowNetworks: ["10.0.0.0/8"], denyNetworks: ["10.1.0.0/16"] }, expected: "denied-network", reason: "deny wins" },
+  { address: "::ffff:10.1.2.3", options: { allowNetworks: ["10.0.0.0/8"], denyNetworks: ["10.1.0.0/16"] }, expected: "denied-network", reason: "deny wins in every form" },
+  { address: "8.8.8.8", options: deny("8.8.8.0/24"), expected: "denied-network", reason: "a public network may be denied" },
+  { address: "64:ff9b::8.8.8.8", options: deny("8.8.8.0/24"), expected: "denied-network", reason: "also behind NAT64" },
+  { address: "8.8.4.4", options: deny("8.8.8.0/24"), expected: "ok", reason: "and not the one beside it" },
+  { address: "169.254.169.254", options: allow("169.254.0.0/16"), expected: "metadata", reason: "nothing opens metadata" },
+  { address: "169.254.169.254", options: allow("0.0.0.0/0"), expected: "metadata", reason: "not even everything" },
+  { address: "169.254.1.1", options: allow("169.254.0.0/16"), expected: "ok", reason: "the rest of the network opens" },
+  { address: "fd00:ec2::254", options: allow("::/0"), expected: "metadata", reason: "nothing opens metadata in IPv6" },
+  { address: "::ffff:169.254.169.254", options: allow("::/0"), expected: "metadata", reason: "nor in the mapped form" },
+  { address: "64:ff9b::a9fe:a9fe", options: allow("::/0"), expected: "metadata", reason: "nor behind NAT64" },
+  { address: "2002:a9fe:a9fe::1", options: allow("::/0"), expected: "metadata", reason: "nor in 6to4" },
+  { address: "8.8.8.8", options: deny("::ffff:0:0/96"), expected: "ok", reason: "a form of address is not all of IPv4: Termix PR 1079, smokescreen 440a192" },
+  { address: "::ffff:8.8.8.8", options: deny("::ffff:0:0/96"), expected: "denied-network", reason: "but an answer in that form is denied" },
+  { address: "10.0.0.1", options: allow("::ffff:10.0.0.0/104"), expected: "ok", reason: "a mapped network also means the IPv4 network" },
+  { address: "11.0.0.1", options: deny("::ffff:11.0.0.0/104"), expected: "denied-network", reason: "in both lists" },
+  { address: "fd12::1", options: allow("fd12::/16"), expected: "ok", reason: "a network of the operator" },
+  { address: "fd13::1", options: allow("fd12::/16"), expected: "unique-local", reason: "and not the one beside it" },
+  { address: "10.0.0.1", options: allow("10.0.0.1"), expected: "ok", reason: "a bare address is a network of one" },
+  { address: "10.0.0.2", options: allow("10.0.0.1"), expected: "private", reason: "and of no more than one" },
+  { address: "2600:1234::a00:1", options: { nat64Prefixes: ["2600:1234::/96"] }, expected: "private", reason: "behind a prefix of 96 bits" },
+  { address: "2600:1234::808:808", options: { nat64Prefixes: ["2600:1234::/96"] }, expected: "ok", reason: "public behind a prefix of 96 bits" },
+  { address: "2600:1234:0:0:a:0:100::", options: { nat64Prefixes: ["2600:1234::/64"] }, expected: "private", reason: "behind a prefix of 64 bits, octet 8 skipped" },
+  { address: "2600:1234:0:a:0:1::", options: { nat64Prefixes: ["2600:1234::/56"] }, expected: "private", reason: "behind a prefix of 56 bits" },
+  { address: "2600:1234:0:a00:0:100::", options: { nat64Prefixes: ["2600:1234::/48"] }, expected: "private", reason: "behind a prefix of 48 bits" },
+  { address: "2600:1234:a:0:1::", options: { nat64Prefixes: ["2600:1234::/40"] }, expected: "private", reason: "behind a prefix of 40 bits" },
+  { address: "2600:1234:a00:1::", options: { nat64Prefixes: ["2600:1234::/32"] }, expected: "private", reason: "behind a prefix of 32 bits" },
+  { address: "2600:1234:a9fe:a9fe::", options: { nat64Prefixes: ["2600:1234::/32"], allowNetworks: ["::/0"] }, expected: "metadata", reason: "nothing opens metadata behind an own prefix" },
+  { address: "2600:1234:a00:1::", options: {}, expected: "ok", reason: "without the prefix it looks like any other" }
+]

@@ -1,0 +1,123 @@
+/**
+ * X.509 certificates for tests, made when they are needed (RFC 5280), so that none is stored and none expires.
+ */
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
+
+export interface Certificate {
+  readonly cert: string
+  readonly key: string
+}
+
+interface Authority extends Certificate {
+  readonly name: string
+  readonly issue: (options: IssueOptions) => Certificate
+}
+
+interface IssueOptions {
+  readonly names?: ReadonlyArray<string>
+  readonly addresses?: ReadonlyArray<string>
+  /** Days from now. */
+  readonly from?: number
+  readonly until?: number
+}
+
+const tlv = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {
+  const content = Buffer.concat(parts)
+  const { length } = content
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >>> 8, length & 255]
+  return Buffer.concat([Buffer.from([tag, ...size]), content])
+}
+
+const sequence = (...parts: ReadonlyArray<Uint8Array>) => tlv(0x30, ...parts)
+const set = (...parts: ReadonlyArray<Uint8Array>) => tlv(0x31, ...parts)
+const octets = (content: Uint8Array) => tlv(0x04, content)
+const bits = (content: Uint8Array) => tlv(0x03, Buffer.from([0]), content)
+const boolean = tlv(0x01, Buffer.from([0xff]))
+const oid = (hex: string) => tlv(0x06, Buffer.from(hex, "hex"))
+
+const ecdsaWithSha256 = sequence(oid("2a8648ce3d040302"))
+const commonName = (name: string) => sequence(set(sequence(oid("550403"), tlv(0x0c, Buffer.from(name)))))
+
+const moment = (days: number) => {
+  const text = new Date(Date.now() + days * 86_400_000).toISOString().replaceAll(/[-:T]|\.\d+/g, "")
+  return tlv(0x18, Buffer.from(text))
+}
+
+const extension = (id: string, critical: boolean, content: Uint8Array) =>
+  sequence(oid(id), ...(critical ? [boolean] : []), octets(content))
+
+interface Fields {
+  readonly subject: string
+  readonly issuer: string
+  readonly publicKey: KeyObject
+  readonly signingKey: KeyObject
+  readonly from: number
+  readonly until: number
+  readonly extensions: ReadonlyArray<Uint8Array>
+}
+
+const makePem = ({ extensions, from, issuer, publicKey, signingKey, subject, until }: Fields): string => {
+  const serial = Buffer.concat([Buffer.from([0x01]), randomBytes(15)])
+  const toBeSigned = sequence(
+    tlv(0xa0, tlv(0x02, Buffer.from([2]))),
+    tlv(0x02, serial),
+    ecdsaWithSha256,
+    commonName(issuer),
+    sequence(moment(from), moment(until)),
+    commonName(subject),
+    publicKey.export({ type: "spki", format: "der" }),
+    tlv(0xa3, sequence(...extensions))
+  )
+  const der = sequence(toBeSigned, ecdsaWithSha256, bits(sign("sha256", toBeSigned, signingKey)))
+  return `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replaceAll(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`
+}
+
+const keyIdentifier = (key: KeyObject) =>
+  createHash("sha256")
+    .update(key.export({ type: "spki", format: "der" }))
+    .digest()
+    .subarray(0, 20)
+
+const newKeys = () => generateKeyPairSync("ec", { namedCurve: "P-256" })
+const keyPem = (key: KeyObject) => key.export({ type: "pkcs8", format: "pem" }).toString()
+
+/** A certificate authority that nobody but the test trusts. */
+export const makeAuthority = (name = "Test authority"): Authority => {
+  const keys = newKeys()
+  const cert = makePem({
+    subject: name,
+    issuer: name,
+    publicKey: keys.publicKey,
+    signingKey: keys.privateKey,
+    from: -1,
+    until: 30,
+    extensions: [
+      extension("551d13", true, sequence(boolean)),
+      extension("551d0f", true, tlv(0x03, Buffer.from([1, 0x06]))),
+      extension("551d0e", false, octets(keyIdentifier(keys.publicKey)))
+    ]
+  })
+  const issue = ({ addresses = [], from = -1, names = [], until = 7 }: IssueOptions): Certificate => {
+    const own = newKeys()
+    const alternatives = [
+      ...names.map((dns) => tlv(0x82, Buffer.from(dns))),
+      ...addresses.map((address) => tlv(0x87, Buffer.from(address.split(".").map(Number))))
+    ]
+    return {
+      key: keyPem(own.privateKey),
+      cert: makePem({
+        subject: names[0] ?? addresses[0] ?? "nobody",
+        issuer: name,
+        publicKey: own.publicKey,
+        signingKey: keys.privateKey,
+        from,
+        until,
+        extensions: [
+          extension("551d11", false, sequence(...alternatives)),
+          extension("551d23", false, sequence(tlv(0x80, keyIdentifier(keys.publicKey))))
+        ]
+      })
+    }
+  }
+  return { name, cert, key: keyPem(keys.privateKey), issue }
+}

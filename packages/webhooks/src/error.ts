@@ -39,33 +39,21 @@ export class WebhookVerificationError extends Error {
   /** Which check failed. */
   declare readonly code: WebhookVerificationErrorCode
 
-  /** What to look at: the header in question, or what is most often done wrong. The message ends with it. */
-  declare readonly hint: string
-
   /**
    * The HTTP status to answer with: 400 where the request is at fault; 500 where this side is (`body_not_raw`,
    * `bad_secret`), since the service gives up after a 400 and tries again after a 500.
    */
   declare readonly status: 400 | 500
 
-  constructor(
-    code: WebhookVerificationErrorCode,
-    hint = "pass the raw body, never parsed, and the whole secret",
-    status: 400 | 500 = 400
-  ) {
+  /** The message is the code and a hint: the header in question, or what is most often done wrong. */
+  constructor(code: WebhookVerificationErrorCode, hint = "needs the raw body and whole secret, no white space") {
     super(`${code}: ${hint}`)
     this.code = code
-    this.hint = hint
-    this.status = status
+    this.status = /raw|secret/.test(code) ? 500 : 400
   }
 }
 
-/** Refuses a webhook that does not hold what it should. */
-export function check(
-  holds: unknown,
-  code: WebhookVerificationErrorCode,
-  hint?: string,
-  status?: 400 | 500
-): asserts holds {
-  if (!holds) throw new WebhookVerificationError(code, hint, status)
+/** Refuses what does not hold. */
+export function check(holds: unknown, code: WebhookVerificationErrorCode, hint?: string): asserts holds {
+  if (!holds) throw new WebhookVerificationError(code, hint)
 }

@@ -4,9 +4,10 @@
  * @module
  */
 import { readBody, type WebhookBody } from "./body.ts"
-import { nodeSignature, signedBytes, webKey } from "./internal/mac.ts"
-import { nodeCrypto, subtle } from "./internal/platform.ts"
-import { checkSecret } from "./secret.ts"
+import { makeKey } from "./internal/key.ts"
+import { nodeCrypto, type WebCrypto } from "./internal/platform.ts"
+
+declare const crypto: WebCrypto
 
 /** What is signed, and with which secret. */
 export interface SignOptions {
@@ -40,13 +41,11 @@ export type SignedHeaders = {
  *
  * @throws {WebhookVerificationError} `bad_secret` or `body_not_raw`.
  */
-export const sign = async (options: SignOptions): Promise<string> => {
-  if (nodeCrypto()) return signSync(options)
-  const key = webKey(checkSecret(options.secret))
-  const data = signedBytes(isoText(options.timestamp), readBody(options.body))
-  const mac = new Uint8Array(await subtle().sign("HMAC", await key, data))
-  return `v1=${Array.from(mac, (byte) => byte.toString(16).padStart(2, "0")).join("")}`
-}
+export const sign = async ({ secret, timestamp, body }: SignOptions): Promise<string> =>
+  makeKey(secret)(isoText(timestamp), readBody(body), async (key, signed) => {
+    const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, signed))
+    return `v1=${Array.from(mac, (byte) => byte.toString(16).padStart(2, "0")).join("")}`
+  })
 
 /**
  * As {@link sign}, at once, on Node, Bun, Deno and workerd with nodejs_compat.
@@ -55,9 +54,8 @@ export const sign = async (options: SignOptions): Promise<string> => {
  * @throws {Error} that names `sign`, where the runtime has no `node:crypto`.
  */
 export const signSync = ({ secret, timestamp, body }: SignOptions): string => {
-  const node = nodeCrypto()
-  if (!node) throw new Error("There is no node:crypto here: use sign")
-  return nodeSignature(node, checkSecret(secret), isoText(timestamp), readBody(body))
+  if (!nodeCrypto()) throw new Error("no node:crypto: use sign")
+  return makeKey(secret)(isoText(timestamp), readBody(body)) as string
 }
 
 /**

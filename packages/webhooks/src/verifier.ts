@@ -3,10 +3,14 @@
  *
  * @module
  */
-import type { WebhookBody } from "./body.ts"
+import { readBody, type WebhookBody } from "./body.ts"
+import { check } from "./error.ts"
 import type { WebhookEvent } from "./event.ts"
-import type { WebhookHeaders } from "./headers.ts"
-import { makeVerify } from "./internal/verify.ts"
+import { names, readHeaders, type WebhookHeaders } from "./headers.ts"
+import { makeKey } from "./internal/key.ts"
+import { decoder, encoder, nodeCrypto, type WebCrypto } from "./internal/platform.ts"
+
+declare const crypto: WebCrypto
 
 /** What a verifier needs to know. */
 export type VerifierOptions = (
@@ -52,23 +56,158 @@ export interface WebhookRequest {
   arrayBuffer(): Promise<ArrayBuffer>
 }
 
-/** Made by {@link createVerifier}. None of its operations needs `this`. */
+/** Made by {@link createVerifier}. No operation needs `this`. */
 export interface Verifier {
+  /**
+   * Resolves with the webhook when it was signed with one of the secrets, recently; rejects otherwise.
+   *
+   * @throws {WebhookVerificationError} with a `code` that names the check that failed.
+   */
   readonly verify: (body: WebhookBody, headers: WebhookHeaders) => Promise<VerifiedWebhook>
+
+  /**
+   * As {@link Verifier.verify}, for a `Request`, whose body it reads to the end. It sets no limit to the body: where
+   * the server sets none either, use the adapter `@govoice/webhooks/web`.
+   *
+   * @throws {WebhookVerificationError} `body_not_raw` when the body was read before, and as `verify`.
+   */
   readonly verifyRequest: (request: WebhookRequest) => Promise<VerifiedWebhook>
+
+  /**
+   * As {@link Verifier.verify}, at once. Works on Node (20.16 and newer), Bun, Deno and workerd with nodejs_compat.
+   *
+   * @throws {WebhookVerificationError} with a `code` that names the check that failed.
+   * @throws {Error} that names `verify`, where the runtime has no `node:crypto`.
+   */
   readonly verifySync: (body: WebhookBody, headers: WebhookHeaders) => VerifiedWebhook
 }
 
-export const createVerifier = (options: VerifierOptions): Verifier => {
-  const { verify, sync } = makeVerify(options)
-  const { now = Date.now } = options
-  return {
-    verify: async (body, headers) => verify(body, headers, now()),
-    verifyRequest: async (request) =>
-      verify(request.bodyUsed ? undefined! : await request.arrayBuffer(), request.headers, now()),
-    verifySync: (body, headers) => {
-      if (!sync) throw new Error("There is no node:crypto here: use verify")
-      return verify(body, headers, now()) as VerifiedWebhook
+// Kept, since making two buffers takes longer than comparing them.
+const expectedBytes = new Uint8Array(67)
+const receivedBytes = new Uint8Array(67)
+
+/**
+ * Prepares the secrets of an endpoint, once, for the verification of the webhooks that arrive there.
+ *
+ * **When to use**
+ *
+ * Use wherever webhooks are received, before anything in them is read: make one verifier at the start of the program.
+ * The adapters (`@govoice/webhooks/express`, `/fastify`, `/node`, `/web`) do it for you and answer the request too.
+ *
+ * **Details**
+ *
+ * What is verified is `Gov-Timestamp` as received, a period, and the bytes of the body. They are decoded and parsed
+ * only once a signature fits, and signatures are compared by the platform in constant time. The timestamp may differ
+ * from the clock by `toleranceSeconds` in either direction. Up to 8 signatures of a header are looked at; versions
+ * other than `v1` are skipped.
+ *
+ * **Gotchas**
+ *
+ * `body` has to be what was received. A body that was parsed and serialised again, as `express.json()` leaves it,
+ * fails with `body_not_raw` or `no_match`.
+ *
+ * A webhook that verifies may be a repetition: the service delivers at least once, and whoever recorded a webhook can
+ * send it again while its timestamp is fresh. Remember `id`, and handle each id once.
+ *
+ * **Example** (Verifying a webhook)
+ *
+ * ```ts import.meta.vitest
+ * import { createVerifier } from "@govoice/webhooks"
+ *
+ * const verifier = createVerifier({
+ *   secret: "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw",
+ *   now: () => Date.parse("2026-11-20T10:00:01Z")
+ * })
+ *
+ * const { event } = await verifier.verify('{"id":"evt_1","type":"invoice.accepted"}', {
+ *   "gov-event-id": "evt_1",
+ *   "gov-timestamp": "2026-11-20T10:00:00.000Z",
+ *   "gov-signature": "v1=786855e8fef493da5f0f5ffef0ae8b09fb9f9d06a1d8785481f0927f869a8288"
+ * })
+ *
+ * event.type // => "invoice.accepted"
+ * ```
+ *
+ * @throws {WebhookVerificationError} `bad_secret`, unless every secret begins with `whsec_` and is free of white space.
+ */
+export const createVerifier = ({
+  secret,
+  secrets = [secret!],
+  toleranceSeconds = 300,
+  now = Date.now
+}: VerifierOptions): Verifier => {
+  const node = nodeCrypto()
+  const keys = Array.from(secrets[0] ? secrets : [""], makeKey)
+
+  const verify = (body: WebhookBody, headers: WebhookHeaders): VerifiedWebhook | Promise<VerifiedWebhook> => {
+    const received = readBody(body)
+    // Elsewhere it takes a while. A copy, so that nobody changes the body between the check and the parsing.
+    const raw = node ? received : new Uint8Array(received)
+    const [id, timestamp, signature] = readHeaders(headers) as [string, string, string]
+
+    const signatures = signature.split(",", 8).filter((entry) => /^\s*v1=[0-9a-f]{64}\s*$/.test(entry))
+    check(signatures[0] || /^(?!v1=)\w+=/.test(signature), "malformed_header", names[2])
+
+    const time = new Date(timestamp)
+    check(
+      // Engines read the 30th of February as a day in March, and 24:00 as the next day.
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(timestamp) && time.getUTCDate() === +timestamp.slice(8, 10),
+      "malformed_timestamp",
+      names[1]
+    )
+    const age = now() - time.getTime()
+    check(
+      // What is not a number, of the clock or in the options, is refused.
+      Math.abs(age) <= toleranceSeconds * 1000,
+      age < 0 ? "timestamp_too_new" : "timestamp_too_old",
+      names[1]
+    )
+
+    const open = (matches: unknown): VerifiedWebhook => {
+      check(matches, "no_match")
+      let event: WebhookEvent | undefined
+      try {
+        event = JSON.parse(decoder.decode(raw)) as WebhookEvent
+      } catch {
+        // What JSON.parse throws quotes the body.
+      }
+      check(event, "body_not_json")
+      check(event.id === id, "id_mismatch", names[0])
+      return { id, timestamp: time, event }
     }
+
+    if (node) {
+      return open(
+        keys.some((key) => {
+          encoder.encodeInto(key(timestamp, raw) as string, expectedBytes)
+          return signatures.some((entry) => {
+            encoder.encodeInto(entry.trim(), receivedBytes)
+            return node.timingSafeEqual(expectedBytes, receivedBytes)
+          })
+        })
+      )
+    }
+
+    return (async () => {
+      let matches
+      for (const key of keys) {
+        for (const entry of signatures) {
+          const mac = Uint8Array.from(entry.match(/(?!v)\w\w/g)!, (byte) => parseInt(byte, 16))
+          matches ||= await key(timestamp, raw, (key, signed) => crypto.subtle.verify("HMAC", key, mac, signed))
+        }
+      }
+      return open(matches)
+    })()
+  }
+
+  return {
+    verify: async (body, headers) => verify(body, headers),
+    verifyRequest: async (request) =>
+      verify((!request.bodyUsed && (await request.arrayBuffer())) as ArrayBuffer, request.headers),
+    verifySync: node
+      ? (verify as Verifier["verifySync"])
+      : () => {
+          throw new Error("no node:crypto: use verify")
+        }
   }
 }

@@ -9,6 +9,11 @@ export interface WebKey {
   readonly type: string
 }
 
+/** What is used of Web Crypto. */
+export interface WebCrypto {
+  readonly subtle: Subtle
+}
+
 interface Subtle {
   importKey(
     format: "raw",
@@ -17,8 +22,8 @@ interface Subtle {
     extractable: false,
     usages: ReadonlyArray<"sign" | "verify">
   ): Promise<WebKey>
-  sign(algorithm: "HMAC", key: WebKey, data: Uint8Array): Promise<ArrayBuffer>
-  verify(algorithm: "HMAC", key: WebKey, signature: Uint8Array, data: Uint8Array): Promise<boolean>
+  sign(algorithm: "HMAC", key: WebKey, data: ArrayBuffer): Promise<ArrayBuffer>
+  verify(algorithm: "HMAC", key: WebKey, signature: Uint8Array, data: ArrayBuffer): Promise<boolean>
 }
 
 /** A key of `node:crypto`. */
@@ -33,13 +38,12 @@ interface Hmac {
 
 /** What is used of `node:crypto`. */
 export interface NodeCrypto {
-  createSecretKey(secret: string, encoding: "utf8"): NodeKey
+  createSecretKey(secret: string): NodeKey
   createHmac(algorithm: "sha256", key: NodeKey | string): Hmac
   timingSafeEqual(left: Uint8Array, right: Uint8Array): boolean
 }
 
-declare const crypto: { readonly subtle: Subtle }
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string }
+declare const TextDecoder: new () => { decode(bytes: Uint8Array | ArrayBuffer): string }
 declare const TextEncoder: new () => {
   encode(text: string): Uint8Array
   encodeInto(text: string, bytes: Uint8Array): unknown
@@ -49,8 +53,6 @@ export const encoder = new TextEncoder()
 
 /** Takes a byte order mark off and replaces what is not UTF-8. */
 export const decoder = new TextDecoder()
-
-export const subtle = (): Subtle => crypto.subtle
 
 /**
  * `node:crypto` where the runtime has it (Node, Bun, Deno, workerd with nodejs_compat). Asked for at run time, so that

@@ -1,0 +1,77 @@
+/**
+ * What the invoice of each event looks like: one invoice, told apart by how far it came.
+ *
+ * @module
+ */
+import type { InvoiceByEventType, InvoiceEventType } from "../event.ts"
+
+type Sample = { readonly [Type in InvoiceEventType]: Partial<InvoiceByEventType[Type]> }
+
+const officialNumber = "5265877635-20261120-0100A0B1C2D3-32"
+
+/** How an invoice of each type differs from one that was just received, `t` giving times in seconds from then. */
+const samples = (t: (seconds: number) => string) =>
+  ({
+    "invoice.received": {},
+    "invoice.submitted": { status: "submitted", attempt_count: 1, submitted_at: t(1), updated_at: t(1) },
+    "invoice.accepted": {
+      status: "accepted",
+      official_number: officialNumber,
+      attempt_count: 1,
+      submitted_at: t(1),
+      completed_at: t(2),
+      updated_at: t(2)
+    },
+    "invoice.upo_available": {
+      status: "accepted",
+      official_number: officialNumber,
+      upo_available: true,
+      attempt_count: 1,
+      submitted_at: t(1),
+      completed_at: t(2),
+      updated_at: t(3)
+    },
+    "invoice.rejected": {
+      status: "rejected",
+      scenario: "rejected",
+      rejection: { code: "sandbox_rejected", message: "The sandbox refused the invoice, as its scenario asks." },
+      attempt_count: 1,
+      submitted_at: t(1),
+      completed_at: t(2),
+      updated_at: t(2)
+    },
+    "invoice.failed": {
+      status: "failed",
+      scenario: "temporary_failure",
+      failure: { code: "gateway_unavailable", message: "The national system could not be reached." },
+      attempt_count: 3,
+      completed_at: t(3),
+      updated_at: t(3)
+    }
+  }) as const satisfies Sample
+
+/** The invoice of an event of this type that was made at `now`; nothing for types that are not known. */
+export const sampleInvoice = (type: string, id: string, now: number) => {
+  const differences = samples((seconds) => new Date(now - 3000 + seconds * 1000).toISOString())
+  if (!Object.hasOwn(differences, type)) return undefined
+  const received = new Date(now - 3000).toISOString()
+  return {
+    id,
+    object: "invoice",
+    mode: "test" as "test" | "live",
+    status: "queued",
+    scenario: "accepted",
+    metadata: { order: "FV/2026/11/0042", customer: "Zakłady Żółta Łódź" },
+    official_number: null,
+    rejection: null,
+    failure: null,
+    upo_available: false,
+    attempt_count: 0,
+    next_attempt_at: null,
+    created_at: received,
+    updated_at: received,
+    submitted_at: null,
+    completed_at: null,
+    ...differences[type as InvoiceEventType]
+  }
+}

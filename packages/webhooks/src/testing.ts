@@ -1,0 +1,150 @@
+/**
+ * Signed webhooks for the tests of receivers.
+ *
+ * @module
+ */
+import type { InvoiceByEventType, InvoiceEvent, InvoiceEventType, WebhookEvent } from "./event.ts"
+import { sampleInvoice } from "./internal/samples.ts"
+import { sign, signSync } from "./sign.ts"
+
+/** The `Request` of the platform, if its types are there. */
+export type PlatformRequest = typeof globalThis extends { Request: { prototype: infer R } }
+  ? R
+  : { readonly url: string; readonly method: string }
+
+declare const Request: new (
+  url: string,
+  init: { method: "POST"; headers: Record<string, string>; body: string }
+) => PlatformRequest
+declare const crypto: { getRandomValues(bytes: Uint8Array): Uint8Array }
+
+/** Which webhook to make. */
+export interface SignedWebhookOptions<Type extends string = string> {
+  /** The secret that the receiver verifies with. */
+  readonly secret: string
+
+  /** The type of the event: one of the six, or one that does not exist yet. */
+  readonly type: Type
+
+  /** What differs from the sample: members of `data`, and members of `data.invoice`. */
+  readonly data?:
+    | (Type extends InvoiceEventType
+        ? { readonly invoice?: Partial<InvoiceByEventType[Type]> }
+        : { readonly [key: string]: unknown })
+    | undefined
+
+  /**
+   * When it is signed, in milliseconds, as a `Date` or as a clock.
+   *
+   * @default Date.now
+   */
+  readonly now?: number | Date | (() => number) | undefined
+
+  /**
+   * The id of the event. Give the same one twice to test de-duplication.
+   *
+   * @default a new one
+   */
+  readonly id?: string | undefined
+
+  /** @default "https://example.com/webhooks" */
+  readonly url?: string | undefined
+}
+
+/** A webhook as the service would send it. */
+export interface SignedWebhook<Event = WebhookEvent> {
+  readonly event: Event
+  /** The raw body. */
+  readonly body: string
+  readonly headers: Record<string, string>
+  /** The same as a `Request`, which can be read once. */
+  readonly request: PlatformRequest
+}
+
+/** The event that a type stands for. */
+export type EventOfType<Type extends string> = Type extends InvoiceEventType ? InvoiceEvent<Type> : WebhookEvent
+
+/**
+ * Makes a signed webhook with realistic content, as the service would send it.
+ *
+ * **Details**
+ *
+ * It is signed at once, by `node:crypto`: on Node, Bun, Deno and workerd with nodejs_compat. Elsewhere use
+ * {@link signedWebhookAsync}.
+ *
+ * **Example** (Testing a receiver)
+ *
+ * ```ts import.meta.vitest
+ * import { createVerifier } from "@govoice/webhooks"
+ * import { signedWebhook } from "@govoice/webhooks/testing"
+ *
+ * const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
+ * const { body, headers } = signedWebhook({
+ *   secret,
+ *   type: "invoice.accepted",
+ *   data: { invoice: { metadata: { order: "42" } } }
+ * })
+ *
+ * const { event } = await createVerifier({ secret }).verify(body, headers)
+ * event.type // => "invoice.accepted"
+ * ```
+ *
+ * @throws {WebhookVerificationError} `bad_secret`.
+ * @throws {Error} that names `sign`, where the runtime has no `node:crypto`.
+ */
+export const signedWebhook = <const Type extends string>(
+  options: SignedWebhookOptions<Type>
+): SignedWebhook<EventOfType<Type>> => {
+  const draft = makeDraft(options)
+  return finish(options, draft, signSync({ ...options, ...draft }))
+}
+
+/** As {@link signedWebhook}, on every runtime. */
+export const signedWebhookAsync = async <const Type extends string>(
+  options: SignedWebhookOptions<Type>
+): Promise<SignedWebhook<EventOfType<Type>>> => {
+  const draft = makeDraft(options)
+  return finish(options, draft, await sign({ ...options, ...draft }))
+}
+
+interface Draft {
+  readonly event: { readonly id: string }
+  readonly timestamp: string
+  readonly body: string
+}
+
+const makeDraft = ({ type, data, now = Date.now, id = newId("evt_") }: SignedWebhookOptions): Draft => {
+  const time = new Date(typeof now === "function" ? now() : now)
+  const sample = sampleInvoice(type, newId("inv_"), time.getTime())
+  const invoice = sample && { ...sample, ...(data as { readonly invoice?: object } | undefined)?.invoice }
+  const event = {
+    id,
+    object: "event",
+    type,
+    mode: invoice?.mode ?? "test",
+    created_at: time.toISOString(),
+    data: { ...data, ...(invoice && { invoice }) }
+  }
+  return { event, timestamp: time.toISOString(), body: JSON.stringify(event) }
+}
+
+const finish = <Event>(
+  { url = "https://example.com/webhooks" }: SignedWebhookOptions,
+  { event, timestamp, body }: Draft,
+  signature: string
+): SignedWebhook<Event> => {
+  const headers = {
+    "Content-Type": "application/json",
+    "User-Agent": "Govoice-Webhooks/1",
+    "Gov-Event-Id": event.id,
+    "Gov-Timestamp": timestamp,
+    "Gov-Signature": signature
+  }
+  return { event: event as Event, body, headers, request: new Request(url, { method: "POST", headers, body }) }
+}
+
+const newId = (prefix: string): string =>
+  prefix +
+  Array.from(crypto.getRandomValues(new Uint8Array(26)), (byte) => "0123456789abcdefghjkmnpqrstvwxyz"[byte % 32]).join(
+    ""
+  )

@@ -1,0 +1,75 @@
+/**
+ * A handler of `Request`: for Hono, Next.js route handlers, Workers, Deno, Bun and whatever else speaks Fetch.
+ *
+ * @module
+ */
+import { makeReceive, type HandlerOptions, type OnWebhook } from "./internal/receive.ts"
+import type { WebhookHeaders } from "./headers.ts"
+
+export type { HandlerOptions, OnWebhook } from "./internal/receive.ts"
+
+/** What is used of a `Request`. */
+export interface WebRequest {
+  readonly method: string
+  readonly headers: WebhookHeaders
+  readonly bodyUsed: boolean
+  readonly body: unknown
+}
+
+/** The `Response` of the platform, if its types are there. */
+export type WebResponse = typeof globalThis extends { Response: { prototype: infer R } }
+  ? R
+  : { readonly status: number }
+
+declare const Blob: new (parts: ReadonlyArray<Uint8Array>) => { arrayBuffer(): Promise<ArrayBuffer> }
+declare const Response: new (
+  body: string | undefined,
+  init: { status: number; headers?: Record<string, string> }
+) => WebResponse
+
+/**
+ * Makes a handler that verifies a `Request` and answers it with a `Response`.
+ *
+ * **Details**
+ *
+ * The answers are those of `@govoice/webhooks/node`. The returned promise never rejects.
+ *
+ * **Example** (Receiving with Fetch)
+ *
+ * ```ts import.meta.vitest
+ * import { signedWebhook } from "@govoice/webhooks/testing"
+ * import { createHandler } from "@govoice/webhooks/web"
+ *
+ * const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
+ * const handler = createHandler({ secret }, async ({ event }) => {
+ *   console.log(event.type)
+ * })
+ *
+ * const response = await handler(signedWebhook({ secret, type: "invoice.accepted" }).request)
+ * response.status // => 204
+ * ```
+ *
+ * @throws {WebhookVerificationError} `bad_secret`.
+ */
+export const createHandler = <Request extends WebRequest>(
+  options: HandlerOptions,
+  onWebhook: OnWebhook<Request>
+): ((request: Request) => Promise<WebResponse>) => {
+  const receive = makeReceive(options, onWebhook, readWebBody)
+  return async (request) => {
+    const { text, ...init } = await receive(request)
+    return new Response(text, init)
+  }
+}
+
+const readWebBody = async (request: WebRequest, maxBytes: number) => {
+  if (request.bodyUsed) return null!
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.length
+    if (length > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return new Blob(chunks).arrayBuffer()
+}

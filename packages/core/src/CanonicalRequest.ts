@@ -4,9 +4,6 @@
  *
  * @since 0.1.0
  */
-// As a default, because bundles for browsers get an empty module in its place (`browser` in package.json), and a name that
-// is missing there would be warned of in every build. Nothing but `hash` uses it.
-import nodeCrypto from "node:crypto"
 import type { Metadata } from "./Metadata.ts"
 import type { Mode } from "./Mode.ts"
 import type { Scenario } from "./SandboxScenario.ts"
@@ -41,14 +38,21 @@ export const canonicalForm = ({ invoiceXml, metadata, mode, scenario }: Canonica
   JSON.stringify([mode, scenario, Object.entries(metadata).sort(([a], [b]) => byCodeUnits(a, b)), invoiceXml])
 
 /**
- * The SHA-256 (FIPS 180-4) of the canonical form in UTF-8, 32 bytes.
+ * Hashes the canonical form in UTF-8 with SHA-256 (FIPS 180-4), which the platform brings.
  *
- * **Gotchas**
+ * **Example** (Hashing on Node)
  *
- * Needs `node:crypto`, so it is the one function of this package that does not run in a browser.
+ * ```ts import.meta.vitest
+ * import { CanonicalRequest } from "@govoice/core"
+ * import { createHash } from "node:crypto"
+ *
+ * const sha256 = (text: string) => createHash("sha256").update(text).digest()
+ *
+ * CanonicalRequest.hash({ mode: "live", invoiceXml: "<a/>", metadata: {}, scenario: null }, sha256).length // => 32
+ * ```
  *
  * @category constructors
  * @since 0.1.0
  */
-export const hash = (request: CanonicalRequest): Uint8Array =>
-  nodeCrypto.createHash("sha256").update(canonicalForm(request), "utf8").digest()
+export const hash = (request: CanonicalRequest, sha256: (utf8: string) => Uint8Array): Uint8Array =>
+  sha256(canonicalForm(request))

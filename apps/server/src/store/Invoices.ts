@@ -7,6 +7,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { CanonicalRequest, Ids, type Invoice, InvoiceState, type Mode } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
 import { InvoiceGateways } from "../gateway/InvoiceGateway.ts"
 import * as NewId from "../security/NewId.ts"
 import { columns, type InvoiceRow, toRecord } from "./InvoiceRow.ts"
@@ -110,10 +111,7 @@ export class Invoices extends Context.Service<
     readonly receipt: (
       scope: Scope,
       id: string
-    ) => Effect.Effect<
-      { readonly xml: Uint8Array; readonly sha256: Uint8Array },
-      InvoiceNotFound | ReceiptNotAvailable
-    >
+    ) => Effect.Effect<{ readonly xml: Uint8Array; readonly sha256: Uint8Array }, InvoiceNotFound | ReceiptNotAvailable>
   }
 >()("@govoice/server/store/Invoices") {}
 
@@ -134,6 +132,8 @@ const newRow = ({ metadata, mode, scenario }: Submission, now: Date): InvoiceRow
   submitted_at: null,
   completed_at: null
 })
+
+const sha256 = (text: string): Uint8Array => createHash("sha256").update(text).digest()
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 
@@ -222,7 +222,7 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient | InvoiceGa
       const row = newRow(submission, now)
       const invoice = toRecord(row)
       const body = JSON.stringify(invoice)
-      const hash = CanonicalRequest.hash(submission)
+      const hash = CanonicalRequest.hash(submission, sha256)
       const milestone = Milestone.make(InvoiceState.emittedOnArrival, submission.organizationId, invoice, now)
       const dueAt = new Date(now.getTime() + gateway.submitAfterMs(submission.scenario))
 

@@ -38,17 +38,10 @@ const connections = async (): Promise<number> => {
 }
 
 /** Keeps `inFlight` requests under way for a while, and says how many ended. */
-const drive = async ({ send }: Variant, milliseconds: number): Promise<number> => {
+const drive = async ({ work }: Variant, milliseconds: number): Promise<number> => {
   const until = performance.now() + milliseconds
-  let done = 0
-  const worker = async () => {
-    while (performance.now() < until) {
-      await send()
-      done++
-    }
-  }
-  await Promise.all(Array.from({ length: inFlight }, worker))
-  return done
+  const done = await Promise.all(Array.from({ length: inFlight }, () => work(until)))
+  return done.reduce((sum, count) => sum + count, 0)
 }
 
 const body = JSON.stringify({ id: "evt_1", data: "x".repeat(bodyBytes - 24) })

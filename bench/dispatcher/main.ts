@@ -15,8 +15,8 @@ import type { Measured } from "./client.ts"
 
 const inFlight = 50
 const bodyBytes = 1_024
-const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5)
-const roundMs = Number(process.env["BENCH_ROUND_MS"] ?? 2_000)
+const rounds = Number(process.env["BENCH_ROUNDS"] ?? 9)
+const roundMs = Number(process.env["BENCH_ROUND_MS"] ?? 1_000)
 const leastRatio = 0.8
 const ours = ["dispatcher (promise)", "dispatcher (Effect)"]
 

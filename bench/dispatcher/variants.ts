@@ -10,8 +10,20 @@ import { Agent, request } from "undici"
 
 export interface Variant {
   readonly name: string
-  readonly send: () => Promise<unknown>
+  /** Makes one request after the other until a time, and says how many. */
+  readonly work: (until: number) => Promise<number>
 }
+
+const repeat =
+  (send: () => Promise<unknown>): Variant["work"] =>
+  async (until) => {
+    let done = 0
+    while (performance.now() < until) {
+      await send()
+      done++
+    }
+    return done
+  }
 
 interface Settings {
   readonly scheme: "http" | "https"
@@ -40,7 +52,17 @@ export const makeVariants = ({ body, ca, inFlight, port, scheme }: Settings): Re
   }
   const promises = makeDispatcher(options)
   const runtime = ManagedRuntime.make(Dispatcher.layer(options))
-  const sendEffect = Effect.flatMap(Dispatcher, (dispatcher) => dispatcher.send({ url: byName, body, headers }))
+  const repeatEffect = (until: number) =>
+    Effect.gen(function* () {
+      const { send } = yield* Dispatcher
+      let done = 0
+      while (performance.now() < until) {
+        const outcome = yield* send({ url: byName, body, headers })
+        expect200("status" in outcome ? outcome.status : 0)
+        done++
+      }
+      return done
+    })
 
   const agent = new Agent({ connect: { ca } })
 
@@ -59,52 +81,51 @@ export const makeVariants = ({ body, ca, inFlight, port, scheme }: Settings): Re
   return [
     {
       name: "undici.request",
-      send: async () => {
+      work: repeat(async () => {
         const response = await request(byAddress, { method: "POST", body, headers, dispatcher: agent })
         expect200(response.statusCode)
         await response.body.dump()
-      }
+      })
     },
     {
       name: "dispatcher (promise)",
-      send: async () => {
+      work: repeat(async () => {
         const outcome = await promises.send({ url: byName, body, headers })
         expect200("status" in outcome ? outcome.status : 0)
-      }
+      })
     },
     {
       name: "dispatcher (Effect)",
-      send: async () => {
-        const outcome = await runtime.runPromise(sendEffect)
-        expect200("status" in outcome ? outcome.status : 0)
-      }
+      work: (until) => runtime.runPromise(repeatEffect(until))
     },
     {
       name: "node:http",
-      send: () =>
-        new Promise<void>((resolve, reject) => {
-          const outgoing = nodeRequest(byAddress, { method: "POST", agent: nodeAgent, headers }, (response) => {
-            response.resume()
-            response.once("end", resolve)
+      work: repeat(
+        () =>
+          new Promise<void>((resolve, reject) => {
+            const outgoing = nodeRequest(byAddress, { method: "POST", agent: nodeAgent, headers }, (response) => {
+              response.resume()
+              response.once("end", resolve)
+            })
+            outgoing.once("error", reject)
+            outgoing.end(body)
           })
-          outgoing.once("error", reject)
-          outgoing.end(body)
-        })
+      )
     },
     {
       name: "fetch",
-      send: async () => {
+      work: repeat(async () => {
         const response = await fetch(byAddress, { method: "POST", body, headers })
         expect200(response.status)
         await response.arrayBuffer()
-      }
+      })
     },
     {
       name: "axios + request-filtering-agent",
-      send: async () => {
+      work: repeat(async () => {
         const response = await client.post(byAddress, body, { headers })
         expect200(response.status)
-      }
+      })
     }
   ]
 }

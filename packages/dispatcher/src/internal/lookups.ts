@@ -1,10 +1,11 @@
 /**
  * Looks names up, once at a time for each.
  *
- * Every attempt asks. Those that ask for a name while an answer to it is awaited share that answer; none is kept.
+ * Every attempt asks. Those that ask for a name while an answer to it is awaited share that answer; none is kept. How long
+ * somebody waits is up to the deadline of each attempt.
  */
-import type { Resolve } from "../Options.ts"
 import type { Rule } from "../Guard.ts"
+import type { Resolve } from "../Options.ts"
 import { format } from "./address.ts"
 import { codeOf } from "./classify.ts"
 import type { Instruments } from "./instruments.ts"
@@ -17,14 +18,27 @@ export type Answer =
 
 type Waiter = (answer: Answer) => void
 
-interface Lookup {
-  readonly waiters: Set<Waiter>
-  readonly controller: AbortController
-  timer: NodeJS.Timeout | undefined
-}
+/** How old a lookup may be that somebody joins, in milliseconds. One that hangs is asked again after this. */
+const maxAgeMs = 5_000
 
-/** How long one lookup may take, whatever the resolver does. */
-const lookupTimeoutMs = 8_000
+class Lookup {
+  readonly startedAt = performance.now()
+  readonly waiters = new Set<Waiter>()
+  ended = false
+  #controller: AbortController | undefined
+
+  /** Made when a resolver asks for it, which few do. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.ended) this.#controller.abort()
+    return this.#controller.signal
+  }
+
+  end(): void {
+    this.ended = true
+    this.#controller?.abort()
+  }
+}
 
 export class Lookups {
   readonly #resolve: Resolve
@@ -40,45 +54,38 @@ export class Lookups {
 
   /** Calls `waiter` with the answer, never before this returns. The result leaves without one. */
   join(hostname: string, waiter: Waiter): () => void {
-    const lookup = this.#lookups.get(hostname) ?? this.#begin(hostname)
+    const current = this.#lookups.get(hostname)
+    const lookup =
+      current === undefined || performance.now() - current.startedAt > maxAgeMs ? this.#begin(hostname) : current
     lookup.waiters.add(waiter)
     return () => {
-      lookup.waiters.delete(waiter)
-      if (lookup.waiters.size === 0 && this.#lookups.get(hostname) === lookup) {
-        this.#end(hostname, lookup)
-        lookup.controller.abort()
-      }
+      if (lookup.waiters.delete(waiter) && lookup.waiters.size === 0) this.#end(hostname, lookup)
     }
   }
 
   #begin(hostname: string): Lookup {
-    const lookup: Lookup = { waiters: new Set(), controller: new AbortController(), timer: undefined }
+    const lookup = new Lookup()
     this.#lookups.set(hostname, lookup)
     this.#instruments.move("lookups", 1)
     const settle = (answer: Answer) => {
-      if (this.#lookups.get(hostname) !== lookup) return
+      if (lookup.ended) return
       this.#end(hostname, lookup)
       for (const waiter of lookup.waiters) waiter(answer)
     }
-    lookup.timer = setTimeout(() => {
-      settle({ _tag: "Failed", code: "ETIMEOUT" })
-      lookup.controller.abort()
-    }, lookupTimeoutMs)
-    this.#ask(hostname, lookup.controller.signal).then(settle, (error: unknown) =>
-      settle({ _tag: "Failed", code: codeOf(error) })
-    )
+    this.#ask(hostname, lookup).then(settle, (error: unknown) => settle({ _tag: "Failed", code: codeOf(error) }))
     return lookup
   }
 
   // Being async it also turns what a resolver throws at once into a rejection.
-  async #ask(hostname: string, signal: AbortSignal): Promise<Answer> {
-    return judgeAnswers(this.#policy, await this.#resolve(hostname, { signal }))
+  async #ask(hostname: string, lookup: Lookup): Promise<Answer> {
+    return judgeAnswers(this.#policy, await this.#resolve(hostname, lookup))
   }
 
   #end(hostname: string, lookup: Lookup): void {
-    this.#lookups.delete(hostname)
+    if (lookup.ended) return
+    lookup.end()
     this.#instruments.move("lookups", -1)
-    clearTimeout(lookup.timer)
+    if (this.#lookups.get(hostname) === lookup) this.#lookups.delete(hostname)
   }
 }
 

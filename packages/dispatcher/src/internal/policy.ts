@@ -2,7 +2,7 @@
 import { DispatcherError } from "../DispatcherError.ts"
 import type { Rule } from "../Guard.ts"
 import type { PolicyOptions } from "../Options.ts"
-import { type Address, contains, format, type Ipv4, type Ipv6, ipv4At, ipv4Behind, type Network } from "./address.ts"
+import { type Address, contains, type Ipv4, type Ipv6, ipv4At, ipv4Behind, type Network } from "./address.ts"
 import { parse, parseNetwork } from "./address.ts"
 import * as registry from "./registry.ts"
 
@@ -83,7 +83,7 @@ const compatible = fixed("::/96")
 const translated = fixed("::ffff:0:0:0/96")
 const sixToFour = fixed("2002::/16")
 const teredo = fixed("2001::/32")
-const metadata: ReadonlySet<string> = new Set(registry.metadataAddresses)
+const metadata = registry.metadataAddresses.map(fixed)
 
 /** Judges an answer of a resolver: the rule that refuses it, or the address to connect to. */
 export const judgeText = (policy: Policy, text: unknown): Rule | Address => {
@@ -123,7 +123,7 @@ const judgeIpv6 = (policy: Policy, address: Ipv6): Rule | undefined => {
 }
 
 const forbidden = (policy: Policy, address: Address): Rule | undefined => {
-  if (metadata.has(format(address))) return "metadata"
+  if (within(metadata, address)) return "metadata"
   return within(policy.deny, address) ? "denied-network" : undefined
 }
 

@@ -79,5 +79,6 @@ const isName = (name: string): boolean => {
   return labels.every((part) => label.test(part)) && !/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!)
 }
 
-const isMetadata = (name: string): boolean =>
-  metadataNames.some((metadata) => name === metadata || name.endsWith(`.${metadata}`))
+const metadata = metadataNames.map((name) => ({ name, below: `.${name}` }))
+
+const isMetadata = (host: string): boolean => metadata.some(({ below, name }) => host === name || host.endsWith(below))

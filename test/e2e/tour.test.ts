@@ -1,0 +1,37 @@
+/**
+ * The tour of the README, pasted into a shell against a server of its own.
+ */
+import { spawnSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type RunningServer, startServer } from "../../examples/demo/src/startServer.ts"
+
+const root = resolve(import.meta.dirname, "../..")
+
+const tour = /```sh\n(API=[^]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))?.[1] ?? ""
+
+const has = (command: string): boolean => spawnSync(command, ["--version"]).error === undefined
+
+const canPaste = has("bash") && has("curl")
+if (!canPaste) console.warn("SKIPPED: the tour of the README needs bash and curl, which this machine lacks")
+
+describe.skipIf(!canPaste)("the tour in the README", () => {
+  let server: RunningServer
+  beforeAll(async () => {
+    server = await startServer(50)
+  }, 60_000)
+  afterAll(() => server.stop())
+
+  it("ends with an accepted invoice and its receipt", () => {
+    const script = tour.replace(/^API=.*$/m, `API=${server.url}`)
+    const { status, stderr, stdout } = spawnSync("bash", ["-euo", "pipefail", "-c", script], {
+      encoding: "utf8",
+      timeout: 30_000
+    })
+    assert.strictEqual(status, 0, stderr)
+    assert.include(stdout, '"status":"accepted"')
+    assert.include(stdout, '"metadata":{"order":"4711"}')
+    assert.include(stdout, "<Potwierdzenie")
+  })
+})

@@ -112,6 +112,19 @@ export interface DispatcherOptions extends PolicyOptions {
   readonly tls?: TlsOptions | undefined
 
   /**
+   * A forward proxy to send everything through, as `http://user:password@host:port`.
+   *
+   * **Details**
+   *
+   * The proxy gets a `CONNECT` with the judged address, for `http:` URLs too, and looks no name up. TLS runs inside of the
+   * tunnel, between the dispatcher and the receiver. Names are looked up and judged here as always. The proxy itself is
+   * trusted: it is not judged, and that it connects to the address it was given is up to it.
+   *
+   * @default none; proxies in the environment are never used
+   */
+  readonly proxy?: string | undefined
+
+  /**
    * How many connections may be open at once to one target: a scheme, host, port and address. Further requests wait,
    * within their deadlines.
    *

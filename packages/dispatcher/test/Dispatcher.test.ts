@@ -201,6 +201,17 @@ describe("Dispatcher", () => {
     })
   )
 
+  it.effect("what follows an attempt does not run inside of undici", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Effect.promise(() => serveHttp())
+      const { send } = yield* Dispatcher
+      yield* send({ url: `http://name.test:${receiver.port}/`, body: "" })
+      // Were it still on the stack, a request made here could enter its parser a second time.
+      const { stack } = yield* Effect.sync(() => new Error("where"))
+      assert.notMatch(stack!, /undici/)
+    }).pipe(Effect.provide(Dispatcher.layer(local)))
+  )
+
   it.effect("what follows an attempt may send at once, also to another target", () =>
     Effect.gen(function* () {
       const authority = makeAuthority()

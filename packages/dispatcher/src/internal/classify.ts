@@ -66,6 +66,9 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   GOVOICE_PROTOCOL: "protocol"
 }
 
+/** An error with a code, as those of Node have. */
+export const codeError = (code: string, message: string): Error => Object.assign(new Error(message), { code })
+
 /** A response that is refused for what it is. Its code is in the table above. */
 export class ProtocolError extends Error {
   readonly code = "GOVOICE_PROTOCOL"

@@ -38,8 +38,7 @@ export class Connection {
     this.#client = new Client(target.origin, {
       // Where to connect to is the target's; what undici passes here is only the name.
       connect: (_options, callback) => {
-        this.#socket = open(target, () => this.attempt, callback)
-        this.#receivedBefore = 0
+        open(target, this, callback)
       },
       allowH2: false,
       pipelining: 1,
@@ -63,6 +62,11 @@ export class Connection {
 
   get aged(): boolean {
     return performance.now() - this.#openedAt > maxAgeMs
+  }
+
+  readonly hold = (socket: net.Socket): void => {
+    this.#socket = socket
+    this.#receivedBefore = 0
   }
 
   run(attempt: Attempt): void {

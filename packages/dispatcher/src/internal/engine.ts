@@ -20,6 +20,7 @@ import { secureContext } from "./secureContext.ts"
 import type { Target } from "./target.ts"
 import { Targets } from "./targets.ts"
 import { between } from "./time.ts"
+import { type Proxy, readProxy } from "./tunnel.ts"
 import { parseTarget } from "./url.ts"
 
 /** How often connections that receive are held to their bounds, in milliseconds. */
@@ -30,6 +31,7 @@ export class Engine {
   readonly lookups: Lookups
   readonly secureContext: SecureContext
   readonly maxConnections: number
+  readonly proxy: Proxy | undefined
   readonly #policy: Policy
   readonly #options: DispatcherOptions
   readonly #deadlineMs: number
@@ -53,6 +55,7 @@ export class Engine {
       if (options[name] !== undefined && typeof options[name] !== "function") throw invalid(`${name} is not a function`)
     }
     this.secureContext = secureContext(options.tls)
+    this.proxy = readProxy(options.proxy)
     this.instruments = new Instruments(context)
     this.lookups = new Lookups(options.resolve ?? resolveWithDns(), this.#policy, this.instruments)
   }

@@ -6,49 +6,77 @@ import { type Address, format, ipv4At, parse } from "./address.ts"
 import type { Attempt } from "./attempt.ts"
 import { PeerAddressError } from "./classify.ts"
 import type { Target } from "./target.ts"
+import { openTunnel, type Proxy } from "./tunnel.ts"
 
-export const open = (
-  target: Target,
-  attempt: () => Attempt | undefined,
-  callback: buildConnector.Callback
-): net.Socket => {
-  const socket = target.secure ? openTls(target) : net.connect({ host: target.address, port: target.port })
+export interface Holder {
+  /** Who waits for the socket now. */
+  readonly attempt: Attempt | undefined
+  /** Is given every socket as soon as there is one, so that it can be destroyed before it is connected. */
+  readonly hold: (socket: net.Socket) => void
+}
+
+export const open = (target: Target, holder: Holder, callback: buildConnector.Callback): void => {
+  const { proxy } = target.engine
   let pending = true
-  const settle = (error: Error | null) => {
+  const settle = (error: Error | null, socket: net.Socket) => {
     if (!pending) return
     pending = false
     if (error === null) return callback(null, socket)
     target.session = undefined
+    socket.destroy()
     callback(error, null)
   }
-  socket.setNoDelay(true)
-  socket.setKeepAlive(true, 60_000)
-  socket.on("error", settle)
-  // A socket that is destroyed without an error says so by closing.
-  socket.once("close", () => settle(new Error("The socket was closed")))
-  socket.once("connect", () => {
-    // Whatever led here: a socket to an address that was not judged carries nothing.
-    if (canonical(socket.remoteAddress) !== target.address) {
-      socket.destroy(new PeerAddressError("The socket is connected to another address"))
-      return
-    }
-    attempt()?.onConnected(target.secure)
-    target.engine.connected(target)
-    if (!target.secure) settle(null)
-  })
-  if (target.secure) {
+  const watch = (socket: net.Socket) => {
+    holder.hold(socket)
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true, 60_000)
+    socket.on("error", (error) => settle(error, socket))
+    // A socket that is destroyed without an error says so by closing.
+    socket.once("close", () => settle(new Error("The socket was closed"), socket))
     socket.once("secureConnect", () => {
-      attempt()?.onSecured()
-      settle(null)
+      holder.attempt?.onSecured()
+      settle(null, socket)
     })
   }
-  return socket
+  const onConnected = (socket: net.Socket) => {
+    holder.attempt?.onConnected(target.secure)
+    target.engine.connected(target)
+    if (!target.secure) settle(null, socket)
+  }
+  if (proxy !== undefined) return openThrough(proxy, target, { watch, settle, onConnected })
+
+  const address = { host: target.address, port: target.port }
+  const socket = target.secure ? secured(target, address) : net.connect(address)
+  watch(socket)
+  socket.once("connect", () => {
+    // Whatever led here: a socket to an address that was not judged carries nothing.
+    if (canonical(socket.remoteAddress) === target.address) onConnected(socket)
+    else settle(new PeerAddressError("The socket is connected to another address"), socket)
+  })
 }
 
-const openTls = (target: Target): tls.TLSSocket => {
+interface Steps {
+  readonly watch: (socket: net.Socket) => void
+  readonly settle: (error: Error, socket: net.Socket) => void
+  readonly onConnected: (socket: net.Socket) => void
+}
+
+const openThrough = (proxy: Proxy, target: Target, { onConnected, settle, watch }: Steps): void => {
+  const { host, port } = proxy
+  const socket = net.connect({ host, port })
+  watch(socket)
+  socket.once("connect", () =>
+    openTunnel(socket, proxy, target, (error) => {
+      if (error !== null) return settle(error, socket)
+      if (target.secure) watch(secured(target, { socket, host: target.address }))
+      onConnected(socket)
+    })
+  )
+}
+
+const secured = (target: Target, where: tls.ConnectionOptions): tls.TLSSocket => {
   const socket = tls.connect({
-    host: target.address,
-    port: target.port,
+    ...where,
     // An address has no name to send; its certificate is checked against the address.
     ...(net.isIP(target.hostname) === 0 ? { servername: target.hostname } : undefined),
     ...(target.session === undefined ? undefined : { session: target.session }),

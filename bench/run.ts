@@ -1,0 +1,31 @@
+/**
+ * Runs the benchmarks one after the other, or those that are named. Each says in its report what it shows and what it
+ * does not, and fails when a number that the project claims was not reached.
+ */
+import { spawnSync } from "node:child_process"
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+
+const here = import.meta.dirname
+
+const all = readdirSync(here).filter((name) => existsSync(join(here, name, "run.ts")))
+const named = process.argv.slice(2)
+const unknown = named.filter((name) => !all.includes(name))
+
+if (unknown.length > 0) {
+  console.error(`There is no benchmark named ${unknown.join(", ")}. There are: ${all.join(", ")}.`)
+  process.exit(2)
+}
+
+const failed = (named.length === 0 ? all : named).filter((name) => {
+  console.log(`\n# ${name}\n`)
+  const { status } = spawnSync(process.execPath, ["--conditions=source", "--expose-gc", join(here, name, "run.ts")], {
+    stdio: "inherit"
+  })
+  return status !== 0
+})
+
+if (failed.length > 0) {
+  console.error(`\nNot reached: ${failed.join(", ")}`)
+  process.exitCode = 1
+}

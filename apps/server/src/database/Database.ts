@@ -20,13 +20,22 @@ export class Shared extends Context.Service<Shared, boolean>()("@govoice/server/
 
 const applicationName = "govoice"
 
+// A statement that is stuck, or a transaction that its process has forgotten, gives up and lets others go on. A request
+// waits a little longer than a statement, and says that the service is not available.
+const startupParameters = {
+  timezone: "UTC",
+  statement_timeout: "10s",
+  idle_in_transaction_session_timeout: "30s"
+}
+
 const layerPostgres = (url: string) =>
   PgClient.layer({
     url: Redacted.make(url),
     applicationName,
     maxConnections: 20,
     connectTimeout: "5 seconds",
-    startupParameters: { timezone: "UTC" }
+    keepAlive: "10 seconds",
+    startupParameters
   })
 
 const layerEmbedded = (dataDir: string | undefined) =>
@@ -40,7 +49,8 @@ const layerEmbedded = (dataDir: string | undefined) =>
         maxConnections: 1,
         minConnections: 1,
         idleTimeout: "365 days",
-        startupParameters: { timezone: "UTC" }
+        keepAlive: "10 seconds",
+    startupParameters
       })
     )
   )

@@ -42,9 +42,16 @@ const withText = (request: HttpServerRequest.HttpServerRequest, text: string): H
 export const layer: Layer.Layer<Validation.BodyReading> = Layer.succeed(Validation.BodyReading)(
   Effect.fnUntraced(function* (httpEffect) {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const { "content-length": length = "0", "content-type": contentType = "" } = request.headers
+    const {
+      "content-encoding": encoding = "identity",
+      "content-length": length = "0",
+      "content-type": contentType = ""
+    } = request.headers
 
     if (!isJson(contentType)) return yield* Problems.fail("unsupported_media_type")
+    if (encoding.toLowerCase() !== "identity") {
+      return yield* Problems.fail("unsupported_media_type", { message: "The request body must not be compressed." })
+    }
     if (Number(length) > maxBytes) return yield* Problems.fail("request_too_large")
 
     const bytes = yield* request.arrayBuffer.pipe(

@@ -18,6 +18,7 @@ import * as Authorization from "./Authorization.ts"
 import * as BodyReading from "./BodyReading.ts"
 import * as InvoicesHttp from "./InvoicesHttp.ts"
 import * as MeHttp from "./MeHttp.ts"
+import * as NodeServer from "./NodeServer.ts"
 import * as Operational from "./Operational.ts"
 import * as OrganizationsHttp from "./OrganizationsHttp.ts"
 import * as Pipeline from "./Pipeline.ts"
@@ -51,13 +52,22 @@ const routes = Layer.mergeAll(
   Operational.layer
 ).pipe(Layer.provide(Pipeline.layer))
 
+// A path is what it says, letter by letter. How long a segment may be is up to the bound of the headers alone, since an
+// identifier that is too long is as unknown as any other.
+const routerConfig = {
+  caseSensitive: true,
+  ignoreDuplicateSlashes: false,
+  ignoreTrailingSlash: false,
+  maxParamLength: NodeServer.bounds.maxHeaderSize
+}
+
 /**
  * Layer that serves everything on the HTTP server that it is given.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+export const layer = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig }).pipe(
   Layer.provide(middleware),
   Layer.provide([rateLimits, LiveMode.layer, LoginGuard.layer, Passwords.layer]),
   Layer.provide(Credentials.layer)

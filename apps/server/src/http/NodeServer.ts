@@ -4,20 +4,44 @@
  * @since 0.1.0
  */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import type { Problems } from "@govoice/api"
+import { Problems } from "@govoice/api"
 import { Effect, Layer } from "effect"
-import { createServer, type Server, STATUS_CODES } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
-import { Problems as Envelope } from "@govoice/api"
 import * as NewId from "../security/NewId.ts"
 import { Settings } from "../settings/Settings.ts"
 
-const bounds = {
+/**
+ * How much the server reads, and how long it waits for it, in milliseconds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Bounds {
+  /** The request line and all headers together, in bytes. */
+  readonly maxHeaderSize: number
+  /** Until the headers have to be here. */
+  readonly headersTimeout: number
+  /** Until the whole request has to be here. */
+  readonly requestTimeout: number
+  /** How long a connection may rest between requests. */
+  readonly keepAliveTimeout: number
+  /** How often the server looks for what took too long. */
+  readonly connectionsCheckingInterval: number
+}
+
+/**
+ * The bounds of a deployment.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const bounds: Bounds = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
   requestTimeout: 60_000,
   keepAliveTimeout: 60_000,
-  connectionsCheckingInterval: 5_000
+  connectionsCheckingInterval: 2_000
 }
 
 const codeOf = (error: NodeJS.ErrnoException): Problems.Code =>
@@ -26,9 +50,9 @@ const codeOf = (error: NodeJS.ErrnoException): Problems.Code =>
 // Written by hand, because there is no request to answer: Node could not read one.
 const answer = (code: Problems.Code): string => {
   const requestId = NewId.at("req", Date.now())
-  const problem = Envelope.make(code, requestId)
+  const problem = Problems.make(code, requestId)
   const body = JSON.stringify(problem)
-  const status = Envelope.status(problem)
+  const status = Problems.status(problem)
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Content-Type: application/json",
@@ -40,11 +64,54 @@ const answer = (code: Problems.Code): string => {
   ].join("\r\n")
 }
 
-const make = (): Server =>
-  createServer(bounds).on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy()
+// Two values of a header that takes one would read as one value with a comma in it, which may be somebody else's key.
+const partRepeated = (name: string) => (request: IncomingMessage) => {
+  if (request.headers[name]?.includes(",") !== true) return
+  const values = request.headersDistinct[name] ?? []
+  if (values.length > 1) request.headers[name] = values.join("\n")
+}
+
+// What cannot be read may belong to a request that is answered already, or stand in the way of its answer.
+const isAnswered = (
+  exchange: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined
+): boolean =>
+  exchange !== undefined &&
+  exchange.response.headersSent &&
+  !(exchange.request.complete && exchange.response.writableFinished)
+
+const refuseUpgrades = (server: Server): void => {
+  // Nothing here speaks another protocol, so an offer to change it is passed over (RFC 9110 §7.8).
+  server.on("newListener", (event, listener) => {
+    if (event === "upgrade") queueMicrotask(() => server.off("upgrade", listener as () => void))
+  })
+  // An expectation that nobody knows is passed over as well: the request is answered as it stands.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response))
+  server.on("connect", (_request, socket: Duplex) => {
+    socket.on("error", () => {})
+    socket.end(answer("not_found"))
+  })
+}
+
+/**
+ * Makes a server that is not listening yet.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (bounds: Bounds): Server => {
+  // A missing Host has an answer of its own, so Node must not answer it without an envelope.
+  const server = createServer({ ...bounds, joinDuplicateHeaders: true, requireHostHeader: false })
+  const latest = new WeakMap<Duplex, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
+
+  server.on("request", partRepeated("idempotency-key"))
+  server.on("request", (request, response) => latest.set(request.socket, { request, response }))
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+    if (error.code === "ECONNRESET" || !socket.writable || isAnswered(latest.get(socket))) return void socket.destroy()
     socket.end(answer(codeOf(error)))
   })
+  refuseUpgrades(server)
+  return server
+}
 
 /**
  * Layer that listens where the settings say.
@@ -54,6 +121,6 @@ const make = (): Server =>
  */
 export const layer = Layer.unwrap(
   Effect.map(Settings, ({ http, webhooks }) =>
-    NodeHttpServer.layer(make, { ...http, gracefulShutdownTimeout: webhooks.timeoutMs })
+    NodeHttpServer.layer(() => make(bounds), { ...http, gracefulShutdownTimeout: webhooks.timeoutMs })
   )
 )

@@ -4,10 +4,11 @@
  * @since 0.1.0
  */
 import { Api } from "@govoice/api"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { SqlClient } from "effect/sql"
+import * as Migrations from "../database/Migrations.ts"
 import { version } from "../version.ts"
 import { retryAfterSeconds } from "./Responses.ts"
 
@@ -22,23 +23,32 @@ const root = HttpRouter.add(
 
 const healthz = HttpRouter.add("GET", "/healthz", json({ status: "ok" }))
 
+const ready = json({ status: "ready", checks: { database: "ok" } })
+
+const unready = (database: "unreachable" | "outdated") =>
+  json({ status: "unavailable", checks: { database } }, 503).pipe(
+    HttpServerResponse.setHeader("retry-after", String(retryAfterSeconds))
+  )
+
 // Ready means that the database answers, and that its schema is the one this process was built for.
 const readyz = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const answers = sql`SELECT 1`.pipe(Effect.timeout("2 seconds"), Effect.result)
-
-    yield* router.add(
-      "GET",
-      "/readyz",
-      Effect.map(answers, ({ _tag }) =>
-        _tag === "Success"
-          ? json({ status: "ready", checks: { database: "ok" } })
-          : json({ status: "unavailable", checks: { database: "unreachable" } }, 503).pipe(
-              HttpServerResponse.setHeader("retry-after", String(retryAfterSeconds))
-            )
-      )
+    // In a fiber of its own: giving up on a connection takes as long as cancelling its statement, and nobody waits for that.
+    const check = Migrations.isCurrent.pipe(
+      Effect.provideService(SqlClient.SqlClient, sql),
+      Effect.timeout("2 seconds"),
+      Effect.forkDetach,
+      Effect.flatMap(Fiber.join),
+      Effect.timeout("2 seconds")
     )
+    const answer = check.pipe(
+      Effect.match({
+        onFailure: () => unready("unreachable"),
+        onSuccess: (isCurrent) => (isCurrent ? ready : unready("outdated"))
+      })
+    )
+    yield* router.add("GET", "/readyz", answer)
   })
 )
 

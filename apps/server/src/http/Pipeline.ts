@@ -6,52 +6,36 @@
  */
 import { CurrentRequestId } from "@govoice/api"
 import type { Ids } from "@govoice/core"
-import { Cause, Clock, Effect } from "effect"
+import { Cause, Clock, Context, Effect, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { SqlError } from "effect/sql"
 import * as NewId from "../security/NewId.ts"
 import { Settings } from "../settings/Settings.ts"
+import * as Availability from "./Availability.ts"
+import * as Deadline from "./Deadline.ts"
 import * as Responses from "./Responses.ts"
 import * as Routes from "./Routes.ts"
-
-const pathOf = (url: string): string => {
-  const end = url.search(/[?#]/)
-  return end === -1 ? url : url.slice(0, end)
-}
-
-const isDecodable = (path: string): boolean => {
-  try {
-    decodeURIComponent(path)
-    return true
-  } catch {
-    return false
-  }
-}
+import * as Target from "./Target.ts"
 
 const isRouteNotFound = (error: unknown): boolean =>
   error instanceof HttpServerError.HttpServerError && error.reason._tag === "RouteNotFound"
 
-// Whatever the database says when it is away, restarting, or cannot take another connection.
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof SqlError.SqlError && (error.isRetryable || error.reason._tag === "ConnectionError")
-
 const unrouted = (method: string, path: string, requestId: Ids.RequestId): HttpServerResponse.HttpServerResponse => {
-  const methods = Routes.methodsOf(path)
-  if (methods.length === 0) return Responses.problem("not_found", requestId)
-  const allow = { allow: methods.join(", ") }
-  return method === "OPTIONS"
-    ? HttpServerResponse.empty({ status: 204, headers: allow })
-    : Responses.problem("method_not_allowed", requestId, allow)
+  const methods = path === "*" ? Routes.allMethods : Routes.methodsOf(path)
+  if (method === "OPTIONS" && methods.length > 0) {
+    return HttpServerResponse.empty({ status: 204, headers: { allow: methods.join(", ") } })
+  }
+  return methods.length === 0 || path === "*"
+    ? Responses.problem("not_found", requestId)
+    : Responses.problem("method_not_allowed", requestId, { allow: methods.join(", ") })
 }
 
 const answerCause = (
   cause: Cause.Cause<unknown>,
-  { method, url }: HttpServerRequest.HttpServerRequest,
-  requestId: Ids.RequestId
+  { method, path, requestId }: { readonly method: string; readonly path: string; readonly requestId: Ids.RequestId }
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   const error = Cause.squash(cause)
-  if (isRouteNotFound(error)) return Effect.succeed(unrouted(method, pathOf(url), requestId))
-  if (isUnavailable(error)) {
+  if (isRouteNotFound(error)) return Effect.succeed(unrouted(method, path, requestId))
+  if (Availability.isUnavailable(error)) {
     return Effect.as(
       Effect.logWarning("The database is not available", cause),
       Responses.problem("service_unavailable", requestId)
@@ -62,6 +46,25 @@ const answerCause = (
     Responses.problem("internal_error", requestId)
   )
 }
+
+// What the API says is nobody's but the caller's: it is not kept on the way, unless the answer says otherwise.
+const finish = (
+  response: HttpServerResponse.HttpServerResponse,
+  requestId: Ids.RequestId,
+  isApi: boolean
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setHeaders(response, {
+    "request-id": requestId,
+    ...(isApi && response.headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
+    ...(response.status === 401 ? { "www-authenticate": "Bearer" } : {})
+  })
+
+const withRequestId = (requestId: Ids.RequestId) =>
+  Effect.provideContext(
+    Context.make(CurrentRequestId, requestId).pipe(
+      Context.add(References.CurrentLogAnnotations, { request_id: requestId })
+    )
+  )
 
 /**
  * Layer that puts every request through the pipeline.
@@ -78,25 +81,34 @@ export const layer = HttpRouter.middleware(
         const request = yield* HttpServerRequest.HttpServerRequest
         const startedAt = yield* Clock.currentTimeMillis
         const requestId = NewId.at("req", startedAt)
-        const path = pathOf(request.url)
+        const target = Target.read(request)
+        const { method } = request
 
-        const answer = Effect.suspend(() => {
-          if (!isDecodable(path)) return Effect.succeed(Responses.problem("malformed_request", requestId))
-          if (!apiEnabled && /^\/v1(\/|$)/.test(path)) return Effect.succeed(Responses.problem("api_disabled", requestId))
-          return httpEffect
-        }).pipe(
-          Effect.catchCause((cause) =>
-            Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : answerCause(cause, request, requestId)
-          ),
-          Effect.provideService(CurrentRequestId, requestId)
-        )
+        const answer = Effect.gen(function* () {
+          if (target === undefined) return Responses.problem("malformed_request", requestId)
+          const { isApi, path, request } = target
+          if (isApi && !apiEnabled) return Responses.problem("api_disabled", requestId)
+          return yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request).pipe(
+            Deadline.within(
+              Effect.as(
+                Effect.logWarning(`A request took longer than ${Deadline.requestMs} ms and was given up`),
+                Responses.problem("service_unavailable", requestId)
+              )
+            ),
+            Effect.catchCause((cause) =>
+              Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : answerCause(cause, { method, path, requestId })
+            )
+          )
+        })
 
-        const response = yield* answer
-        const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
-        yield* Effect.logDebug("Request").pipe(
-          Effect.annotateLogs({ method: request.method, path, status: response.status, milliseconds })
-        )
-        return HttpServerResponse.setHeader(response, "request-id", requestId)
+        return yield* Effect.gen(function* () {
+          const response = yield* answer
+          const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
+          yield* Effect.logDebug("Request").pipe(
+            Effect.annotateLogs({ method, path: target?.path, status: response.status, milliseconds })
+          )
+          return finish(response, requestId, target?.isApi === true)
+        }).pipe(withRequestId(requestId))
       })
   }),
   { global: true }

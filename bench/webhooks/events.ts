@@ -1,0 +1,39 @@
+/**
+ * The bodies that are verified: events of an exact size, with metadata as long as the service allows its values.
+ */
+import type { WebhookEvent } from "@govoice/webhooks"
+import { signedWebhook } from "@govoice/webhooks/testing"
+
+export type Text = "ASCII" | "Polish"
+
+const sentences = {
+  ASCII: "Invoice for goods delivered in November, payable within 14 days by bank transfer. ",
+  Polish: "Zażółć gęślą jaźń: faktura za dostawę do Łodzi, płatność przelewem w ciągu 14 dni. "
+}
+
+const print = (metadata: Record<string, string>): { readonly id: string; readonly text: string } => {
+  const { body, event } = signedWebhook({
+    secret: "whsec_unused",
+    type: "invoice.accepted",
+    id: "evt_01kq5v4zfxe1r8t0m3n5p7q9sv",
+    data: { invoice: { metadata } }
+  }) as { readonly body: string; readonly event: WebhookEvent }
+  return { id: event.id, text: body }
+}
+
+/** An event of exactly so many bytes of UTF-8. */
+export const eventOfSize = (bytes: number, kind: Text): { readonly id: string; readonly body: Buffer } => {
+  const metadata: Record<string, string> = {}
+  const missing = () => bytes - Buffer.byteLength(print(metadata).text)
+  const value = sentences[kind].repeat(5).slice(0, 400)
+  for (let index = 0; missing() > Buffer.byteLength(value) + 40; index += 1) metadata[`note_${index}`] = value
+  metadata["rest"] = ""
+  const rest = sentences[kind].repeat(10)
+  let length = 0
+  while (missing() > 2 && length < rest.length) metadata["rest"] = rest.slice(0, (length += 1))
+  metadata["rest"] += "x".repeat(Math.max(0, missing()))
+  const { id, text } = print(metadata)
+  const body = Buffer.from(text)
+  if (body.length !== bytes) throw new Error(`An event of ${body.length} bytes instead of ${bytes}`)
+  return { id, body }
+}

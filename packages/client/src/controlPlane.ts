@@ -1,0 +1,160 @@
+/**
+ * The control plane as one object, for those who want methods.
+ *
+ * @module
+ */
+import { createAccount, getAccount, login, logout } from "./accounts.ts"
+import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts"
+import type { CallOptions, ConnectionOptions } from "./connection.ts"
+import { bind } from "./internal/bind.ts"
+import {
+  createOrganization,
+  deleteGatewayCredential,
+  getOrganization,
+  type InvoiceListOptions,
+  listInvoices,
+  type ListOptions,
+  listOrganizations,
+  setGatewayCredential,
+  updateOrganization
+} from "./organizations.ts"
+import type {
+  Account,
+  ApiKey,
+  ApiKeyRequest,
+  Credentials,
+  GatewayCredential,
+  Invoice,
+  NewAccount,
+  NewApiKey,
+  NewWebhookEndpoint,
+  Organization,
+  OrganizationChange,
+  OrganizationRequest,
+  RotatedWebhookEndpoint,
+  SecretRotation,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointRequest
+} from "./records.ts"
+import { createSession, type Session } from "./session.ts"
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  type DeliveryListOptions,
+  getWebhookEndpoint,
+  listDeliveries,
+  listWebhookEndpoints,
+  rotateWebhookSecret,
+  updateWebhookEndpoint
+} from "./webhookEndpoints.ts"
+
+/** The control plane. Each method is the function with the longer name, and may be taken off the object. */
+export interface ControlPlane extends Session {
+  /** Logs in: see `login`. */
+  login(credentials: Credentials, options?: CallOptions): Promise<void>
+
+  /** Logs out: see `logout`. */
+  logout(options?: CallOptions): Promise<void>
+
+  readonly accounts: {
+    /** Makes an account: see `createAccount`. */
+    create(input: NewAccount, options?: CallOptions): Promise<Account>
+    /** Shows the account that is logged in. */
+    get(options?: CallOptions): Promise<Account>
+  }
+
+  readonly organizations: {
+    create(input: OrganizationRequest, options?: CallOptions): Promise<Organization>
+    /** The organizations of the account, newest first. */
+    list(options?: ListOptions): AsyncIterable<Organization>
+    get(id: string, options?: CallOptions): Promise<Organization>
+    update(id: string, change: OrganizationChange, options?: CallOptions): Promise<Organization>
+    /** Stores the credential for the national system. */
+    setGatewayCredential(id: string, credential: GatewayCredential, options?: CallOptions): Promise<void>
+    /** Removes the credential for the national system. */
+    deleteGatewayCredential(id: string, options?: CallOptions): Promise<void>
+  }
+
+  readonly apiKeys: {
+    /** Makes an API key. Its `secret` is shown this once. */
+    create(organizationId: string, input: ApiKeyRequest, options?: CallOptions): Promise<NewApiKey>
+    /** The API keys that are not revoked, newest first. */
+    list(organizationId: string, options?: ListOptions): AsyncIterable<ApiKey>
+    /** Revokes an API key, at once. */
+    revoke(id: string, options?: CallOptions): Promise<void>
+  }
+
+  readonly webhookEndpoints: {
+    /** Makes a webhook endpoint. Its signing `secret` is shown this once. */
+    create(organizationId: string, input: WebhookEndpointRequest, options?: CallOptions): Promise<NewWebhookEndpoint>
+    /** The webhook endpoints of an organization, newest first. */
+    list(organizationId: string, options?: ListOptions): AsyncIterable<WebhookEndpoint>
+    get(id: string, options?: CallOptions): Promise<WebhookEndpoint>
+    update(id: string, change: WebhookEndpointChange, options?: CallOptions): Promise<WebhookEndpoint>
+    /** Makes a new signing secret, shown this once: see `rotateWebhookSecret`. */
+    rotateSecret(id: string, rotation?: SecretRotation, options?: CallOptions): Promise<RotatedWebhookEndpoint>
+    delete(id: string, options?: CallOptions): Promise<void>
+  }
+
+  readonly invoices: {
+    /** The invoices of an organization, newest first. */
+    list(organizationId: string, options?: InvoiceListOptions): AsyncIterable<Invoice>
+  }
+
+  readonly deliveries: {
+    /** What became of the deliveries to a webhook endpoint, newest first: see `listDeliveries`. */
+    list(endpointId: string, options?: DeliveryListOptions): AsyncIterable<WebhookDelivery>
+  }
+}
+
+/**
+ * A client of the control plane: what an owner sets up, once.
+ *
+ * **Example** (From an account to an API key)
+ *
+ * ```ts
+ * import { createControlPlane } from "@govoice/client"
+ *
+ * const controlPlane = createControlPlane({ baseUrl: "https://api.example.com" })
+ *
+ * await controlPlane.login({ email: "owner@example.com", password: "correct horse battery staple" })
+ * const { id } = await controlPlane.organizations.create({ name: "Sprzedawca Testowy" })
+ * const { secret } = await controlPlane.apiKeys.create(id, { mode: "test" })
+ * ```
+ *
+ * @throws {TypeError} when `baseUrl` cannot be one.
+ */
+export const createControlPlane = (options: ConnectionOptions): ControlPlane => {
+  const session = createSession(options)
+  return {
+    ...session,
+    login: bind(session, login),
+    logout: bind(session, logout),
+    accounts: { create: bind(session, createAccount), get: bind(session, getAccount) },
+    organizations: {
+      create: bind(session, createOrganization),
+      list: bind(session, listOrganizations),
+      get: bind(session, getOrganization),
+      update: bind(session, updateOrganization),
+      setGatewayCredential: bind(session, setGatewayCredential),
+      deleteGatewayCredential: bind(session, deleteGatewayCredential)
+    },
+    apiKeys: {
+      create: bind(session, createApiKey),
+      list: bind(session, listApiKeys),
+      revoke: bind(session, revokeApiKey)
+    },
+    webhookEndpoints: {
+      create: bind(session, createWebhookEndpoint),
+      list: bind(session, listWebhookEndpoints),
+      get: bind(session, getWebhookEndpoint),
+      update: bind(session, updateWebhookEndpoint),
+      rotateSecret: bind(session, rotateWebhookSecret),
+      delete: bind(session, deleteWebhookEndpoint)
+    },
+    invoices: { list: bind(session, listInvoices) },
+    deliveries: { list: bind(session, listDeliveries) }
+  }
+}

@@ -1,0 +1,2 @@
+/** The Effect face. @module */
+export * from "./index.ts"

@@ -1,0 +1,87 @@
+export { createClient } from "./client.ts"
+export type { Client } from "./client.ts"
+export { createConnection } from "./connection.ts"
+export type {
+  CallOptions,
+  Connection,
+  ConnectionOptions,
+  DeveloperOptions,
+  RequestInfo,
+  ResponseInfo,
+  RetryInfo
+} from "./connection.ts"
+
+export { downloadUpo, getInvoice, getMe, submitInvoice } from "./invoices.ts"
+export type { InvoiceSubmission, SubmitOptions, SubmittedInvoice, Upo } from "./invoices.ts"
+export { submitAndWait, waitForUpo, waitUntilFinal } from "./waiting.ts"
+export type { SubmitAndWaitOptions, WaitOptions } from "./waiting.ts"
+
+export { createControlPlane } from "./controlPlane.ts"
+export type { ControlPlane } from "./controlPlane.ts"
+export { createSession } from "./session.ts"
+export type { Session } from "./session.ts"
+export { createAccount, getAccount, login, logout } from "./accounts.ts"
+export { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts"
+export {
+  createOrganization,
+  deleteGatewayCredential,
+  getOrganization,
+  listInvoices,
+  listOrganizations,
+  setGatewayCredential,
+  updateOrganization
+} from "./organizations.ts"
+export type { InvoiceListOptions, ListOptions } from "./organizations.ts"
+export {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  getWebhookEndpoint,
+  listDeliveries,
+  listWebhookEndpoints,
+  rotateWebhookSecret,
+  updateWebhookEndpoint
+} from "./webhookEndpoints.ts"
+export type { DeliveryListOptions } from "./webhookEndpoints.ts"
+
+export {
+  AbortedError,
+  ApiError,
+  ConnectionError,
+  DecodeError,
+  GovoiceError,
+  isApiError,
+  isGovoiceError,
+  TimeoutError,
+  UpoUnavailableError
+} from "./error.ts"
+export type { AnyGovoiceError, ApiErrorFields, ErrorFields } from "./error.ts"
+export type { ErrorCode, ErrorType } from "./errorCode.ts"
+
+export type { ByteStream, Fetch, FetchInit, FetchResponse, PlatformSignal, ResponseHeaders, Signal } from "./fetch.ts"
+export type {
+  Account,
+  ApiKey,
+  ApiKeyRequest,
+  Credentials,
+  DeliveryStatus,
+  EventType,
+  GatewayCredential,
+  Invoice,
+  InvoiceStatus,
+  Known,
+  Me,
+  Mode,
+  NewAccount,
+  NewApiKey,
+  NewWebhookEndpoint,
+  Organization,
+  OrganizationChange,
+  OrganizationRequest,
+  RotatedWebhookEndpoint,
+  SandboxScenario,
+  SecretRotation,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEndpointChange,
+  WebhookEndpointRequest
+} from "./records.ts"

@@ -1,0 +1,3 @@
+import { packageConfig } from "../../tsup.config.base.ts"
+
+export default packageConfig({ index: "src/index.ts", effect: "src/effect.ts" })

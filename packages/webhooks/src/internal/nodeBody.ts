@@ -9,7 +9,7 @@ declare const Buffer: { concat(chunks: ReadonlyArray<Uint8Array>): Uint8Array }
 
 /** A body that is still to be read. */
 export interface NodeStream {
-  readonly readableDidRead?: boolean | undefined
+  readonly readableEnded?: boolean | undefined
   on(event: "data", listener: (chunk: Uint8Array) => void): this
   on(event: "end" | "error" | "close", listener: () => void): this
 }
@@ -26,7 +26,7 @@ export const readNodeBody = async (
   maxBytes: number
 ): Promise<WebhookBody | undefined> => {
   const given = (request.rawBody ?? request.body ?? null) as Uint8Array
-  if (given || request.readableDidRead) return given?.length > maxBytes ? undefined : given
+  if (given?.length || request.readableEnded) return given?.length > maxBytes ? undefined : given
   return new Promise((resolve) => {
     const chunks: Array<Uint8Array> = []
     // A body that breaks off has no signature that fits, and nobody to answer.

@@ -1,0 +1,331 @@
+/**
+ * One suite of what an adapter does, on real servers on the loopback interface: node:http, Express 4 and 5, Fastify 4
+ * and 5, and the handler of `Request`.
+ */
+import type { VerifiedWebhook, WebhookVerificationError } from "@govoice/webhooks"
+import { createHandler as createExpressHandler } from "@govoice/webhooks/express"
+import { createHandler as createFastifyHandler } from "@govoice/webhooks/fastify"
+import { createHandler as createNodeHandler, type HandlerOptions } from "@govoice/webhooks/node"
+import { signedWebhook } from "@govoice/webhooks/testing"
+import { createHandler as createWebHandler } from "@govoice/webhooks/web"
+import express5 from "express"
+import fastify5 from "fastify"
+import fastify4 from "fastify4"
+import { Hono } from "hono"
+import { createServer, request as httpRequest, type RequestListener } from "node:http"
+import { connect, type AddressInfo } from "node:net"
+import { createRequire } from "node:module"
+import { afterEach, assert, describe, it } from "vitest"
+
+// Express 4 has no types of its own; what is used here has the types of Express 5.
+const express4 = createRequire(import.meta.url)("express4") as typeof express5
+
+const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
+
+type OnWebhook = (webhook: VerifiedWebhook) => unknown
+type Start = (options: HandlerOptions, onWebhook: OnWebhook) => Promise<string>
+
+const closers: Array<() => Promise<unknown>> = []
+afterEach(async () => {
+  await Promise.all(closers.splice(0).map((close) => close()))
+})
+
+const listen = async (listener: RequestListener): Promise<string> => {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  closers.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve)
+        server.closeAllConnections()
+      })
+  )
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`
+}
+
+type ExpressApp = ReturnType<typeof express5>
+
+const startExpress =
+  (express: typeof express5, prepare: (app: ExpressApp) => void = () => {}): Start =>
+  (options, onWebhook) => {
+    const app = express()
+    prepare(app)
+    app.use("/webhooks", createExpressHandler(options, onWebhook))
+    return listen(app)
+  }
+
+const startFastify =
+  (fastify: typeof fastify5): Start =>
+  async (options, onWebhook) => {
+    const app = fastify()
+    // What the application does with errors has no say in the answers of the plugin.
+    app.setErrorHandler((_error, _request, reply) => reply.code(418).send())
+    app.post("/json", (request) => request.body)
+    await app.register(createFastifyHandler(options, onWebhook), { path: "/webhooks" })
+    closers.push(() => app.close())
+    return `${await app.listen({ port: 0, host: "127.0.0.1" })}/webhooks`
+  }
+
+/** Serves a handler of `Request` over HTTP, so that the suite reaches it in the same way. */
+const startWeb =
+  (
+    route: (handler: (request: Request) => Promise<Response>) => (request: Request) => Response | Promise<Response>
+  ): Start =>
+  (options, onWebhook) => {
+    const fetch = route(createWebHandler(options, onWebhook))
+    return listen((incoming, outgoing) => {
+      const body = incoming.method === "GET" ? null : ReadableStream.from(incoming)
+      const headers = Object.entries(incoming.headersDistinct).flatMap(([name, values]) =>
+        (values ?? []).map((value): [string, string] => [name, value])
+      )
+      const request = new Request("http://127.0.0.1/webhooks", {
+        method: incoming.method!,
+        headers,
+        body,
+        duplex: "half"
+      })
+      void Promise.resolve(fetch(request)).then(async (response) => {
+        outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+        outgoing.end(Buffer.from(await response.arrayBuffer()))
+      })
+    })
+  }
+
+const adapters: ReadonlyArray<[name: string, start: Start]> = [
+  [
+    "node:http",
+    (options, onWebhook) => {
+      const handler = createNodeHandler(options, onWebhook)
+      return listen((request, response) => void handler(request, response))
+    }
+  ],
+  ["Express 5", startExpress(express5)],
+  ["Express 4", startExpress(express4)],
+  [
+    "Express behind express.raw()",
+    startExpress(express5, (app) => app.use(express5.raw({ type: "*/*", limit: "10mb" })))
+  ],
+  [
+    "Express behind express.text()",
+    startExpress(express5, (app) => app.use(express5.text({ type: "*/*", limit: "10mb" })))
+  ],
+  [
+    "Express behind express.json() that keeps the raw body",
+    startExpress(express5, (app) =>
+      app.use(
+        express5.json({
+          limit: "10mb",
+          verify: (request, _response, body) => Object.assign(request, { rawBody: body })
+        })
+      )
+    )
+  ],
+  ["Fastify 5", startFastify(fastify5)],
+  ["Fastify 4", startFastify(fastify4 as unknown as typeof fastify5)],
+  ["Fetch", startWeb((handler) => handler)],
+  [
+    "Hono",
+    startWeb((handler) => {
+      const app = new Hono()
+      app.all("/webhooks", (context) => handler(context.req.raw))
+      return (request) => app.fetch(request)
+    })
+  ]
+]
+
+const post = (url: string, { body, headers }: { readonly body: string; readonly headers: Record<string, string> }) =>
+  fetch(url, { method: "POST", body, headers })
+
+describe.each(adapters)("%s", (_name, start) => {
+  it("answers 204 once the handler has finished", async () => {
+    const events: Array<string> = []
+    const webhook = signedWebhook({ secret, type: "invoice.accepted" })
+    const url = await start({ secret }, async ({ event }) => {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      events.push(event.id)
+    })
+    const response = await post(url, webhook)
+    assert.strictEqual(response.status, 204)
+    assert.deepStrictEqual(events, [webhook.event.id])
+    assert.strictEqual(await response.text(), "")
+  })
+
+  it("gives the handler bodies in Polish unharmed, also when they arrive in pieces", async () => {
+    const note = "Zażółć gęślą jaźń ".repeat(2000)
+    const webhook = signedWebhook({ secret, type: "invoice.accepted", data: { invoice: { metadata: { note } } } })
+    let seen = ""
+    const url = await start({ secret }, ({ event }) => {
+      seen = JSON.stringify(event)
+    })
+    const status = await new Promise((resolve, reject) => {
+      const request = httpRequest(url, { method: "POST", headers: webhook.headers }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+      request.on("error", reject)
+      const bytes = Buffer.from(webhook.body)
+      for (let at = 0; at < bytes.length; at += 997) request.write(bytes.subarray(at, at + 997))
+      request.end()
+    })
+    assert.strictEqual(status, 204)
+    assert.strictEqual(seen, webhook.body)
+  })
+
+  it("answers 400 and the code for what does not verify, and does not handle it", async () => {
+    let handled = 0
+    const url = await start({ secret }, () => {
+      handled += 1
+    })
+    const { body, headers } = signedWebhook({ secret, type: "invoice.accepted" })
+    const stale = signedWebhook({ secret, type: "invoice.accepted", now: Date.now() - 3_600_000 })
+    for (const [webhook, code] of [
+      [{ body: body.replace("accepted", "rejected"), headers }, "no_match"],
+      [stale, "timestamp_too_old"],
+      [{ body, headers: {} }, "missing_header"],
+      [{ body: "", headers }, "no_match"]
+    ] as const) {
+      const response = await post(url, webhook)
+      assert.strictEqual(response.status, 400, code)
+      assert.match(await response.text(), new RegExp(`^${code}`))
+    }
+    assert.strictEqual(handled, 0)
+  })
+
+  it("answers 405 to other methods", async () => {
+    const url = await start({ secret }, () => {})
+    for (const method of ["GET", "PUT", "DELETE"]) {
+      const response = await fetch(url, { method })
+      assert.strictEqual(response.status, 405, method)
+      assert.strictEqual(response.headers.get("allow"), "POST")
+    }
+  })
+
+  it("answers 413 to a body over the limit, announced or not", async () => {
+    let handled = 0
+    const url = await start({ secret, maxBodyBytes: 10_000 }, () => {
+      handled += 1
+    })
+    const metadata = { note: "x".repeat(20_000) }
+    const { body, headers } = signedWebhook({ secret, type: "invoice.accepted", data: { invoice: { metadata } } })
+    assert.strictEqual((await post(url, { body, headers })).status, 413)
+    const inPieces = await new Promise((resolve, reject) => {
+      const request = httpRequest(
+        url,
+        { method: "POST", headers: { ...headers, "Transfer-Encoding": "chunked" } },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode)
+        }
+      )
+      request.on("error", reject)
+      request.write(body.slice(0, 12_000))
+      request.end(body.slice(12_000))
+    })
+    assert.strictEqual(inPieces, 413)
+    assert.strictEqual(handled, 0)
+    const small = signedWebhook({ secret, type: "invoice.accepted" })
+    assert.strictEqual((await post(url, small)).status, 204)
+  })
+
+  it("answers 500 when the handler fails, tells the application, and nobody else", async () => {
+    const errors: Array<unknown> = []
+    const failure = new Error("The database of invoices is down")
+    const url = await start({ secret, onError: (error) => errors.push(error) }, async () => {
+      throw failure
+    })
+    const response = await post(url, signedWebhook({ secret, type: "invoice.failed" }))
+    assert.strictEqual(response.status, 500)
+    assert.strictEqual(await response.text(), "")
+    assert.deepStrictEqual(errors, [failure])
+  })
+
+  it("does not handle an event again that was seen, and tries again after a failure", async () => {
+    const ids = new Set<string>()
+    let attempts = 0
+    const url = await start({ secret, seen: async (id) => ids.has(id), onError: () => {} }, ({ id }) => {
+      attempts += 1
+      if (attempts === 1) throw new Error("once")
+      ids.add(id)
+    })
+    const id = "evt_01kq5v4zfxe1r8t0m3n5p7q9sv"
+    const statuses: Array<number> = []
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      statuses.push((await post(url, signedWebhook({ secret, type: "invoice.accepted", id }))).status)
+    }
+    assert.deepStrictEqual(statuses, [500, 204, 204, 204])
+    assert.strictEqual(attempts, 2)
+  })
+
+  it("survives a request that breaks off", async () => {
+    const errors: Array<unknown> = []
+    const url = await start({ secret, onError: (error) => errors.push(error) }, () => errors.push("handled"))
+    const { port } = new URL(url)
+    const socket = connect(Number(port), "127.0.0.1")
+    socket.write(
+      "POST /webhooks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"
+    )
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    socket.destroy()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.notInclude(errors, "handled")
+    assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.accepted" }))).status, 204)
+  })
+
+  it("refuses a bad secret when it is made", async () => {
+    let code: unknown
+    await (async () => start({ secret: "nope" }, () => {}))().catch((error: unknown) => {
+      code = (error as { readonly code: unknown }).code
+    })
+    assert.strictEqual(code, "bad_secret")
+  })
+})
+
+describe("a body that was parsed before", () => {
+  it.each<[name: string, start: Start]>([
+    ["Express 5", startExpress(express5, (app) => app.use(express5.json()))],
+    ["Express 4", startExpress(express4, (app) => app.use(express4.json()))],
+    [
+      "node:http",
+      (options, onWebhook) => {
+        const handler = createNodeHandler(options, onWebhook)
+        return listen((request, response) => {
+          request.on("data", () => {}).on("end", () => void handler(request, response))
+        })
+      }
+    ],
+    [
+      "Fetch",
+      startWeb((handler) => async (request) => {
+        await request.text()
+        return handler(request)
+      })
+    ]
+  ])("is answered 500 with a clear error by %s, so that nothing is lost", async (_name, start) => {
+    const errors: Array<Partial<WebhookVerificationError>> = []
+    const url = await start({ secret, onError: (error) => errors.push(error as WebhookVerificationError) }, () =>
+      errors.push({})
+    )
+    const response = await post(url, signedWebhook({ secret, type: "invoice.accepted" }))
+    assert.strictEqual(response.status, 500)
+    assert.match(await response.text(), /^body_not_raw: .*raw body/)
+    assert.deepStrictEqual(
+      errors.map(({ code }) => code),
+      ["body_not_raw"]
+    )
+  })
+
+  it("is read by Express 4 where express.json() left it alone", async () => {
+    const start = startExpress(express4, (app) => app.use(express4.json({ type: "application/never" })))
+    const url = await start({ secret }, () => {})
+    assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.accepted" }))).status, 204)
+  })
+})
+
+describe("the Fastify plugin", () => {
+  it("leaves the content types of the application alone", async () => {
+    const url = await startFastify(fastify5)({ secret }, () => {})
+    const headers = { "content-type": "application/json" }
+    const response = await fetch(url.replace("/webhooks", "/json"), { method: "POST", headers, body: '{"parsed":1}' })
+    assert.deepStrictEqual(await response.json(), { parsed: 1 })
+  })
+})

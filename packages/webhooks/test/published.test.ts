@@ -1,0 +1,206 @@
+/**
+ * What is published: how large it is in a bundle, how fast it loads, how it is packed, and whether its types stand alone.
+ */
+import { buildSync } from "esbuild"
+import { execFileSync, spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { gzipSync } from "node:zlib"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { build, dist, root } from "./support/built.ts"
+
+beforeAll(build, 90_000)
+
+const scratch = mkdtempSync(join(tmpdir(), "govoice-webhooks-"))
+afterAll(() => rmSync(scratch, { recursive: true }))
+
+const bundle = (contents: string): string =>
+  buildSync({
+    stdin: { contents, resolveDir: dist },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    platform: "browser",
+    conditions: ["workerd", "worker", "browser"],
+    logLevel: "error"
+  }).outputFiles[0]!.text
+
+const gzipped = (contents: string) => gzipSync(bundle(contents), { level: 9 }).length
+
+const KiB = 1024
+const verifier = 'export { createVerifier } from "./index.js"'
+
+describe("the size in a bundle, minified by esbuild and compressed by gzip -9", () => {
+  it("is at most 1.4 KiB for the verifier", () => {
+    assert.isAtMost(gzipped(verifier), 1.4 * KiB)
+  })
+
+  it("is at most 1.65 KiB for the root entry with all its signers", () => {
+    assert.isAtMost(gzipped('export * from "./index.js"'), 1.65 * KiB)
+  })
+
+  it.each(["express", "fastify", "node", "web"])("is at most 0.4 KiB more for /%s", (name) => {
+    assert.isAtMost(gzipped(`export * from "./${name}.js"`) - gzipped(verifier), 0.4 * KiB)
+  })
+
+  it("is at most 11 KiB for /effect, effect included", () => {
+    assert.isAtMost(gzipped('export * from "./effect.js"'), 11 * KiB)
+  })
+
+  // A size would notice late which import grew; this says it.
+  it("has neither Node imports nor effect in any entry but /effect", () => {
+    for (const name of ["index", "testing", "express", "fastify", "node", "web"]) {
+      const text = bundle(`export * from "./${name}.js"`)
+      assert.notMatch(text, /\b(?:import|require)\s*[("']/, name)
+      assert.notInclude(text, "effect", name)
+    }
+  })
+})
+
+describe("loading", () => {
+  const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1]!
+
+  it.each([
+    ["import", (name: string) => `await import(${JSON.stringify(`file://${join(dist, name)}.js`)})`],
+    ["require", (name: string) => `require(${JSON.stringify(`${join(dist, name)}.cjs`)})`]
+  ])("takes at most 8 ms by %s", (_how, load) => {
+    const times = Array.from({ length: 9 }, () => {
+      const script = `(async () => { const t = performance.now(); ${load("index")}; console.log(performance.now() - t) })()`
+      return Number(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }))
+    })
+    assert.isAtMost(median(times), 8)
+  })
+
+  it("gives the same names by import and by require", async () => {
+    for (const name of ["index", "testing", "express", "fastify", "node", "web", "effect"]) {
+      const imported = (await import(join(dist, `${name}.js`))) as object
+      const required = createRequire(import.meta.url)(join(dist, `${name}.cjs`)) as object
+      assert.sameMembers(Object.keys(required), Object.keys(imported), name)
+    }
+  })
+
+  it("has one class of error in all entries", async () => {
+    const root = (await import(join(dist, "index.js"))) as object
+    const effect = (await import(join(dist, "effect.js"))) as object
+    assert.strictEqual(Reflect.get(root, "WebhookVerificationError"), Reflect.get(effect, "WebhookVerificationError"))
+    const require = createRequire(import.meta.url)
+    const [one, other] = ["index.cjs", "effect.cjs"].map((name) => require(join(dist, name)) as object)
+    assert.strictEqual(Reflect.get(one!, "WebhookVerificationError"), Reflect.get(other!, "WebhookVerificationError"))
+  })
+})
+
+describe("the package", () => {
+  const tools = (name: string) => fileURLToPath(new URL(`../../../node_modules/${name}`, import.meta.url))
+  let tarball = ""
+
+  beforeAll(() => {
+    // What `pnpm pack` does with publishConfig, without pnpm: the manifest as it is published, and the files it names.
+    const stage = join(scratch, "package")
+    mkdirSync(join(stage, "src"), { recursive: true })
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      publishConfig: { exports: object }
+      devDependencies?: object
+    }
+    const { publishConfig, devDependencies: _, ...rest } = manifest
+    writeFileSync(join(stage, "package.json"), JSON.stringify({ ...rest, exports: publishConfig.exports }))
+    execFileSync("cp", ["-r", dist, join(root, "README.md"), stage])
+    execFileSync("cp", [join(root, "src/vectors.json"), join(stage, "src")])
+    tarball = join(scratch, "package.tgz")
+    execFileSync("tar", ["-czf", tarball, "-C", scratch, "package"])
+  })
+
+  it("has the same exports in the workspace and on the registry, but for `source`", () => {
+    const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      exports: Record<string, string | { source?: string }>
+      publishConfig: { exports: object }
+    }
+    const published = Object.entries(manifest.exports).map(([path, target]) => {
+      if (typeof target === "string") return [path, target]
+      const { source: _, ...rest } = target
+      return [path, rest]
+    })
+    assert.deepStrictEqual(Object.fromEntries(published), manifest.publishConfig.exports)
+  })
+
+  it("is clean by publint --strict", () => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [tools("publint/src/cli.js"), "--strict", tarball], {
+      encoding: "utf8"
+    })
+    assert.strictEqual(status, 0, stdout + stderr)
+  })
+
+  it("is clean by attw", { timeout: 60_000 }, () => {
+    const attw = tools("@arethetypeswrong/cli/dist/index.js")
+    const { status, stdout, stderr } = spawnSync(process.execPath, [attw, tarball], { encoding: "utf8" })
+    assert.strictEqual(status, 0, stdout + stderr)
+  })
+
+  it.each<[name: string, options: object]>([
+    ["no DOM, no Node, NodeNext", { module: "NodeNext", lib: ["ES2022"] }],
+    ["no DOM, no Node, a bundler", { module: "ESNext", moduleResolution: "Bundler", lib: ["ES2022"] }],
+    ["the DOM", { module: "NodeNext", lib: ["ES2022", "DOM", "DOM.Iterable"] }],
+    ["node10, CommonJS", { module: "CommonJS", moduleResolution: "node10", ignoreDeprecations: "6.0", lib: ["ES2022"] }]
+  ])("has types that compile with skipLibCheck: false and types: [] (%s)", { timeout: 60_000 }, (name, options) => {
+    const project = join(scratch, name.replaceAll(/\W+/g, "-"))
+    mkdirSync(join(project, "node_modules/@govoice"), { recursive: true })
+    symlinkSync(join(scratch, "package"), join(project, "node_modules/@govoice/webhooks"))
+    writeFileSync(join(project, "package.json"), "{}")
+    writeFileSync(
+      join(project, "tsconfig.json"),
+      JSON.stringify({
+        compilerOptions: {
+          target: "ES2022",
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          skipLibCheck: false,
+          types: [],
+          noEmit: true,
+          preserveSymlinks: true,
+          ...options
+        }
+      })
+    )
+    writeFileSync(
+      join(project, "main.ts"),
+      `import { createVerifier, sign, WebhookVerificationError, type WebhookEvent } from "@govoice/webhooks"
+import { createHandler as express } from "@govoice/webhooks/express"
+import { createHandler as fastify } from "@govoice/webhooks/fastify"
+import { createHandler as node } from "@govoice/webhooks/node"
+import { signedWebhook } from "@govoice/webhooks/testing"
+import { createHandler as web } from "@govoice/webhooks/web"
+const secret = "whsec_x"
+export const verified = createVerifier({ secret }).verify("{}", { "gov-event-id": "evt_1" })
+export const handlers = [
+  express({ secret }, ({ event }) => event.type),
+  fastify({ secret }, ({ event }) => event.type),
+  node({ secret }, ({ event }) => event.type),
+  web({ secret }, ({ event }) => event.type)
+]
+export const number: string = signedWebhook({ secret, type: "invoice.accepted" }).event.data.invoice.official_number
+export const describe = (event: WebhookEvent): string => {
+  switch (event.type) {
+    case "invoice.accepted": return event.data.invoice.official_number
+    case "invoice.rejected": return event.data.invoice.rejection.message
+    case "invoice.failed": return event.data.invoice.failure.code
+    case "invoice.received":
+    case "invoice.submitted":
+    case "invoice.upo_available": return event.data.invoice.status
+    default: {
+      const type: string = event.type
+      return type + String(event.data["anything"])
+    }
+  }
+}
+export { sign, WebhookVerificationError }
+`
+    )
+    const { status, stdout } = spawnSync(process.execPath, [tools("typescript/bin/tsc"), "-p", project], {
+      encoding: "utf8"
+    })
+    assert.strictEqual(status, 0, stdout)
+  })
+})

@@ -218,6 +218,30 @@ describe("Dispatcher", () => {
     }).pipe(Effect.provide(Dispatcher.layer(local)))
   )
 
+  it.effect("connections are taken in turn, also from attempts that follow one another without a pause", () =>
+    Effect.gen(function* () {
+      const receiver = yield* Effect.promise(() => serveHttp())
+      const { send } = yield* Dispatcher
+      // An address needs no lookup, so that the next attempt comes before anybody who waits could be served.
+      const request = { url: `http://127.0.0.1:${receiver.port}/`, body: "" }
+      const end = performance.now() + 300
+      const worker = Effect.gen(function* () {
+        let done = 0
+        while (performance.now() < end) {
+          assert.deepEqual(stable(yield* send(request)), delivered())
+          done++
+        }
+        return done
+      })
+      const counts = yield* Effect.all(
+        Array.from({ length: 6 }, () => worker),
+        { concurrency: "unbounded" }
+      )
+      assert.isAbove(Math.min(...counts) * 2, Math.max(...counts))
+      assert.strictEqual(receiver.connections, 2)
+    }).pipe(Effect.provide(Dispatcher.layer({ ...local, maxConnectionsPerTarget: 2 })))
+  )
+
   it.effect("what follows an attempt may send at once, also to another target", () =>
     Effect.gen(function* () {
       const authority = makeAuthority()

@@ -108,16 +108,23 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #acquire(): void {
     this.#phase = "queue"
-    try {
+    this.onTurn(() => {
       const target = this.#engine.choose(this, this.#candidates)
       this.#address = target.address
       target.take(this)
+    })
+  }
+
+  // What the target and its connection tell.
+
+  /** A connection is free. Whatever `run` throws is ours and ends this attempt alone. */
+  onTurn(run: () => void): void {
+    try {
+      run()
     } catch (error) {
       this.#defect(error)
     }
   }
-
-  // What the connection tells.
 
   onAcquired(): void {
     this.#moments.acquired = performance.now()
@@ -252,6 +259,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #defect(cause: unknown): void {
+    if (this.#settled) return
     this.#end("failed_defect", codeOf(cause))
     this.#abandon()
     this.#observer.onDefect(new DispatcherError("defect", "The request could not be made", { cause }))

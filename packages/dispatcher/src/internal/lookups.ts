@@ -78,7 +78,12 @@ export class Lookups {
 
   // Being async it also turns what a resolver throws at once into a rejection.
   async #ask(hostname: string, lookup: Lookup): Promise<Answer> {
-    return judgeAnswers(this.#policy, await this.#resolve(hostname, lookup))
+    const options = {
+      get signal() {
+        return lookup.signal
+      }
+    }
+    return judgeAnswers(this.#policy, await this.#resolve(hostname, options))
   }
 
   #end(hostname: string, lookup: Lookup): void {

@@ -40,6 +40,10 @@ export class Target {
 
   /** Whether an attempt that comes now need not wait. */
   get hasRoom(): boolean {
+    return this.waiters.size === 0 && this.#hasFree
+  }
+
+  get #hasFree(): boolean {
     return this.hasIdle || this.connections.size < this.engine.maxConnections
   }
 
@@ -50,15 +54,20 @@ export class Target {
 
   /** Runs the attempt over an idle connection, over a new one, or as soon as one is free. */
   take(attempt: Attempt): void {
-    const connection = this.#pop() ?? this.#open()
-    if (connection === undefined) {
+    // Whoever waits came first, even if a connection is free by now.
+    if (this.waiters.size > 0 || !this.#run(attempt)) {
       this.waiters.add(attempt)
       attempt.waitsFor = this
       this.engine.instruments.move("waiting", 1)
-      return
     }
+  }
+
+  #run(attempt: Attempt): boolean {
+    const connection = this.#pop() ?? this.#open()
+    if (connection === undefined) return false
     attempt.onAcquired()
     connection.run(attempt)
+    return true
   }
 
   leave(attempt: Attempt): void {
@@ -94,9 +103,9 @@ export class Target {
     if (this.waiters.size === 0) return
     queueMicrotask(() => {
       for (const attempt of this.waiters) {
-        if (!this.hasRoom) return
+        if (!this.#hasFree) return
         this.leave(attempt)
-        this.take(attempt)
+        attempt.onTurn(() => this.#run(attempt))
       }
     })
   }

@@ -28,7 +28,7 @@ export class Targets {
     for (const address of addresses) {
       const key = `${attempt.url.origin} ${address}`
       const target = this.#targets.get(key)
-      const score = target === undefined ? 1 : target.hasIdle ? 3 : target.hasRoom ? 2 : 1 / (2 + target.waiters.size)
+      const score = target === undefined ? 1 : scoreOf(target)
       if (score <= best) continue
       best = score
       chosen = target ?? new Target(this.#engine, key, attempt, address)
@@ -70,4 +70,9 @@ export class Targets {
       this.forget(target)
     }
   }
+}
+
+const scoreOf = (target: Target): number => {
+  if (!target.hasRoom) return 1 / (2 + target.waiters.size)
+  return target.hasIdle ? 3 : 2
 }

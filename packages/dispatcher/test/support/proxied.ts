@@ -10,8 +10,9 @@ const options = {
   ...(ca === "" ? undefined : { tls: { ca } })
 }
 
-await using dispatcher = makeDispatcher(options)
+const dispatcher = makeDispatcher(options)
 const promised = await dispatcher.send({ url, body: "{}" })
 const effect = Effect.flatMap(Dispatcher, ({ send }) => send({ url, body: "{}" }))
 const run = await Effect.runPromise(Effect.provide(effect, Dispatcher.layer(options)))
 console.log(JSON.stringify([promised._tag, run._tag]))
+await dispatcher.close()

@@ -1,0 +1,88 @@
+/** Receivers that answer anything. Whatever they do, an attempt ends with an outcome, in time, and leaves nothing behind. */
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import { dispatcher, serveHttp, serveRaw, stable, until } from "./support/servers.ts"
+
+const piece = fc.oneof(
+  fc.constantFrom(
+    "HTTP/1.1 200 OK\r\n",
+    "HTTP/1.1 204 No Content\r\n\r\n",
+    "HTTP/1.1 103 Early Hints\r\n\r\n",
+    "HTTP/1.1 500 \r\n",
+    "HTTP/1.0 200 OK\r\n",
+    "HTTP/1.1 ",
+    "999",
+    "content-length: 5\r\n",
+    "Content-Length: 99999999999999999999\r\n",
+    "transfer-encoding: chunked\r\n",
+    "transfer-encoding: gzip, chunked\r\n",
+    "connection: close\r\n",
+    "connection: upgrade\r\nupgrade: h2c\r\n",
+    "keep-alive: timeout=0\r\n",
+    "keep-alive: timeout=-1, max=x\r\n",
+    "retry-after: 1\r\n",
+    "trailer: x\r\n",
+    "x: y\r\n z\r\n",
+    "\r\n",
+    "\r\n\r\n",
+    "\n\n",
+    "5\r\nhello\r\n",
+    "0\r\n\r\n",
+    "0\r\nx: y\r\n\r\n",
+    "ffffffffffffffff\r\n",
+    "5;a=b\r\nhello\r\n",
+    "hello",
+    "\0",
+    ":",
+    " "
+  ),
+  fc.string({ maxLength: 20, unit: "binary" })
+)
+
+const step = fc.record({ bytes: piece, pause: fc.constantFrom(0, 0, 0, 1, 5) })
+const end = fc.constantFrom("leave", "end", "reset", "destroy")
+
+describe("Whatever a receiver answers", () => {
+  it(
+    "an attempt ends with an outcome, in time, and its connection goes or can be used",
+    { timeout: 30_000 },
+    async () => {
+      let script: { readonly steps: ReadonlyArray<{ bytes: string; pause: number }>; readonly end: string }
+      const receiver = await serveRaw(async (socket) => {
+        const { end, steps } = script
+        for (const { bytes, pause } of steps) {
+          if (pause > 0) await new Promise((done) => setTimeout(done, pause))
+          if (socket.destroyed) return
+          socket.write(bytes, "latin1")
+        }
+        if (end === "end") socket.end()
+        else if (end === "reset") socket.resetAndDestroy()
+        else if (end === "destroy") socket.destroy()
+      })
+      const { send } = dispatcher({ deadlineMs: 40 })
+      const seen = new Map<unknown, number>()
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), end, async (steps, end) => {
+          script = { steps, end }
+          // Two in a row: what the first one left behind must not become the answer to the second.
+          for (let attempt = 0; attempt < 2; attempt++) {
+            const outcome = await send({ url: `http://name.test:${receiver.port}/`, body: "{}" })
+            const { _tag, reason } = stable(outcome)
+            assert.include(["Delivered", "Refused", "Failed"], _tag)
+            assert.isBelow(outcome.durationMs, 1_000)
+            const key = reason ?? _tag
+            seen.set(key, (seen.get(key) ?? 0) + 1)
+          }
+        }),
+        { numRuns: 300 }
+      )
+      // It was worth it: every kind of end was seen.
+      assert.includeMembers([...seen.keys()], ["Delivered", "timeout", "protocol", "reset"])
+
+      const healthy = await serveHttp()
+      const outcome = await send({ url: `http://name.test:${healthy.port}/`, body: "", deadlineMs: 5_000 })
+      assert.strictEqual(outcome._tag, "Delivered")
+      await until(() => receiver.open <= 2, "connections to close")
+    }
+  )
+})

@@ -1,8 +1,9 @@
 /**
  * Compares one request by the dispatcher with one by what it is made over, and by what people use instead.
  *
- * Prints a report in Markdown. Ends with 1 when a target of `docs/decisions` is missed: at least 0.8 of `undici.request`
- * and no new socket in steady state, over HTTP and over TLS.
+ * `node --conditions=source bench/dispatcher/main.ts` prints a report in Markdown. It ends with 1 when a target is missed: at
+ * least 0.8 of `undici.request` and no new socket in steady state, over HTTP and over TLS. `BENCH_ROUNDS` and
+ * `BENCH_ROUND_MS` make it shorter.
  *
  * The client runs in a process of its own, the receiver in another, so that the CPU time is that of the client alone.
  */

@@ -1,0 +1,159 @@
+import type { VerifiedWebhook } from "@govoice/webhooks"
+import { startReceiver, type ReceiverOptions } from "@govoice/example-receiver"
+import { signedWebhook, type SignedWebhook } from "@govoice/webhooks/testing"
+import { spawn, type ChildProcess } from "node:child_process"
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+
+const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
+
+let dataDir = ""
+const closers: Array<() => Promise<unknown>> = []
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "govoice-receiver-"))
+})
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+  rmSync(dataDir, { recursive: true })
+})
+
+const start = async (options: Partial<ReceiverOptions> = {}) => {
+  const received: Array<VerifiedWebhook> = []
+  const receiver = await startReceiver({
+    secret,
+    dataDir,
+    onWebhook: (webhook) => received.push(webhook),
+    ...options
+  })
+  closers.push(receiver.close)
+  return { ...receiver, received }
+}
+
+const send = async (url: string, { body, headers }: SignedWebhook<unknown>) =>
+  (await fetch(url, { method: "POST", body, headers: { ...headers, connection: "close" } })).status
+
+describe("startReceiver", () => {
+  it("hands a verified event on, once, however often it arrives", async () => {
+    const { url, received } = await start()
+    const webhook = signedWebhook({ secret, type: "invoice.accepted" })
+    assert.strictEqual(await send(url, webhook), 204)
+    assert.strictEqual(await send(url, webhook), 204)
+    assert.deepStrictEqual(
+      received.map(({ id }) => id),
+      [webhook.event.id]
+    )
+    assert.strictEqual(received[0]!.event.type, "invoice.accepted")
+  })
+
+  it("hands an event on once when two copies arrive at a time", async () => {
+    let calls = 0
+    const { url } = await start({
+      onWebhook: async () => {
+        calls += 1
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    })
+    const webhook = signedWebhook({ secret, type: "invoice.accepted" })
+    assert.deepStrictEqual(await Promise.all([send(url, webhook), send(url, webhook)]), [204, 204])
+    assert.strictEqual(calls, 1)
+  })
+
+  it("refuses what is not signed with its secret", async () => {
+    const { url, received } = await start()
+    const other = signedWebhook({ secret: "whsec_other", type: "invoice.accepted" })
+    assert.strictEqual(await send(url, other), 400)
+    assert.deepStrictEqual(received, [])
+  })
+
+  it("does not count an event as handled when handling it failed", async () => {
+    let calls = 0
+    const { url } = await start({
+      onWebhook: () => {
+        calls += 1
+        if (calls === 1) throw new Error("Not now (expected by the test)")
+      }
+    })
+    const webhook = signedWebhook({ secret, type: "invoice.accepted" })
+    assert.deepStrictEqual(
+      [await send(url, webhook), await send(url, webhook), await send(url, webhook)],
+      [500, 204, 204]
+    )
+    assert.strictEqual(calls, 2)
+  })
+
+  it("may be started before there is a secret, and follows a rotation", async () => {
+    const secrets: Array<string> = []
+    const { url, received } = await start({ secrets: () => secrets })
+    const webhook = signedWebhook({ secret, type: "invoice.accepted" })
+    assert.strictEqual(await send(url, webhook), 503)
+    secrets.push(secret)
+    assert.strictEqual(await send(url, webhook), 204)
+    secrets.unshift("whsec_new")
+    assert.strictEqual(await send(url, signedWebhook({ secret: "whsec_new", type: "invoice.rejected" })), 204)
+    assert.strictEqual(await send(url, signedWebhook({ secret, type: "invoice.failed" })), 204)
+    secrets.pop()
+    assert.strictEqual(await send(url, signedWebhook({ secret, type: "invoice.failed" })), 400)
+    assert.strictEqual(received.length, 3)
+  })
+
+  it("remembers over a restart, also behind a line that was cut off", async () => {
+    const first = await start()
+    const webhook = signedWebhook({ secret, type: "invoice.accepted" })
+    assert.strictEqual(await send(first.url, webhook), 204)
+    await closers.pop()!()
+    appendFileSync(join(dataDir, "events.jsonl"), '{"id":"evt_cut')
+    const second = await start()
+    assert.strictEqual(await send(second.url, webhook), 204)
+    assert.deepStrictEqual(second.received, [])
+    const next = signedWebhook({ secret, type: "invoice.upo_available" })
+    assert.strictEqual(await send(second.url, next), 204)
+    const lines = readFileSync(join(dataDir, "events.jsonl"), "utf8").trim().split("\n")
+    assert.deepStrictEqual(
+      lines.map((line) => (JSON.parse(line) as { readonly id: string }).id),
+      [webhook.event.id, next.event.id]
+    )
+  })
+})
+
+describe("main", () => {
+  const run = async (env: Record<string, string>) => {
+    const child: ChildProcess = spawn(
+      process.execPath,
+      ["--conditions=source", join(import.meta.dirname, "../src/main.ts")],
+      { env: { ...process.env, DATA_DIR: dataDir, PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] }
+    )
+    let output = ""
+    child.stdout!.on("data", (chunk: Buffer) => (output += chunk.toString()))
+    child.stderr!.on("data", (chunk: Buffer) => (output += chunk.toString()))
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve))
+    closers.push(async () => {
+      child.kill("SIGKILL")
+      await ended
+    })
+    while (!/http\S+/.test(output) && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20))
+    return { child, ended, url: /http\S+/.exec(output)?.[0] ?? "", output: () => output }
+  }
+
+  it("remembers what it handled when it is killed", async () => {
+    const webhooks = Array.from({ length: 20 }, () => signedWebhook({ secret, type: "invoice.accepted" }))
+    const first = await run({ WEBHOOK_SECRET: secret })
+    for (const webhook of webhooks) assert.strictEqual(await send(first.url, webhook), 204)
+    first.child.kill("SIGKILL")
+    await first.ended
+    assert.match(first.output(), new RegExp(`${webhooks[0]!.event.id} invoice.accepted`))
+
+    const second = await run({ WEBHOOK_SECRET: `whsec_new,${secret}` })
+    for (const webhook of webhooks) assert.strictEqual(await send(second.url, webhook), 204)
+    assert.notInclude(second.output(), "evt_")
+    second.child.kill("SIGTERM")
+    assert.strictEqual(await second.ended, 0)
+  })
+
+  it("says what is missing", async () => {
+    const { ended, output } = await run({ WEBHOOK_SECRET: "" })
+    assert.strictEqual(await ended, 1)
+    assert.match(output(), /WEBHOOK_SECRET is not set/)
+  })
+})

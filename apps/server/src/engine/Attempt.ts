@@ -6,7 +6,8 @@
 import { DeliveryState, DeliveryVerdict, RetrySchedule } from "@govoice/core"
 import { Dispatcher, type Outcome } from "@govoice/dispatcher"
 import { signSync } from "@govoice/webhooks"
-import { Clock, Effect, Random, Result } from "effect"
+import { Clock, Effect, Metric, Random, Result } from "effect"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import { KeyRing } from "../security/KeyRing.ts"
 import { Settings } from "../settings/Settings.ts"
 import { version } from "../version.ts"
@@ -24,7 +25,7 @@ const toEnd = (outcome: Outcome): End => {
     case "Refused":
       return { end: { _tag: "answered", status: outcome.status }, retryAfterMs: outcome.retryAfterMs }
     case "Failed":
-      return { end: { _tag: outcome.reason === "timeout" ? "timed_out" : "unconnected" } }
+      return { end: { _tag: outcome.reason === "timeout" && outcome.attempted ? "timed_out" : "unconnected" } }
     case "Blocked":
       return { end: { _tag: "blocked" } }
   }
@@ -94,9 +95,10 @@ export const make = Effect.gen(function* () {
   })
 
   return Effect.fn("Attempt")(function* (delivery: ClaimedDelivery) {
-    yield* Effect.annotateCurrentSpan({ deliveryId: delivery.id, eventId: delivery.event_id })
+    const ids = { deliveryId: delivery.id, eventId: delivery.event_id, invoiceId: delivery.invoice_id }
+    yield* Effect.annotateCurrentSpan(ids)
     const startedAt = yield* Clock.currentTimeMillis
-    const { end, retryAfterMs } = yield* perform(delivery, startedAt)
+    const { end, retryAfterMs } = yield* Effect.annotateLogs(perform(delivery, startedAt), ids)
     const endedAt = yield* Clock.currentTimeMillis
 
     const attempts = left(end) ? delivery.attempt_count : delivery.attempt_count - 1
@@ -110,9 +112,17 @@ export const make = Effect.gen(function* () {
     })
     const { summary, trigger } = DeliveryVerdict.judge(end, wait !== undefined)
 
+    yield* Metric.update(EngineMetrics.attempts(EngineMetrics.outcomeOf(end)), 1)
+    yield* Metric.update(EngineMetrics.lagSeconds, Math.max(0, startedAt - delivery.ready_since.getTime()) / 1000)
+    if (left(end)) yield* Metric.update(EngineMetrics.attemptSeconds, (endedAt - startedAt) / 1000)
+    if (summary !== null) {
+      yield* Effect.annotateLogs(Effect.logInfo(`A webhook was not delivered: ${summary}`), { ...ids, attempts })
+    }
+
     return {
       id: delivery.id,
       organization_id: delivery.organization_id,
+      endpoint_id: delivery.endpoint_id,
       claims: delivery.claims,
       status: Result.getOrThrow(DeliveryState.next("delivering", trigger)),
       attempt_count: attempts,

@@ -1,10 +1,13 @@
 /**
- * The deliveries that are not finished, as a queue in the `deliveries` table.
+ * The deliveries that can be sent, as a queue in the `deliveries` table.
  *
- * Organizations take turns. A claim starts behind the organization that the claim before ended with, takes from each
- * what is due and what its bound leaves room for, and goes round. What it costs depends on how much it takes, not on how
- * much is waiting. The bound holds over all workers, because the count of what is in flight stands in the lane of the
- * organization, and a claim locks the lanes it counts by; a lane that another worker has locked is passed over.
+ * Organizations take turns. A claim starts behind the endpoint that the claim before ended with, walks the endpoints
+ * that have something ready, takes a few of each, and goes round. What it costs depends on how much it takes, not on how
+ * much is waiting. The bounds hold over all workers, because the counts of what is in flight stand in the lane of the
+ * organization, and whoever changes them locks it; a lane that another worker has locked is passed over.
+ *
+ * An endpoint may have as many in flight as its organization still has places free, so however many of them hang, there
+ * is a place for the next. The only endpoint of an organization has nobody to leave room for.
  *
  * Claims and fencing numbers are as in `InvoiceQueue`.
  *
@@ -13,7 +16,7 @@
 import type { DeliveryState, Ids, InvoiceEvent } from "@govoice/core"
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Ref } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { textArray } from "../store/TextArray.ts"
 
 /**
@@ -28,20 +31,39 @@ export interface ClaimedDelivery {
   readonly endpoint_id: Ids.EndpointId
   readonly event_id: Ids.EventId
   readonly event_type: InvoiceEvent.EventType
+  readonly invoice_id: Ids.InvoiceId
   /** The fencing number of this claim. */
   readonly claims: number
   /** How many attempts were begun, the one that this claim is for included. */
   readonly attempt_count: number
   /** The time of the attempt before this one. */
   readonly last_attempted_at: Date | null
+  /** When it could have been claimed. */
+  readonly ready_since: Date
   /** Whether the claim takes over from a worker that let its lease run out. */
   readonly taken_over: boolean
   readonly body: string
+  /** The trace that the event belongs to. */
+  readonly trace: string | null
   readonly url: string
   readonly endpoint_usable: boolean
   readonly secret: Uint8Array
   readonly next_secret: Uint8Array | null
   readonly next_secret_at: Date | null
+}
+
+/**
+ * What a claim brought.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Claim {
+  readonly deliveries: ReadonlyArray<ClaimedDelivery>
+  /** Whether another claim may bring something at once. */
+  readonly more: boolean
+  /** Whether something was left behind because of a bound: worth another claim when something is settled. */
+  readonly heldBack: boolean
 }
 
 /**
@@ -53,6 +75,7 @@ export interface ClaimedDelivery {
 export interface Settlement {
   readonly id: Ids.DeliveryId
   readonly organization_id: Ids.OrganizationId
+  readonly endpoint_id: Ids.EndpointId
   readonly claims: number
   readonly status: DeliveryState.Status
   readonly attempt_count: number
@@ -77,16 +100,36 @@ export class DeliveryQueue extends Context.Service<
       readonly limit: number
       readonly perOrganization: number
       readonly leaseMs: number
-    }) => Effect.Effect<ReadonlyArray<ClaimedDelivery>>
+    }) => Effect.Effect<Claim, SqlError.SqlError>
     /** Writes settlements, and returns the deliveries that were still in these hands. */
-    readonly settle: (settlements: ReadonlyArray<Settlement>) => Effect.Effect<ReadonlyArray<Ids.DeliveryId>>
-    /** When the next retry after a point in time is due. Both in milliseconds since the epoch. */
-    readonly nextDueAfter: (milliseconds: number) => Effect.Effect<number | undefined>
+    readonly settle: (
+      settlements: ReadonlyArray<Settlement>
+    ) => Effect.Effect<ReadonlyArray<Ids.DeliveryId>, SqlError.SqlError>
   }
 >()("@govoice/server/engine/DeliveryQueue") {}
 
-// How many organizations one claim looks at.
-const turns = 64
+interface Place {
+  readonly organizationId: string
+  readonly endpointId: string
+}
+
+const start: Place = { organizationId: "", endpointId: "" }
+
+const isBehind = (place: Place, other: Place): boolean =>
+  place.organizationId === other.organizationId
+    ? place.endpointId >= other.endpointId
+    : place.organizationId > other.organizationId
+
+interface Walk {
+  readonly visited: number
+  readonly last_organization_id: string | null
+  readonly last_endpoint_id: string | null
+  readonly passed_over: boolean
+  readonly cut_short: boolean
+  readonly held_back: boolean
+}
+
+type ClaimRow = Walk & (ClaimedDelivery | { readonly id: null })
 
 /**
  * Layer that provides `DeliveryQueue` from a migrated database.
@@ -98,76 +141,119 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
   DeliveryQueue,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const lastServed = yield* Ref.make("")
+    const lastServed = yield* Ref.make(start)
 
-    // `turn` walks the organizations that have unfinished deliveries, one index look-up each. `lane` locks their lanes;
-    // a row that is locked is read as it is now, not as it was when the statement began. `due` takes the oldest of each.
-    const claimDue = (after: string, limit: number, perOrganization: number, now: Date, lease: Date) => sql<ClaimedDelivery>`
-      WITH RECURSIVE turn (organization_id, position) AS (
+    // `turn` walks the endpoints that have something ready, one index look-up each. `lane` locks the lanes of their
+    // organizations; a row that is locked is read as it is now, not as it was when the statement began. `candidate` looks
+    // at the oldest of each endpoint; `ranked` deals them out one by one, always to the endpoint that has the least in
+    // flight; `due` takes the first of every organization, then the second. A delivery that somebody else claimed since
+    // the statement began is found not to be ready when it is updated.
+    const claimReady = (after: Place, limit: number, perOrganization: number, now: Date, lease: Date) => sql<ClaimRow>`
+      WITH RECURSIVE turn (organization_id, endpoint_id, position) AS (
         (
-          SELECT organization_id, 1 FROM deliveries
-          WHERE due_at IS NOT NULL AND organization_id > ${after}
-          ORDER BY organization_id, due_at LIMIT 1
+          SELECT organization_id, endpoint_id, 1 FROM deliveries
+          WHERE ready AND (organization_id, endpoint_id) > (${after.organizationId}, ${after.endpointId})
+          ORDER BY organization_id, endpoint_id LIMIT 1
         )
         UNION ALL
-        SELECT next.organization_id, turn.position + 1
+        SELECT next.organization_id, next.endpoint_id, turn.position + 1
         FROM turn CROSS JOIN LATERAL (
-          SELECT organization_id FROM deliveries
-          WHERE due_at IS NOT NULL AND organization_id > turn.organization_id
-          ORDER BY organization_id, due_at LIMIT 1
+          SELECT organization_id, endpoint_id FROM deliveries
+          WHERE ready AND (organization_id, endpoint_id) > (turn.organization_id, turn.endpoint_id)
+          ORDER BY organization_id, endpoint_id LIMIT 1
         ) AS next
-        WHERE turn.position < ${turns}
+        WHERE turn.position < ${limit}::int
+      ), walk AS MATERIALIZED (
+        SELECT count(*)::int AS visited, count(DISTINCT organization_id)::int AS organizations,
+               (2 * ${limit}::int / greatest(1, count(*)) + 1)::int AS quantum
+        FROM turn
       ), lane AS MATERIALIZED (
-        SELECT lanes.organization_id, in_flight, position
-        FROM turn JOIN lanes USING (organization_id)
+        SELECT lanes.organization_id, lanes.in_flight
+        FROM (SELECT DISTINCT organization_id FROM turn) AS visited JOIN lanes USING (organization_id)
         FOR UPDATE OF lanes SKIP LOCKED
+      ), room AS MATERIALIZED (
+        SELECT turn.*, lane.in_flight, coalesce((lane.in_flight ->> turn.endpoint_id)::int, 0) AS of_endpoint,
+               ${perOrganization}::int - (
+                 SELECT coalesce(sum(value::int), 0)::int FROM jsonb_each_text(lane.in_flight)
+               ) AS free,
+               NOT EXISTS (
+                 SELECT FROM webhook_endpoints AS other
+                 WHERE other.organization_id = turn.organization_id AND other.deleted_at IS NULL
+                   AND other.id <> turn.endpoint_id
+               ) AS alone
+        FROM turn JOIN lane USING (organization_id)
+      ), candidate AS MATERIALIZED (
+        SELECT organization_id, endpoint_id, position, free, alone, quantum, oldest.*, of_endpoint + rank - 1 AS ahead
+        FROM room CROSS JOIN walk CROSS JOIN LATERAL (
+          SELECT *, row_number() OVER (ORDER BY due_at, id)::int AS rank
+          FROM (
+            SELECT id, due_at, status = 'delivering' AS taken_over, last_attempted_at FROM deliveries
+            WHERE ready AND organization_id = room.organization_id AND endpoint_id = room.endpoint_id
+            ORDER BY organization_id, endpoint_id, due_at, id
+            LIMIT greatest(0, least(room.free, quantum))
+          ) AS oldest
+        ) AS oldest
+      ), ranked AS MATERIALIZED (
+        SELECT dealt.*, place <= free AND (alone OR ahead < greatest(1, free - (place - 1))) AS allowed
+        FROM (
+          SELECT candidate.*,
+                 row_number() OVER (PARTITION BY organization_id ORDER BY ahead, position)::int AS place
+          FROM candidate
+        ) AS dealt
       ), due AS MATERIALIZED (
-        SELECT candidate.*
-        FROM (SELECT * FROM lane ORDER BY position) AS lane
-        CROSS JOIN LATERAL (
-          SELECT id, organization_id, status = 'delivering' AS taken_over, last_attempted_at
-          FROM deliveries
-          WHERE organization_id = lane.organization_id AND due_at <= ${now}
-          ORDER BY due_at, id
-          LIMIT greatest(0, ${perOrganization} - lane.in_flight)
-          FOR UPDATE SKIP LOCKED
-        ) AS candidate
-        LIMIT ${limit}
+        SELECT id, endpoint_id, due_at, taken_over, last_attempted_at FROM ranked
+        WHERE allowed ORDER BY place, position LIMIT ${limit}::int
       ), claimed AS (
         UPDATE deliveries SET
           status            = 'delivering',
+          ready             = false,
           claims            = claims + 1,
           attempt_count     = attempt_count + 1,
           last_attempted_at = ${now},
           next_retry_at     = NULL,
           due_at            = ${lease},
           updated_at        = ${now}
-        FROM due WHERE deliveries.id = due.id
-        RETURNING deliveries.id, deliveries.organization_id, endpoint_id, event_id, event_type, claims, attempt_count,
-                  due.last_attempted_at, due.taken_over
+        FROM due
+        WHERE deliveries.endpoint_id = due.endpoint_id AND deliveries.id = due.id AND deliveries.ready
+        RETURNING deliveries.id, deliveries.organization_id, deliveries.endpoint_id, event_id, event_type, claims,
+                  attempt_count, due.last_attempted_at, due.taken_over, due.due_at AS ready_since
       ), counted AS (
-        UPDATE lanes SET in_flight = in_flight + added.n
+        UPDATE lanes SET in_flight = lanes.in_flight || added.in_flight
         FROM (
-          SELECT organization_id, count(*)::int AS n FROM claimed WHERE NOT taken_over GROUP BY organization_id
+          SELECT organization_id, jsonb_object_agg(endpoint_id, of_endpoint + n) AS in_flight
+          FROM (SELECT endpoint_id, count(*)::int AS n FROM claimed GROUP BY endpoint_id) AS claimed
+          JOIN room USING (endpoint_id)
+          GROUP BY organization_id
         ) AS added
         WHERE lanes.organization_id = added.organization_id
       )
-      SELECT claimed.*, body, url, secret, next_secret, next_secret_at,
-             enabled AND deleted_at IS NULL AS endpoint_usable
-      FROM claimed
-      JOIN events ON events.id = event_id
-      JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id
+      SELECT claimed.*, events.invoice_id, events.body, events.trace, url, secret, next_secret, next_secret_at,
+             enabled AND deleted_at IS NULL AS endpoint_usable,
+             walk.visited, last.organization_id AS last_organization_id, last.endpoint_id AS last_endpoint_id,
+             (SELECT count(*) FROM lane) < walk.organizations AS passed_over,
+             EXISTS (SELECT FROM ranked WHERE allowed AND rank = quantum AND rank < free)
+               OR (SELECT count(*) FROM due) = ${limit}::int AS cut_short,
+             EXISTS (SELECT FROM room WHERE free <= 0)
+               OR EXISTS (SELECT FROM ranked WHERE NOT allowed OR place = free) AS held_back
+      FROM walk
+      LEFT JOIN turn AS last ON last.position = walk.visited
+      LEFT JOIN (
+        claimed
+        JOIN events ON events.id = event_id
+        JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id
+      ) ON true
     `
 
     // The lanes are locked first and in order, so that two settlements at once wait instead of blocking each other.
     const updateSettled = (settlements: ReadonlyArray<Settlement>) => sql<{ readonly id: Ids.DeliveryId }>`
       WITH outcome AS MATERIALIZED (
         SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settlements)}) AS outcome (
-          id text, claims int, status text, attempt_count int, last_attempted_at timestamptz, last_http_status smallint,
-          last_error_summary text, next_retry_at timestamptz, delivered_at timestamptz, updated_at timestamptz
+          id text, endpoint_id text, claims int, status text, attempt_count int, last_attempted_at timestamptz,
+          last_http_status smallint, last_error_summary text, next_retry_at timestamptz, delivered_at timestamptz,
+          updated_at timestamptz
         )
       ), lane AS MATERIALIZED (
-        SELECT organization_id FROM lanes
+        SELECT organization_id, in_flight FROM lanes
         WHERE organization_id = ANY (${textArray([...new Set(settlements.map((one) => one.organization_id))])})
         ORDER BY organization_id
         FOR UPDATE
@@ -183,52 +269,69 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
           due_at             = outcome.next_retry_at,
           updated_at         = outcome.updated_at
         FROM outcome
-        WHERE deliveries.id = outcome.id AND deliveries.claims = outcome.claims AND deliveries.status = 'delivering'
+        WHERE deliveries.endpoint_id = outcome.endpoint_id AND deliveries.id = outcome.id
+          AND deliveries.claims = outcome.claims AND deliveries.status = 'delivering' AND NOT deliveries.ready
           AND (SELECT count(*) FROM lane) > 0
-        RETURNING deliveries.id, organization_id
+        RETURNING deliveries.id, organization_id, deliveries.endpoint_id
       ), freed AS (
-        UPDATE lanes SET in_flight = in_flight - done.n
-        FROM (SELECT organization_id, count(*)::int AS n FROM settled GROUP BY organization_id) AS done
-        WHERE lanes.organization_id = done.organization_id
+        UPDATE lanes SET in_flight = jsonb_strip_nulls(lanes.in_flight || left_over.in_flight)
+        FROM (
+          SELECT organization_id, jsonb_object_agg(
+            endpoint_id, nullif(coalesce((lane.in_flight ->> endpoint_id)::int, 0) - n, 0)
+          ) AS in_flight
+          FROM (
+            SELECT organization_id, endpoint_id, count(*)::int AS n FROM settled GROUP BY organization_id, endpoint_id
+          ) AS settled
+          JOIN lane USING (organization_id)
+          GROUP BY organization_id
+        ) AS left_over
+        WHERE lanes.organization_id = left_over.organization_id
       )
       SELECT id FROM settled
     `
 
-    // Planned deliveries announce themselves, and leases that ran out can wait for a sweep: only retries have a date.
-    const selectNextRetry = (after: Date) => sql<{ readonly next_retry_at: Date | null }>`
-      SELECT min(next_retry_at) AS next_retry_at FROM deliveries WHERE next_retry_at > ${after}
-    `
-
     const claimAfter = Effect.fnUntraced(function* (
-      after: string,
-      options: Parameters<DeliveryQueue["Service"]["claim"]>[0]
+      after: Place,
+      { leaseMs, limit, perOrganization }: Parameters<DeliveryQueue["Service"]["claim"]>[0]
     ) {
       const now = yield* Clock.currentTimeMillis
-      return yield* Effect.orDie(
-        claimDue(after, options.limit, options.perOrganization, new Date(now), new Date(now + options.leaseMs))
-      )
+      const rows = yield* claimReady(after, limit, perOrganization, new Date(now), new Date(now + leaseMs))
+      // There is always a row: the walk, with nothing claimed beside it.
+      const walk = rows[0]!
+      const ended = walk.visited < limit
+      const next: Place = ended
+        ? start
+        : { organizationId: walk.last_organization_id ?? "", endpointId: walk.last_endpoint_id ?? "" }
+      yield* Ref.set(lastServed, next)
+      return { walk, ended, next, deliveries: rows.filter((row) => row.id !== null) }
     })
 
     return {
+      // Goes on until it has something or has been all the way round.
       claim: Effect.fn("DeliveryQueue.claim")(function* (options) {
-        const after = yield* Ref.get(lastServed)
-        const claimed = yield* claimAfter(after, options)
-        // Nobody is left behind the last one served: begin with the first again.
-        if (claimed.length === 0 && after !== "") {
-          yield* Ref.set(lastServed, "")
-          return yield* claimAfter("", options)
+        const first = yield* Ref.get(lastServed)
+        let place = first
+        let turnedOver = first === start
+        let passedOver = false
+        let heldBack = false
+        while (true) {
+          const { deliveries, ended, next, walk } = yield* claimAfter(place, options)
+          passedOver ||= walk.passed_over
+          heldBack ||= walk.held_back
+          if (deliveries.length > 0) {
+            const more = passedOver || walk.cut_short || !ended || !turnedOver
+            return { deliveries, more, heldBack }
+          }
+          if (ended ? turnedOver : turnedOver && isBehind(next, first))
+            return { deliveries, more: passedOver, heldBack }
+          turnedOver ||= ended
+          place = next
         }
-        const last = claimed.reduce((max, { organization_id }) => (organization_id > max ? organization_id : max), "")
-        yield* Ref.set(lastServed, last)
-        return claimed
       }),
 
       settle: Effect.fn("DeliveryQueue.settle")(function* (settlements) {
-        return (yield* Effect.orDie(updateSettled(settlements))).map(({ id }) => id)
-      }),
-
-      nextDueAfter: (milliseconds) =>
-        Effect.map(Effect.orDie(selectNextRetry(new Date(milliseconds))), ([row]) => row?.next_retry_at?.getTime())
+        return (yield* updateSettled(settlements)).map(({ id }) => id)
+      })
     }
   })
 )

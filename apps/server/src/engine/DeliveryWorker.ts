@@ -4,13 +4,16 @@
  * @since 0.1.0
  */
 import type { Dispatcher } from "@govoice/dispatcher"
-import { Duration, Effect, FiberSet, Layer } from "effect"
+import { Clock, Duration, Effect, FiberSet, Layer, Metric } from "effect"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import * as Trace from "../observability/Trace.ts"
 import type { KeyRing } from "../security/KeyRing.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Attempt from "./Attempt.ts"
-import { type ClaimedDelivery, DeliveryQueue } from "./DeliveryQueue.ts"
+import * as Batcher from "./Batcher.ts"
+import { type ClaimedDelivery, DeliveryQueue, type Settlement } from "./DeliveryQueue.ts"
 import * as Poller from "./Poller.ts"
-import * as Settler from "./Settler.ts"
+import { Timers } from "./Timers.ts"
 import { Wakeups } from "./Wakeups.ts"
 
 const claimAtMost = 100
@@ -25,38 +28,80 @@ const settleWithinMs = 4000
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRing | Settings | Wakeups> =
+export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatcher | KeyRing | Settings | Wakeups> =
   Layer.effectDiscard(
     Effect.gen(function* () {
       const queue = yield* DeliveryQueue
+      const timers = yield* Timers
       const wakeups = yield* Wakeups
       const attempt = yield* Attempt.make
       const { leaseMs, tenantConcurrency, webhooks, workerConcurrency } = yield* Settings
-      const settle = yield* Settler.make(queue, leaseMs)
+      const settle = yield* Batcher.make<Settlement, boolean>({
+        name: "settlements",
+        patienceMs: leaseMs,
+        write: (settlements) =>
+          Effect.map(queue.settle(settlements), (settled) => {
+            const ids = new Set(settled)
+            return settlements.map(({ id }) => ids.has(id))
+          })
+      })
       const inFlight = yield* FiberSet.make()
 
+      // When a retry or a lease is due, as far as this worker knows, and whether a place that is freed is waited for.
+      let elapseAt = 0
+      let placeWanted = true
+
       const deliver = Effect.fnUntraced(function* (delivery: ClaimedDelivery) {
-        yield* settle(yield* attempt(delivery))
-        // A place is free, here and in the bound of the organization.
-        yield* wakeups.wake("deliveries")
+        const settlement = yield* attempt(delivery)
+        if ((yield* settle(settlement)) !== true) {
+          yield* Metric.update(EngineMetrics.leasesLost("deliveries"), 1)
+          yield* Effect.logWarning("A delivery was in other hands when it was settled").pipe(
+            Effect.annotateLogs({ deliveryId: delivery.id, eventId: delivery.event_id })
+          )
+        }
+        const retryAt = settlement.next_retry_at === null ? Infinity : Date.parse(settlement.next_retry_at)
+        if (retryAt < elapseAt) {
+          elapseAt = retryAt
+          yield* wakeups.nudge("deliveries")
+        }
+        if (placeWanted) yield* wakeups.wakeHere("deliveries")
       })
 
       yield* Effect.addFinalizer(() =>
         Effect.timeoutOption(FiberSet.awaitEmpty(inFlight), Duration.millis(webhooks.timeoutMs + settleWithinMs))
       )
 
-      const round = Effect.gen(function* () {
+      const round = Effect.fnUntraced(function* (woken: boolean) {
+        const now = yield* Clock.currentTimeMillis
+        if (now >= elapseAt) {
+          const elapsed = yield* timers.elapse
+          elapseAt = Math.min(elapsed.next ?? Infinity, now + Poller.sweepMs)
+          yield* Metric.update(EngineMetrics.leasesExpired, elapsed.leases)
+          if (!woken && !elapsed.anyReady) return { restUntil: elapseAt }
+        } else if (!woken) return { restUntil: elapseAt }
+
         const free = workerConcurrency - (yield* FiberSet.size(inFlight))
-        if (free <= 0) return false
-        const claimed = yield* queue.claim({
+        // What is settled during the claim may be what the claim misses.
+        placeWanted = true
+        if (free <= 0) return { restUntil: elapseAt }
+        const claim = queue.claim({
           limit: Math.min(free, claimAtMost),
-          perOrganization: tenantConcurrency,
+          // However many organizations have receivers that hang, a place is left for the next.
+          perOrganization: Math.min(tenantConcurrency, free),
           leaseMs
         })
-        for (const delivery of claimed) yield* FiberSet.run(inFlight, deliver(delivery))
-        return claimed.length > 0
+        const { deliveries, heldBack, more } = yield* EngineMetrics.timed(
+          EngineMetrics.claimSeconds("deliveries"),
+          claim
+        )
+        placeWanted = heldBack
+        for (const delivery of deliveries) {
+          yield* FiberSet.run(inFlight, Trace.under(deliver(delivery), delivery.trace))
+        }
+        if (!more) return { restUntil: elapseAt }
+        return deliveries.length > 0 ? "again" : "soon"
       })
 
-      yield* Poller.run({ kind: "deliveries", round, nextDueAfter: queue.nextDueAfter, wakeups })
+      yield* Poller.run({ kind: "deliveries", round, wakeups })
     })
   )

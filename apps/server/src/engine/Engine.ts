@@ -8,15 +8,19 @@ import { Effect, Layer } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
 import * as DeliveryWorker from "./DeliveryWorker.ts"
+import * as EnginePool from "./EnginePool.ts"
 import * as InvoiceQueue from "./InvoiceQueue.ts"
 import * as InvoiceWorker from "./InvoiceWorker.ts"
+import * as Timers from "./Timers.ts"
 
 const layerDispatcher = Layer.unwrap(
-  Effect.map(Settings, ({ webhooks }) =>
+  Effect.map(Settings, ({ webhooks, workerConcurrency }) =>
     Dispatcher.layer({
       allowHttp: webhooks.allowHttp,
       allowNetworks: webhooks.allowNetworks,
-      deadlineMs: webhooks.timeoutMs
+      deadlineMs: webhooks.timeoutMs,
+      // The queue is in the database: nothing waits for a connection while its deadline runs.
+      maxConnectionsPerTarget: workerConcurrency
     })
   )
 )
@@ -29,5 +33,5 @@ const layerDispatcher = Layer.unwrap(
  */
 export const layer = Layer.mergeAll(
   InvoiceWorker.layer.pipe(Layer.provide(InvoiceQueue.layer)),
-  DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, layerDispatcher]))
-)
+  DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, Timers.layer, layerDispatcher]))
+).pipe(Layer.provide(EnginePool.layer))

@@ -4,19 +4,22 @@
  *
  * @since 0.1.0
  */
-import { type Invoice, InvoiceState, RetrySchedule } from "@govoice/core"
-import { Clock, Effect, Layer, Result } from "effect"
-import { type GatewayInvoice, type InvoiceGateway, InvoiceGateways, type Temporary } from "../gateway/InvoiceGateway.ts"
+import { Clock, Duration, Effect, FiberSet, Layer, Metric, Random } from "effect"
+import { type GatewayInvoice, type InvoiceGateway, InvoiceGateways } from "../gateway/InvoiceGateway.ts"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import * as Trace from "../observability/Trace.ts"
 import { Settings } from "../settings/Settings.ts"
-import { type ClaimedInvoice, InvoiceQueue, type Move } from "./InvoiceQueue.ts"
+import * as Batcher from "./Batcher.ts"
+import * as InvoiceMoves from "./InvoiceMoves.ts"
+import { type ClaimedInvoice, InvoiceQueue, type Move, type Moving } from "./InvoiceQueue.ts"
 import * as Poller from "./Poller.ts"
 import { Wakeups } from "./Wakeups.ts"
 
-const batch = 50
-const concurrency = 10
+// How many invoices a worker has in its hands. Each has its document with it, so this bounds memory, too.
+const concurrency = 50
 
-// How soon a gateway is asked again for a verdict or a receipt when it failed and did not say.
-const askAgainMs = 30_000
+// What a stop waits for gateways to answer.
+const stopWithinMs = 4000
 
 const toGatewayInvoice = (invoice: ClaimedInvoice): GatewayInvoice => ({
   id: invoice.id,
@@ -26,126 +29,31 @@ const toGatewayInvoice = (invoice: ClaimedInvoice): GatewayInvoice => ({
   invoiceXml: invoice.xml,
   createdAt: invoice.created_at.getTime(),
   attempt: invoice.attempt_count,
+  interrupted: invoice.taken_over,
   reference: invoice.reference
 })
 
-type Trigger = Exclude<InvoiceState.Trigger, "claim">
-
-// A claimed invoice can always take what its gateway may answer: anything else is a mistake of ours.
-const follow = (invoice: ClaimedInvoice, trigger: Trigger): Pick<Move, "status" | "emits"> => ({
-  status: Result.getOrThrow(InvoiceState.next(invoice.status, trigger)),
-  emits: InvoiceState.emits[trigger]
-})
-
-const stay = (invoice: ClaimedInvoice, dueAt: Date): Move => ({ status: invoice.status, emits: null, dueAt })
-
-const afterMs = (now: number, milliseconds: number): Date => new Date(now + milliseconds)
-
-const rejected = (invoice: ClaimedInvoice, now: number, rejection: Invoice.Reason): Move => ({
-  ...follow(invoice, "reject"),
-  dueAt: null,
-  completedAt: new Date(now),
-  rejection,
-  failure: null
-})
-
-const failed = (invoice: ClaimedInvoice, now: number, failure: Invoice.Reason): Move => ({
-  ...follow(invoice, "fail"),
-  dueAt: null,
-  completedAt: new Date(now),
-  failure
-})
-
-const retrying = (invoice: ClaimedInvoice, now: number, answer: Temporary): Move => {
-  const wait =
-    answer.retryAfterMs ??
-    RetrySchedule.nextWait({ attempt: invoice.attempt_count, random: Math.random() })
-  if (wait === undefined) return failed(invoice, now, answer.reason)
-  const at = afterMs(now, wait)
-  return { ...follow(invoice, "retry"), dueAt: at, nextAttemptAt: at, failure: answer.reason }
-}
-
-const submit = Effect.fnUntraced(function* (gateway: InvoiceGateway, invoice: ClaimedInvoice) {
-  const answer = yield* gateway.submit(toGatewayInvoice(invoice))
-  const now = yield* Clock.currentTimeMillis
-  switch (answer._tag) {
-    case "Submitted":
-      return {
-        ...follow(invoice, "submit"),
-        dueAt: afterMs(now, answer.pollAfterMs),
-        submittedAt: new Date(now),
-        reference: answer.reference,
-        failure: null
-      } satisfies Move
-    case "Ambiguous": {
-      const at = afterMs(now, answer.retryAfterMs)
-      return {
-        ...follow(invoice, "retry"),
-        dueAt: at,
-        nextAttemptAt: at,
-        reference: answer.reference,
-        failure: answer.reason
-      } satisfies Move
-    }
-    case "Rejected":
-      return rejected(invoice, now, answer.reason)
-    case "Temporary":
-      return retrying(invoice, now, answer)
-    case "Permanent":
-      return failed(invoice, now, answer.reason)
-  }
-})
-
-const poll = Effect.fnUntraced(function* (gateway: InvoiceGateway, invoice: ClaimedInvoice) {
-  const answer = yield* gateway.poll(toGatewayInvoice(invoice))
-  const now = yield* Clock.currentTimeMillis
-  switch (answer._tag) {
-    case "Pending":
-      return stay(invoice, afterMs(now, answer.pollAfterMs))
-    case "Accepted":
-      return {
-        ...follow(invoice, "accept"),
-        dueAt: afterMs(now, answer.receiptAfterMs),
-        completedAt: new Date(now),
-        officialNumber: answer.officialNumber
-      } satisfies Move
-    case "Rejected":
-      return rejected(invoice, now, answer.reason)
-    case "Temporary":
-      return stay(invoice, afterMs(now, answer.retryAfterMs ?? askAgainMs))
-    case "Permanent":
-      return failed(invoice, now, answer.reason)
-  }
-})
-
-const fetchReceipt = Effect.fnUntraced(function* (gateway: InvoiceGateway, invoice: ClaimedInvoice) {
-  const answer = yield* gateway.receipt(toGatewayInvoice(invoice))
-  const now = yield* Clock.currentTimeMillis
-  switch (answer._tag) {
-    case "Available":
-      return { ...follow(invoice, "receipt"), dueAt: null, receipt: answer.xml } satisfies Move
-    case "NotYet":
-      return stay(invoice, afterMs(now, answer.retryAfterMs))
-    case "Temporary":
-      return stay(invoice, afterMs(now, answer.retryAfterMs ?? askAgainMs))
-    case "Permanent":
-      return { status: invoice.status, emits: null, dueAt: null } satisfies Move
-  }
-})
+const moment = Effect.all({ now: Clock.currentTimeMillis, random: Random.next })
 
 const ask = (gateway: InvoiceGateway, invoice: ClaimedInvoice): Effect.Effect<Move> => {
+  const told = toGatewayInvoice(invoice)
   switch (invoice.status) {
     case "submitted":
-      return poll(gateway, invoice)
+      return Effect.zipWith(gateway.poll(told), moment, (answer, at) => InvoiceMoves.afterPoll(invoice, answer, at))
     case "accepted":
-      return fetchReceipt(gateway, invoice)
+      return Effect.zipWith(gateway.receipt(told), moment, (answer, at) =>
+        InvoiceMoves.afterReceipt(invoice, answer, at)
+      )
     default:
-      return submit(gateway, invoice)
+      return Effect.zipWith(gateway.submit(told), moment, (answer, at) =>
+        InvoiceMoves.afterSubmission(invoice, answer, at)
+      )
   }
 }
 
 /**
- * Layer that runs the invoice worker for as long as it lives.
+ * Layer that runs the invoice worker for as long as it lives. When it closes it claims nothing more, and lets gateways
+ * answer for a moment.
  *
  * @category layers
  * @since 0.1.0
@@ -157,31 +65,61 @@ export const layer: Layer.Layer<never, never, InvoiceQueue | InvoiceGateways | W
       const gateways = yield* InvoiceGateways
       const wakeups = yield* Wakeups
       const { leaseMs } = yield* Settings
+      const write = yield* Batcher.make<Moving, boolean>({
+        name: "moves of invoices",
+        patienceMs: leaseMs,
+        write: queue.move
+      })
+      const inHand = yield* FiberSet.make()
 
-      const advance = Effect.fn("InvoiceWorker.advance")(
-        function* (invoice: ClaimedInvoice) {
-          yield* Effect.annotateCurrentSpan({ invoiceId: invoice.id })
-          const gateway = gateways[invoice.mode]
-          // The gateway was taken out of the deployment: the lease brings the invoice back.
-          if (gateway === undefined) return
-          const move = yield* ask(gateway, invoice)
-          const moved = yield* queue.move(invoice, move)
-          if (moved && move.emits !== null) yield* wakeups.wake("deliveries")
-        },
-        (effect, invoice) =>
-          Effect.catchCause(effect, (cause) =>
+      // When an invoice is due, as far as this worker knows, and whether a place that is freed is waited for.
+      let dueAt = 0
+      let placeWanted = true
+
+      const advance = Effect.fn("InvoiceWorker.advance")(function* (invoice: ClaimedInvoice) {
+        yield* Effect.annotateCurrentSpan({ invoiceId: invoice.id, status: invoice.status })
+        const gateway = gateways[invoice.mode]
+        // The gateway was taken out of the deployment: the lease brings the invoice back.
+        if (gateway === undefined) return
+        const move = yield* ask(gateway, invoice)
+        const moved = yield* write({ invoice, move })
+        if (moved !== true) return yield* Metric.update(EngineMetrics.leasesLost("invoices"), 1)
+        yield* Metric.update(EngineMetrics.invoiceMoves(move.status), 1)
+        yield* Effect.logDebug("An invoice moved on").pipe(
+          Effect.annotateLogs({ invoiceId: invoice.id, from: invoice.status, to: move.status })
+        )
+        if (move.emits !== null) yield* wakeups.wake("deliveries")
+        if (move.dueAt !== null && move.dueAt.getTime() < dueAt) {
+          dueAt = move.dueAt.getTime()
+          yield* wakeups.nudge("invoices")
+        }
+      })
+
+      const inBackground = (invoice: ClaimedInvoice) =>
+        Trace.under(advance(invoice), invoice.trace).pipe(
+          Effect.catchCause((cause) =>
             Effect.logError("An invoice could not be moved on; its lease will bring it back", cause).pipe(
               Effect.annotateLogs({ invoiceId: invoice.id })
             )
-          )
-      )
+          ),
+          Effect.andThen(Effect.suspend(() => (placeWanted ? wakeups.wakeHere("invoices") : Effect.void)))
+        )
 
-      const round = Effect.gen(function* () {
-        const claimed = yield* queue.claim(batch, leaseMs)
-        yield* Effect.forEach(claimed, advance, { concurrency, discard: true })
-        return claimed.length === batch
+      yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(inHand), Duration.millis(stopWithinMs)))
+
+      const round = Effect.fnUntraced(function* (woken: boolean) {
+        if (!woken && (yield* Clock.currentTimeMillis) < dueAt) return { restUntil: dueAt }
+        const free = concurrency - (yield* FiberSet.size(inHand))
+        placeWanted = true
+        if (free <= 0) return { restUntil: Infinity }
+        const claim = queue.claim({ limit: free, leaseMs })
+        const { invoices, nextDueAt } = yield* EngineMetrics.timed(EngineMetrics.claimSeconds("invoices"), claim)
+        placeWanted = false
+        dueAt = Math.min(nextDueAt ?? Infinity, (yield* Clock.currentTimeMillis) + Poller.sweepMs)
+        for (const invoice of invoices) yield* FiberSet.run(inHand, inBackground(invoice))
+        return { restUntil: dueAt }
       })
 
-      yield* Poller.run({ kind: "invoices", round, nextDueAfter: queue.nextDueAfter, wakeups })
+      yield* Poller.run({ kind: "invoices", round, wakeups })
     })
   )

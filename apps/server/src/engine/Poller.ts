@@ -6,8 +6,29 @@
 import { Clock, Duration, Effect, type Scope } from "effect"
 import type { Kind, Wakeups } from "./Wakeups.ts"
 
-// A wake-up that was lost costs this much at most.
-const sweepMs = 1000
+/**
+ * How a round ended.
+ *
+ * **Details**
+ *
+ * - `again`: there is more to do at once.
+ * - `soon`: somebody else is at it and will be done in a moment.
+ * - `restUntil`: nothing to do before then, in milliseconds since the epoch, unless somebody wakes the worker.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Round = "again" | "soon" | { readonly restUntil: number }
+
+/**
+ * How often a worker looks for work that nobody told it of. A wake-up that was lost costs this much at most.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const sweepMs = 1000
+
+const soonMs = 5
 
 // The database may be away for a while: workers come back by themselves.
 const restAfterFailure = Duration.seconds(1)
@@ -17,29 +38,32 @@ const restAfterFailure = Duration.seconds(1)
  *
  * **Details**
  *
- * `round` says whether there may be more to do at once. What was due when it began and was not taken is held back, by a
- * bound or by another worker, and somebody will say when it is free; `nextDueAfter` is asked for what becomes due later.
- * A round that fails is logged and tried again.
+ * A round is told whether somebody said that there is work, or its time has come. One that fails is logged and tried
+ * again.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const run = (options: {
   readonly kind: Kind
-  readonly round: Effect.Effect<boolean>
-  readonly nextDueAfter: (milliseconds: number) => Effect.Effect<number | undefined>
+  readonly round: (woken: boolean) => Effect.Effect<Round, unknown>
   readonly wakeups: Wakeups["Service"]
 }): Effect.Effect<void, never, Scope.Scope> => {
-  const turn = Effect.gen(function* () {
-    const begun = yield* Clock.currentTimeMillis
-    if (yield* Effect.uninterruptible(options.round)) return
-    const dueAt = (yield* options.nextDueAfter(begun)) ?? Infinity
+  let woken = true
+
+  const rest = Effect.fnUntraced(function* (round: Round) {
+    if (round === "again") return yield* Effect.yieldNow
+    if (round === "soon") return yield* Effect.sleep(soonMs)
     const now = yield* Clock.currentTimeMillis
-    yield* options.wakeups.wait(options.kind, Math.min(dueAt - now, sweepMs))
-  }).pipe(
+    woken = yield* options.wakeups.wait(options.kind, Math.min(round.restUntil - now, sweepMs))
+  })
+
+  const turn = Effect.uninterruptible(Effect.suspend(() => options.round(woken))).pipe(
+    Effect.flatMap(rest),
     Effect.catchCause((cause) =>
-      Effect.logError(`A round of work on ${options.kind} failed and is tried again`, cause).pipe(
-        Effect.andThen(Effect.sleep(restAfterFailure))
+      Effect.logWarning(`A round of work on ${options.kind} failed and is tried again`, cause).pipe(
+        Effect.andThen(Effect.sleep(restAfterFailure)),
+        Effect.andThen(Effect.sync(() => (woken = true)))
       )
     )
   )

@@ -8,6 +8,7 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
+import { randomBytes } from "node:crypto"
 import { Shared } from "../database/Database.ts"
 
 /**
@@ -31,8 +32,12 @@ export class Wakeups extends Context.Service<
   {
     /** Wakes the workers of this kind, here and elsewhere. Never waits and never fails. */
     readonly wake: (kind: Kind) => Effect.Effect<void>
-    /** Waits until somebody wakes this kind, or as long as given, in milliseconds. */
-    readonly wait: (kind: Kind, milliseconds: number) => Effect.Effect<void>
+    /** Wakes the worker of this kind in this process alone. */
+    readonly wakeHere: (kind: Kind) => Effect.Effect<void>
+    /** Ends the wait of this kind in this process, to wait for another time: there is nothing to do yet. */
+    readonly nudge: (kind: Kind) => Effect.Effect<void>
+    /** Waits until somebody wakes or nudges this kind, or as long as given, in milliseconds. Says whether it was woken. */
+    readonly wait: (kind: Kind, milliseconds: number) => Effect.Effect<boolean>
   }
 >()("@govoice/server/engine/Wakeups") {}
 
@@ -54,47 +59,64 @@ export const layer: Layer.Layer<Wakeups, never, PgClient.PgClient | Shared> = La
   Effect.gen(function* () {
     const pg = yield* PgClient.PgClient
     const shared = yield* Shared
-    const signals = {
-      invoices: yield* Queue.sliding<void>(1),
-      deliveries: yield* Queue.sliding<void>(1)
+    // A process has woken itself already when it hears its own notification.
+    const self = randomBytes(6).toString("base64url")
+    const signals = { invoices: yield* Queue.sliding<void>(1), deliveries: yield* Queue.sliding<void>(1) }
+    const outbox = yield* Queue.unbounded<Kind>()
+    const unannounced = new Set<Kind>()
+
+    const awake = new Set<Kind>()
+
+    const nudge = (kind: Kind) => void Queue.offerUnsafe(signals[kind], undefined)
+    const signal = (kind: Kind) => {
+      awake.add(kind)
+      nudge(kind)
     }
-    const outbox = { invoices: yield* Queue.sliding<void>(1), deliveries: yield* Queue.sliding<void>(1) }
 
-    const signal = (kind: Kind) => Effect.sync(() => void Queue.offerUnsafe(signals[kind], undefined))
+    const announce = Queue.takeAll(outbox).pipe(
+      Effect.flatMap(() => {
+        const payload = [self, ...unannounced].join(" ")
+        unannounced.clear()
+        return Effect.ignore(pg.notify(channel, payload))
+      }),
+      Effect.andThen(Effect.sleep(spacing)),
+      Effect.forever
+    )
 
-    const announce = (kind: Kind) =>
-      Queue.take(outbox[kind]).pipe(
-        Effect.andThen(Effect.ignore(pg.notify(channel, kind))),
-        Effect.andThen(Effect.sleep(spacing)),
-        Effect.forever
-      )
+    const hear = (payload: string) =>
+      Effect.sync(() => {
+        const [sender, ...named] = payload.split(" ")
+        if (sender !== self) for (const kind of kinds) if (named.includes(kind)) signal(kind)
+      })
 
     const listen = Effect.scoped(
       Effect.gen(function* () {
         const notifications = yield* pg.listen(channel)
         // Something may have been missed while nobody listened.
-        yield* Effect.forEach(kinds, signal)
-        yield* Stream.fromQueue(notifications).pipe(
-          Stream.runForEach(({ payload }) =>
-            Effect.forEach(kinds.filter((kind) => kind === payload), signal, { discard: true })
-          )
-        )
+        kinds.forEach(signal)
+        yield* Stream.fromQueue(notifications).pipe(Stream.runForEach(({ payload }) => hear(payload)))
       })
     ).pipe(Effect.andThen(Effect.fail("closed")), Effect.retry(reconnect), Effect.ignore)
 
     if (shared) {
-      yield* Effect.forEach(kinds, (kind) => Effect.forkScoped(announce(kind)))
+      yield* Effect.forkScoped(announce)
       yield* Effect.forkScoped(listen)
     }
 
     return {
       wake: (kind) =>
         Effect.sync(() => {
-          Queue.offerUnsafe(signals[kind], undefined)
-          if (shared) Queue.offerUnsafe(outbox[kind], undefined)
+          signal(kind)
+          if (!shared || unannounced.has(kind)) return
+          unannounced.add(kind)
+          Queue.offerUnsafe(outbox, kind)
         }),
+      wakeHere: (kind) => Effect.sync(() => signal(kind)),
+      nudge: (kind) => Effect.sync(() => nudge(kind)),
       wait: (kind, milliseconds) =>
-        Effect.asVoid(Effect.timeoutOption(Queue.take(signals[kind]), Duration.millis(Math.max(0, milliseconds))))
+        Effect.map(Effect.timeoutOption(Queue.take(signals[kind]), Duration.millis(Math.max(0, milliseconds))), () =>
+          awake.delete(kind)
+        )
     }
   })
 )

@@ -28,6 +28,11 @@ export interface GatewayInvoice {
   readonly createdAt: number
   /** How many submissions were begun, this one included. */
   readonly attempt: number
+  /**
+   * Whether a worker was lost while it was at this very step. A submission may then have reached the system, although
+   * nobody heard of it: it has to be found out before anything is submitted again.
+   */
+  readonly interrupted: boolean
   /** What an earlier answer said to keep; `null` before the first. */
   readonly reference: string | null
 }

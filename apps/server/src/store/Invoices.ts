@@ -179,7 +179,7 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient | InvoiceGa
         RETURNING id
       ), document AS (
         INSERT INTO invoice_documents (invoice_id, xml) SELECT id, ${submission.invoiceXml} FROM moved
-      ), ${milestoneSteps(milestone)}
+      ), ${milestoneSteps([milestone])}
       SELECT id FROM moved
     `
 

@@ -38,6 +38,7 @@ export const invoice: GatewayInvoice = {
   invoiceXml,
   createdAt: Date.parse("2026-11-20T08:15:30.045Z"),
   attempt: 1,
+  interrupted: false,
   reference: null
 }
 

@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 // `due_at` says when a worker may act: for a claimed invoice that is when its lease runs out. It is null when nothing is
-// left to do. `claims` counts the claims: it is the fencing number of the worker that holds the invoice.
+// left to do. `claims` counts the claims: it is the fencing number of the worker that holds the invoice. `held` tells a
+// claimed invoice from one that waits: a claim that finds it set takes over from a worker that was lost.
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -19,11 +20,13 @@ export default Effect.gen(function* () {
       attempt_count   integer NOT NULL DEFAULT 0,
       claims          integer NOT NULL DEFAULT 0,
       upo_available   boolean NOT NULL DEFAULT false,
+      held            boolean NOT NULL DEFAULT false,
       mode            text NOT NULL,
       status          text NOT NULL,
       scenario        text,
       official_number text,
       reference       text,
+      trace           text,
       rejection       jsonb,
       failure         jsonb,
       metadata        json NOT NULL,
@@ -41,10 +44,18 @@ export default Effect.gen(function* () {
       ),
       CONSTRAINT invoices_number_accepted      CHECK ((status = 'accepted') = (official_number IS NOT NULL)),
       CONSTRAINT invoices_rejection_rejected   CHECK ((status = 'rejected') = (rejection IS NOT NULL)),
-      CONSTRAINT invoices_upo_accepted         CHECK (NOT upo_available OR status = 'accepted')
-    )
+      CONSTRAINT invoices_upo_accepted         CHECK (NOT upo_available OR status = 'accepted'),
+      CONSTRAINT invoices_unfinished_due       CHECK (
+        status NOT IN ('queued', 'submitting', 'retrying', 'submitted') OR due_at IS NOT NULL
+      ),
+      CONSTRAINT invoices_held_due             CHECK (NOT held OR due_at IS NOT NULL)
+    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)
   `
+  // The oldest of all come first; when they are more than a claim takes, organizations take turns.
   yield* sql`CREATE INDEX invoices_due_at_idx ON invoices (due_at, id) WHERE due_at IS NOT NULL`
+  yield* sql`
+    CREATE INDEX invoices_organization_id_due_at_idx ON invoices (organization_id, due_at, id) WHERE due_at IS NOT NULL
+  `
   yield* sql`CREATE INDEX invoices_organization_id_id_idx ON invoices (organization_id, id DESC)`
 
   // Apart from the invoice, so that moving an invoice on does not rewrite its document.

@@ -2,7 +2,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 // The delivery row is the queue entry: there is no second queue to disagree with it. `due_at` and `claims` are as in
-// the invoices.
+// the invoices. `ready` says that it can be claimed at once; it is false while a worker holds the delivery and while it
+// waits for its retry, so what waits for a time costs nothing to those who look for work.
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -14,6 +15,7 @@ export default Effect.gen(function* () {
       invoice_id      text COLLATE "C" NOT NULL,
       created_at      timestamptz NOT NULL,
       type            text NOT NULL,
+      trace           text,
       body            text NOT NULL,
 
       CONSTRAINT events_pkey                 PRIMARY KEY (id),
@@ -28,6 +30,7 @@ export default Effect.gen(function* () {
     )
   `
 
+  // The endpoint leads the primary key, because lists are of one endpoint; whoever writes a delivery knows both.
   yield* sql`
     CREATE TABLE deliveries (
       id                 text COLLATE "C" NOT NULL,
@@ -43,41 +46,52 @@ export default Effect.gen(function* () {
       attempt_count      integer NOT NULL DEFAULT 0,
       claims             integer NOT NULL DEFAULT 0,
       last_http_status   smallint,
+      ready              boolean NOT NULL DEFAULT true,
       status             text NOT NULL,
       event_type         text NOT NULL,
       last_error_summary text,
 
-      CONSTRAINT deliveries_pkey                 PRIMARY KEY (id),
+      CONSTRAINT deliveries_pkey                 PRIMARY KEY (endpoint_id, id),
       CONSTRAINT deliveries_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations (id),
       CONSTRAINT deliveries_endpoint_id_fkey     FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints (id),
       CONSTRAINT deliveries_event_id_fkey        FOREIGN KEY (event_id) REFERENCES events (id),
-      CONSTRAINT deliveries_endpoint_event_key   UNIQUE (endpoint_id, event_id),
+      CONSTRAINT deliveries_event_endpoint_key   UNIQUE (event_id, endpoint_id),
       CONSTRAINT deliveries_status_known         CHECK (
         status IN ('pending', 'delivering', 'succeeded', 'retrying', 'failed', 'endpoint_disabled')
       ),
       CONSTRAINT deliveries_due_unfinished       CHECK (
         (status IN ('pending', 'delivering', 'retrying')) = (due_at IS NOT NULL)
       ),
+      CONSTRAINT deliveries_ready_unfinished     CHECK (NOT ready OR due_at IS NOT NULL),
+      CONSTRAINT deliveries_pending_ready        CHECK (status <> 'pending' OR ready),
       CONSTRAINT deliveries_next_retry_retrying  CHECK ((status = 'retrying') = (next_retry_at IS NOT NULL)),
-      CONSTRAINT deliveries_delivered_succeeded  CHECK ((status = 'succeeded') = (delivered_at IS NOT NULL))
-    )
+      CONSTRAINT deliveries_delivered_succeeded  CHECK ((status = 'succeeded') = (delivered_at IS NOT NULL)),
+      CONSTRAINT deliveries_counts_not_negative  CHECK (attempt_count >= 0 AND claims >= 0)
+    ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0, autovacuum_analyze_scale_factor = 0.1)
   `
+  // What can be claimed: organization by organization, endpoint by endpoint, the oldest first.
   yield* sql`
-    CREATE INDEX deliveries_organization_id_due_at_idx ON deliveries (organization_id, due_at, id)
-    WHERE due_at IS NOT NULL
+    CREATE INDEX deliveries_ready_idx ON deliveries (organization_id, endpoint_id, due_at, id) WHERE ready
   `
-  yield* sql`CREATE INDEX deliveries_next_retry_at_idx ON deliveries (next_retry_at) WHERE next_retry_at IS NOT NULL`
-  yield* sql`CREATE INDEX deliveries_endpoint_id_id_idx ON deliveries (endpoint_id, id DESC)`
+  // What waits for a time: retries, and leases that may run out.
+  yield* sql`
+    CREATE INDEX deliveries_waiting_idx ON deliveries (due_at) WHERE due_at IS NOT NULL AND NOT ready
+  `
+  // What did not get through, so that an owner finds it among millions that did.
+  yield* sql`
+    CREATE INDEX deliveries_undelivered_idx ON deliveries (endpoint_id, status, id)
+    WHERE status IN ('retrying', 'failed', 'endpoint_disabled')
+  `
 
-  // One row for each organization: who claims its deliveries locks it, so the count holds over all workers. A page that
-  // is half empty keeps the many updates on it.
+  // One row for each organization: who claims its deliveries locks it, so the counts hold over all workers. They are by
+  // endpoint; one that has nothing in flight has no count. A page that is half empty keeps the many updates on it.
   yield* sql`
     CREATE TABLE lanes (
       organization_id text COLLATE "C" NOT NULL,
-      in_flight       integer NOT NULL DEFAULT 0,
+      in_flight       jsonb NOT NULL DEFAULT '{}',
 
-      CONSTRAINT lanes_pkey                 PRIMARY KEY (organization_id),
-      CONSTRAINT lanes_in_flight_not_negative CHECK (in_flight >= 0)
-    ) WITH (fillfactor = 50)
+      CONSTRAINT lanes_pkey               PRIMARY KEY (organization_id),
+      CONSTRAINT lanes_in_flight_positive CHECK (NOT in_flight @? '$.* ? (@ < 1)')
+    ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)
   `
 })

@@ -1,0 +1,150 @@
+/**
+ * The story that the demo tells, step by step. Whatever it starts is stopped again, also when a step fails.
+ */
+import { createClient, createControlPlane, type WebhookDelivery } from "@govoice/client"
+import { startReceiver } from "@govoice/example-receiver"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Screen } from "./Screen.ts"
+import { startServer } from "./startServer.ts"
+import { Webhooks } from "./Webhooks.ts"
+
+const stepMs = 500
+const scenarios = ["rejected", "temporary_failure", "delayed"] as const
+
+const invoiceFile = fileURLToPath(new URL("../../invoices/fa3-vat23.xml", import.meta.url))
+const outFolder = fileURLToPath(new URL("../out", import.meta.url))
+
+const owner = { email: "owner@example.com", password: "correct horse battery" }
+
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1).padStart(5)} s`
+
+export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> => {
+  const begun = performance.now()
+  await using stack = new AsyncDisposableStack()
+
+  screen.line(screen.style("bold", "Govoice, end to end"))
+  screen.status("  starting a server on an embedded Postgres…")
+  const server = await startServer(stepMs)
+  stack.defer(() => server.stop())
+  screen.status("")
+  screen.done("server", `${server.url}  (embedded Postgres, in memory; API reference at /docs)`)
+
+  const webhooks = new Webhooks()
+  const dataDir = await mkdtemp(join(tmpdir(), "govoice-demo-"))
+  stack.defer(() => rm(dataDir, { recursive: true, force: true }))
+  const secrets: Array<string> = []
+  const receiver = await startReceiver({
+    secrets: () => secrets,
+    dataDir,
+    onWebhook: (webhook) => webhooks.add(webhook)
+  })
+  stack.defer(() => receiver.close())
+  screen.done("receiver", `${receiver.url}  (checks every signature, remembers every event)`)
+
+  const controlPlane = createControlPlane({ baseUrl: server.url })
+  await controlPlane.accounts.create(owner)
+  await controlPlane.login(owner)
+  const organization = await controlPlane.organizations.create({ name: "Example" })
+  const key = await controlPlane.apiKeys.create(organization.id, { mode: "test", name: "demo" })
+  const endpoint = await controlPlane.webhookEndpoints.create(organization.id, {
+    url: receiver.url,
+    eventTypes: ["*"]
+  })
+  secrets.push(endpoint.secret)
+  screen.done("organization", organization.id)
+  screen.done("test key", `sk_test_…${key.last4}`)
+  screen.done("endpoint", `${endpoint.id}  (all event types)`)
+
+  const client = createClient({ baseUrl: server.url, apiKey: key.secret })
+  const invoiceXml = await readFile(invoiceFile, "utf8")
+
+  screen.heading(`An invoice, FA(3), ${invoiceXml.length} characters`)
+  const submittedAt = performance.now()
+  const say = (what: string) => screen.line(`  ${screen.style("dim", seconds(submittedAt))}  ${what}`)
+  const stopListening = webhooks.listen(({ event }) =>
+    say(`${screen.style("green", "webhook verified")}  ${screen.style("cyan", event.type)}`)
+  )
+
+  const invoice = await client.invoices.submit({ invoiceXml, metadata: { order: "4711" } }, { signal })
+  say(`submitted         ${invoice.id}, ${screen.style("yellow", invoice.status)}`)
+  let status = invoice.status
+  const final = await client.invoices.waitForUpo(invoice.id, {
+    signal,
+    onProgress: (now) => {
+      if (now.status !== status) say(`status            ${screen.style("yellow", now.status)}`)
+      status = now.status
+      screen.status(`  ${now.id} is ${now.status}…`)
+    }
+  })
+  screen.status("")
+  await webhooks.until(invoice.id, "invoice.upo_available", signal)
+  stopListening()
+
+  const upo = await client.invoices.downloadUpo(invoice.id, { signal })
+  const upoFile = join(outFolder, `upo-${invoice.id}.xml`)
+  await mkdir(outFolder, { recursive: true })
+  await writeFile(upoFile, await upo.bytes())
+  say(`official number   ${final.officialNumber}`)
+  say(`receipt saved     ${relative(process.cwd(), upoFile)}`)
+
+  screen.heading("The three other scenarios, side by side")
+  const stories = await Promise.all(
+    scenarios.map(async (sandboxScenario) => {
+      const { id } = await client.invoices.submit({ invoiceXml, sandboxScenario }, { signal })
+      const end = await client.invoices.waitUntilFinal(id, {
+        signal,
+        onProgress: (now) => screen.status(`  ${sandboxScenario}: ${now.status}…`)
+      })
+      if (end.status === "accepted") {
+        await client.invoices.waitForUpo(id, { signal })
+        await webhooks.until(id, "invoice.upo_available", signal)
+      } else await webhooks.until(id, end.status === "rejected" ? "invoice.rejected" : "invoice.failed", signal)
+      return { scenario: sandboxScenario, invoice: end }
+    })
+  )
+  screen.status("")
+  const shown = [{ scenario: "accepted", invoice: final }, ...stories]
+  screen.table(
+    ["scenario", "ends", "because", "webhooks, in the order they came"],
+    shown.map(({ invoice: end, scenario }) => [
+      scenario,
+      end.status,
+      end.rejection?.code ?? end.failure?.code ?? end.officialNumber ?? "",
+      webhooks
+        .of(end.id)
+        .map((type) => type.replace("invoice.", ""))
+        .join(" → ")
+    ])
+  )
+
+  screen.heading("What became of every delivery, newest first")
+  const deliveries: Array<WebhookDelivery> = []
+  for await (const delivery of controlPlane.deliveries.list(endpoint.id)) deliveries.push(delivery)
+  screen.table(
+    ["delivery", "event", "status", "attempts", "HTTP", "delivered at"],
+    deliveries.map((delivery) => [
+      delivery.id,
+      delivery.eventType,
+      delivery.status,
+      String(delivery.attemptCount),
+      String(delivery.lastHttpStatus ?? ""),
+      delivery.deliveredAt ?? ""
+    ])
+  )
+
+  const succeeded = deliveries.filter((delivery) => delivery.status === "succeeded").length
+  if (succeeded !== webhooks.count || deliveries.length !== webhooks.count) {
+    throw new Error(
+      `${webhooks.count} webhooks were verified, but ${succeeded} of ${deliveries.length} deliveries succeeded.`
+    )
+  }
+
+  screen.heading("In short")
+  screen.done("invoices", `${shown.length} submitted, each in its final state`)
+  screen.done("webhooks", `${webhooks.count} received and verified, ${webhooks.types.size} of 6 event types`)
+  screen.done("deliveries", `${succeeded} of ${deliveries.length} succeeded`)
+  screen.done("time", `${((performance.now() - begun) / 1000).toFixed(0)} s`)
+}

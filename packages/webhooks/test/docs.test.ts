@@ -1,0 +1,106 @@
+/**
+ * Runs the examples of the documentation: those in doc comments, in the README and in the guides. `// => value` behind a
+ * statement is what it has to evaluate to. What an example takes for granted is given to it: a secret in the environment
+ * and, where it says nothing of where it comes from, a `request`.
+ */
+import { signedWebhook } from "@govoice/webhooks/testing"
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
+import ts from "typescript"
+import { afterAll, assert, beforeAll, describe, it, vi } from "vitest"
+import { root } from "./support/built.ts"
+
+const repository = join(root, "../..")
+const scratch = join(root, "test/.doctest")
+const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
+
+const files = [
+  ...globSync("src/**/*.ts", { cwd: root }).map((file) => join(root, file)),
+  join(root, "README.md"),
+  join(repository, "docs/guides/webhooks.md"),
+  join(repository, "docs/guides/webhooks-other-languages.md")
+]
+
+const examplesOf = (file: string): ReadonlyArray<string> => {
+  const text = readFileSync(file, "utf8").replaceAll(/^ \* ?/gm, "")
+  return Array.from(text.matchAll(/^```ts\b.*\n([^]*?)^```$/gm), ([, code]) => code!)
+}
+
+const examples = files.flatMap((file) =>
+  examplesOf(file).map((code, index) => ({
+    name: `${relative(repository, file)} ${index + 1}`,
+    path: join(scratch, `${relative(repository, file).replaceAll(/\W+/g, "-")}-${index + 1}.ts`),
+    code
+  }))
+)
+
+/** The example with an assertion for each value that it claims. */
+const program = (code: string): string => {
+  const source = ts.createSourceFile("example.ts", code, ts.ScriptTarget.Latest, true)
+  const statements = source.statements.map((statement) => {
+    const expected = /^\s*\/\/ => (.+)/.exec(code.slice(statement.end))?.[1]
+    return expected !== undefined && ts.isExpressionStatement(statement)
+      ? `assert.deepStrictEqual<unknown>(${statement.expression.getText()}, ${expected})`
+      : statement.getText()
+  })
+  const declared = /\brequest\b/.test(code) && !/request\b.*(?:=>|\} =)/.test(code)
+  return [
+    'import { assert } from "vitest"',
+    ...(declared ? ["declare const request: Request"] : []),
+    ...statements,
+    "export {}"
+  ].join("\n")
+}
+
+beforeAll(() => {
+  rmSync(scratch, { recursive: true, force: true })
+  mkdirSync(scratch, { recursive: true })
+  for (const { path, code } of examples) writeFileSync(path, program(code))
+})
+afterAll(() => rmSync(scratch, { recursive: true }))
+
+describe("the examples", () => {
+  it("are there", () => assert.isAbove(examples.length, 15))
+
+  it("compile", { timeout: 60_000 }, () => {
+    const options: ts.CompilerOptions = {
+      target: ts.ScriptTarget.ES2023,
+      lib: ["lib.es2024.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"],
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      customConditions: ["source"],
+      types: ["node"],
+      typeRoots: [join(repository, "node_modules/@types")],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noPropertyAccessFromIndexSignature: true,
+      allowImportingTsExtensions: true,
+      skipLibCheck: true,
+      noEmit: true
+    }
+    const checked = ts.createProgram(
+      examples.map(({ path }) => path),
+      options
+    )
+    const complaints = ts.getPreEmitDiagnostics(checked).map(({ file, start, messageText }) => {
+      const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0
+      return `${file?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, "\n")}`
+    })
+    assert.deepStrictEqual(complaints, [])
+  })
+
+  it.each(examples)("run: $name", async ({ path }) => {
+    vi.stubEnv("WEBHOOK_SECRET", secret)
+    vi.stubEnv("NEW_SECRET", secret)
+    vi.stubEnv("OLD_SECRET", secret)
+    vi.stubGlobal("request", signedWebhook({ secret, type: "invoice.accepted" }).request)
+    vi.spyOn(console, "log").mockReturnValue(undefined)
+    try {
+      await import(path)
+    } finally {
+      vi.unstubAllEnvs()
+      vi.unstubAllGlobals()
+      vi.restoreAllMocks()
+    }
+  })
+})

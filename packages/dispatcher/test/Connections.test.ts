@@ -13,6 +13,7 @@ import {
   delivered,
   dispatcher,
   failed,
+  later,
   sendOnce,
   serveHttp,
   serveRaw,
@@ -142,6 +143,20 @@ describe("Connections", () => {
     assert.deepEqual(stable(await send({ url, body: "" })), delivered())
     await sleep(10)
     assert.deepEqual(stable(await send({ url, body: "" })), delivered())
+    assert.strictEqual(receiver.connections, 2)
+  })
+
+  it("are not kept when they are older than 5 minutes", async () => {
+    const receiver = await serveHttp()
+    const { send } = dispatcher()
+    const url = `http://name.test:${receiver.port}/`
+    await send({ url, body: "" })
+    await send({ url, body: "" })
+    assert.strictEqual(receiver.connections, 1)
+    later(300_001)
+    await send({ url, body: "" })
+    await until(() => receiver.open === 0, "the connection to close")
+    await send({ url, body: "" })
     assert.strictEqual(receiver.connections, 2)
   })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { blocked, delivered, dispatcher, failed, sendOnce, serveHttp, sleep, stable } from "./support/servers.ts"
+import { blocked, delivered, dispatcher, failed, later, sendOnce, serveHttp, sleep, stable } from "./support/servers.ts"
 
 const never = () => new Promise<never>(() => {})
 
@@ -93,6 +93,20 @@ describe("A lookup", () => {
     assert.isTrue(signals[0]!.aborted)
     await send({ url, body: "" })
     assert.strictEqual(signals.length, 2)
+  })
+
+  it("that hangs is not waited for by those who come much later", async () => {
+    const receiver = await serveHttp()
+    let lookups = 0
+    const { send } = dispatcher({
+      resolve: () => (++lookups === 1 ? never() : Promise.resolve(["127.0.0.1"]))
+    })
+    const url = `http://name.test:${receiver.port}/`
+    const stuck = send({ url, body: "", deadlineMs: 1_000 })
+    later(5_001)
+    assert.deepEqual(stable(await send({ url, body: "" })), delivered())
+    assert.strictEqual(lookups, 2)
+    assert.deepEqual(stable(await stuck), failed("timeout", false))
   })
 
   it("that comes too late changes nothing", async () => {

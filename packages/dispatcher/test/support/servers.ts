@@ -3,7 +3,7 @@ import * as http from "node:http"
 import * as https from "node:https"
 import * as net from "node:net"
 import { type DispatcherOptions, type DispatchRequest, makeDispatcher, type Outcome } from "@govoice/dispatcher"
-import { afterEach } from "vitest"
+import { afterEach, vi } from "vitest"
 import type { Certificate } from "./certificates.ts"
 
 const cleanups: Array<() => unknown> = []
@@ -26,6 +26,13 @@ export const until = async (condition: () => boolean, what = "the condition"): P
     if (performance.now() > end) throw new Error(`Waited 5 s for ${what}`)
     await sleep(5)
   }
+}
+
+/** Makes `performance.now` jump ahead, until the test has ended. */
+export const later = (milliseconds: number): void => {
+  const now = performance.now.bind(performance)
+  const spy = vi.spyOn(performance, "now").mockImplementation(() => now() + milliseconds)
+  cleanup(() => spy.mockRestore())
 }
 
 /** A server and what it saw. */

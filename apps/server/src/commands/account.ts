@@ -1,0 +1,107 @@
+/**
+ * `govoice account`: accounts without the API, for deployments where signing up is closed, and for a first key.
+ *
+ * @since 0.1.0
+ */
+import { AccountsApi } from "@govoice/api"
+import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Argument, Command, Flag, Prompt } from "effect/cli"
+import { text } from "node:stream/consumers"
+import * as KeyRing from "../security/KeyRing.ts"
+import * as Passwords from "../security/Passwords.ts"
+import * as DeploymentSecrets from "../settings/DeploymentSecrets.ts"
+import * as Accounts from "../store/Accounts.ts"
+import * as ApiKeys from "../store/ApiKeys.ts"
+import * as Organizations from "../store/Organizations.ts"
+import * as deployment from "./deployment.ts"
+import { Failure } from "./Failure.ts"
+
+// On a command line it would be seen in the list of processes and kept in the shell's history.
+const readPassword = Effect.suspend(() =>
+  process.stdin.isTTY
+    ? Effect.map(Prompt.run(Prompt.Password({ message: "Password, 12 to 128 characters" })), Redacted.value)
+    : Effect.map(
+        Effect.promise(() => text(process.stdin)),
+        (input) => input.replace(/\r?\n$/, "")
+      )
+)
+
+// The contract judges an account here as it does when it comes through the API.
+const newAccount = AccountsApi.endpoints.create.payload.get("application/json")?.schemas[0] as Schema.Codec<
+  { readonly email: string; readonly password: string },
+  unknown
+>
+
+const decode = (input: unknown) =>
+  Schema.decodeUnknownEffect(newAccount)(input).pipe(
+    Effect.mapError(({ message }) => new Failure({ message: `The account cannot be created:\n${message}` }))
+  )
+
+const stores = Layer.mergeAll(Accounts.layer, ApiKeys.layer, Organizations.layer)
+
+const createFirstKey = Effect.fnUntraced(function* (
+  accountId: Parameters<ApiKeys.ApiKeys["Service"]["create"]>[0],
+  name: string
+) {
+  const organizations = yield* Organizations.Organizations
+  const apiKeys = yield* ApiKeys.ApiKeys
+  const organization = yield* organizations.create(accountId, name)
+  const key = yield* Effect.orDie(
+    apiKeys.create(accountId, organization.id, { mode: "test", name: "first key", expiresAt: null })
+  )
+  yield* Console.log(`organization  ${organization.id}`)
+  yield* Console.log(`test key      ${key.secret}`)
+})
+
+const create = (environment: deployment.Environment) =>
+  Command.make(
+    "create",
+    {
+      email: Argument.String("email").pipe(Argument.withDescription("The email address that logs in.")),
+      organization: Flag.String("organization").pipe(
+        Flag.withDescription("Also make an organization of this name, with a test key that is shown once."),
+        Flag.optional
+      )
+    },
+    Effect.fnUntraced(function* ({ email, organization }) {
+      const settings = yield* deployment.settings(environment)
+      const account = yield* decode({ email, password: yield* readPassword })
+      const { encryptionKeys } = DeploymentSecrets.find(settings)
+      const make = Effect.gen(function* () {
+        const accounts = yield* Accounts.Accounts
+        const passwords = yield* Passwords.Passwords
+        const { id } = yield* accounts
+          .create(account.email, yield* passwords.hash(account.password))
+          .pipe(Effect.mapError(() => new Failure({ message: "Somebody has an account with this email already." })))
+        yield* Console.log(`account       ${id}`)
+        if (Option.isSome(organization)) yield* createFirstKey(id, organization.value)
+      })
+      yield* deployment.onMigrated(
+        settings,
+        make.pipe(Effect.provide(stores), Effect.provide([KeyRing.layer(encryptionKeys), Passwords.layer]))
+      )
+    })
+  ).pipe(
+    Command.withDescription(
+      "Create an account. The password is asked for, or read from standard input. Works also where GOVOICE_SIGNUP is closed."
+    ),
+    Command.withExamples([
+      { command: "govoice account create owner@example.com", description: "Ask for the password" },
+      {
+        command: "govoice account create owner@example.com --organization Example < password.txt",
+        description: "Account, organization and first test key in one go"
+      }
+    ])
+  )
+
+/**
+ * The command, for these environment variables.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const account = (environment: deployment.Environment) =>
+  Command.make("account").pipe(
+    Command.withDescription("Accounts: who logs in and owns organizations."),
+    Command.withSubcommands([create(environment)])
+  )

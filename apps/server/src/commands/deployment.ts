@@ -1,0 +1,80 @@
+/**
+ * The deployment that a command works on: its settings and its database.
+ *
+ * @since 0.1.0
+ */
+import { Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as Database from "../database/Database.ts"
+import * as Migrations from "../database/Migrations.ts"
+import { InvalidSettings, read, type SettingsShape } from "../settings/Settings.ts"
+import { Failure } from "./Failure.ts"
+import * as SoleUse from "./SoleUse.ts"
+
+/**
+ * The environment variables of the process.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads the settings.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const settings = (environment: Environment): Effect.Effect<SettingsShape, Failure> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(read(environment))
+    } catch (error) {
+      if (!(error instanceof InvalidSettings)) throw error
+      return Effect.fail(new Failure({ message: `${error.message}\nSee every setting with: govoice settings` }))
+    }
+  })
+
+const unreachable = (database: SettingsShape["database"], cause: unknown): Failure => {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  const remedy = database._tag === "Postgres" ? "Check DATABASE_URL and that Postgres runs" : "Check GOVOICE_DATA_DIR"
+  return new Failure({ message: `The database did not do what it was asked: ${reason}\n${remedy}: govoice doctor.` })
+}
+
+/**
+ * Runs `effect` on the database, as it is.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const onDatabase = <A, E, R>(
+  { database }: SettingsShape,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>> => {
+  const dataDir = database._tag === "Embedded" ? database.dataDir : undefined
+  const connected = Layer.build(Database.layerClient(database)).pipe(
+    Effect.mapError((cause) => unreachable(database, cause))
+  )
+  return Effect.gen(function* () {
+    if (dataDir !== undefined) yield* SoleUse.take(dataDir)
+    return yield* Effect.provide(effect, yield* connected)
+  }).pipe(Effect.scoped) as Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>>
+}
+
+/**
+ * Runs `effect` on the database, brought up to date first.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const onMigrated = <A, E, R>(
+  settings: SettingsShape,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>> =>
+  onDatabase(
+    settings,
+    Effect.andThen(
+      Effect.mapError(Migrations.run, (cause) => unreachable(settings.database, cause)),
+      effect
+    )
+  ) as Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>>

@@ -1,0 +1,39 @@
+/**
+ * The `govoice` command: everything that is done to a deployment from a shell.
+ *
+ * @since 0.1.0
+ */
+import { Command } from "effect/cli"
+import { account } from "./account.ts"
+import type * as deployment from "./deployment.ts"
+import { doctor } from "./doctor.ts"
+import { keys } from "./keys.ts"
+import { migrate } from "./migrate.ts"
+import { serve } from "./serve.ts"
+import { settings } from "./settings.ts"
+
+/**
+ * The command, for these environment variables.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const govoice = (environment: deployment.Environment) =>
+  Command.make("govoice").pipe(
+    Command.withDescription(
+      "Govoice: e-invoice submission that loses nothing, and signed webhooks. Start with `govoice serve`: it needs no database and no settings. Exit codes: 0 done, 1 it could not be done, 2 not understood, 130 interrupted."
+    ),
+    Command.withSubcommands([
+      serve(environment),
+      doctor(environment),
+      migrate(environment),
+      account(environment),
+      keys(environment),
+      settings
+    ]),
+    Command.withExamples([
+      { command: "govoice serve", description: "Run the server here, on an embedded Postgres" },
+      { command: "govoice doctor", description: "See whether a deployment has what it needs" },
+      { command: "govoice account create owner@example.com --organization Example", description: "A first API key" }
+    ])
+  )

@@ -1,0 +1,40 @@
+/**
+ * `govoice serve`: the server, until it is asked to stop.
+ *
+ * @since 0.1.0
+ */
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import { serve as start } from "../process/serve.ts"
+import * as deployment from "./deployment.ts"
+import * as SoleUse from "./SoleUse.ts"
+
+/**
+ * The command, for these environment variables. It ends when the server has begun to start, which goes on by itself.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const serve = (environment: deployment.Environment) =>
+  Command.make(
+    "serve",
+    {},
+    Effect.fnUntraced(function* () {
+      const { database } = yield* deployment.settings(environment)
+      if (database._tag === "Embedded" && database.dataDir !== undefined) yield* SoleUse.takeForGood(database.dataDir)
+      start(environment)
+    })
+  ).pipe(
+    Command.withDescription(
+      "Run the server: API and workers, or one of them as GOVOICE_ROLE says. Without DATABASE_URL it keeps its data in .govoice, on an embedded Postgres. SIGTERM or Ctrl-C stops it once what is under way has ended. Settings are environment variables: govoice settings lists them."
+    ),
+    Command.withShortDescription("Run the server."),
+    Command.withExamples([
+      { command: "govoice serve", description: "On the embedded database, at http://127.0.0.1:3000" },
+      { command: "PORT=8080 GOVOICE_DATA_DIR=memory govoice serve", description: "On another port, keeping nothing" },
+      {
+        command: "node --env-file=govoice.env $(which govoice) serve",
+        description: "With settings from a file"
+      }
+    ])
+  )

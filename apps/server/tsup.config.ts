@@ -1,0 +1,83 @@
+/**
+ * One file for the `govoice` command, with everything inside that is ours or Effect's: the patched driver, too, so that
+ * an installed server does not depend on the patch. What is native, WebAssembly, or watched for security fixes stays
+ * outside, as a dependency: `dependencies` in package.json is that list.
+ */
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { defineConfig } from "tsup"
+
+const metafile = "dist/metafile-esm.json"
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly license?: string
+}
+
+const folderOf = (input: string): string | undefined => {
+  for (let folder = dirname(input); folder.includes("node_modules/"); folder = dirname(folder)) {
+    const path = join(folder, "package.json")
+    if (existsSync(path) && "version" in (JSON.parse(readFileSync(path, "utf8")) as object)) return folder
+  }
+  return undefined
+}
+
+// Their licences ask that the notice goes along with the code.
+const notice = (folder: string): string => {
+  const { license, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
+  const [file] = globSync("{LICENSE,LICENCE,license}*", { cwd: folder })
+  if (file === undefined) throw new Error(`${name} is bundled, and has no licence to go along`)
+  return `## ${name} ${version} (${license ?? "see below"})\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`
+}
+
+interface Output {
+  readonly entryPoint?: string
+  readonly imports: ReadonlyArray<{ readonly path: string; readonly external?: boolean }>
+  readonly inputs: Readonly<Record<string, unknown>>
+}
+
+const built = (): Readonly<Record<string, Output>> =>
+  (JSON.parse(readFileSync(metafile, "utf8")) as { readonly outputs: Readonly<Record<string, Output>> }).outputs
+
+const reachable = (outputs: Readonly<Record<string, Output>>): ReadonlySet<string> => {
+  const found = new Set<string>()
+  const visit = (path: string): void => {
+    if (found.has(path)) return
+    found.add(path)
+    for (const { external, path: next } of outputs[path]!.imports) if (external !== true) visit(next)
+  }
+  for (const [path, { entryPoint }] of Object.entries(outputs)) if (entryPoint === "src/cli.ts") visit(path)
+  return found
+}
+
+// The bundler leaves files behind that nothing imports any more.
+const finish = (): void => {
+  const outputs = built()
+  const kept = reachable(outputs)
+  for (const path of Object.keys(outputs)) if (!kept.has(path)) rmSync(path)
+  const inputs = [...kept].flatMap((path) => Object.keys(outputs[path]!.inputs))
+  const notices = [...new Set(inputs.flatMap((input) => folderOf(input) ?? []))].map(notice).sort()
+  writeFileSync("dist/THIRD-PARTY-NOTICES.md", `# What is bundled in here\n\n${notices.join("\n")}`)
+  rmSync(metafile)
+}
+
+export default defineConfig({
+  entry: { cli: "src/cli.ts" },
+  format: "esm",
+  platform: "node",
+  target: "node22",
+  noExternal: [/^effect($|\/)/, /^@effect\//, /^@govoice\//],
+  // Read as TypeScript, so that nothing has to be built first.
+  esbuildOptions: (options) => {
+    options.conditions = ["source", "module", "node"]
+  },
+  // Bundled CommonJS modules call `require`, which a module of the other kind does not have.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module";const require = __createRequire(import.meta.url);'
+  },
+  removeNodeProtocol: false,
+  clean: true,
+  metafile: true,
+  onSuccess: async () => finish()
+})

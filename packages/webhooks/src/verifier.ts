@@ -172,7 +172,7 @@ export const createVerifier = ({
       } catch {
         // What JSON.parse throws quotes the body.
       }
-      check(event, "body_not_json")
+      check(event, "body_not_json", "but signed")
       check(event.id === id, "id_mismatch", names[0])
       return { id, timestamp: time, event }
     }

@@ -2,7 +2,7 @@
  * One suite of what an adapter does, on real servers on the loopback interface: node:http, Express 4 and 5, Fastify 4
  * and 5, and the handler of `Request`.
  */
-import type { VerifiedWebhook, WebhookVerificationError } from "@govoice/webhooks"
+import { createVerifier, type VerifiedWebhook, type WebhookVerificationError } from "@govoice/webhooks"
 import { createHandler as createExpressHandler } from "@govoice/webhooks/express"
 import { createHandler as createFastifyHandler } from "@govoice/webhooks/fastify"
 import { createHandler as createNodeHandler, type HandlerOptions } from "@govoice/webhooks/node"
@@ -237,6 +237,15 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual(response.status, 500)
     assert.strictEqual(await response.text(), "")
     assert.deepStrictEqual(errors, [failure])
+  })
+
+  it("answers 500 when the handler fails with an error of this package, as one that forwards webhooks may", async () => {
+    const errors: Array<unknown> = []
+    const url = await start({ secret, onError: (error) => errors.push(error) }, () =>
+      createVerifier({ secret }).verify("", {})
+    )
+    assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.accepted" }))).status, 500)
+    assert.strictEqual(errors.length, 1)
   })
 
   it("does not handle an event again that was seen, and tries again after a failure", async () => {

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import { DeliveryState, DeliveryVerdict, RetrySchedule } from "@govoice/core"
-import { Dispatcher, type Outcome } from "@govoice/dispatcher"
+import { Dispatcher, DispatcherError, type Outcome } from "@govoice/dispatcher"
 import { signSync } from "@govoice/webhooks"
 import { Clock, Effect, Metric, Random, Result } from "effect"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
@@ -30,6 +30,9 @@ const toEnd = (outcome: Outcome): End => {
       return { end: { _tag: "blocked" } }
   }
 }
+
+// A failure of the sender itself, which is no fault of the receiver.
+const unsent: Outcome = { _tag: "Failed", reason: "connect", retryable: true, attempted: false, durationMs: 0 }
 
 const activeSecret = (delivery: ClaimedDelivery, now: number): Uint8Array =>
   delivery.next_secret !== null && delivery.next_secret_at !== null && delivery.next_secret_at.getTime() <= now
@@ -76,20 +79,26 @@ export const make = Effect.gen(function* () {
       catch: (cause) => cause
     })
 
-  const perform = Effect.fnUntraced(function* (delivery: ClaimedDelivery, now: number) {
+  const perform = Effect.fnUntraced(function* (delivery: ClaimedDelivery, now: number): Effect.fn.Return<End> {
     // The worker before vanished in the middle of the last attempt there is.
-    if (delivery.taken_over && delivery.attempt_count > maxAttempts) return { end: { _tag: "interrupted" } } as End
-    if (!delivery.endpoint_usable) return { end: { _tag: "disabled" } } as End
+    if (delivery.taken_over && delivery.attempt_count > maxAttempts) return { end: { _tag: "interrupted" } }
+    if (!delivery.endpoint_usable) return { end: { _tag: "disabled" } }
 
     const request = yield* Effect.result(prepare(delivery, now))
     if (Result.isFailure(request)) {
       yield* Effect.logError("A webhook could not be prepared", request.failure)
-      return { end: { _tag: "unprepared" } } as End
+      return { end: { _tag: "unprepared" } }
     }
     return yield* dispatcher.send(request.success).pipe(
       Effect.map(toEnd),
+      // A request that must not be sent will not be sendable later; any other failure of the sender may pass.
       Effect.catchDefect((defect) =>
-        Effect.as(Effect.logError("A webhook could not be sent", defect), { end: { _tag: "unconnected" } } as End)
+        Effect.as(
+          Effect.logError("A webhook could not be sent", defect),
+          defect instanceof DispatcherError && defect.code === "invalid_request"
+            ? { end: { _tag: "unprepared" } as const }
+            : toEnd(unsent)
+        )
       )
     )
   })

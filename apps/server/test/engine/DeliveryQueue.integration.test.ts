@@ -1,0 +1,435 @@
+import { assert, layer } from "@effect/vitest"
+import type { Ids } from "@govoice/core"
+import { Clock, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { SqlClient } from "effect/sql"
+import * as DeliveryQueue from "../../src/engine/DeliveryQueue.ts"
+import * as Timers from "../../src/engine/Timers.ts"
+import { databases } from "../support/TestDatabase.ts"
+import * as Plant from "./support/Plant.ts"
+
+const leaseMs = 30_000
+
+const claim = (options: { readonly limit?: number; readonly perOrganization?: number } = {}) =>
+  Effect.flatMap(DeliveryQueue.DeliveryQueue, (queue) =>
+    queue.claim({ limit: options.limit ?? 100, perOrganization: options.perOrganization ?? 10, leaseMs })
+  )
+
+const settlement = (
+  delivery: DeliveryQueue.ClaimedDelivery,
+  changes: Partial<DeliveryQueue.Settlement> = {}
+): DeliveryQueue.Settlement => ({
+  id: delivery.id,
+  organization_id: delivery.organization_id,
+  endpoint_id: delivery.endpoint_id,
+  claims: delivery.claims,
+  status: "succeeded",
+  attempt_count: delivery.attempt_count,
+  last_attempted_at: "2026-11-20T10:00:00.000Z",
+  last_http_status: 204,
+  last_error_summary: null,
+  next_retry_at: null,
+  delivered_at: "2026-11-20T10:00:00.000Z",
+  updated_at: "2026-11-20T10:00:00.000Z",
+  ...changes
+})
+
+const settle = (settlements: ReadonlyArray<DeliveryQueue.Settlement>) =>
+  Effect.flatMap(DeliveryQueue.DeliveryQueue, (queue) => queue.settle(settlements))
+
+const elapse = Effect.flatMap(Timers.Timers, (timers) => timers.elapse)
+
+const countBy = (ids: ReadonlyArray<string>): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const id of ids) counts[id] = (counts[id] ?? 0) + 1
+  return counts
+}
+
+for (const database of databases) {
+  // What a process keeps of its last claim is in the layer: a queue of its own stands for a worker of its own.
+  const worker = Layer.fresh(DeliveryQueue.layer)
+  const begin = Effect.andThen(Plant.clear, TestClock.setTime(0))
+
+  layer(database.layer, { timeout: "60 seconds" })(`DeliveryQueue (${database.name})`, (it) => {
+    const test = (
+      name: string,
+      body: () => Effect.Effect<void, unknown, DeliveryQueue.DeliveryQueue | Timers.Timers | SqlClient.SqlClient>
+    ) =>
+      it.effect(name, () => body().pipe(Effect.provide([worker, Timers.layer]), (test) => Effect.andThen(begin, test)))
+
+    test("claims what is due with everything that an attempt needs", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const organizationId = yield* Plant.organization
+        const endpointId = yield* Plant.endpoint(organizationId, { url: "https://example.com/a" })
+        const [id] = yield* Plant.deliveries(organizationId, endpointId, 1)
+        yield* sql`UPDATE events SET trace = '00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-bbbbbbbbbbbbbbbb-01'`
+        yield* TestClock.adjust("3 seconds")
+
+        const { deliveries, heldBack, more } = yield* claim()
+        assert.strictEqual(deliveries.length, 1)
+        const [delivery] = deliveries
+        const row = yield* Plant.readDelivery(id!)
+        assert.include(delivery, {
+          id,
+          organization_id: organizationId,
+          endpoint_id: endpointId,
+          event_type: "invoice.received",
+          claims: 1,
+          attempt_count: 1,
+          last_attempted_at: null,
+          taken_over: false,
+          body: `{"id":"${delivery!.event_id}"}`,
+          trace: "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-bbbbbbbbbbbbbbbb-01",
+          url: "https://example.com/a",
+          endpoint_usable: true,
+          next_secret: null,
+          next_secret_at: null
+        })
+        assert.match(delivery!.invoice_id, /^inv_/)
+        assert.strictEqual(delivery!.ready_since.toISOString(), "1970-01-01T00:00:00.000Z")
+        assert.strictEqual(
+          Plant.keyRing.open(delivery!.secret, { column: "webhook_endpoints.secret", row: endpointId }),
+          Plant.secret
+        )
+        assert.deepStrictEqual({ heldBack, more }, { heldBack: false, more: false })
+        assert.include(row, { status: "delivering", ready: false, claims: 1, attempt_count: 1, next_retry_at: null })
+        assert.strictEqual(row.due_at?.toISOString(), "1970-01-01T00:00:33.000Z")
+        assert.strictEqual(row.last_attempted_at?.toISOString(), "1970-01-01T00:00:03.000Z")
+        assert.strictEqual(row.updated_at.toISOString(), "1970-01-01T00:00:03.000Z")
+      }))
+
+    test("claims nothing twice while a lease lasts, and says what an endpoint has become", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { endpoints } = yield* Plant.backlog(3, 1, 1)
+        yield* sql`UPDATE webhook_endpoints SET enabled = false WHERE id = ${endpoints[1]!}`
+        yield* sql`UPDATE webhook_endpoints SET deleted_at = updated_at WHERE id = ${endpoints[2]!}`
+        const first = yield* claim()
+        const usable = Object.fromEntries(first.deliveries.map((one) => [one.endpoint_id, one.endpoint_usable]))
+        assert.deepStrictEqual(usable, { [endpoints[0]!]: true, [endpoints[1]!]: false, [endpoints[2]!]: false })
+        assert.strictEqual(first.deliveries.length, 5)
+        assert.deepStrictEqual((yield* claim()).deliveries, [])
+      }))
+
+    test("takes the oldest of an endpoint first", () =>
+      Effect.gen(function* () {
+        const organizationId = yield* Plant.organization
+        const endpointId = yield* Plant.endpoint(organizationId)
+        const late = yield* Plant.deliveries(organizationId, endpointId, 5, { dueAt: 1000 })
+        const early = yield* Plant.deliveries(organizationId, endpointId, 5, { dueAt: 500 })
+        const { deliveries } = yield* claim({ perOrganization: 6 })
+        assert.sameMembers(
+          deliveries.map(({ id }) => id),
+          [...early, late[0]!]
+        )
+      }))
+
+    test("gives an organization with one endpoint its whole bound, and not one more", () =>
+      Effect.gen(function* () {
+        const { endpoints, id } = yield* Plant.backlog(25)
+        const first = yield* claim()
+        assert.strictEqual(first.deliveries.length, 10)
+        assert.isTrue(first.heldBack)
+        assert.deepStrictEqual((yield* Plant.inFlight(id)).counted, { [endpoints[0]!]: 10 })
+        assert.strictEqual((yield* claim()).deliveries.length, 0)
+
+        yield* settle(first.deliveries.slice(0, 4).map((one) => settlement(one)))
+        assert.deepStrictEqual((yield* Plant.inFlight(id)).counted, { [endpoints[0]!]: 6 })
+        assert.strictEqual((yield* claim()).deliveries.length, 4)
+        yield* settle(first.deliveries.slice(4).map((one) => settlement(one)))
+        assert.strictEqual((yield* claim()).deliveries.length, 6)
+      }))
+
+    test("follows a bound that was lowered, and one that was raised", () =>
+      Effect.gen(function* () {
+        yield* Plant.backlog(30)
+        const first = yield* claim({ perOrganization: 10 })
+        assert.strictEqual((yield* claim({ perOrganization: 4 })).deliveries.length, 0)
+        yield* settle(first.deliveries.slice(0, 7).map((one) => settlement(one)))
+        assert.strictEqual((yield* claim({ perOrganization: 4 })).deliveries.length, 1)
+        assert.strictEqual((yield* claim({ perOrganization: 12 })).deliveries.length, 8)
+      }))
+
+    test("leaves room for the other endpoints of an organization, however many of them hang", () =>
+      Effect.gen(function* () {
+        const { endpoints, id } = yield* Plant.backlog(100, 0, 0)
+        const slow = yield* claim()
+        assert.deepStrictEqual((yield* Plant.inFlight(id)).counted, { [endpoints[0]!]: 5 })
+        assert.isTrue(slow.heldBack)
+
+        // The next one that hangs takes its half of what is left.
+        yield* Plant.deliveries(id, endpoints[1]!, 100)
+        yield* claim()
+        assert.deepStrictEqual((yield* Plant.inFlight(id)).counted, { [endpoints[0]!]: 5, [endpoints[1]!]: 3 })
+
+        yield* Plant.deliveries(id, endpoints[2]!, 1)
+        const { deliveries } = yield* claim()
+        assert.deepStrictEqual(
+          deliveries.map((one) => one.endpoint_id),
+          [endpoints[2]]
+        )
+      }))
+
+    test("deals the places out evenly to endpoints that all have much to send", () =>
+      Effect.gen(function* () {
+        const { endpoints, id } = yield* Plant.backlog(50, 50, 50)
+        yield* claim()
+        const { counted } = yield* Plant.inFlight(id)
+        // A place is left for a fourth; those that are taken differ by one at most.
+        assert.sameMembers(
+          endpoints.map((endpoint) => counted[endpoint]!),
+          [3, 3, 2]
+        )
+      }))
+
+    test("never leaves an endpoint with nothing in flight behind while a place is free", () =>
+      Effect.gen(function* () {
+        const { id } = yield* Plant.backlog(...Array.from({ length: 15 }, () => 5))
+        const { deliveries } = yield* claim()
+        assert.deepStrictEqual(
+          Object.values(countBy(deliveries.map((one) => one.endpoint_id))),
+          Array.from({ length: 10 }, () => 1)
+        )
+        // With a bound of one, the endpoints take turns.
+        yield* settle(deliveries.map((one) => settlement(one)))
+        const served: Array<string> = []
+        for (let turn = 0; turn < 15; turn++) {
+          const { deliveries } = yield* claim({ perOrganization: 1, limit: 1 })
+          assert.strictEqual(deliveries.length, 1)
+          served.push(deliveries[0]!.endpoint_id)
+          yield* settle(deliveries.map((one) => settlement(one)))
+        }
+        assert.strictEqual(new Set(served).size, 15)
+        assert.deepStrictEqual((yield* Plant.inFlight(id)).counted, {})
+      }))
+
+    test("lets organizations take turns, whatever their backlog", () =>
+      Effect.gen(function* () {
+        const big = yield* Plant.backlog(500)
+        const small = yield* Effect.forEach(Array.from({ length: 9 }), () => Plant.backlog(1))
+        const { deliveries } = yield* claim({ limit: 10 })
+        assert.deepStrictEqual(
+          countBy(deliveries.map((one) => one.organization_id)),
+          Object.fromEntries([big, ...small].map(({ id }) => [id, 1]))
+        )
+      }))
+
+    test("goes on behind the organization served last, and round", () =>
+      Effect.gen(function* () {
+        const organizations = yield* Effect.forEach(Array.from({ length: 9 }), () => Plant.backlog(10))
+        const served: Array<string> = []
+        for (let turn = 0; turn < 9; turn++) {
+          const { deliveries } = yield* claim({ limit: 3, perOrganization: 3 })
+          served.push(...deliveries.map((one) => one.organization_id))
+        }
+        // Three rounds: nobody is served again before everybody was.
+        for (let round = 0; round < 27; round += 9) {
+          assert.sameMembers(
+            served.slice(round, round + 9),
+            organizations.map(({ id }) => id)
+          )
+        }
+      }))
+
+    test("finds what is due behind any number of organizations that are held back", () =>
+      Effect.gen(function* () {
+        yield* Effect.forEach(Array.from({ length: 12 }), () => Plant.backlog(3))
+        while ((yield* claim({ perOrganization: 1, limit: 5 })).deliveries.length > 0);
+        const last = yield* Plant.backlog(1)
+        const { deliveries } = yield* claim({ perOrganization: 1, limit: 5 })
+        assert.deepStrictEqual(
+          deliveries.map((one) => one.organization_id),
+          [last.id]
+        )
+        const empty = yield* claim({ perOrganization: 1, limit: 5 })
+        assert.deepStrictEqual(empty, { deliveries: [], more: false, heldBack: true })
+      }))
+
+    test("says that there is more whenever another claim would bring something", () =>
+      Effect.gen(function* () {
+        yield* Effect.forEach(Array.from({ length: 30 }), (_, index) => Plant.backlog(index % 7, (index * 3) % 11))
+        const other = yield* Effect.provide(DeliveryQueue.DeliveryQueue, worker)
+        let turns = 0
+        for (let more = true; more; turns++) more = (yield* claim({ limit: 20, perOrganization: 100 })).more
+        // Somebody who looks at everything anew finds nothing.
+        const rest = yield* other.claim({ limit: 100, perOrganization: 100, leaseMs })
+        assert.deepStrictEqual(rest.deliveries, [])
+        assert.isBelow(turns, 40)
+      }))
+
+    test("settles in one statement what came from many organizations", () =>
+      Effect.gen(function* () {
+        const organizations = yield* Effect.forEach(Array.from({ length: 8 }), () => Plant.backlog(4, 4))
+        const { deliveries } = yield* claim()
+        const outcomes = deliveries.map((one, index) =>
+          index % 3 === 0
+            ? settlement(one)
+            : index % 3 === 1
+              ? settlement(one, {
+                  status: "retrying",
+                  last_http_status: null,
+                  last_error_summary: "The connection failed.",
+                  next_retry_at: "2026-11-20T10:00:05.000Z",
+                  delivered_at: null
+                })
+              : settlement(one, {
+                  status: "failed",
+                  last_http_status: 404,
+                  last_error_summary: "The endpoint returned HTTP 404.",
+                  delivered_at: null
+                })
+        )
+        assert.sameMembers(
+          [...(yield* settle(outcomes))],
+          deliveries.map(({ id }) => id)
+        )
+        for (const outcome of outcomes) {
+          const row = yield* Plant.readDelivery(outcome.id)
+          const written = {
+            ...outcome,
+            last_attempted_at: row.last_attempted_at?.toISOString() ?? null,
+            next_retry_at: row.next_retry_at?.toISOString() ?? null,
+            delivered_at: row.delivered_at?.toISOString() ?? null,
+            updated_at: row.updated_at.toISOString()
+          }
+          assert.deepStrictEqual(written, outcome)
+          assert.include(row, { status: outcome.status, ready: false, last_http_status: outcome.last_http_status })
+          assert.strictEqual(row.last_error_summary, outcome.last_error_summary)
+          assert.strictEqual(row.due_at?.toISOString() ?? null, outcome.next_retry_at)
+        }
+        for (const { id } of organizations) {
+          assert.deepStrictEqual(yield* Plant.inFlight(id), { counted: {}, actual: {} })
+        }
+      }))
+
+    test("does not let a worker that lost its lease write over its successor", () =>
+      Effect.gen(function* () {
+        const { endpoints, id: organizationId } = yield* Plant.backlog(1)
+        const [late] = (yield* claim()).deliveries
+        yield* TestClock.adjust(leaseMs)
+        assert.include(yield* elapse, { leases: 1, retries: 0, anyReady: true })
+        const [successor] = (yield* claim()).deliveries
+        assert.include(successor, { id: late!.id, claims: 3, attempt_count: 2, taken_over: true })
+        assert.strictEqual(successor!.last_attempted_at?.getTime(), 0)
+
+        const before = yield* Plant.readDelivery(late!.id)
+        assert.deepStrictEqual(yield* settle([settlement(late!)]), [])
+        assert.deepStrictEqual(yield* Plant.readDelivery(late!.id), before)
+        assert.deepStrictEqual((yield* Plant.inFlight(organizationId)).counted, { [endpoints[0]!]: 1 })
+
+        assert.deepStrictEqual(yield* settle([settlement(successor!)]), [late!.id])
+        assert.deepStrictEqual(yield* settle([settlement(successor!)]), [])
+        assert.deepStrictEqual((yield* Plant.inFlight(organizationId)).counted, {})
+      }))
+
+    test("gives back the places of a worker that was lost, even where it had taken all", () =>
+      Effect.gen(function* () {
+        const { endpoints, id } = yield* Plant.backlog(30)
+        const lost = yield* claim()
+        assert.strictEqual(lost.deliveries.length, 10)
+        yield* TestClock.adjust(leaseMs - 1)
+        assert.include(yield* elapse, { leases: 0 })
+        assert.strictEqual((yield* elapse).next, leaseMs)
+        assert.strictEqual((yield* claim()).deliveries.length, 0)
+
+        yield* TestClock.adjust(1)
+        assert.include(yield* elapse, { leases: 10 })
+        assert.deepStrictEqual(yield* Plant.inFlight(id), { counted: {}, actual: {} })
+        // What was interrupted is the oldest, so it comes first.
+        const again = yield* claim()
+        assert.strictEqual(again.deliveries.filter((one) => one.taken_over).length, 0)
+        assert.strictEqual(again.deliveries.length, 10)
+        assert.deepStrictEqual((yield* Plant.inFlight(id)).counted, { [endpoints[0]!]: 10 })
+        // None of the late results counts a place down.
+        yield* settle(lost.deliveries.map((one) => settlement(one)))
+        assert.deepStrictEqual(yield* Plant.inFlight(id), {
+          counted: { [endpoints[0]!]: 10 },
+          actual: { [endpoints[0]!]: 10 }
+        })
+      }))
+
+    test("leaves a retry alone until its time, and then claims it", () =>
+      Effect.gen(function* () {
+        yield* Plant.backlog(1)
+        const [one] = (yield* claim()).deliveries
+        yield* settle([
+          settlement(one!, {
+            status: "retrying",
+            next_retry_at: new Date(5000).toISOString(),
+            delivered_at: null,
+            last_http_status: 503,
+            last_error_summary: "The endpoint returned HTTP 503."
+          })
+        ])
+        yield* TestClock.adjust(4999)
+        assert.deepStrictEqual(yield* elapse, { retries: 0, leases: 0, next: 5000, anyReady: false })
+        assert.strictEqual((yield* claim()).deliveries.length, 0)
+        yield* TestClock.adjust(1)
+        assert.deepStrictEqual(yield* elapse, { retries: 1, leases: 0, next: undefined, anyReady: true })
+        const waiting = yield* Plant.readDelivery(one!.id)
+        assert.include(waiting, { status: "retrying", ready: true, claims: 1, last_http_status: 503 })
+        assert.strictEqual(waiting.next_retry_at?.getTime(), 5000)
+        const [again] = (yield* claim()).deliveries
+        assert.include(again, { id: one!.id, claims: 2, attempt_count: 2, taken_over: false })
+        assert.strictEqual((yield* Plant.readDelivery(one!.id)).next_retry_at, null)
+      }))
+
+    test("keeps every bound while workers claim, settle and vanish at the same time", () =>
+      Effect.gen(function* () {
+        const bound = 6
+        const organizations = yield* Effect.forEach([[60], [60], [30, 30], [20, 20, 20]], (counts) =>
+          Plant.backlog(...counts)
+        )
+        const lost: Array<DeliveryQueue.ClaimedDelivery> = []
+        let most = 0
+
+        const one = (seed: number) =>
+          Effect.gen(function* () {
+            const queue = yield* DeliveryQueue.DeliveryQueue
+            let state = seed
+            const random = () => (state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31
+            for (let round = 0; round < 25; round++) {
+              const limit = 1 + Math.floor(random() * 20)
+              const { deliveries } = yield* queue.claim({ limit, perOrganization: bound, leaseMs })
+              const kept = deliveries.filter(() => random() < 0.9)
+              lost.push(...deliveries.filter((delivery) => !kept.includes(delivery)))
+              for (const { id } of organizations) {
+                const { actual, counted } = yield* Plant.inFlight(id)
+                most = Math.max(
+                  most,
+                  Object.values(counted).reduce((sum, n) => sum + n, 0)
+                )
+                most = Math.max(
+                  most,
+                  Object.values(actual).reduce((sum, n) => sum + n, 0)
+                )
+              }
+              yield* queue.settle(kept.map((delivery) => settlement(delivery)))
+            }
+          }).pipe(Effect.provide(worker))
+
+        const sql = yield* SqlClient.SqlClient
+        const unfinished = Effect.map(
+          sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM deliveries WHERE status <> 'succeeded'`,
+          ([row]) => row!.n
+        )
+        for (let generation = 0; (yield* unfinished) > 0 && generation < 20; generation++) {
+          const workers = yield* Effect.forEach([1, 2, 3, 4], (seed) => Effect.forkChild(one(seed * 7919 + generation)))
+          yield* Effect.forEach(workers, Fiber.join)
+          yield* TestClock.adjust(leaseMs)
+          yield* elapse
+        }
+
+        assert.strictEqual(yield* unfinished, 0)
+        assert.isAbove(lost.length, 0)
+        assert.strictEqual(most, bound)
+        for (const { id } of organizations) {
+          assert.deepStrictEqual(yield* Plant.inFlight(id), { counted: {}, actual: {} })
+        }
+        const stale: ReadonlyArray<Ids.DeliveryId> = yield* settle(lost.map((delivery) => settlement(delivery)))
+        assert.deepStrictEqual(stale, [])
+        assert.isAbove(yield* Clock.currentTimeMillis, leaseMs)
+      }))
+  })
+}

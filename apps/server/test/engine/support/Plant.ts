@@ -1,0 +1,162 @@
+/**
+ * Puts organizations, endpoints, invoices, events and deliveries into a database, as many as a test wants, and reads
+ * them back.
+ */
+import type { Ids } from "@govoice/core"
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import * as KeyRing from "../../../src/security/KeyRing.ts"
+import * as NewId from "../../../src/security/NewId.ts"
+import { textArray } from "../../../src/store/TextArray.ts"
+
+export const keyRing = KeyRing.make([{ id: "k1", bytes: new Uint8Array(randomBytes(32)) }])
+
+export const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+const seal = (id: string, plain: string) => keyRing.seal(plain, { column: "webhook_endpoints.secret", row: id })
+
+export interface DeliveryRow {
+  readonly id: Ids.DeliveryId
+  readonly organization_id: Ids.OrganizationId
+  readonly endpoint_id: Ids.EndpointId
+  readonly status: string
+  readonly ready: boolean
+  readonly claims: number
+  readonly attempt_count: number
+  readonly last_http_status: number | null
+  readonly last_error_summary: string | null
+  readonly due_at: Date | null
+  readonly next_retry_at: Date | null
+  readonly last_attempted_at: Date | null
+  readonly delivered_at: Date | null
+  readonly updated_at: Date
+}
+
+/** Removes everything, so that a test sees only what it made itself. */
+export const clear = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    TRUNCATE deliveries, events, receipts, invoice_documents, idempotency_records, invoices, lanes, webhook_endpoints,
+             api_keys, organizations, refresh_tokens, logins, accounts
+  `
+})
+
+export const organization = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const now = yield* Clock.currentTimeMillis
+  const account = NewId.at("acct", now)
+  const id = NewId.at("org", now)
+  yield* sql`
+    INSERT INTO accounts (id, created_at, email, password_hash)
+    VALUES (${account}, ${new Date(now)}, ${`${account}@example.com`}, 'hash')
+  `
+  yield* sql`
+    INSERT INTO organizations (id, account_id, created_at, name) VALUES (${id}, ${account}, ${new Date(now)}, 'Company')
+  `
+  yield* sql`INSERT INTO lanes (organization_id) VALUES (${id})`
+  return id
+})
+
+export const endpoint = Effect.fnUntraced(function* (
+  organizationId: Ids.OrganizationId,
+  options: {
+    readonly url?: string
+    readonly enabled?: boolean
+    readonly eventTypes?: ReadonlyArray<string>
+    readonly next?: { readonly secret: string; readonly at: Date }
+  } = {}
+) {
+  const sql = yield* SqlClient.SqlClient
+  const now = yield* Clock.currentTimeMillis
+  const id = NewId.at("we", now)
+  yield* sql`
+    INSERT INTO webhook_endpoints
+      (id, organization_id, created_at, updated_at, enabled, url, event_types, secret, next_secret, next_secret_at)
+    VALUES (
+      ${id}, ${organizationId}, ${new Date(now)}, ${new Date(now)}, ${options.enabled ?? true},
+      ${options.url ?? "https://example.com/hook"}, ${textArray(options.eventTypes ?? ["*"])}, ${seal(id, secret)},
+      ${options.next === undefined ? null : seal(id, options.next.secret)}::bytea,
+      ${options.next?.at ?? null}::timestamptz
+    )
+  `
+  return id
+})
+
+/** An accepted invoice that nothing is left to do for. */
+export const invoice = Effect.fnUntraced(function* (organizationId: Ids.OrganizationId) {
+  const sql = yield* SqlClient.SqlClient
+  const now = new Date(yield* Clock.currentTimeMillis)
+  const id = NewId.at("inv", now.getTime())
+  yield* sql`
+    INSERT INTO invoices
+      (id, organization_id, created_at, updated_at, completed_at, mode, status, scenario, official_number, metadata)
+    VALUES (${id}, ${organizationId}, ${now}, ${now}, ${now}, 'test', 'accepted', 'accepted', 'n', '{}')
+  `
+  yield* sql`INSERT INTO invoice_documents (invoice_id, xml) VALUES (${id}, '<Faktura/>')`
+  return id
+})
+
+/** Deliveries of as many events to one endpoint, due one millisecond after the other. */
+export const deliveries = Effect.fnUntraced(function* (
+  organizationId: Ids.OrganizationId,
+  endpointId: Ids.EndpointId,
+  count: number,
+  options: { readonly dueAt?: number } = {}
+) {
+  const sql = yield* SqlClient.SqlClient
+  const invoiceId = yield* invoice(organizationId)
+  const now = yield* Clock.currentTimeMillis
+  const dueAt = options.dueAt ?? now
+  const ids = Array.from({ length: count }, () => ({ event: NewId.at("evt", now), delivery: NewId.at("wd", now) }))
+  if (count > 0) {
+    yield* sql`
+      WITH one AS (
+        SELECT event, delivery, ordinality AS n
+        FROM unnest(${textArray(ids.map(({ event }) => event))}, ${textArray(ids.map(({ delivery }) => delivery))})
+          WITH ORDINALITY AS one (event, delivery, ordinality)
+      ), event AS (
+        INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
+        SELECT event, ${organizationId}, ${invoiceId}, ${new Date(now)}, 'invoice.received', '{"id":"' || event || '"}'
+        FROM one
+      )
+      INSERT INTO deliveries
+        (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, ready, status)
+      SELECT delivery, ${organizationId}, ${endpointId}, event, 'invoice.received', ${new Date(now)}, ${new Date(now)},
+             ${new Date(dueAt)}::timestamptz + n * interval '1 millisecond' - interval '1 millisecond', true, 'pending'
+      FROM one
+    `
+  }
+  return ids.map(({ delivery }) => delivery)
+})
+
+/** An organization with endpoints, and deliveries to each. */
+export const backlog = Effect.fnUntraced(function* (...counts: ReadonlyArray<number>) {
+  const id = yield* organization
+  const endpoints: Array<Ids.EndpointId> = []
+  for (const count of counts) {
+    const endpointId = yield* endpoint(id)
+    endpoints.push(endpointId)
+    yield* deliveries(id, endpointId, count)
+  }
+  return { id, endpoints }
+})
+
+export const readDelivery = Effect.fnUntraced(function* (id: Ids.DeliveryId) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<DeliveryRow>`SELECT * FROM deliveries WHERE id = ${id}`
+  return row!
+})
+
+/** How many deliveries an organization has in flight, by endpoint: as counted in its lane, and as they are. */
+export const inFlight = Effect.fnUntraced(function* (organizationId: Ids.OrganizationId) {
+  const sql = yield* SqlClient.SqlClient
+  const [lane] = yield* sql<{ readonly in_flight: Readonly<Record<string, number>> }>`
+    SELECT in_flight FROM lanes WHERE organization_id = ${organizationId}
+  `
+  const rows = yield* sql<{ readonly endpoint_id: string; readonly n: number }>`
+    SELECT endpoint_id, count(*)::int AS n FROM deliveries
+    WHERE organization_id = ${organizationId} AND status = 'delivering' AND NOT ready GROUP BY endpoint_id
+  `
+  return { counted: lane!.in_flight, actual: Object.fromEntries(rows.map(({ endpoint_id, n }) => [endpoint_id, n])) }
+})

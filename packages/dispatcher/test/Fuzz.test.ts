@@ -86,8 +86,8 @@ describe("Whatever a receiver answers", () => {
         }),
         { numRuns: 300 }
       )
-      // It was worth it: every kind of end was seen.
-      assert.includeMembers([...seen.keys()], ["Delivered", "Refused", "timeout", "protocol", "reset"])
+      // It was worth it: answers were understood, and others were not.
+      assert.includeMembers([...seen.keys()], ["Delivered", "Refused", "protocol"])
 
       const healthy = await serveHttp()
       const outcome = await send({ url: `http://name.test:${healthy.port}/`, body: "", deadlineMs: 5_000 })

@@ -1,7 +1,7 @@
 /**
- * One attempt, from the call to its outcome, and then until its connection is free again.
+ * One attempt, from the call to its outcome: a lookup, a place at a target, a connection, a response head.
  *
- * It is the handler that undici reports to. Nothing here throws: what goes wrong is classified.
+ * Nothing here throws: what goes wrong is classified.
  */
 import type { Dispatcher } from "undici"
 import { DispatcherError } from "../DispatcherError.ts"
@@ -36,9 +36,10 @@ export interface Observer {
   readonly onDestroyed: () => void
 }
 
-type ResponseHeaders = Readonly<Record<string, string | Array<string> | undefined>>
+/** The headers of a response, their names in lowercase. */
+export type ResponseHeaders = Readonly<Record<string, string | Array<string> | undefined>>
 
-export class Attempt implements Dispatcher.DispatchHandler {
+export class Attempt {
   readonly url: UrlTarget
   readonly dispatchOptions: Dispatcher.DispatchOptions & { readonly headers: Array<string> }
   connection: Connection | undefined
@@ -57,7 +58,6 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #address: string | undefined
   #tried = 0
   #informational = 0
-  #controller: Dispatcher.DispatchController | undefined
 
   constructor(engine: Engine, url: UrlTarget, prepared: Prepared, observer: Observer) {
     this.#engine = engine
@@ -147,57 +147,32 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#moments.secured = performance.now()
   }
 
-  /** More was received than any response head can be. */
-  onOverflow(): void {
-    this.#controller?.abort(new ProtocolError("The response head does not end"))
-  }
-
-  // What undici tells.
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    const { connection } = this
-    if (this.#settled || connection === undefined) {
-      controller.abort(new Error("The attempt is over"))
-      return
-    }
+  /** The request is written now. */
+  onSending(): void {
     clearTimeout(this.#connectTimer)
-    this.#controller = controller
     this.#attempted = true
     this.#phase = "response"
     this.#moments.sent = performance.now()
-    this.#engine.receives(connection)
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
-    if (this.#settled) return
-    if (fieldCount(controller.rawHeaders) > maxFields) {
-      controller.abort(new ProtocolError("The response has too many header fields"))
-    } else if (status >= 100 && status < 200) {
-      if (++this.#informational > maxInformational) {
-        controller.abort(new ProtocolError("Too many informational responses came before the response"))
-      }
-    } else if (status < 200 || status > 599) {
-      controller.abort(new ProtocolError("The response has a status that does not exist"))
-    } else {
-      this.#respond(status, headers)
-      if (this.connection?.discard(headers["content-length"]) === false) controller.abort(bodyTooLong())
+  /** A response head was read, of the final response or one before it. The result is why no more of it is to be read. */
+  onResponse(status: number, headers: ResponseHeaders, fields: number): ProtocolError | undefined {
+    if (this.#settled) return undefined
+    if (fields > maxFields) return new ProtocolError("The response has too many header fields")
+    if (status >= 100 && status < 200) {
+      return ++this.#informational > maxInformational
+        ? new ProtocolError("Too many informational responses came before the response")
+        : undefined
     }
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    if (this.connection?.discarded(chunk.byteLength) === false) controller.abort(bodyTooLong())
-  }
-
-  onResponseEnd(): void {
-    const { connection } = this
+    if (status < 200 || status > 599) return new ProtocolError("The response has a status that does not exist")
     this.connection = undefined
-    connection?.release()
+    this.#respond(status, headers)
+    return undefined
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    const { connection } = this
+  /** The connection did not come about, or is gone. */
+  onFailed(error: Error): void {
     this.connection = undefined
-    connection?.close()
     if (this.#settled) return
     if (error instanceof PeerAddressError) return this.#block("peer-address")
     const code = codeOf(error)
@@ -287,8 +262,3 @@ export class Attempt implements Dispatcher.DispatchHandler {
     return report
   }
 }
-
-const bodyTooLong = () => new Error("The body is longer than what is discarded")
-
-const fieldCount = (raw: Dispatcher.DispatchController["rawHeaders"]): number =>
-  Array.isArray(raw) ? raw.length / 2 : 0

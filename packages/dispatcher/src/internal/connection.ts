@@ -1,11 +1,14 @@
 /**
  * One connection to one judged address, and the client that speaks HTTP/1.1 over it.
  *
- * A connection carries one attempt at a time. Between attempts it is idle, or still discarding what is left of a body.
+ * A connection carries one attempt at a time. Between attempts it is idle, or still discarding what is left of a body. It is
+ * the handler that undici reports to, and passes on what is about its present attempt: one that has gone on to another
+ * connection hears nothing of this one any more.
  */
 import type * as net from "node:net"
-import { Client } from "undici"
-import type { Attempt } from "./attempt.ts"
+import { Client, type Dispatcher } from "undici"
+import type { Attempt, ResponseHeaders } from "./attempt.ts"
+import { ProtocolError } from "./classify.ts"
 import { headersAsGiven } from "./headersAsGiven.ts"
 import { open } from "./socket.ts"
 import type { Target } from "./target.ts"
@@ -20,12 +23,13 @@ const maxDiscardMs = 2_000
 /** How old a connection may become, so that none outlives what it was opened to for long. */
 const maxAgeMs = 300_000
 
-export class Connection {
+export class Connection implements Dispatcher.DispatchHandler {
   readonly target: Target
   attempt: Attempt | undefined
   readonly #client: Client
   readonly #openedAt = performance.now()
   #socket: net.Socket | undefined
+  #controller: Dispatcher.DispatchController | undefined
   #closed = false
   /** What the socket had received when this attempt began, or its body. */
   #receivedBefore = 0
@@ -75,39 +79,58 @@ export class Connection {
     this.#receivedBefore = this.#socket?.bytesRead ?? 0
     attempt.connection = this
     const { dispatchOptions } = attempt
-    headersAsGiven(dispatchOptions.headers, () => this.#client.dispatch(dispatchOptions, attempt))
+    headersAsGiven(dispatchOptions.headers, () => this.#client.dispatch(dispatchOptions, this))
   }
 
-  /** Begins to discard a body. False when it is known to be too long for that. */
-  discard(contentLength: unknown): boolean {
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.attempt === undefined) {
+      controller.abort(new Error("The attempt is over"))
+      return
+    }
+    this.#controller = controller
+    this.target.engine.receives(this)
+    this.attempt.onSending()
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    const fault = this.attempt?.onResponse(status, headers, fieldCount(controller.rawHeaders))
+    if (fault !== undefined) controller.abort(fault)
+    else if (status >= 200) this.#discard(controller, headers["content-length"])
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    this.#discarded += chunk.byteLength
+    if (this.#discarded > maxDiscardBytes) controller.abort(bodyTooLong())
+  }
+
+  onResponseEnd(): void {
+    this.attempt = undefined
+    this.target.engine.idles(this)
+    if (!this.#closed) this.target.release(this)
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    const { attempt } = this
+    this.close()
+    attempt?.onFailed(error)
+  }
+
+  #discard(controller: Dispatcher.DispatchController, contentLength: unknown): void {
     this.#receivedBefore = this.#socket?.bytesRead ?? 0
     this.#discardUntil = performance.now() + maxDiscardMs
     this.#discarded = 0
-    return !(typeof contentLength === "string" && Number(contentLength) > maxDiscardBytes)
-  }
-
-  /** Counts what was discarded. False when it is too much. */
-  discarded(bytes: number): boolean {
-    this.#discarded += bytes
-    return this.#discarded <= maxDiscardBytes
+    if (typeof contentLength === "string" && Number(contentLength) > maxDiscardBytes) controller.abort(bodyTooLong())
   }
 
   /** Holds what is received to its bounds, also bytes that undici reports nothing of, such as chunk extensions. */
   check(now: number): void {
     const received = (this.#socket?.bytesRead ?? 0) - this.#receivedBefore
     if (this.#discardUntil === undefined) {
-      if (received > maxReceivedBytes) this.attempt?.onOverflow()
+      if (received > maxReceivedBytes) this.#controller?.abort(new ProtocolError("The response head does not end"))
     } else if (received > maxDiscardBytes || now > this.#discardUntil || this.target.waiters.size > 0) {
       // Somebody who waits is worth more than what is left of a body.
       this.close()
     }
-  }
-
-  /** The response was read to its end. */
-  release(): void {
-    this.attempt = undefined
-    this.target.engine.idles(this)
-    if (!this.#closed) this.target.release(this)
   }
 
   close(): void {
@@ -123,3 +146,8 @@ export class Connection {
 }
 
 const ignore = () => {}
+
+const bodyTooLong = () => new Error("The body is longer than what is discarded")
+
+const fieldCount = (raw: Dispatcher.DispatchController["rawHeaders"]): number =>
+  Array.isArray(raw) ? raw.length / 2 : 0

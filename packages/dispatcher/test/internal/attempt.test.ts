@@ -33,7 +33,7 @@ describe("An attempt", () => {
   for (const code of ["UND_ERR_INVALID_ARG", "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH"]) {
     it(`that undici refuses with ${code} is a defect, and not the receiver's fault`, () => {
       const { attempt, defects, outcomes } = prepare()
-      attempt.onResponseError(null, Object.assign(new Error("x"), { code }))
+      attempt.onFailed(Object.assign(new Error("x"), { code }))
       assert.deepEqual(outcomes, [])
       assert.strictEqual(defects.length, 1)
       assert.include(defects[0]!, { _tag: "DispatcherError", code: "defect" })
@@ -48,24 +48,8 @@ describe("An attempt", () => {
       })
     }
     assert.strictEqual(defects.length, 1)
-    attempt.onResponseError(null, new Error("late"))
+    attempt.onFailed(new Error("late"))
     attempt.cancel()
     assert.deepEqual(outcomes, [])
-  })
-
-  it("that is over starts no request", () => {
-    const { attempt, defects, outcomes } = prepare()
-    attempt.cancel()
-    const reasons: Array<Error> = []
-    attempt.onRequestStart({
-      aborted: false,
-      paused: false,
-      reason: null,
-      abort: (reason) => reasons.push(reason),
-      pause: () => {},
-      resume: () => {}
-    })
-    assert.strictEqual(reasons.length, 1)
-    assert.deepEqual([...outcomes, ...defects], [])
   })
 })

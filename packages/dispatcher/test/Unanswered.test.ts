@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type AttemptDiagnostics, Dispatcher } from "@govoice/dispatcher"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import { delivered, dispatcher, failed, local, sendOnce, serveHttp, sleep, stable, until } from "./support/servers.ts"
+import { serveUnaccepting } from "./support/unaccepting.ts"
+
+describe("Where connecting hangs", () => {
+  it("an attempt ends at its deadline, unsent", async () => {
+    const port = await serveUnaccepting()
+    const outcome = await sendOnce(`http://name.test:${port}/`, { deadlineMs: 200 })
+    assert.deepEqual(stable(outcome), failed("timeout", false))
+    assert.isBelow(outcome.durationMs, 1_500)
+  })
+
+  it("the next address is tried after half of the time that is left", async () => {
+    const healthy = await serveHttp(undefined, { address: "127.0.0.2" })
+    await serveUnaccepting("127.0.0.1", healthy.port)
+    const attempts: Array<AttemptDiagnostics> = []
+    const outcome = await sendOnce(`http://name.test:${healthy.port}/`, {
+      deadlineMs: 1_000,
+      resolve: async () => ["127.0.0.1", "127.0.0.2"],
+      onAttempt: (attempt) => attempts.push(attempt)
+    })
+    assert.deepEqual(stable(outcome), delivered())
+    assert.isAtLeast(outcome.durationMs, 490)
+    await until(() => attempts.length === 1)
+    assert.include(attempts[0]!, { address: "127.0.0.2", addressesTried: 2 })
+  })
+
+  it("other targets are not delayed", async () => {
+    const port = await serveUnaccepting()
+    const healthy = await serveHttp()
+    const { send } = dispatcher({ deadlineMs: 1_000 })
+    const stuck = Array.from({ length: 20 }, () => send({ url: `http://stuck.test:${port}/`, body: "" }))
+    const outcome = await send({ url: `http://well.test:${healthy.port}/`, body: "" })
+    assert.deepEqual(stable(outcome), delivered())
+    assert.isBelow(outcome.durationMs, 500)
+    for (const outcome of await Promise.all(stuck)) assert.deepEqual(stable(outcome), failed("timeout", false))
+  })
+
+  it.effect("interruption ends the attempt, and closing does not wait for it", () =>
+    Effect.gen(function* () {
+      const port = yield* Effect.promise(() => serveUnaccepting())
+      const attempts: Array<AttemptDiagnostics> = []
+      yield* Effect.gen(function* () {
+        const { send } = yield* Dispatcher
+        const fiber = yield* Effect.forkChild(send({ url: `http://name.test:${port}/`, body: "" }), {
+          startImmediately: true
+        })
+        yield* Effect.promise(() => sleep(50))
+        yield* Fiber.interrupt(fiber)
+        assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+      }).pipe(Effect.provide(Dispatcher.layer({ ...local, onAttempt: (attempt) => attempts.push(attempt) })))
+      yield* Effect.promise(() => until(() => attempts.length === 1))
+      assert.include(attempts[0]!, { outcome: "interrupted", phase: "connect" })
+      assert.isBelow(attempts[0]!.durationMs, 1_500)
+    })
+  )
+})

@@ -1,0 +1,41 @@
+/**
+ * A port on loopback where connecting hangs: the kernel has no more room for connections that nobody accepts, and drops
+ * what comes. As a host behind a filter does it.
+ */
+import net from "node:net"
+import { Worker } from "node:worker_threads"
+import { cleanup, sleep } from "./servers.ts"
+
+// Listens, and never comes back to its event loop, where it would accept.
+const listener = `
+  const { parentPort, workerData } = require("node:worker_threads")
+  const server = require("node:net").createServer()
+  server.listen({ port: workerData.port, host: workerData.address, backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port)
+    setImmediate(() => Atomics.wait(workerData.lock, 0, 0))
+  })
+`
+
+export const serveUnaccepting = async (address = "127.0.0.1", port = 0): Promise<number> => {
+  const lock = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(listener, { eval: true, workerData: { address, port, lock } })
+  const listening = await new Promise<number>((resolve, reject) =>
+    worker.once("message", resolve).once("error", reject)
+  )
+  const sockets: Array<net.Socket> = []
+  cleanup(async () => {
+    for (const socket of sockets) socket.destroy()
+    Atomics.store(lock, 0, 1)
+    Atomics.notify(lock, 0)
+    await worker.terminate()
+  })
+  // Fill what room there is, until one does not get in.
+  for (let full = false; !full;) {
+    if (sockets.length > 50) throw new Error("The kernel takes connections without end")
+    const socket = net.connect(listening, address)
+    sockets.push(socket.on("error", () => {}))
+    await Promise.race([new Promise((connected) => socket.once("connect", connected)), sleep(100)])
+    full = socket.connecting
+  }
+  return listening
+}

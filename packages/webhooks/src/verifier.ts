@@ -145,8 +145,7 @@ export const createVerifier = ({
     const raw = node ? received : new Uint8Array(received)
     const [id, timestamp, signature] = readHeaders(headers) as [string, string, string]
 
-    const entries = signature[67] ? signature.split(",", 8) : [signature]
-    const signatures = entries.filter((entry) => /^\s*v1=[0-9a-f]{64}\s*$/.test(entry))
+    const signatures = signature.split(",", 8).filter((entry) => /^\s*v1=[0-9a-f]{64}\s*$/.test(entry))
     check(signatures[0] || /^(?!v1=)\w+=/.test(signature), "malformed_header", names[2])
 
     const time = new Date(timestamp)

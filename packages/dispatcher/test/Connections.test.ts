@@ -101,6 +101,31 @@ describe("Connections", () => {
     for (const outcome of await Promise.all(stuck)) assert.strictEqual(stable(outcome)["reason"], "timeout")
   })
 
+  it("give their place back however they end", async () => {
+    const ends: ReadonlyArray<(socket: net.Socket) => unknown> = [
+      (socket) => socket.resetAndDestroy(),
+      (socket) => socket.end(),
+      (socket) => socket.write("garbage\r\n\r\n"),
+      (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n"),
+      (socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nok"),
+      () => {}
+    ]
+    let turn = 0
+    const receiver = await serveRaw((socket) => ends[turn++ % ends.length]!(socket))
+    const { send } = dispatcher({ maxConnectionsPerTarget: 1, deadlineMs: 300 })
+    const url = `http://name.test:${receiver.port}/`
+    for (let attempt = 0; attempt < ends.length * 2; attempt++) {
+      const outcome = await send({ url, body: "" })
+      // Had one of them kept the place, the next would wait for it in vain.
+      assert.isTrue(outcome.attempted, `after ${attempt}`)
+    }
+    const port = await unusedPort()
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const outcome = await send({ url: `http://name.test:${port}/`, body: "" })
+      assert.deepEqual(stable(outcome), failed("connect", false))
+    }
+  })
+
   it("that still discard a body give way to an attempt that waits", async () => {
     const receiver = await serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"))
     const { send } = dispatcher({ maxConnectionsPerTarget: 1 })

@@ -67,6 +67,14 @@ describe("A proxy on purpose", () => {
     assert.isUndefined(receiver.requests[0]!.headers["proxy-authorization"])
   })
 
+  it("gets an IPv6 address in brackets", async () => {
+    const proxy = await serveProxy()
+    const receiver = await serveHttp()
+    const options = { proxy: proxy.url, allowNetworks: ["::1"], resolve: async () => ["0::1"] }
+    assert.deepEqual(stable(await sendOnce(`http://name.test:${receiver.port}/`, options)), delivered())
+    assert.deepEqual(proxy.asked, [`[::1]:${receiver.port}`])
+  })
+
   it("sees TLS and nothing of what is inside", async () => {
     const authority = makeAuthority()
     const proxy = await serveProxy()

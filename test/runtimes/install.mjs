@@ -8,7 +8,7 @@ import { runtimes } from "./runtimes.mjs"
 
 if (runtimes.some(({ installed }) => !installed())) {
   // Through a shell, because on Windows npm is a script.
-  execFileSync("npm ci --no-audit --no-fund", { cwd: import.meta.dirname, stdio: "inherit", shell: true })
+  execFileSync("npm install --no-package-lock --no-audit --no-fund", { cwd: import.meta.dirname, stdio: "inherit", shell: true })
 }
 
 for (const { name, installed, path, how } of runtimes) {

@@ -41,6 +41,20 @@ export interface FastifyWebhookInstance<Request> {
  * The answers are those of `@govoice/webhooks/node`. The plugin takes the content type parsers away within itself, so
  * that the body stays raw; the rest of the application keeps them.
  *
+ * **Example** (Receiving with Fastify)
+ *
+ * ```ts import.meta.vitest
+ * import { createHandler } from "@govoice/webhooks/fastify"
+ * import fastify from "fastify"
+ *
+ * const webhooks = createHandler({ secret: "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw" }, ({ event }) => {
+ *   console.log(event.type)
+ * })
+ *
+ * const app = fastify()
+ * await app.register(webhooks, { path: "/webhooks" })
+ * ```
+ *
  * @throws {WebhookVerificationError} `bad_secret`.
  */
 export const createHandler = <Request extends FastifyWebhookRequest>(

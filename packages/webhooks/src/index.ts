@@ -1,3 +1,8 @@
+/**
+ * Verification and signing of webhooks, on any runtime with Web Crypto.
+ *
+ * @module
+ */
 export { createVerifier } from "./verifier.ts"
 export type { VerifiedWebhook, Verifier, VerifierOptions, WebhookRequest } from "./verifier.ts"
 

@@ -61,6 +61,21 @@ export const signSync = ({ secret, timestamp, body }: SignOptions): string => {
 /**
  * The three headers that a receiver verifies a webhook by.
  *
+ * **Example** (Sending a webhook)
+ *
+ * ```ts import.meta.vitest
+ * import { signedHeaders } from "@govoice/webhooks"
+ *
+ * const body = '{"id":"evt_1","type":"invoice.accepted"}'
+ * const headers = await signedHeaders({
+ *   id: "evt_1",
+ *   secret: "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw",
+ *   body
+ * })
+ *
+ * headers["Gov-Event-Id"] // => "evt_1"
+ * ```
+ *
  * @throws {WebhookVerificationError} `bad_secret` or `body_not_raw`.
  */
 export const signedHeaders = async (options: SignedHeadersOptions): Promise<SignedHeaders> => {

@@ -331,6 +331,27 @@ describe("a body that was parsed before", () => {
 })
 
 describe("the Fastify plugin", () => {
+  it("says so when a hook of the application has parsed the body", async () => {
+    const errors: Array<Partial<WebhookVerificationError>> = []
+    const app = fastify5()
+    app.addHook("preValidation", async (request) => {
+      request.body = JSON.parse(String(request.body)) as unknown
+    })
+    const onError = (error: unknown) => errors.push(error as WebhookVerificationError)
+    await app.register(
+      createFastifyHandler({ secret, onError }, () => {}),
+      { path: "/webhooks" }
+    )
+    closers.push(() => app.close())
+    const url = await app.listen({ port: 0, host: "127.0.0.1" })
+    const response = await post(`${url}/webhooks`, signedWebhook({ secret, type: "invoice.accepted" }))
+    assert.strictEqual(response.status, 500)
+    assert.deepStrictEqual(
+      errors.map(({ code }) => code),
+      ["body_not_raw"]
+    )
+  })
+
   it("leaves the content types of the application alone", async () => {
     const url = await startFastify(fastify5)({ secret }, () => {})
     const headers = { "content-type": "application/json" }

@@ -4,11 +4,15 @@
  */
 import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
-import { runtimes } from "./runtimes.mjs"
+import { npm, runtimes } from "./runtimes.mjs"
 
-if (runtimes.some(({ installed }) => !installed())) {
+if (runtimes.some(({ how, installed }) => how === npm && !installed())) {
   // Through a shell, because on Windows npm is a script.
-  execFileSync("npm install --no-package-lock --no-audit --no-fund", { cwd: import.meta.dirname, stdio: "inherit", shell: true })
+  execFileSync("npm install --no-package-lock --no-audit --no-fund", {
+    cwd: import.meta.dirname,
+    stdio: "inherit",
+    shell: true
+  })
 }
 
 for (const { name, installed, path, how } of runtimes) {

@@ -7,12 +7,13 @@ import { join } from "node:path"
 const here = import.meta.dirname
 const packages = join(here, "node_modules")
 const windows = process.platform === "win32"
-const npm = "node test/runtimes/install.mjs"
+export const npm = "node test/runtimes/install.mjs"
 const main = join(here, "main.mjs")
 
 const runtime = (name, path, how, command) => ({ name, path, how, installed: () => existsSync(path), command })
 
-const node = (version, path) => runtime(`Node ${version}`, path, npm, (urls, mode) => [path, [main, ...urls, mode]])
+const node = (version, path, how = npm) =>
+  runtime(`Node ${version}`, path, how, (urls, mode) => [path, [main, ...urls, mode]])
 const nodeOf = (alias) => join(packages, alias, "bin", windows ? "node.exe" : "node")
 
 const bun = join(packages, "bun", "bin", "bun.exe")
@@ -30,7 +31,7 @@ const chromium =
 export const runtimes = [
   { ...node("20", nodeOf("node20")), modes: ["sync", "async"] },
   { ...node("22", nodeOf("node22")), modes: ["sync", "async"] },
-  { ...node("24", nodeOf("../../../node_modules/node")), modes: ["sync", "async"] },
+  { ...node("24", nodeOf("../../../node_modules/node"), "pnpm install"), modes: ["sync", "async"] },
   { ...runtime("Bun", bun, npm, (urls, mode) => [bun, [main, ...urls, mode]]), modes: ["sync", "async"] },
   {
     ...runtime("Deno", deno, npm, (urls, mode) => [deno, ["run", "--no-config", "-A", main, ...urls, mode]]),

@@ -28,7 +28,7 @@ export const readHeaders = (headers: WebhookHeaders): ReadonlyArray<string> => {
       check(
         // In an array that is the second value; in a string a character, which has no second one. `Headers` and Node
         // join what is repeated, and only a list of signatures may contain a comma and a space.
-        !found[index] && !value[1]?.[1] && (index > 1 || !value.includes(", ")),
+        !found[index] && !value[1]?.[1] && (index > 1 || !/, /.test(value as string)),
         "duplicate_header",
         name
       )

@@ -207,7 +207,9 @@ describe("verification", () => {
     const values = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom(undefined, "", ",", "v1=", "evt_1", "2026-11-20T10:00:00Z", `v1=${"a".repeat(64)}`),
-      fc.array(fc.string(), { maxLength: 3 })
+      fc.array(fc.string(), { maxLength: 3 }),
+      // What a caller without types might pass.
+      fc.constantFrom(0, 7, true, null, {}).map((value) => value as unknown as string)
     )
     const names = fc.oneof(
       fc.string(),

@@ -23,6 +23,8 @@ export type HandlerOptions = VerifierOptions & {
    * Whether the event with this id was handled before; then it is answered 204 and not handled again. Asked once a
    * webhook is verified. Where it fails, the answer is 500, and the service tries again.
    *
+   * Only look here: note the id where the work is done, or an event is lost when its handling fails.
+   *
    * @default never
    */
   readonly seen?: ((id: string) => boolean | Promise<boolean>) | undefined

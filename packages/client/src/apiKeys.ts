@@ -4,27 +4,29 @@
  * @module
  */
 import type { CallOptions } from "./connection.ts"
-import { apiKey, newApiKey } from "./internal/kinds.ts"
+import { newApiKey } from "./internal/kinds.ts"
+import { list } from "./internal/list.ts"
+import * as Lists from "./internal/lists.ts"
 import { operation } from "./internal/operation.ts"
-import { pages } from "./internal/pages.ts"
-import { segment } from "./internal/paths.ts"
 import type { ListOptions } from "./organizations.ts"
 import type { ApiKey, ApiKeyRequest, NewApiKey } from "./records.ts"
-import type { Session } from "./session.ts"
+import type { ControlPlaneConnection } from "./session.ts"
 
 /** Makes an API key. Its `secret` is shown this once. */
-export const createApiKey = (
-  session: Session,
+export const createApiKey: (
+  session: ControlPlaneConnection,
   organizationId: string,
   input: ApiKeyRequest,
   options?: CallOptions
-): Promise<NewApiKey> =>
-  operation(session, "POST", `/organizations${segment(organizationId)}/api-keys`, options, newApiKey, input)
+) => Promise<NewApiKey> = /* @__PURE__ */ operation("POST", "organizations/*/api-keys", newApiKey)
 
 /** The API keys of an organization that are not revoked, newest first. */
-export const listApiKeys = (session: Session, organizationId: string, options?: ListOptions): AsyncIterable<ApiKey> =>
-  pages(session, `/organizations${segment(organizationId)}/api-keys`, apiKey, options)
+export const listApiKeys: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  options?: ListOptions
+) => AsyncIterable<ApiKey> = /* @__PURE__ */ list(Lists.apiKeys)
 
 /** Revokes an API key, at once. */
-export const revokeApiKey = (session: Session, id: string, options?: CallOptions): Promise<void> =>
-  operation(session, "DELETE", `/api-keys${segment(id)}`, options)
+export const revokeApiKey: (session: ControlPlaneConnection, id: string, options?: CallOptions) => Promise<void> =
+  /* @__PURE__ */ operation("DELETE", "api-keys/*")

@@ -5,6 +5,7 @@
  */
 import type { GovoiceError } from "./error.ts"
 import type { Fetch, ResponseHeaders, Signal } from "./fetch.ts"
+import { ascii } from "./internal/ascii.ts"
 import { createTransport, type Send } from "./internal/transport.ts"
 
 /** Bounds of one call. Each goes before the setting of the same name. */
@@ -32,8 +33,8 @@ export interface CallOptions {
 export interface RequestInfo {
   readonly method: string
   readonly url: string
-  /** From 1. */
-  readonly attempt: number
+  /** How many requests were sent, this one included. */
+  readonly attempts: number
   readonly idempotencyKey: string | undefined
 }
 
@@ -42,7 +43,6 @@ export interface ResponseInfo extends RequestInfo {
   readonly status: number
   readonly requestId: string | undefined
   readonly headers: ResponseHeaders
-  readonly durationMs: number
 }
 
 /** An attempt that failed, and how long the next one waits. */
@@ -126,7 +126,6 @@ export interface Connection {
  * @throws {TypeError} when `baseUrl` or `apiKey` cannot be one.
  */
 export const createConnection = ({ apiKey, ...options }: DeveloperOptions): Connection => {
-  // `fetch` would refuse it too, and quote it.
-  if (!/^[!-~]+$/.test(apiKey)) throw new TypeError("apiKey must be a key such as sk_test_…")
+  ascii(apiKey)
   return { "~send": createTransport(options, () => apiKey) }
 }

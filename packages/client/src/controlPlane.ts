@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createAccount, getAccount, login, logout } from "./accounts.ts"
+import { createAccount, getAccount } from "./accounts.ts"
 import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts"
 import type { CallOptions, ConnectionOptions } from "./connection.ts"
 import { bind } from "./internal/bind.ts"
@@ -22,7 +22,6 @@ import type {
   Account,
   ApiKey,
   ApiKeyRequest,
-  Credentials,
   GatewayCredential,
   Invoice,
   NewAccount,
@@ -52,12 +51,6 @@ import {
 
 /** The control plane. Each method is the function with the longer name, and may be taken off the object. */
 export interface ControlPlane extends Session {
-  /** Logs in: see `login`. */
-  login(credentials: Credentials, options?: CallOptions): Promise<void>
-
-  /** Logs out: see `logout`. */
-  logout(options?: CallOptions): Promise<void>
-
   readonly accounts: {
     /** Makes an account: see `createAccount`. */
     create(input: NewAccount, options?: CallOptions): Promise<Account>
@@ -130,8 +123,6 @@ export const createControlPlane = (options: ConnectionOptions): ControlPlane => 
   const session = createSession(options)
   return {
     ...session,
-    login: bind(session, login),
-    logout: bind(session, logout),
     accounts: { create: bind(session, createAccount), get: bind(session, getAccount) },
     organizations: {
       create: bind(session, createOrganization),

@@ -28,18 +28,18 @@ export abstract class GovoiceError extends Error {
   declare readonly requestId: string | undefined
 
   /** Whether the same call may be made again later. With a new body or a new idempotency key it is another call. */
-  declare readonly retryable: boolean
+  readonly retryable: boolean = false
 
   /** How many requests were sent. */
-  declare readonly attempts: number
+  readonly attempts: number = 0
 
   /** The key of a submission: with it the same submission can go on, also in another process. */
   declare readonly idempotencyKey: string | undefined
 
   /** Errors are made by this package; tests may make them too. */
-  constructor(message: string, fields: ErrorFields = {}, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause })
-    Object.assign(this, { requestId: undefined, retryable: false, attempts: 0, idempotencyKey: undefined }, fields)
+  constructor(message: string, fields?: ErrorFields, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    Object.assign(this, fields)
   }
 
   override get name(): string {
@@ -47,21 +47,18 @@ export abstract class GovoiceError extends Error {
   }
 }
 
-/** The properties of {@link GovoiceError}, as its constructor takes them. */
+/** The properties of the errors, as their constructors take them. */
 export interface ErrorFields {
   readonly requestId?: string | undefined
   readonly retryable?: boolean | undefined
   readonly attempts?: number | undefined
   readonly idempotencyKey?: string | undefined
-}
-
-/** The properties of {@link ApiError}, as its constructor takes them. */
-export interface ApiErrorFields extends ErrorFields {
-  readonly type: ErrorType
-  readonly code: ErrorCode
-  readonly status: number
+  readonly type?: ErrorType | undefined
+  readonly code?: ErrorCode | undefined
+  readonly status?: number | undefined
   readonly param?: string | null | undefined
   readonly retryAfterMs?: number | undefined
+  readonly invoice?: Invoice | undefined
 }
 
 /**
@@ -89,10 +86,6 @@ export class ApiError extends GovoiceError {
 
   /** How long `Retry-After` asks to wait, in milliseconds. */
   declare readonly retryAfterMs: number | undefined
-
-  constructor(message: string, fields: ApiErrorFields, cause?: unknown) {
-    super(message, { ...({ param: null, retryAfterMs: undefined } as object), ...fields }, cause)
-  }
 }
 
 /** No answer, or only a part of one: the connection failed. `cause` is what `fetch` said. */
@@ -140,8 +133,6 @@ export type AnyGovoiceError =
   | DecodeError
   | UpoUnavailableError
 
-const tagOf = (error: unknown) => (error as { readonly _tag?: unknown } | null | undefined)?._tag
-
 /**
  * Tells whether an error is an answer of the API, with this code if one is given.
  *
@@ -165,8 +156,8 @@ export const isApiError = <C extends ErrorCode = ErrorCode>(
   error: unknown,
   code?: C
 ): error is ApiError & { readonly code: C } =>
-  tagOf(error) === "ApiError" && (code === undefined || (error as ApiError).code === code)
+  (error as ApiError | undefined)?._tag === "ApiError" && (!code || (error as ApiError).code === code)
 
 /** Tells whether an error is one of this package, also of another copy of it. */
 export const isGovoiceError = (error: unknown): error is AnyGovoiceError =>
-  typeof tagOf(error) === "string" && "attempts" in (error as object)
+  error instanceof Error && "_tag" in error && "attempts" in error

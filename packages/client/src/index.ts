@@ -19,8 +19,8 @@ export type { SubmitAndWaitOptions, WaitOptions } from "./waiting.ts"
 export { createControlPlane } from "./controlPlane.ts"
 export type { ControlPlane } from "./controlPlane.ts"
 export { createSession } from "./session.ts"
-export type { Session } from "./session.ts"
-export { createAccount, getAccount, login, logout } from "./accounts.ts"
+export type { ControlPlaneConnection, Session } from "./session.ts"
+export { createAccount, getAccount } from "./accounts.ts"
 export { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts"
 export {
   createOrganization,
@@ -54,7 +54,7 @@ export {
   TimeoutError,
   UpoUnavailableError
 } from "./error.ts"
-export type { AnyGovoiceError, ApiErrorFields, ErrorFields } from "./error.ts"
+export type { AnyGovoiceError, ErrorFields } from "./error.ts"
 export type { ErrorCode, ErrorType } from "./errorCode.ts"
 
 export type { ByteStream, Fetch, FetchInit, FetchResponse, PlatformSignal, ResponseHeaders, Signal } from "./fetch.ts"

@@ -6,14 +6,15 @@
 import type { CallOptions, Connection } from "./connection.ts"
 import { DecodeError } from "./error.ts"
 import type { ByteStream, FetchResponse } from "./fetch.ts"
+import { ascii } from "./internal/ascii.ts"
+import { jsonParts } from "./internal/jsonParts.ts"
 import { json } from "./internal/decode.ts"
 import * as Kinds from "./internal/kinds.ts"
 import { segment } from "./internal/paths.ts"
 import type { Invoice, Known, Me, SandboxScenario } from "./records.ts"
 
 declare const crypto: { randomUUID(): string }
-declare const Blob: new (parts: ReadonlyArray<Uint8Array>) => { stream(): unknown }
-declare const TextDecoder: new () => { decode(bytes: Uint8Array): string }
+declare const Response: new (body: Uint8Array) => { readonly body: unknown; text(): Promise<string> }
 
 /** An invoice to submit. */
 export interface InvoiceSubmission {
@@ -59,7 +60,7 @@ export interface Upo {
 
 /** Shows the API key that the connection has, and its organization. */
 export const getMe = (connection: Connection, options?: CallOptions): Promise<Me> =>
-  connection["~send"]({ method: "GET", path: "/me", read: json<Me>(Kinds.me) }, options)
+  connection["~send"]("/me", json<Me>(Kinds.me), options)
 
 /**
  * Submits an invoice. When it resolves, the service has stored the invoice for good.
@@ -79,17 +80,18 @@ export const submitInvoice = async (
   options: SubmitOptions = {}
 ): Promise<SubmittedInvoice> => {
   const { idempotencyKey = crypto.randomUUID() } = options
-  if (!/^[ -~]+$/.test(idempotencyKey)) throw new TypeError("idempotencyKey must be printable ASCII")
+  ascii(idempotencyKey)
   const invoice = await connection["~send"](
-    {
-      method: "POST",
-      path: "/invoices",
-      body: { invoice_xml: invoiceXml, metadata },
-      ...(sandboxScenario && { headers: { "gov-sandbox-scenario": sandboxScenario } }),
-      idempotencyKey,
-      read: json<Invoice>(Kinds.invoice)
-    },
-    options
+    "/invoices",
+    json<Invoice>(Kinds.invoice),
+    options,
+    jsonParts(
+      "POST",
+      { invoice_xml: invoiceXml, metadata },
+      { "idempotency-key": idempotencyKey, ...(sandboxScenario && { "gov-sandbox-scenario": sandboxScenario }) }
+    ),
+    true,
+    idempotencyKey
   )
   return { ...invoice, idempotencyKey }
 }
@@ -100,7 +102,7 @@ export const submitInvoice = async (
  * @throws {AnyGovoiceError} an `ApiError` `invoice_not_found` when there is none with this identifier.
  */
 export const getInvoice = (connection: Connection, id: string, options?: CallOptions): Promise<Invoice> =>
-  connection["~send"]({ method: "GET", path: `/invoices${segment(id)}`, read: json<Invoice>(Kinds.invoice) }, options)
+  connection["~send"](`/invoices/${segment(id)}`, json<Invoice>(Kinds.invoice), options)
 
 /**
  * Downloads the official receipt (UPO).
@@ -113,14 +115,14 @@ export const getInvoice = (connection: Connection, id: string, options?: CallOpt
  * @throws {AnyGovoiceError} an `ApiError` `upo_not_available` when there is none, or not yet: see `waitForUpo`.
  */
 export const downloadUpo = (connection: Connection, id: string, options?: CallOptions): Promise<Upo> =>
-  connection["~send"]({ method: "GET", path: `/invoices${segment(id)}/upo`, read: readUpo }, options)
+  connection["~send"](`/invoices/${segment(id)}/upo`, readUpo, options)
 
 const readUpo = async (response: FetchResponse): Promise<Upo> => {
-  if (!/xml/.test(response.headers.get("content-type")!)) throw new DecodeError("The answer is not XML.")
+  if (!/xml/.test(response.headers.get("content-type")!)) throw new DecodeError("No valid answer: XML")
   const bytes = new Uint8Array(await response.arrayBuffer())
   return {
-    text: async () => new TextDecoder().decode(bytes),
+    text: () => new Response(bytes).text(),
     bytes: async () => bytes,
-    stream: () => new Blob([bytes]).stream() as ByteStream
+    stream: () => new Response(bytes).body as ByteStream
   }
 }

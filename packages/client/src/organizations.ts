@@ -4,10 +4,10 @@
  * @module
  */
 import type { CallOptions } from "./connection.ts"
-import { invoice, organization } from "./internal/kinds.ts"
+import { organization } from "./internal/kinds.ts"
+import { list } from "./internal/list.ts"
+import * as Lists from "./internal/lists.ts"
 import { operation } from "./internal/operation.ts"
-import { pages } from "./internal/pages.ts"
-import { segment } from "./internal/paths.ts"
 import type {
   GatewayCredential,
   Invoice,
@@ -18,7 +18,7 @@ import type {
   OrganizationChange,
   OrganizationRequest
 } from "./records.ts"
-import type { Session } from "./session.ts"
+import type { ControlPlaneConnection } from "./session.ts"
 
 /** How a list is read. The bounds are those of each page. */
 export interface ListOptions extends CallOptions {
@@ -38,50 +38,52 @@ export interface InvoiceListOptions extends ListOptions {
   readonly mode?: Known<Mode> | undefined
 }
 
-const path = "/organizations"
-
 /** Makes an organization. */
-export const createOrganization = (
-  session: Session,
+export const createOrganization: (
+  session: ControlPlaneConnection,
   input: OrganizationRequest,
   options?: CallOptions
-): Promise<Organization> => operation(session, "POST", path, options, organization, input)
+) => Promise<Organization> = /* @__PURE__ */ operation("POST", "organizations", organization)
 
 /** The organizations of the account, newest first. */
-export const listOrganizations = (session: Session, options?: ListOptions): AsyncIterable<Organization> =>
-  pages(session, path, organization, options)
+export const listOrganizations: (
+  session: ControlPlaneConnection,
+  options?: ListOptions
+) => AsyncIterable<Organization> = /* @__PURE__ */ list(Lists.organizations)
 
 /** Shows an organization. */
-export const getOrganization = (session: Session, id: string, options?: CallOptions): Promise<Organization> =>
-  operation(session, "GET", path + segment(id), options, organization)
+export const getOrganization: (
+  session: ControlPlaneConnection,
+  id: string,
+  options?: CallOptions
+) => Promise<Organization> = /* @__PURE__ */ operation("GET", "organizations/*", organization)
 
 /** Changes an organization. */
-export const updateOrganization = (
-  session: Session,
+export const updateOrganization: (
+  session: ControlPlaneConnection,
   id: string,
   change: OrganizationChange,
   options?: CallOptions
-): Promise<Organization> => operation(session, "PATCH", path + segment(id), options, organization, change)
+) => Promise<Organization> = /* @__PURE__ */ operation("PATCH", "organizations/*", organization)
 
 /** Stores the credential of an organization for the national system, in place of one that is stored already. */
-export const setGatewayCredential = (
-  session: Session,
+export const setGatewayCredential: (
+  session: ControlPlaneConnection,
   organizationId: string,
   credential: GatewayCredential,
   options?: CallOptions
-): Promise<void> =>
-  operation(session, "PUT", `${path}${segment(organizationId)}/gateway-credential`, options, undefined, credential)
+) => Promise<void> = /* @__PURE__ */ operation("PUT", "organizations/*/gateway-credential")
 
 /** Removes the credential of an organization for the national system. */
-export const deleteGatewayCredential = (
-  session: Session,
+export const deleteGatewayCredential: (
+  session: ControlPlaneConnection,
   organizationId: string,
   options?: CallOptions
-): Promise<void> => operation(session, "DELETE", `${path}${segment(organizationId)}/gateway-credential`, options)
+) => Promise<void> = /* @__PURE__ */ operation("DELETE", "organizations/*/gateway-credential")
 
 /** The invoices of an organization, newest first. */
-export const listInvoices = (
-  session: Session,
+export const listInvoices: (
+  session: ControlPlaneConnection,
   organizationId: string,
   options?: InvoiceListOptions
-): AsyncIterable<Invoice> => pages(session, `${path}${segment(organizationId)}/invoices`, invoice, options)
+) => AsyncIterable<Invoice> = /* @__PURE__ */ list(Lists.invoices)

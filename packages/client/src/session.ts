@@ -4,19 +4,30 @@
  * @module
  */
 import type { CallOptions, ConnectionOptions } from "./connection.ts"
-import { isApiError } from "./error.ts"
+import type { FetchResponse } from "./fetch.ts"
 import { json, nothing } from "./internal/decode.ts"
+import { jsonParts } from "./internal/jsonParts.ts"
 import { tokenPair } from "./internal/kinds.ts"
-import { wire } from "./internal/paths.ts"
 import { createTransport, type Send } from "./internal/transport.ts"
 import type { Credentials } from "./records.ts"
 
 /** A way to the control plane. What it has is for the functions of this package. */
-export interface Session {
+export interface ControlPlaneConnection {
   readonly "~send": Send
   readonly "~api"?: "control-plane"
-  readonly "~login": (credentials: Credentials, options?: CallOptions) => Promise<void>
-  readonly "~logout": (options?: CallOptions) => Promise<void>
+}
+
+/** A way to the control plane that logs in. */
+export interface Session extends ControlPlaneConnection {
+  /**
+   * Logs in. The tokens stay inside, and are renewed when they have to be.
+   *
+   * @throws {AnyGovoiceError} an `ApiError` `invalid_credentials` when the email or the password is wrong.
+   */
+  login(this: void, credentials: Credentials, options?: CallOptions): Promise<void>
+
+  /** Logs out: the service revokes all that came from the login. Does nothing when nobody is logged in. */
+  logout(this: void, options?: CallOptions): Promise<void>
 }
 
 interface Tokens {
@@ -25,7 +36,7 @@ interface Tokens {
 }
 
 /**
- * A way to the control plane, for functions such as `login` and `createOrganization`.
+ * A way to the control plane, for functions such as `createOrganization`.
  *
  * **When to use**
  *
@@ -40,57 +51,42 @@ interface Tokens {
  */
 export const createSession = (options: ConnectionOptions): Session => {
   let tokens: Tokens | undefined
-  let refreshing: Promise<string | undefined> | undefined
+  let refreshing: Promise<void> | undefined
 
-  const auth = createTransport(options, () => undefined)
-  const exchange = (action: string, body: object, options?: CallOptions) =>
-    auth(
-      {
-        method: "POST",
-        path: `/control-plane/auth/${action}`,
-        body,
-        isRepeatable: true,
-        read: json<Tokens>(tokenPair)
-      },
-      options
-    )
+  const send = createTransport(options)
+  const auth = <A>(
+    action: string,
+    body: object,
+    read: (response: FetchResponse) => Promise<A>,
+    options?: CallOptions
+  ) => send(`/control-plane/auth/${action}`, read, options, jsonParts("POST", body), true)
+  const readTokens = json<Tokens>(tokenPair)
 
   const refresh = async (spent: Tokens) => {
-    let renewed: Tokens | undefined
-    try {
-      renewed = await exchange("refresh", wire({ refreshToken: spent.refreshToken }))
-    } catch (error) {
-      if (!isApiError(error, "invalid_refresh_token")) throw error
-      if (tokens === spent) tokens = renewed
-      throw error
-    } finally {
-      refreshing = undefined
-    }
+    const renewed = await auth("refresh", { refresh_token: spent.refreshToken }, readTokens)
     // Unless somebody has logged in or out in the meantime.
     if (tokens === spent) tokens = renewed
-    return tokens?.accessToken
   }
 
   return {
-    "~send": createTransport(options, (refused) =>
-      tokens && tokens.accessToken === refused ? (refreshing ??= refresh(tokens)) : tokens?.accessToken
+    "~send": createTransport(
+      options,
+      () => tokens?.accessToken,
+      async ({ code }, refused) => {
+        if (code !== "missing_access_token" || !tokens) return false
+        if (tokens.accessToken === refused) {
+          await (refreshing ??= refresh(tokens).finally(() => {
+            refreshing = undefined
+          }))
+        }
+        return true
+      }
     ),
-    "~login": async (credentials, options) => {
-      tokens = await exchange("login", credentials, options)
+    login: async (credentials, options) => {
+      tokens = await auth("login", credentials, readTokens, options)
     },
-    "~logout": async (options) => {
-      await refreshing?.catch(() => {})
-      if (!tokens) return
-      await auth(
-        {
-          method: "POST",
-          path: "/control-plane/auth/logout",
-          body: wire({ refreshToken: tokens.refreshToken }),
-          isRepeatable: true,
-          read: nothing
-        },
-        options
-      )
+    logout: async (options) => {
+      if (tokens) await auth("logout", { refresh_token: tokens.refreshToken }, nothing, options)
       tokens = undefined
     }
   }

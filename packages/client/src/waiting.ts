@@ -4,7 +4,7 @@
  * @module
  */
 import type { CallOptions, Connection } from "./connection.ts"
-import { type ApiError, type GovoiceError, TimeoutError, UpoUnavailableError } from "./error.ts"
+import { type ApiError, type GovoiceError, UpoUnavailableError } from "./error.ts"
 import { bounded } from "./internal/bounded.ts"
 import { tell } from "./internal/tell.ts"
 import {
@@ -16,7 +16,7 @@ import {
 } from "./invoices.ts"
 import type { Invoice } from "./records.ts"
 
-declare const performance: { now(): number }
+declare const crypto: { randomUUID(): string }
 
 /** Bounds of a wait. */
 export interface WaitOptions extends CallOptions {
@@ -31,39 +31,38 @@ export interface WaitOptions extends CallOptions {
   readonly onProgress?: ((invoice: Invoice) => unknown) | undefined
 }
 
-const isFinal = ({ completedAt, status }: Invoice) =>
-  completedAt !== null || /^(accepted|rejected|failed)$/.test(status)
+const isFinal = ({ completedAt, status }: Invoice) => completedAt ?? /^(accepted|rejected|failed)$/.test(status)
 
 const longestPauseMs = 5000
 
 const waitUntil = async (
   connection: Connection,
-  id: string,
-  isDone: (invoice: Invoice) => boolean,
+  isDone: (invoice: Invoice) => unknown,
   { deadlineMs = 600_000, onProgress, signal, timeoutMs }: WaitOptions = {},
-  invoice?: Invoice
+  begin: (bounds: CallOptions) => Promise<Invoice>
 ): Promise<Invoice> => {
-  const expires = performance.now() + deadlineMs
-  const remainingMs = () => expires - performance.now()
-  for (let pauseMs = 250; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
-    let error: ApiError | undefined
-    try {
-      const seen = await getInvoice(connection, id, { signal, timeoutMs, deadlineMs: remainingMs() })
-      if (seen.updatedAt !== invoice?.updatedAt || seen.status !== invoice.status) void tell(onProgress, seen)
-      invoice = seen
-      if (isDone(seen)) return seen
-    } catch (thrown) {
-      // The service may be gone for longer than one call waits.
-      error = thrown as ApiError
-      if (!error.retryable) throw error
-    }
-    const askedMs = error?.retryAfterMs ?? 0
-    if (remainingMs() < Math.max(askedMs, 20)) {
-      const late = new TimeoutError(`The invoice was not there within ${deadlineMs} ms.`, { retryable: true }, error)
-      throw Object.assign(late, { invoice })
-    }
-    // Ever shorter towards the end, so that the deadline is used.
-    await bounded(Math.max(askedMs, Math.min(pauseMs * (0.5 + Math.random() / 2), 0.8 * remainingMs())), signal)
+  let invoice: Invoice | undefined
+  try {
+    return await bounded(deadlineMs, signal, async (signal) => {
+      const bounds = { signal, timeoutMs }
+      for (let pauseMs = 250; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
+        let delayMs = pauseMs * (0.5 + Math.random() / 2)
+        try {
+          const seen = await (invoice ? getInvoice(connection, invoice.id, bounds) : begin(bounds))
+          if (seen.updatedAt !== invoice?.updatedAt) void tell(onProgress, seen)
+          invoice = seen
+          if (isDone(seen)) return seen
+        } catch (error) {
+          const { retryable, retryAfterMs = 0 } = error as ApiError
+          // The service may be gone for longer than one call waits.
+          if (!invoice || !retryable) throw error
+          delayMs = Math.max(delayMs, retryAfterMs)
+        }
+        await bounded(delayMs, signal)
+      }
+    })
+  } catch (error) {
+    throw Object.assign(error as GovoiceError, { invoice })
   }
 }
 
@@ -79,7 +78,7 @@ const waitUntil = async (
  * @throws {AnyGovoiceError} what asking fails with for good, such as an `ApiError` `invoice_not_found`.
  */
 export const waitUntilFinal = (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> =>
-  waitUntil(connection, id, isFinal, options)
+  waitUntil(connection, isFinal, options, (bounds) => getInvoice(connection, id, bounds))
 
 /**
  * Waits until the official receipt (UPO) of an invoice can be downloaded, and resolves with the invoice.
@@ -91,14 +90,12 @@ export const waitUntilFinal = (connection: Connection, id: string, options?: Wai
 export const waitForUpo = async (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> => {
   const invoice = await waitUntil(
     connection,
-    id,
     (invoice) => invoice.upoAvailable || (isFinal(invoice) && invoice.status !== "accepted"),
-    options
+    options,
+    (bounds) => getInvoice(connection, id, bounds)
   )
   if (invoice.upoAvailable) return invoice
-  throw Object.assign(new UpoUnavailableError(`There will be no receipt: the invoice is ${invoice.status}.`), {
-    invoice
-  })
+  throw new UpoUnavailableError(`No receipt: ${invoice.status}`, { invoice })
 }
 
 /** Bounds of a submission and of the wait that follows. */
@@ -121,14 +118,12 @@ export const submitAndWait = async (
   submission: InvoiceSubmission,
   options: SubmitAndWaitOptions = {}
 ): Promise<SubmittedInvoice> => {
-  const { deadlineMs = 600_000 } = options
-  const expires = performance.now() + deadlineMs
-  const submitted = await submitInvoice(connection, submission, { ...options, deadlineMs })
-  void tell(options.onProgress, submitted)
-  const { id, idempotencyKey } = submitted
+  const { idempotencyKey = crypto.randomUUID() } = options
   try {
-    const rest = { ...options, deadlineMs: expires - performance.now() }
-    return { ...(await waitUntil(connection, id, isFinal, rest, submitted)), idempotencyKey }
+    const invoice = await waitUntil(connection, isFinal, options, (bounds) =>
+      submitInvoice(connection, submission, { ...bounds, idempotencyKey })
+    )
+    return { ...invoice, idempotencyKey }
   } catch (error) {
     throw Object.assign(error as GovoiceError, { idempotencyKey })
   }

@@ -4,10 +4,10 @@
  * @module
  */
 import type { CallOptions } from "./connection.ts"
-import { newWebhookEndpoint, rotatedWebhookEndpoint, webhookDelivery, webhookEndpoint } from "./internal/kinds.ts"
+import { newWebhookEndpoint, rotatedWebhookEndpoint, webhookEndpoint } from "./internal/kinds.ts"
+import { list } from "./internal/list.ts"
+import * as Lists from "./internal/lists.ts"
 import { operation } from "./internal/operation.ts"
-import { pages } from "./internal/pages.ts"
-import { segment } from "./internal/paths.ts"
 import type { ListOptions } from "./organizations.ts"
 import type {
   DeliveryStatus,
@@ -20,7 +20,7 @@ import type {
   WebhookEndpointChange,
   WebhookEndpointRequest
 } from "./records.ts"
-import type { Session } from "./session.ts"
+import type { ControlPlaneConnection } from "./session.ts"
 
 /** Which deliveries a list has, and how it is read. */
 export interface DeliveryListOptions extends ListOptions {
@@ -30,53 +30,62 @@ export interface DeliveryListOptions extends ListOptions {
   readonly eventId?: string | undefined
 }
 
-const path = "/webhook-endpoints"
-
 /**
  * Makes a webhook endpoint. Its signing `secret` is shown this once.
  *
  * @throws {AnyGovoiceError} an `ApiError` `unsafe_webhook_url` when events cannot be sent there.
  */
-export const createWebhookEndpoint = (
-  session: Session,
+export const createWebhookEndpoint: (
+  session: ControlPlaneConnection,
   organizationId: string,
   input: WebhookEndpointRequest,
   options?: CallOptions
-): Promise<NewWebhookEndpoint> =>
-  operation(session, "POST", `/organizations${segment(organizationId)}${path}`, options, newWebhookEndpoint, input)
+) => Promise<NewWebhookEndpoint> = /* @__PURE__ */ operation(
+  "POST",
+  "organizations/*/webhook-endpoints",
+  newWebhookEndpoint
+)
 
 /** The webhook endpoints of an organization, newest first. */
-export const listWebhookEndpoints = (
-  session: Session,
+export const listWebhookEndpoints: (
+  session: ControlPlaneConnection,
   organizationId: string,
   options?: ListOptions
-): AsyncIterable<WebhookEndpoint> =>
-  pages(session, `/organizations${segment(organizationId)}${path}`, webhookEndpoint, options)
+) => AsyncIterable<WebhookEndpoint> = /* @__PURE__ */ list(Lists.webhookEndpoints)
 
 /** Shows a webhook endpoint. */
-export const getWebhookEndpoint = (session: Session, id: string, options?: CallOptions): Promise<WebhookEndpoint> =>
-  operation(session, "GET", path + segment(id), options, webhookEndpoint)
+export const getWebhookEndpoint: (
+  session: ControlPlaneConnection,
+  id: string,
+  options?: CallOptions
+) => Promise<WebhookEndpoint> = /* @__PURE__ */ operation("GET", "webhook-endpoints/*", webhookEndpoint)
 
 /** Changes a webhook endpoint. */
-export const updateWebhookEndpoint = (
-  session: Session,
+export const updateWebhookEndpoint: (
+  session: ControlPlaneConnection,
   id: string,
   change: WebhookEndpointChange,
   options?: CallOptions
-): Promise<WebhookEndpoint> => operation(session, "PATCH", path + segment(id), options, webhookEndpoint, change)
+) => Promise<WebhookEndpoint> = /* @__PURE__ */ operation("PATCH", "webhook-endpoints/*", webhookEndpoint)
 
 /** Makes a new signing secret, shown this once. The old one signs until `secretActivatesAt`. */
-export const rotateWebhookSecret = (
-  session: Session,
+export const rotateWebhookSecret: (
+  session: ControlPlaneConnection,
   id: string,
-  rotation: SecretRotation = {},
+  rotation?: SecretRotation,
   options?: CallOptions
-): Promise<RotatedWebhookEndpoint> =>
-  operation(session, "POST", `${path}${segment(id)}/rotate-secret`, options, rotatedWebhookEndpoint, rotation)
+) => Promise<RotatedWebhookEndpoint> = /* @__PURE__ */ operation(
+  "POST",
+  "webhook-endpoints/*/rotate-secret",
+  rotatedWebhookEndpoint
+)
 
 /** Deletes a webhook endpoint. What was not delivered to it yet ends as `endpoint_disabled`. */
-export const deleteWebhookEndpoint = (session: Session, id: string, options?: CallOptions): Promise<void> =>
-  operation(session, "DELETE", path + segment(id), options)
+export const deleteWebhookEndpoint: (
+  session: ControlPlaneConnection,
+  id: string,
+  options?: CallOptions
+) => Promise<void> = /* @__PURE__ */ operation("DELETE", "webhook-endpoints/*")
 
 /**
  * What became of the deliveries to a webhook endpoint, newest first.
@@ -85,9 +94,8 @@ export const deleteWebhookEndpoint = (session: Session, id: string, options?: Ca
  *
  * The same event may be in more than one record: reconcile by `eventId`.
  */
-export const listDeliveries = (
-  session: Session,
+export const listDeliveries: (
+  session: ControlPlaneConnection,
   endpointId: string,
   options?: DeliveryListOptions
-): AsyncIterable<WebhookDelivery> =>
-  pages(session, `${path}${segment(endpointId)}/deliveries`, webhookDelivery, options)
+) => AsyncIterable<WebhookDelivery> = /* @__PURE__ */ list(Lists.deliveries)

@@ -29,16 +29,13 @@ export const bounded = <A>(
       reject(error)
       controller.abort()
     }
-    abort = () => stop(new AbortedError("The call was aborted.", {}, signal!.reason))
+    abort = () => stop(new AbortedError("Aborted", {}, { cause: signal!.reason }))
     if (signal?.aborted) return abort()
     signal?.addEventListener("abort", abort)
     // A timer for longer than 31 bits can hold would go off at once.
     if (ms < 2 ** 31) {
       timer = setTimeout(
-        () =>
-          work
-            ? stop(new TimeoutError(`There was no answer within ${Math.round(ms)} ms.`, { retryable: true }))
-            : resolve(undefined as A),
+        () => (work ? stop(new TimeoutError("No answer in time", { retryable: true })) : resolve(undefined as A)),
         ms
       )
     }

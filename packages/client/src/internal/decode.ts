@@ -1,6 +1,5 @@
 /**
- * Checks answers against the kinds that the contract was compiled into (`kinds.ts`), and turns their members to
- * camelCase.
+ * Reads answers: JSON in snake_case, checked against what the contract was compiled into (`kinds.ts`).
  *
  * Members that are not known are let through, and so is any text where the contract lists values: an answer of a newer
  * service is not a fault.
@@ -10,57 +9,53 @@
 import { DecodeError } from "../error.ts"
 import type { FetchResponse } from "../fetch.ts"
 
-/** Text, a number, a boolean, an object of strings, an object with these members, a list, or one of them or null. */
-export type Kind =
-  | "string"
-  | "number"
-  | "boolean"
-  | "strings"
-  | { readonly [member: string]: Kind }
-  | readonly [item: Kind]
-  | readonly [value: Kind, orNull: null]
+/**
+ * The members of a record, parted by spaces. Each is its path and what it must be: text, unless it says `:number`,
+ * `:boolean` or `:object`, which are texts by name or in a list. With `?` it may be null.
+ */
+export type Kind = string
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-/** Checks a value and turns it to camelCase. @throws {DecodeError} */
-export const decode = (kind: Kind, value: unknown, path: string): unknown => {
-  if (Array.isArray(kind)) {
-    const [inner, orNull] = kind as readonly [Kind, null?]
-    if (orNull === null && value === null) return value
-    if (orNull === null) return decode(inner, value, path)
-    if (Array.isArray(value)) return value.map((item) => decode(inner, item, `${path}[]`))
-  } else if (kind === "strings") {
-    // Names that the caller chose stay as they are.
-    if (isObject(value) && Object.values(value).every((text) => typeof text === "string")) return value
-  } else if (typeof kind === "string") {
-    if (typeof value === kind) return value
-  } else if (isObject(value)) {
-    const members = { ...value }
-    for (const [name, member] of Object.entries(kind as Record<string, Kind>)) {
-      members[name] = decode(member, value[name], `${path}.${name}`)
-    }
-    return Object.fromEntries(Object.entries(members).map(([name, member]) => [camelCase(name), member]))
+/** @throws {DecodeError} when a member is missing or is something else. */
+export const check = (kind: Kind, record: unknown): void => {
+  for (const [, path, type, orNull] of kind.matchAll(/([\w.]+):?(\w*)(\??)/g)) {
+    const value = path!.split(".").reduce((at, name) => at && (at as Record<string, unknown>)[name], record)
+    if (
+      value === null
+        ? !orNull
+        : typeof value !== (type || "string") ||
+          (type === "object" && Object.values(value as object).some((text) => typeof text !== "string"))
+    )
+      throw new DecodeError(`No valid answer: ${path}`)
   }
-  throw new DecodeError(`The answer is not what the API promises, at ${path}.`)
 }
 
-const camelCase = (name: string) => name.replace(/_./g, (match) => match.charAt(1).toUpperCase())
+/** Reads JSON of this kind. @throws {DecodeError} */
+export const decode = (kind: Kind, text: string): unknown => {
+  let value: unknown
+  try {
+    value = JSON.parse(text, (name, value: object | null) =>
+      // In metadata the caller chose the names.
+      value?.constructor === Object && name !== "metadata"
+        ? Object.fromEntries(
+            Object.entries(value).map(([name, member]) => [
+              name.replace(/_./g, (match) => match[1]!.toUpperCase()),
+              member as unknown
+            ])
+          )
+        : value
+    )
+  } catch {
+    // Then nothing of it is there. The SyntaxError would quote the answer, which may hold a secret.
+  }
+  check(kind, value)
+  return value
+}
 
 /** Reads an answer that is JSON of this kind. */
 export const json =
   <A>(kind: Kind) =>
-  async (response: FetchResponse): Promise<A> => {
-    const text = await response.text()
-    let value: unknown
-    try {
-      value = JSON.parse(text)
-    } catch {
-      // The SyntaxError would quote the answer, which may hold a secret.
-      throw new DecodeError("The answer is not JSON.")
-    }
-    return decode(kind, value, "answer") as A
-  }
+  async (response: FetchResponse): Promise<A> =>
+    decode(kind, await response.text()) as A
 
 /** Reads an answer without content. */
 export const nothing = async (response: FetchResponse): Promise<void> => {

@@ -1,29 +1,22 @@
 /**
- * The operations of the control plane but lists and logins: all alike.
+ * The operations of the control plane are all alike, so that each is made from a line.
  *
  * @module
  */
 import type { CallOptions } from "../connection.ts"
-import type { Session } from "../session.ts"
+import type { ControlPlaneConnection } from "../session.ts"
 import { json, type Kind, nothing } from "./decode.ts"
-import { wire } from "./paths.ts"
-import type { Call } from "./transport.ts"
+import { jsonParts } from "./jsonParts.ts"
+import { fill, wire } from "./paths.ts"
+import type { RequestParts } from "./transport.ts"
 
-/** Makes one call. Without a kind the answer has no content. */
-export const operation = <A>(
-  session: Session,
-  method: Call<A>["method"],
-  path: string,
-  options: CallOptions | undefined,
-  kind?: Kind,
-  body?: object
-): Promise<A> =>
-  session["~send"](
-    {
-      method,
-      path: `/control-plane${path}`,
-      read: kind ? json<A>(kind) : (nothing as Call<A>["read"]),
-      ...(body && { body: wire(body) })
-    },
-    options
-  )
+/**
+ * Makes an operation of a method and a path. It takes the session, an identifier for each `*` in the path, a body where
+ * the method has one, and the bounds of the call. Without a kind its answer has no content.
+ */
+export const operation = <F>(method: RequestParts["method"], path: string, kind?: Kind): F =>
+  ((session: ControlPlaneConnection, ...rest: Array<unknown>) => {
+    const filled = fill(path, rest)
+    const parts = /^P/.test(method) ? jsonParts(method, wire(rest.shift() ?? {})) : { method }
+    return session["~send"](filled, kind ? json(kind) : nothing, rest[0] as CallOptions, parts)
+  }) as F

@@ -3,39 +3,29 @@
  *
  * @module
  */
-import { ApiError } from "../error.ts"
+import { ApiError, type ErrorFields } from "../error.ts"
 import type { FetchResponse } from "../fetch.ts"
 import { decode } from "./decode.ts"
 import { error as envelope } from "./kinds.ts"
-import { retryAfterMs } from "./retryAfter.ts"
 
 /** Makes the error of an answer. Where the answer has no envelope, its status decides what may be repeated. */
 export const readError = async (response: FetchResponse, credential: string | undefined): Promise<ApiError> => {
   const { headers, status } = response
   const text = await response.text()
-  let said
+  const after = headers.get("retry-after")!
+  const retryAfterMs = Number(after) * 1000 || Date.parse(after) - Date.now()
+  let said: (ErrorFields & { readonly message: string }) | undefined
   try {
     // Something on the way may have repeated the request in its answer.
-    said = (
-      decode(envelope, JSON.parse(credential ? text.replaceAll(credential, "…") : text), "") as { error: Envelope }
-    ).error
+    said = (decode(envelope, credential ? text.replaceAll(credential, "…") : text) as { error: typeof said }).error
   } catch {}
-  return new ApiError(said?.message ?? `The answer with HTTP status ${status} is not one of the API.`, {
+  return new ApiError(said?.message ?? `HTTP ${status}`, {
     type: "api_error",
     code: "unexpected_response",
-    status,
-    retryable: /408|425|429|50[0234]/.test(`${status}`),
-    requestId: headers.get("request-id") ?? undefined,
+    param: null,
+    retryable: /408|425|429|50[0234]/.test(status as never),
     ...said,
-    retryAfterMs: retryAfterMs(headers.get("retry-after"), Date.now())
+    status,
+    retryAfterMs: retryAfterMs >= 0 ? retryAfterMs : undefined
   })
-}
-
-interface Envelope {
-  readonly type: string
-  readonly code: string
-  readonly message: string
-  readonly param: string | null
-  readonly requestId: string
-  readonly retryable: boolean
 }

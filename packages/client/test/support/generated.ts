@@ -157,41 +157,43 @@ const records = (schemas: Readonly<Record<string, JsonSchema>>): string => {
 // Kinds
 // -----------------------------------------------------------------------------
 
-const kind = (schema: JsonSchema): string => {
-  if (schema.$ref !== undefined) return lowerFirst(refName(schema.$ref))
+// A member is its path in camelCase and what it must be: see `internal/decode.ts`. The records of a list are checked
+// by `internal/pages.ts`.
+const members = (schema: JsonSchema, path: string, orNull = ""): ReadonlyArray<string> => {
   if (schema.anyOf !== undefined) {
-    const [value, orNull, ...rest] = schema.anyOf
-    if (orNull?.type !== "null" || rest.length > 0) throw new Error(`There is no kind for ${JSON.stringify(schema)}`)
-    return `[${kind(value!)}, null]`
+    const [value, none, ...rest] = schema.anyOf
+    if (none?.type !== "null" || rest.length > 0) throw new Error(`There is no check for ${JSON.stringify(schema)}`)
+    return members(value!, path, "?")
   }
-  if (schema.type === "array") return `[${kind(schema.items!)}]`
-  if (schema.type === "object" && schema.properties === undefined) return '"strings"'
-  if (schema.type === "object") {
-    if (Object.keys(schema.properties!).some((name) => schema.required?.includes(name) !== true)) {
-      throw new Error("An answer has a member that may be left out")
-    }
-    return `{ ${Object.entries(schema.properties!)
-      .map(([name, member]) => `${name}: ${kind(member)}`)
-      .join(", ")} }`
+  if (schema.properties !== undefined) {
+    return Object.entries(schema.properties).flatMap(([name, member]) => {
+      if (schema.required?.includes(name) !== true) throw new Error(`${path}.${name} may be left out of an answer`)
+      return members(member, path === "" ? camelCase(name) : `${path}.${camelCase(name)}`, orNull)
+    })
   }
-  if (schema.type === "integer" || schema.type === "number") return '"number"'
-  if (schema.type === "string" || schema.type === "boolean") return `"${schema.type}"`
-  throw new Error(`There is no kind for ${JSON.stringify(schema)}`)
+  if (schema.type === "array" && schema.items?.type !== "string") return []
+  const types = {
+    string: "",
+    integer: ":number",
+    number: ":number",
+    boolean: ":boolean",
+    array: ":object",
+    object: ":object"
+  }
+  return [`${path}${types[schema.type as keyof typeof types]}${orNull}`]
 }
 
 const kinds = (schemas: Readonly<Record<string, JsonSchema>>): string => {
   const pages = Object.entries(schemas)
     .filter(([name]) => name.endsWith("List"))
-    .map(([, schema]) => {
-      const item = kind(schema.properties!["data"]!.items!)
-      return kind(schema).replace(`[${item}]`, "[item]")
-    })
+    .map(([, schema]) => members(schema, "").join(" "))
   if (new Set(pages).size !== 1) throw new Error("The lists differ by more than their records")
   return [
     banner("The records of the API as `decode` checks them."),
-    'import type { Kind } from "./decode.ts"\n',
-    ...[...answers, ...inside].map((name) => `export const ${lowerFirst(name)}: Kind = ${kind(schemas[name]!)}\n`),
-    `export const page = (item: Kind): Kind => (${pages[0]!})\n`
+    ...[...answers, ...inside].map(
+      (name) => `export const ${lowerFirst(name)} = ${JSON.stringify(members(schemas[name]!, "").join(" "))}\n`
+    ),
+    `export const page = ${JSON.stringify(pages[0])}\n`
   ].join("\n")
 }
 

@@ -1,0 +1,155 @@
+/**
+ * The server, installed from its tarball into an empty project and started in an empty folder, as `npx @govoice/server`
+ * would do it: no database, no settings.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { isNewNode, makeProject, node, type Project } from "./support/project.ts"
+
+interface Started {
+  readonly url: string
+  readonly process: ChildProcess
+}
+
+const withinMs = 60_000
+
+describe.skipIf(!isNewNode)("@govoice/server", () => {
+  let project: Project
+  let folder: string
+  const running = new Set<ChildProcess>()
+
+  beforeAll(() => {
+    project = makeProject({ packages: ["@govoice/server"] })
+    folder = join(project.folder, "empty")
+    mkdirSync(folder)
+  })
+  afterAll(() => {
+    for (const child of running) child.kill("SIGKILL")
+    project?.remove()
+  })
+
+  const installed = () => join(project.folder, "node_modules/@govoice/server")
+  const command = () => join(installed(), "dist/cli.js")
+  const env = (more: Readonly<Record<string, string>> = {}) => ({ PATH: process.env["PATH"], PORT: "0", ...more })
+
+  const govoice = (args: ReadonlyArray<string>, { input = "", ...more }: Readonly<Record<string, string>> = {}) => {
+    const { status, stderr, stdout } = spawnSync(node, [command(), ...args], {
+      cwd: folder,
+      encoding: "utf8",
+      env: env(more),
+      input,
+      timeout: withinMs
+    })
+    return { status, stderr, stdout }
+  }
+
+  const start = async (more: Readonly<Record<string, string>> = {}): Promise<Started> => {
+    const child = spawn(node, [command(), "serve"], { cwd: folder, env: env(more), stdio: ["ignore", "pipe", "pipe"] })
+    running.add(child)
+    let output = ""
+    const url = await new Promise<string>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`It did not start:\n${output}`)), withinMs)
+      const listen = (chunk: Buffer) => {
+        output += chunk.toString()
+        const found = /API\s+(http:\S+)\/v1/.exec(output)?.[1]
+        if (found === undefined) return
+        clearTimeout(timer)
+        resolve(found)
+      }
+      child.stdout.on("data", listen)
+      child.stderr.on("data", listen)
+      child.once("exit", (code) => {
+        clearTimeout(timer)
+        reject(new Error(`It ended with ${code}:\n${output}`))
+      })
+    })
+    return { url, process: child }
+  }
+
+  const stop = async ({ process }: Started): Promise<number | null> => {
+    const ended = once(process, "exit")
+    process.kill("SIGTERM")
+    const [code] = (await ended) as [number | null]
+    running.delete(process)
+    return code
+  }
+
+  it("brings its driver along, and the notices of what it brings", () => {
+    const manifest = JSON.parse(readFileSync(join(installed(), "package.json"), "utf8")) as {
+      readonly dependencies: Readonly<Record<string, string>>
+    }
+    assert.notInclude(Object.keys(manifest.dependencies).join(), "effect")
+    const notices = readFileSync(join(installed(), "dist/THIRD-PARTY-NOTICES.md"), "utf8")
+    for (const name of ["effect", "@effect/sql-pg"]) assert.include(notices, `## ${name} `)
+    assert.notInclude(readdirSync(join(project.folder, "node_modules/.pnpm")).join(), "effect")
+  })
+
+  it("is a command that says what it can do", () => {
+    const [bin] = readdirSync(join(project.folder, "node_modules/.bin")).filter((name) => name === "govoice")
+    assert.strictEqual(bin, "govoice")
+    const help = govoice(["--help"])
+    assert.strictEqual(help.status, 0)
+    for (const name of ["serve", "migrate", "doctor", "account", "keys", "settings"]) assert.include(help.stdout, name)
+  })
+
+  it("starts in an empty folder, is ready, and stops when asked", async () => {
+    const server = await start()
+    const health = await fetch(`${server.url}/healthz`)
+    assert.deepStrictEqual([health.status, await health.json()], [200, { status: "ok" }])
+    assert.strictEqual((await fetch(`${server.url}/readyz`)).status, 200)
+    assert.include(await (await fetch(`${server.url}/docs`)).text(), "Govoice")
+    assert.strictEqual(await stop(server), 0)
+    assert.isTrue(existsSync(join(folder, ".govoice/secrets.json")))
+  })
+
+  it("makes an account with a key while the server is stopped, which opens the API when it runs again", async () => {
+    const args = ["account", "create", "owner@example.com", "--organization", "Example"]
+    const made = govoice(args, { input: "correct horse battery\n" })
+    assert.strictEqual(made.status, 0, made.stderr)
+    const key = /sk_test_\w+/.exec(made.stdout)?.[0]
+
+    const server = await start({ GOVOICE_SIGNUP: "closed" })
+    const me = await fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })
+    assert.strictEqual(me.status, 200)
+    assert.include(JSON.stringify(await me.json()), '"name":"Example"')
+
+    const meanwhile = govoice(["migrate"])
+    assert.strictEqual(meanwhile.status, 1)
+    assert.include(meanwhile.stderr, `Process ${server.process.pid} is using the data directory`)
+    assert.strictEqual(await stop(server), 0)
+  })
+
+  it("is examined by its doctor", () => {
+    const { status, stdout } = govoice(["doctor"])
+    assert.strictEqual(status, 0)
+    for (const line of ["ok    schema     current", "ok    keys", "ok    clock", "ok    guard"])
+      assert.include(stdout, line)
+  })
+
+  it("ends with 2 for what it does not understand, and with 1 for what cannot be done", () => {
+    assert.strictEqual(govoice(["sevre"]).status, 2)
+    assert.strictEqual(govoice(["account", "create"]).status, 2)
+    const refused = govoice(["migrate"], { DATABASE_URL: "postgres://nobody:hunter2@127.0.0.1:1/none" })
+    assert.strictEqual(refused.status, 1)
+    assert.include(refused.stderr, "GOVOICE_JWT_SECRET is required with DATABASE_URL.")
+    assert.notInclude(refused.stderr, "hunter2")
+  })
+
+  it("prints new secrets that its own settings accept", () => {
+    const printed = govoice(["keys", "generate"]).stdout.trim().split("\n")
+    const secrets = Object.fromEntries(
+      printed.map((line) => /^(\w+)=(.+)$/.exec(line)!.slice(1, 3) as [string, string])
+    )
+    const { status, stdout } = govoice(["doctor"], { ...secrets, GOVOICE_DATA_DIR: "memory" })
+    assert.strictEqual(status, 0, stdout)
+  })
+
+  it("completes its commands in a shell", () => {
+    const script = govoice(["--completions", "bash"]).stdout
+    assert.strictEqual(execFileSync("bash", ["-n"], { input: script, encoding: "utf8" }), "")
+    assert.include(script, "doctor")
+  })
+})

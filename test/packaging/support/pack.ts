@@ -1,0 +1,57 @@
+/**
+ * Packs every package once, as it would be published. What is older than its sources is built first.
+ */
+import { execFileSync } from "node:child_process"
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, join, resolve } from "node:path"
+import type { TestProject } from "vitest/node"
+
+const root = resolve(import.meta.dirname, "../../..")
+
+export interface Packed {
+  readonly name: string
+  /** Relative to the root of the repository. */
+  readonly folder: string
+  readonly tarball: string
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    packed: ReadonlyArray<Packed>
+  }
+}
+
+/** Runs the package manager of the repository. */
+export const pnpm = (cwd: string, ...args: ReadonlyArray<string>): string =>
+  execFileSync("npx", ["-y", "pnpm@12", ...args], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+
+const modified = (file: string): number => statSync(file).mtimeMs
+
+const isStale = (folder: string): boolean => {
+  const [built] = globSync("dist/{index,cli}.js", { cwd: folder })
+  if (built === undefined) return true
+  const sources = globSync(["src/**/*", "package.json", "tsup.config.ts"], { cwd: folder })
+  return sources.some((source) => modified(join(folder, source)) > modified(join(folder, built)))
+}
+
+const pack = (folder: string, into: string): Packed => {
+  const { name } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as { readonly name: string }
+  if (isStale(join(root, folder))) pnpm(join(root, folder), "run", "build")
+  const before = new Set(globSync("*.tgz", { cwd: into }))
+  pnpm(join(root, folder), "pack", "--pack-destination", into)
+  const [tarball] = globSync("*.tgz", { cwd: into }).filter((file) => !before.has(file))
+  if (tarball === undefined || !existsSync(join(into, tarball))) throw new Error(`${folder} was not packed`)
+  return { name, folder, tarball: join(into, basename(tarball)) }
+}
+
+export default ({ provide }: TestProject): (() => void) => {
+  const into = mkdtempSync(join(tmpdir(), "govoice-packed-"))
+  // In the order of their dependencies, since types are built from the types of what they import.
+  const folders = ["core", "api", "webhooks", "dispatcher", "client"].map((name) => `packages/${name}`)
+  provide(
+    "packed",
+    [...folders, "apps/server"].map((folder) => pack(folder, into))
+  )
+  return () => rmSync(into, { recursive: true, force: true })
+}

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { CallOptions } from "../connection.ts"
 import { type AnyGovoiceError, isGovoiceError } from "../error.ts"
+import type { Signal } from "../fetch.ts"
 import type { ControlPlaneConnection } from "../session.ts"
 import { getPage, type Page } from "./list.ts"
 import type { List } from "./lists.ts"
@@ -41,7 +42,7 @@ const refuse = (error: unknown): Effect.Effect<never, AnyGovoiceError> =>
 export const lift = <F>(operation: F, position: number): Lifted<F> =>
   ((...args: Array<unknown>) =>
     Effect.flatten(
-      Effect.promise(async (signal) => {
+      Effect.promise(async (signal: Signal) => {
         const given = [...args]
         given[position] = { ...(given[position] as CallOptions | undefined), signal }
         try {

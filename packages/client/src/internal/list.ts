@@ -46,6 +46,7 @@ export const getPage = async <A>(
 }
 
 /** Makes a list that asks for a page when the one before it has been read. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its signature is written beside its name
 export const list = <F>(which: List): F =>
   async function* (session: ControlPlaneConnection, ...rest: Array<unknown>) {
     let cursor: string | undefined

@@ -14,9 +14,10 @@ import type { RequestParts } from "./transport.ts"
  * Makes an operation of a method and a path. It takes the session, an identifier for each `*` in the path, a body where
  * the method has one, and the bounds of the call. Without a kind its answer has no content.
  */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its signature is written beside its path
 export const operation = <F>(method: RequestParts["method"], path: string, kind?: Kind): F =>
   ((session: ControlPlaneConnection, ...rest: Array<unknown>) => {
     const filled = fill(path, rest)
-    const parts = /^P/.test(method) ? jsonParts(method, wire(rest.shift() ?? {})) : { method }
+    const parts = method.startsWith("P") ? jsonParts(method, wire(rest.shift() ?? {})) : { method }
     return session["~send"](filled, kind ? json(kind) : nothing, rest[0] as CallOptions, parts)
   }) as F

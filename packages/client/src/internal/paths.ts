@@ -19,6 +19,6 @@ export const wire = (members: {}): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(members).map(([name, value]) => [
       name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value as unknown
+      value
     ])
   )

@@ -16,10 +16,11 @@ import { Settings } from "../settings/Settings.ts"
 import { Accounts } from "../store/Accounts.ts"
 import { lifetime as refreshLifetime, Logins } from "../store/Logins.ts"
 
-const addressOf = (request: HttpServerRequest.HttpServerRequest): string =>
-  Option.getOrElse(request.remoteAddress, () => "unknown")
+const addressOf = (request: HttpServerRequest.HttpServerRequest): string | undefined =>
+  Option.getOrUndefined(request.remoteAddress)
 
-const refuseFor = Effect.fnUntraced(function* (waitMs: number) {
+const pause = Effect.fnUntraced(function* (waitMs: number) {
+  if (waitMs === 0) return
   yield* HttpEffect.appendPreResponseHandler((_request, response) =>
     Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(Math.ceil(waitMs / 1000))))
   )
@@ -56,8 +57,7 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload, request }) {
         if (!signupOpen) return yield* Problems.fail("signup_disabled")
-        const wait = yield* guard.call(addressOf(request), payload.email)
-        if (wait > 0) return yield* refuseFor(wait)
+        yield* pause(yield* guard.call("signup", addressOf(request)))
 
         const hash = yield* passwords.hash(payload.password)
         return yield* accounts
@@ -66,20 +66,25 @@ export const layer = HttpApiBuilder.group(
       }),
 
       login: Effect.fnUntraced(function* ({ payload, request }) {
-        const wait = yield* guard.call(addressOf(request), payload.email)
-        if (wait > 0) return yield* refuseFor(wait)
+        const { email } = payload
+        yield* pause(yield* guard.call("login", addressOf(request)))
+        yield* pause(yield* guard.emailWait(email))
 
-        const account = yield* accounts.findCredentials(payload.email)
+        const account = yield* accounts.findCredentials(email)
         const matches = yield* passwords.verify(payload.password, account?.passwordHash)
+        // Guesses that were sent at once have failed meanwhile. Beyond the limit not even a right one is confirmed.
+        yield* pause(yield* guard.emailWait(email))
         if (account === undefined || !matches) {
-          yield* guard.failed(payload.email)
+          yield* guard.failed(email)
           return yield* Problems.fail("invalid_credentials")
         }
         const refreshToken = OpaqueToken.refreshToken()
         return yield* tokens(yield* logins.open(account.id, OpaqueToken.hash(refreshToken)), refreshToken)
       }),
 
-      refresh: Effect.fnUntraced(function* ({ payload }) {
+      refresh: Effect.fnUntraced(function* ({ payload, request }) {
+        yield* pause(yield* guard.call("refresh", addressOf(request)))
+
         const refreshToken = OpaqueToken.refreshToken()
         const claims = yield* logins
           .rotate(OpaqueToken.hash(payload.refresh_token), OpaqueToken.hash(refreshToken))

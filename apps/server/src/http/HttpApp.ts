@@ -22,6 +22,7 @@ import * as NodeServer from "./NodeServer.ts"
 import * as Operational from "./Operational.ts"
 import * as OrganizationsHttp from "./OrganizationsHttp.ts"
 import * as Pipeline from "./Pipeline.ts"
+import * as RateLimitStore from "./RateLimitStore.ts"
 import * as RateLimits from "./RateLimits.ts"
 import * as WebhookEndpointsHttp from "./WebhookEndpointsHttp.ts"
 
@@ -44,7 +45,7 @@ const middleware = Layer.mergeAll(
 )
 
 const rateLimits = RateLimits.layer.pipe(
-  Layer.provide(RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory)))
+  Layer.provide(RateLimiter.layer.pipe(Layer.provide(RateLimitStore.layer)))
 )
 
 const routes = Layer.mergeAll(

@@ -6,7 +6,7 @@
  * @since 0.1.0
  */
 import { Problems } from "@govoice/api"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import { Settings } from "../settings/Settings.ts"
@@ -26,6 +26,8 @@ export class RateLimits extends Context.Service<
     ) => Effect.Effect<void, Problems.Problem<"rate_limit_exceeded">, HttpServerRequest.HttpServerRequest>
   }
 >()("@govoice/server/http/RateLimits") {}
+
+const warnEveryMs = 10_000
 
 const seconds = (duration: Duration.Duration): number => Math.ceil(Duration.toSeconds(duration))
 
@@ -48,6 +50,15 @@ export const layer = Layer.effect(
     const window = Duration.seconds(burst / perSecond)
     const policy = `"default";q=${burst};w=${seconds(window)}`
 
+    let warnedAt = -Infinity
+    // Once in a while is enough: an outage would fill the log otherwise.
+    const warn = Effect.fnUntraced(function* (cause: unknown) {
+      const now = yield* Clock.currentTimeMillis
+      if (now - warnedAt < warnEveryMs) return
+      warnedAt = now
+      yield* Effect.logWarning("The store of the rate limits is not available, so nothing is limited", cause)
+    })
+
     const say = (remaining: number, resetSeconds: number) => ({
       "ratelimit-policy": policy,
       ratelimit: `"default";r=${remaining};t=${resetSeconds}`
@@ -65,8 +76,7 @@ export const layer = Layer.effect(
         const { reason } = taken.failure
         // A limiter that is down must not take the service down with it.
         if (reason._tag !== "RateLimitExceeded") {
-          yield* Effect.logWarning("The rate limiter is not available, so nothing is limited", reason)
-          return
+          return yield* warn(reason)
         }
         const wait = Math.max(1, seconds(reason.retryAfter))
         yield* addHeaders({ ...say(0, wait), "retry-after": String(wait) })

@@ -5,13 +5,17 @@
  *
  * @since 0.1.0
  */
-import { Cache, Clock, Context, Duration, Effect, Layer } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import { ApiKeys, type Grant } from "../store/ApiKeys.ts"
 import { Logins } from "../store/Logins.ts"
 import { AccessTokens, type Claims } from "./AccessTokens.ts"
 import * as ApiKeySecret from "./ApiKeySecret.ts"
 
-const remembered = { capacity: 10_000, timeToLive: Duration.seconds(5) }
+// What could not be looked up is not remembered: the database may be back for the next request.
+const remembered = {
+  capacity: 10_000,
+  timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? Duration.seconds(5) : Duration.zero)
+}
 
 /**
  * Service that judges credentials.
@@ -53,14 +57,11 @@ export const layer: Layer.Layer<Credentials, never, AccessTokens | ApiKeys | Log
     const apiKeys = yield* ApiKeys
     const logins = yield* Logins
 
-    const grants = yield* Cache.make({
-      ...remembered,
-      lookup: (hash: string) => apiKeys.findGrant(Buffer.from(hash, "hex"))
-    })
-    const active = yield* Cache.make({
-      ...remembered,
-      lookup: (key: string) => logins.isActive(fromKey(key))
-    })
+    const grants = yield* Cache.makeWith(
+      (hash: string) => apiKeys.findGrant(Buffer.from(hash, "hex")),
+      remembered
+    )
+    const active = yield* Cache.makeWith((key: string) => logins.isActive(fromKey(key)), remembered)
 
     return {
       ofApiKey: Effect.fn("Credentials.ofApiKey")(function* (secret) {

@@ -111,6 +111,18 @@ export const definitions = {
     100
   ),
   GOVOICE_RATE_LIMIT_BURST: define("Requests that an API key may make at once.", Parsers.integer(1, 1_000_000), 200),
+  REDIS_URL: define<string | undefined>(
+    "A Redis that keeps the rate limits for all processes together. Without it, each process counts for itself.",
+    Parsers.url("redis", "rediss"),
+    absent,
+    { defaultAbout: "none", secret: true }
+  ),
+  GOVOICE_METRICS_PORT: define<number | undefined>(
+    "The port that `/metrics` is served on, on HOST; 0 takes a free one. Without it, there are no metrics to read.",
+    Parsers.integer(0, 65_535),
+    absent,
+    { defaultAbout: "none" }
+  ),
   GOVOICE_LOG_LEVEL: define(
     "What is logged: this and whatever is worse.",
     Parsers.oneOf("Trace", "Debug", "Info", "Warn", "Error"),
@@ -157,6 +169,8 @@ export interface SettingsShape {
   readonly tenantConcurrency: number
   readonly workerConcurrency: number
   readonly rateLimit: { readonly perSecond: number; readonly burst: number }
+  readonly redisUrl: string | undefined
+  readonly metricsPort: number | undefined
   readonly logLevel: Values["GOVOICE_LOG_LEVEL"]
 }
 
@@ -244,8 +258,14 @@ export const read = (environment: Environment): SettingsShape => {
     faults.push(`GOVOICE_LEASE_MS must be longer than GOVOICE_WEBHOOK_TIMEOUT_MS plus ${marginMs}.`)
   }
 
+  const port = value("PORT")
+  const metricsPort = value("GOVOICE_METRICS_PORT")
+  if (metricsPort !== undefined && metricsPort !== 0 && metricsPort === port) {
+    faults.push("GOVOICE_METRICS_PORT must be another port than PORT.")
+  }
+
   const settings: SettingsShape = {
-    http: { host: value("HOST"), port: value("PORT") },
+    http: { host: value("HOST"), port },
     database:
       url === undefined
         ? { _tag: "Embedded", dataDir: dataDir === "memory" ? undefined : dataDir }
@@ -267,6 +287,8 @@ export const read = (environment: Environment): SettingsShape => {
     tenantConcurrency: value("GOVOICE_TENANT_CONCURRENCY"),
     workerConcurrency: value("GOVOICE_WORKER_CONCURRENCY"),
     rateLimit: { perSecond: value("GOVOICE_RATE_LIMIT_PER_SECOND"), burst: value("GOVOICE_RATE_LIMIT_BURST") },
+    redisUrl: value("REDIS_URL"),
+    metricsPort,
     logLevel: value("GOVOICE_LOG_LEVEL")
   }
   if (faults.length > 0) throw new InvalidSettings(faults)

@@ -1,7 +1,7 @@
 /**
  * Compares one request by the dispatcher with one by what it is made over, and by what people use instead.
  *
- * `node --conditions=source bench/dispatcher/main.ts` prints a report in Markdown. It ends with 1 when a target is missed: at
+ * `node --conditions=source bench/dispatcher/run.ts` prints a report in Markdown. It ends with 1 when a target is missed: at
  * least 0.8 of `undici.request` and no new socket in steady state, over HTTP and over TLS. `BENCH_ROUNDS` and
  * `BENCH_ROUND_MS` make it shorter.
  *

@@ -1,11 +1,11 @@
 /**
  * Packs every package once, as it would be published. What is older than its sources is built first.
  */
-import { execFileSync } from "node:child_process"
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
 import type { TestProject } from "vitest/node"
+import { pnpm } from "./pnpm.ts"
 
 const root = resolve(import.meta.dirname, "../../..")
 
@@ -21,10 +21,6 @@ declare module "vitest" {
     packed: ReadonlyArray<Packed>
   }
 }
-
-/** Runs the package manager of the repository. */
-export const pnpm = (cwd: string, ...args: ReadonlyArray<string>): string =>
-  execFileSync("npx", ["-y", "pnpm@12", ...args], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
 
 const modified = (file: string): number => statSync(file).mtimeMs
 

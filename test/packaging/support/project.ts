@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { inject } from "vitest"
-import { pnpm } from "./pack.ts"
+import { pnpm } from "./pnpm.ts"
 
 const programs = resolve(import.meta.dirname, "../programs")
 const root = resolve(import.meta.dirname, "../../..")

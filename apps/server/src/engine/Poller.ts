@@ -52,8 +52,10 @@ export const run = (options: {
   let woken = true
 
   const rest = Effect.fnUntraced(function* (round: Round) {
-    if (round === "again") return yield* Effect.yieldNow
-    if (round === "soon") return yield* Effect.sleep(soonMs)
+    if (round === "again" || round === "soon") {
+      woken = true
+      return yield* round === "again" ? Effect.yieldNow : Effect.sleep(soonMs)
+    }
     const now = yield* Clock.currentTimeMillis
     woken = yield* options.wakeups.wait(options.kind, Math.min(round.restUntil - now, sweepMs))
   })

@@ -4,10 +4,23 @@
  *
  *     pnpm --filter @govoice/client generate
  */
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { execFileSync } from "node:child_process"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { generated } from "./generated.ts"
 
-for (const [file, text] of Object.entries(generated())) {
-  writeFileSync(join(import.meta.dirname, "..", "..", "src", file), text)
+const root = join(import.meta.dirname, "../../../..")
+
+/** Writes the modules into a folder, formatted like all others. */
+export const write = (folder: string): void => {
+  const files = Object.entries(generated()).map(([file, text]) => {
+    const path = join(folder, file)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+    return path
+  })
+  const oxfmt = join(root, "node_modules/oxfmt/bin/oxfmt")
+  execFileSync(process.execPath, [oxfmt, "--config", join(root, ".oxfmtrc.json"), ...files], { stdio: "ignore" })
 }
+
+if (import.meta.main) write(join(import.meta.dirname, "../../src"))

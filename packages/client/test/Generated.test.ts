@@ -1,0 +1,19 @@
+/** The generated modules are what the contract says now. To bring them up to date: `pnpm --filter @govoice/client generate`. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "vitest"
+import { generated } from "./support/generated.ts"
+import { write } from "./support/generate.ts"
+
+const src = join(import.meta.dirname, "..", "src")
+const scratch = mkdtempSync(join(tmpdir(), "govoice-client-"))
+afterAll(() => rmSync(scratch, { recursive: true }))
+
+describe("the generated modules", () => {
+  write(scratch)
+
+  it.each(Object.keys(generated()))("%s is up to date", (file) => {
+    assert.strictEqual(readFileSync(join(src, file), "utf8"), readFileSync(join(scratch, file), "utf8"))
+  })
+})

@@ -1,0 +1,115 @@
+/**
+ * Runs every fault scenario on every runtime, with the built package. What is not installed is skipped, and said so.
+ */
+import { buildSync } from "esbuild"
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { build, dist, root } from "./support/built.ts"
+import { type FaultServer, startFaultServer } from "./support/faultServer.ts"
+import { scenarios } from "./support/scenarios.ts"
+
+interface Runtime {
+  readonly name: string
+  readonly path: string
+  readonly how: string
+  readonly installed: () => boolean
+}
+
+type Report = Readonly<Record<string, ReadonlyArray<string>>>
+
+const list = pathToFileURL(join(root, "../../test/runtimes/runtimes.mjs")).href
+const { runtimes } = (await import(list)) as { readonly runtimes: ReadonlyArray<Runtime> }
+
+const scratch = mkdtempSync(join(tmpdir(), "govoice-client-"))
+const program = join(scratch, "program.mjs")
+
+const bundle = (contents: string): string =>
+  buildSync({
+    stdin: {
+      contents: `
+        import * as library from ${JSON.stringify(join(dist, "index.js"))}
+        import { runScenarios } from ${JSON.stringify(join(import.meta.dirname, "support/scenarios.ts"))}
+        ${contents}`,
+      resolveDir: root
+    },
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "neutral",
+    target: "es2022"
+  }).outputFiles[0]!.text
+
+let server: FaultServer
+beforeAll(async () => {
+  build()
+  writeFileSync(program, bundle("console.log(JSON.stringify(await runScenarios(library, process.argv[2])))"))
+  server = await startFaultServer()
+}, 90_000)
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  rmSync(scratch, { recursive: true })
+})
+
+const inProcess = (path: string, args: ReadonlyArray<string>) =>
+  new Promise<Report>((resolve, reject) => {
+    const child = spawn(path, [...args, program, server.origin], { stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 })
+    let output = ""
+    let complaints = ""
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
+    child.stderr.on("data", (chunk: Buffer) => (complaints += chunk.toString()))
+    child.on("error", reject)
+    child.on("close", () => {
+      const line = output.trim().split("\n").at(-1) ?? ""
+      if (line.startsWith("{")) resolve(JSON.parse(line) as Report)
+      else reject(new Error(`${path} gave no report: ${output}${complaints}`))
+    })
+  })
+
+interface Miniflare {
+  dispatchFetch(url: string): Promise<{ json(): Promise<unknown> }>
+  dispose(): Promise<void>
+}
+
+const inWorker = async (path: string): Promise<Report> => {
+  const { Miniflare } = (await import(pathToFileURL(join(path, "dist/src/index.js")).href)) as {
+    readonly Miniflare: new (options: object) => Miniflare
+  }
+  const contents = bundle(
+    "export default { fetch: async () => Response.json(await runScenarios(library, globalThis.origin0)) }"
+  ).replace("globalThis.origin0", JSON.stringify(server.origin))
+  const miniflare = new Miniflare({
+    host: "127.0.0.1",
+    compatibilityDate: "2026-07-01",
+    modules: [{ type: "ESModule", path: "main.js", contents }]
+  })
+  try {
+    return (await (await miniflare.dispatchFetch("http://127.0.0.1/")).json()) as Report
+  } finally {
+    await miniflare.dispose()
+  }
+}
+
+const report = ({ name, path }: Runtime): Promise<Report> =>
+  name === "workerd" ? inWorker(path) : inProcess(path, name === "Deno" ? ["run", "--no-config", "-A"] : [])
+
+describe.each(runtimes.filter(({ name }) => name !== "Chromium"))("$name", (runtime) => {
+  if (!runtime.installed()) {
+    console.warn(`${runtime.name} is not here, so nothing is shown for it. To get it: ${runtime.how}`)
+  }
+
+  it.skipIf(!runtime.installed())("handles every fault", { timeout: 90_000 }, async () => {
+    const outcomes = await report(runtime)
+    assert.deepStrictEqual(
+      Object.entries(outcomes).filter(([, faults]) => faults.length > 0),
+      []
+    )
+    assert.sameMembers(
+      Object.keys(outcomes),
+      scenarios.map(({ name }) => name)
+    )
+  })
+})

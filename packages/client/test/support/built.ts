@@ -1,0 +1,46 @@
+/**
+ * The built package, for tests of what is published. Builds it when a source is newer than what is there; test files run
+ * at the same time, so one builds and the others wait.
+ */
+import { execFileSync } from "node:child_process"
+import { existsSync, globSync, mkdirSync, rmdirSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { createRequire } from "node:module"
+
+export const root = join(import.meta.dirname, "../..")
+export const dist = join(root, "dist")
+
+const lock = join(root, "node_modules", ".building")
+const pause = (millis: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, millis)
+
+const isCurrent = () => {
+  const built = ["index.js", "index.cjs", "index.d.ts", "index.d.cts", "effect.d.ts"].map((name) => join(dist, name))
+  if (!built.every((path) => existsSync(path))) return false
+  const oldest = Math.min(...built.map((path) => statSync(path).mtimeMs))
+  const sources = [...globSync("src/**/*.ts", { cwd: root }), "tsup.config.ts"].map((path) => join(root, path))
+  return sources.every((path) => statSync(path).mtimeMs < oldest)
+}
+
+/** Ends once the package is built. */
+export const build = (): void => {
+  const deadline = Date.now() + 60_000
+  for (;;) {
+    try {
+      mkdirSync(lock)
+      break
+    } catch (error) {
+      if (Date.now() > deadline) throw new Error(`${lock} is in the way`, { cause: error })
+      pause(200)
+    }
+  }
+  try {
+    if (isCurrent()) return
+    const tsup = join(
+      dirname(createRequire(join(root, "../../package.json")).resolve("tsup/package.json")),
+      "dist/cli-default.js"
+    )
+    execFileSync(process.execPath, [tsup, "--silent"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] })
+  } finally {
+    rmdirSync(lock)
+  }
+}

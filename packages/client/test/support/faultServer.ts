@@ -1,0 +1,65 @@
+/**
+ * A server that does what it is told, request by request, and remembers what it was asked.
+ *
+ * `POST /script` takes the answers and returns where they are given; below that path every request gets the next one,
+ * and the last one again when there are no more. `GET <there>/requests` tells what has arrived.
+ */
+import { createServer, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Answer, ArrivedRequest } from "./scenarios.ts"
+
+export interface FaultServer extends AsyncDisposable {
+  readonly origin: string
+}
+
+const answerWith = (response: ServerResponse, answer: Answer): void => {
+  const { body = "", headers = {}, status = 200, then = "end" } = answer
+  if (then === "reset before the head") return void response.socket?.destroy()
+  if (then === "hang before the head") return
+  const retryAfter = answer.retryAfterDateMs
+  response.writeHead(status, {
+    "content-type": "application/json",
+    "request-id": "req_01m7q5cqg0e6786ptds43fm4k3",
+    ...(retryAfter === undefined ? {} : { "retry-after": new Date(Date.now() + retryAfter).toUTCString() }),
+    ...(then === "end" ? {} : { "content-length": "100000" }),
+    ...headers
+  })
+  const bytes = answer.bytes === undefined ? body : Uint8Array.from(answer.bytes)
+  if (then === "end") return void response.end(bytes)
+  response.write(bytes)
+  if (then === "reset within the body") setTimeout(() => response.socket?.destroy(), 50)
+}
+
+/** Starts a server on a free port of the loopback interface. */
+export const startFaultServer = async (): Promise<FaultServer> => {
+  const scripts: Array<{ answers: ReadonlyArray<Answer>; requests: Array<ArrivedRequest> }> = []
+  const server = createServer((request, response) => {
+    // Below fetch, Bun and Deno send a request again when a connection breaks that was used before.
+    response.setHeader("connection", "close")
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString("utf8")
+      if (request.url === "/script") {
+        scripts.push({ answers: JSON.parse(body) as ReadonlyArray<Answer>, requests: [] })
+        response.setHeader("access-control-allow-origin", "*")
+        return response.end(`/script/${scripts.length - 1}`)
+      }
+      const [, index, path] = /^\/script\/(\d+)(\/.*)$/.exec(request.url!)!
+      const { answers, requests } = scripts[Number(index)]!
+      if (path === "/requests") return response.end(JSON.stringify(requests))
+      requests.push({ method: request.method!, path: path!, headers: request.headers as Record<string, string>, body })
+      answerWith(response, answers[Math.min(requests.length, answers.length) - 1]!)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    }
+  }
+}

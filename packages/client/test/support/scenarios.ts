@@ -1,0 +1,684 @@
+/**
+ * What can go wrong between a client and a server, and what is to come of it.
+ *
+ * Nothing here belongs to a runtime or to a test runner: the library is an argument, and `runScenario` returns what is
+ * wrong, so that Node, Bun, Deno and workerd run the same.
+ */
+
+/** The library, whichever way it was loaded. */
+export type Library = typeof import("../../src/index.ts")
+
+/** What the server does with one request. */
+export interface Answer {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  /** In place of `body`. */
+  readonly bytes?: ReadonlyArray<number>
+  /** Adds a `Retry-After` in the form of a date that is this far away. */
+  readonly retryAfterDateMs?: number
+  /** @default "end" */
+  readonly then?:
+    | "end"
+    | "reset before the head"
+    | "hang before the head"
+    | "reset within the body"
+    | "hang within the body"
+}
+
+/** A request as it has arrived. */
+export interface ArrivedRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+interface Tools {
+  readonly library: Library
+  readonly baseUrl: string
+  /** A client that is in no hurry, unless the scenario says so. */
+  readonly client: ReturnType<Library["createClient"]>
+  readonly controlPlane: ReturnType<Library["createControlPlane"]>
+  readonly abortAfter: (ms: number) => AbortSignal
+}
+
+/** One scenario. What is left out of the expectations is not looked at. */
+export interface Scenario {
+  readonly name: string
+  readonly answers: ReadonlyArray<Answer>
+  readonly options?: { readonly maxRetries?: number; readonly timeoutMs?: number; readonly deadlineMs?: number }
+  readonly call: (tools: Tools) => Promise<unknown>
+  /** Members of what the call resolves or rejects with. */
+  readonly resolves?: Readonly<Record<string, unknown>>
+  readonly rejects?: Readonly<Record<string, unknown>>
+  /** The requests that arrive: `METHOD path`. */
+  readonly requests?: ReadonlyArray<string>
+  readonly headersOfEach?: Readonly<Record<string, string>>
+  readonly takesMs?: readonly [atLeast: number, atMost: number]
+  /** What must be nowhere in the error, its stack and its causes. */
+  readonly hides?: string
+}
+
+const apiKey = "sk_test_4fGq0sQ1xv7mKp2ZrT8uWc3yLd9bNhXe5aVmQ7d"
+const id = "inv_01m7q5cqg0e6786ptds43fm4k3"
+const requestId = "req_01m7q5cqg0e6786ptds43fm4k3"
+
+const record = {
+  id,
+  object: "invoice",
+  mode: "test",
+  status: "queued",
+  scenario: "accepted",
+  metadata: { order_id: "42" },
+  official_number: null,
+  rejection: null,
+  failure: null,
+  upo_available: false,
+  attempt_count: 0,
+  next_attempt_at: null,
+  created_at: "2026-11-20T09:00:00.000Z",
+  updated_at: "2026-11-20T09:00:00.000Z",
+  submitted_at: null,
+  completed_at: null
+}
+
+let ticks = 0
+const invoice = (members: object = {}): Answer => ({
+  body: JSON.stringify({ ...record, updated_at: `2026-11-20T09:00:00.${100 + ticks++}Z`, ...members })
+})
+const accepted = (members: object = {}) =>
+  invoice({ status: "accepted", completed_at: "2026-11-20T09:00:02.000Z", ...members })
+const rejected = invoice({
+  status: "rejected",
+  completed_at: "2026-11-20T09:00:02.000Z",
+  rejection: { code: "sandbox_rejected", message: "No." }
+})
+
+const failure = (
+  status: number,
+  code: string,
+  retryable: boolean,
+  more: Partial<Answer> = {},
+  message = "Why."
+): Answer => ({
+  status,
+  body: JSON.stringify({
+    error: { type: "api_error", code, message, param: null, request_id: requestId, retryable }
+  }),
+  ...more
+})
+const unavailable = failure(503, "service_unavailable", true)
+const limited = (headers?: Record<string, string>) =>
+  failure(429, "rate_limit_exceeded", true, headers === undefined ? {} : { headers })
+const html = (status: number): Answer => ({
+  status,
+  headers: { "content-type": "text/html" },
+  body: "<!doctype html><title>Oh no</title>"
+})
+
+const get = ({ client }: Tools) => client.invoices.get(id)
+const submit = ({ client }: Tools) =>
+  client.invoices.submit({ invoiceXml: "<Faktura/>", metadata: { orderId: "42" } }, { idempotencyKey: "order 42" })
+const GET = `GET /v1/invoices/${id}`
+const POST = "POST /v1/invoices"
+const times = (count: number, request: string): ReadonlyArray<string> => Array<string>(count).fill(request)
+
+const retriedStatuses = [408, 425, 429, 500, 502, 503, 504]
+
+/** All scenarios. */
+export const scenarios: ReadonlyArray<Scenario> = [
+  {
+    name: "an answer that is right is in camelCase, and its metadata as it was",
+    answers: [invoice()],
+    call: get,
+    resolves: { id, status: "queued", officialNumber: null, attemptCount: 0, metadata: { order_id: "42" } },
+    requests: [GET],
+    headersOfEach: { authorization: `Bearer ${apiKey}` }
+  },
+  {
+    name: "members and values that are younger than the client are let through",
+    answers: [invoice({ status: "archived", scenario: "slow", tax_office: { code_name: "PL" }, mode: "demo" })],
+    call: get,
+    resolves: { status: "archived", scenario: "slow", taxOffice: { codeName: "PL" }, mode: "demo" },
+    requests: [GET]
+  },
+  {
+    name: "metadata may have any name that JSON may have",
+    answers: [{ body: JSON.stringify(record).replace('"order_id"', '"__proto__"') }],
+    call: async (tools) => ({ names: Object.keys((await get(tools)).metadata) }),
+    resolves: { names: ["__proto__"] },
+    requests: [GET]
+  },
+  ...retriedStatuses.map((status): Scenario => ({
+    name: `${status} without an envelope is tried again`,
+    answers: [html(status), invoice()],
+    call: get,
+    resolves: { id },
+    requests: [GET, GET]
+  })),
+  ...[400, 401, 403, 404, 409, 410, 413, 422, 431, 501].map((status): Scenario => ({
+    name: `${status} without an envelope is an error at once`,
+    answers: [html(status)],
+    call: get,
+    rejects: {
+      _tag: "ApiError",
+      name: "ApiError",
+      code: "unexpected_response",
+      status,
+      retryable: false,
+      attempts: 1,
+      requestId
+    },
+    requests: [GET]
+  })),
+  {
+    name: "an envelope is an error with all that it says",
+    answers: [failure(404, "invoice_not_found", false, {}, "There is none.")],
+    call: get,
+    rejects: {
+      _tag: "ApiError",
+      code: "invoice_not_found",
+      type: "api_error",
+      status: 404,
+      param: null,
+      message: "There is none.",
+      retryable: false,
+      requestId,
+      attempts: 1
+    },
+    requests: [GET]
+  },
+  {
+    name: "a code that is younger than the client is let through",
+    answers: [failure(418, "teapot", false)],
+    call: get,
+    rejects: { _tag: "ApiError", code: "teapot", status: 418 },
+    requests: [GET]
+  },
+  {
+    name: "the envelope says that trying again is of no use",
+    answers: [failure(503, "closed_for_good", false)],
+    call: get,
+    rejects: { code: "closed_for_good", retryable: false, attempts: 1 },
+    requests: [GET]
+  },
+  {
+    name: "the envelope says that trying again is of use",
+    answers: [failure(409, "busy", true), invoice()],
+    call: get,
+    resolves: { id },
+    requests: [GET, GET]
+  },
+  {
+    name: "an outage ends after three attempts",
+    answers: [failure(500, "internal_error", true)],
+    call: get,
+    rejects: { _tag: "ApiError", code: "internal_error", status: 500, retryable: true, attempts: 3 },
+    requests: times(3, GET)
+  },
+  {
+    name: "maxRetries: 0 tries once",
+    answers: [unavailable],
+    options: { maxRetries: 0 },
+    call: get,
+    rejects: { _tag: "ApiError", attempts: 1 },
+    requests: [GET]
+  },
+  {
+    name: "Retry-After in seconds is waited for",
+    answers: [limited({ "retry-after": "1" }), invoice()],
+    call: get,
+    resolves: { id },
+    requests: [GET, GET],
+    takesMs: [990, 3000]
+  },
+  {
+    name: "Retry-After as a date is waited for",
+    answers: [{ ...unavailable, retryAfterDateMs: 2500 }, invoice()],
+    call: get,
+    resolves: { id },
+    requests: [GET, GET],
+    takesMs: [1400, 4500]
+  },
+  {
+    name: "a Retry-After of more than a minute is for the caller",
+    answers: [limited({ "retry-after": "61" })],
+    call: get,
+    rejects: { code: "rate_limit_exceeded", retryAfterMs: 61_000, retryable: true, attempts: 1 },
+    requests: [GET],
+    takesMs: [0, 1000]
+  },
+  ...["soon", "-5", "", "Thu, 01 Jan 1970 00:00:00 GMT"].map((value): Scenario => ({
+    name: `Retry-After: ${value} changes nothing`,
+    answers: [limited({ "retry-after": value }), invoice()],
+    call: get,
+    resolves: { id },
+    requests: [GET, GET],
+    takesMs: [0, 1500]
+  })),
+  {
+    name: "a pause that would end after the deadline is not begun",
+    answers: [limited({ "retry-after": "30" })],
+    options: { deadlineMs: 5000 },
+    call: get,
+    rejects: { code: "rate_limit_exceeded", retryAfterMs: 30_000, attempts: 1 },
+    requests: [GET],
+    takesMs: [0, 1000]
+  },
+  {
+    name: "a connection that breaks before the answer is tried again",
+    answers: [{ then: "reset before the head" }, invoice()],
+    call: get,
+    resolves: { id },
+    requests: [GET, GET]
+  },
+  {
+    name: "a connection that breaks within the answer is tried again",
+    answers: [{ ...invoice(), then: "reset within the body" }, invoice()],
+    call: get,
+    resolves: { id },
+    requests: [GET, GET]
+  },
+  {
+    name: "a connection that breaks within an error is tried again",
+    answers: [{ ...failure(404, "invoice_not_found", false), then: "reset within the body" }, invoice()],
+    call: get,
+    resolves: { id },
+    requests: [GET, GET]
+  },
+  {
+    name: "a connection that keeps breaking is a ConnectionError",
+    answers: [{ then: "reset before the head" }],
+    call: get,
+    rejects: {
+      _tag: "ConnectionError",
+      name: "ConnectionError",
+      code: "connection_error",
+      retryable: true,
+      attempts: 3
+    },
+    requests: times(3, GET)
+  },
+  {
+    name: "nobody listens",
+    answers: [],
+    call: ({ library }) => library.createClient({ apiKey, baseUrl: "http://127.0.0.1:1" }).invoices.get(id),
+    rejects: { _tag: "ConnectionError", attempts: 3, requestId: undefined },
+    requests: [],
+    hides: apiKey
+  },
+  {
+    name: "an answer that does not come is a TimeoutError, after as many attempts",
+    answers: [{ then: "hang before the head" }],
+    options: { timeoutMs: 500 },
+    call: get,
+    rejects: { _tag: "TimeoutError", name: "TimeoutError", code: "timeout", retryable: true, attempts: 3 },
+    requests: times(3, GET),
+    takesMs: [1490, 8000]
+  },
+  {
+    name: "an answer that comes in the second attempt is good",
+    answers: [{ then: "hang before the head" }, invoice()],
+    options: { timeoutMs: 1000 },
+    call: get,
+    resolves: { id },
+    requests: [GET, GET]
+  },
+  {
+    name: "an answer that stops in the middle is a TimeoutError",
+    answers: [{ ...invoice(), then: "hang within the body" }],
+    options: { timeoutMs: 500, maxRetries: 0 },
+    call: get,
+    rejects: { _tag: "TimeoutError", attempts: 1, requestId },
+    requests: [GET]
+  },
+  {
+    name: "the deadline is over all attempts",
+    answers: [{ then: "hang before the head" }],
+    options: { timeoutMs: 60_000, deadlineMs: 500, maxRetries: 9 },
+    call: get,
+    rejects: { _tag: "TimeoutError", attempts: 1 },
+    requests: [GET],
+    takesMs: [490, 3000]
+  },
+  {
+    name: "a signal that is aborted already keeps the request back",
+    answers: [invoice()],
+    call: ({ client }) => client.invoices.get(id, { signal: AbortSignal.abort("enough") }),
+    rejects: { _tag: "AbortedError", name: "AbortedError", code: "aborted", cause: "enough", retryable: false },
+    requests: []
+  },
+  {
+    name: "a signal ends a request",
+    answers: [{ then: "hang before the head" }],
+    call: ({ abortAfter, client }) => client.invoices.get(id, { signal: abortAfter(500) }),
+    rejects: { _tag: "AbortedError", cause: "enough", attempts: 1 },
+    requests: [GET],
+    takesMs: [490, 3000]
+  },
+  {
+    name: "a signal ends the reading of an answer",
+    answers: [{ ...invoice(), then: "hang within the body" }],
+    call: ({ abortAfter, client }) => client.invoices.get(id, { signal: abortAfter(500) }),
+    rejects: { _tag: "AbortedError", attempts: 1, requestId },
+    requests: [GET],
+    takesMs: [490, 3000]
+  },
+  {
+    name: "a signal ends a pause",
+    answers: [limited({ "retry-after": "20" })],
+    call: ({ abortAfter, client }) => client.invoices.get(id, { signal: abortAfter(500) }),
+    rejects: { _tag: "AbortedError", attempts: 1 },
+    requests: [GET],
+    takesMs: [490, 3000]
+  },
+  ...["{", "", "<html>", '{"id":'].map((body): Scenario => ({
+    name: `a 200 of ${JSON.stringify(body)} is a DecodeError`,
+    answers: [{ body }],
+    call: get,
+    rejects: {
+      _tag: "DecodeError",
+      name: "DecodeError",
+      code: "decode_error",
+      retryable: false,
+      attempts: 1,
+      requestId
+    },
+    requests: [GET]
+  })),
+  ...["null", "[]", '"queued"', "42", "{}", '{"id":"inv_1","object":"invoice"}'].map((body): Scenario => ({
+    name: `a 200 of ${body} is a DecodeError`,
+    answers: [{ body }],
+    call: get,
+    rejects: { _tag: "DecodeError", attempts: 1 },
+    requests: [GET]
+  })),
+  ...(
+    [
+      ["a number for text", { status: 1 }, "status"],
+      ["text for a number", { attempt_count: "1" }, "attemptCount"],
+      ["null where null may not be", { upo_available: null }, "upoAvailable"],
+      ["a part that lacks a member", { rejection: { code: "x" } }, "rejection.message"],
+      ["notes that are no text", { metadata: { order: 1 } }, "metadata"]
+    ] as const
+  ).map(([what, members, path]): Scenario => ({
+    name: `${what} is a DecodeError that names the member`,
+    answers: [invoice(members)],
+    call: get,
+    rejects: { _tag: "DecodeError", message: `No valid answer: ${path}` },
+    requests: [GET]
+  })),
+  {
+    name: "a redirect is not followed, and the key does not go there",
+    answers: [{ status: 302, headers: { location: "followed" } }],
+    call: get,
+    rejects: { _tag: "ApiError", code: "unexpected_response", status: 302, attempts: 1 },
+    requests: [GET]
+  },
+  ...["", ".", "..", "../me", "a/../../me", "?limit=1", "#", "%2e%2e", "inv_1\n", "ż", `${id}/upo`].map(
+    (malformed): Scenario => ({
+      name: `the identifier ${JSON.stringify(malformed)} leads to no other path`,
+      answers: [failure(404, "invoice_not_found", false)],
+      call: ({ client }) => client.invoices.get(malformed),
+      rejects: { _tag: "ApiError", code: "invoice_not_found" },
+      requests: [`GET /v1/invoices/${malformed.replace(/[^a-z0-9_]/gi, "-") || "-"}`]
+    })
+  ),
+  {
+    name: "a submission is repeated with the same key",
+    answers: [unavailable, { then: "reset before the head" }, invoice()],
+    call: submit,
+    resolves: { id, idempotencyKey: "order 42" },
+    requests: times(3, POST),
+    headersOfEach: { "idempotency-key": "order 42", "content-type": "application/json" }
+  },
+  {
+    name: "a submission that fails says its key",
+    answers: [unavailable],
+    call: submit,
+    rejects: { _tag: "ApiError", idempotencyKey: "order 42", attempts: 3, retryable: true },
+    requests: times(3, POST)
+  },
+  {
+    name: "a submission that is not answered says its key",
+    answers: [{ then: "hang before the head" }],
+    options: { timeoutMs: 500, maxRetries: 0 },
+    call: submit,
+    rejects: { _tag: "TimeoutError", idempotencyKey: "order 42", retryable: true },
+    requests: [POST]
+  },
+  {
+    name: "a submission that is refused is an error at once",
+    answers: [failure(409, "idempotency_conflict", false)],
+    call: submit,
+    rejects: { code: "idempotency_conflict", idempotencyKey: "order 42", attempts: 1 },
+    requests: [POST]
+  },
+  {
+    name: "what on the way repeats the request in its error gives no key away",
+    answers: [failure(400, "bad", false, {}, `No: authorization=Bearer ${apiKey}`)],
+    call: get,
+    rejects: { message: "No: authorization=Bearer …" },
+    requests: [GET],
+    hides: apiKey
+  },
+  {
+    name: "what makes something is not repeated when nobody knows whether it arrived",
+    answers: [{ then: "reset before the head" }],
+    call: ({ controlPlane }) => controlPlane.organizations.create({ name: "a" }),
+    rejects: { _tag: "ConnectionError", attempts: 1, retryable: false },
+    requests: ["POST /v1/control-plane/organizations"]
+  },
+  {
+    name: "what makes something is repeated when it was turned away at the door",
+    answers: [
+      limited(),
+      {
+        status: 201,
+        body: JSON.stringify({
+          id: "org_01m7q5cqg0e6786ptds43fm4k3",
+          object: "organization",
+          name: "a",
+          gateway_credential: { present: false, updated_at: null },
+          created_at: "2026-11-20T09:00:00.000Z"
+        })
+      }
+    ],
+    call: ({ controlPlane }) => controlPlane.organizations.create({ name: "a" }),
+    resolves: { name: "a", gatewayCredential: { present: false, updatedAt: null } },
+    requests: times(2, "POST /v1/control-plane/organizations")
+  },
+  {
+    name: "a list of what is no record is a DecodeError",
+    answers: [{ body: '{"object":"list","data":[{}],"has_more":false,"next_cursor":null}' }],
+    call: async ({ controlPlane }) => {
+      for await (const organization of controlPlane.organizations.list({ limit: 2 })) return organization
+    },
+    rejects: { _tag: "DecodeError", message: "No valid answer: id" },
+    requests: ["GET /v1/control-plane/organizations?limit=2"]
+  },
+  {
+    name: "a list that is none is a DecodeError",
+    answers: [{ body: '{"object":"list","has_more":false,"next_cursor":null}' }],
+    call: async ({ controlPlane }) => {
+      for await (const organization of controlPlane.organizations.list({ limit: 2 })) return organization
+    },
+    rejects: { _tag: "DecodeError" },
+    requests: ["GET /v1/control-plane/organizations?limit=2"]
+  },
+  {
+    name: "a receipt comes byte for byte",
+    answers: [
+      { headers: { "content-type": "application/xml" }, bytes: [0xef, 0xbb, 0xbf, 0x3c, 0xc5, 0xbc, 0x2f, 0x3e] }
+    ],
+    call: async ({ client }) => {
+      const upo = await client.invoices.downloadUpo(id)
+      const streamed = new Uint8Array(await new Response(upo.stream() as unknown as string).arrayBuffer())
+      return { text: await upo.text(), bytes: [...(await upo.bytes())], streamed: [...streamed] }
+    },
+    resolves: {
+      text: "<ż/>",
+      bytes: [0xef, 0xbb, 0xbf, 0x3c, 0xc5, 0xbc, 0x2f, 0x3e],
+      streamed: [0xef, 0xbb, 0xbf, 0x3c, 0xc5, 0xbc, 0x2f, 0x3e]
+    },
+    requests: [`${GET}/upo`]
+  },
+  {
+    name: "a receipt that breaks off is asked for again",
+    answers: [
+      { headers: { "content-type": "application/xml" }, body: "<a", then: "reset within the body" },
+      { headers: { "content-type": "application/xml" }, body: "<a/>" }
+    ],
+    call: async ({ client }) => ({ text: await (await client.invoices.downloadUpo(id)).text() }),
+    resolves: { text: "<a/>" },
+    requests: times(2, `${GET}/upo`)
+  },
+  {
+    name: "a page of HTML is no receipt",
+    answers: [html(200)],
+    call: ({ client }) => client.invoices.downloadUpo(id),
+    rejects: { _tag: "DecodeError", attempts: 1 },
+    requests: [`${GET}/upo`]
+  },
+  {
+    name: "waiting outlasts an outage",
+    answers: [invoice(), unavailable, unavailable, unavailable, invoice({ status: "submitted" }), accepted()],
+    call: async ({ client }) => {
+      const seen: Array<string> = []
+      const { status } = await client.invoices.waitUntilFinal(id, { onProgress: ({ status }) => seen.push(status) })
+      return { status, seen }
+    },
+    resolves: { status: "accepted", seen: ["queued", "submitted", "accepted"] },
+    requests: times(6, GET)
+  },
+  {
+    name: "waiting ends at once when there is nothing to wait for",
+    answers: [failure(404, "invoice_not_found", false)],
+    call: ({ client }) => client.invoices.waitUntilFinal(id),
+    rejects: { code: "invoice_not_found", attempts: 1 },
+    requests: [GET]
+  },
+  {
+    name: "waiting ends with the deadline, and says where the invoice stood",
+    answers: [invoice({ status: "submitted", updated_at: "2026-11-20T09:00:01.000Z" })],
+    call: async ({ client }) =>
+      client.invoices.waitUntilFinal(id, { deadlineMs: 1500 }).catch((error: { _tag: string; invoice: object }) => {
+        throw Object.assign(new Error(error._tag), error.invoice)
+      }),
+    rejects: { message: "TimeoutError", status: "submitted" },
+    takesMs: [1490, 4000]
+  },
+  {
+    name: "waiting ends with the signal",
+    answers: [invoice()],
+    call: ({ abortAfter, client }) => client.invoices.waitUntilFinal(id, { signal: abortAfter(500) }),
+    rejects: { _tag: "AbortedError", cause: "enough" },
+    takesMs: [490, 3000]
+  },
+  {
+    name: "waiting for a receipt that cannot come any more fails",
+    answers: [invoice({ status: "submitted" }), rejected],
+    call: ({ client }) => client.invoices.waitForUpo(id),
+    rejects: { _tag: "UpoUnavailableError", name: "UpoUnavailableError", code: "upo_unavailable", retryable: false },
+    requests: [GET, GET]
+  },
+  {
+    name: "waiting for a receipt goes on after the invoice is accepted",
+    answers: [accepted(), accepted({ upo_available: true })],
+    call: ({ client }) => client.invoices.waitForUpo(id),
+    resolves: { upoAvailable: true },
+    requests: [GET, GET]
+  },
+  {
+    name: "submitting and waiting is one call with one key",
+    answers: [unavailable, invoice(), accepted()],
+    call: ({ client }) => client.invoices.submitAndWait({ invoiceXml: "<a/>" }, { idempotencyKey: "order 42" }),
+    resolves: { status: "accepted", idempotencyKey: "order 42" },
+    requests: [POST, POST, GET]
+  },
+  {
+    name: "submitting and waiting that is not done in time says its key",
+    answers: [invoice()],
+    call: ({ client }) =>
+      client.invoices.submitAndWait({ invoiceXml: "<a/>" }, { idempotencyKey: "a", deadlineMs: 500 }),
+    rejects: { _tag: "TimeoutError", idempotencyKey: "a", retryable: true }
+  }
+]
+
+// -----------------------------------------------------------------------------
+// Running
+// -----------------------------------------------------------------------------
+
+const show = (value: unknown): string => JSON.stringify(value) ?? String(value)
+
+const differences = (what: string, found: unknown, expected: Readonly<Record<string, unknown>>): Array<string> =>
+  Object.entries(expected)
+    .filter(([name, value]) => show((found as Record<string, unknown> | undefined)?.[name]) !== show(value))
+    .map(
+      ([name, value]) =>
+        `${what}.${name} is ${show((found as Record<string, unknown> | undefined)?.[name])}, not ${show(value)}`
+    )
+
+const everythingOf = (error: unknown): string =>
+  error instanceof Error
+    ? `${error.message} ${error.stack} ${show(Object.entries(error))} ${everythingOf(error.cause)}`
+    : show(error)
+
+/** Runs a scenario against a fault server, and returns what is wrong. */
+export const runScenario = async (
+  library: Library,
+  origin: string,
+  scenario: Scenario
+): Promise<ReadonlyArray<string>> => {
+  const where = await fetch(`${origin}/script`, { method: "POST", body: JSON.stringify(scenario.answers) })
+  const baseUrl = origin + (await where.text())
+  const seen: Array<string> = []
+  const options = { baseUrl, ...scenario.options, onRequest: (info: object) => seen.push(show(info)) }
+  const tools: Tools = {
+    library,
+    baseUrl,
+    client: library.createClient({ apiKey, ...options }),
+    controlPlane: library.createControlPlane(options),
+    abortAfter: (ms) => {
+      const controller = new AbortController()
+      setTimeout(() => controller.abort("enough"), ms)
+      return controller.signal
+    }
+  }
+  const started = Date.now()
+  const { error, value } = await scenario.call(tools).then(
+    (value) => ({ value, error: undefined }),
+    (error: unknown) => ({ value: undefined, error })
+  )
+  const tookMs = Date.now() - started
+  const arrived = (await (await fetch(`${baseUrl}/requests`)).json()) as ReadonlyArray<ArrivedRequest>
+
+  const faults: Array<string> = []
+  if (scenario.resolves) {
+    if (error !== undefined) faults.push(`rejected with ${everythingOf(error)}`)
+    faults.push(...differences("value", value, scenario.resolves))
+  }
+  if (scenario.rejects) {
+    if (error === undefined) faults.push(`resolved with ${show(value)}`)
+    faults.push(...differences("error", error, scenario.rejects))
+  }
+  const requests = arrived.map(({ method, path }) => `${method} ${path}`)
+  if (scenario.requests && show(requests) !== show(scenario.requests)) faults.push(`requests are ${show(requests)}`)
+  for (const { headers } of arrived) faults.push(...differences("headers", headers, scenario.headersOfEach ?? {}))
+  const [atLeast, atMost] = scenario.takesMs ?? [0, 20_000]
+  if (tookMs < atLeast || tookMs > atMost) faults.push(`took ${tookMs} ms`)
+  for (const secret of [scenario.hides, apiKey]) {
+    if (secret !== undefined && everythingOf(error).includes(secret)) faults.push("the error gives the secret away")
+    if (secret !== undefined && seen.join().includes(secret)) faults.push("a hook gives the secret away")
+  }
+  return faults
+}
+
+/** Runs all scenarios at once, and returns what is wrong, by name. */
+export const runScenarios = async (library: Library, origin: string): Promise<Record<string, ReadonlyArray<string>>> =>
+  Object.fromEntries(
+    await Promise.all(
+      scenarios.map(async (scenario) => [scenario.name, await runScenario(library, origin, scenario)] as const)
+    )
+  )

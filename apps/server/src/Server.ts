@@ -12,6 +12,8 @@ import { InvoiceGateways } from "./gateway/InvoiceGateway.ts"
 import * as SandboxGateway from "./gateway/sandbox/SandboxGateway.ts"
 import * as HttpApp from "./http/HttpApp.ts"
 import * as NodeServer from "./http/NodeServer.ts"
+import * as MetricsServer from "./observability/MetricsServer.ts"
+import * as Tracing from "./observability/Tracing.ts"
 import * as AccessTokens from "./security/AccessTokens.ts"
 import * as Cursors from "./security/Cursors.ts"
 import * as KeyRing from "./security/KeyRing.ts"
@@ -61,9 +63,10 @@ const roles = {
  * @since 0.1.0
  */
 export const layer = (settings: SettingsShape) =>
-  roles[settings.role].pipe(
+  Layer.merge(roles[settings.role], MetricsServer.layer).pipe(
     Layer.provide(Store.layer),
     Layer.provide(Wakeups.layer),
     Layer.provide([secrets, gateways, Database.layer]),
-    Layer.provide(Layer.succeed(Settings)(settings))
+    Layer.provide(Layer.succeed(Settings)(settings)),
+    Layer.provide(Tracing.layer(settings))
   )

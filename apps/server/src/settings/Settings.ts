@@ -123,6 +123,22 @@ export const definitions = {
     absent,
     { defaultAbout: "none" }
   ),
+  GOVOICE_EVENT_RETENTION_DAYS: define(
+    "How long events and their deliveries are kept once they are finished.",
+    Parsers.integer(1, 36_500),
+    90
+  ),
+  GOVOICE_IDEMPOTENCY_RETENTION_DAYS: define(
+    "How long an idempotency key is remembered, once its invoice is finished.",
+    Parsers.integer(30, 36_500),
+    30
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: define<string | undefined>(
+    "Where traces are sent to, as OTLP over HTTP; `/v1/traces` is added.",
+    Parsers.url("http", "https"),
+    absent,
+    { defaultAbout: "no traces" }
+  ),
   GOVOICE_LOG_LEVEL: define(
     "What is logged: this and whatever is worse.",
     Parsers.oneOf("Trace", "Debug", "Info", "Warn", "Error"),
@@ -171,6 +187,9 @@ export interface SettingsShape {
   readonly rateLimit: { readonly perSecond: number; readonly burst: number }
   readonly redisUrl: string | undefined
   readonly metricsPort: number | undefined
+  readonly eventRetentionDays: number
+  readonly idempotencyRetentionDays: number
+  readonly otlpEndpoint: string | undefined
   readonly logLevel: Values["GOVOICE_LOG_LEVEL"]
 }
 
@@ -289,6 +308,9 @@ export const read = (environment: Environment): SettingsShape => {
     rateLimit: { perSecond: value("GOVOICE_RATE_LIMIT_PER_SECOND"), burst: value("GOVOICE_RATE_LIMIT_BURST") },
     redisUrl: value("REDIS_URL"),
     metricsPort,
+    eventRetentionDays: value("GOVOICE_EVENT_RETENTION_DAYS"),
+    idempotencyRetentionDays: value("GOVOICE_IDEMPOTENCY_RETENTION_DAYS"),
+    otlpEndpoint: value("OTEL_EXPORTER_OTLP_ENDPOINT"),
     logLevel: value("GOVOICE_LOG_LEVEL")
   }
   if (faults.length > 0) throw new InvalidSettings(faults)

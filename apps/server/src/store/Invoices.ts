@@ -9,6 +9,7 @@ import { Clock, Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
 import { InvoiceGateways } from "../gateway/InvoiceGateway.ts"
+import * as Trace from "../observability/Trace.ts"
 import * as NewId from "../security/NewId.ts"
 import { columns, type InvoiceRow, toRecord } from "./InvoiceRow.ts"
 import * as Milestone from "./Milestone.ts"
@@ -172,9 +173,9 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient | InvoiceGa
         RETURNING invoice_id
       ), moved AS (
         INSERT INTO invoices
-          (id, organization_id, mode, status, scenario, metadata, created_at, updated_at, due_at)
+          (id, organization_id, mode, status, scenario, metadata, created_at, updated_at, due_at, trace)
         SELECT invoice_id, ${submission.organizationId}, ${row.mode}, ${row.status}, ${row.scenario},
-               ${PgTypes.json(row.metadata)}, ${row.created_at}, ${row.updated_at}, ${dueAt}
+               ${PgTypes.json(row.metadata)}, ${row.created_at}, ${row.updated_at}, ${dueAt}, ${milestone.trace}
         FROM reserved
         RETURNING id
       ), document AS (
@@ -223,7 +224,8 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient | InvoiceGa
       const invoice = toRecord(row)
       const body = JSON.stringify(invoice)
       const hash = CanonicalRequest.hash(submission, sha256)
-      const milestone = Milestone.make(InvoiceState.emittedOnArrival, submission.organizationId, invoice, now)
+      const trace = yield* Trace.current
+      const milestone = Milestone.make(InvoiceState.emittedOnArrival, submission.organizationId, invoice, now, trace)
       const dueAt = new Date(now.getTime() + gateway.submitAfterMs(submission.scenario))
 
       const moved = yield* Effect.orDie(insert(submission, row, { hash, body }, dueAt, milestone))

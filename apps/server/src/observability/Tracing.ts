@@ -1,0 +1,32 @@
+/**
+ * Sends traces to where OpenTelemetry is collected, or makes none.
+ *
+ * @since 0.1.0
+ */
+import { Layer, References } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { OtlpSerialization, OtlpTracer } from "effect/observability"
+import type { SettingsShape } from "../settings/Settings.ts"
+import { version } from "../version.ts"
+import * as Trace from "./Trace.ts"
+
+// Spans that nobody looks at cost as much as those that somebody does.
+const off = Layer.mergeAll(Layer.succeed(References.TracerEnabled)(false), Layer.succeed(Trace.Exported)(false))
+
+const exported = (endpoint: string, role: string) =>
+  OtlpTracer.layer({
+    url: `${endpoint.replace(/\/$/, "")}/v1/traces`,
+    resource: { serviceName: "govoice", serviceVersion: version, attributes: { "govoice.role": role } }
+  }).pipe(
+    Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer]),
+    Layer.merge(Layer.succeed(Trace.Exported)(true))
+  )
+
+/**
+ * Layer that traces as the settings say.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = ({ otlpEndpoint, role }: SettingsShape): Layer.Layer<never> =>
+  otlpEndpoint === undefined ? off : Layer.effectContext(Layer.build(exported(otlpEndpoint, role)))

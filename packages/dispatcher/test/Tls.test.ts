@@ -86,6 +86,20 @@ describe("Over TLS", () => {
     assert.deepEqual(reused, [false, true, true])
   })
 
+  it("sessions of more targets at once than are kept do not end the reuse of connections", async () => {
+    const names = Array.from({ length: 6 }, (_, index) => `n${index}.test`)
+    const receiver = await serveHttps(authority.issue({ names }), async (_, response) => {
+      await sleep(50)
+      response.end()
+    })
+    const { send } = dispatcher({ ...trusting, maxTargets: 2 })
+    const sendTo = (name: string) => send({ url: `https://${name}:${receiver.port}/`, body: "" })
+    for (const outcome of await Promise.all(names.map(sendTo))) assert.deepEqual(stable(outcome), delivered())
+    const before = receiver.connections
+    for (let attempt = 0; attempt < 5; attempt++) assert.deepEqual(stable(await sendTo("n0.test")), delivered())
+    assert.isAtMost(receiver.connections - before, 1)
+  })
+
   for (const [what, certificate] of [
     ["another name", authority.issue({ names: ["evil.test"] })],
     ["a name below it", authority.issue({ names: ["sub.good.test"] })],

@@ -91,7 +91,12 @@ export class Target {
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
     if (this.waiters.size > 0) this.#serve()
-    else if (this.connections.size === 0 && this.session === undefined) this.engine.forget(this)
+    else if (this.connections.size === 0 && !this.#worthKeeping) this.engine.forget(this)
+  }
+
+  /** Whether it has a session to resume, and there are not too many targets to remember that. */
+  get #worthKeeping(): boolean {
+    return this.session !== undefined && this.engine.keeps(this)
   }
 
   close(): void {

@@ -44,16 +44,16 @@ export class Targets {
     this.#targets.set(target.key, target)
     if (known) return
     this.#engine.instruments.move("targets", 1)
-    if (this.crowded) this.#evict(target)
+    this.#evict(target)
   }
 
-  /** Closes the connections of the target that was not used for longest. Those in use end by themselves. */
+  /** Drops those that were not used for longest, until there are as many as are kept. Those in use end by themselves. */
   #evict(newest: Target): void {
     for (const target of this.#targets.values()) {
+      if (!this.crowded) return
       if (target === newest || !target.quiet) continue
       target.close()
       this.forget(target)
-      return
     }
   }
 

@@ -50,7 +50,7 @@ const layerEmbedded = (dataDir: string | undefined) =>
         minConnections: 1,
         idleTimeout: "365 days",
         keepAlive: "10 seconds",
-    startupParameters
+        startupParameters
       })
     )
   )

@@ -41,9 +41,8 @@ export const within =
 
       return effect.pipe(
         Effect.ensuring(Effect.sync(() => clearTimeout(timer))),
-        Effect.catchCause(
-          (cause): Effect.Effect<A, E | E2, R2> =>
-            isLate && Cause.hasInterrupts(cause) ? late : Effect.failCause(cause)
+        Effect.catchCause((cause): Effect.Effect<A, E | E2, R2> =>
+          isLate && Cause.hasInterrupts(cause) ? late : Effect.failCause(cause)
         )
       )
     })

@@ -44,9 +44,7 @@ const middleware = Layer.mergeAll(
   Validation.layerSubmission
 )
 
-const rateLimits = RateLimits.layer.pipe(
-  Layer.provide(RateLimiter.layer.pipe(Layer.provide(RateLimitStore.layer)))
-)
+const rateLimits = RateLimits.layer.pipe(Layer.provide(RateLimiter.layer.pipe(Layer.provide(RateLimitStore.layer))))
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),

@@ -70,11 +70,8 @@ export const layer = HttpApiBuilder.group(
         const organization = yield* organizations
           .find(yield* AccountAuthorization.CurrentAccount, params.org_id)
           .pipe(Effect.catchTag("OrganizationNotFound", notFound))
-        return yield* Pages.serve(
-          cursors,
-          ["invoices", organization.id, query.status, query.mode],
-          query,
-          (page) => invoices.list(organization.id, query, page)
+        return yield* Pages.serve(cursors, ["invoices", organization.id, query.status, query.mode], query, (page) =>
+          invoices.list(organization.id, query, page)
         )
       })
     })

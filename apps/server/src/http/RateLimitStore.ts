@@ -43,9 +43,7 @@ const layerRedis = (url: string) =>
           }
         })
         const store = RateLimiter.layerStoreRedis({ prefix: "govoice:ratelimit:" }).pipe(Layer.provide(connection))
-        return withPatience.pipe(
-          Layer.provide(Layer.tap(store, () => Effect.sync(() => void (wasConnected = true))))
-        )
+        return withPatience.pipe(Layer.provide(Layer.tap(store, () => Effect.sync(() => void (wasConnected = true)))))
       }
     )
   )
@@ -57,7 +55,5 @@ const layerRedis = (url: string) =>
  * @since 0.1.0
  */
 export const layer = Layer.unwrap(
-  Effect.map(Settings, ({ redisUrl }) =>
-    redisUrl === undefined ? RateLimiter.layerStoreMemory : layerRedis(redisUrl)
-  )
+  Effect.map(Settings, ({ redisUrl }) => (redisUrl === undefined ? RateLimiter.layerStoreMemory : layerRedis(redisUrl)))
 )

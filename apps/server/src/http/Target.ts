@@ -43,9 +43,7 @@ const isAddressed = ({ headers, source }: HttpServerRequest.HttpServerRequest): 
 
 // The router takes a semicolon for the beginning of a query. To everybody else it is a character of the path.
 const routable = (request: HttpServerRequest.HttpServerRequest, path: string): HttpServerRequest.HttpServerRequest =>
-  path.includes(";")
-    ? request.modify({ url: path.replaceAll(";", "%3B") + request.url.slice(path.length) })
-    : request
+  path.includes(";") ? request.modify({ url: path.replaceAll(";", "%3B") + request.url.slice(path.length) }) : request
 
 /**
  * Reads the target of a request: `undefined` where it cannot be read.

@@ -57,10 +57,7 @@ export const layer: Layer.Layer<Credentials, never, AccessTokens | ApiKeys | Log
     const apiKeys = yield* ApiKeys
     const logins = yield* Logins
 
-    const grants = yield* Cache.makeWith(
-      (hash: string) => apiKeys.findGrant(Buffer.from(hash, "hex")),
-      remembered
-    )
+    const grants = yield* Cache.makeWith((hash: string) => apiKeys.findGrant(Buffer.from(hash, "hex")), remembered)
     const active = yield* Cache.makeWith((key: string) => logins.isActive(fromKey(key)), remembered)
 
     return {

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -36,20 +37,25 @@ const isKept = (value: unknown): value is Kept =>
   "GOVOICE_ENCRYPTION_KEYS" in value &&
   typeof value.GOVOICE_ENCRYPTION_KEYS === "string"
 
+const readKept = (path: string): Kept => {
+  const text = readFileSync(path, "utf8")
+  const kept: unknown = Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
+  if (!isKept(kept)) throw new Error(`${path} is damaged: restore it, or remove the data directory to start anew`)
+  return kept
+}
+
 // Written whole or not at all: `wx` fails when another start was quicker, and then its file is read.
 const keep = (dataDir: string): Kept => {
   const path = join(dataDir, "secrets.json")
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const made = generate()
   try {
-    const made = generate()
     writeFileSync(path, `${JSON.stringify(made, null, 2)}\n`, { flag: "wx", mode: 0o600 })
-    return made
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-    const kept: unknown = JSON.parse(readFileSync(path, "utf8"))
-    if (!isKept(kept)) throw new Error(`${path} is damaged: restore it, or remove the data directory to start anew`)
-    return kept
+    return readKept(path)
   }
+  return made
 }
 
 /**

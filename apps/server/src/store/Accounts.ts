@@ -77,9 +77,7 @@ export const layer: Layer.Layer<Accounts, never, SqlClient.SqlClient> = Layer.ef
     return {
       create: Effect.fn("Accounts.create")(function* (email, passwordHash) {
         const now = yield* Clock.currentTimeMillis
-        const [row] = yield* Effect.orDie(
-          insert(NewId.at("acct", now), new Date(now), normalize(email), passwordHash)
-        )
+        const [row] = yield* Effect.orDie(insert(NewId.at("acct", now), new Date(now), normalize(email), passwordHash))
         return row === undefined ? yield* new EmailTaken() : toRecord(row)
       }),
 

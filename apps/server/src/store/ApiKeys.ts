@@ -116,18 +116,15 @@ export const layer: Layer.Layer<ApiKeys, never, SqlClient.SqlClient> = Layer.eff
     const tail = yield* Page.makeTail
     const columns = sql`id, organization_id, mode, name, last4, created_at, expires_at`
 
-    // Locks the organization, so that keys made at once count each other.
-    const lockOrganization = (accountId: Ids.AccountId, id: Ids.OrganizationId, now: Date) => sql<{
-      readonly active: number
-    }>`
-      WITH organization AS (
-        SELECT id FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR UPDATE
-      )
-      SELECT (
-        SELECT count(*)::int FROM api_keys
-        WHERE organization_id = organization.id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})
-      ) AS active
-      FROM organization
+    // Locks the organization, so that keys made at once count each other: the next statement sees what the one before the
+    // lock has committed.
+    const lockOrganization = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
+      SELECT 1 FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR UPDATE
+    `
+
+    const countActive = (organizationId: Ids.OrganizationId, now: Date) => sql<{ readonly active: number }>`
+      SELECT count(*)::int AS active FROM api_keys
+      WHERE organization_id = ${organizationId} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})
     `
 
     const insert = (row: Row, hash: Uint8Array) => sql<Row>`
@@ -154,7 +151,9 @@ export const layer: Layer.Layer<ApiKeys, never, SqlClient.SqlClient> = Layer.eff
       SELECT ${columns} FROM api_keys WHERE hash = ${hash} AND revoked_at IS NULL
     `
 
-    const selectDescription = ({ id, organizationId }: Pick<Grant, "id" | "organizationId">) => sql<Row & { readonly organization_name: string }>`
+    const selectDescription = ({ id, organizationId }: Pick<Grant, "id" | "organizationId">) => sql<
+      Row & { readonly organization_name: string }
+    >`
       SELECT api_keys.id, organization_id, mode, api_keys.name, last4, api_keys.created_at, expires_at,
              organizations.name AS organization_name
       FROM api_keys JOIN organizations ON organizations.id = organization_id
@@ -169,11 +168,11 @@ export const layer: Layer.Layer<ApiKeys, never, SqlClient.SqlClient> = Layer.eff
       create: Effect.fn("ApiKeys.create")(
         function* (accountId, organizationId, { expiresAt, mode, name }) {
           const now = yield* Clock.currentTimeMillis
-          const [organization] = Ids.is("org", organizationId)
-            ? yield* lockOrganization(accountId, organizationId, new Date(now))
-            : []
-          if (organization === undefined || !Ids.is("org", organizationId)) return yield* new OrganizationNotFound()
-          if (organization.active >= maxActive) return yield* new TooManyApiKeys()
+          if (!Ids.is("org", organizationId)) return yield* new OrganizationNotFound()
+          const [organization] = yield* lockOrganization(accountId, organizationId)
+          if (organization === undefined) return yield* new OrganizationNotFound()
+          const [count] = yield* countActive(organizationId, new Date(now))
+          if (count!.active >= maxActive) return yield* new TooManyApiKeys()
 
           const secret = ApiKeySecret.generate(mode)
           const row: Row = {

@@ -116,9 +116,7 @@ export const layer: Layer.Layer<Logins, never, SqlClient.SqlClient> = Layer.effe
 
       rotate: Effect.fn("Logins.rotate")(function* (spent, next) {
         const now = yield* Clock.currentTimeMillis
-        const [row] = yield* Effect.orDie(
-          spendAndInsert(spent, next, new Date(now), new Date(now + lifetime * 1000))
-        )
+        const [row] = yield* Effect.orDie(spendAndInsert(spent, next, new Date(now), new Date(now + lifetime * 1000)))
         if (row !== undefined) return toClaims(row)
         return yield* new InvalidRefreshToken({ revoked: yield* revoke(spent) })
       }),

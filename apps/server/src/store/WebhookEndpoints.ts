@@ -135,16 +135,15 @@ export const layer: Layer.Layer<WebhookEndpoints, never, SqlClient.SqlClient | K
         AND organization_id IN (SELECT id FROM organizations WHERE account_id = ${accountId})
     `
 
-    // Locks the organization, so that endpoints made at once count each other.
-    const lockOrganization = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<{ readonly endpoints: number }>`
-      WITH organization AS (
-        SELECT id FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR UPDATE
-      )
-      SELECT (
-        SELECT count(*)::int FROM webhook_endpoints
-        WHERE organization_id = organization.id AND deleted_at IS NULL
-      ) AS endpoints
-      FROM organization
+    // Locks the organization, so that endpoints made at once count each other: the next statement sees what the one before
+    // the lock has committed.
+    const lockOrganization = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
+      SELECT 1 FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR UPDATE
+    `
+
+    const countEndpoints = (organizationId: Ids.OrganizationId) => sql<{ readonly endpoints: number }>`
+      SELECT count(*)::int AS endpoints FROM webhook_endpoints
+      WHERE organization_id = ${organizationId} AND deleted_at IS NULL
     `
 
     const insert = (
@@ -223,9 +222,11 @@ export const layer: Layer.Layer<WebhookEndpoints, never, SqlClient.SqlClient | K
       create: Effect.fn("WebhookEndpoints.create")(
         function* (accountId, organizationId, choices) {
           const now = yield* Clock.currentTimeMillis
-          const [organization] = Ids.is("org", organizationId) ? yield* lockOrganization(accountId, organizationId) : []
-          if (organization === undefined || !Ids.is("org", organizationId)) return yield* new OrganizationNotFound()
-          if (organization.endpoints >= maxEndpoints) return yield* new TooManyWebhookEndpoints()
+          if (!Ids.is("org", organizationId)) return yield* new OrganizationNotFound()
+          const [organization] = yield* lockOrganization(accountId, organizationId)
+          if (organization === undefined) return yield* new OrganizationNotFound()
+          const [count] = yield* countEndpoints(organizationId)
+          if (count!.endpoints >= maxEndpoints) return yield* new TooManyWebhookEndpoints()
 
           const id = NewId.at("we", now)
           const { sealed, secret } = newSecret(id)

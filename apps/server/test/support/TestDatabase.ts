@@ -5,7 +5,7 @@
  * one lives in memory.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
@@ -34,14 +34,26 @@ export const acquire = Effect.gen(function* () {
   return withName(url, name)
 })
 
+/** The same for tests that speak promises: an empty database, the means to change it, and to drop it. */
+export const create = async () => {
+  const scope = Scope.makeUnsafe()
+  const url = await Effect.runPromise(Scope.provide(acquire, scope))
+  return {
+    url,
+    run: (statement: string): Promise<ReadonlyArray<unknown>> =>
+      Effect.runPromise(
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(Effect.provide(admin(url)))
+      ),
+    drop: () => Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
 const migrated = (settings: Parameters<typeof Database.layerClient>[0]) =>
   Migrations.layer.pipe(Layer.provideMerge(Database.layerClient(settings)))
 
 /** A database on the server of the run. */
 export const layerPostgres = Layer.unwrap(
-  Effect.map(acquire, (url) =>
-    Layer.merge(migrated({ _tag: "Postgres", url }), Layer.succeed(Database.Shared)(true))
-  )
+  Effect.map(acquire, (url) => Layer.merge(migrated({ _tag: "Postgres", url }), Layer.succeed(Database.Shared)(true)))
 )
 
 /** An embedded database in memory. */

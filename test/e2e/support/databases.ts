@@ -1,0 +1,23 @@
+/**
+ * The databases that the server is tried on: each start gets a new one.
+ */
+import { create } from "../../../apps/server/test/support/TestDatabase.ts"
+import { secrets } from "./server.ts"
+
+export interface TestDatabase {
+  readonly settings: Readonly<Record<string, string>>
+  readonly drop: () => Promise<void>
+}
+
+const postgres = async (): Promise<TestDatabase> => {
+  const { drop, url } = await create()
+  return { settings: { DATABASE_URL: url, ...secrets }, drop }
+}
+
+const embedded = (): Promise<TestDatabase> =>
+  Promise.resolve({ settings: { GOVOICE_DATA_DIR: "memory" }, drop: () => Promise.resolve() })
+
+export const databases = [
+  { name: "Postgres", open: postgres },
+  { name: "the embedded database", open: embedded }
+] as const

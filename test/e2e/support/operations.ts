@@ -1,0 +1,151 @@
+/**
+ * Every operation of the API with a request that it takes, for tests that go through all of them.
+ */
+import { randomUUID } from "node:crypto"
+import { password, type Tenant, xml } from "./client.ts"
+
+export interface Operation {
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly auth: "key" | "token" | "none"
+  readonly body?: Readonly<Record<string, unknown>>
+  /** What is answered for a resource of somebody else. */
+  readonly absent?: string
+  readonly isList?: true
+}
+
+/** The operations as this tenant would call them. */
+export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<Operation> => {
+  const control = "/v1/control-plane"
+  const organization = `${control}/organizations/${tenant.organizationId}`
+  const endpoint = `${control}/webhook-endpoints/${tenant.endpointId}`
+  const ofOrganization = { auth: "token", absent: "organization_not_found" } as const
+  const ofEndpoint = { auth: "token", absent: "webhook_endpoint_not_found" } as const
+  const webhook = { url: "https://example.com/webhooks", event_types: ["*"] }
+
+  return [
+    { id: "me.get", method: "GET", path: "/v1/me", auth: "key" },
+    { id: "invoices.submit", method: "POST", path: "/v1/invoices", auth: "key", body: { invoice_xml: xml } },
+    { id: "invoices.get", method: "GET", path: `/v1/invoices/${invoiceId}`, auth: "key", absent: "invoice_not_found" },
+    {
+      id: "invoices.upo",
+      method: "GET",
+      path: `/v1/invoices/${invoiceId}/upo`,
+      auth: "key",
+      absent: "invoice_not_found"
+    },
+    {
+      id: "accounts.create",
+      method: "POST",
+      path: `${control}/accounts`,
+      auth: "none",
+      body: { email: `new-${randomUUID()}@example.com`, password }
+    },
+    {
+      id: "accounts.login",
+      method: "POST",
+      path: `${control}/auth/login`,
+      auth: "none",
+      body: { email: tenant.email, password }
+    },
+    {
+      id: "accounts.refresh",
+      method: "POST",
+      path: `${control}/auth/refresh`,
+      auth: "none",
+      body: { refresh_token: tenant.refreshToken }
+    },
+    {
+      id: "accounts.logout",
+      method: "POST",
+      path: `${control}/auth/logout`,
+      auth: "none",
+      body: { refresh_token: "of nobody" }
+    },
+    { id: "accounts.get", method: "GET", path: `${control}/account`, auth: "token" },
+    { id: "organizations.list", method: "GET", path: `${control}/organizations`, auth: "token", isList: true },
+    {
+      id: "organizations.create",
+      method: "POST",
+      path: `${control}/organizations`,
+      auth: "token",
+      body: { name: "Another" }
+    },
+    { id: "organizations.get", method: "GET", path: organization, ...ofOrganization },
+    { id: "organizations.update", method: "PATCH", path: organization, ...ofOrganization, body: { name: "Renamed" } },
+    {
+      id: "organizations.putGatewayCredential",
+      method: "PUT",
+      path: `${organization}/gateway-credential`,
+      ...ofOrganization,
+      body: { token: "a token of the national system", context_nip: "5265877635" }
+    },
+    {
+      id: "organizations.deleteGatewayCredential",
+      method: "DELETE",
+      path: `${organization}/gateway-credential`,
+      ...ofOrganization
+    },
+    {
+      id: "organizations.listInvoices",
+      method: "GET",
+      path: `${organization}/invoices`,
+      ...ofOrganization,
+      isList: true
+    },
+    { id: "apiKeys.list", method: "GET", path: `${organization}/api-keys`, ...ofOrganization, isList: true },
+    {
+      id: "apiKeys.create",
+      method: "POST",
+      path: `${organization}/api-keys`,
+      ...ofOrganization,
+      body: { mode: "test", name: "another" }
+    },
+    {
+      id: "apiKeys.revoke",
+      method: "DELETE",
+      path: `${control}/api-keys/${tenant.testKeyId}`,
+      auth: "token",
+      absent: "api_key_not_found"
+    },
+    {
+      id: "webhookEndpoints.list",
+      method: "GET",
+      path: `${organization}/webhook-endpoints`,
+      ...ofOrganization,
+      isList: true
+    },
+    {
+      id: "webhookEndpoints.create",
+      method: "POST",
+      path: `${organization}/webhook-endpoints`,
+      ...ofOrganization,
+      body: webhook
+    },
+    { id: "webhookEndpoints.get", method: "GET", path: endpoint, ...ofEndpoint },
+    {
+      id: "webhookEndpoints.update",
+      method: "PATCH",
+      path: endpoint,
+      ...ofEndpoint,
+      body: { description: "changed" }
+    },
+    { id: "webhookEndpoints.rotateSecret", method: "POST", path: `${endpoint}/rotate-secret`, ...ofEndpoint, body: {} },
+    {
+      id: "webhookEndpoints.listDeliveries",
+      method: "GET",
+      path: `${endpoint}/deliveries`,
+      ...ofEndpoint,
+      isList: true
+    },
+    { id: "webhookEndpoints.delete", method: "DELETE", path: endpoint, ...ofEndpoint }
+  ]
+}
+
+/** What to call an operation with: its credential, its body, and what its headers need. */
+export const optionsOf = (operation: Operation, credentials: { readonly key: string; readonly token: string }) => ({
+  auth: operation.auth === "none" ? undefined : credentials[operation.auth],
+  body: operation.body,
+  headers: operation.id === "invoices.submit" ? { "idempotency-key": randomUUID() } : {}
+})

@@ -9,6 +9,7 @@ import type * as deployment from "./deployment.ts"
 import { doctor } from "./doctor.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
+import { prune } from "./prune.ts"
 import { serve } from "./serve.ts"
 import { settings } from "./settings.ts"
 
@@ -29,6 +30,7 @@ export const govoice = (environment: deployment.Environment) =>
       migrate(environment),
       account(environment),
       keys(environment),
+      prune(environment),
       settings
     ]),
     Command.withExamples([

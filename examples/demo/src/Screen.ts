@@ -61,6 +61,6 @@ export class Screen {
 
   private draw(): void {
     if (this.live && this.pending !== "")
-      this.out.write(this.style("dim", this.pending.slice(0, (this.out.columns ?? 80) - 1)))
+      this.out.write(this.style("dim", this.pending.slice(0, (this.out.columns || 80) - 1)))
   }
 }

@@ -1,9 +1,10 @@
 /**
  * The story that the demo tells, step by step. Whatever it starts is stopped again, also when a step fails.
  */
-import { createClient, createControlPlane, type WebhookDelivery } from "@govoice/client"
+import { createClient, createControlPlane, type Invoice, type WebhookDelivery } from "@govoice/client"
+import { submitFolder } from "@govoice/example-integration"
 import { startReceiver } from "@govoice/example-receiver"
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -14,7 +15,7 @@ import { Webhooks } from "./Webhooks.ts"
 const stepMs = 500
 const scenarios = ["rejected", "temporary_failure", "delayed"] as const
 
-const invoiceFile = fileURLToPath(new URL("../../invoices/fa3-vat23.xml", import.meta.url))
+const invoiceFolder = fileURLToPath(new URL("../../invoices", import.meta.url))
 const outFolder = fileURLToPath(new URL("../out", import.meta.url))
 
 const owner = { email: "owner@example.com", password: "correct horse battery" }
@@ -59,38 +60,42 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
   screen.done("endpoint", `${endpoint.id}  (all event types)`)
 
   const client = createClient({ baseUrl: server.url, apiKey: key.secret })
-  const invoiceXml = await readFile(invoiceFile, "utf8")
 
-  screen.heading(`An invoice, FA(3), ${invoiceXml.length} characters`)
+  screen.heading("The integration submits a folder: one invoice, FA(3)")
   const submittedAt = performance.now()
   const say = (what: string) => screen.line(`  ${screen.style("dim", seconds(submittedAt))}  ${what}`)
   const stopListening = webhooks.listen(({ event }) =>
     say(`${screen.style("green", "webhook verified")}  ${screen.style("cyan", event.type)}`)
   )
-
-  const invoice = await client.invoices.submit({ invoiceXml, metadata: { order: "4711" } }, { signal })
-  say(`submitted         ${invoice.id}, ${screen.style("yellow", invoice.status)}`)
-  let status = invoice.status
-  const final = await client.invoices.waitForUpo(invoice.id, {
+  let final: Invoice | undefined
+  await rm(outFolder, { recursive: true, force: true })
+  const outcomes = await submitFolder({
+    client,
+    folder: invoiceFolder,
+    outFolder,
     signal,
-    onProgress: (now) => {
-      if (now.status !== status) say(`status            ${screen.style("yellow", now.status)}`)
-      status = now.status
-      screen.status(`  ${now.id} is ${now.status}…`)
+    onProgress: ({ file, invoice, status }) => {
+      if (invoice !== undefined && invoice.status !== final?.status) {
+        say(`${file.padEnd(16)}  ${screen.style("yellow", status)}`)
+      }
+      final = invoice
+      screen.status(`  ${file} is ${status}…`)
     }
   })
   screen.status("")
-  await webhooks.until(invoice.id, "invoice.upo_available", signal)
+  const [outcome] = outcomes
+  if (final === undefined || outcome?.outcome !== "accepted") {
+    throw new Error(`The invoice was not accepted: ${JSON.stringify(outcomes)}`)
+  }
+  await webhooks.until(final.id, "invoice.upo_available", signal)
   stopListening()
-
-  const upo = await client.invoices.downloadUpo(invoice.id, { signal })
-  const upoFile = join(outFolder, `upo-${invoice.id}.xml`)
-  await mkdir(outFolder, { recursive: true })
-  await writeFile(upoFile, await upo.bytes())
   say(`official number   ${final.officialNumber}`)
-  say(`receipt saved     ${relative(process.cwd(), upoFile)}`)
+  for (const receipt of await readdir(outFolder)) {
+    if (receipt.endsWith(".xml")) say(`receipt saved     ${relative(process.cwd(), join(outFolder, receipt))}`)
+  }
 
   screen.heading("The three other scenarios, side by side")
+  const invoiceXml = await readFile(join(invoiceFolder, "fa3-vat23.xml"), "utf8")
   const stories = await Promise.all(
     scenarios.map(async (sandboxScenario) => {
       const { id } = await client.invoices.submit({ invoiceXml, sandboxScenario }, { signal })

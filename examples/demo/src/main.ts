@@ -8,6 +8,8 @@ import { Screen } from "./Screen.ts"
 const screen = new Screen(process.stdout)
 const stopped = new AbortController()
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopped.abort())
+// Whoever reads may have seen enough, `head` for one.
+process.stdout.on("error", () => stopped.abort())
 
 try {
   await demo(screen, stopped.signal)

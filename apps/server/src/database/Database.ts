@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { join } from "node:path"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
+import * as DataDirLock from "./DataDirLock.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./Migrations.ts"
 
@@ -38,9 +39,15 @@ const layerPostgres = (url: string) =>
     startupParameters
   })
 
+const openEmbedded = Effect.fnUntraced(function* (dataDir: string | undefined) {
+  if (dataDir === undefined) return yield* EmbeddedPostgres.open(undefined)
+  yield* DataDirLock.acquire(dataDir)
+  return yield* EmbeddedPostgres.open(join(dataDir, "postgres"))
+})
+
 const layerEmbedded = (dataDir: string | undefined) =>
   Layer.unwrap(
-    Effect.map(EmbeddedPostgres.open(dataDir === undefined ? undefined : join(dataDir, "postgres")), (stream) =>
+    Effect.map(openEmbedded(dataDir), (stream) =>
       PgClient.layer({
         stream,
         username: "postgres",

@@ -5,7 +5,7 @@
  */
 import { Result } from "effect"
 import { randomBytes } from "node:crypto"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { EncryptionKey } from "./Parsers.ts"
 import * as Parsers from "./Parsers.ts"
@@ -44,16 +44,21 @@ const readKept = (path: string): Kept => {
   return kept
 }
 
-// Written whole or not at all: `wx` fails when another start was quicker, and then its file is read.
+// Written whole or not at all: linking fails when another start was quicker, and then its file is read.
 const keep = (dataDir: string): Kept => {
   const path = join(dataDir, "secrets.json")
+  if (existsSync(path)) return readKept(path)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const made = generate()
+  const draft = `${path}.${randomBytes(6).toString("hex")}`
+  writeFileSync(draft, `${JSON.stringify(made, null, 2)}\n`, { flag: "wx", mode: 0o600 })
   try {
-    writeFileSync(path, `${JSON.stringify(made, null, 2)}\n`, { flag: "wx", mode: 0o600 })
+    linkSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
     return readKept(path)
+  } finally {
+    rmSync(draft)
   }
   return made
 }

@@ -20,6 +20,11 @@ const maxReceivedBytes = 256 * 1024
 /** How much of a body is discarded to keep its connection, in bytes, and for how long, in milliseconds. */
 const maxDiscardBytes = 64 * 1024
 const maxDiscardMs = 2_000
+/**
+ * How much of a request that was answered may still be unsent when the next one comes on top of it, in bytes. A receiver that
+ * answers without reading could pile them up in memory. Not 0: TLS takes a turn of the event loop to say that all is sent.
+ */
+const maxUnsentBytes = 64 * 1024
 /** How old a connection may become, so that none outlives what it was opened to for long. */
 const maxAgeMs = 300_000
 
@@ -61,11 +66,12 @@ export class Connection implements Dispatcher.DispatchHandler {
 
   /** Whether another attempt can be made over it now. */
   get usable(): boolean {
-    return !this.#closed && this.#socket?.destroyed === false
-  }
-
-  get aged(): boolean {
-    return performance.now() - this.#openedAt > maxAgeMs
+    return (
+      !this.#closed &&
+      this.#socket?.destroyed === false &&
+      this.#socket.writableLength <= maxUnsentBytes &&
+      performance.now() - this.#openedAt <= maxAgeMs
+    )
   }
 
   readonly hold = (socket: net.Socket): void => {

@@ -77,7 +77,7 @@ export class Target {
 
   /** Takes back a connection whose response was read to its end. */
   release(connection: Connection): void {
-    if (!connection.usable || connection.aged || !this.engine.keeps(this)) {
+    if (!connection.usable || !this.engine.keeps(this)) {
       connection.close()
       return
     }

@@ -6,11 +6,12 @@ import { sleep } from "./servers.ts"
 setFlagsFromString("--expose-gc")
 const collect = runInNewContext("gc") as () => void
 
-/** Bytes on the heap after everything that can be collected was. */
+/** Bytes on the heap, and in the buffers it holds, after everything that can be collected was. */
 export const heldBytes = async (): Promise<number> => {
   for (let round = 0; round < 3; round++) {
     collect()
     await sleep(10)
   }
-  return process.memoryUsage().heapUsed
+  const { external, heapUsed } = process.memoryUsage()
+  return heapUsed + external
 }

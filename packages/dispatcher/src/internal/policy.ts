@@ -111,8 +111,9 @@ const judgeIpv6 = (policy: Policy, address: Ipv6): Rule | undefined => {
     const rule = forbidden(policy, inner)
     if (rule !== undefined) return rule
   }
-  if (within(policy.allow, address)) return undefined
+  // Before what is allowed in IPv6: it is IPv4 that is connected to.
   if (contains(mapped, address)) return judgeIpv4(policy, ipv4At(address, 6))
+  if (within(policy.allow, address)) return undefined
   for (const prefix of policy.nat64) {
     if (contains(prefix, address)) return judgeIpv4(policy, ipv4Behind(address, prefix.prefix))
   }

@@ -1,63 +1,23 @@
-/** Which failure an error is. One table; what is not in it is decided by how far the attempt came. */
+/** Which failure an error is: decided by how far the attempt came, and once the request was written by one table. */
 import type { Phase } from "../Options.ts"
 import type { FailureReason } from "../Outcome.ts"
 
-/** Codes of Node, OpenSSL and undici. Some arrive in more than one phase, so a phase may overrule them. */
+/** Codes of Node and undici for how a connection ends that was made. Before that, the phase alone tells what failed. */
 const reasons: Readonly<Record<string, FailureReason>> = {
-  // The name system (c-ares and getaddrinfo).
-  ENOTFOUND: "dns",
-  ENODATA: "dns",
-  ESERVFAIL: "dns",
-  EREFUSED: "dns",
-  EFORMERR: "dns",
-  ENOTIMP: "dns",
-  EBADRESP: "dns",
-  ETIMEOUT: "dns",
-  EAI_AGAIN: "dns",
-  EAI_FAIL: "dns",
-  EAI_NODATA: "dns",
-  EAI_NONAME: "dns",
-
-  // No route, or nobody there.
-  ECONNREFUSED: "connect",
-  EHOSTUNREACH: "connect",
-  ENETUNREACH: "connect",
-  EHOSTDOWN: "connect",
-  ENETDOWN: "connect",
-  ETIMEDOUT: "connect",
-  EADDRNOTAVAIL: "connect",
-  EADDRINUSE: "connect",
-  EACCES: "connect",
-  EPERM: "connect",
-  EMFILE: "connect",
-  ENFILE: "connect",
-  ENOBUFS: "connect",
-  UND_ERR_CONNECT_TIMEOUT: "connect",
-
-  // Certificates that do not check out (every other OpenSSL code begins with ERR_SSL_, ERR_TLS_ or ERR_OSSL_).
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "tls",
-  UNABLE_TO_GET_ISSUER_CERT: "tls",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "tls",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "tls",
-  SELF_SIGNED_CERT_IN_CHAIN: "tls",
-  CERT_HAS_EXPIRED: "tls",
-  CERT_NOT_YET_VALID: "tls",
-  CERT_REVOKED: "tls",
-  CERT_REJECTED: "tls",
-  CERT_UNTRUSTED: "tls",
-  CERT_CHAIN_TOO_LONG: "tls",
-  CERT_SIGNATURE_FAILURE: "tls",
-  HOSTNAME_MISMATCH: "tls",
-  INVALID_CA: "tls",
-  INVALID_PURPOSE: "tls",
-  EPROTO: "tls",
-
   UND_ERR_HEADERS_TIMEOUT: "timeout",
 
   ECONNRESET: "reset",
   ECONNABORTED: "reset",
   EPIPE: "reset",
+  EPROTO: "reset",
   UND_ERR_SOCKET: "reset",
+  // The network went away under the connection.
+  ETIMEDOUT: "reset",
+  EHOSTUNREACH: "reset",
+  EHOSTDOWN: "reset",
+  ENETUNREACH: "reset",
+  ENETDOWN: "reset",
+  ENOBUFS: "reset",
 
   UND_ERR_HEADERS_OVERFLOW: "protocol",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "protocol",

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as dns from "node:dns"
+import { codeError, codeOf } from "./internal/classify.ts"
 import type { Resolve } from "./Options.ts"
 
 /**
@@ -40,7 +41,7 @@ export interface DnsOptions {
  *
  * Uses c-ares: no thread is held while a server does not answer, so that a name whose servers hang delays no other name.
  * The hosts file, search domains and mDNS are not consulted. IPv4 and IPv6 alternate in the answer, IPv4 first; where one
- * of the two cannot be had the other is enough.
+ * of the two cannot be had, or comes more than half a second after the other, the other is enough.
  *
  * @category constructors
  * @since 0.1.0
@@ -49,16 +50,36 @@ export const resolveWithDns = (options: DnsOptions = {}): Resolve => {
   const resolver = new dns.promises.Resolver({ timeout: options.timeoutMs ?? 1_500, tries: options.tries ?? 2 })
   if (options.servers !== undefined) resolver.setServers(options.servers)
   return async (hostname) => {
-    const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+    const [four, six] = await inTime(resolver.resolve4(hostname), resolver.resolve6(hostname))
     if (four.status === "rejected" && six.status === "rejected") {
       // The failure that may pass is the one worth telling.
-      throw code(four.reason) === "ENODATA" ? six.reason : four.reason
+      throw codeOf(four.reason) === "ENODATA" ? six.reason : four.reason
     }
     return alternate(four.status === "fulfilled" ? four.value : [], six.status === "fulfilled" ? six.value : [])
   }
 }
 
-const code = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined)
+/** How long one family is waited for when the other was answered, in milliseconds. */
+const graceMs = 500
+
+type Answer = Promise<ReadonlyArray<string>>
+
+// Servers that drop what they are asked in AAAA are common. Waiting for all tries would take longer than many deadlines.
+const inTime = async (four: Answer, six: Answer) => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const wait = () => {
+      timer ??= setTimeout(reject, graceMs, codeError("ETIMEOUT", "The other family was answered, this one was not"))
+    }
+    four.then(wait, () => {})
+    six.then(wait, () => {})
+  })
+  try {
+    return await Promise.allSettled([Promise.race([four, late]), Promise.race([six, late])])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 const alternate = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): ReadonlyArray<string> =>
   Array.from({ length: Math.max(left.length, right.length) }, (_, index) => [left[index], right[index]])

@@ -39,6 +39,21 @@ describe("resolveWithDns", () => {
     assert.deepEqual((await resolving([], [six])).answer, ["2606:4700::1"])
   })
 
+  it("does not wait for all tries of one family when the other was answered", async () => {
+    for (const [silent, expected] of [
+      ["AAAA", "127.0.0.1"],
+      ["A", "2606:4700::1"]
+    ]) {
+      const { server } = await serveNames((_, type) =>
+        type === silent ? "silence" : type === "A" ? ["127.0.0.1"] : [six]
+      )
+      const started = performance.now()
+      assert.deepEqual(await resolveWithDns({ servers: [server] })("name.test", { signal }), [expected])
+      // All tries take about 5 s.
+      assert.isBelow(performance.now() - started, 3_000)
+    }
+  })
+
   it("fails with the code that says most", async () => {
     assert.strictEqual((await resolving("NXDOMAIN", "NXDOMAIN")).answer, "ENOTFOUND")
     assert.strictEqual((await resolving("SERVFAIL", "SERVFAIL")).answer, "ESERVFAIL")

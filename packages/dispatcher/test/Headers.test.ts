@@ -62,6 +62,9 @@ describe("Headers that cannot be set", () => {
     ["a pseudo header", { ":authority": "evil.test" }],
     ["a name beyond ASCII", { "x-\u00e4": "a" }],
     ["a name that lowercases to host by a Kelvin sign's kin", { "ho\u017ft": "a" }],
+    ["Headers of fetch", new Headers({ "x-a": "1" })],
+    ["a Map", new Map([["x-a", "1"]])],
+    ["an empty list", []],
     ["the same name twice", { "x-a": "1", "X-A": "2" }]
   ] as const) {
     it(what, async () => {

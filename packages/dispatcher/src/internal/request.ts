@@ -54,7 +54,10 @@ const readBody = (body: unknown): Uint8Array => {
 }
 
 const readHeaders = (headers: Readonly<Record<string, string>>): Array<string> => {
-  if (typeof headers !== "object" || headers === null) throw invalid("headers is not a record")
+  // Headers, a Map and the like have no keys of their own: nothing of them would be sent.
+  if (typeof headers !== "object" || headers === null || Symbol.iterator in headers) {
+    throw invalid("headers is not a record")
+  }
   const list: Array<string> = []
   const seen = new Set<string>()
   for (const name of Object.keys(headers)) {

@@ -105,7 +105,9 @@ export const exponential = (options: ExponentialOptions): ReadonlyArray<number> 
       throw new DispatcherError("invalid_options", `${name} is not a number of at least 0`)
     }
   }
-  return Array.from({ length: attempts - 1 }, (_, index) => Math.min(baseMs * factor ** index, maxMs))
+  // No power is infinite: 0 times that would be no number.
+  const power = (index: number) => Math.min(factor ** index, Number.MAX_VALUE)
+  return Array.from({ length: attempts - 1 }, (_, index) => Math.min(baseMs * power(index), maxMs))
 }
 
 /**
@@ -155,6 +157,8 @@ export interface NextDelay {
  * Backoff.nextDelay({ attempt: 8 }) // => undefined
  * ```
  *
+ * @throws {DispatcherError} `invalid_options` when `schedule`, `jitter` and `random` make something that is no number: a timer
+ * would take it for no wait at all.
  * @category delays
  * @since 0.1.0
  */
@@ -169,6 +173,7 @@ export const nextDelay = (options: NextDelay): number | undefined => {
   const base = Number.isInteger(attempt) && attempt >= 1 ? schedule[attempt - 1] : undefined
   if (base === undefined) return undefined
   const delay = jitter(base, random())
+  if (!Number.isFinite(delay)) throw new DispatcherError("invalid_options", "the wait is not a number of milliseconds")
   const asked = retryAfterMs !== undefined && retryAfterMs >= 0 ? Math.min(retryAfterMs, maxRetryAfterMs) : 0
   return Math.round(Math.max(delay, asked))
 }

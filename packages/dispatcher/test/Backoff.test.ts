@@ -43,6 +43,18 @@ describe("Backoff.nextDelay", () => {
     assert.isUndefined(Backoff.nextDelay({ attempt: 1, schedule: [] }))
   })
 
+  it("is never something that a timer would take for no wait at all", () => {
+    for (const options of [
+      { schedule: [Number.NaN] },
+      { schedule: [Number.POSITIVE_INFINITY] },
+      { random: () => Number.NaN },
+      { jitter: () => Number.NaN }
+    ]) {
+      assert.throws(() => Backoff.nextDelay({ attempt: 1, ...options }), DispatcherError)
+    }
+    assert.strictEqual(Backoff.nextDelay({ attempt: 1, schedule: [-5] }), 0)
+  })
+
   it("has no wait for what is no attempt", () => {
     for (const attempt of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       assert.isUndefined(Backoff.nextDelay({ attempt }))
@@ -114,6 +126,7 @@ describe("Backoff.exponential", () => {
     const schedule = Backoff.exponential({ baseMs: 1_000, attempts: 1_000 })
     assert.strictEqual(schedule.length, 999)
     assert.strictEqual(schedule.at(-1), 6 * hours)
+    assert.deepEqual(Backoff.exponential({ baseMs: 0, attempts: 4, factor: 1e300 }), [0, 0, 0])
   })
 
   for (const options of [

@@ -4,11 +4,9 @@
  * @module
  */
 import type { CallOptions } from "./connection.ts"
-import { newApiKey } from "./internal/kinds.ts"
-import { list } from "./internal/list.ts"
-import * as Lists from "./internal/lists.ts"
+import { apiKey, newApiKey } from "./internal/kinds.ts"
 import { operation } from "./internal/operation.ts"
-import type { ListOptions } from "./organizations.ts"
+import { type List, list, type ListOptions } from "./list.ts"
 import type { ApiKey, ApiKeyRequest, NewApiKey } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
@@ -25,7 +23,7 @@ export const listApiKeys: (
   session: ControlPlaneConnection,
   organizationId: string,
   options?: ListOptions
-) => AsyncIterable<ApiKey> = /* @__PURE__ */ list(Lists.apiKeys)
+) => List<ApiKey> = /* @__PURE__ */ list("organizations/*/api-keys", apiKey)
 
 /** Revokes an API key, at once. */
 export const revokeApiKey: (session: ControlPlaneConnection, id: string, options?: CallOptions) => Promise<void> =

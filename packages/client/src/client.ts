@@ -21,26 +21,26 @@ import { submitAndWait, type SubmitAndWaitOptions, waitForUpo, waitUntilFinal, t
 /** The developer API. Each method is the function of the same name, and may be taken off the object. */
 export interface Client extends Connection {
   /** Shows the API key that the client has, and its organization. */
-  me(options?: CallOptions): Promise<Me>
+  readonly me: (options?: CallOptions) => Promise<Me>
 
   readonly invoices: {
     /** Submits an invoice: see `submitInvoice`. */
-    submit(submission: InvoiceSubmission, options?: SubmitOptions): Promise<SubmittedInvoice>
+    readonly submit: (submission: InvoiceSubmission, options?: SubmitOptions) => Promise<SubmittedInvoice>
 
     /** Shows where an invoice stands: see `getInvoice`. */
-    get(id: string, options?: CallOptions): Promise<Invoice>
+    readonly get: (id: string, options?: CallOptions) => Promise<Invoice>
 
     /** Waits until the status of an invoice is final: see `waitUntilFinal`. */
-    waitUntilFinal(id: string, options?: WaitOptions): Promise<Invoice>
+    readonly waitUntilFinal: (id: string, options?: WaitOptions) => Promise<Invoice>
 
     /** Waits until the official receipt can be downloaded: see `waitForUpo`. */
-    waitForUpo(id: string, options?: WaitOptions): Promise<Invoice>
+    readonly waitForUpo: (id: string, options?: WaitOptions) => Promise<Invoice>
 
     /** Downloads the official receipt: see `downloadUpo`. */
-    downloadUpo(id: string, options?: CallOptions): Promise<Upo>
+    readonly downloadUpo: (id: string, options?: CallOptions) => Promise<Upo>
 
     /** Submits an invoice and waits until its status is final: see `submitAndWait`. */
-    submitAndWait(submission: InvoiceSubmission, options?: SubmitAndWaitOptions): Promise<SubmittedInvoice>
+    readonly submitAndWait: (submission: InvoiceSubmission, options?: SubmitAndWaitOptions) => Promise<SubmittedInvoice>
   }
 }
 

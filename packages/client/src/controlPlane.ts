@@ -13,11 +13,11 @@ import {
   getOrganization,
   type InvoiceListOptions,
   listInvoices,
-  type ListOptions,
   listOrganizations,
   setGatewayCredential,
   updateOrganization
 } from "./organizations.ts"
+import type { List, ListOptions } from "./list.ts"
 import type {
   Account,
   ApiKey,
@@ -53,52 +53,60 @@ import {
 export interface ControlPlane extends Session {
   readonly accounts: {
     /** Makes an account: see `createAccount`. */
-    create(input: NewAccount, options?: CallOptions): Promise<Account>
+    readonly create: (input: NewAccount, options?: CallOptions) => Promise<Account>
     /** Shows the account that is logged in. */
-    get(options?: CallOptions): Promise<Account>
+    readonly get: (options?: CallOptions) => Promise<Account>
   }
 
   readonly organizations: {
-    create(input: OrganizationRequest, options?: CallOptions): Promise<Organization>
+    readonly create: (input: OrganizationRequest, options?: CallOptions) => Promise<Organization>
     /** The organizations of the account, newest first. */
-    list(options?: ListOptions): AsyncIterable<Organization>
-    get(id: string, options?: CallOptions): Promise<Organization>
-    update(id: string, change: OrganizationChange, options?: CallOptions): Promise<Organization>
+    readonly list: (options?: ListOptions) => List<Organization>
+    readonly get: (id: string, options?: CallOptions) => Promise<Organization>
+    readonly update: (id: string, change: OrganizationChange, options?: CallOptions) => Promise<Organization>
     /** Stores the credential for the national system. */
-    setGatewayCredential(id: string, credential: GatewayCredential, options?: CallOptions): Promise<void>
+    readonly setGatewayCredential: (id: string, credential: GatewayCredential, options?: CallOptions) => Promise<void>
     /** Removes the credential for the national system. */
-    deleteGatewayCredential(id: string, options?: CallOptions): Promise<void>
+    readonly deleteGatewayCredential: (id: string, options?: CallOptions) => Promise<void>
   }
 
   readonly apiKeys: {
     /** Makes an API key. Its `secret` is shown this once. */
-    create(organizationId: string, input: ApiKeyRequest, options?: CallOptions): Promise<NewApiKey>
+    readonly create: (organizationId: string, input: ApiKeyRequest, options?: CallOptions) => Promise<NewApiKey>
     /** The API keys that are not revoked, newest first. */
-    list(organizationId: string, options?: ListOptions): AsyncIterable<ApiKey>
+    readonly list: (organizationId: string, options?: ListOptions) => List<ApiKey>
     /** Revokes an API key, at once. */
-    revoke(id: string, options?: CallOptions): Promise<void>
+    readonly revoke: (id: string, options?: CallOptions) => Promise<void>
   }
 
   readonly webhookEndpoints: {
     /** Makes a webhook endpoint. Its signing `secret` is shown this once. */
-    create(organizationId: string, input: WebhookEndpointRequest, options?: CallOptions): Promise<NewWebhookEndpoint>
+    readonly create: (
+      organizationId: string,
+      input: WebhookEndpointRequest,
+      options?: CallOptions
+    ) => Promise<NewWebhookEndpoint>
     /** The webhook endpoints of an organization, newest first. */
-    list(organizationId: string, options?: ListOptions): AsyncIterable<WebhookEndpoint>
-    get(id: string, options?: CallOptions): Promise<WebhookEndpoint>
-    update(id: string, change: WebhookEndpointChange, options?: CallOptions): Promise<WebhookEndpoint>
+    readonly list: (organizationId: string, options?: ListOptions) => List<WebhookEndpoint>
+    readonly get: (id: string, options?: CallOptions) => Promise<WebhookEndpoint>
+    readonly update: (id: string, change: WebhookEndpointChange, options?: CallOptions) => Promise<WebhookEndpoint>
     /** Makes a new signing secret, shown this once: see `rotateWebhookSecret`. */
-    rotateSecret(id: string, rotation?: SecretRotation, options?: CallOptions): Promise<RotatedWebhookEndpoint>
-    delete(id: string, options?: CallOptions): Promise<void>
+    readonly rotateSecret: (
+      id: string,
+      rotation?: SecretRotation,
+      options?: CallOptions
+    ) => Promise<RotatedWebhookEndpoint>
+    readonly delete: (id: string, options?: CallOptions) => Promise<void>
   }
 
   readonly invoices: {
     /** The invoices of an organization, newest first. */
-    list(organizationId: string, options?: InvoiceListOptions): AsyncIterable<Invoice>
+    readonly list: (organizationId: string, options?: InvoiceListOptions) => List<Invoice>
   }
 
   readonly deliveries: {
     /** What became of the deliveries to a webhook endpoint, newest first: see `listDeliveries`. */
-    list(endpointId: string, options?: DeliveryListOptions): AsyncIterable<WebhookDelivery>
+    readonly list: (endpointId: string, options?: DeliveryListOptions) => List<WebhookDelivery>
   }
 }
 

@@ -10,7 +10,6 @@ import * as ApiKeys from "./apiKeys.ts"
 import { type Connection, createConnection, type ConnectionOptions, type DeveloperOptions } from "./connection.ts"
 import { bind } from "./internal/bind.ts"
 import { lift, type Lifted, liftList, type LiftedList } from "./internal/lift.ts"
-import * as Lists from "./internal/lists.ts"
 import * as Invoices from "./invoices.ts"
 import * as Organizations from "./organizations.ts"
 import * as Root from "./session.ts"
@@ -59,7 +58,7 @@ export const getAccount: Lifted<typeof Accounts.getAccount> = /* @__PURE__ */ li
 export const createApiKey: Lifted<typeof ApiKeys.createApiKey> = /* @__PURE__ */ lift(ApiKeys.createApiKey, 3)
 
 /** A page of the API keys of an organization that are not revoked. */
-export const listApiKeys: LiftedList<typeof ApiKeys.listApiKeys> = /* @__PURE__ */ liftList(Lists.apiKeys, 2)
+export const listApiKeys: LiftedList<typeof ApiKeys.listApiKeys> = /* @__PURE__ */ liftList(ApiKeys.listApiKeys, 2)
 
 /** Revokes an API key, at once. */
 export const revokeApiKey: Lifted<typeof ApiKeys.revokeApiKey> = /* @__PURE__ */ lift(ApiKeys.revokeApiKey, 2)
@@ -72,7 +71,7 @@ export const createOrganization: Lifted<typeof Organizations.createOrganization>
 
 /** A page of the organizations of the account. */
 export const listOrganizations: LiftedList<typeof Organizations.listOrganizations> = /* @__PURE__ */ liftList(
-  Lists.organizations,
+  Organizations.listOrganizations,
   1
 )
 
@@ -122,7 +121,10 @@ export const deleteGatewayCredential: Lifted<typeof Organizations.deleteGatewayC
  *   )
  * ```
  */
-export const listInvoices: LiftedList<typeof Organizations.listInvoices> = /* @__PURE__ */ liftList(Lists.invoices, 2)
+export const listInvoices: LiftedList<typeof Organizations.listInvoices> = /* @__PURE__ */ liftList(
+  Organizations.listInvoices,
+  2
+)
 
 /** Makes a webhook endpoint. Its signing `secret` is shown this once. */
 export const createWebhookEndpoint: Lifted<typeof WebhookEndpoints.createWebhookEndpoint> = /* @__PURE__ */ lift(
@@ -132,7 +134,7 @@ export const createWebhookEndpoint: Lifted<typeof WebhookEndpoints.createWebhook
 
 /** A page of the webhook endpoints of an organization. */
 export const listWebhookEndpoints: LiftedList<typeof WebhookEndpoints.listWebhookEndpoints> = /* @__PURE__ */ liftList(
-  Lists.webhookEndpoints,
+  WebhookEndpoints.listWebhookEndpoints,
   2
 )
 
@@ -162,7 +164,7 @@ export const deleteWebhookEndpoint: Lifted<typeof WebhookEndpoints.deleteWebhook
 
 /** A page of what became of the deliveries to a webhook endpoint. */
 export const listDeliveries: LiftedList<typeof WebhookEndpoints.listDeliveries> = /* @__PURE__ */ liftList(
-  Lists.deliveries,
+  WebhookEndpoints.listDeliveries,
   2
 )
 
@@ -281,7 +283,8 @@ export {
   UpoUnavailableError
 } from "./error.ts"
 export type { AnyGovoiceError, ErrorFields } from "./error.ts"
+export type { RequestParts, Send } from "./internal/transport.ts"
 export type { ErrorCode, ErrorType } from "./errorCode.ts"
-export type { Page } from "./internal/list.ts"
+export type { Page } from "./list.ts"
 export type { InvoiceSubmission, SubmittedInvoice, Upo } from "./invoices.ts"
 export type { Invoice } from "./records.ts"

@@ -31,7 +31,8 @@ export {
   setGatewayCredential,
   updateOrganization
 } from "./organizations.ts"
-export type { InvoiceListOptions, ListOptions } from "./organizations.ts"
+export type { InvoiceListOptions } from "./organizations.ts"
+export type { List, ListOptions, Page } from "./list.ts"
 export {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
@@ -57,6 +58,7 @@ export {
 export type { AnyGovoiceError, ErrorFields } from "./error.ts"
 export type { ErrorCode, ErrorType } from "./errorCode.ts"
 
+export type { RequestParts, Send } from "./internal/transport.ts"
 export type { ByteStream, Fetch, FetchInit, FetchResponse, PlatformSignal, ResponseHeaders, Signal } from "./fetch.ts"
 export type {
   Account,

@@ -4,10 +4,9 @@
  * @module
  */
 import type { CallOptions } from "./connection.ts"
-import { organization } from "./internal/kinds.ts"
-import { list } from "./internal/list.ts"
-import * as Lists from "./internal/lists.ts"
+import { invoice, organization } from "./internal/kinds.ts"
 import { operation } from "./internal/operation.ts"
+import { type List, list, type ListOptions } from "./list.ts"
 import type {
   GatewayCredential,
   Invoice,
@@ -19,16 +18,6 @@ import type {
   OrganizationRequest
 } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
-
-/** How a list is read. The bounds are those of each page. */
-export interface ListOptions extends CallOptions {
-  /**
-   * How many records a page has, from 1 to 100. The list goes on past it, page by page.
-   *
-   * @default 50
-   */
-  readonly limit?: number | undefined
-}
 
 /** Which invoices a list has, and how it is read. */
 export interface InvoiceListOptions extends ListOptions {
@@ -46,10 +35,8 @@ export const createOrganization: (
 ) => Promise<Organization> = /* @__PURE__ */ operation("POST", "organizations", organization)
 
 /** The organizations of the account, newest first. */
-export const listOrganizations: (
-  session: ControlPlaneConnection,
-  options?: ListOptions
-) => AsyncIterable<Organization> = /* @__PURE__ */ list(Lists.organizations)
+export const listOrganizations: (session: ControlPlaneConnection, options?: ListOptions) => List<Organization> =
+  /* @__PURE__ */ list("organizations", organization)
 
 /** Shows an organization. */
 export const getOrganization: (
@@ -86,4 +73,4 @@ export const listInvoices: (
   session: ControlPlaneConnection,
   organizationId: string,
   options?: InvoiceListOptions
-) => AsyncIterable<Invoice> = /* @__PURE__ */ list(Lists.invoices)
+) => List<Invoice> = /* @__PURE__ */ list("organizations/*/invoices", invoice)

@@ -24,10 +24,10 @@ export interface Session extends ControlPlaneConnection {
    *
    * @throws {AnyGovoiceError} an `ApiError` `invalid_credentials` when the email or the password is wrong.
    */
-  login(this: void, credentials: Credentials, options?: CallOptions): Promise<void>
+  readonly login: (credentials: Credentials, options?: CallOptions) => Promise<void>
 
   /** Logs out: the service revokes all that came from the login. Does nothing when nobody is logged in. */
-  logout(this: void, options?: CallOptions): Promise<void>
+  readonly logout: (options?: CallOptions) => Promise<void>
 }
 
 interface Tokens {

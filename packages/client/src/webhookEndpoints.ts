@@ -4,11 +4,9 @@
  * @module
  */
 import type { CallOptions } from "./connection.ts"
-import { newWebhookEndpoint, rotatedWebhookEndpoint, webhookEndpoint } from "./internal/kinds.ts"
-import { list } from "./internal/list.ts"
-import * as Lists from "./internal/lists.ts"
+import { newWebhookEndpoint, rotatedWebhookEndpoint, webhookDelivery, webhookEndpoint } from "./internal/kinds.ts"
 import { operation } from "./internal/operation.ts"
-import type { ListOptions } from "./organizations.ts"
+import { type List, list, type ListOptions } from "./list.ts"
 import type {
   DeliveryStatus,
   Known,
@@ -51,7 +49,7 @@ export const listWebhookEndpoints: (
   session: ControlPlaneConnection,
   organizationId: string,
   options?: ListOptions
-) => AsyncIterable<WebhookEndpoint> = /* @__PURE__ */ list(Lists.webhookEndpoints)
+) => List<WebhookEndpoint> = /* @__PURE__ */ list("organizations/*/webhook-endpoints", webhookEndpoint)
 
 /** Shows a webhook endpoint. */
 export const getWebhookEndpoint: (
@@ -98,4 +96,4 @@ export const listDeliveries: (
   session: ControlPlaneConnection,
   endpointId: string,
   options?: DeliveryListOptions
-) => AsyncIterable<WebhookDelivery> = /* @__PURE__ */ list(Lists.deliveries)
+) => List<WebhookDelivery> = /* @__PURE__ */ list("webhook-endpoints/*/deliveries", webhookDelivery)

@@ -32,8 +32,8 @@ export const bounded = <A>(
     abort = () => stop(new AbortedError("Aborted", {}, { cause: signal!.reason }))
     if (signal?.aborted) return abort()
     signal?.addEventListener("abort", abort)
-    // A timer for longer than 31 bits can hold would go off at once.
-    if (ms < 2 ** 31) {
+    // A timer for longer than 31 bits can hold (2.1e9) would go off at once.
+    if (ms < 2e9) {
       timer = setTimeout(
         () => (work ? stop(new TimeoutError("No answer in time", { retryable: true })) : resolve(undefined as A)),
         ms

@@ -8,6 +8,7 @@
  */
 import { DecodeError } from "../error.ts"
 import type { FetchResponse } from "../fetch.ts"
+import { rename } from "./rename.ts"
 
 /**
  * The members of a record, parted by spaces. Each is its path and what it must be: text, unless it says `:number`,
@@ -36,12 +37,7 @@ export const decode = (kind: Kind, text: string): unknown => {
     value = JSON.parse(text, (name, value: object | null) =>
       // In metadata the caller chose the names.
       value?.constructor === Object && name !== "metadata"
-        ? Object.fromEntries(
-            Object.entries(value).map(([name, member]) => [
-              name.replace(/_./g, (match) => match[1]!.toUpperCase()),
-              member as unknown
-            ])
-          )
+        ? rename(value, /_./g, (match) => match[1]!.toUpperCase())
         : value
     )
   } catch {

@@ -7,9 +7,7 @@ import * as Effect from "effect/Effect"
 import type { CallOptions } from "../connection.ts"
 import { type AnyGovoiceError, isGovoiceError } from "../error.ts"
 import type { Signal } from "../fetch.ts"
-import type { ControlPlaneConnection } from "../session.ts"
-import { getPage, type Page } from "./list.ts"
-import type { List } from "./lists.ts"
+import type { List, Page } from "../list.ts"
 
 // Interruption is the signal.
 type WithoutSignal<P extends ReadonlyArray<unknown>> = {
@@ -24,7 +22,7 @@ export type Lifted<F> = F extends (...args: infer P) => Promise<infer A>
   : never
 
 /** A function that lists, as it is in Effect: it gives the page that begins at `cursor`. */
-export type LiftedList<F> = F extends (...args: infer P) => AsyncIterable<infer A>
+export type LiftedList<F> = F extends (...args: infer P) => List<infer A>
   ? (...args: WithCursor<WithoutSignal<P>>) => Effect.Effect<Page<A>, AnyGovoiceError>
   : never
 
@@ -54,9 +52,12 @@ export const lift = <F>(operation: F, position: number): Lifted<F> =>
       })
     )) as Lifted<F>
 
-/** Lifts a list, of which the filters are the parameter at `position`. */
-export const liftList = <F>(list: List, position: number): LiftedList<F> =>
+/** Lifts a list, of which the filters are the parameter at `position`: what was a list is one page of it. */
+export const liftList = <F>(list: F, position: number): LiftedList<F> =>
   lift(
-    (session: ControlPlaneConnection, ...rest: Array<unknown>) => getPage(session, list, rest),
+    (...args: Array<unknown>) =>
+      (list as (...args: Array<unknown>) => List<unknown>)(...args).page(
+        (args[position] as { readonly cursor?: string }).cursor
+      ),
     position
   ) as unknown as LiftedList<F>

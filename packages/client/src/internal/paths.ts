@@ -4,6 +4,8 @@
  * @module
  */
 
+import { rename } from "./rename.ts"
+
 /**
  * An identifier as a segment of a path. No identifier has a dash, so that one which is malformed leads to nothing, and
  * never to another path.
@@ -16,9 +18,4 @@ export const fill = (path: string, rest: Array<unknown>): string =>
 
 /** The members of a body or of a query, in the case of the wire. */
 export const wire = (members: {}): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(members).map(([name, value]) => [
-      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value
-    ])
-  )
+  rename(members, /[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -16,10 +16,10 @@ export const readError = async (response: FetchResponse, credential: string | un
   const retryAfterMs = Number(after) * 1000 || Date.parse(after) - Date.now()
   let said: (ErrorFields & { readonly message: string }) | undefined
   try {
-    // Something on the way may have repeated the request in its answer.
-    said = (decode(envelope, credential ? text.replaceAll(credential, "…") : text) as { error: typeof said }).error
+    said = (decode(envelope, text) as { error: typeof said }).error
   } catch {}
-  return new ApiError(said?.message ?? `HTTP ${status}`, {
+  // Something on the way may have repeated the request in its answer.
+  return new ApiError((said?.message ?? `HTTP ${status}`).replaceAll(`${credential}`, "…"), {
     type: "api_error",
     code: "unexpected_response",
     param: null,

@@ -13,7 +13,7 @@ import { tell } from "./tell.ts"
 declare const fetch: Fetch
 declare const performance: { now(): number }
 
-/** What `fetch` is told beside the URL. */
+/** What {@link Send} tells `fetch` beside the URL. */
 export interface RequestParts {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
   readonly headers?: Record<string, string>
@@ -21,6 +21,8 @@ export interface RequestParts {
 }
 
 /**
+ * What a connection has for the functions of this package. Programs do not call it: it may change in any release.
+ *
  * Makes a call: a path without `/v1`, how its answer is read, and the bounds that the caller set. The key is the one in
  * the headers. A POST is sent once, unless it says that it does no harm to send it twice.
  */

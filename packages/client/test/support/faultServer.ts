@@ -13,21 +13,20 @@ export interface FaultServer extends AsyncDisposable {
 }
 
 const answerWith = (response: ServerResponse, answer: Answer): void => {
-  const { body = "", headers = {}, status = 200, then = "end" } = answer
-  if (then === "reset before the head") return void response.socket?.destroy()
-  if (then === "hang before the head") return
-  const retryAfter = answer.retryAfterDateMs
+  const { body = "", ends, headers = {}, retryAfterDateMs, status = 200 } = answer
+  if (ends === "reset before the head") response.socket?.destroy()
+  if (ends === "reset before the head" || ends === "hang before the head") return
   response.writeHead(status, {
     "content-type": "application/json",
     "request-id": "req_01m7q5cqg0e6786ptds43fm4k3",
-    ...(retryAfter === undefined ? {} : { "retry-after": new Date(Date.now() + retryAfter).toUTCString() }),
-    ...(then === "end" ? {} : { "content-length": "100000" }),
+    ...(retryAfterDateMs === undefined ? {} : { "retry-after": new Date(Date.now() + retryAfterDateMs).toUTCString() }),
+    // More than there is.
+    ...(ends === undefined ? {} : { "content-length": "100000" }),
     ...headers
   })
-  const bytes = answer.bytes === undefined ? body : Uint8Array.from(answer.bytes)
-  if (then === "end") return void response.end(bytes)
-  response.write(bytes)
-  if (then === "reset within the body") setTimeout(() => response.socket?.destroy(), 50)
+  response.write(answer.bytes === undefined ? body : Uint8Array.from(answer.bytes))
+  if (ends === undefined) response.end()
+  if (ends === "reset within the body") setTimeout(() => response.socket?.destroy(), 50)
 }
 
 /** Starts a server on a free port of the loopback interface. */
@@ -42,12 +41,15 @@ export const startFaultServer = async (): Promise<FaultServer> => {
       const body = Buffer.concat(chunks).toString("utf8")
       if (request.url === "/script") {
         scripts.push({ answers: JSON.parse(body) as ReadonlyArray<Answer>, requests: [] })
-        response.setHeader("access-control-allow-origin", "*")
-        return response.end(`/script/${scripts.length - 1}`)
+        response.end(`/script/${scripts.length - 1}`)
+        return
       }
       const [, index, path] = /^\/script\/(\d+)(\/.*)$/.exec(request.url!)!
       const { answers, requests } = scripts[Number(index)]!
-      if (path === "/requests") return response.end(JSON.stringify(requests))
+      if (path === "/requests") {
+        response.end(JSON.stringify(requests))
+        return
+      }
       requests.push({ method: request.method!, path: path!, headers: request.headers as Record<string, string>, body })
       answerWith(response, answers[Math.min(requests.length, answers.length) - 1]!)
     })

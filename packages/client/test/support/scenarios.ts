@@ -5,8 +5,10 @@
  * wrong, so that Node, Bun, Deno and workerd run the same.
  */
 
+import type * as library from "../../src/index.ts"
+
 /** The library, whichever way it was loaded. */
-export type Library = typeof import("../../src/index.ts")
+export type Library = typeof library
 
 /** What the server does with one request. */
 export interface Answer {
@@ -17,13 +19,8 @@ export interface Answer {
   readonly bytes?: ReadonlyArray<number>
   /** Adds a `Retry-After` in the form of a date that is this far away. */
   readonly retryAfterDateMs?: number
-  /** @default "end" */
-  readonly then?:
-    | "end"
-    | "reset before the head"
-    | "hang before the head"
-    | "reset within the body"
-    | "hang within the body"
+  /** In place of a good end. */
+  readonly ends?: "reset before the head" | "hang before the head" | "reset within the body" | "hang within the body"
 }
 
 /** A request as it has arrived. */
@@ -268,28 +265,28 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "a connection that breaks before the answer is tried again",
-    answers: [{ then: "reset before the head" }, invoice()],
+    answers: [{ ends: "reset before the head" }, invoice()],
     call: get,
     resolves: { id },
     requests: [GET, GET]
   },
   {
     name: "a connection that breaks within the answer is tried again",
-    answers: [{ ...invoice(), then: "reset within the body" }, invoice()],
+    answers: [{ ...invoice(), ends: "reset within the body" }, invoice()],
     call: get,
     resolves: { id },
     requests: [GET, GET]
   },
   {
     name: "a connection that breaks within an error is tried again",
-    answers: [{ ...failure(404, "invoice_not_found", false), then: "reset within the body" }, invoice()],
+    answers: [{ ...failure(404, "invoice_not_found", false), ends: "reset within the body" }, invoice()],
     call: get,
     resolves: { id },
     requests: [GET, GET]
   },
   {
     name: "a connection that keeps breaking is a ConnectionError",
-    answers: [{ then: "reset before the head" }],
+    answers: [{ ends: "reset before the head" }],
     call: get,
     rejects: {
       _tag: "ConnectionError",
@@ -310,7 +307,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "an answer that does not come is a TimeoutError, after as many attempts",
-    answers: [{ then: "hang before the head" }],
+    answers: [{ ends: "hang before the head" }],
     options: { timeoutMs: 500 },
     call: get,
     rejects: { _tag: "TimeoutError", name: "TimeoutError", code: "timeout", retryable: true, attempts: 3 },
@@ -319,7 +316,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "an answer that comes in the second attempt is good",
-    answers: [{ then: "hang before the head" }, invoice()],
+    answers: [{ ends: "hang before the head" }, invoice()],
     options: { timeoutMs: 1000 },
     call: get,
     resolves: { id },
@@ -327,7 +324,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "an answer that stops in the middle is a TimeoutError",
-    answers: [{ ...invoice(), then: "hang within the body" }],
+    answers: [{ ...invoice(), ends: "hang within the body" }],
     options: { timeoutMs: 500, maxRetries: 0 },
     call: get,
     rejects: { _tag: "TimeoutError", attempts: 1, requestId },
@@ -335,7 +332,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "the deadline is over all attempts",
-    answers: [{ then: "hang before the head" }],
+    answers: [{ ends: "hang before the head" }],
     options: { timeoutMs: 60_000, deadlineMs: 500, maxRetries: 9 },
     call: get,
     rejects: { _tag: "TimeoutError", attempts: 1 },
@@ -351,7 +348,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "a signal ends a request",
-    answers: [{ then: "hang before the head" }],
+    answers: [{ ends: "hang before the head" }],
     call: ({ abortAfter, client }) => client.invoices.get(id, { signal: abortAfter(500) }),
     rejects: { _tag: "AbortedError", cause: "enough", attempts: 1 },
     requests: [GET],
@@ -359,7 +356,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "a signal ends the reading of an answer",
-    answers: [{ ...invoice(), then: "hang within the body" }],
+    answers: [{ ...invoice(), ends: "hang within the body" }],
     call: ({ abortAfter, client }) => client.invoices.get(id, { signal: abortAfter(500) }),
     rejects: { _tag: "AbortedError", attempts: 1, requestId },
     requests: [GET],
@@ -427,7 +424,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   ),
   {
     name: "a submission is repeated with the same key",
-    answers: [unavailable, { then: "reset before the head" }, invoice()],
+    answers: [unavailable, { ends: "reset before the head" }, invoice()],
     call: submit,
     resolves: { id, idempotencyKey: "order 42" },
     requests: times(3, POST),
@@ -442,7 +439,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "a submission that is not answered says its key",
-    answers: [{ then: "hang before the head" }],
+    answers: [{ ends: "hang before the head" }],
     options: { timeoutMs: 500, maxRetries: 0 },
     call: submit,
     rejects: { _tag: "TimeoutError", idempotencyKey: "order 42", retryable: true },
@@ -465,7 +462,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "what makes something is not repeated when nobody knows whether it arrived",
-    answers: [{ then: "reset before the head" }],
+    answers: [{ ends: "reset before the head" }],
     call: ({ controlPlane }) => controlPlane.organizations.create({ name: "a" }),
     rejects: { _tag: "ConnectionError", attempts: 1, retryable: false },
     requests: ["POST /v1/control-plane/organizations"]
@@ -494,6 +491,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     answers: [{ body: '{"object":"list","data":[{}],"has_more":false,"next_cursor":null}' }],
     call: async ({ controlPlane }) => {
       for await (const organization of controlPlane.organizations.list({ limit: 2 })) return organization
+      return undefined
     },
     rejects: { _tag: "DecodeError", message: "No valid answer: id" },
     requests: ["GET /v1/control-plane/organizations?limit=2"]
@@ -503,6 +501,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     answers: [{ body: '{"object":"list","has_more":false,"next_cursor":null}' }],
     call: async ({ controlPlane }) => {
       for await (const organization of controlPlane.organizations.list({ limit: 2 })) return organization
+      return undefined
     },
     rejects: { _tag: "DecodeError" },
     requests: ["GET /v1/control-plane/organizations?limit=2"]
@@ -514,7 +513,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     ],
     call: async ({ client }) => {
       const upo = await client.invoices.downloadUpo(id)
-      const streamed = new Uint8Array(await new Response(upo.stream() as unknown as string).arrayBuffer())
+      const streamed = new Uint8Array(await new Response(upo.stream()).arrayBuffer())
       return { text: await upo.text(), bytes: [...(await upo.bytes())], streamed: [...streamed] }
     },
     resolves: {
@@ -527,7 +526,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     name: "a receipt that breaks off is asked for again",
     answers: [
-      { headers: { "content-type": "application/xml" }, body: "<a", then: "reset within the body" },
+      { headers: { "content-type": "application/xml" }, body: "<a", ends: "reset within the body" },
       { headers: { "content-type": "application/xml" }, body: "<a/>" }
     ],
     call: async ({ client }) => ({ text: await (await client.invoices.downloadUpo(id)).text() }),

@@ -1,0 +1,294 @@
+/** What the fault scenarios do not look at: what is sent, what hooks see, what stays behind. */
+import { getEventListeners } from "node:events"
+import { assert, describe, it } from "vitest"
+import {
+  createClient,
+  createConnection,
+  createControlPlane,
+  getInvoice,
+  GovoiceError,
+  isApiError,
+  isGovoiceError,
+  type RequestInfo,
+  submitInvoice
+} from "../src/index.ts"
+import { id, json, problem, record, stub } from "./support/stub.ts"
+
+const baseUrl = "https://api.example.com"
+const apiKey = "sk_test_secret"
+
+const connect = (fetch: ReturnType<typeof stub>["fetch"], more: object = {}) =>
+  createClient({ apiKey, baseUrl, fetch, ...more })
+
+const rejection = async (promise: Promise<unknown>): Promise<GovoiceError> => {
+  const error: unknown = await promise.then(
+    () => assert.fail("it succeeded"),
+    (error: unknown) => error
+  )
+  return error as GovoiceError
+}
+
+describe("createClient", () => {
+  it.each(["", "sk test\n", "sk_żółw", "sk_test_secret\u0000"])(
+    "refuses the key %j, and does not repeat it",
+    (apiKey) => {
+      try {
+        createClient({ apiKey, baseUrl })
+        assert.fail("it was taken")
+      } catch (error) {
+        assert.instanceOf(error, TypeError)
+        if (apiKey !== "") assert.notInclude(String(error.stack), apiKey)
+      }
+    }
+  )
+
+  it.each([
+    "",
+    "api.example.com",
+    "ftp://example.com",
+    "https://user:pass@example.com",
+    "https://example.com/?a",
+    "/v1"
+  ])("refuses %j as an address", (baseUrl) => {
+    assert.throws(() => createClient({ apiKey, baseUrl }), TypeError)
+    assert.throws(() => createControlPlane({ baseUrl }), TypeError)
+  })
+
+  it("keeps the path of the address, and takes it with slashes at its end", async () => {
+    const { fetch, requests } = stub(() => json(record))
+    await createClient({ apiKey, baseUrl: "https://example.com/govoice//", fetch }).invoices.get(id)
+    assert.strictEqual(requests[0]!.url, `https://example.com/govoice/v1/invoices/${id}`)
+  })
+
+  it("has methods that may be taken off it, and is taken by the functions", async () => {
+    const { fetch } = stub(() => json(record))
+    const client = connect(fetch)
+    const { get } = client.invoices
+    assert.strictEqual((await get(id)).id, id)
+    assert.strictEqual((await getInvoice(client, id)).id, id)
+    assert.strictEqual((await getInvoice(createConnection({ apiKey, baseUrl, fetch }), id)).id, id)
+  })
+
+  it("finds the global fetch when it is used, and not before", async () => {
+    const client = createClient({ apiKey, baseUrl })
+    const original = globalThis.fetch
+    try {
+      globalThis.fetch = async () => json(record)
+      assert.strictEqual((await client.invoices.get(id)).id, id)
+    } finally {
+      globalThis.fetch = original
+    }
+  })
+
+  it("shows no key when it is printed", () => {
+    const client = connect(stub(() => json(record)).fetch)
+    assert.notInclude(JSON.stringify(client), apiKey)
+    assert.notInclude(Object.values(client).join(), apiKey)
+  })
+})
+
+describe("submitting", () => {
+  it("sends the document, the notes and the scenario", async () => {
+    const { fetch, requests } = stub(() => json(record, { status: 201 }))
+    const metadata = { orderId: "1", order_id: "2" }
+    await connect(fetch).invoices.submit({ invoiceXml: "<a>ż</a>", metadata, sandboxScenario: "delayed" })
+    const { body, headers, method } = requests[0]!
+    assert.strictEqual(method, "POST")
+    assert.deepStrictEqual(JSON.parse(body!), { invoice_xml: "<a>ż</a>", metadata })
+    assert.strictEqual(headers["gov-sandbox-scenario"], "delayed")
+    assert.strictEqual(headers["content-type"], "application/json")
+  })
+
+  it("makes a key for each submission, the same for its attempts, and says it", async () => {
+    const { fetch, requests } = stub((_, index) => (index % 2 === 0 ? problem(503, "busy", true) : json(record)))
+    const seen: Array<RequestInfo> = []
+    const client = connect(fetch, { onRequest: (info: RequestInfo) => seen.push(info) })
+    const first = await client.invoices.submit({ invoiceXml: "<a/>" })
+    const second = await client.invoices.submit({ invoiceXml: "<a/>" })
+    const keys = requests.map(({ headers }) => headers["idempotency-key"])
+    assert.match(keys[0]!, /^[0-9a-f-]{36}$/)
+    assert.deepStrictEqual(
+      keys,
+      [first, first, second, second].map(({ idempotencyKey }) => idempotencyKey)
+    )
+    assert.notStrictEqual(keys[0], keys[2])
+    assert.deepStrictEqual(
+      seen.map(({ idempotencyKey }) => idempotencyKey),
+      keys
+    )
+  })
+
+  it.each(["", "a\nb", "ż", "\u0000"])("refuses the key %j before anything is sent", async (idempotencyKey) => {
+    const { fetch, requests } = stub(() => json(record))
+    const error = await rejection(submitInvoice(connect(fetch), { invoiceXml: "<a/>" }, { idempotencyKey }))
+    assert.instanceOf(error, TypeError)
+    assert.isEmpty(requests)
+  })
+})
+
+describe("retries", () => {
+  it("waits at most half a second before the second attempt and one before the third, at random", async () => {
+    const delays: Array<Array<number>> = [[], []]
+    const onRetry = ({ attempts, delayMs }: { attempts: number; delayMs: number }) =>
+      delays[attempts - 1]!.push(delayMs)
+    const signals = Array.from({ length: 40 }, async () => {
+      const { fetch } = stub(() => problem(503, "busy", true))
+      await rejection(connect(fetch, { onRetry }).invoices.get(id))
+    })
+    await Promise.all(signals)
+    assert.strictEqual(delays[0]!.length, 40)
+    assert.isTrue(delays[0]!.every((ms) => ms >= 0 && ms <= 500))
+    assert.isTrue(delays[1]!.every((ms) => ms >= 0 && ms <= 1000))
+    assert.isAbove(Math.max(...delays[0]!) - Math.min(...delays[0]!), 200)
+    assert.isAbove(Math.max(...delays[1]!), 500)
+  })
+
+  it("never waits longer than eight seconds by itself", async () => {
+    const delays: Array<number> = []
+    const stopping = new AbortController()
+    const onRetry = ({ attempts, delayMs }: { attempts: number; delayMs: number }) => {
+      delays.push(delayMs)
+      if (attempts === 3) stopping.abort()
+    }
+    const original = Math.random
+    const { setTimeout } = globalThis
+    try {
+      Math.random = () => 0.999_999
+      globalThis.setTimeout = ((callback: () => void) => setTimeout(callback, 0)) as typeof globalThis.setTimeout
+      const { fetch } = stub(() => problem(503, "busy", true))
+      await rejection(
+        connect(fetch, { maxRetries: 9, timeoutMs: Infinity, onRetry: (info: never) => onRetry(info) }).invoices.get(id)
+      )
+    } finally {
+      Math.random = original
+      globalThis.setTimeout = setTimeout
+    }
+    assert.isTrue(delays.every((ms) => ms <= 8000))
+    assert.isAbove(Math.max(...delays), 7999)
+    assert.strictEqual(delays.length, 9)
+  })
+})
+
+describe("hooks", () => {
+  it("see each request, each answer and each retry, and no secret", async () => {
+    const seen: Array<[string, object]> = []
+    const { fetch } = stub((_, index) => (index === 0 ? problem(503, "busy", true) : json(record)))
+    const client = connect(fetch, {
+      onRequest: (info: object) => seen.push(["request", info]),
+      onResponse: (info: object) => seen.push(["response", info]),
+      onRetry: (info: object) => seen.push(["retry", info])
+    })
+    await client.invoices.get(id)
+    assert.deepStrictEqual(
+      seen.map(([what]) => what),
+      ["request", "response", "retry", "request", "response"]
+    )
+    const url = `${baseUrl}/v1/invoices/${id}`
+    assert.deepInclude(seen[0]![1], { method: "GET", url, attempts: 1 })
+    assert.deepInclude(seen[1]![1], { status: 503, requestId: "req_1", attempts: 1 })
+    assert.deepInclude(seen[3]![1], { attempts: 2 })
+    assert.deepInclude(seen[4]![1], { status: 200 })
+    assert.notInclude(JSON.stringify(seen), apiKey)
+  })
+
+  it("cannot fail or delay a call", async () => {
+    const { fetch } = stub((_, index) => (index === 0 ? problem(503, "busy", true) : json(record)))
+    const client = connect(fetch, {
+      onRequest: () => {
+        throw new Error("a")
+      },
+      onResponse: () => Promise.reject(new Error("b")),
+      onRetry: () => new Promise(() => {})
+    })
+    assert.strictEqual((await client.invoices.get(id)).id, id)
+  })
+})
+
+describe("bounds", () => {
+  it("leave no listener on the signal, however a call ends", async () => {
+    const { signal } = new AbortController()
+    const endings: ReadonlyArray<() => Response | Promise<Response>> = [
+      () => json(record),
+      () => problem(404, "invoice_not_found"),
+      () => problem(503, "busy", true),
+      () => json({}),
+      () => Promise.reject(new Error("broken")),
+      () => new Promise(() => {})
+    ]
+    for (const ending of endings) {
+      const client = connect(stub(ending).fetch, { timeoutMs: 20 })
+      await client.invoices.get(id, { signal }).catch(() => {})
+      assert.isEmpty(getEventListeners(signal, "abort"))
+    }
+  })
+
+  it("leave no timer behind", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length
+    const before = timers()
+    const client = connect(stub(() => json(record)).fetch, { timeoutMs: 100_000 })
+    await client.invoices.get(id)
+    const stopping = new AbortController()
+    const waiting = rejection(client.invoices.waitUntilFinal(id, { signal: stopping.signal }))
+    await new Promise((resolve) => setImmediate(resolve))
+    stopping.abort()
+    await waiting
+    assert.isAtMost(timers(), before)
+  })
+
+  it("hold for a fetch that ignores its signal", async () => {
+    const client = connect(stub(() => new Promise(() => {})).fetch, { timeoutMs: 30, maxRetries: 0 })
+    assert.strictEqual((await rejection(client.invoices.get(id)))._tag, "TimeoutError")
+  })
+
+  it("may be as long as one likes", async () => {
+    const { fetch } = stub(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      return json(record)
+    })
+    for (const bound of [2 ** 31, Infinity, Number.MAX_VALUE]) {
+      const client = connect(fetch, { timeoutMs: bound, deadlineMs: bound, maxRetries: 0 })
+      assert.strictEqual((await client.invoices.get(id)).id, id)
+    }
+  })
+
+  it("of a call go before those of the client", async () => {
+    const { fetch } = stub(() => new Promise(() => {}))
+    const client = connect(fetch, { timeoutMs: 100_000, maxRetries: 0 })
+    assert.strictEqual((await rejection(client.invoices.get(id, { timeoutMs: 20 })))._tag, "TimeoutError")
+    assert.strictEqual((await rejection(client.invoices.get(id, { deadlineMs: 20 })))._tag, "TimeoutError")
+  })
+
+  it("count for a call that waits for a new access token, too", async () => {
+    const { fetch } = stub(({ url }) =>
+      url.endsWith("/login")
+        ? json({ access_token: "a", token_type: "Bearer", expires_in: 1, refresh_token: "r", refresh_expires_in: 1 })
+        : url.endsWith("/refresh")
+          ? new Promise<Response>(() => {})
+          : problem(401, "missing_access_token")
+    )
+    const controlPlane = createControlPlane({ baseUrl, fetch, maxRetries: 0 })
+    await controlPlane.login({ email: "a@example.com", password: "p" })
+    const error = await rejection(controlPlane.accounts.get({ timeoutMs: 50 }))
+    assert.strictEqual(error._tag, "TimeoutError")
+  })
+})
+
+describe("errors", () => {
+  it("are told apart by guards that do not need the class", async () => {
+    const error = await rejection(connect(stub(() => problem(409, "idempotency_conflict")).fetch).invoices.get(id))
+    const copy = Object.assign(new Error(error.message), Object.fromEntries(Object.entries(error)))
+    assert.isTrue(isApiError(copy, "idempotency_conflict"))
+    assert.isTrue(isGovoiceError(copy))
+    assert.isFalse(isApiError(copy, "limit_reached"))
+    for (const other of [undefined, null, "ApiError", new Error("ApiError"), { _tag: "Other" }]) {
+      assert.isFalse(isApiError(other))
+      assert.isFalse(isGovoiceError(other))
+    }
+  })
+
+  it("are Errors with a name and a stack that say which they are", async () => {
+    const error = await rejection(connect(stub(() => problem(404, "invoice_not_found")).fetch).invoices.get(id))
+    assert.isTrue(error instanceof GovoiceError)
+    assert.strictEqual(String(error), "ApiError: Why.")
+  })
+})

@@ -1,0 +1,129 @@
+/** The Effect face: the error channel, defects and interruption. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
+import * as Option from "effect/Option"
+import { createClient, createControlPlane, createSession, getInvoice, listInvoices } from "../src/effect.ts"
+import { id, json, problem, record, stub } from "./support/stub.ts"
+
+const baseUrl = "https://api.example.com"
+const options = { apiKey: "sk_test_secret", baseUrl }
+
+describe("createClient", () => {
+  it.effect("succeeds with what the root entry resolves with", () =>
+    Effect.gen(function* () {
+      const client = createClient({ ...options, fetch: stub(() => json(record)).fetch })
+      assert.strictEqual((yield* client.invoices.get(id)).id, id)
+      assert.strictEqual((yield* getInvoice(client, id)).status, "queued")
+      const submitted = yield* client.invoices.submit({ invoiceXml: "<a/>" }, { idempotencyKey: "a" })
+      assert.strictEqual(submitted.idempotencyKey, "a")
+    })
+  )
+
+  it.effect("is lazy, and runs again when it is run again", () =>
+    Effect.gen(function* () {
+      const { fetch, requests } = stub(() => json(record))
+      const get = createClient({ ...options, fetch }).invoices.get(id)
+      assert.isEmpty(requests)
+      yield* get
+      yield* get
+      assert.strictEqual(requests.length, 2)
+    })
+  )
+
+  it.effect("has what went wrong in the error channel", () =>
+    Effect.gen(function* () {
+      const client = createClient({ ...options, fetch: stub(() => problem(404, "invoice_not_found")).fetch })
+      const code = yield* client.invoices.get(id).pipe(
+        Effect.map(() => "found"),
+        Effect.catchTag("ApiError", ({ code }) => Effect.succeed(code))
+      )
+      assert.strictEqual(code, "invoice_not_found")
+    })
+  )
+
+  it.effect("dies of what the caller did wrong", () =>
+    Effect.gen(function* () {
+      const client = createClient({ ...options, fetch: stub(() => json(record)).fetch })
+      const exit = yield* Effect.exit(client.invoices.submit({ invoiceXml: "<a/>" }, { idempotencyKey: "\n" }))
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    })
+  )
+
+  it.live("aborts the request when it is interrupted", () =>
+    Effect.gen(function* () {
+      const { fetch, requests } = stub(() => new Promise<Response>(() => {}))
+      const fiber = yield* Effect.forkChild(createClient({ ...options, fetch }).invoices.get(id))
+      yield* Effect.sleep(10)
+      assert.isFalse(requests[0]!.signal.aborted)
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(requests[0]!.signal.aborted)
+      assert.strictEqual(requests.length, 1)
+    })
+  )
+
+  it.live("ends a wait when it is interrupted", () =>
+    Effect.gen(function* () {
+      const { fetch, requests } = stub(() => json(record))
+      const waiting = createClient({ ...options, fetch }).invoices.waitUntilFinal(id)
+      assert.isTrue(Option.isNone(yield* Effect.timeoutOption(waiting, 50)))
+      const before = requests.length
+      yield* Effect.sleep(600)
+      assert.strictEqual(requests.length, before)
+    })
+  )
+})
+
+describe("createControlPlane", () => {
+  const page = (data: ReadonlyArray<unknown>, nextCursor: string | null) =>
+    json({ object: "list", data, has_more: nextCursor !== null, next_cursor: nextCursor })
+
+  it.effect("logs in, and gives lists a page at a time", () =>
+    Effect.gen(function* () {
+      const { fetch, requests } = stub(({ url }) =>
+        url.endsWith("/login")
+          ? json({
+              access_token: "aaa",
+              token_type: "Bearer",
+              expires_in: 1,
+              refresh_token: "r",
+              refresh_expires_in: 1
+            })
+          : url.endsWith("/logout")
+            ? new Response(null, { status: 204 })
+            : page([record], url.includes("cursor=b") ? null : "b")
+      )
+      const controlPlane = createControlPlane({ baseUrl, fetch })
+      yield* controlPlane.login({ email: "a@example.com", password: "p" })
+      const first = yield* controlPlane.invoices.list("org_1", { limit: 1, status: "queued" })
+      assert.strictEqual(first.nextCursor, "b")
+      const second = yield* controlPlane.invoices.list("org_1", { limit: 1, status: "queued", cursor: "b" })
+      assert.strictEqual(second.hasMore, false)
+      yield* controlPlane.logout()
+      assert.deepStrictEqual(
+        requests.slice(1, 3).map(({ headers, url }) => [url.replace(/^.*invoices/, ""), headers["authorization"]]),
+        [
+          ["?limit=1&status=queued", "Bearer aaa"],
+          ["?limit=1&status=queued&cursor=b", "Bearer aaa"]
+        ]
+      )
+    })
+  )
+
+  it.effect("makes a stream of a list", () =>
+    Effect.gen(function* () {
+      const { fetch } = stub(({ url }) => page([record, record], url.includes("cursor=b") ? null : "b"))
+      const session = createSession({ baseUrl, fetch })
+      const stream = Stream.paginate(undefined as string | undefined, (cursor) =>
+        Effect.map(
+          listInvoices(session, "org_1", { cursor }),
+          ({ data, nextCursor }) => [data, Option.fromNullOr(nextCursor)] as const
+        )
+      )
+      assert.strictEqual((yield* Stream.runCollect(stream)).length, 4)
+    })
+  )
+})

@@ -14,18 +14,21 @@ export const readError = async (response: FetchResponse, credential: string | un
   const text = await response.text()
   const after = headers.get("retry-after")!
   const retryAfterMs = Number(after) * 1000 || Date.parse(after) - Date.now()
-  let said: (ErrorFields & { readonly message: string }) | undefined
-  try {
-    said = (decode(envelope, text) as { error: typeof said }).error
-  } catch {}
-  // Something on the way may have repeated the request in its answer.
-  return new ApiError((said?.message ?? `HTTP ${status}`).replaceAll(`${credential}`, "…"), {
+  let said: Said = {
     type: "api_error",
     code: "unexpected_response",
+    message: `HTTP ${status}`,
     param: null,
-    retryable: /408|425|429|50[0234]/.test(status as never),
-    ...said,
-    status,
-    retryAfterMs: retryAfterMs >= 0 ? retryAfterMs : undefined
-  })
+    retryable: /408|425|429|50[0234]/.test(status as never)
+  }
+  try {
+    said = (decode(envelope, text) as { error: Said }).error
+  } catch {}
+  // Something on the way may have repeated the request in its answer.
+  said.message = said.message.replaceAll(`${credential}`, "…")
+  return new ApiError(said.message, { ...said, status, retryAfterMs: retryAfterMs >= 0 ? retryAfterMs : undefined })
+}
+
+interface Said extends ErrorFields {
+  message: string
 }

@@ -2,8 +2,8 @@
  * Writes a bill of materials (CycloneDX 1.6) for each package that is published, from the lockfile and what is installed,
  * without the network:
  *
- *     npx -y pnpm@12 run sbom            into sbom/
- *     npx -y pnpm@12 run sbom <folder>   into another folder
+ *     npx -y pnpm@12 exec node test/packaging/sbom.ts            into sbom/
+ *     npx -y pnpm@12 exec node test/packaging/sbom.ts <folder>   into another folder
  *
  * The server's has what is bundled into it as well, so build it first: it would look smaller than it is.
  */

@@ -52,13 +52,15 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       query: Lists.pageQuery,
       success: Lists.page("ApiKeyList", ApiKey),
       error: Problems.errors("organization_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "List the API keys that are not revoked" })),
+    }).annotateMerge(OpenApi.annotations({ summary: "List the API keys that are not revoked" }))
+  )
+  .middleware(ParameterValidation)
+  .add(
     HttpApiEndpoint.delete("revoke", "/v1/control-plane/api-keys/:key_id", {
       params: { key_id: Schema.String.annotate({ description: "The identifier of an API key, `key_…`." }) },
       success: HttpApiSchema.NoContent,
       error: Problems.errors("api_key_not_found")
     }).annotateMerge(OpenApi.annotations({ summary: "Revoke an API key" }))
   )
-  .middleware(ParameterValidation)
   .middleware(AccountAuthorization)
   .annotateMerge(OpenApi.annotations({ title: "API keys", description: "What integrations send." })) {}

@@ -13,7 +13,7 @@ import { DeveloperAuthorization } from "./DeveloperAuthorization.ts"
 import * as Problems from "./Problems.ts"
 import { Submission, submissionHeaders } from "./Submission.ts"
 import { SubmissionHeaders } from "./SubmissionHeaders.ts"
-import { BodyReading, ParameterValidation, SubmissionValidation } from "./Validation.ts"
+import { BodyReading, SubmissionValidation } from "./Validation.ts"
 
 const params = { id: Schema.String.annotate({ description: "The identifier of an invoice, `inv_…`." }) }
 
@@ -41,7 +41,6 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       error: Problems.errors("idempotency_conflict", "live_mode_unavailable")
     })
       .middleware(SubmissionValidation)
-      .middleware(ParameterValidation)
       .middleware(BodyReading)
       .middleware(SubmissionHeaders)
       .annotateMerge(

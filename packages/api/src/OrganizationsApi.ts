@@ -65,16 +65,6 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       success: Lists.page("OrganizationList", Organization),
       error: Problems.errors()
     }).annotateMerge(OpenApi.annotations({ summary: "List organizations" })),
-    HttpApiEndpoint.get("get", "/v1/control-plane/organizations/:org_id", {
-      params,
-      success: Organization,
-      error: Problems.errors("organization_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "Show an organization" })),
-    HttpApiEndpoint.delete("deleteGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
-      params,
-      success: HttpApiSchema.NoContent,
-      error: Problems.errors("organization_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "Remove the credential for the national system" })),
     HttpApiEndpoint.get("listInvoices", "/v1/control-plane/organizations/:org_id/invoices", {
       params,
       query: {
@@ -89,6 +79,18 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     }).annotateMerge(OpenApi.annotations({ summary: "List the invoices of an organization" }))
   )
   .middleware(ParameterValidation)
+  .add(
+    HttpApiEndpoint.get("get", "/v1/control-plane/organizations/:org_id", {
+      params,
+      success: Organization,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(OpenApi.annotations({ summary: "Show an organization" })),
+    HttpApiEndpoint.delete("deleteGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
+      params,
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(OpenApi.annotations({ summary: "Remove the credential for the national system" }))
+  )
   .middleware(AccountAuthorization)
   .annotateMerge(
     OpenApi.annotations({ title: "Organizations", description: "What API keys, endpoints and invoices belong to." })

@@ -44,7 +44,7 @@ export class BodyReading extends HttpApiMiddleware.Service<BodyReading>()("@govo
  */
 export class SubmissionValidation extends HttpApiMiddleware.Service<SubmissionValidation>()(
   "@govoice/api/SubmissionValidation",
-  { error: Problems.schemas("invalid_invoice_xml", "invalid_metadata") }
+  { error: Problems.schemas("invalid_invoice_xml", "invalid_metadata", "unknown_parameter") }
 ) {}
 
 // What is wrong first: where, whether it is a name that nobody knows, and the end of a sentence about it.
@@ -135,15 +135,21 @@ const inQuery = (fault: Fault): Fault =>
     ? { ...fault, predicate: "must not be given more than once" }
     : fault
 
-const toProblem = (fault: Fault, whole: string) => {
-  const param = fault.path[0] === undefined ? undefined : shown(fault.path[0])
-  return fault.unknown
-    ? Problems.fail("unknown_parameter", {
-        param,
-        message: `There is no parameter named ${JSON.stringify(param)} here.`
-      })
-    : Problems.fail("invalid_parameter", { param, message: sentence(fault, whole) })
+const unknownParameter = ({ path }: Fault) => {
+  const param = path[0] === undefined ? undefined : shown(path[0])
+  return Problems.fail("unknown_parameter", {
+    param,
+    message: `There is no parameter named ${JSON.stringify(param)} here.`
+  })
 }
+
+const toProblem = (fault: Fault, whole: string) =>
+  fault.unknown
+    ? unknownParameter(fault)
+    : Problems.fail("invalid_parameter", {
+        param: fault.path[0] === undefined ? undefined : shown(fault.path[0]),
+        message: sentence(fault, whole)
+      })
 
 /**
  * Layer that provides `ParameterValidation`. An answer that does not encode is our fault, so it stays a defect.
@@ -165,7 +171,8 @@ export const layer: Layer.Layer<ParameterValidation> = HttpApiMiddleware.layerSc
 )
 
 /**
- * Layer that provides `SubmissionValidation`. What is wrong elsewhere in the request is left to `ParameterValidation`.
+ * Layer that provides `SubmissionValidation`. A submission has nothing else that could be wrong: its headers are judged by
+ * `SubmissionHeaders`, and a body that is no object by `BodyReading`.
  *
  * @category layers
  * @since 0.1.0
@@ -178,6 +185,6 @@ export const layerSubmission: Layer.Layer<SubmissionValidation> = HttpApiMiddlew
     const message = sentence(fault, wholes.Payload)
     if (fault.path[0] === "invoice_xml") return Problems.fail("invalid_invoice_xml", { message })
     if (fault.path[0] === "metadata") return Problems.fail("invalid_metadata", { message })
-    return Effect.fail(error)
+    return fault.unknown ? unknownParameter(fault) : Effect.fail(error)
   }
 )

@@ -98,21 +98,6 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
       success: Lists.page("WebhookEndpointList", WebhookEndpoint),
       error: Problems.errors("organization_not_found")
     }).annotateMerge(OpenApi.annotations({ summary: "List webhook endpoints" })),
-    HttpApiEndpoint.get("get", "/v1/control-plane/webhook-endpoints/:endpoint_id", {
-      params,
-      success: WebhookEndpoint,
-      error: Problems.errors("webhook_endpoint_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "Show a webhook endpoint" })),
-    HttpApiEndpoint.delete("delete", "/v1/control-plane/webhook-endpoints/:endpoint_id", {
-      params,
-      success: HttpApiSchema.NoContent,
-      error: Problems.errors("webhook_endpoint_not_found")
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Delete a webhook endpoint",
-        description: "Deliveries that were not sent yet end as `endpoint_disabled`."
-      })
-    ),
     HttpApiEndpoint.get("listDeliveries", "/v1/control-plane/webhook-endpoints/:endpoint_id/deliveries", {
       params,
       query: {
@@ -136,5 +121,22 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
     )
   )
   .middleware(ParameterValidation)
+  .add(
+    HttpApiEndpoint.get("get", "/v1/control-plane/webhook-endpoints/:endpoint_id", {
+      params,
+      success: WebhookEndpoint,
+      error: Problems.errors("webhook_endpoint_not_found")
+    }).annotateMerge(OpenApi.annotations({ summary: "Show a webhook endpoint" })),
+    HttpApiEndpoint.delete("delete", "/v1/control-plane/webhook-endpoints/:endpoint_id", {
+      params,
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors("webhook_endpoint_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Delete a webhook endpoint",
+        description: "Deliveries that were not sent yet end as `endpoint_disabled`."
+      })
+    )
+  )
   .middleware(AccountAuthorization)
   .annotateMerge(OpenApi.annotations({ title: "Webhook endpoints", description: "Where events are sent." })) {}

@@ -12,7 +12,7 @@ export const operations: Readonly<
     auth: "key",
     status: 201,
     codes:
-      "missing_idempotency_key invalid_idempotency_key idempotency_conflict invalid_sandbox_scenario invalid_invoice_xml invalid_metadata live_mode_unavailable invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+      "missing_idempotency_key invalid_idempotency_key idempotency_conflict invalid_sandbox_scenario invalid_invoice_xml invalid_metadata live_mode_unavailable invalid_request_body unsupported_media_type request_too_large unknown_parameter"
   },
   "GET /v1/invoices/{id}": { auth: "key", status: 200, codes: "invoice_not_found" },
   "GET /v1/invoices/{id}/upo": { auth: "key", status: 200, codes: "invoice_not_found upo_not_available" },
@@ -49,7 +49,7 @@ export const operations: Readonly<
   "GET /v1/control-plane/organizations/{org_id}": {
     auth: "token",
     status: 200,
-    codes: "organization_not_found unknown_parameter invalid_parameter"
+    codes: "organization_not_found"
   },
   "PATCH /v1/control-plane/organizations/{org_id}": {
     auth: "token",
@@ -66,7 +66,7 @@ export const operations: Readonly<
   "DELETE /v1/control-plane/organizations/{org_id}/gateway-credential": {
     auth: "token",
     status: 204,
-    codes: "organization_not_found unknown_parameter invalid_parameter"
+    codes: "organization_not_found"
   },
   "POST /v1/control-plane/organizations/{org_id}/api-keys": {
     auth: "token",
@@ -82,7 +82,7 @@ export const operations: Readonly<
   "DELETE /v1/control-plane/api-keys/{key_id}": {
     auth: "token",
     status: 204,
-    codes: "api_key_not_found unknown_parameter invalid_parameter"
+    codes: "api_key_not_found"
   },
   "POST /v1/control-plane/organizations/{org_id}/webhook-endpoints": {
     auth: "token",
@@ -98,7 +98,7 @@ export const operations: Readonly<
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}": {
     auth: "token",
     status: 200,
-    codes: "webhook_endpoint_not_found unknown_parameter invalid_parameter"
+    codes: "webhook_endpoint_not_found"
   },
   "PATCH /v1/control-plane/webhook-endpoints/{endpoint_id}": {
     auth: "token",
@@ -109,7 +109,7 @@ export const operations: Readonly<
   "DELETE /v1/control-plane/webhook-endpoints/{endpoint_id}": {
     auth: "token",
     status: 204,
-    codes: "webhook_endpoint_not_found unknown_parameter invalid_parameter"
+    codes: "webhook_endpoint_not_found"
   },
   "POST /v1/control-plane/webhook-endpoints/{endpoint_id}/rotate-secret": {
     auth: "token",

@@ -1,0 +1,58 @@
+/**
+ * Stands between the server and its database, and can cut the line or hold what goes over it.
+ */
+import { once } from "node:events"
+import { connect, createServer, type Socket } from "node:net"
+
+export const startProxy = async (url: string) => {
+  const target = new URL(url)
+  const sockets = new Set<Socket>()
+  let state: "open" | "held" | "cut" = "open"
+
+  const hang = (socket: Socket) => socket.unpipe().pause()
+  const server = createServer((near) => {
+    if (state === "cut") return void near.destroy()
+    const far = connect(Number(target.port), target.hostname)
+    for (const [socket, other] of [
+      [near, far],
+      [far, near]
+    ] as const) {
+      sockets.add(socket)
+      socket.on("error", () => {})
+      socket.on("close", () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+    }
+    if (state === "held") return void [near, far].forEach(hang)
+    near.pipe(far).pipe(near)
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  const proxied = new URL(url)
+  proxied.port = String(typeof address === "object" && address !== null ? address.port : 0)
+
+  const destroy = () => sockets.forEach((socket) => socket.destroy())
+  return {
+    url: proxied.href,
+    /** Nobody gets through, and who was is thrown out: a database that was stopped. */
+    cut: () => {
+      state = "cut"
+      destroy()
+    },
+    /** Nothing is answered any more, and nothing is closed: a database that hangs. */
+    hold: () => {
+      state = "held"
+      sockets.forEach(hang)
+    },
+    open: () => {
+      if (state === "held") destroy()
+      state = "open"
+    },
+    close: () => {
+      destroy()
+      server.close()
+    }
+  }
+}

@@ -1,5 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { blocked, delivered, dispatcher, failed, later, sendOnce, serveHttp, sleep, stable } from "./support/servers.ts"
+import {
+  blocked,
+  delivered,
+  dispatcher,
+  failed,
+  later,
+  sendOnce,
+  serveHttp,
+  sleep,
+  stable,
+  until
+} from "./support/servers.ts"
 
 const never = () => new Promise<never>(() => {})
 
@@ -103,6 +114,7 @@ describe("A lookup", () => {
     })
     const url = `http://name.test:${receiver.port}/`
     const stuck = send({ url, body: "", deadlineMs: 1_000 })
+    await until(() => lookups === 1, "the first lookup")
     later(5_001)
     assert.deepEqual(stable(await send({ url, body: "" })), delivered())
     assert.strictEqual(lookups, 2)

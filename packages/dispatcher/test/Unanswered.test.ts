@@ -15,16 +15,16 @@ describe("Where connecting hangs", () => {
   })
 
   it("the next address is tried after half of the time that is left", async () => {
-    const healthy = await serveHttp(undefined, { address: "127.0.0.2" })
-    await serveUnaccepting("127.0.0.1", healthy.port)
+    const port = await serveUnaccepting()
+    await serveHttp(undefined, { address: "127.0.0.2", port })
     const attempts: Array<AttemptDiagnostics> = []
-    const outcome = await sendOnce(`http://name.test:${healthy.port}/`, {
-      deadlineMs: 1_000,
+    const outcome = await sendOnce(`http://name.test:${port}/`, {
+      deadlineMs: 3_000,
       resolve: async () => ["127.0.0.1", "127.0.0.2"],
       onAttempt: (attempt) => attempts.push(attempt)
     })
     assert.deepEqual(stable(outcome), delivered())
-    assert.isAtLeast(outcome.durationMs, 490)
+    assert.isAtLeast(outcome.durationMs, 1_490)
     await until(() => attempts.length === 1)
     assert.include(attempts[0]!, { address: "127.0.0.2", addressesTried: 2 })
   })
@@ -32,11 +32,11 @@ describe("Where connecting hangs", () => {
   it("other targets are not delayed", async () => {
     const port = await serveUnaccepting()
     const healthy = await serveHttp()
-    const { send } = dispatcher({ deadlineMs: 1_000 })
+    const { send } = dispatcher({ deadlineMs: 2_000 })
     const stuck = Array.from({ length: 20 }, () => send({ url: `http://stuck.test:${port}/`, body: "" }))
     const outcome = await send({ url: `http://well.test:${healthy.port}/`, body: "" })
     assert.deepEqual(stable(outcome), delivered())
-    assert.isBelow(outcome.durationMs, 500)
+    assert.isBelow(outcome.durationMs, 1_500)
     for (const outcome of await Promise.all(stuck)) assert.deepEqual(stable(outcome), failed("timeout", false))
   })
 

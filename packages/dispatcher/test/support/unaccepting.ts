@@ -10,15 +10,15 @@ import { cleanup, sleep } from "./servers.ts"
 const listener = `
   const { parentPort, workerData } = require("node:worker_threads")
   const server = require("node:net").createServer()
-  server.listen({ port: workerData.port, host: workerData.address, backlog: 1 }, () => {
+  server.listen({ host: "127.0.0.1", backlog: 1 }, () => {
     parentPort.postMessage(server.address().port)
-    setImmediate(() => Atomics.wait(workerData.lock, 0, 0))
+    setImmediate(() => Atomics.wait(workerData, 0, 0))
   })
 `
 
-export const serveUnaccepting = async (address = "127.0.0.1", port = 0): Promise<number> => {
+export const serveUnaccepting = async (): Promise<number> => {
   const lock = new Int32Array(new SharedArrayBuffer(4))
-  const worker = new Worker(listener, { eval: true, workerData: { address, port, lock } })
+  const worker = new Worker(listener, { eval: true, workerData: lock })
   const listening = await new Promise<number>((resolve, reject) =>
     worker.once("message", resolve).once("error", reject)
   )
@@ -32,7 +32,7 @@ export const serveUnaccepting = async (address = "127.0.0.1", port = 0): Promise
   // Fill what room there is, until one does not get in.
   for (let full = false; !full;) {
     if (sockets.length > 50) throw new Error("The kernel takes connections without end")
-    const socket = net.connect(listening, address)
+    const socket = net.connect(listening, "127.0.0.1")
     sockets.push(socket.on("error", () => {}))
     await Promise.race([new Promise((connected) => socket.once("connect", connected)), sleep(100)])
     full = socket.connecting

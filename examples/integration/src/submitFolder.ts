@@ -32,7 +32,7 @@ export interface Progress {
 
 export interface SubmitFolderOptions {
   readonly client: Client
-  /** Where the invoices are: every `*.xml` in it. */
+  /** Where the invoices are: every `*.xml` in it that is no receipt. */
   readonly folder: string
   /** Where receipts are saved, and what is known of each invoice. Made when it is not there. */
   readonly outFolder: string
@@ -59,7 +59,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 export const submitFolder = async (options: SubmitFolderOptions): Promise<ReadonlyArray<Outcome>> => {
   const { concurrency = 8, folder, outFolder } = options
   await mkdir(outFolder, { recursive: true })
-  const files = (await readdir(folder)).filter((name) => name.endsWith(".xml")).sort()
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".xml") && !name.endsWith(".upo.xml")).sort()
   const outcomes: Array<Outcome> = []
 
   const queue = files.entries()

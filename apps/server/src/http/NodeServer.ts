@@ -77,7 +77,7 @@ const isAnswered = (
 ): boolean =>
   exchange !== undefined &&
   exchange.response.headersSent &&
-  !(exchange.request.complete && exchange.response.writableFinished)
+  !(exchange.request.complete && exchange.response.writableEnded)
 
 const refuseUpgrades = (server: Server): void => {
   // Nothing here speaks another protocol, so an offer to change it is passed over (RFC 9110 §7.8).

@@ -14,7 +14,10 @@ import type { PolicyOptions } from "./Options.ts"
 export { badPorts } from "./internal/registry.ts"
 
 /**
- * Names the rule that refused a target. Safe to show to whoever chose the URL, unlike the address behind it.
+ * Names the rule that refused a target.
+ *
+ * What `judgeUrl` says follows from the URL alone and is safe to show to whoever chose it. The rule of a `Blocked` outcome is
+ * not: it can come from what the name points to, and where names of your network are looked up it would tell them apart.
  *
  * **Details**
  *

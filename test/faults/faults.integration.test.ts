@@ -49,10 +49,10 @@ const organization = async (...behaviours: ReadonlyArray<string>) => {
 
 /** Submits without a pause until it is told to stop, some at a time. Returns how many were accepted. */
 const load = (keys: ReadonlyArray<string>, perSecond: number) => {
-  let running = true
+  const stopping = new AbortController()
   let submitted = 0
   const lane = async (offset: number) => {
-    for (let n = offset; running; n++) {
+    for (let n = offset; !stopping.signal.aborted; n++) {
       await deployment.submit(keys[n % keys.length]!, scenarios[n % scenarios.length]!)
       submitted += 1
       await sleep((4 * 1000) / perSecond)
@@ -60,7 +60,7 @@ const load = (keys: ReadonlyArray<string>, perSecond: number) => {
   }
   const lanes = Promise.all([0, 1, 2, 3].map(lane))
   return async (): Promise<number> => {
-    running = false
+    stopping.abort()
     await lanes
     return submitted
   }

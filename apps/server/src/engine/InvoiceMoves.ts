@@ -74,7 +74,7 @@ const retrying = (
  * **Details**
  *
  * An ambiguous outcome keeps its reference, however many attempts there were: the next call has to find out what became
- * of it. A failure that the gateway gives no time for is tried again on the schedule of `RetrySchedule`.
+ * of it. After a failure there are as many attempts as `RetrySchedule` has, at its times where the gateway names none.
  *
  * @category constructors
  * @since 0.1.0
@@ -96,7 +96,7 @@ export const afterSubmission = (invoice: ClaimedInvoice, answer: Submission, mom
     case "Temporary": {
       const { retryAfterMs } = answer
       const wait = RetrySchedule.nextWait({ attempt: invoice.attempt_count, random: moment.random })
-      return retrying(invoice, moment, answer.reason, retryAfterMs ?? wait)
+      return retrying(invoice, moment, answer.reason, wait === undefined ? undefined : (retryAfterMs ?? wait))
     }
     case "Permanent":
       return failed(invoice, moment, answer.reason)

@@ -71,7 +71,7 @@ for (const database of databases) {
         const [delivery] = deliveries
         const row = yield* Plant.readDelivery(id!)
         assert.include(delivery, {
-          id,
+          id: id!,
           organization_id: organizationId,
           endpoint_id: endpointId,
           event_type: "invoice.received",

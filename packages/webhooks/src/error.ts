@@ -33,8 +33,8 @@ export type WebhookVerificationErrorCode =
  * may be logged as it is.
  */
 export class WebhookVerificationError extends Error {
-  readonly _tag = "WebhookVerificationError"
-  override readonly name = this._tag
+  declare readonly _tag: "WebhookVerificationError"
+  declare readonly name: "WebhookVerificationError"
 
   /** Which check failed. */
   declare readonly code: WebhookVerificationErrorCode
@@ -46,8 +46,9 @@ export class WebhookVerificationError extends Error {
   declare readonly status: 400 | 500
 
   /** The message is the code and a hint: the header in question, or what is most often done wrong. */
-  constructor(code: WebhookVerificationErrorCode, hint = "needs the raw body and whole secret, no white space") {
+  constructor(code: WebhookVerificationErrorCode, hint = "needs raw body, whole trimmed secret") {
     super(`${code}: ${hint}`)
+    this.name = this._tag = "WebhookVerificationError"
     this.code = code
     this.status = /raw|secret/.test(code) ? 500 : 400
   }

@@ -62,7 +62,7 @@ export const createHandler = <Request extends FastifyWebhookRequest>(
   onWebhook: OnWebhook<Request>
 ) => {
   const receive = makeReceive(options, onWebhook, async ({ body }: Request) => (body ?? "") as WebhookBody)
-  const { maxBodyBytes: bodyLimit = 1048576 } = options
+  const { maxBodyBytes: bodyLimit = 2 ** 20 } = options
   return (fastify: FastifyWebhookInstance<Request>, { path }: { readonly path: string }, done: () => void): void => {
     fastify.removeAllContentTypeParsers()
     fastify.addContentTypeParser("*", { parseAs: "buffer", bodyLimit }, (_request, body, done) => done(null, body))

@@ -28,7 +28,7 @@ export const readHeaders = (headers: WebhookHeaders): ReadonlyArray<string> => {
       check(
         // In an array that is the second value; in a string a character, which has no second one. `Headers` and Node
         // join what is repeated, and only a list of signatures may contain a comma and a space.
-        !found[index] && !value[1]?.[1] && (index > 1 || !/, /.test(value as string)),
+        !(found[index] || value[1]?.[1] || (index < 2 && /, /.test(value as string))),
         "duplicate_header",
         name
       )
@@ -38,6 +38,5 @@ export const readHeaders = (headers: WebhookHeaders): ReadonlyArray<string> => {
   if ((headers as Partial<Iterable<unknown>>)?.[Symbol.iterator]) {
     for (const [name, value] of headers as Iterable<[string, Value]>) add(name, value)
   } else for (const name in headers) add(name, (headers as Record<string, Value>)[name])
-  names.forEach((name, index) => check(found[index], "missing_header", name))
-  return found
+  return names.map((name, index) => found[index] ?? (check(false, "missing_header", name) as never))
 }

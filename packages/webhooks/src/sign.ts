@@ -54,7 +54,7 @@ export const sign = async ({ secret, timestamp, body }: SignOptions): Promise<st
  * @throws {Error} that names `sign`, where the runtime has no `node:crypto`.
  */
 export const signSync = ({ secret, timestamp, body }: SignOptions): string => {
-  if (!nodeCrypto()) throw new Error("no node:crypto: use sign")
+  if (!nodeCrypto()) throw Error("no node:crypto: use sign")
   return makeKey(secret)(isoText(timestamp), readBody(body)) as string
 }
 

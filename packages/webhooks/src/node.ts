@@ -11,6 +11,7 @@ export type { NodeRequest } from "./internal/nodeBody.ts"
 
 /** What is used of a `ServerResponse`. */
 export interface NodeResponse {
+  readonly headersSent?: boolean | undefined
   writeHead(status: number, headers?: Record<string, string>): { end(text?: string): unknown }
 }
 
@@ -45,6 +46,7 @@ export const createHandler = <Request extends NodeRequest>(
   const receive = makeReceive(options, onWebhook, readNodeBody)
   return async (request, response) => {
     const { status, headers, text } = await receive(request)
-    response.writeHead(status, headers).end(text)
+    // Somebody may have answered in the meantime, with a timeout for instance.
+    if (!response.headersSent) response.writeHead(status, headers).end(text)
   }
 }

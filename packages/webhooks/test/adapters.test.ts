@@ -248,6 +248,35 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual(errors.length, 1)
   })
 
+  it("answers 500 also when telling the application fails", async () => {
+    const onError = () => {
+      throw new Error("The log is full")
+    }
+    const url = await start({ secret, onError }, () => {
+      throw new Error("The handler fails")
+    })
+    assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.failed" }))).status, 500)
+  })
+
+  it("answers 500 and does not handle an event when `seen` fails", async () => {
+    const errors: Array<unknown> = []
+    let handled = 0
+    const failure = new Error("The database of ids is down")
+    const options: HandlerOptions = {
+      secret,
+      seen: () => {
+        throw failure
+      },
+      onError: (error) => errors.push(error)
+    }
+    const url = await start(options, () => {
+      handled += 1
+    })
+    assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.accepted" }))).status, 500)
+    assert.deepStrictEqual(errors, [failure])
+    assert.strictEqual(handled, 0)
+  })
+
   it("does not handle an event again that was seen, and tries again after a failure", async () => {
     const ids = new Set<string>()
     let attempts = 0
@@ -327,6 +356,29 @@ describe("a body that was parsed before", () => {
     const start = startExpress(express4, (app) => app.use(express4.json({ type: "application/never" })))
     const url = await start({ secret }, () => {})
     assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.accepted" }))).status, 204)
+  })
+})
+
+describe("a request that somebody else has answered", () => {
+  it.each<[name: string, express: typeof express5]>([
+    ["Express 5", express5],
+    ["Express 4", express4]
+  ])("is left at that by %s", async (_name, express) => {
+    const app = express()
+    // As a middleware for timeouts does.
+    app.use((_request, response, next) => {
+      setTimeout(() => response.status(503).end(), 20)
+      next()
+    })
+    const handler = createExpressHandler({ secret }, () => new Promise((resolve) => setTimeout(resolve, 60)))
+    let ended: Promise<void> | undefined
+    app.use((request, response) => {
+      ended = handler(request, response)
+      ended.catch(() => {})
+    })
+    const url = await listen(app)
+    assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.accepted" }))).status, 503)
+    await ended
   })
 })
 

@@ -59,7 +59,7 @@ export const makeReceive = <Request extends { readonly method?: string | undefin
   read: ReadBody<Request>
 ) => {
   const { verify } = createVerifier(options)
-  const { maxBodyBytes = 1048576, onError = console.error } = options
+  const { maxBodyBytes = 2 ** 20, onError = console.error } = options
 
   return async (request: Request): Promise<Answer> => {
     if (request.method !== "POST") return { status: 405, headers }
@@ -71,9 +71,12 @@ export const makeReceive = <Request extends { readonly method?: string | undefin
       if (!(await options.seen?.(webhook.id))) await onWebhook(webhook, request)
       return { status: 204 }
     } catch (error) {
-      const refusal = !webhook && error instanceof WebhookVerificationError && error
-      const { status = 500, message: text } = refusal || {}
-      if (status > 400) onError(error)
+      const { status = 500, message: text } = !webhook && error instanceof WebhookVerificationError ? error : {}
+      try {
+        if (status > 400) onError(error)
+      } catch {
+        // It has no say in the answer, and there is nobody else to tell.
+      }
       return { status, text }
     }
   }

@@ -1,0 +1,49 @@
+/**
+ * What the documentation site does differently from TypeDoc: the guides come before the packages, links to folders lead to
+ * the README of the folder, links to the first page work from a disk, and state diagrams are tables of arrows, because nothing
+ * on the site is fetched or drawn by a script from elsewhere.
+ */
+import { statSync } from "node:fs"
+import { join } from "node:path"
+import { PageEvent, RendererEvent } from "typedoc"
+
+const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
+const guidesFirst = (project) => {
+  const rank = (child) => (child.name === "Guides" ? 0 : child.isDocument() ? 2 : 1)
+  project.childrenIncludingDocuments?.sort((left, right) => rank(left) - rank(right))
+}
+
+const leadFoldersToTheirPages = (project) => {
+  for (const path of project.files.getMediaPaths()) {
+    if (!isFolder(path)) continue
+    const page = project.files.resolve(project.files.registerAbsolute(join(path, "README.md")).target, project)
+    if (typeof page === "object") project.files.registerReflectionPath(path, page)
+  }
+}
+
+const unescape = (html) => html.replaceAll("&gt;", ">").replaceAll("&lt;", "<").replaceAll("&amp;", "&")
+
+// `a --> b: by` as a row of a table. [*] is where it begins or ends.
+const arrows = (source) => {
+  const rows = Array.from(unescape(source).matchAll(/^\s*(\S+) --> (\S+?)(?:: (.+))?$/gm), ([, from, to, by = ""]) =>
+    [from, to].map((state) => (state === "[*]" ? "" : `<code>${state}</code>`)).concat(by)
+  ).filter(([, to]) => to !== "")
+  const body = rows.map(([from, to, by]) => `<tr><td>${from || "new"}</td><td>→ ${to}</td><td>${by}</td></tr>`)
+  return `<table><thead><tr><th>from</th><th>to</th><th>when</th></tr></thead><tbody>${body.join("")}</tbody></table>`
+}
+
+const diagram = /<pre><code class="mermaid">stateDiagram-v2\n([^]*?)<\/code>[^]*?<\/pre>/g
+
+export const load = (app) => {
+  app.renderer.on(RendererEvent.BEGIN, ({ project }) => {
+    guidesFirst(project)
+    leadFoldersToTheirPages(project)
+  })
+  app.renderer.on(PageEvent.END, (page) => {
+    page.contents = page.contents
+      ?.replaceAll(diagram, (_, source) => arrows(source))
+      .replaceAll('href="../#', 'href="../index.html#')
+      .replaceAll('href="../"', 'href="../index.html"')
+  })
+}

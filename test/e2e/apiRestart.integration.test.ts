@@ -1,0 +1,148 @@
+/**
+ * What the API has promised holds after the process is gone: killed without a word, or stopped.
+ */
+import { randomUUID } from "node:crypto"
+import { mkdtempSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+import { makeCall, readAgreement, signUp, submit } from "./support/client.ts"
+import { databases } from "./support/databases.ts"
+import { secrets, startInVain, startServer } from "./support/server.ts"
+
+const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
+  const folder = mkdtempSync(join(tmpdir(), "govoice-e2e-"))
+  try {
+    return await use(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  }
+}
+
+const stores = [
+  {
+    name: "Postgres",
+    use: async (run: (settings: Record<string, string>) => Promise<void>) => {
+      const { drop, settings } = await databases[0].open()
+      await run(settings).finally(drop)
+    }
+  },
+  {
+    name: "the embedded database",
+    use: (run: (settings: Record<string, string>) => Promise<void>) =>
+      inFolder((folder) => run({ GOVOICE_DATA_DIR: join(folder, "data") }))
+  }
+]
+
+describe.each(stores)("a server that is killed, on $name", ({ use }) => {
+  it("replays what it answered before, makes nothing twice, and knows keys, logins and endpoints", () =>
+    use(async (settings) => {
+      const first = await startServer(settings)
+      const agreement = await readAgreement(first.url)
+      const tenant = await signUp(makeCall(() => first.url, agreement))
+      const keys = Array.from({ length: 40 }, () => randomUUID())
+      const answers = new Map<string, string>()
+      const call = makeCall(() => first.url, agreement)
+      const sending = keys.map(async (key, index) => {
+        await new Promise((resolve) => setTimeout(resolve, index * 2))
+        const answer = await submit(call, tenant.testKey, { headers: { "idempotency-key": key } }).catch(
+          () => undefined
+        )
+        if (answer?.status === 201) answers.set(key, answer.text)
+      })
+      while (answers.size < 10) await new Promise((resolve) => setTimeout(resolve, 1))
+      await first.kill()
+      await Promise.all(sending)
+
+      const second = await startServer(settings)
+      const again = makeCall(() => second.url, agreement)
+      const texts = new Map<string, string>()
+      for (const key of [...keys, ...keys]) {
+        const answer = await submit(again, tenant.testKey, { headers: { "idempotency-key": key } })
+        assert.strictEqual(answer.status, 201)
+        assert.strictEqual(answer.text, answers.get(key) ?? texts.get(key) ?? answer.text)
+        if (answers.has(key) || texts.has(key)) assert.strictEqual(answer.headers.get("idempotent-replayed"), "true")
+        texts.set(key, answer.text)
+      }
+      const path = `/v1/control-plane/organizations/${tenant.organizationId}/invoices?limit=100`
+      const list = await again("GET", path, { auth: tenant.token })
+      assert.lengthOf((list.json as { readonly data: ReadonlyArray<unknown> }).data, keys.length)
+      const endpoint = await again("POST", `/v1/control-plane/webhook-endpoints/${tenant.endpointId}/rotate-secret`, {
+        auth: tenant.token,
+        body: {}
+      })
+      assert.strictEqual(endpoint.status, 200)
+      await second.stop()
+    }))
+})
+
+describe("the data directory of the embedded database", () => {
+  it("is for its owner alone, keeps its secrets, and takes one process at a time", () =>
+    inFolder(async (folder) => {
+      const settings = { GOVOICE_DATA_DIR: join(folder, "data") }
+      const first = await startServer(settings)
+      const tenant = await signUp(makeCall(() => first.url, await readAgreement(first.url)))
+      assert.strictEqual(statSync(join(folder, "data")).mode & 0o777, 0o700)
+      assert.strictEqual(statSync(join(folder, "data", "secrets.json")).mode & 0o777, 0o600)
+
+      const { exitCode, output } = await startInVain(settings)
+      assert.strictEqual(exitCode, 1)
+      assert.include(output, `is in use by process ${first.process.pid}`)
+      assert.strictEqual((await fetch(`${first.url}/readyz`)).status, 200, "the first goes on")
+
+      await first.kill()
+      const second = await startServer(settings)
+      const call = makeCall(() => second.url, await readAgreement(second.url))
+      const account = await call("GET", "/v1/control-plane/account", { auth: tenant.token })
+      assert.strictEqual(
+        account.status,
+        200,
+        "a lock that was left behind holds nobody up, and the secrets are the same"
+      )
+      assert.strictEqual(await second.stop(), 0)
+    }))
+})
+
+describe("settings that cannot be used", () => {
+  it("are all named at once, never with their values, and end the process with 1", async () => {
+    const { exitCode, output } = await startInVain({
+      DATABASE_URL: "mysql://somebody:hidden-password@127.0.0.1/x",
+      GOVOICE_JWT_SECRET: "hidden-and-short",
+      GOVOICE_ENCRYPTION_KEYS: "k1:hidden-key",
+      GOVOICE_RATE_LIMIT_PER_SECOND: "many",
+      GOVOICE_LEASE_MS: "6000",
+      GOVOICE_WEBHOOK_TIMEOUT_MS: "5000",
+      REDIS_URL: "hidden-redis",
+      PORT: "70000"
+    })
+    assert.strictEqual(exitCode, 1)
+    for (const name of [
+      "DATABASE_URL",
+      "GOVOICE_JWT_SECRET",
+      "GOVOICE_ENCRYPTION_KEYS",
+      "GOVOICE_RATE_LIMIT_PER_SECOND",
+      "GOVOICE_LEASE_MS",
+      "REDIS_URL",
+      "PORT"
+    ]) {
+      assert.match(output, new RegExp(`^ {2}- ${name} `, "m"))
+    }
+    assert.notMatch(output, /hidden|somebody|70000|many/)
+  })
+
+  it("are missing secrets, with DATABASE_URL", async () => {
+    const { exitCode, output } = await startInVain({ DATABASE_URL: "postgres://postgres@127.0.0.1:1/x" })
+    assert.strictEqual(exitCode, 1)
+    assert.include(output, "GOVOICE_JWT_SECRET is required")
+    assert.include(output, "GOVOICE_ENCRYPTION_KEYS is required")
+  })
+
+  it("are a database that nobody serves: the process ends, and keeps the password to itself", async () => {
+    const { exitCode, output } = await startInVain({
+      DATABASE_URL: "postgres://postgres:hidden-password@127.0.0.1:1/x",
+      ...secrets
+    })
+    assert.strictEqual(exitCode, 1)
+    assert.notInclude(output, "hidden-password")
+  })
+})

@@ -1,0 +1,114 @@
+/**
+ * The whole API with logging at its most verbose: no secret, no password, no token and no document reaches the log or an
+ * error.
+ */
+import { randomUUID } from "node:crypto"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { create } from "../../apps/server/test/support/TestDatabase.ts"
+import { type Answer, problemOf } from "./support/agreement.ts"
+import { makeCall, password, readAgreement, signUp, submit, type Tenant, until } from "./support/client.ts"
+import { operationsOf, optionsOf } from "./support/operations.ts"
+import { secrets, type Server, startServer } from "./support/server.ts"
+
+describe("a server that logs everything", () => {
+  let database: Awaited<ReturnType<typeof create>>
+  let server: Server
+  beforeAll(async () => {
+    database = await create()
+    server = await startServer({ DATABASE_URL: database.url, ...secrets, GOVOICE_LOG_LEVEL: "Trace" })
+  })
+  afterAll(async () => {
+    await server?.stop()
+    await database?.drop()
+  })
+
+  it("keeps to itself what it was told, whatever goes well or wrong", async () => {
+    const answers: Array<Answer> = []
+    const plain = makeCall(() => server.url, await readAgreement(server.url))
+    const call: typeof plain = async (...request) => {
+      const answer = await plain(...request)
+      answers.push(answer)
+      return answer
+    }
+    const secret = `secret-${randomUUID()}`
+    const xml = `<Faktura><P_2>${secret}</P_2></Faktura>`
+    const tenant: Tenant = await signUp(call)
+    const told = new Set([
+      password,
+      tenant.token,
+      tenant.token.split(".")[2]!,
+      tenant.refreshToken,
+      tenant.testKey,
+      tenant.liveKey,
+      tenant.endpointSecret,
+      secret,
+      ...Object.values(secrets),
+      new URL(database.url).password === "postgres" ? "postgres:postgres" : new URL(database.url).password
+    ])
+
+    const { id } = (await submit(call, tenant.testKey, { body: { invoice_xml: xml, metadata: { note: secret } } }))
+      .json as { readonly id: string }
+    await submit(call, tenant.testKey, { body: { invoice_xml: `<a>${secret}` } })
+    await submit(call, tenant.testKey, { body: { invoice_xml: xml, metadata: { note: [secret] } } })
+    await submit(call, tenant.testKey, { headers: { "gov-sandbox-scenario": secret } })
+    await submit(call, tenant.testKey, { raw: `{"invoice_xml":"${secret}` })
+    await call("POST", "/v1/control-plane/accounts", { body: { email: secret, password: [secret] } })
+    await call("POST", "/v1/control-plane/auth/login", { body: { email: `${secret}@example.com`, password: secret } })
+    await call("POST", "/v1/control-plane/auth/refresh", { body: { refresh_token: secret } })
+    await call("GET", "/v1/me", { auth: `sk_test_${secret}` })
+    await call("GET", "/v1/control-plane/account", { auth: secret })
+    await call("PUT", `/v1/control-plane/organizations/${tenant.organizationId}/gateway-credential`, {
+      auth: tenant.token,
+      body: { token: secret, context_nip: "5265877635" }
+    })
+    await call("POST", `/v1/control-plane/organizations/${tenant.organizationId}/webhook-endpoints`, {
+      auth: tenant.token,
+      body: { url: `https://user:${secret}@example.com`, event_types: ["*"] }
+    })
+    const receiver = await call("POST", `/v1/control-plane/organizations/${tenant.organizationId}/webhook-endpoints`, {
+      auth: tenant.token,
+      body: { url: `https://nowhere.invalid/${secret}`, event_types: ["*"] }
+    })
+    told.add((receiver.json as { readonly secret: string }).secret)
+    await submit(call, tenant.testKey, { body: { invoice_xml: xml } })
+    await until(
+      () => call("GET", `/v1/invoices/${id}/upo`, { auth: tenant.testKey }),
+      ({ status }) => status === 200
+    )
+    await database.run("ALTER SCHEMA public RENAME TO elsewhere")
+    for (const operation of operationsOf(tenant, id)) {
+      const options = optionsOf(operation, { key: tenant.testKey, token: tenant.token })
+      await call(operation.method, operation.path, options)
+    }
+    await database.run("ALTER SCHEMA elsewhere RENAME TO public")
+    for (const operation of operationsOf(tenant, id)) {
+      const options = optionsOf(operation, { key: tenant.testKey, token: tenant.token })
+      const { json } = await call(operation.method, operation.path, options)
+      const made = (json ?? {}) as {
+        readonly secret?: string
+        readonly refresh_token?: string
+        readonly access_token?: string
+      }
+      for (const value of [made.secret, made.refresh_token, made.access_token]) if (value !== undefined) told.add(value)
+    }
+    await server.stop()
+
+    const log = server.output()
+    assert.include(log, "A request failed by a defect", "the log has seen defects")
+    assert.include(log, '"level":"DEBUG"', "the log has seen requests")
+    for (const value of told) {
+      assert.isFalse(log.includes(value), `the log has ${value.slice(0, 12)}… in it: ${around(log, value)}`)
+      for (const answer of answers) {
+        if (answer.status >= 400) assert.isFalse(answer.text.includes(value), problemOf(answer).code)
+      }
+    }
+    assert.notInclude(log, "Faktura")
+    assert.notInclude(log, "Potwierdzenie")
+    assert.notMatch(log, /\$argon2/)
+  })
+})
+
+const around = (text: string, value: string): string => {
+  const at = text.indexOf(value)
+  return text.slice(Math.max(0, at - 200), at + 200)
+}

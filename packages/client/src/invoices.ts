@@ -90,7 +90,6 @@ export const submitInvoice = async (
       { invoice_xml: invoiceXml, metadata },
       { "idempotency-key": idempotencyKey, ...(sandboxScenario && { "gov-sandbox-scenario": sandboxScenario }) }
     ),
-    true,
     idempotencyKey
   )
   return { ...invoice, idempotencyKey }

@@ -4,10 +4,8 @@
  * @module
  */
 import type { CallOptions, ConnectionOptions } from "./connection.ts"
-import type { FetchResponse } from "./fetch.ts"
-import { json, nothing } from "./internal/decode.ts"
-import { jsonParts } from "./internal/jsonParts.ts"
 import { tokenPair } from "./internal/kinds.ts"
+import { operation } from "./internal/operation.ts"
 import { createTransport, type Send } from "./internal/transport.ts"
 import type { Credentials } from "./records.ts"
 
@@ -35,6 +33,14 @@ interface Tokens {
   readonly refreshToken: string
 }
 
+type Spent = Pick<Tokens, "refreshToken">
+
+type Exchange<I, O> = (connection: ControlPlaneConnection, input: I, options?: CallOptions) => Promise<O>
+
+const enter: Exchange<Credentials, Tokens> = /* @__PURE__ */ operation("POST", "auth/login", tokenPair)
+const exchange: Exchange<Spent, Tokens> = /* @__PURE__ */ operation("POST", "auth/refresh", tokenPair)
+const leave: Exchange<Spent, void> = /* @__PURE__ */ operation("POST", "auth/logout")
+
 /**
  * A way to the control plane, for functions such as `createOrganization`.
  *
@@ -53,40 +59,34 @@ export const createSession = (options: ConnectionOptions): Session => {
   let tokens: Tokens | undefined
   let refreshing: Promise<void> | undefined
 
-  const send = createTransport(options)
-  const auth = <A>(
-    action: string,
-    body: object,
-    read: (response: FetchResponse) => Promise<A>,
-    options?: CallOptions
-  ) => send(`/control-plane/auth/${action}`, read, options, jsonParts("POST", body), true)
-  const readTokens = json<Tokens>(tokenPair)
+  const send = createTransport(
+    options,
+    () => tokens?.accessToken,
+    async ({ code }, refused) => {
+      if (code !== "missing_access_token" || !tokens) return false
+      if (tokens.accessToken === refused) {
+        await (refreshing ??= refresh(tokens).finally(() => {
+          refreshing = undefined
+        }))
+      }
+      return true
+    }
+  )
+  const connection = { "~send": send }
 
   const refresh = async (spent: Tokens) => {
-    const renewed = await auth("refresh", { refresh_token: spent.refreshToken }, readTokens)
+    const renewed = await exchange(connection, { refreshToken: spent.refreshToken })
     // Unless somebody has logged in or out in the meantime.
     if (tokens === spent) tokens = renewed
   }
 
   return {
-    "~send": createTransport(
-      options,
-      () => tokens?.accessToken,
-      async ({ code }, refused) => {
-        if (code !== "missing_access_token" || !tokens) return false
-        if (tokens.accessToken === refused) {
-          await (refreshing ??= refresh(tokens).finally(() => {
-            refreshing = undefined
-          }))
-        }
-        return true
-      }
-    ),
+    ...connection,
     login: async (credentials, options) => {
-      tokens = await auth("login", credentials, readTokens, options)
+      tokens = await enter(connection, credentials, options)
     },
     logout: async (options) => {
-      if (tokens) await auth("logout", { refresh_token: tokens.refreshToken }, nothing, options)
+      if (tokens) await leave(connection, { refreshToken: tokens.refreshToken }, options)
       tokens = undefined
     }
   }

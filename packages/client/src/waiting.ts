@@ -45,8 +45,8 @@ const waitUntil = async (
   try {
     return await bounded(deadlineMs, signal, async (signal) => {
       const bounds = { signal, timeoutMs }
-      for (let pauseMs = 250; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
-        let delayMs = pauseMs * (0.5 + Math.random() / 2)
+      for (let pauseMs = 500; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
+        let delayMs = pauseMs * Math.random()
         try {
           const seen = await (invoice ? getInvoice(connection, invoice.id, bounds) : begin(bounds))
           if (seen.updatedAt !== invoice?.updatedAt) void tell(onProgress, seen)
@@ -71,8 +71,8 @@ const waitUntil = async (
  *
  * **Details**
  *
- * Asks at once, then after a quarter of a second, then less and less often, every five seconds in the end. Failures
- * that may pass are waited out.
+ * Asks at once, then within half a second, then less and less often, within five seconds in the end. Once the invoice
+ * was seen, failures that may pass are waited out.
  *
  * @throws {TimeoutError} with the `invoice` as it was last seen; waiting may go on later.
  * @throws {AnyGovoiceError} what asking fails with for good, such as an `ApiError` `invoice_not_found`.

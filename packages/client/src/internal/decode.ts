@@ -47,13 +47,8 @@ export const decode = (kind: Kind, text: string): unknown => {
   return value
 }
 
-/** Reads an answer that is JSON of this kind. */
+/** Reads an answer that is JSON of this kind. One without content is of the empty kind, and undefined. */
 export const json =
   <A>(kind: Kind) =>
   async (response: FetchResponse): Promise<A> =>
     decode(kind, await response.text()) as A
-
-/** Reads an answer without content. */
-export const nothing = async (response: FetchResponse): Promise<void> => {
-  await response.text()
-}

@@ -5,7 +5,7 @@
  */
 import type { CallOptions } from "../connection.ts"
 import type { ControlPlaneConnection } from "../session.ts"
-import { json, type Kind, nothing } from "./decode.ts"
+import { json, type Kind } from "./decode.ts"
 import { jsonParts } from "./jsonParts.ts"
 import { fill, wire } from "./paths.ts"
 import type { RequestParts } from "./transport.ts"
@@ -15,9 +15,9 @@ import type { RequestParts } from "./transport.ts"
  * the method has one, and the bounds of the call. Without a kind its answer has no content.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its signature is written beside its path
-export const operation = <F>(method: RequestParts["method"], path: string, kind?: Kind): F =>
+export const operation = <F>(method: RequestParts["method"], path: string, kind: Kind = ""): F =>
   ((session: ControlPlaneConnection, ...rest: Array<unknown>) => {
     const filled = fill(path, rest)
     const parts = method.startsWith("P") ? jsonParts(method, wire(rest.shift() ?? {})) : { method }
-    return session["~send"](filled, kind ? json(kind) : nothing, rest[0] as CallOptions, parts)
+    return session["~send"](filled, json(kind), rest[0] as CallOptions, parts)
   }) as F

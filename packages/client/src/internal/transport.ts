@@ -23,15 +23,14 @@ export interface RequestParts {
 /**
  * What a connection has for the functions of this package. Programs do not call it: it may change in any release.
  *
- * Makes a call: a path without `/v1`, how its answer is read, and the bounds that the caller set. The key is the one in
- * the headers. A POST is sent once, unless it says that it does no harm to send it twice.
+ * Makes a call: a path without `/v1`, how its answer is read, the bounds that the caller set, and the key that is among
+ * the headers. What might make something twice is sent once: a POST without a key, but for logins.
  */
 export type Send = <A>(
   path: string,
   read: (response: FetchResponse) => Promise<A>,
   options?: CallOptions,
   parts?: RequestParts,
-  isRepeatable?: boolean,
   idempotencyKey?: string
 ) => Promise<A>
 
@@ -67,7 +66,6 @@ export const createTransport = (
     read,
     { signal, timeoutMs = longestAttemptMs, deadlineMs = longestCallMs } = {},
     parts = { method: "GET" },
-    isRepeatable = parts.method !== "POST",
     idempotencyKey
   ) => {
     const expires = performance.now() + deadlineMs
@@ -78,6 +76,7 @@ export const createTransport = (
       idempotencyKey,
       requestId: undefined
     }
+    const mayRepeat = parts.method !== "POST" || !!idempotencyKey || path.includes("auth")
     let delayMs = 0
 
     const attempt = async (signal: PlatformSignal, again: Renew | null | undefined = renew) => {
@@ -113,7 +112,7 @@ export const createTransport = (
         if (error.attempts) throw error
 
         const { retryAfterMs, retryable, status } = error
-        const again = retryable && (isRepeatable || status === 429)
+        const again = retryable && (mayRepeat || status === 429)
         delayMs = retryAfterMs ?? Math.random() * Math.min(8000, 250 * 2 ** info.attempts)
         // Whether a request without an answer arrived is not known.
         Object.assign(error, info, { retryable: status ? retryable : again })

@@ -105,7 +105,7 @@ for (const database of databases) {
   layer(database.layer, { timeout: "60 seconds" })(`InvoiceWorker (${database.name})`, (it) => {
     const test = <R>(
       name: string,
-      services: Layer.Layer<R, never, Layer.Services<typeof database.layer> | Layer.Success<typeof database.layer>>,
+      services: Layer.Layer<R, never, Layer.Success<typeof database.layer>>,
       body: () => Effect.Effect<void, unknown, R | SqlClient.SqlClient>
     ) =>
       it.effect(name, () =>

@@ -1,0 +1,236 @@
+import { assert, layer } from "@effect/vitest"
+import type { DispatchRequest, Outcome } from "@govoice/dispatcher"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import * as DeliveryQueue from "../../src/engine/DeliveryQueue.ts"
+import * as DeliveryWorker from "../../src/engine/DeliveryWorker.ts"
+import * as Timers from "../../src/engine/Timers.ts"
+import * as Wakeups from "../../src/engine/Wakeups.ts"
+import { KeyRing } from "../../src/security/KeyRing.ts"
+import type { SettingsShape } from "../../src/settings/Settings.ts"
+import { databases } from "../support/TestDatabase.ts"
+import * as Fake from "./support/FakeDispatcher.ts"
+import * as Plant from "./support/Plant.ts"
+import * as TestSettings from "./support/TestSettings.ts"
+
+const count = (condition: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly n: number }>`
+      SELECT count(*)::int AS n FROM deliveries WHERE ${sql.literal(condition)}
+    `
+    return row!.n
+  })
+
+const eventually = <E, R>(what: string, withinMs: number, check: Effect.Effect<boolean, E, R>) =>
+  Effect.gen(function* () {
+    const deadline = Date.now() + withinMs
+    while (!(yield* check)) {
+      if (Date.now() > deadline) assert.fail(`Waited in vain: ${what}`)
+      yield* Effect.sleep(10)
+    }
+  })
+
+for (const database of databases) {
+  layer(database.layer, { timeout: "60 seconds", excludeTestServices: true })(
+    `DeliveryWorker (${database.name})`,
+    (it) => {
+      /** Starts a worker on the database of the suite, and says how to stop it. */
+      const start = Effect.fnUntraced(function* (
+        answer: (request: DispatchRequest) => Effect.Effect<Outcome>,
+        changes: Partial<SettingsShape> = {}
+      ) {
+        const dispatcher = Fake.make(answer)
+        const worker = DeliveryWorker.layer.pipe(
+          Layer.provide([DeliveryQueue.layer, Timers.layer, dispatcher.layer]),
+          Layer.provideMerge(Wakeups.layer),
+          Layer.provide([Layer.succeed(KeyRing)(Plant.keyRing), TestSettings.layer(changes)])
+        )
+        const scope = yield* Scope.make()
+        const context = yield* Layer.buildWithScope(Layer.fresh(worker), scope)
+        const { wake } = yield* Effect.provide(Wakeups.Wakeups, context)
+        return { requests: dispatcher.requests, wake: wake("deliveries"), stop: Scope.close(scope, Exit.void) }
+      })
+
+      it.effect("delivers as soon as it is woken", () =>
+        Effect.gen(function* () {
+          yield* Plant.clear
+          const worker = yield* start(() => Effect.succeed(Fake.delivered))
+          yield* Effect.sleep(100)
+          yield* Plant.backlog(1)
+          const begun = Date.now()
+          yield* worker.wake
+          yield* eventually(
+            "the delivery",
+            800,
+            Effect.map(count("status = 'succeeded'"), (n) => n === 1)
+          )
+          assert.isBelow(Date.now() - begun, 500)
+          yield* worker.stop
+        })
+      )
+
+      it.effect("goes on at once with a backlog that only a sweep found", () =>
+        Effect.gen(function* () {
+          yield* Plant.clear
+          const worker = yield* start(() => Effect.succeed(Fake.delivered))
+          yield* Effect.sleep(50)
+          yield* Effect.forEach(Array.from({ length: 12 }), () => Plant.backlog(50))
+          yield* eventually(
+            "the backlog",
+            8000,
+            Effect.map(count("due_at IS NOT NULL"), (n) => n === 0)
+          )
+          assert.strictEqual(worker.requests.length, 600)
+          yield* worker.stop
+        })
+      )
+
+      it.effect("keeps to its own bound, to that of an organization, and delivers everything", () =>
+        Effect.gen(function* () {
+          yield* Plant.clear
+          const inFlight = new Map<string, number>()
+          let most = 0
+          let mostOfOne = 0
+          const answer = ({ url }: DispatchRequest) =>
+            Effect.gen(function* () {
+              const now = (inFlight.get(url) ?? 0) + 1
+              inFlight.set(url, now)
+              mostOfOne = Math.max(mostOfOne, now)
+              most = Math.max(
+                most,
+                [...inFlight.values()].reduce((sum, n) => sum + n, 0)
+              )
+              yield* Effect.sleep(5)
+              inFlight.set(url, inFlight.get(url)! - 1)
+              return Fake.delivered
+            })
+          for (let n = 0; n < 8; n++) {
+            const id = yield* Plant.organization
+            const endpoint = yield* Plant.endpoint(id, { url: `https://example.com/${n}` })
+            yield* Plant.deliveries(id, endpoint, 20)
+          }
+          const changes = { tenantConcurrency: 3, workerConcurrency: 12 }
+          const workers = yield* Effect.all([start(answer, changes), start(answer, changes)])
+          yield* eventually(
+            "the deliveries",
+            20_000,
+            Effect.map(count("status = 'succeeded'"), (n) => n === 160)
+          )
+          assert.strictEqual(mostOfOne, 3)
+          assert.isAtMost(most, 24)
+          assert.isAbove(most, 12)
+          yield* Effect.forEach(workers, ({ stop }) => stop)
+        })
+      )
+
+      it.effect("does not let one endpoint that hangs hold up the others of its organization", () =>
+        Effect.gen(function* () {
+          yield* Plant.clear
+          const organizationId = yield* Plant.organization
+          const slow = yield* Plant.endpoint(organizationId, { url: "https://example.com/slow" })
+          const quick = yield* Plant.endpoint(organizationId, { url: "https://example.com/quick" })
+          yield* Plant.deliveries(organizationId, slow, 100)
+          const worker = yield* start(({ url }) =>
+            url.endsWith("slow") ? Effect.delay(Effect.succeed(Fake.delivered), 3000) : Effect.succeed(Fake.delivered)
+          )
+          yield* eventually(
+            "the slow ones",
+            2000,
+            Effect.map(count("status = 'delivering'"), (n) => n === 5)
+          )
+          yield* Plant.deliveries(organizationId, quick, 50)
+          const begun = Date.now()
+          yield* worker.wake
+          yield* eventually(
+            "the quick ones",
+            2500,
+            Effect.map(count("status = 'succeeded'"), (n) => n === 50)
+          )
+          assert.isBelow(Date.now() - begun, 2000)
+          yield* worker.stop
+        })
+      )
+
+      it.effect("tries again at the time it wrote down, until an attempt succeeds", () =>
+        Effect.gen(function* () {
+          yield* Plant.clear
+          const { endpoints, id } = yield* Plant.backlog(1)
+          const times: Array<number> = []
+          const { webhooks } = TestSettings.settings()
+          const worker = yield* start(
+            () =>
+              Effect.sync(() => {
+                times.push(Date.now())
+                return times.length < 4 ? Fake.refused(503) : Fake.delivered
+              }),
+            { webhooks: { ...webhooks, waits: [100, 200, 400] } }
+          )
+          yield* eventually(
+            "the last attempt",
+            5000,
+            Effect.map(count("status = 'succeeded'"), (n) => n === 1)
+          )
+          const waits = times.slice(1).map((time, index) => time - times[index]!)
+          for (const [index, least] of [80, 160, 320].entries()) {
+            assert.isAtLeast(waits[index]!, least)
+            // A sweep would be a second late: these were due to the millisecond.
+            assert.isBelow(waits[index]!, least * 1.5 + 250)
+          }
+          assert.strictEqual(yield* count("attempt_count = 4 AND claims = 4 AND last_http_status = 204"), 1)
+          assert.deepStrictEqual(yield* Plant.inFlight(id), { counted: {}, actual: {} })
+          assert.strictEqual(endpoints.length, 1)
+          yield* worker.stop
+        })
+      )
+
+      it.effect("lets what is in flight end when it is stopped, settles it, and claims nothing more", () =>
+        Effect.gen(function* () {
+          yield* Plant.clear
+          const { id } = yield* Plant.backlog(100)
+          const worker = yield* start(() => Effect.delay(Effect.succeed(Fake.delivered), 400))
+          yield* eventually(
+            "the attempts",
+            2000,
+            Effect.map(count("status = 'delivering'"), (n) => n === 10)
+          )
+          yield* worker.stop
+          const sent = worker.requests.length
+          assert.strictEqual(yield* count("status = 'delivering'"), 0)
+          assert.strictEqual(yield* count("status = 'succeeded'"), sent)
+          assert.isAtMost(sent, 20)
+          assert.deepStrictEqual(yield* Plant.inFlight(id), { counted: {}, actual: {} })
+          yield* Effect.sleep(100)
+          assert.strictEqual(worker.requests.length, sent)
+        })
+      )
+
+      it.effect("takes over from a worker that was lost when its lease runs out", () =>
+        Effect.gen(function* () {
+          yield* Plant.clear
+          const { id } = yield* Plant.backlog(30)
+          const sql = yield* SqlClient.SqlClient
+          const lost = yield* Effect.provide(DeliveryQueue.DeliveryQueue, Layer.fresh(DeliveryQueue.layer))
+          const { deliveries } = yield* lost.claim({ limit: 10, perOrganization: 10, leaseMs: 700 })
+          assert.strictEqual(deliveries.length, 10)
+          const worker = yield* start(() => Effect.succeed(Fake.delivered))
+          yield* Effect.sleep(300)
+          // The bound of the organization is used up by the one that was lost.
+          assert.strictEqual(worker.requests.length, 0)
+          yield* eventually(
+            "all of it",
+            5000,
+            Effect.map(count("status = 'succeeded'"), (n) => n === 30)
+          )
+          assert.strictEqual(worker.requests.length, 30)
+          const [row] = yield* sql<{ readonly n: number }>`
+            SELECT count(*)::int AS n FROM deliveries WHERE attempt_count = 2 AND claims = 3
+          `
+          assert.strictEqual(row!.n, 10)
+          assert.deepStrictEqual(yield* Plant.inFlight(id), { counted: {}, actual: {} })
+          yield* worker.stop
+        })
+      )
+    }
+  )
+}

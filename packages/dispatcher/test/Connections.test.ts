@@ -191,7 +191,7 @@ describe("Connections", () => {
 
   it("are not kept when they are older than 5 minutes", async () => {
     const receiver = await serveHttp()
-    const { send } = dispatcher()
+    const { close, send } = dispatcher()
     const url = `http://name.test:${receiver.port}/`
     await send({ url, body: "" })
     await send({ url, body: "" })
@@ -200,6 +200,10 @@ describe("Connections", () => {
     await send({ url, body: "" })
     assert.strictEqual(receiver.connections, 2)
     await until(() => receiver.open === 1, "the old connection to close")
+    await send({ url, body: "" })
+    assert.strictEqual(receiver.connections, 2)
+    await close()
+    await until(() => receiver.open === 0, "the new connection to close")
   })
 
   it("are shared by an address and its mapped form", async () => {

@@ -103,6 +103,10 @@ export class Engine {
     return this.#targets.choose(attempt, addresses)
   }
 
+  use(target: Target): void {
+    this.#targets.use(target)
+  }
+
   forget(target: Target): void {
     this.#targets.forget(target)
   }

@@ -125,6 +125,8 @@ export class Target {
 
   #open(): Connection | undefined {
     if (this.connections.size >= this.engine.maxConnections) return undefined
+    // It was forgotten if the last connection it had has just turned out to be of no use.
+    this.engine.use(this)
     const connection = new Connection(this)
     this.connections.add(connection)
     this.engine.instruments.move("connections", 1)

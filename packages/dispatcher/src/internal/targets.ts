@@ -35,11 +35,12 @@ export class Targets {
       if (score === 3) break
     }
     if (chosen === undefined) throw new TypeError("There is no address to choose from")
-    this.#use(chosen)
+    this.use(chosen)
     return chosen
   }
 
-  #use(target: Target): void {
+  /** Keeps a target, as the one that was used last. */
+  use(target: Target): void {
     const known = this.#targets.delete(target.key)
     this.#targets.set(target.key, target)
     if (known) return

@@ -92,7 +92,8 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     assert.strictEqual(bin, "govoice")
     const help = govoice(["--help"])
     assert.strictEqual(help.status, 0)
-    for (const name of ["serve", "migrate", "doctor", "account", "keys", "settings"]) assert.include(help.stdout, name)
+    for (const name of ["serve", "migrate", "doctor", "account", "keys", "prune", "settings"])
+      assert.include(help.stdout, name)
   })
 
   it("starts in an empty folder, is ready, and stops when asked", async () => {
@@ -118,7 +119,11 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
 
     const meanwhile = govoice(["migrate"])
     assert.strictEqual(meanwhile.status, 1)
-    assert.include(meanwhile.stderr, `Process ${server.process.pid} is using the data directory`)
+    assert.include(meanwhile.stderr, `is in use by process ${server.process.pid}`)
+    assert.include(govoice(["doctor"]).stdout, `in use by process ${server.process.pid}`)
+    const second = govoice(["serve"])
+    assert.strictEqual(second.status, 1)
+    assert.include(second.stderr + second.stdout, "in use by")
     assert.strictEqual(await stop(server), 0)
   })
 
@@ -145,6 +150,22 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     )
     const { status, stdout } = govoice(["doctor"], { ...secrets, GOVOICE_DATA_DIR: "memory" })
     assert.strictEqual(status, 0, stdout)
+  })
+
+  it("stores anew under a new key, after which the old one is not needed", () => {
+    const kept = JSON.parse(readFileSync(join(folder, ".govoice/secrets.json"), "utf8")) as Record<string, string>
+    const old = kept["GOVOICE_ENCRYPTION_KEYS"]!
+    const [, line = ""] = govoice(["keys", "generate", "--id", "k2"]).stdout.split("\n")
+    const both = { GOVOICE_ENCRYPTION_KEYS: `${line.slice("GOVOICE_ENCRYPTION_KEYS=".length)},${old}` }
+    const rotated = govoice(["keys", "rotate-encryption"], both)
+    assert.strictEqual(rotated.status, 0, rotated.stderr)
+    assert.match(rotated.stdout, /^\d+ values were stored anew, under k2\.$/m)
+    assert.include(govoice(["doctor"], both).stdout, "ok    keys")
+  })
+
+  it("removes what has been finished for long, of which there is nothing yet", () => {
+    const { status, stdout } = govoice(["prune"])
+    assert.deepStrictEqual([status, stdout.match(/ 0$/gm)?.length], [0, 2])
   })
 
   it("completes its commands in a shell", () => {

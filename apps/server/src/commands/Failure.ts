@@ -12,7 +12,11 @@ import { CliError } from "effect/cli"
  * @category errors
  * @since 0.1.0
  */
-export class Failure extends Data.TaggedError("Failure")<{ readonly message: string }> {
+export class Failure extends Data.TaggedError("Failure")<{
+  readonly message: string
+  /** Who holds the embedded database, when that is what stood in the way. */
+  readonly holder?: string
+}> {
   override get [CliError.userMessage](): string {
     return this.message
   }

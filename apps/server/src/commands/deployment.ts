@@ -6,10 +6,10 @@
 import { Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Database from "../database/Database.ts"
+import { DataDirInUse } from "../database/DataDirLock.ts"
 import * as Migrations from "../database/Migrations.ts"
 import { InvalidSettings, read, type SettingsShape } from "../settings/Settings.ts"
 import { Failure } from "./Failure.ts"
-import * as SoleUse from "./SoleUse.ts"
 
 /**
  * The environment variables of the process.
@@ -36,6 +36,12 @@ export const settings = (environment: Environment): Effect.Effect<SettingsShape,
   })
 
 const unreachable = (database: SettingsShape["database"], cause: unknown): Failure => {
+  if (cause instanceof DataDirInUse) {
+    return new Failure({
+      holder: cause.holder,
+      message: `${cause.dataDir} is in use by ${cause.holder}. The embedded database belongs to one process at a time: stop the server first, or use its API.`
+    })
+  }
   const reason = cause instanceof Error ? cause.message : String(cause)
   const remedy = database._tag === "Postgres" ? "Check DATABASE_URL and that Postgres runs" : "Check GOVOICE_DATA_DIR"
   return new Failure({ message: `The database did not do what it was asked: ${reason}\n${remedy}: govoice doctor.` })
@@ -51,14 +57,11 @@ export const onDatabase = <A, E, R>(
   { database }: SettingsShape,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>> => {
-  const dataDir = database._tag === "Embedded" ? database.dataDir : undefined
-  const connected = Layer.build(Database.layerClient(database)).pipe(
-    Effect.mapError((cause) => unreachable(database, cause))
-  )
-  return Effect.gen(function* () {
-    if (dataDir !== undefined) yield* SoleUse.take(dataDir)
-    return yield* Effect.provide(effect, yield* connected)
-  }).pipe(Effect.scoped) as Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>>
+  return Layer.build(Database.layerClient(database)).pipe(
+    Effect.mapError((cause) => unreachable(database, cause)),
+    Effect.flatMap((client) => Effect.provide(effect, client)),
+    Effect.scoped
+  ) as Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>>
 }
 
 /**

@@ -7,7 +7,6 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { serve as start } from "../process/serve.ts"
 import * as deployment from "./deployment.ts"
-import * as SoleUse from "./SoleUse.ts"
 
 /**
  * The command, for these environment variables. It ends when the server has begun to start, which goes on by itself.
@@ -20,8 +19,7 @@ export const serve = (environment: deployment.Environment) =>
     "serve",
     {},
     Effect.fnUntraced(function* () {
-      const { database } = yield* deployment.settings(environment)
-      if (database._tag === "Embedded" && database.dataDir !== undefined) yield* SoleUse.takeForGood(database.dataDir)
+      yield* deployment.settings(environment)
       start(environment)
     })
   ).pipe(

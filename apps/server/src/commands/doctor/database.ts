@@ -4,14 +4,14 @@
  * @since 0.1.0
  */
 import { Clock, Effect } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { find as findSecrets } from "../../settings/DeploymentSecrets.ts"
 import type { SettingsShape } from "../../settings/Settings.ts"
 import { onDatabase } from "../deployment.ts"
+import { Failure } from "../Failure.ts"
 import { isCurrent } from "../migrate.ts"
-import * as SoleUse from "../SoleUse.ts"
 import { fault, type Finding, ok, warning } from "./Finding.ts"
 
 // The statements are written for it, and every test runs on it.
@@ -99,24 +99,18 @@ const examine = Effect.fnUntraced(function* (settings: SettingsShape) {
   return found
 })
 
-const inUse = (pid: number): ReadonlyArray<Finding> => [
-  ok("database", `in use by process ${pid}; ask that server: GET /readyz`)
-]
-
 const untouched: ReadonlyArray<Finding> = [ok("database", "embedded, and made when the server starts")]
 
-const failed = (
-  settings: SettingsShape,
-  error: SqlError.SqlError | { readonly message: string }
-): ReadonlyArray<Finding> => [
-  fault(
-    "database",
-    error.message.split("\n")[0]!,
-    settings.database._tag === "Postgres"
-      ? "Check host, port, user, password and name in DATABASE_URL, and that Postgres runs and lets this machine in."
-      : "Check GOVOICE_DATA_DIR, and that it is the data directory of Govoice."
-  )
-]
+const failed = (settings: SettingsShape, error: { readonly message: string }): Finding =>
+  error instanceof Failure && error.holder !== undefined
+    ? ok("database", `in use by ${error.holder}; ask that server: GET /readyz`)
+    : fault(
+        "database",
+        error.message.split("\n")[0]!,
+        settings.database._tag === "Postgres"
+          ? "Check host, port, user, password and name in DATABASE_URL, and that Postgres runs and lets this machine in."
+          : "Check GOVOICE_DATA_DIR, and that it is the data directory of Govoice."
+      )
 
 /**
  * Looks at the database of these settings.
@@ -130,11 +124,9 @@ export const check = (settings: SettingsShape): Effect.Effect<ReadonlyArray<Find
     if (database._tag === "Embedded") {
       if (database.dataDir === undefined || !existsSync(join(database.dataDir, "postgres")))
         return Effect.succeed(untouched)
-      const pid = SoleUse.holder(database.dataDir)
-      if (pid !== undefined) return Effect.succeed(inUse(pid))
     }
     return onDatabase(settings, examine(settings)).pipe(
       Effect.timeout("20 seconds"),
-      Effect.catch((error) => Effect.succeed(failed(settings, error)))
+      Effect.catch((error) => Effect.succeed([failed(settings, error)]))
     )
   })

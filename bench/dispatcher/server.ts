@@ -22,7 +22,7 @@ process.once("message", ({ certificate, scheme }: Start) => {
   server.keepAliveTimeout = 60_000
   server.listen(0, "127.0.0.1", () => {
     process.send!({ port: (server.address() as AddressInfo).port })
-    process.on("message", () => process.send!({ connections, cpu: process.cpuUsage() }))
+    process.on("message", () => process.send!({ connections }))
   })
 })
 process.once("disconnect", () => process.exit())

@@ -189,7 +189,7 @@ export type Phase = "guard" | "lookup" | "queue" | "connect" | "tls" | "response
  * **Gotchas**
  *
  * Never show this to those who chose the URL: `code`, `address` and timings tell them what your network looks like from
- * inside. `Outcome.describe` is for them.
+ * inside. `describe` is for them.
  *
  * @category models
  * @since 0.1.0

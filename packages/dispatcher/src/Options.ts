@@ -18,8 +18,8 @@ export type Cidr = string
  * **Details**
  *
  * Receives a lowercase ASCII name without a trailing dot, never an IP address, and gives all addresses as text, the
- * preferred one first. `signal` is aborted when nobody waits for the answer any more. An empty answer and a rejection
- * are both a failed lookup, which can be retried.
+ * preferred one first. `signal` is aborted when nobody waits for the answer any more. An empty answer, one of more
+ * than 256 addresses and a rejection are a failed lookup, which can be retried.
  *
  * **Gotchas**
  *

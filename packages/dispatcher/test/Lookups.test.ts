@@ -136,6 +136,16 @@ describe("A lookup", () => {
     assert.strictEqual(receiver.connections, 0)
   })
 
+  it("with thousands of answers has failed, one with many has not", async () => {
+    const receiver = await serveHttp()
+    const url = `http://name.test:${receiver.port}/`
+    const answers = Array.from({ length: 4_000 }, (_, index) => `127.0.${Math.floor(index / 250)}.${(index % 250) + 1}`)
+    assert.deepEqual(stable(await sendOnce(url, { resolve: async () => answers.slice(0, 257) })), failed("dns", false))
+    assert.deepEqual(stable(await sendOnce(url, { resolve: async () => answers })), failed("dns", false))
+    assert.strictEqual(receiver.connections, 0)
+    assert.deepEqual(stable(await sendOnce(url, { resolve: async () => answers.slice(0, 256) })), delivered())
+  })
+
   it("by a resolver that throws instead of rejecting has failed", async () => {
     const outcome = await sendOnce("http://name.test/", {
       resolve: () => {

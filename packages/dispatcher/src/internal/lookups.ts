@@ -21,6 +21,9 @@ type Waiter = (answer: Answer) => void
 /** How old a lookup may be that somebody joins, in milliseconds. One that hangs is asked again after this. */
 const maxAgeMs = 5_000
 
+/** How many addresses an answer may have. Judging thousands for every attempt would keep the program from anything else. */
+const maxAnswers = 256
+
 class Lookup {
   readonly startedAt = performance.now()
   readonly waiters = new Set<Waiter>()
@@ -97,6 +100,7 @@ export class Lookups {
 /** All of them have to pass: a name that points to a public and to a private address is an attack, or a mistake. */
 const judgeAnswers = (policy: Policy, answers: unknown): Answer => {
   if (!Array.isArray(answers) || answers.length === 0) return { _tag: "Failed", code: "ENODATA" }
+  if (answers.length > maxAnswers) return { _tag: "Failed", code: "GOVOICE_TOO_MANY_ANSWERS" }
   const addresses = new Set<string>()
   for (const answer of answers) {
     const judged = judgeText(policy, answer)

@@ -229,7 +229,8 @@ describe("makeDispatcher", () => {
     ["onConnect", { onConnect: true }],
     ["onAttempt", { onAttempt: {} }],
     ["tls.ca", { tls: { ca: "-----BEGIN CERTIFICATE-----\nnothing\n-----END CERTIFICATE-----" } }],
-    ["tls.ca", { tls: { ca: [1] } }]
+    ["tls.ca", { tls: { ca: [1] } }],
+    ["tls", { tls: "-----BEGIN CERTIFICATE-----" }]
   ] as const) {
     it(`throws on an option that cannot be read, and names it: ${JSON.stringify(options)}`, () => {
       assert.throws(() => makeDispatcher(options as unknown as DispatcherOptions), DispatcherError, what)

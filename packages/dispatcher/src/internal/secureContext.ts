@@ -7,6 +7,9 @@ import type { TlsOptions } from "../Options.ts"
 const minVersion = "TLSv1.2"
 
 export const secureContext = (options: TlsOptions | undefined): tls.SecureContext => {
+  if (options !== undefined && (typeof options !== "object" || options === null)) {
+    throw new DispatcherError("invalid_options", "tls is not an object")
+  }
   const ca = options?.ca
   if (ca === undefined) return tls.createSecureContext({ minVersion })
   try {

@@ -24,6 +24,7 @@ export interface Dependency {
 const permissive = new Set([
   "0BSD",
   "Apache-2.0",
+  "BSD",
   "BSD-2-Clause",
   "BSD-3-Clause",
   "BlueOak-1.0.0",
@@ -38,12 +39,14 @@ const permissive = new Set([
 // Ask for the source of changes to their own files. We change none and publish none.
 const forTools = new Set(["MPL-2.0"])
 
-// `OR` leaves the choice to us; whatever is written in another way is looked at by a person.
+// `OR` leaves the choice to us, `AND` does not; whatever is written in another way is looked at by a person.
 const isAllowed = ({ licence, use }: Dependency): boolean =>
   licence
     .replaceAll(/[()]/g, "")
     .split(" OR ")
-    .some((choice) => permissive.has(choice) || (use === "tool" && forTools.has(choice)))
+    .some((choice) =>
+      choice.split(" AND ").every((part) => permissive.has(part) || (use === "tool" && forTools.has(part)))
+    )
 
 /** Those whose licence may not be used so. */
 export const refused = (dependencies: ReadonlyArray<Dependency>): ReadonlyArray<Dependency> =>

@@ -1,9 +1,11 @@
 /**
- * A webhook receiver that handles each event once: it verifies what arrives, hands new events on, writes them down, and
- * answers 204 only then. The service sends again what was not answered so, and what was written down is not handled
- * again, also after the process was killed.
+ * A webhook receiver that loses no event: it verifies what arrives, hands new events on, writes them down, and answers
+ * 204 only then. The service sends again what was not answered so, and what was written down is not handled again, also
+ * after the process was killed. Killed between the two, it hands an event on a second time: only work that is written
+ * down in the same transaction as its id is done exactly once.
  */
 import type { VerifiedWebhook } from "@govoice/webhooks"
+import { createVerifier } from "@govoice/webhooks"
 import { createHandler } from "@govoice/webhooks/node"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -41,6 +43,8 @@ export interface Receiver {
 
 export const startReceiver = async (options: ReceiverOptions): Promise<Receiver> => {
   const { secret, secrets = secret === undefined ? [] : [secret], port = 0, host = "127.0.0.1" } = options
+  // A secret that cannot be one is refused before there is anything to close.
+  if (typeof secrets !== "function" && secrets.length > 0) createVerifier({ secrets })
   const journal = await Journal.open(options.dataDir)
 
   // The same event may arrive twice at a time: the second waits for what becomes of the first.
@@ -67,9 +71,15 @@ export const startReceiver = async (options: ReceiverOptions): Promise<Receiver>
   }
 
   const server = createServer((request, response) => {
-    const secrets = current()
-    if (secrets.length === 0) response.writeHead(503, { connection: "close" }).end()
-    else void handlerOf(secrets)(request, response)
+    try {
+      const secrets = current()
+      if (secrets.length === 0) response.writeHead(503, { connection: "close" }).end()
+      else void handlerOf(secrets)(request, response)
+    } catch (error) {
+      // Secrets that cannot be read, or that cannot be secrets: one request fails, and may be sent again.
+      console.error(error)
+      response.writeHead(500, { connection: "close" }).end()
+    }
   })
   const address = await listen(server, port, host)
   const name = address.family === "IPv6" ? `[${address.address}]` : address.address

@@ -5,7 +5,9 @@ import { spawn, type ChildProcess } from "node:child_process"
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { open } from "node:fs/promises"
+import { pathToFileURL } from "node:url"
+import { afterEach, assert, beforeEach, describe, it, vi } from "vitest"
 
 const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
 
@@ -114,6 +116,70 @@ describe("startReceiver", () => {
       lines.map((line) => (JSON.parse(line) as { readonly id: string }).id),
       [webhook.event.id, next.event.id]
     )
+  })
+})
+
+describe("what goes wrong", () => {
+  afterEach(() => void vi.restoreAllMocks())
+
+  it("refuses to start with a secret that is none", async () => {
+    const error = await startReceiver({ secret: "nope", dataDir }).then(
+      ({ close }) => close(),
+      (error: unknown) => error
+    )
+    assert.propertyVal(error, "code", "bad_secret")
+  })
+
+  it("answers 500 as long as it is given a secret that is none, and goes on", async () => {
+    vi.spyOn(console, "error").mockReturnValue()
+    let current = "nope"
+    const { url, received } = await start({ secrets: () => [current] })
+    const webhook = signedWebhook({ secret, type: "invoice.accepted" })
+    assert.strictEqual(await send(url, webhook), 500)
+    current = secret
+    assert.strictEqual(await send(url, webhook), 204)
+    assert.strictEqual(received.length, 1)
+  })
+
+  it("takes back a line that was written by half, so that the next one can be read", async () => {
+    vi.spyOn(console, "error").mockReturnValue()
+    const handle = await open(join(dataDir, "other"), "a")
+    const prototype = Object.getPrototypeOf(handle) as { appendFile: (this: typeof handle, line: string) => unknown }
+    await handle.close()
+    const { url } = await start()
+    vi.spyOn(prototype, "appendFile").mockImplementationOnce(async function (this: typeof handle, line: string) {
+      await this.write(line.slice(0, 40))
+      throw new Error("ENOSPC, made up by the test")
+    })
+    const webhooks = ["invoice.accepted", "invoice.rejected"].map((type) => signedWebhook({ secret, type }))
+    assert.strictEqual(await send(url, webhooks[0]!), 500)
+    assert.strictEqual(await send(url, webhooks[1]!), 204)
+    await closers.pop()!()
+    const second = await start()
+    assert.strictEqual(await send(second.url, webhooks[1]!), 204)
+    assert.deepStrictEqual(second.received, [])
+    assert.strictEqual(await send(second.url, webhooks[0]!), 204)
+    assert.strictEqual(second.received.length, 1)
+  })
+
+  it("hands an event on again when it was killed before that was written down", async () => {
+    const script = `
+      import { startReceiver } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, "../src/index.ts")))}
+      const onWebhook = () => process.kill(process.pid, "SIGKILL")
+      console.log((await startReceiver({ secret: "${secret}", dataDir: ${JSON.stringify(dataDir)}, onWebhook })).url)`
+    const child = spawn(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"]
+    })
+    closers.push(async () => child.kill("SIGKILL"))
+    const url = await new Promise<string>((resolve) =>
+      child.stdout.once("data", (line) => resolve(String(line).trim()))
+    )
+    const webhook = signedWebhook({ secret, type: "invoice.accepted" })
+    const answered = await send(url, webhook).catch(() => "nothing")
+    assert.strictEqual(answered, "nothing")
+    const { url: next, received } = await start()
+    assert.strictEqual(await send(next, webhook), 204)
+    assert.strictEqual(received.length, 1)
   })
 })
 

@@ -77,7 +77,9 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
         yield* entries
       }
     }
-    for (const kind of [new Headers(headers), headers, new Map(entries), entries, iterable]) {
+    const withoutPrototype = Object.assign(Object.create(null), headers)
+    const more = new (class extends Headers {})(headers)
+    for (const kind of [new Headers(headers), more, headers, withoutPrototype, new Map(entries), entries, iterable]) {
       equal(await outcome(() => verifier.verify(body, kind)), "ok", Object.prototype.toString.call(kind))
     }
   })
@@ -93,8 +95,17 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
 
   it("refuses bodies that were parsed", async () => {
     const { body, headers } = await sample()
-    for (const parsed of [JSON.parse(body), undefined, null, 7, [body], [1, 2]]) {
+    // The last would be an array of that many bytes to who takes its word for it.
+    for (const parsed of [JSON.parse(body), undefined, null, 7, [body], [1, 2], { length: 1e9, byteLength: 1e9 }]) {
       equal(await outcome(() => verifier.verify(parsed, headers)), "body_not_raw", JSON.stringify(parsed))
+    }
+  })
+
+  it("refuses every webhook while its clock or its tolerance is not a number", async () => {
+    const { body, headers } = await sample()
+    for (const options of [{ now: () => NaN }, { toleranceSeconds: NaN }, { toleranceSeconds: -1 }]) {
+      const { verify } = createVerifier({ secret, ...options })
+      equal(await outcome(() => verify(body, headers)), "timestamp_too_old", String(Object.keys(options)))
     }
   })
 

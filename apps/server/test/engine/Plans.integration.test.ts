@@ -1,0 +1,201 @@
+/**
+ * What the statements of the engine cost does not grow with what is stored: with a hundred thousand deliveries they look
+ * at as few blocks as with a thousand. The bounds hold for a million, too: `PLAN_ROWS=1000000` takes minutes to store
+ * them, `PLAN_REPORT=1` prints what was seen.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../../src/database/Database.ts"
+import * as DeliveryQueue from "../../src/engine/DeliveryQueue.ts"
+import * as EnginePool from "../../src/engine/EnginePool.ts"
+import * as InvoiceQueue from "../../src/engine/InvoiceQueue.ts"
+import * as Retention from "../../src/engine/Retention.ts"
+import * as Timers from "../../src/engine/Timers.ts"
+import * as QueueGauges from "../../src/observability/QueueGauges.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { type Explained, explain } from "./support/Explained.ts"
+import * as TestSettings from "./support/TestSettings.ts"
+import * as Migrations from "../../src/database/Migrations.ts"
+
+const many = Number(process.env["PLAN_ROWS"] ?? 100_000)
+const leaseMs = 30_000
+
+// Identifiers of the right length that sort by age, the oldest two thousand days ago. Two organizations in three have
+// one endpoint; the first has half of everything.
+const fill = Effect.fnUntraced(function* (rows: number) {
+  const sql = yield* SqlClient.SqlClient
+  const organizations = Math.max(10, rows / 2000)
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      // Foreign keys are not looked up, which would take most of the time.
+      yield* sql`SET LOCAL session_replication_role = replica`
+      yield* sql`SET LOCAL synchronous_commit = off`
+      yield* sql`INSERT INTO accounts VALUES ('acct_1', now(), 'a@example.com', 'hash')`
+      yield* sql`
+        INSERT INTO organizations (id, account_id, created_at, name)
+        SELECT 'org_' || lpad(n::text, 26, '0'), 'acct_1', now(), 'Company'
+        FROM generate_series(1, ${organizations}::int) AS n
+      `
+      yield* sql`
+        INSERT INTO lanes (organization_id)
+        SELECT 'org_' || lpad(n::text, 26, '0') FROM generate_series(1, ${organizations}::int) AS n
+      `
+      yield* sql`
+        INSERT INTO webhook_endpoints
+          (id, organization_id, created_at, updated_at, enabled, url, event_types, secret)
+        SELECT 'we_' || lpad(n::text, 26, '0'), 'org_' || lpad(n::text, 26, '0'), now(), now(), true,
+               'https://example.com', '{*}', '\\x00'
+        FROM generate_series(1, ${organizations}::int) AS n
+      `
+      yield* sql`
+        INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
+        SELECT 'evt_0' || lpad(n::text, 25, '0'),
+               'org_' || lpad((CASE WHEN n % 2 = 0 THEN 1 ELSE n % ${organizations}::int + 1 END)::text, 26, '0'),
+               'inv_' || lpad(n::text, 26, '0'), now(), 'invoice.received', '{}'
+        FROM generate_series(1, ${rows}::int) AS n
+      `
+      // Seven in ten can be sent, one waits for its retry, one is in flight, one is done.
+      yield* sql`
+        INSERT INTO deliveries
+          (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, ready, status,
+           next_retry_at, delivered_at)
+        SELECT 'wd_0' || lpad(n::text, 25, '0'), organization_id, replace(organization_id, 'org_', 'we_'), id, type,
+               to_timestamp(n / 1000.0), to_timestamp(n / 1000.0),
+               CASE n % 10 WHEN 7 THEN to_timestamp(4e9 + n) WHEN 8 THEN to_timestamp(3e9 + n) WHEN 9 THEN NULL
+                           ELSE to_timestamp(n / 1000.0) END,
+               n % 10 < 7,
+               CASE n % 10 WHEN 7 THEN 'retrying' WHEN 8 THEN 'delivering' WHEN 9 THEN 'succeeded' ELSE 'pending' END,
+               CASE n % 10 WHEN 7 THEN to_timestamp(4e9 + n) END, CASE n % 10 WHEN 9 THEN now() END
+        FROM (SELECT *, substr(id, 6)::int AS n FROM events) AS event
+      `
+      yield* sql`
+        INSERT INTO invoices
+          (id, organization_id, created_at, updated_at, due_at, mode, status, scenario, metadata, completed_at)
+        SELECT 'inv_' || lpad(n::text, 26, '0'), organization_id, now(), now(),
+               CASE WHEN n % 10 < 8 THEN to_timestamp(n / 1000.0) END,
+               'test', CASE WHEN n % 10 < 8 THEN 'queued' ELSE 'failed' END, 'accepted', '{}',
+               CASE WHEN n % 10 >= 8 THEN now() END
+        FROM (SELECT *, substr(id, 6)::int AS n FROM events WHERE substr(id, 6)::int % 2 = 0) AS event
+      `
+      yield* sql`INSERT INTO invoice_documents SELECT id, '<Faktura/>' FROM invoices WHERE due_at IS NOT NULL`
+    })
+  )
+  yield* sql`VACUUM ANALYZE`
+})
+
+const measure = Effect.fnUntraced(function* (rows: number) {
+  yield* fill(rows)
+  const deliveries = yield* DeliveryQueue.DeliveryQueue
+  const invoices = yield* InvoiceQueue.InvoiceQueue
+  const timers = yield* Timers.Timers
+  const retention = yield* Retention.Retention
+  const options = { limit: 100, perOrganization: 10, leaseMs }
+
+  const claim = yield* explain(deliveries.claim(options))
+  assert.isAbove(claim.result.deliveries.length, 9)
+  const settle = yield* explain(
+    deliveries.settle(
+      claim.result.deliveries.map((one) => ({
+        ...one,
+        status: "succeeded" as const,
+        last_attempted_at: new Date().toISOString(),
+        last_http_status: 204,
+        last_error_summary: null,
+        next_retry_at: null,
+        delivered_at: new Date().toISOString(),
+        updated_at: new Date().toISOString()
+      }))
+    )
+  )
+  assert.strictEqual(settle.result.length, claim.result.deliveries.length)
+  const elapse = yield* explain(timers.elapse)
+  const first = yield* explain(invoices.claim({ limit: 50, leaseMs }))
+  const inTurns = yield* explain(invoices.claim({ limit: 50, leaseMs }))
+  assert.strictEqual(first.result.invoices.length, 50)
+  assert.isAbove(inTurns.result.invoices.length, 0)
+  const move = yield* explain(
+    invoices.move(
+      first.result.invoices.map((invoice) => ({
+        invoice,
+        move: {
+          status: "rejected",
+          at: new Date(),
+          emits: "invoice.rejected",
+          dueAt: null,
+          completedAt: new Date(),
+          rejection: { code: "a", message: "b" }
+        }
+      }))
+    )
+  )
+  assert.deepStrictEqual(
+    move.result,
+    first.result.invoices.map(() => true)
+  )
+  const gauges = yield* explain(QueueGauges.read)
+  const prune = yield* explain(retention.prune)
+  const one = ({ explained }: { readonly explained: ReadonlyArray<Explained> }) => explained[0]!
+  return {
+    claim: one(claim),
+    settle: one(settle),
+    elapse: one(elapse),
+    "claim of invoices": one(first),
+    "claim of invoices in turns": one(inTurns),
+    move: one(move),
+    gauges: one(gauges),
+    prune: one(prune)
+  }
+})
+
+const withDatabase = <A, E>(
+  effect: Effect.Effect<
+    A,
+    E,
+    DeliveryQueue.DeliveryQueue | InvoiceQueue.InvoiceQueue | Timers.Timers | Retention.Retention | SqlClient.SqlClient
+  >
+) => {
+  const database = Layer.unwrap(
+    Effect.map(TestDatabase.acquire, (url) => {
+      const settings = TestSettings.layer({ database: { _tag: "Postgres", url } })
+      const migrated = Migrations.layer.pipe(
+        Layer.provideMerge(Database.layerClient({ _tag: "Postgres", url })),
+        Layer.merge(Layer.succeed(Database.Shared)(true))
+      )
+      return EnginePool.layer.pipe(Layer.provide(migrated), Layer.provideMerge(settings))
+    })
+  )
+  const services = Layer.mergeAll(DeliveryQueue.layer, InvoiceQueue.layer, Timers.layer, Retention.layer)
+  return Effect.scoped(Effect.provide(effect, Layer.fresh(services.pipe(Layer.provideMerge(database)))))
+}
+
+describe("Plans", () => {
+  it.live(
+    "look at as much with many deliveries as with few, by index, and throw nothing away",
+    () =>
+      Effect.gen(function* () {
+        const small = yield* withDatabase(measure(1000))
+        const large = yield* withDatabase(measure(many))
+        const report: Array<string> = []
+        for (const name of Object.keys(large) as ReadonlyArray<keyof typeof large>) {
+          const { blocks, indexes, milliseconds, scanned, wasted } = large[name]
+          report.push(
+            `${name}: ${small[name].blocks} to ${blocks} blocks, ${small[name].milliseconds.toFixed(1)} to ${milliseconds.toFixed(1)} ms, ${wasted} wasted, ${indexes.join(" ")}`
+          )
+          assert.deepStrictEqual(scanned, [], `${name} reads whole tables:\n${report.join("\n")}`)
+        }
+        if (process.env["PLAN_REPORT"] === "1") console.log(report.join("\n"))
+        // A claim takes a hundred of a hundred endpoints, or ten of ten: the blocks are those of what it takes.
+        assert.isBelow(large.claim.blocks, 60 * 100, report.join("\n"))
+        assert.isBelow(large.settle.blocks, 60 * 100, report.join("\n"))
+        assert.isBelow(large.elapse.blocks, 200, report.join("\n"))
+        assert.isBelow(large["claim of invoices"].blocks, 60 * 50, report.join("\n"))
+        assert.isBelow(large["claim of invoices in turns"].blocks, 60 * 50, report.join("\n"))
+        assert.isBelow(large.move.blocks, 100 * 50, report.join("\n"))
+        for (const name of ["claim", "settle", "elapse", "claim of invoices", "move"] as const) {
+          assert.isAtMost(large[name].wasted, 100, `${name}\n${report.join("\n")}`)
+        }
+      }),
+    { timeout: 400_000 }
+  )
+})

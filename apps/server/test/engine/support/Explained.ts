@@ -1,0 +1,84 @@
+/**
+ * Runs effects and keeps how the database carried their statements out, as `EXPLAIN (ANALYZE, BUFFERS)` tells.
+ */
+import { Effect } from "effect"
+import { SqlClient, Statement } from "effect/sql"
+
+interface Node {
+  readonly "Node Type": string
+  readonly "Relation Name"?: string
+  readonly "Index Name"?: string
+  readonly "Actual Rows": number
+  readonly "Actual Loops": number
+  readonly "Rows Removed by Filter"?: number
+  readonly "Rows Removed by Index Recheck"?: number
+  readonly "Shared Hit Blocks": number
+  readonly "Shared Read Blocks": number
+  readonly Plans?: ReadonlyArray<Node>
+}
+
+export interface Explained {
+  readonly text: string
+  /** Tables that were read from end to end. */
+  readonly scanned: ReadonlyArray<string>
+  /** Indexes that were used. */
+  readonly indexes: ReadonlyArray<string>
+  /** Rows that were read from tables and thrown away. */
+  readonly wasted: number
+  /** Blocks of 8 kB that were looked at. */
+  readonly blocks: number
+  readonly milliseconds: number
+}
+
+const flatten = (node: Node): ReadonlyArray<Node> => [node, ...(node.Plans ?? []).flatMap(flatten)]
+
+const summarise = (text: string, plan: { readonly Plan: Node; readonly "Execution Time": number }): Explained => {
+  const nodes = flatten(plan.Plan)
+  return {
+    text,
+    scanned: nodes.filter((node) => node["Node Type"].includes("Seq Scan")).map((node) => node["Relation Name"] ?? ""),
+    indexes: [...new Set(nodes.flatMap((node) => node["Index Name"] ?? []))],
+    wasted: nodes.reduce(
+      (sum, node) =>
+        node["Relation Name"] === undefined
+          ? sum
+          : sum +
+            node["Actual Loops"] *
+              ((node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)),
+      0
+    ),
+    blocks: plan.Plan["Shared Hit Blocks"] + plan.Plan["Shared Read Blocks"],
+    milliseconds: plan["Execution Time"]
+  }
+}
+
+/** The statements of an effect, which are carried out as ever. */
+export const explain = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const explained: Array<Explained> = []
+    const transformer: Statement.Transformer = (statement) =>
+      Effect.gen(function* () {
+        const client = yield* Effect.serviceOption(SqlClient.SqlClient)
+        if (client._tag === "None") return yield* Effect.die(new Error("There is no client"))
+        const [text, parameters] = statement.compile()
+        // What it changes is taken back, so that the statement itself finds everything as it was.
+        yield* client.value
+          .withTransaction(
+            Effect.gen(function* () {
+              const rows = yield* client.value.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<never> }>(
+                `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+                parameters
+              )
+              explained.push(summarise(text, rows[0]!["QUERY PLAN"][0]!))
+              return yield* Effect.fail("take it back")
+            }).pipe(Effect.provideService(Statement.CurrentTransformer, undefined))
+          )
+          .pipe(
+            Effect.provideService(Statement.CurrentTransformer, undefined),
+            Effect.catch((error) => (error === "take it back" ? Effect.void : Effect.die(error)))
+          )
+        return statement
+      }) as Effect.Effect<Statement.Statement<unknown>>
+    const result = yield* Effect.provideService(effect, Statement.CurrentTransformer, transformer)
+    return { result, explained }
+  })

@@ -83,7 +83,6 @@ const nasty: ReadonlyArray<unknown> = [
   "a@b\u0000",
   "5265877635",
   { toString: 1 },
-  { then: 1 },
   { length: -1 }
 ]
 
@@ -109,7 +108,7 @@ const mutateValue = (random: Random, value: unknown, depth = 0): unknown => {
     return value.slice(0, at) + change + value.slice(at + random.below(3))
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value) && depth < 4) {
-    const entries = Object.entries(value).map(([key, member]) => [
+    const entries = Object.entries(value as Record<string, unknown>).map(([key, member]): [string, unknown] => [
       random.next() < 0.1 ? nastyName(random) : key,
       random.next() < 0.5 ? mutateValue(random, member, depth + 1) : member
     ])

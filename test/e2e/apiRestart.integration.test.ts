@@ -24,7 +24,11 @@ const stores = [
     name: "Postgres",
     use: async (run: (settings: Record<string, string>) => Promise<void>) => {
       const { drop, settings } = await databases[0].open()
-      await run(settings).finally(drop)
+      try {
+        await run(settings)
+      } finally {
+        await drop()
+      }
     }
   },
   {

@@ -1,8 +1,10 @@
 /**
- * The whole API with logging at its most verbose: no secret, no password, no token and no document reaches the log or an
- * error.
+ * The whole API with logging at its most verbose: no secret, no password, no token and no document reaches the log, an
+ * error, a trace or a metric.
  */
 import { randomUUID } from "node:crypto"
+import { once } from "node:events"
+import { createServer } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { create } from "../../apps/server/test/support/TestDatabase.ts"
 import { type Answer, problemOf } from "./support/agreement.ts"
@@ -10,15 +12,34 @@ import { makeCall, password, readAgreement, signUp, submit, type Tenant, until }
 import { operationsOf, optionsOf } from "./support/operations.ts"
 import { secrets, type Server, startServer } from "./support/server.ts"
 
+const metricsPort = 20_000 + (process.pid % 20_000)
+
 describe("a server that logs everything", () => {
   let database: Awaited<ReturnType<typeof create>>
   let server: Server
+  let traces = ""
+  // Takes what is exported, and keeps it as it came.
+  const collector = createServer((request, response) => {
+    request.on("data", (chunk: Buffer) => (traces += chunk.toString("latin1")))
+    request.on("end", () => response.end("{}"))
+  })
+
   beforeAll(async () => {
     database = await create()
-    server = await startServer({ DATABASE_URL: database.url, ...secrets, GOVOICE_LOG_LEVEL: "Trace" })
+    collector.listen(0, "127.0.0.1")
+    await once(collector, "listening")
+    const address = collector.address()
+    server = await startServer({
+      DATABASE_URL: database.url,
+      ...secrets,
+      GOVOICE_LOG_LEVEL: "Trace",
+      GOVOICE_METRICS_PORT: String(metricsPort),
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
+    })
   })
   afterAll(async () => {
     await server?.stop()
+    collector.close()
     await database?.drop()
   })
 
@@ -91,20 +112,23 @@ describe("a server that logs everything", () => {
       }
       for (const value of [made.secret, made.refresh_token, made.access_token]) if (value !== undefined) told.add(value)
     }
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    assert.include(metrics, "# TYPE", "there are metrics")
     await server.stop()
+    assert.include(traces, "Invoices.submit", "there are traces")
 
     const log = server.output()
     assert.include(log, "A request failed by a defect", "the log has seen defects")
     assert.include(log, '"level":"DEBUG"', "the log has seen requests")
     for (const value of told) {
+      assert.isFalse(metrics.includes(value), `the metrics have ${value.slice(0, 12)}… in them`)
+      assert.isFalse(traces.includes(value), `the traces have it in them: ${around(traces, value)}`)
       assert.isFalse(log.includes(value), `the log has ${value.slice(0, 12)}… in it: ${around(log, value)}`)
       for (const answer of answers) {
         if (answer.status >= 400) assert.isFalse(answer.text.includes(value), problemOf(answer).code)
       }
     }
-    assert.notInclude(log, "Faktura")
-    assert.notInclude(log, "Potwierdzenie")
-    assert.notMatch(log, /\$argon2/)
+    for (const text of [log, traces, metrics]) assert.notMatch(text, /Faktura|Potwierdzenie|\$argon2/)
   })
 })
 

@@ -24,8 +24,8 @@ export const startProxy = async (url: string) => {
         other.destroy()
       })
     }
-    if (state === "held") return void [near, far].forEach(hang)
-    near.pipe(far).pipe(near)
+    if (state === "held") [near, far].forEach(hang)
+    else near.pipe(far).pipe(near)
   })
   server.listen(0, "127.0.0.1")
   await once(server, "listening")

@@ -53,16 +53,16 @@ export const exchange = (port: number, chunks: Iterable<string | Uint8Array>, mi
     socket.on("data", (chunk: Buffer) => received.push(chunk))
     socket.on("error", (error: NodeJS.ErrnoException) => (failure = error.code ?? error.message))
     socket.on("close", () => finish(failure ?? "closed"))
-    socket.on("connect", async () => {
+    const send = async () => {
       for (const chunk of chunks) {
         if (socket.destroyed || !socket.writable) return
         const bytes = typeof chunk === "string" ? Buffer.from(chunk, "latin1") : chunk
-        if (!socket.write(bytes)) {
-          await new Promise((resolve) => {
-            socket.once("drain", resolve)
-            socket.once("close", resolve)
-          })
-        }
+        if (socket.write(bytes)) continue
+        await new Promise<void>((resume) => {
+          socket.once("drain", resume)
+          socket.once("close", () => resume())
+        })
       }
-    })
+    }
+    socket.on("connect", () => void send())
   })

@@ -1,0 +1,13 @@
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "vitest"
+import { missing, page, path } from "../../docs/settings.ts"
+
+describe("the reference of the settings", () => {
+  it("is current (run docs/settings.ts)", () => {
+    assert.strictEqual(readFileSync(path, "utf8"), page())
+  })
+
+  it("has a place for every setting", () => {
+    assert.deepStrictEqual(missing(), [])
+  })
+})

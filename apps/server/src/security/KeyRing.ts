@@ -77,7 +77,7 @@ export const make = (keys: ReadonlyArray<EncryptionKey>): KeyRing["Service"] => 
       const key = byId.get(id)
       if (key === undefined) throw new Error(`GOVOICE_ENCRYPTION_KEYS lacks the key ${JSON.stringify(id)}`)
       const body = sealed.subarray(2 + Buffer.byteLength(id))
-      const decipher = createDecipheriv("aes-256-gcm", key, body.subarray(0, nonceLength))
+      const decipher = createDecipheriv("aes-256-gcm", key, body.subarray(0, nonceLength), { authTagLength: tagLength })
         .setAAD(associatedData(place))
         .setAuthTag(body.subarray(nonceLength, nonceLength + tagLength))
       return decipher.update(body.subarray(nonceLength + tagLength), undefined, "utf8") + decipher.final("utf8")

@@ -27,15 +27,25 @@ describe("KeyRing", () => {
     assert.throws(() => ring.open(sealed, { ...place, column: "organizations.credential" }))
   })
 
-  it("opens nothing of which a single bit was changed, or a byte is missing", () => {
-    const sealed = ring.seal("whsec_secret", place)
-    for (let bit = 0; bit < sealed.length * 8; bit++) {
-      const changed = new Uint8Array(sealed)
-      changed[bit >> 3]! ^= 1 << (bit & 7)
-      assert.throws(() => ring.open(changed, place), undefined, `bit ${bit}`)
+  const opens = (sealed: Uint8Array): boolean => {
+    try {
+      ring.open(sealed, place)
+      return true
+    } catch {
+      return false
     }
-    for (let length = 0; length < sealed.length; length++) {
-      assert.throws(() => ring.open(sealed.slice(0, length), place), undefined, `${length} bytes`)
+  }
+
+  it("opens nothing of which a single bit was changed, or a byte is missing", () => {
+    for (const sealed of [ring.seal("whsec_secret", place), ring.seal("", place)]) {
+      for (let bit = 0; bit < sealed.length * 8; bit++) {
+        const changed = new Uint8Array(sealed)
+        changed[bit >> 3]! ^= 1 << (bit & 7)
+        assert.isFalse(opens(changed), `bit ${bit}`)
+      }
+      for (let length = 0; length < sealed.length; length++) {
+        assert.isFalse(opens(sealed.slice(0, length)), `${length} bytes`)
+      }
     }
   })
 

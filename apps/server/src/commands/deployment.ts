@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import { Effect, Layer } from "effect"
-import type { SqlClient } from "effect/sql"
+import { type SqlClient, SqlError } from "effect/sql"
 import * as Database from "../database/Database.ts"
 import { DataDirInUse } from "../database/DataDirLock.ts"
 import * as Migrations from "../database/Migrations.ts"
@@ -35,6 +35,10 @@ export const settings = (environment: Environment): Effect.Effect<SettingsShape,
     }
   })
 
+// The driver says that something failed, and what it was stands in the cause of the cause.
+const reasonOf = (cause: unknown): string =>
+  cause instanceof Error ? (cause.cause === undefined ? cause.message : reasonOf(cause.cause)) : String(cause)
+
 const unreachable = (database: SettingsShape["database"], cause: unknown): Failure => {
   if (cause instanceof DataDirInUse) {
     return new Failure({
@@ -42,13 +46,17 @@ const unreachable = (database: SettingsShape["database"], cause: unknown): Failu
       message: `${cause.dataDir} is in use by ${cause.holder}. The embedded database belongs to one process at a time: stop the server first, or use its API.`
     })
   }
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  const remedy = database._tag === "Postgres" ? "Check DATABASE_URL and that Postgres runs" : "Check GOVOICE_DATA_DIR"
-  return new Failure({ message: `The database did not do what it was asked: ${reason}\n${remedy}: govoice doctor.` })
+  const remedy = database._tag === "Postgres" ? "Check DATABASE_URL, and that Postgres runs" : "Check GOVOICE_DATA_DIR"
+  return new Failure({
+    message: `The database did not do what it was asked: ${reasonOf(cause)}\n${remedy}. More says: govoice doctor`
+  })
 }
 
+const isFailure = (error: unknown): boolean => error instanceof SqlError.SqlError
+
 /**
- * Runs `effect` on the database, as it is.
+ * Runs `effect` on the database, as it is. What the database cannot do is a failure for whoever asked, wherever it happens:
+ * connections are made when they are needed, and stores call it a defect.
  *
  * @category running
  * @since 0.1.0
@@ -56,13 +64,16 @@ const unreachable = (database: SettingsShape["database"], cause: unknown): Failu
 export const onDatabase = <A, E, R>(
   { database }: SettingsShape,
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>> => {
-  return Layer.build(Database.layerClient(database)).pipe(
+): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Failure, Exclude<R, SqlClient.SqlClient>> =>
+  Layer.build(Database.layerClient(database)).pipe(
     Effect.mapError((cause) => unreachable(database, cause)),
     Effect.flatMap((client) => Effect.provide(effect, client)),
-    Effect.scoped
-  ) as Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>>
-}
+    Effect.scoped,
+    Effect.mapError((error) => (isFailure(error) ? unreachable(database, error) : error)),
+    Effect.catchDefect((defect) =>
+      isFailure(defect) ? Effect.fail(unreachable(database, defect)) : Effect.die(defect)
+    )
+  ) as Effect.Effect<A, Exclude<E, SqlError.SqlError> | Failure, Exclude<R, SqlClient.SqlClient>>
 
 /**
  * Runs `effect` on the database, brought up to date first.
@@ -73,11 +84,11 @@ export const onDatabase = <A, E, R>(
 export const onMigrated = <A, E, R>(
   settings: SettingsShape,
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>> =>
+): Effect.Effect<A, Exclude<E, SqlError.SqlError> | Failure, Exclude<R, SqlClient.SqlClient>> =>
   onDatabase(
     settings,
     Effect.andThen(
       Effect.mapError(Migrations.run, (cause) => unreachable(settings.database, cause)),
       effect
     )
-  ) as Effect.Effect<A, E | Failure, Exclude<R, SqlClient.SqlClient>>
+  ) as Effect.Effect<A, Exclude<E, SqlError.SqlError> | Failure, Exclude<R, SqlClient.SqlClient>>

@@ -58,8 +58,8 @@ export const makeReceive = <Request extends { readonly method?: string | undefin
   onWebhook: OnWebhook<Request>,
   read: ReadBody<Request>
 ) => {
-  const { verify } = createVerifier(options)
   const { maxBodyBytes = 2 ** 20, onError = console.error } = options
+  const { verify } = createVerifier(options)
 
   return async (request: Request): Promise<Answer> => {
     if (request.method !== "POST") return { status: 405, headers }

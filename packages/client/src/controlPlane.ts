@@ -59,10 +59,13 @@ export interface ControlPlane extends Session {
   }
 
   readonly organizations: {
+    /** Makes an organization. */
     readonly create: (input: OrganizationRequest, options?: CallOptions) => Promise<Organization>
     /** The organizations of the account, newest first. */
     readonly list: (options?: ListOptions) => List<Organization>
+    /** Shows an organization. */
     readonly get: (id: string, options?: CallOptions) => Promise<Organization>
+    /** Changes an organization. */
     readonly update: (id: string, change: OrganizationChange, options?: CallOptions) => Promise<Organization>
     /** Stores the credential for the national system. */
     readonly setGatewayCredential: (id: string, credential: GatewayCredential, options?: CallOptions) => Promise<void>
@@ -88,7 +91,9 @@ export interface ControlPlane extends Session {
     ) => Promise<NewWebhookEndpoint>
     /** The webhook endpoints of an organization, newest first. */
     readonly list: (organizationId: string, options?: ListOptions) => List<WebhookEndpoint>
+    /** Shows a webhook endpoint. */
     readonly get: (id: string, options?: CallOptions) => Promise<WebhookEndpoint>
+    /** Changes a webhook endpoint. */
     readonly update: (id: string, change: WebhookEndpointChange, options?: CallOptions) => Promise<WebhookEndpoint>
     /** Makes a new signing secret, shown this once: see `rotateWebhookSecret`. */
     readonly rotateSecret: (
@@ -96,6 +101,7 @@ export interface ControlPlane extends Session {
       rotation?: SecretRotation,
       options?: CallOptions
     ) => Promise<RotatedWebhookEndpoint>
+    /** Deletes a webhook endpoint. */
     readonly delete: (id: string, options?: CallOptions) => Promise<void>
   }
 

@@ -21,36 +21,15 @@ const refreshTokenOf = ({ body }: StubbedRequest): string =>
 
 const isTo = ({ url }: StubbedRequest, action: string): boolean => url.endsWith(`/auth/${action}`)
 
-/** A service that takes the newest access token only, and each refresh token once. */
-const service = (
-  refresh: (generation: number) => Response | Promise<Response> = (generation) => tokens(generation)
-) => {
-  let generation = 0
-  const stubbed = stub(async (request) => {
-    if (isTo(request, "login")) return tokens(++generation)
-    if (isTo(request, "logout")) return new Response(null, { status: 204 })
-    if (isTo(request, "refresh")) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      const isCurrent = refreshTokenOf(request) === `refresh-${generation}`
-      return isCurrent ? refresh(++generation) : problem(401, "invalid_refresh_token")
-    }
-    const isCurrent = request.headers["authorization"] === `Bearer access-${generation}`
-    return isCurrent ? json(account) : problem(401, "missing_access_token")
-  })
-  return {
-    ...stubbed,
-    expire: () => void generation++,
-    lose: () => void (generation += 10),
-    count: (action: string) => stubbed.requests.filter((request) => isTo(request, action)).length
-  }
-}
-
-// The refresh token stays good when the access token runs out.
+/** A service whose access tokens run out when they are told to. A refresh token is good once. */
 const expiring = () => {
   let isStale = false
   let generation = 0
   const stubbed = stub(async (request) => {
-    if (isTo(request, "login")) return tokens(++generation)
+    if (isTo(request, "login")) {
+      isStale = false
+      return tokens(++generation)
+    }
     if (isTo(request, "refresh")) {
       await new Promise((resolve) => setTimeout(resolve, 20))
       if (refreshTokenOf(request) !== `refresh-${generation}`) return problem(401, "invalid_refresh_token")
@@ -65,6 +44,9 @@ const expiring = () => {
     ...stubbed,
     expire: () => {
       isStale = true
+    },
+    spend: () => {
+      generation += 1
     },
     count: (action: string) => stubbed.requests.filter((request) => isTo(request, action)).length
   }
@@ -97,25 +79,22 @@ describe("a session", () => {
   })
 
   it("does not try for ever when even a new token is refused", async () => {
-    const { count, fetch } = service(() => tokens(99))
+    const { fetch, requests } = stub((request) =>
+      isTo(request, "login") || isTo(request, "refresh") ? tokens(1) : problem(401, "missing_access_token")
+    )
     const controlPlane = createControlPlane({ baseUrl, fetch })
     await controlPlane.login(credentials)
-    const refused = stub(({ url }) =>
-      url.endsWith("/login") || url.endsWith("/refresh") ? tokens(1) : problem(401, "missing_access_token")
-    )
-    const stranger = createControlPlane({ baseUrl, fetch: refused.fetch })
-    await stranger.login(credentials)
-    const error = await stranger.accounts.get().catch((error: unknown) => error)
+    const error = await controlPlane.accounts.get().catch((error: unknown) => error)
     assert.isTrue(isApiError(error, "missing_access_token"))
-    assert.strictEqual(refused.requests.length, 4)
-    assert.strictEqual(count("refresh"), 0)
+    assert.strictEqual(requests.length, 4)
   })
 
   it("says that the refresh token is spent, to all that wait", async () => {
-    const { expire, fetch } = service()
+    const { expire, fetch, spend } = expiring()
     const controlPlane = createControlPlane({ baseUrl, fetch })
     await controlPlane.login(credentials)
     expire()
+    spend()
     const errors = await Promise.all([1, 2, 3].map(() => controlPlane.accounts.get().catch((error: unknown) => error)))
     assert.isTrue(errors.every((error) => isApiError(error, "invalid_refresh_token")))
     await controlPlane.login(credentials)
@@ -134,6 +113,43 @@ describe("a session", () => {
     assert.strictEqual(await first, "AbortedError")
     assert.strictEqual((await second).email, credentials.email)
     assert.strictEqual(count("refresh"), 1)
+  })
+
+  it("does not renew again for a call that was refused with the token before", async () => {
+    let refreshes = 0
+    const { fetch } = stub(async (request) => {
+      if (isTo(request, "login")) return tokens(1)
+      if (isTo(request, "refresh")) {
+        refreshes += 1
+        return tokens(2)
+      }
+      if (request.headers["authorization"] === "Bearer access-2") return json(account)
+      // The second refusal arrives when the new token is there already.
+      await new Promise((resolve) => setTimeout(resolve, request.url.includes("organizations") ? 60 : 0))
+      return problem(401, "missing_access_token")
+    })
+    const controlPlane = createControlPlane({ baseUrl, fetch })
+    await controlPlane.login(credentials)
+    const late = controlPlane.organizations.get("org_1").catch((error: { _tag: string }) => error._tag)
+    await controlPlane.accounts.get()
+    // An account is no organization, but it was let in.
+    assert.strictEqual(await late, "DecodeError")
+    assert.strictEqual(refreshes, 1)
+  })
+
+  it("says that the refresh has failed, and does not repeat what was repeated already", async () => {
+    const { fetch, requests } = stub((request) =>
+      isTo(request, "login")
+        ? tokens(1)
+        : isTo(request, "refresh")
+          ? problem(503, "service_unavailable", true)
+          : problem(401, "missing_access_token")
+    )
+    const controlPlane = createControlPlane({ baseUrl, fetch, maxRetries: 1 })
+    await controlPlane.login(credentials)
+    const errors = await Promise.all([1, 2].map(() => controlPlane.accounts.get().catch((error: unknown) => error)))
+    assert.isTrue(errors.every((error) => isApiError(error, "service_unavailable") && error.attempts === 2))
+    assert.strictEqual(requests.filter((request) => isTo(request, "refresh")).length, 2)
   })
 
   it("is not brought back by a refresh that ends after logging out", async () => {
@@ -177,5 +193,64 @@ describe("a session", () => {
     expire()
     await controlPlane.accounts.get()
     assert.notMatch(JSON.stringify([seen, controlPlane]), /access-|refresh-\d|battery/)
+  })
+})
+
+describe("a list", () => {
+  const organization = (id: string) => ({
+    id,
+    object: "organization",
+    name: id,
+    gateway_credential: { present: false, updated_at: null },
+    created_at: "2026-11-20T09:00:00.000Z"
+  })
+  const pages: Readonly<Record<string, [ReadonlyArray<string>, string | null]>> = {
+    first: [["a", "b"], "second"],
+    second: [[], "third"],
+    third: [["c"], null]
+  }
+  const listed = () =>
+    stub(({ url }) => {
+      const [ids, next] = pages[new URL(url).searchParams.get("cursor") ?? "first"]!
+      return json({ object: "list", data: ids.map(organization), has_more: next !== null, next_cursor: next })
+    })
+
+  it("is read page after page, to its end, as often as one likes", async () => {
+    const { fetch, requests } = listed()
+    const organizations = createControlPlane({ baseUrl, fetch }).organizations.list({ limit: 2 })
+    assert.isEmpty(requests)
+    for (const round of [1, 2]) {
+      const ids: Array<string> = []
+      for await (const { id } of organizations) ids.push(id)
+      assert.deepStrictEqual(ids, ["a", "b", "c"])
+      assert.strictEqual(requests.length, 3 * round)
+    }
+    assert.isTrue(requests.every(({ url }) => new URL(url).searchParams.get("limit") === "2"))
+  })
+
+  it("asks for no page that is not needed", async () => {
+    const { fetch, requests } = listed()
+    for await (const { id } of createControlPlane({ baseUrl, fetch }).organizations.list()) {
+      if (id === "b") break
+    }
+    assert.strictEqual(requests.length, 1)
+  })
+
+  it("gives one page", async () => {
+    const { fetch, requests } = listed()
+    const organizations = createControlPlane({ baseUrl, fetch }).organizations.list()
+    const { data, hasMore, nextCursor } = await organizations.page("third")
+    assert.deepStrictEqual([data.length, hasMore, nextCursor, requests.length], [1, false, null, 1])
+  })
+
+  it("has filters in the case of the wire, and no bounds among them", async () => {
+    const { fetch, requests } = stub(() => json({ object: "list", data: [], has_more: false, next_cursor: null }))
+    const { signal } = new AbortController()
+    const filters = { eventId: "evt_1", status: undefined, limit: 5, signal, timeoutMs: 1000, deadlineMs: 2000 }
+    await createControlPlane({ baseUrl, fetch }).deliveries.list("we_1", filters).page()
+    assert.deepStrictEqual(Object.fromEntries(new URL(requests[0]!.url).searchParams), {
+      event_id: "evt_1",
+      limit: "5"
+    })
   })
 })

@@ -29,8 +29,16 @@ const answerWith = (response: ServerResponse, answer: Answer): void => {
   if (ends === "reset within the body") setTimeout(() => response.socket?.destroy(), 50)
 }
 
-/** Starts a server on a free port of the loopback interface. */
-export const startFaultServer = async (): Promise<FaultServer> => {
+const page = '<!doctype html><meta charset="utf-8"><script type="module" src="/program.js"></script>'
+
+/**
+ * Starts a server on a free port of the loopback interface. `GET /` is a page that loads a program, which sends its
+ * report to `/report`.
+ */
+export const startFaultServer = async (
+  program = "",
+  onReport: (report: string) => void = () => {}
+): Promise<FaultServer> => {
   const scripts: Array<{ answers: ReadonlyArray<Answer>; requests: Array<ArrivedRequest> }> = []
   const server = createServer((request, response) => {
     // Below fetch, Bun and Deno send a request again when a connection breaks that was used before.
@@ -42,6 +50,20 @@ export const startFaultServer = async (): Promise<FaultServer> => {
       if (request.url === "/script") {
         scripts.push({ answers: JSON.parse(body) as ReadonlyArray<Answer>, requests: [] })
         response.end(`/script/${scripts.length - 1}`)
+        return
+      }
+      if (request.url === "/" || request.url === "/program.js") {
+        response.setHeader("content-type", request.url === "/" ? "text/html" : "text/javascript")
+        response.end(request.url === "/" ? page : program)
+        return
+      }
+      if (request.url === "/report") {
+        response.end()
+        onReport(body)
+        return
+      }
+      if (!request.url!.startsWith("/script/")) {
+        response.writeHead(404).end()
         return
       }
       const [, index, path] = /^\/script\/(\d+)(\/.*)$/.exec(request.url!)!

@@ -57,6 +57,8 @@ export interface Scenario {
   readonly hides?: string
 }
 
+const isBrowser = "document" in globalThis
+
 const apiKey = "sk_test_4fGq0sQ1xv7mKp2ZrT8uWc3yLd9bNhXe5aVmQ7d"
 const id = "inv_01m7q5cqg0e6786ptds43fm4k3"
 const requestId = "req_01m7q5cqg0e6786ptds43fm4k3"
@@ -410,7 +412,8 @@ export const scenarios: ReadonlyArray<Scenario> = [
     name: "a redirect is not followed, and the key does not go there",
     answers: [{ status: 302, headers: { location: "followed" } }],
     call: get,
-    rejects: { _tag: "ApiError", code: "unexpected_response", status: 302, attempts: 1 },
+    // Browsers tell nothing of it, not even which it was.
+    rejects: { _tag: "ApiError", code: "unexpected_response", status: isBrowser ? 0 : 302, attempts: 1 },
     requests: [GET]
   },
   ...["", ".", "..", "../me", "a/../../me", "?limit=1", "#", "%2e%2e", "inv_1\n", "ż", `${id}/upo`].map(
@@ -674,10 +677,17 @@ export const runScenario = async (
   return faults
 }
 
-/** Runs all scenarios at once, and returns what is wrong, by name. */
-export const runScenarios = async (library: Library, origin: string): Promise<Record<string, ReadonlyArray<string>>> =>
-  Object.fromEntries(
-    await Promise.all(
-      scenarios.map(async (scenario) => [scenario.name, await runScenario(library, origin, scenario)] as const)
-    )
-  )
+/** Runs all scenarios, so many at a time, and returns what is wrong, by name. */
+export const runScenarios = async (
+  library: Library,
+  origin: string,
+  concurrency = scenarios.length
+): Promise<Record<string, ReadonlyArray<string>>> => {
+  const faults: Record<string, ReadonlyArray<string>> = {}
+  const left = scenarios.values()
+  const worker = async () => {
+    for (const scenario of left) faults[scenario.name] = await runScenario(library, origin, scenario)
+  }
+  await Promise.all(Array.from({ length: concurrency }, worker))
+  return faults
+}

@@ -1,10 +1,12 @@
 /**
- * The bodies that are verified: events of an exact size, with metadata as long as the service allows its values.
+ * The bodies that are verified, of an exact size and of two shapes: `text` is an event that carries one long text, of
+ * which hardly anything is to be parsed; `realistic` is an event as the service sends it, with more metadata.
  */
 import type { WebhookEvent } from "@govoice/webhooks"
 import { signedWebhook } from "@govoice/webhooks/testing"
 
 export type Text = "ASCII" | "Polish"
+export type Shape = "text" | "realistic"
 
 const sentences = {
   ASCII: "Invoice for goods delivered in November, payable within 14 days by bank transfer. ",
@@ -21,8 +23,21 @@ const print = (metadata: Record<string, string>): { readonly id: string; readonl
   return { id: event.id, text: body }
 }
 
-/** An event of exactly so many bytes of UTF-8. */
-export const eventOfSize = (bytes: number, kind: Text): { readonly id: string; readonly body: Buffer } => {
+interface Sized {
+  readonly id: string
+  readonly body: Buffer
+}
+
+const longText = (bytes: number, kind: Text): Sized => {
+  const id = "evt_01kq5v4zfxe1r8t0m3n5p7q9sv"
+  const print = (note: string) => JSON.stringify({ id, object: "event", type: "invoice.accepted", data: { note } })
+  const room = bytes - Buffer.byteLength(print(""))
+  const sentence = sentences[kind]
+  const whole = sentence.repeat(Math.floor(room / Buffer.byteLength(sentence)))
+  return { id, body: Buffer.from(print(whole.padEnd(whole.length + room - Buffer.byteLength(whole), "x"))) }
+}
+
+const realistic = (bytes: number, kind: Text): Sized => {
   const metadata: Record<string, string> = {}
   const missing = () => bytes - Buffer.byteLength(print(metadata).text)
   const value = sentences[kind].repeat(5).slice(0, 400)
@@ -33,7 +48,12 @@ export const eventOfSize = (bytes: number, kind: Text): { readonly id: string; r
   while (missing() > 2 && length < rest.length) metadata["rest"] = rest.slice(0, (length += 1))
   metadata["rest"] += "x".repeat(Math.max(0, missing()))
   const { id, text } = print(metadata)
-  const body = Buffer.from(text)
-  if (body.length !== bytes) throw new Error(`An event of ${body.length} bytes instead of ${bytes}`)
-  return { id, body }
+  return { id, body: Buffer.from(text) }
+}
+
+/** An event of exactly so many bytes of UTF-8. */
+export const eventOfSize = (shape: Shape, bytes: number, kind: Text): Sized => {
+  const sized = (shape === "text" ? longText : realistic)(bytes, kind)
+  if (sized.body.length !== bytes) throw new Error(`An event of ${sized.body.length} bytes instead of ${bytes}`)
+  return sized
 }

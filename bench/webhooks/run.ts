@@ -5,128 +5,183 @@
  *
  * Prints a report in Markdown, and ends with 1 when a target is missed.
  *
- * **What it shows**: the time of the main thread from the bytes of a body and its headers to a verified event, one
- * request after the other, all subjects in turns within one run, so that they share whatever else the machine does.
- * Ratios are medians over the rounds.
+ * **What it shows**: the time of the main thread from the bytes of a body and its headers to a verified event, and what
+ * of it is verification; one request after the other, all subjects in turns within one run, so that they share whatever
+ * else the machine does. Ratios are medians over the rounds.
  *
  * **What it does not show**: runtimes without `node:crypto`, where a thread pool sets the pace; several requests at a
  * time; reading the body from a socket, which costs more than all of this. The other libraries sign in schemes of their
- * own, of which octokit's has no timestamp to check.
+ * own, of which octokit's has neither an id nor a timestamp to check.
  *
- * Since everybody ends with the event, everybody pays for `JSON.parse`, and at 1 KiB that is half of the floor. The last
- * table says what the floor itself reaches against each library: where that is below a target, no verifier that gives
- * the event can meet it.
+ * **Which numbers are held**: the targets come from measurements of bodies that are one long text, of which there is
+ * hardly anything to parse. The distance to the floor is held for the event, parsing included on both sides. The
+ * distance to other libraries is held for verification alone, since parsing is the same for everybody: the more of an
+ * event there is to parse, the closer together are all who give it, and at 1 KiB of many small members the floor itself
+ * is less than twice as fast as stripe. Those ratios are in the report too, and nothing depends on them.
  */
 import { cpus } from "node:os"
-import { eventOfSize, type Text } from "./events.ts"
+import { eventOfSize, type Shape, type Text } from "./events.ts"
 import { ours, subjects, type Headers, type Subject } from "./subjects.ts"
 
-const rounds = Number(process.env["ROUNDS"] ?? 9)
-const millis = Number(process.env["MILLIS"] ?? 80)
+const rounds = Number(process.env["ROUNDS"] ?? 7)
+const millis = Number(process.env["MILLIS"] ?? 60)
+const shapes = ["text", "realistic"] as const satisfies ReadonlyArray<Shape>
 const sizes = [1, 10, 100] as const
 const texts = ["ASCII", "Polish"] as const satisfies ReadonlyArray<Text>
+type End = "verified" | "parsed"
 
-/** `verifySync` against others, at least. */
-const targets = [
-  { against: "floor", size: 1, ratio: 0.8 },
-  { against: "floor", size: 10, ratio: 0.95 },
-  { against: "floor", size: 100, ratio: 0.97 },
-  { against: "@octokit/webhooks-methods", size: 1, ratio: 1.15 },
-  { against: "stripe", size: 1, ratio: 2 },
-  { against: "standardwebhooks", size: 1, ratio: 5 }
+/** `verifySync` against others, at least, for bodies of one long text. */
+const targets: ReadonlyArray<{ end: End; against: string; size: number; ratio: number }> = [
+  { end: "parsed", against: "floor", size: 1, ratio: 0.8 },
+  { end: "parsed", against: "floor", size: 10, ratio: 0.95 },
+  { end: "parsed", against: "floor", size: 100, ratio: 0.97 },
+  { end: "verified", against: "@octokit/webhooks-methods", size: 1, ratio: 1.15 },
+  { end: "verified", against: "stripe", size: 1, ratio: 2 },
+  { end: "verified", against: "standardwebhooks", size: 1, ratio: 5 }
 ]
 
-const proveItself = async ({ name, verify }: Subject, body: Buffer, headers: Headers) => {
-  await verify(body, headers)
+const proveItself = async ({ name, parsed, verified }: Subject, body: Buffer, headers: Headers) => {
   const tampered = Buffer.from(body)
   tampered[tampered.length - 5]! ^= 1
-  const refused = await (async () => verify(tampered, headers))().then(
-    () => false,
-    () => true
-  )
-  if (!refused) throw new Error(`${name} accepts a body that was changed`)
+  for (const run of verified ? [parsed, verified] : [parsed]) {
+    await run(body, headers)
+    const refused = await (async () => run(tampered, headers))().then(
+      () => false,
+      () => true
+    )
+    if (!refused) throw new Error(`${name} accepts a body that was changed`)
+  }
 }
 
-/** Operations in a second of the main thread's time. */
-const measure = async ({ verify }: Subject, body: Buffer, headers: Headers): Promise<number> => {
-  const batch = body.length > 50_000 ? 20 : 200
-  const end = performance.now() + millis
-  const before = process.threadCpuUsage()
+const cpuMicros = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return user + system
+}
+
+/** Microseconds of the main thread for one operation. */
+const measure = async (run: () => unknown, size: number): Promise<number> => {
+  const batch = size > 50 ? 2 : size > 5 ? 20 : 100
+  // Some machines count by ticks of milliseconds: begins and ends with one.
+  const early = cpuMicros()
+  let begin = cpuMicros()
+  while (begin === early) begin = cpuMicros()
   let operations = 0
-  while (performance.now() < end) {
+  let now = begin
+  while (now < begin + millis * 1000) {
     for (let index = 0; index < batch; index += 1) {
-      const result = verify(body, headers)
+      const result = run()
       if (result instanceof Promise) await result
     }
     operations += batch
+    now = cpuMicros()
   }
-  const { user, system } = process.threadCpuUsage(before)
-  return (operations / (user + system)) * 1_000_000
+  return (now - begin) / operations
 }
 
 const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 interface Cell {
+  readonly shape: Shape
   readonly size: number
   readonly text: Text
-  readonly perSecond: ReadonlyMap<string, ReadonlyArray<number>>
+  /** Microseconds in each round. */
+  readonly times: (name: string, end: End) => ReadonlyArray<number>
 }
 
-const measureCell = async (size: number, text: Text): Promise<Cell> => {
-  const { id, body } = eventOfSize(size * 1024, text)
-  const headers = new Map(subjects.map((subject) => [subject.name, subject.sign(id, body)]))
-  const perSecond = new Map(subjects.map(({ name }) => [name, [] as Array<number>]))
+const measureCell = async (shape: Shape, size: number, text: Text): Promise<Cell> => {
+  const { id, body } = eventOfSize(shape, size * 1024, text)
+  const tasks = new Map<string, () => unknown>()
   for (const subject of subjects) {
-    await proveItself(subject, body, headers.get(subject.name)!)
-    await measure(subject, body, headers.get(subject.name)!)
+    const headers = subject.sign(id, body)
+    await proveItself(subject, body, headers)
+    tasks.set(`${subject.name}, parsed`, () => subject.parsed(body, headers))
+    const { verified } = subject
+    if (verified) tasks.set(`${subject.name}, verified`, () => verified(body, headers))
   }
+  const times = new Map([...tasks.keys()].map((name) => [name, [] as Array<number>]))
+  for (const run of tasks.values()) await measure(run, size)
   for (let round = 0; round < rounds; round += 1) {
-    const start = round % subjects.length
-    for (const subject of [...subjects.slice(start), ...subjects.slice(0, start)]) {
-      perSecond.get(subject.name)!.push(await measure(subject, body, headers.get(subject.name)!))
+    const list = [...tasks]
+    const start = round % list.length
+    for (const [name, run] of [...list.slice(start), ...list.slice(0, start)]) {
+      times.get(name)!.push(await measure(run, size))
     }
   }
-  return { size, text, perSecond }
+  const timesOf = (name: string, end: End): ReadonlyArray<number> => {
+    const like = subjects.find((subject) => subject.name === name)!.parsesLike
+    if (end === "parsed" || like === undefined) return times.get(`${name}, ${end}`)!
+    const [parsed, verified] = [timesOf(like, "parsed"), timesOf(like, "verified")]
+    const event = median(parsed.map((time, round) => time - verified[round]!))
+    return times.get(`${name}, parsed`)!.map((time) => time - event)
+  }
+  return { shape, size, text, times: timesOf }
 }
 
-const ratioTo = (cell: Cell, name: string, against: string): number => {
-  const others = cell.perSecond.get(against)!
-  return median(cell.perSecond.get(name)!.map((value, round) => value / others[round]!))
+/** How many times as fast one is as another. */
+const ratio = (cell: Cell, name: string, against: string, end: End): number => {
+  const others = cell.times(against, end)
+  return median(cell.times(name, end).map((time, round) => others[round]! / time))
 }
 
 const cells: Array<Cell> = []
-for (const text of texts) for (const size of sizes) cells.push(await measureCell(size, text))
+for (const shape of shapes) {
+  for (const text of texts) for (const size of sizes) cells.push(await measureCell(shape, size, text))
+}
 
 const row = (columns: ReadonlyArray<string>) => `| ${columns.join(" | ")} |`
-const number = (value: number) => Math.round(value).toLocaleString("en-US")
+const perSecond = (micros: number) => Math.round(1_000_000 / micros).toLocaleString("en-US")
 
 console.log(`# Verification of webhooks
 
-Node ${process.version}, ${cpus()[0]?.model ?? "unknown processor"}, ${rounds} rounds of ${millis} ms.
+Node ${process.version}, ${cpus()[0]?.model ?? "unknown processor"}, ${rounds} rounds of ${millis} ms. Webhooks in a second of the
+main thread's time, and in brackets the ratio to the floor: KeyObject, createHmac, timingSafeEqual, and JSON.parse where
+the end is the event.
 
-Webhooks verified in a second (bytes in, event out), and in brackets the ratio to the floor.
-`)
-console.log(row(["", ...cells.map(({ size, text }) => `${size} KiB ${text}`)]))
-console.log(row(["---", ...cells.map(() => "---:")]))
-for (const { name } of subjects) {
-  const columns = cells.map((cell) => {
-    return `${number(median(cell.perSecond.get(name)!))} (${ratioTo(cell, name, "floor").toFixed(2)})`
-  })
-  console.log(row([name === ours.name ? `**${name}**` : name, ...columns]))
+Of their own, verifySync and stripe parse always; standardwebhooks parses unless told not to; octokit and svix give a
+verdict, and here the event is parsed from the text that they were given. Octokit checks no timestamp.`)
+
+const explained: Record<End, string> = {
+  verified: `Verified only. What cannot but parse has that taken off: ${subjects
+    .flatMap(({ name, parsesLike }) => (parsesLike === undefined ? [] : `${name} what the event costs ${parsesLike}`))
+    .join(", ")}.`,
+  parsed: "Verified, and the event parsed."
+}
+const shapeIs: Record<Shape, string> = {
+  text: "Bodies of one long text",
+  realistic: "Events with much metadata"
 }
 
-console.log(`\n${row(["verifySync against", "size", "text", "at least", "measured", "the floor reaches", ""])}`)
-console.log(row(["---", "---:", "---", "---:", "---:", "---:", "---"]))
+for (const shape of shapes) {
+  for (const end of ["verified", "parsed"] as const) {
+    const shown = cells.filter((cell) => cell.shape === shape)
+    console.log(
+      `\n## ${shapeIs[shape]}: ${end === "parsed" ? "the event" : "verification alone"}\n\n${explained[end]}\n`
+    )
+    console.log(row(["", ...shown.map(({ size, text }) => `${size} KiB ${text}`)]))
+    console.log(row(["---", ...shown.map(() => "---:")]))
+    for (const { name } of subjects) {
+      const columns = shown.map(
+        (cell) => `${perSecond(median(cell.times(name, end)))} (${ratio(cell, name, "floor", end).toFixed(2)})`
+      )
+      console.log(row([name === ours.name ? `**${name}**` : name, ...columns]))
+    }
+  }
+}
+
+console.log(`\n## Targets\n`)
+console.log(row(["verifySync against", "end", "size", "text", "at least", "measured", "", "realistic events"]))
+console.log(row(["---", "---", "---:", "---", "---:", "---:", "---", "---:"]))
 let missed = 0
-for (const { against, size, ratio } of targets) {
-  for (const cell of cells.filter((cell) => cell.size === size)) {
-    const measured = ratioTo(cell, ours.name, against)
-    const met = measured >= ratio
-    if (!met) missed += 1
-    const floor = ratioTo(cell, "floor", against)
-    const verdict = met ? "met" : floor < ratio ? "**missed**, out of reach" : "**missed**"
-    const figures = [String(ratio), measured.toFixed(2), floor.toFixed(2)]
-    console.log(row([against, `${size} KiB`, cell.text, ...figures, verdict]))
+for (const { end, against, size, ratio: least } of targets) {
+  for (const text of texts) {
+    const [held, realistic] = shapes.map((shape) => {
+      const cell = cells.find((cell) => cell.shape === shape && cell.size === size && cell.text === text)!
+      return ratio(cell, ours.name, against, end)
+    })
+    if (held! < least) missed += 1
+    const verdict = held! < least ? "**missed**" : "met"
+    const figures = [String(least), held!.toFixed(2), verdict, realistic!.toFixed(2)]
+    console.log(row([against, end, `${size} KiB`, text, ...figures]))
   }
 }
 process.exitCode = missed === 0 ? 0 : 1

@@ -19,6 +19,25 @@ const printer = ts.createPrinter({ removeComments: true, newLine: ts.NewLineKind
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
+// The compiler writes the members of a union in the order in which it met them, and another order is no change.
+const inOrder = (source: ts.SourceFile, node: ts.Node): ts.Node => {
+  const { transformed } = ts.transform(node, [
+    (context) => (root) => {
+      const visit = (child: ts.Node): ts.Node => {
+        const visited = ts.visitEachChild(child, visit, context)
+        if (!ts.isUnionTypeNode(visited)) return visited
+        const members = visited.types.map(
+          (type) => [printer.printNode(ts.EmitHint.Unspecified, type, source), type] as const
+        )
+        members.sort(([left], [right]) => byText(left, right))
+        return context.factory.createUnionTypeNode(members.map(([, type]) => type))
+      }
+      return ts.visitNode(root, visit)
+    }
+  ])
+  return transformed[0]!
+}
+
 // What one package declares, seen through its built types.
 class Surface {
   private readonly checker: ts.TypeChecker
@@ -63,7 +82,8 @@ class Surface {
   }
 
   private text(node: ts.Node): string {
-    const printed = printer.printNode(ts.EmitHint.Unspecified, node, node.getSourceFile())
+    const source = node.getSourceFile()
+    const printed = printer.printNode(ts.EmitHint.Unspecified, inOrder(source, node), source)
     // The bundler numbers what has the same name in two modules, and another number is no change.
     return printed.replace(/^(?:export |declare |default )+/, "").replaceAll(/\b(\w+)\$\d+\b/g, "$1")
   }

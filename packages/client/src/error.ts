@@ -33,6 +33,9 @@ export abstract class GovoiceError extends Error {
   /** How many requests were sent. */
   readonly attempts: number = 0
 
+  /** Where the last request went, if one was sent. */
+  declare readonly url: string | undefined
+
   /** The key of a submission: with it the same submission can go on, also in another process. */
   declare readonly idempotencyKey: string | undefined
 

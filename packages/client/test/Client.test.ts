@@ -29,6 +29,11 @@ const rejection = async (promise: Promise<unknown>): Promise<GovoiceError> => {
 }
 
 describe("createClient", () => {
+  it("refuses a key that is not there", () => {
+    assert.throws(() => createClient({ apiKey: undefined as never, baseUrl }), TypeError)
+    assert.throws(() => createClient({ apiKey, baseUrl: undefined as never }), TypeError)
+  })
+
   it.each(["", "sk test\n", "sk_żółw", "sk_test_secret\u0000"])(
     "refuses the key %j, and does not repeat it",
     (apiKey) => {

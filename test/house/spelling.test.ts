@@ -33,7 +33,7 @@ const prose = (text: string): string =>
   text
     .replaceAll(/^---\n[^]*?\n---\n/g, "")
     .replaceAll(/^([ \t]*)(`{3,}|~{3,})[^\n]*\n[^]*?^\1\2[ \t]*$/gm, "")
-    .replaceAll(/``[^]*?``|`[^`\n]*`/g, " ")
+    .replaceAll(/``[^]*?``|`(?:[^`\n]|\n(?!\n))*`/g, " ")
     .replaceAll(/<[^>\n]*>/g, " ")
     .replaceAll(/\]\([^)\s]*\)/g, "] ")
     .replaceAll(/https?:\S+|@[\w-]+\/[\w-]+|[\w./-]+\.\w{2,4}\b|\w*_\w*/g, " ")
@@ -69,7 +69,7 @@ describe("spelling", () => {
 
   it("sees mistakes, and not code", () => {
     assert.deepStrictEqual(
-      unknown(speller, "An invioce `recieved` and [delivred](./teh.md)\n\n```ts\nfoobarz\n```\n"),
+      unknown(speller, "An invioce `recieved\nteh` and [delivred](./teh.md)\n\n```ts\nfoobarz\n```\n"),
       ["invioce", "delivred"]
     )
   })

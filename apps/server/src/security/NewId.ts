@@ -1,10 +1,9 @@
 /**
- * New identifiers, from the clock and the platform's randomness.
+ * New identifiers, from a point in time and the platform's randomness.
  *
  * @since 0.1.0
  */
 import { Ids } from "@govoice/core"
-import { Clock, Effect } from "effect"
 import { randomFillSync } from "node:crypto"
 
 // Asking the platform for ten bytes costs as much as for a thousand, so it is asked rarely.
@@ -28,12 +27,3 @@ const random = (): Uint8Array => {
  */
 export const at = <P extends Ids.Prefix>(prefix: P, timestamp: number): Ids.Id<P> =>
   Ids.make(prefix, timestamp, random())
-
-/**
- * Makes an identifier for now.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const make = <P extends Ids.Prefix>(prefix: P): Effect.Effect<Ids.Id<P>> =>
-  Effect.map(Clock.currentTimeMillis, (now) => at(prefix, now))

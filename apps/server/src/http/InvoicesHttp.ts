@@ -73,9 +73,11 @@ export const layer = HttpApiBuilder.group(
 
       get: Effect.fnUntraced(function* ({ params }) {
         const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
-        return yield* invoices
+        const invoice = yield* invoices
           .find({ organizationId, mode }, params.id)
           .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+        // Written as it is: the record has the shape of the wire already, and this is what integrations ask all day long.
+        return HttpServerResponse.text(JSON.stringify(invoice), { contentType: "application/json" })
       }),
 
       upo: Effect.fnUntraced(function* ({ params, request }) {

@@ -6,7 +6,7 @@
  */
 import { CurrentRequestId } from "@govoice/api"
 import type { Ids } from "@govoice/core"
-import { Cause, Clock, Context, Effect, References } from "effect"
+import { Cause, Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as NewId from "../security/NewId.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -74,7 +74,8 @@ const withRequestId = (requestId: Ids.RequestId) =>
  */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
-    const { apiEnabled } = yield* Settings
+    const { apiEnabled, logLevel } = yield* Settings
+    const isLogged = LogLevel.isLessThanOrEqualTo(logLevel, "Debug")
 
     return (httpEffect) =>
       Effect.gen(function* () {
@@ -101,14 +102,18 @@ export const layer = HttpRouter.middleware(
           )
         })
 
-        return yield* Effect.gen(function* () {
-          const response = yield* answer
-          const milliseconds = (yield* Clock.currentTimeMillis) - startedAt
-          yield* Effect.logDebug("Request").pipe(
-            Effect.annotateLogs({ method, path: target?.path, status: response.status, milliseconds })
+        const note = (response: HttpServerResponse.HttpServerResponse) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            Effect.annotateLogs(Effect.logDebug("Request"), {
+              method,
+              path: target?.path,
+              status: response.status,
+              milliseconds: now - startedAt
+            })
           )
-          return finish(response, requestId, target?.isApi === true)
-        }).pipe(withRequestId(requestId))
+
+        const response = yield* withRequestId(requestId)(isLogged ? Effect.tap(answer, note) : answer)
+        return finish(response, requestId, target?.isApi === true)
       })
   }),
   { global: true }

@@ -18,7 +18,12 @@ const base62 = (value: bigint, length: number): string => {
   return text
 }
 
-const checksum = (body: string): string => base62(BigInt(crc32(body)), 6)
+// The same of a number of 32 bits, for every request: bigints are slow.
+const checksum = (body: string): string => {
+  let text = ""
+  for (let rest = crc32(body); text.length < 6; rest = Math.floor(rest / 62)) text = alphabet.charAt(rest % 62) + text
+  return text
+}
 
 /**
  * Makes a key of 192 random bits.

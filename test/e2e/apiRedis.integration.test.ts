@@ -1,0 +1,108 @@
+/**
+ * Rate limits that several processes keep together in a Redis, and what happens when it is not there.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync } from "node:fs"
+import { connect, createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { makeCall, readAgreement, signUp, type Tenant } from "./support/client.ts"
+import { databases, type TestDatabase } from "./support/databases.ts"
+import { type Server, startInVain, startServer } from "./support/server.ts"
+
+const hasRedis = spawnSync("redis-server", ["--version"]).error === undefined
+if (!hasRedis) console.warn("SKIPPED: shared rate limits need redis-server, which this machine lacks")
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => resolve(true)).on("error", () => resolve(false))
+    setTimeout(() => socket.destroy(), 100)
+  })
+
+describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
+  const folder = mkdtempSync(join(tmpdir(), "govoice-redis-"))
+  let port: number
+  let redis: ChildProcess
+  let database: TestDatabase
+  let settings: Record<string, string>
+  let servers: ReadonlyArray<Server> = []
+  let tenant: Tenant
+
+  const startRedis = async () => {
+    redis = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder])
+    for (let time = 0; time < 100 && !(await answers(port)); time++) await new Promise((done) => setTimeout(done, 50))
+  }
+  const stopRedis = async () => {
+    redis.kill("SIGKILL")
+    if (redis.exitCode === null && redis.signalCode === null) await once(redis, "exit")
+  }
+  const ask = (server: Server | undefined, auth: string) =>
+    fetch(`${server!.url}/v1/me`, { headers: { authorization: `Bearer ${auth}` } })
+
+  beforeAll(async () => {
+    port = await freePort()
+    await startRedis()
+    database = await databases[0].open()
+    settings = {
+      ...database.settings,
+      GOVOICE_ROLE: "api",
+      REDIS_URL: `redis://127.0.0.1:${port}`,
+      GOVOICE_RATE_LIMIT_PER_SECOND: "1",
+      GOVOICE_RATE_LIMIT_BURST: "6"
+    }
+    const first = await startServer(settings)
+    servers = [first, await startServer(settings)]
+    tenant = await signUp(makeCall(() => first.url, await readAgreement(first.url)))
+  })
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.stop()))
+    await database?.drop()
+    await stopRedis()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it("count the requests of a key over all processes", async () => {
+    const statuses: Array<number> = []
+    for (let time = 0; time < 9; time++) statuses.push((await ask(servers[time % 2], tenant.testKey)).status)
+    assert.deepStrictEqual(statuses.slice(0, 6), Array<number>(6).fill(200))
+    assert.include(statuses.slice(6), 429)
+  })
+
+  it("let everything through while Redis hangs or is gone, soon, and say so in the log once in a while", async () => {
+    redis.kill("SIGSTOP")
+    const begun = Date.now()
+    for (let time = 0; time < 4; time++) assert.strictEqual((await ask(servers[0], tenant.liveKey)).status, 200)
+    assert.isBelow(Date.now() - begun, 3000)
+    await stopRedis()
+    for (let time = 0; time < 10; time++) assert.strictEqual((await ask(servers[0], tenant.testKey)).status, 200)
+    assert.lengthOf(servers[0]!.output().match(/store of the rate limits is not available/g) ?? [], 1)
+  })
+
+  it("count again when Redis is back", async () => {
+    await startRedis()
+    const deadline = Date.now() + 15_000
+    while ((await ask(servers[0], tenant.testKey)).headers.get("ratelimit") === null && Date.now() < deadline) {
+      await new Promise((done) => setTimeout(done, 100))
+    }
+    const statuses = await Promise.all(
+      Array.from({ length: 10 }, async () => (await ask(servers[0], tenant.testKey)).status)
+    )
+    assert.include(statuses, 429)
+  })
+
+  it("are refused at the start when nobody serves that Redis", async () => {
+    const { exitCode, output } = await startInVain({ ...settings, REDIS_URL: "redis://:hidden-password@127.0.0.1:1" })
+    assert.strictEqual(exitCode, 1)
+    assert.notInclude(output, "hidden-password")
+  })
+})

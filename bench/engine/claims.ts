@@ -1,0 +1,39 @@
+/** What a claim costs the database, by how much is waiting. */
+import { type Database, environment, forget, makeTenants, plan } from "./database.ts"
+import { type Receiver, startServer, until } from "./processes.ts"
+
+export interface ClaimTime {
+  readonly backlog: number
+  readonly meanMs: number
+  readonly maxMs: number
+  readonly claims: number
+}
+
+/** Drains a little of a backlog, and asks the database how long its claims took. */
+export const claimTime = async (database: Database, receiver: Receiver, backlog: number): Promise<ClaimTime> => {
+  await forget(database.pool)
+  const tenants = await makeTenants(database.pool, 50, receiver.url)
+  for (let planned = 0; planned < backlog; planned += 100_000) {
+    await plan(database.pool, tenants, Math.min(100_000, backlog - planned))
+  }
+  await database.pool.query("VACUUM ANALYZE deliveries, events, lanes")
+  await database.pool.query("CHECKPOINT")
+  await receiver.reset()
+  const take = Math.min(backlog, 5000)
+
+  const worker = startServer({ ...environment, DATABASE_URL: database.url, GOVOICE_ROLE: "worker" })
+  try {
+    await until("the first claims", async () => (await receiver.count()) >= take / 5, 60_000)
+    // What a process does at its start is not what it costs to claim.
+    await database.statements()
+    await until("the claims", async () => (await receiver.count()) >= take, 60_000, 10)
+    const { rows } = await database.pool.query<{ mean: number; max: number; calls: number }>(
+      `SELECT mean_exec_time AS mean, max_exec_time AS max, calls::int FROM pg_stat_statements
+       WHERE query LIKE '%turn (organization_id, endpoint_id%' AND query LIKE '%claimed%' ORDER BY calls DESC LIMIT 1`
+    )
+    const { calls, max, mean } = rows[0] ?? { mean: Number.NaN, max: Number.NaN, calls: 0 }
+    return { backlog, meanMs: mean, maxMs: max, claims: calls }
+  } finally {
+    await worker.stop()
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * A Postgres of the bench's own, durable as it comes, and what is put into it.
+ */
+import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { Pool } from "pg"
+import * as KeyRing from "../../apps/server/src/security/KeyRing.ts"
+import { encryptionKeys } from "../../apps/server/src/settings/Parsers.ts"
+import { startPostgres } from "../../test/support/postgres.ts"
+import { childrenOf, cpuWithChildren, startServer, until } from "./processes.ts"
+
+export const keys = `k1:${randomBytes(32).toString("base64")}`
+const keyRing = KeyRing.make(encryptionKeys(keys))
+
+/** Environment of a server process, without database and role. */
+export const environment = {
+  GOVOICE_JWT_SECRET: randomBytes(48).toString("base64url"),
+  GOVOICE_ENCRYPTION_KEYS: keys,
+  GOVOICE_WEBHOOK_ALLOW_HTTP: "true",
+  GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
+  GOVOICE_LOG_LEVEL: "Warn",
+  GOVOICE_RATE_LIMIT_PER_SECOND: "1000000",
+  GOVOICE_RATE_LIMIT_BURST: "1000000"
+} as const
+
+export interface Database {
+  readonly url: string
+  readonly pool: Pool
+  /** How many statements were carried out since the last call, those of this bench left out. */
+  readonly statements: () => Promise<number>
+  /** The CPU time of the whole server so far, in seconds. */
+  readonly cpu: () => Promise<number>
+  readonly stop: () => Promise<void>
+}
+
+const parentOf = (pid: number): number =>
+  Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
+
+export const startDatabase = async (): Promise<Database> => {
+  const flags = ["fsync=on", "shared_preload_libraries=pg_stat_statements", "shared_buffers=512MB", "max_wal_size=4GB"]
+  const server = await startPostgres({ flags: flags.flatMap((flag) => ["-c", flag]) })
+  const pool = new Pool({ connectionString: server.url, max: 4 }).on("error", () => {})
+  await pool.query("CREATE EXTENSION pg_stat_statements")
+
+  // A process of the server brings the schema.
+  const migrating = startServer({ ...environment, DATABASE_URL: server.url, GOVOICE_ROLE: "worker" })
+  await until(
+    "the schema",
+    async () => (await pool.query("SELECT to_regclass('lanes') AS it")).rows[0].it !== null,
+    20_000
+  )
+  await migrating.stop()
+
+  return {
+    url: server.url,
+    pool,
+    statements: async () => {
+      const { rows } = await pool.query(`
+        SELECT coalesce(sum(calls), 0)::int AS n FROM pg_stat_statements
+        WHERE query NOT ILIKE '%pg_stat_statements%' AND query NOT ILIKE '%/* bench */%'
+          AND query NOT IN ('BEGIN', 'COMMIT', 'ROLLBACK')
+      `)
+      await pool.query("SELECT pg_stat_statements_reset()")
+      return rows[0].n as number
+    },
+    cpu: async () => {
+      const { rows } = await pool.query<{ pid: number }>("/* bench */ SELECT pg_backend_pid() AS pid")
+      const postmaster = parentOf(rows[0]!.pid)
+      return [postmaster, ...childrenOf(postmaster)].reduce((sum, pid) => sum + cpuWithChildren(pid), 0)
+    },
+    stop: async () => {
+      await pool.end()
+      await server.remove()
+    }
+  }
+}
+
+const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
+let made = 0
+
+/** An identifier of the right form; they count up. */
+const id = (prefix: string): string => {
+  made += 1
+  let rest = made
+  let text = ""
+  for (let position = 0; position < 26; position++) {
+    text = crockford[rest % 32]! + text
+    rest = Math.floor(rest / 32)
+  }
+  return `${prefix}_${text}`
+}
+
+export const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+export interface Tenant {
+  readonly organization: string
+  readonly endpoint: string
+  readonly invoice: string
+}
+
+/** Organizations with one endpoint each. */
+export const makeTenants = async (pool: Pool, count: number, url: string): Promise<ReadonlyArray<Tenant>> => {
+  const tenants: Array<Tenant> = []
+  for (let n = 0; n < count; n++) {
+    const [account, organization, endpoint, invoice] = [id("acct"), id("org"), id("we"), id("inv")]
+    const sealed = Buffer.from(keyRing.seal(secret, { column: "webhook_endpoints.secret", row: endpoint }))
+    await pool.query("INSERT INTO accounts VALUES ($1, now(), $1 || '@example.com', 'hash')", [account])
+    await pool.query("INSERT INTO organizations (id, account_id, created_at, name) VALUES ($1, $2, now(), 'bench')", [
+      organization,
+      account
+    ])
+    await pool.query("INSERT INTO lanes (organization_id) VALUES ($1)", [organization])
+    await pool.query(
+      `INSERT INTO webhook_endpoints (id, organization_id, created_at, updated_at, enabled, url, event_types, secret)
+       VALUES ($1, $2, now(), now(), true, $3, '{*}', $4)`,
+      [endpoint, organization, url, sealed]
+    )
+    await pool.query(
+      `INSERT INTO invoices (id, organization_id, created_at, updated_at, completed_at, mode, status, scenario,
+                             official_number, metadata)
+       VALUES ($1, $2, now(), now(), now(), 'test', 'accepted', 'accepted', 'n', '{}')`,
+      [invoice, organization]
+    )
+    tenants.push({ organization, endpoint, invoice })
+  }
+  return tenants
+}
+
+// As the server writes it: an event with the whole invoice, about 700 bytes.
+const body = `'{"id":"' || event || '","object":"event","type":"invoice.accepted","mode":"test","created_at":"' ||
+  to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '","data":{"invoice":{"id":"' || invoice ||
+  '","object":"invoice","mode":"test","status":"accepted","scenario":"accepted","metadata":{"order":"4711"},' ||
+  '"official_number":"5265877635-20261120-0100001AF629-61","rejection":null,"failure":null,"upo_available":false,' ||
+  '"attempt_count":1,"next_attempt_at":null,"created_at":"2026-11-20T12:00:00.000Z",' ||
+  '"updated_at":"2026-11-20T12:00:02.000Z","submitted_at":"2026-11-20T12:00:01.000Z",' ||
+  '"completed_at":"2026-11-20T12:00:02.000Z"}}}'`
+
+/** The body of an event, as `plan` makes it, for those that bring their own queue. */
+export const sampleBody = (event: string): string =>
+  JSON.stringify({
+    id: event,
+    object: "event",
+    type: "invoice.accepted",
+    mode: "test",
+    created_at: new Date().toISOString(),
+    data: {
+      invoice: {
+        id: `inv_${event.slice(4)}`,
+        object: "invoice",
+        mode: "test",
+        status: "accepted",
+        scenario: "accepted",
+        metadata: { order: "4711" },
+        official_number: "5265877635-20261120-0100001AF629-61",
+        rejection: null,
+        failure: null,
+        upo_available: false,
+        attempt_count: 1,
+        next_attempt_at: null,
+        created_at: "2026-11-20T12:00:00.000Z",
+        updated_at: "2026-11-20T12:00:02.000Z",
+        submitted_at: "2026-11-20T12:00:01.000Z",
+        completed_at: "2026-11-20T12:00:02.000Z"
+      }
+    }
+  })
+
+let batches = 0
+
+/** Plans deliveries, spread evenly over tenants, in one statement. They are due at once. */
+export const plan = async (pool: Pool, tenants: ReadonlyArray<Tenant>, count: number): Promise<void> => {
+  batches += 1
+  const prefix = (kind: string) => `'${kind}_0' || lpad('${batches}', 9, '0') || lpad(n::text, 16, '0')`
+  await pool.query(
+    `/* bench */ WITH tenant AS (
+       SELECT * FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS tenant (organization, endpoint, invoice, position)
+     ), one AS (
+       SELECT ${prefix("evt")} AS event, ${prefix("wd")} AS delivery, organization, endpoint, invoice,
+              clock_timestamp() AS at
+       FROM generate_series(0, $4::int - 1) AS n JOIN tenant ON position = n % $5::int + 1
+     ), event AS (
+       INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
+       SELECT event, organization, invoice, at, 'invoice.accepted', ${body} FROM one
+     )
+     INSERT INTO deliveries
+       (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, ready, status)
+     SELECT delivery, organization, endpoint, event, 'invoice.accepted', at, at, at, true, 'pending' FROM one`,
+    [
+      tenants.map(({ organization }) => organization),
+      tenants.map(({ endpoint }) => endpoint),
+      tenants.map(({ invoice }) => invoice),
+      count,
+      tenants.length
+    ]
+  )
+}
+
+/** Removes the events and deliveries, and what vacuum would have to remove after them. */
+export const forget = async (pool: Pool): Promise<void> => {
+  await pool.query("TRUNCATE deliveries, events")
+  await pool.query("UPDATE lanes SET in_flight = '{}'")
+}

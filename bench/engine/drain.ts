@@ -1,0 +1,77 @@
+/** How fast a backlog is drained end to end: claimed, signed, sent, answered, settled. */
+import { type Database, environment, forget, makeTenants, plan } from "./database.ts"
+import { type Receiver, sleep, startServer, until } from "./processes.ts"
+
+export interface Drained {
+  readonly perSecond: number
+  readonly duplicates: number
+  readonly statementsPerDelivery: number
+  readonly workerCpuMs: number
+  readonly databaseCpuMs: number
+  readonly rssMiB: number
+}
+
+export const drain = async (
+  database: Database,
+  receiver: Receiver,
+  {
+    count,
+    tenants: tenantCount = 50,
+    workers = 1,
+    settings = {},
+    withinMs = 180_000
+  }: {
+    readonly count: number
+    readonly tenants?: number
+    readonly workers?: number
+    readonly settings?: Readonly<Record<string, string>>
+    readonly withinMs?: number
+  }
+): Promise<Drained> => {
+  await forget(database.pool)
+  const tenants = await makeTenants(database.pool, tenantCount, receiver.url)
+  for (let planned = 0; planned < count; planned += 100_000) {
+    await plan(database.pool, tenants, Math.min(100_000, count - planned))
+  }
+  await database.pool.query("VACUUM ANALYZE deliveries, events, lanes")
+  await database.pool.query("CHECKPOINT")
+  await receiver.reset()
+  await database.statements()
+  const databaseCpu = await database.cpu()
+
+  const processes = Array.from({ length: workers }, () =>
+    startServer({ ...environment, ...settings, DATABASE_URL: database.url, GOVOICE_ROLE: "worker" })
+  )
+  const left = async (): Promise<number> =>
+    (await database.pool.query("/* bench */ SELECT count(*)::int AS n FROM deliveries WHERE due_at IS NOT NULL"))
+      .rows[0].n
+  await until("the backlog", async () => (await receiver.count()) >= count, withinMs, 250)
+  await until("the settlements", async () => (await left()) === 0, 10_000)
+  const settledAt = (await database.pool.query("/* bench */ SELECT max(updated_at) AS it FROM deliveries")).rows[0]
+    .it as Date
+  const received = await receiver.report()
+  if (process.env["BENCH_STATEMENTS"] === "1")
+    console.table(
+      (
+        await database.pool.query(
+          "SELECT calls, round(mean_exec_time::numeric, 2) AS mean, round(total_exec_time) as total, rows, wal_bytes/calls as wal, left(regexp_replace(query, '\\s+', ' ', 'g'), 60) AS query FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT 5"
+        )
+      ).rows
+    )
+  const statements = await database.statements()
+  const databaseUsed = (await database.cpu()) - databaseCpu
+  const cpu = processes.reduce((sum, process) => sum + process.cpu(), 0)
+  const rss = Math.max(...processes.map((process) => process.rss()))
+  await Promise.all(processes.map((process) => process.stop()))
+  await sleep(200)
+
+  const seconds = (Math.max(received.last, settledAt.getTime()) - received.first) / 1000
+  return {
+    perSecond: Math.round(count / seconds),
+    duplicates: received.count - received.distinct,
+    statementsPerDelivery: statements / count,
+    workerCpuMs: (cpu * 1000) / count,
+    databaseCpuMs: (databaseUsed * 1000) / count,
+    rssMiB: rss
+  }
+}

@@ -1,0 +1,117 @@
+/** Events at a steady rate, and how long each takes from its commit to its receipt. */
+import { type Database, environment, forget, makeTenants, plan, type Tenant } from "./database.ts"
+import { type Receiver, sleep, startServer, until } from "./processes.ts"
+
+export interface Latency {
+  readonly perSecond: number
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
+  readonly statementsPerDelivery: number
+}
+
+const percentile = (sorted: ReadonlyArray<number>, part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+
+/** Commits events one by one at a rate, and tells workers as the server does. Returns how many. */
+const emit = async (database: Database, tenants: ReadonlyArray<Tenant>, rate: number, seconds: number) => {
+  const begun = performance.now()
+  let sent = 0
+  const pending = new Set<Promise<unknown>>()
+  while (sent < rate * seconds) {
+    const due = Math.min(rate * seconds, Math.floor(((performance.now() - begun) / 1000) * rate))
+    const before = sent
+    while (sent < due) {
+      const done: Promise<unknown> = plan(database.pool, [tenants[sent % tenants.length]!], 1).finally(() =>
+        pending.delete(done)
+      )
+      pending.add(done)
+      sent += 1
+    }
+    if (sent > before) {
+      await Promise.all(pending)
+      await database.pool.query("/* bench */ SELECT pg_notify('govoice_wakeups', 'bench deliveries')")
+    }
+    await sleep(2)
+  }
+  await Promise.all(pending)
+  return sent
+}
+
+const measure = async (
+  database: Database,
+  receiver: Receiver,
+  tenants: ReadonlyArray<Tenant>,
+  rate: number,
+  seconds: number
+): Promise<Latency> => {
+  // The first second is for warming up.
+  const warm = await emit(database, tenants, rate, 1)
+  await until("the events that warm up", async () => (await receiver.count()) >= warm, 20_000)
+  await receiver.reset()
+  await database.statements()
+  const sent = await emit(database, tenants, rate, seconds)
+  await until("the events", async () => (await receiver.count()) >= sent, 60_000)
+  const statements = await database.statements()
+  const { first, last, latencies } = await receiver.report()
+  return {
+    perSecond: Math.round((sent * 1000) / (last - first)),
+    p50: percentile(latencies, 0.5),
+    p95: percentile(latencies, 0.95),
+    p99: percentile(latencies, 0.99),
+    statementsPerDelivery: statements / sent
+  }
+}
+
+const withWorker = async <A>(database: Database, use: () => Promise<A>): Promise<A> => {
+  const worker = startServer({ ...environment, DATABASE_URL: database.url, GOVOICE_ROLE: "worker" })
+  try {
+    await sleep(2000)
+    return await use()
+  } finally {
+    await worker.stop()
+  }
+}
+
+export const latency = async (
+  database: Database,
+  receiver: Receiver,
+  rate: number,
+  seconds: number
+): Promise<Latency> => {
+  await forget(database.pool)
+  await receiver.reset()
+  const tenants = await makeTenants(database.pool, 20, receiver.url)
+  return withWorker(database, () => measure(database, receiver, tenants, rate, seconds))
+}
+
+export interface Neighbour {
+  readonly alone: Latency
+  readonly beside: Latency
+  readonly alongHeldUp: number
+}
+
+/** A healthy organization alone, and beside one that has ten thousand deliveries to a receiver that hangs. */
+export const neighbour = async (
+  database: Database,
+  receiver: Receiver,
+  rate: number,
+  seconds: number
+): Promise<Neighbour> => {
+  await forget(database.pool)
+  await receiver.reset()
+  const healthy = await makeTenants(database.pool, 1, receiver.url)
+  const hanging = await makeTenants(database.pool, 1, `${receiver.url}/hang`)
+  return withWorker(database, async () => {
+    const alone = await measure(database, receiver, healthy, rate, seconds)
+    await plan(database.pool, hanging, 10_000)
+    await sleep(1500)
+    await receiver.reset()
+    const beside = await measure(database, receiver, healthy, rate, seconds)
+    const { rows } = await database.pool.query<{ n: number }>(
+      "/* bench */ SELECT count(*)::int AS n FROM deliveries WHERE organization_id = $1 AND due_at IS NOT NULL",
+      [hanging[0]!.organization]
+    )
+    return { alone, beside, alongHeldUp: rows[0]!.n }
+  })
+}

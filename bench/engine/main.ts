@@ -1,0 +1,159 @@
+/**
+ * Measures the engine, and prints a report in Markdown: how fast a backlog drains with one, two and four workers, how
+ * long an event takes to its receiver, what it costs the database, what a neighbour notices, and how fast the queues
+ * drain that a team would build on instead.
+ *
+ * `node --conditions=source bench/engine/main.ts [quick|full]`. `quick` takes about two minutes; `full` measures claims
+ * on a million waiting rows and memory over a million deliveries, and takes about fifteen. Ends with 1 when a number of
+ * the architecture is missed.
+ *
+ * What it does not show: a network, TLS, and machines that do one thing. Postgres, the workers, the receiver and this
+ * program share the processors, so rates are lower and latencies higher than apart; and the peers do less for each job:
+ * no bound or turns among tenants, no look at the address, no record of the delivery.
+ */
+import { cpus } from "node:os"
+import { claimTime } from "./claims.ts"
+import { startDatabase } from "./database.ts"
+import { drain } from "./drain.ts"
+import { latency, neighbour } from "./load.ts"
+import * as Peers from "./peers.ts"
+import { startReceiver } from "./processes.ts"
+
+const full = process.argv.includes("full")
+const only = process.argv.slice(2).filter((word) => word !== "full" && word !== "quick")
+const wants = (part: string): boolean => only.length === 0 || only.includes(part)
+
+const count = full ? 50_000 : 20_000
+const seconds = full ? 20 : 6
+
+const missed: Array<string> = []
+const expect = (what: string, holds: boolean): void => {
+  if (!holds) missed.push(what)
+}
+const print = (...lines: ReadonlyArray<string>): void => console.log(lines.join("\n"))
+const whole = (value: number): string => Math.round(value).toLocaleString("en")
+
+const database = await startDatabase()
+const receiver = await startReceiver()
+try {
+  print(
+    "# The engine",
+    "",
+    `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}, Postgres 18 with fsync, all on this machine.`,
+    ""
+  )
+
+  if (wants("drain")) {
+    print(
+      `## A backlog of ${whole(count)} deliveries of 50 organizations`,
+      "",
+      "| workers | deliveries/s | statements each | CPU of the workers each, ms | memory, MiB | twice |",
+      "| ---: | ---: | ---: | ---: | ---: | ---: |"
+    )
+    for (const workers of [1, 2, 4]) {
+      const drained = await drain(database, receiver, { count, workers })
+      print(
+        `| ${workers} | ${whole(drained.perSecond)} | ${drained.statementsPerDelivery.toFixed(3)} | ${drained.workerCpuMs.toFixed(3)} | ${drained.rssMiB} | ${drained.duplicates} |`
+      )
+      expect(`${workers} workers drain at least 2,500/s`, drained.perSecond >= 2500)
+      expect("nothing comes twice", drained.duplicates === 0)
+      expect("less than a statement for each", drained.statementsPerDelivery < 1)
+    }
+    print("")
+  }
+
+  if (wants("peers")) {
+    const peers = Math.min(count, 20_000)
+    print(
+      `## The same POSTs from other queues (a backlog of ${whole(peers)}, one worker)`,
+      "",
+      "| queue | deliveries/s | statements each | CPU of the worker each, ms |",
+      "| --- | ---: | ---: | ---: |"
+    )
+    const ours = await drain(database, receiver, { count: peers })
+    const rows = [
+      ["Govoice", ours],
+      ["pg-boss", await Peers.pgBoss(database, receiver, peers)],
+      ["graphile-worker", await Peers.graphileWorker(database, receiver, peers)],
+      ["BullMQ", await Peers.bullMq(receiver, peers)]
+    ] as const
+    for (const [name, drained] of rows) {
+      if (drained === undefined) {
+        print(`| ${name} | not measured: there is no redis-server | | |`)
+        continue
+      }
+      print(
+        `| ${name} | ${whole(drained.perSecond)} | ${drained.statementsPerDelivery?.toFixed(3) ?? "-"} | ${drained.workerCpuMs.toFixed(3)} |`
+      )
+      expect(`ahead of ${name}`, ours.perSecond >= drained.perSecond)
+    }
+    print("")
+  }
+
+  if (wants("latency")) {
+    print(
+      "## From the creation of an event to its receipt, 20 organizations",
+      "",
+      "| events/s | received/s | p50, ms | p95, ms | p99, ms | statements each |",
+      "| ---: | ---: | ---: | ---: | ---: | ---: |"
+    )
+    for (const rate of [50, 200, 1000]) {
+      const measured = await latency(database, receiver, rate, seconds)
+      print(
+        `| ${rate} | ${measured.perSecond} | ${measured.p50} | ${measured.p95} | ${measured.p99} | ${measured.statementsPerDelivery.toFixed(2)} |`
+      )
+      if (rate === 200) expect("p95 under 30 ms at 200/s", measured.p95 < 30)
+      if (rate === 1000) expect("less than a statement for each at 1,000/s", measured.statementsPerDelivery < 1)
+    }
+    print("")
+  }
+
+  if (wants("neighbour")) {
+    const { alone, alongHeldUp, beside } = await neighbour(database, receiver, 100, seconds)
+    print(
+      "## A healthy organization beside one with 10,000 deliveries to a receiver that hangs",
+      "",
+      "| | p50, ms | p95, ms | p99, ms |",
+      "| --- | ---: | ---: | ---: |",
+      `| alone | ${alone.p50} | ${alone.p95} | ${alone.p99} |`,
+      `| beside it (${whole(alongHeldUp)} were still waiting) | ${beside.p50} | ${beside.p95} | ${beside.p99} |`,
+      ""
+    )
+    // A millisecond is the finest that can be told here.
+    expect("the neighbour is noticed by a fifth at most", beside.p95 <= alone.p95 * 1.2 + 1)
+  }
+
+  if (wants("claims")) {
+    print(
+      "## What a claim costs the database",
+      "",
+      "| waiting | claims | mean, ms | longest, ms |",
+      "| ---: | ---: | ---: | ---: |"
+    )
+    const times: Array<number> = []
+    for (const backlog of full ? [1000, 10_000, 100_000, 1_000_000] : [1000, 10_000, 100_000]) {
+      const { claims, maxMs, meanMs } = await claimTime(database, receiver, backlog)
+      times.push(meanMs)
+      print(`| ${whole(backlog)} | ${claims} | ${meanMs.toFixed(2)} | ${maxMs.toFixed(2)} |`)
+    }
+    expect("claims on the largest backlog within 1.5 of the smallest", times.at(-1)! <= times[0]! * 1.5)
+    print("")
+  }
+
+  if (full && wants("memory")) {
+    const drained = await drain(database, receiver, { count: 1_000_000, withinMs: 900_000 })
+    print(
+      "## Memory over a million deliveries",
+      "",
+      `${drained.rssMiB} MiB are resident after them, at ${whole(drained.perSecond)} deliveries/s.`,
+      ""
+    )
+    expect("less than 256 MiB after a million", drained.rssMiB < 256)
+  }
+
+  print(missed.length === 0 ? "Every number of the architecture is reached." : `Missed: ${missed.join("; ")}.`)
+} finally {
+  receiver.stop()
+  await database.stop()
+}
+process.exit(missed.length === 0 ? 0 : 1)

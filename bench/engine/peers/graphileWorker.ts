@@ -1,0 +1,21 @@
+/** A worker on graphile-worker, set up for throughput: jobs fetched and completed in batches. */
+import { run } from "graphile-worker"
+import { concurrency, type Job, post } from "./post.ts"
+
+const runner = await run({
+  preset: {
+    worker: {
+      connectionString: process.env["DATABASE_URL"]!,
+      concurrentJobs: concurrency,
+      maxPoolSize: concurrency + 2,
+      pollInterval: 100,
+      localQueue: { size: 2 * concurrency },
+      completeJobBatchDelay: 0,
+      failJobBatchDelay: 0
+    }
+  },
+  noHandleSignals: true,
+  taskList: { webhook: (payload) => post(payload as Job) }
+})
+process.once("SIGTERM", () => void runner.stop().then(() => process.exit(0)))
+await runner.promise

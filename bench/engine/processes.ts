@@ -1,0 +1,149 @@
+/** Starts the processes of a bench, talks to them, and ends them. */
+import { type ChildProcess, fork, spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Received } from "./receiver.ts"
+
+const root = join(import.meta.dirname, "../..")
+const node = process.execPath
+const children = new Set<ChildProcess>()
+
+const keep = (child: ChildProcess): ChildProcess => {
+  children.add(child)
+  child.once("exit", () => children.delete(child))
+  return child
+}
+
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL")
+})
+
+export const sleep = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Asks again and again until the answer is yes. Throws when it never is. */
+export const until = async (
+  what: string,
+  check: () => Promise<boolean> | boolean,
+  withinMs: number,
+  everyMs = 25
+): Promise<void> => {
+  const deadline = Date.now() + withinMs
+  while (!(await check())) {
+    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`)
+    await sleep(everyMs)
+  }
+}
+
+const next = (child: ChildProcess): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`A child ended with ${code}`))
+    child.once("exit", onExit)
+    child.once("message", (message) => {
+      child.off("exit", onExit)
+      resolve(message)
+    })
+  })
+
+export interface Receiver {
+  readonly port: number
+  readonly url: string
+  readonly reset: () => Promise<void>
+  readonly count: () => Promise<number>
+  readonly report: () => Promise<Received>
+  readonly stop: () => void
+}
+
+export const startReceiver = async (): Promise<Receiver> => {
+  const child = keep(fork(join(import.meta.dirname, "receiver.ts")))
+  const port = (await next(child)) as number
+  const ask = (message: string) => {
+    const answer = next(child)
+    child.send(message)
+    return answer
+  }
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    reset: async () => void (await ask("reset")),
+    count: async () => (await ask("count")) as number,
+    report: async () => (await ask("report")) as Received,
+    stop: () => void child.kill("SIGKILL")
+  }
+}
+
+export interface Worker {
+  readonly child: ChildProcess
+  /** The memory that is resident, in MiB. */
+  readonly rss: () => number
+  /** The CPU time that was used, in seconds. */
+  readonly cpu: () => number
+  readonly stop: () => Promise<void>
+}
+
+/** Reads a field of `/proc`, where there is one. */
+const procStatus = (pid: number | undefined, field: string): number =>
+  Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0)
+
+/** The CPU time of a process and of its children that have ended, in seconds. */
+export const cpuWithChildren = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")
+  return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100
+}
+
+/** The processes that a process has started and that live. */
+export const childrenOf = (pid: number): ReadonlyArray<number> =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number)
+
+const procCpu = (pid: number | undefined): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+const toWorker = (child: ChildProcess): Worker => ({
+  child,
+  rss: () => Math.round(procStatus(child.pid, "VmRSS") / 1024),
+  cpu: () => procCpu(child.pid),
+  stop: () =>
+    new Promise((resolve) => {
+      if (child.exitCode !== null) return resolve()
+      const timer = setTimeout(() => child.kill("SIGKILL"), 20_000)
+      child.once("exit", () => {
+        clearTimeout(timer)
+        resolve()
+      })
+      child.kill("SIGTERM")
+    })
+})
+
+/** Starts a process of the server itself. Its standard error is ours. */
+export const startServer = (environment: Readonly<Record<string, string>>): Worker =>
+  toWorker(
+    keep(
+      spawn(
+        node,
+        [
+          "--conditions=source",
+          ...(process.env["BENCH_NODE_FLAGS"]?.split(" ") ?? []),
+          join(root, process.env["BENCH_MAIN"] ?? "apps/server/src/main.ts")
+        ],
+        {
+          cwd: root,
+          stdio: ["ignore", process.env["BENCH_LOG"] === "1" ? "inherit" : "ignore", "inherit"],
+          env: { PATH: process.env["PATH"], ...environment }
+        }
+      )
+    )
+  )
+
+/** Starts a process that does the same job with another queue. */
+export const startPeer = (file: string, environment: Readonly<Record<string, string>>): Worker =>
+  toWorker(
+    keep(
+      spawn(node, ["--conditions=source", join(import.meta.dirname, "peers", file)], {
+        cwd: root,
+        stdio: ["ignore", process.env["BENCH_LOG"] === "1" ? "inherit" : "ignore", "inherit"],
+        env: { PATH: process.env["PATH"], ...environment }
+      })
+    )
+  )

@@ -34,6 +34,24 @@ const toEnd = (outcome: Outcome): End => {
 // A failure of the sender itself, which is no fault of the receiver.
 const unsent: Outcome = { _tag: "Failed", reason: "connect", retryable: true, attempted: false, durationMs: 0 }
 
+// Opening a secret costs as much as sending a request. Those of the endpoints served last are kept open, and opened anew
+// when they have changed.
+const keptOpen = 1000
+
+const makeOpener = (keyRing: KeyRing["Service"]) => {
+  const open = new Map<string, { readonly sealed: Uint8Array; readonly secret: string }>()
+  return (sealed: Uint8Array, endpointId: string): string => {
+    const known = open.get(endpointId)
+    if (known !== undefined && Buffer.compare(known.sealed, sealed) === 0) return known.secret
+    const secret = keyRing.open(sealed, { column: "webhook_endpoints.secret", row: endpointId })
+    // A map keeps the order in which it was filled: the first has been there for longest.
+    const [first] = open.keys()
+    if (open.size >= keptOpen && first !== undefined) open.delete(first)
+    open.set(endpointId, { sealed, secret })
+    return secret
+  }
+}
+
 const activeSecret = (delivery: ClaimedDelivery, now: number): Uint8Array =>
   delivery.next_secret !== null && delivery.next_secret_at !== null && delivery.next_secret_at.getTime() <= now
     ? delivery.next_secret
@@ -51,17 +69,14 @@ const left = ({ _tag }: DeliveryVerdict.AttemptEnd): boolean =>
  */
 export const make = Effect.gen(function* () {
   const dispatcher = yield* Dispatcher
-  const keyRing = yield* KeyRing
+  const openSecret = makeOpener(yield* KeyRing)
   const { webhooks } = yield* Settings
   const maxAttempts = RetrySchedule.maxAttempts(webhooks.waits)
 
   const prepare = (delivery: ClaimedDelivery, now: number) =>
     Effect.try({
       try: () => {
-        const secret = keyRing.open(activeSecret(delivery, now), {
-          column: "webhook_endpoints.secret",
-          row: delivery.endpoint_id
-        })
+        const secret = openSecret(activeSecret(delivery, now), delivery.endpoint_id)
         const timestamp = new Date(now).toISOString()
         return {
           url: delivery.url,

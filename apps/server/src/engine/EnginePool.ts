@@ -14,8 +14,8 @@ import { Settings } from "../settings/Settings.ts"
 // A claim, a batch of settlements, a claim and a batch of moves, and one for what is done now and then.
 const connections = 6
 
-// Every statement of the engine goes by an index and takes little. Plans are made once, often while the tables are still
-// small: one that reads a whole table, or is compiled, would be kept when they are not.
+// Every statement of the engine goes by an index and takes less time than planning it. So plans are made once, often
+// while the tables are still small: one that reads a whole table, or is compiled, would be kept when they are not.
 const startupParameters = {
   timezone: "UTC",
   statement_timeout: "30s",
@@ -23,7 +23,8 @@ const startupParameters = {
   enable_seqscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
-  jit: "off"
+  jit: "off",
+  plan_cache_mode: "force_generic_plan"
 }
 
 /**

@@ -1444,6 +1444,9 @@ describe("a server that loses its database", () => {
   it("answers service_unavailable everywhere while it is away, lives on, and works again as soon as it is back", async () => {
     proxy.cut()
     for (const { answer, id } of await everyOperation()) assert.strictEqual(codeOf(answer), "service_unavailable", id)
+    // Who is calling is remembered for five seconds. From then on not even that can be looked up.
+    await new Promise((resolve) => setTimeout(resolve, 5200))
+    for (const { answer, id } of await everyOperation()) assert.strictEqual(codeOf(answer), "service_unavailable", id)
     const ready = await read(await fetch(`${server.url}/readyz`))
     assert.strictEqual(ready.status, 503)
     assert.deepStrictEqual(ready.json, { status: "unavailable", checks: { database: "unreachable" } })

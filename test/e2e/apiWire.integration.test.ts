@@ -87,6 +87,11 @@ describe("the server on the wire", () => {
       ),
       "missing_api_key"
     ],
+    [
+      "an upgrade to something else with a body in chunks",
+      `${head("/v1/me", "Connection: Upgrade\r\nUpgrade: other\r\nTransfer-Encoding: chunked\r\n")}0\r\n\r\n`,
+      "missing_api_key"
+    ],
     ["an upgrade to something else", head("/healthz", "Connection: Upgrade\r\nUpgrade: h2c\r\n"), "200"],
     ["an expectation that nobody knows", head("/healthz", "Expect: 200-maybe\r\n"), "200"],
     ["a method that is not taken there", head("/healthz", "Content-Length: 2\r\n", "POST") + "{}", "method_not_allowed"]

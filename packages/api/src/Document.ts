@@ -270,10 +270,10 @@ const webhook = (type: InvoiceEvent.EventType) => ({
 const description = `Submit e-invoices, follow them through the national system or a sandbox, hear of every milestone by signed webhook, download official receipts.
 
 ## Credentials
-Both kinds are sent as \`Authorization: Bearer …\`. The developer API takes API keys: \`sk_test_…\` for the sandbox, \`sk_live_…\` for the national system. The control plane, under \`/v1/control-plane\`, takes the access token of a login. What belongs to somebody else, or to the other mode, is answered like what does not exist.
+Both kinds are sent as \`Authorization: Bearer …\`. The developer API takes API keys: \`sk_test_…\` for the sandbox, \`sk_live_…\` for the national system. The control plane, under \`/v1/control-plane\`, takes the access token of a login. What belongs to somebody else, or to the other mode, is answered like what does not exist. A 401 carries \`WWW-Authenticate: Bearer\`.
 
 ## Requests
-Bodies are JSON objects in UTF-8. A member that is not known is an error, so that a typing mistake is seen at once. Lengths count Unicode code points. Wherever there is GET there is HEAD, and OPTIONS answers 204 with \`Allow\`.
+Bodies are JSON objects in UTF-8. A member that is not known is an error, so that a typing mistake is seen at once. Lengths count Unicode code points. Wherever there is GET there is HEAD, and OPTIONS answers 204 with \`Allow\`. A path is what it says, letter by letter: another case, a second slash or one at the end is another path. A body is sent uncompressed. No answer is to be kept by caches on the way (\`Cache-Control: no-store\`).
 
 ## Errors
 Every answer with a status of 400 or more has the body \`Error\`: branch on \`code\`, show \`message\` to people, quote \`request_id\`. Besides the errors listed with each operation, any path can answer with one of these:

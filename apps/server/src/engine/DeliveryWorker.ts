@@ -58,13 +58,16 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
 
       const deliver = Effect.fnUntraced(function* (delivery: ClaimedDelivery) {
         const settlement = yield* attempt(delivery)
-        if ((yield* settle(settlement)) !== true) {
+        if ((yield* settle(settlement)) === true) {
+          yield* Metric.update(EngineMetrics.deliveriesSettled(settlement.status), 1)
+        } else {
           yield* Metric.update(EngineMetrics.leasesLost("deliveries"), 1)
           yield* Effect.logWarning("A delivery was in other hands when it was settled").pipe(
             Effect.annotateLogs({ deliveryId: delivery.id, eventId: delivery.event_id })
           )
         }
         const retryAt = settlement.next_retry_at === null ? Infinity : Date.parse(settlement.next_retry_at)
+        yield* Metric.modify(EngineMetrics.inFlight, -1)
         if (retryAt < elapseAt) {
           elapseAt = retryAt
           yield* wakeups.nudge("deliveries")
@@ -103,6 +106,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
         )
         placeWanted = heldBack
         if (deliveries.length > 0) claimedAt = performance.now()
+        yield* Metric.modify(EngineMetrics.inFlight, deliveries.length)
         for (const delivery of deliveries) {
           yield* FiberSet.run(inFlight, Trace.under(deliver(delivery), delivery.trace))
         }

@@ -42,11 +42,11 @@ const kinds: ReadonlyArray<Kind> = ["invoices", "deliveries"]
  * @category metrics
  * @since 0.1.0
  */
-export const deliveriesSettled = counter<Exclude<DeliveryState.Status, "pending" | "delivering">>(
+export const deliveriesSettled = counter<DeliveryState.Status>(
   "govoice_deliveries_settled_total",
   "Deliveries that a worker let go of, by the status they came to",
   "status",
-  ["succeeded", "retrying", "failed", "endpoint_disabled"]
+  ["pending", "delivering", "succeeded", "retrying", "failed", "endpoint_disabled"]
 )
 
 /**

@@ -1,0 +1,183 @@
+/** What a process tells of itself: one trace from a request to its webhooks, metrics, and lines that name what they are about. */
+import { spawn } from "node:child_process"
+import { createServer, type IncomingMessage, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+
+interface Span {
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly name: string
+  readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: { readonly stringValue?: string } }>
+}
+
+interface Traces {
+  readonly resourceSpans: ReadonlyArray<{
+    readonly resource: { readonly attributes: Span["attributes"] }
+    readonly scopeSpans: ReadonlyArray<{ readonly spans: ReadonlyArray<Span> }>
+  }>
+}
+
+const listen = async (answer: (request: IncomingMessage, body: string) => number): Promise<[Server, string]> => {
+  const server = createServer((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk))
+    request.on("end", () => response.writeHead(answer(request, body)).end())
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return [server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`]
+}
+
+const until = async <A>(what: string, find: () => Promise<A | undefined> | A | undefined): Promise<A> => {
+  const deadline = Date.now() + 20_000
+  while (Date.now() < deadline) {
+    const found = await find()
+    if (found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`Waited in vain: ${what}`)
+}
+
+describe("Observability", () => {
+  const spans: Array<Span> = []
+  const webhooks: Array<string> = []
+  let services: ReadonlyArray<string> = []
+  let output = ""
+  let process_: ReturnType<typeof spawn>
+  let servers: ReadonlyArray<Server> = []
+  let invoiceId = ""
+
+  const find = (pattern: RegExp) => until(String(pattern), () => pattern.exec(output)?.[1])
+
+  beforeAll(async () => {
+    const [collector, collectorUrl] = await listen((request, body) => {
+      if (request.url !== "/v1/traces") return 404
+      const traces = JSON.parse(body) as Traces
+      for (const { resource, scopeSpans } of traces.resourceSpans) {
+        services = resource.attributes.map(({ key, value }) => `${key}=${value.stringValue}`)
+        for (const scope of scopeSpans) spans.push(...scope.spans)
+      }
+      return 200
+    })
+    const [receiver, receiverUrl] = await listen((request) => {
+      webhooks.push(String(request.headers["gov-event-id"]))
+      return webhooks.length === 1 ? 500 : 204
+    })
+    servers = [collector, receiver]
+
+    const root = join(import.meta.dirname, "../../../..")
+    process_ = spawn(process.execPath, ["--conditions=source", join(root, "apps/server/src/main.ts")], {
+      cwd: root,
+      env: {
+        PATH: process.env["PATH"],
+        PORT: "0",
+        GOVOICE_DATA_DIR: "memory",
+        GOVOICE_METRICS_PORT: "0",
+        GOVOICE_SANDBOX_STEP_MS: "50",
+        GOVOICE_RETRY_SCHEDULE_MS: "50",
+        GOVOICE_WEBHOOK_ALLOW_HTTP: "true",
+        GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
+        OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl
+      }
+    })
+    process_.stdout?.setEncoding("utf8").on("data", (text: string) => (output += text))
+    process_.stderr?.setEncoding("utf8").on("data", (text: string) => (output += text))
+
+    const api = await find(/API +(http:\S+)\/v1/)
+    const call = async <A>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<A> => {
+      const response = await fetch(`${api}/v1/${path}`, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json", ...headers }
+      })
+      return (await response.json()) as A
+    }
+    const credentials = { email: "owner@example.com", password: "correct horse battery" }
+    await call("control-plane/accounts", credentials)
+    const { access_token: token } = await call<{ access_token: string }>("control-plane/auth/login", credentials)
+    const owner = { authorization: `Bearer ${token}` }
+    const { id } = await call<{ id: string }>("control-plane/organizations", { name: "Company" }, owner)
+    const { secret } = await call<{ secret: string }>(
+      `control-plane/organizations/${id}/api-keys`,
+      { mode: "test" },
+      owner
+    )
+    await call(`control-plane/organizations/${id}/webhook-endpoints`, { url: receiverUrl, event_types: ["*"] }, owner)
+    const invoice = await call<{ id: string }>(
+      "invoices",
+      { invoice_xml: "<Faktura/>" },
+      { authorization: `Bearer ${secret}`, "idempotency-key": "1" }
+    )
+    invoiceId = invoice.id
+    await until("the webhooks", () => (webhooks.length === 5 ? true : undefined))
+  }, 60_000)
+
+  afterAll(() => {
+    process_.kill("SIGKILL")
+    for (const server of servers) server.close()
+  })
+
+  it("follows an invoice from its request to every webhook in one trace", async () => {
+    const ofTrace = await until("the spans of the attempts", () => {
+      const submitted = spans.find(({ name }) => name === "Invoices.submit")
+      const trace = spans.filter(({ traceId }) => traceId === submitted?.traceId)
+      return trace.filter(({ name }) => name === "Dispatcher.send").length >= 5 ? trace : undefined
+    })
+    const named = (name: string) => ofTrace.filter((span) => span.name === name)
+    assert.strictEqual(named("Invoices.submit").length, 1)
+    assert.strictEqual(named("InvoiceWorker.advance").length, 3)
+    assert.strictEqual(named("Attempt").length, 5)
+    const attribute = (span: Span, key: string) => span.attributes.find((one) => one.key === key)?.value.stringValue
+    for (const span of named("InvoiceWorker.advance")) assert.strictEqual(attribute(span, "invoiceId"), invoiceId)
+    assert.sameMembers(
+      named("Attempt").map((span) => attribute(span, "eventId")!),
+      webhooks
+    )
+    const ids = new Set(ofTrace.map(({ spanId }) => spanId))
+    for (const span of named("Attempt")) assert.isTrue(ids.has(span.parentSpanId!))
+    assert.include(services, "service.name=govoice")
+  })
+
+  it("serves what it counted and measured to Prometheus", async () => {
+    const url = await find(/Metrics are served at (http:\S+\/metrics)/)
+    const read = async (): Promise<string> => (await fetch(url)).text()
+    const text = await until("the last settlement", async () => {
+      const text = await read()
+      return text.includes('govoice_deliveries_settled_total{status="succeeded"} 4') ? text : undefined
+    })
+    const value = (series: string): number => {
+      const line = text.split("\n").find((line) => line.startsWith(`${series} `))
+      if (line === undefined) throw new Error(`There is no ${series} in:\n${text}`)
+      return Number(line.slice(series.length + 1))
+    }
+    assert.strictEqual(value('govoice_deliveries_settled_total{status="retrying"}'), 1)
+    assert.strictEqual(value('govoice_delivery_attempts_total{outcome="2xx"}'), 4)
+    assert.strictEqual(value('govoice_delivery_attempts_total{outcome="5xx"}'), 1)
+    assert.strictEqual(value('govoice_invoice_moves_total{status="submitted"}'), 1)
+    assert.strictEqual(value('govoice_invoice_moves_total{status="accepted"}'), 2)
+    assert.strictEqual(value("govoice_delivery_attempt_seconds_count"), 5)
+    assert.strictEqual(value("govoice_delivery_lag_seconds_count"), 5)
+    assert.strictEqual(value("govoice_deliveries_in_flight"), 0)
+    assert.strictEqual(value("govoice_leases_expired_total"), 0)
+    assert.isAbove(value('govoice_claim_seconds_count{kind="deliveries"}'), 0)
+    assert.isAbove(value('govoice_claim_seconds_count{kind="invoices"}'), 0)
+    for (const queue of ["invoices", "deliveries", "waiting"]) {
+      assert.isAtLeast(value(`govoice_queue_depth{queue="${queue}"}`), 0)
+      assert.isAtLeast(value(`govoice_queue_oldest_due_seconds{queue="${queue}"}`), 0)
+    }
+    // No series is named by what strangers choose.
+    assert.notMatch(text, /127\.0\.0\.1|(evt|inv|org|we|wd)_[0-9a-z]{26}/)
+  })
+
+  it("names delivery, event and invoice where it says that a webhook was not delivered", async () => {
+    const line = await until("the line", () => output.split("\n").find((text) => text.includes("was not delivered")))
+    const { annotations, level, message } = JSON.parse(line) as Record<string, unknown>
+    assert.strictEqual(level, "INFO")
+    assert.strictEqual(message, "A webhook was not delivered: The endpoint returned HTTP 500.")
+    const { attempts, deliveryId, eventId, invoiceId: about } = annotations as Record<string, unknown>
+    assert.deepStrictEqual({ attempts, eventId, about }, { attempts: 1, eventId: webhooks[0], about: invoiceId })
+    assert.match(String(deliveryId), /^wd_/)
+  })
+})

@@ -42,22 +42,17 @@ export const drain = async (
   const processes = Array.from({ length: workers }, () =>
     startServer({ ...environment, ...settings, DATABASE_URL: database.url, GOVOICE_ROLE: "worker" })
   )
-  const left = async (): Promise<number> =>
-    (await database.pool.query("/* bench */ SELECT count(*)::int AS n FROM deliveries WHERE due_at IS NOT NULL"))
-      .rows[0].n
+  const left = async (): Promise<number> => {
+    const { rows } = await database.pool.query<{ n: number }>(
+      "SELECT count(*)::int AS n FROM deliveries WHERE due_at IS NOT NULL"
+    )
+    return rows[0]!.n
+  }
   await until("the backlog", async () => (await receiver.count()) >= count, withinMs, 250)
   await until("the settlements", async () => (await left()) === 0, 10_000)
-  const settledAt = (await database.pool.query("/* bench */ SELECT max(updated_at) AS it FROM deliveries")).rows[0]
-    .it as Date
+  const { rows } = await database.pool.query<{ settled: Date }>("SELECT max(updated_at) AS settled FROM deliveries")
+  const settledAt = rows[0]!.settled
   const received = await receiver.report()
-  if (process.env["BENCH_STATEMENTS"] === "1")
-    console.table(
-      (
-        await database.pool.query(
-          "SELECT calls, round(mean_exec_time::numeric, 2) AS mean, round(total_exec_time) as total, rows, wal_bytes/calls as wal, left(regexp_replace(query, '\\s+', ' ', 'g'), 60) AS query FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT 5"
-        )
-      ).rows
-    )
   const statements = await database.statements()
   const databaseUsed = (await database.cpu()) - databaseCpu
   const cpu = processes.reduce((sum, process) => sum + process.cpu(), 0)

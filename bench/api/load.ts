@@ -1,10 +1,12 @@
 /**
  * A number of connections, each of which sends its next request when the answer to the last is there.
  */
+import { readFileSync } from "node:fs"
 import { Pool } from "undici"
 
 export interface Target {
   readonly url: string
+  readonly pid: number
   readonly connections: number
   readonly milliseconds: number
   readonly expect: number
@@ -23,15 +25,32 @@ export interface Measured {
   readonly p50: number
   readonly p99: number
   readonly most: number
+  /** What the server needed of a processor for each request, in microseconds. */
+  readonly cpuMicros: number
+}
+
+// User and system time of a process in ticks of ten milliseconds (proc(5)).
+const cpuMicrosOf = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]!.split(" ")
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
 }
 
 const percentile = (sorted: Float64Array, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 
 /** Loads a server for a while, and fails on the first answer that is not as expected. */
-export const load = async ({ connections, expect, milliseconds, next, onAnswer, url }: Target): Promise<Measured> => {
+export const load = async ({
+  connections,
+  expect,
+  milliseconds,
+  next,
+  onAnswer,
+  pid,
+  url
+}: Target): Promise<Measured> => {
   const pool = new Pool(url, { connections, pipelining: 1 })
   const times: Array<number> = []
+  const cpuBefore = cpuMicrosOf(pid)
   const begun = performance.now()
   const until = begun + milliseconds
 
@@ -59,6 +78,7 @@ export const load = async ({ connections, expect, milliseconds, next, onAnswer, 
     perSecond: times.length / seconds,
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
+    cpuMicros: (cpuMicrosOf(pid) - cpuBefore) / times.length,
     most: sorted.at(-1) ?? Number.NaN
   }
 }

@@ -26,6 +26,7 @@ const json = { "content-type": "application/json" }
 
 interface Running {
   readonly url: string
+  readonly pid: number
   readonly stop: () => void
 }
 
@@ -48,7 +49,7 @@ const startGovoice = async (databaseUrl: string): Promise<Running> => {
     output += String(chunk)
     const url = /API +(?<url>\S+)\/v1/.exec(output)?.groups?.["url"]
     if (url === undefined) continue
-    return { url, stop: () => void child.kill("SIGTERM") }
+    return { url, pid: child.pid!, stop: () => void child.kill("SIGTERM") }
   }
   throw new Error(`The server did not start: ${output}`)
 }
@@ -56,7 +57,7 @@ const startGovoice = async (databaseUrl: string): Promise<Running> => {
 const startPlain = async (databaseUrl: string): Promise<Running> => {
   const child = fork(join(import.meta.dirname, "plain.ts"), { env: { ...process.env, DATABASE_URL: databaseUrl } })
   const [url] = (await once(child, "message")) as [string]
-  return { url, stop: () => void child.kill() }
+  return { url, pid: child.pid!, stop: () => void child.kill() }
 }
 
 const call = async (url: string, path: string, body: object, token?: string): Promise<Record<string, string>> => {
@@ -81,12 +82,12 @@ const makeKey = async (url: string): Promise<string> => {
 
 type Requests = Readonly<Record<"submit" | "get", Target>>
 
-const requestsOf = (url: string, key: string): Requests => {
+const requestsOf = ({ pid, url }: Running, key: string): Requests => {
   const authorization = `Bearer ${key}`
   const body = JSON.stringify({ invoice_xml: sample, metadata: { order: "4711" } })
   const ids: Array<string> = []
   let turn = 0
-  const shared = { url, connections, milliseconds: roundMs }
+  const shared = { url, pid, connections, milliseconds: roundMs }
   return {
     submit: {
       ...shared,
@@ -112,7 +113,7 @@ const requestsOf = (url: string, key: string): Requests => {
 const count = async (databaseUrl: string) => {
   const counter = await startCounter(databaseUrl)
   const server = await startGovoice(counter.url)
-  const requests = requestsOf(server.url, await makeKey(server.url))
+  const requests = requestsOf(server, await makeKey(server.url))
   const perRequest = async (target: Target) => {
     let sent = 0
     await load({ ...target, connections: 1, milliseconds: 200 })
@@ -137,7 +138,13 @@ const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b)
 const whole = (value: number): string => Math.round(value).toLocaleString("en")
 const row = (name: string, measured: ReadonlyArray<Measured>, extra: ReadonlyArray<string>): string => {
   const of = (name: keyof Measured) => median(measured.map((one) => one[name]))
-  const numbers = [whole(of("perSecond")), of("p50").toFixed(1), of("p99").toFixed(1), of("most").toFixed(0)]
+  const numbers = [
+    whole(of("perSecond")),
+    of("p50").toFixed(1),
+    of("p99").toFixed(1),
+    of("most").toFixed(0),
+    whole(of("cpuMicros"))
+  ]
   return `| ${[name, ...numbers, ...extra].join(" | ")} |`
 }
 
@@ -147,8 +154,8 @@ try {
   const counted = await count(postgres.url)
   const [ours, plain] = [await startGovoice(postgres.url), await startPlain(postgres.url)]
   const servers = {
-    ours: requestsOf(ours.url, await makeKey(ours.url)),
-    plain: requestsOf(plain.url, "")
+    ours: requestsOf(ours, await makeKey(ours.url)),
+    plain: requestsOf(plain, "")
   }
   for (const requests of Object.values(servers)) {
     await load({ ...requests.submit, milliseconds: 2000 })
@@ -181,8 +188,8 @@ try {
 Node ${process.versions.node}, Postgres 18 with fsync, ${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}, on which server, database and load run
 together. ${connections} connections, an invoice of ${sample.length} characters; ${rounds} rounds of ${roundMs} ms after a warm-up, medians.
 
-| request | requests/s | p50 ms | p99 ms | most ms | statements | round trips |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: |
+| request | requests/s | p50 ms | p99 ms | most ms | CPU µs | statements | round trips |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ${row("`POST /v1/invoices`", measured.ours.submit, trips("submit"))}
 ${row("the same three inserts, Fastify and pg", measured.plain.submit, ["5.00", "5.00"])}
 ${row("`GET /v1/invoices/{id}`", measured.ours.get, trips("get"))}

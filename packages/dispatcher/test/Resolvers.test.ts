@@ -43,7 +43,7 @@ describe("resolveWithDns", () => {
     for (const [silent, expected] of [
       ["AAAA", "127.0.0.1"],
       ["A", "2606:4700::1"]
-    ]) {
+    ] as const) {
       const { server } = await serveNames((_, type) =>
         type === silent ? "silence" : type === "A" ? ["127.0.0.1"] : [six]
       )

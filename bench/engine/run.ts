@@ -3,7 +3,7 @@
  * long an event takes to its receiver, what it costs the database, what a neighbour notices, and how fast the queues
  * drain that a team would build on instead.
  *
- * `node --conditions=source bench/engine/main.ts [quick|full]`. `quick` takes about two minutes; `full` measures claims
+ * `node --conditions=source bench/engine/run.ts [quick|full]`. `quick` takes about two minutes; `full` measures claims
  * on a million waiting rows and memory over a million deliveries, and takes about fifteen. Ends with 1 when a number of
  * the architecture is missed.
  *

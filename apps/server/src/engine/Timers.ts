@@ -1,8 +1,8 @@
 /**
  * Makes deliveries ready whose time has come: retries that are due, and deliveries whose lease has run out.
  *
- * A lease that runs out gives its place in the bound back, and raises the fencing number: from then on the worker that
- * held it writes nothing.
+ * A lease that runs out gives its place in the bound back. From then on the worker that held it writes nothing: a
+ * delivery that is ready is in nobody's hands.
  *
  * @since 0.1.0
  */
@@ -71,9 +71,7 @@ export const layer: Layer.Layer<Timers, never, SqlClient.SqlClient> = Layer.effe
         ORDER BY organization_id
         FOR UPDATE
       ), released AS (
-        UPDATE deliveries SET
-          ready  = true,
-          claims = claims + CASE WHEN deliveries.status = 'delivering' THEN 1 ELSE 0 END
+        UPDATE deliveries SET ready = true
         FROM elapsed
         WHERE deliveries.endpoint_id = elapsed.endpoint_id AND deliveries.id = elapsed.id
           AND NOT deliveries.ready AND deliveries.due_at <= ${now} AND (SELECT count(*) FROM lane) >= 0

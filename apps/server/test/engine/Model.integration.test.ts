@@ -184,7 +184,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
 
     change: Effect.sync(() => void (of(endpoints).behaviour = of(Object.keys(outcomes) as Array<Behaviour>))),
 
-    wait: Effect.suspend(() => TestClock.adjust(of([100, 500, 1000, 3000, leaseMs]))),
+    wait: Effect.suspend(() => TestClock.adjust(of([100, 500, 1000, 3000, leaseMs, leaseMs]))),
 
     moveInvoices: Effect.gen(function* () {
       const { invoices: claimed } = yield* invoiceQueue.claim({ limit: of([1, 5, 20]), leaseMs })
@@ -234,9 +234,9 @@ const run = Effect.fnUntraced(function* (seed: number) {
         const settlement = yield* attempt(delivery)
         const exhausted = delivery.taken_over && model.attempts >= maxAttempts
         assert.strictEqual(dispatcher.requests.length - before, endpoint.usable && !exhausted ? 1 : 0)
-        if (chance(0.15)) {
+        if (chance(0.3)) {
           // It vanishes here, after sending and before writing. What it had to say comes late, or never.
-          if (chance(0.5)) late.push(settlement)
+          if (chance(0.8)) late.push(settlement)
           model.attempts += 1
           model.vanished += 1
           continue
@@ -252,8 +252,9 @@ const run = Effect.fnUntraced(function* (seed: number) {
     }),
 
     comeBackLate: Effect.gen(function* () {
-      const settlement = late.pop()
-      if (settlement === undefined) return
+      if (late.length === 0) return
+      const settlement = of(late)
+      late.splice(late.indexOf(settlement), 1)
       const before = yield* Plant.readDelivery(settlement.id)
       const written = yield* of(queues).settle([settlement])
       const model = expected.get(settlement.id)!
@@ -297,7 +298,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
 
   const names = Object.keys(commands) as Array<keyof typeof commands>
   // What moves the world on happens more often than what stirs it.
-  const often = [...names, "submit", "wait", "moveInvoices", "deliver", "deliver", "deliver"] as const
+  const often = [...names, "submit", "wait", "moveInvoices", "deliver", "deliver", "deliver", "comeBackLate"] as const
   yield* Effect.gen(function* () {
     for (let n = 0; n < commandsOfARun; n++) {
       const name = of(often)

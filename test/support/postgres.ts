@@ -11,6 +11,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 
+// The package ends the process with 0 when nothing is left to do, whatever failed before. What the exit code was to be is
+// kept, so that tests that fail are seen to.
+process.prependListener("beforeExit", () => {
+  const { exitCode } = process
+  process.once("exit", () => void (process.exitCode = exitCode))
+})
+
 declare module "vitest" {
   interface ProvidedContext {
     readonly databaseUrl: string

@@ -1,3 +1,4 @@
+import { deepStrictEqual } from "node:assert/strict"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { Invoice, InvoiceState } from "../src/index.ts"
@@ -93,7 +94,8 @@ describe("Invoice", () => {
     [Invoice.Invoice],
     ([invoice]) => {
       const there: unknown = JSON.parse(JSON.stringify(encode(invoice)))
-      assert.deepStrictEqual(decodeExactly(there), invoice)
+      // Node's own comparison, which shows both sides when they differ.
+      deepStrictEqual(decodeExactly(there), invoice)
     },
     thorough
   )

@@ -127,14 +127,14 @@ try {
     print(
       "## What a claim costs the database",
       "",
-      "| waiting | claims | mean, ms | longest, ms |",
+      "| waiting | claims | for a hundred rows, ms | longest, ms |",
       "| ---: | ---: | ---: | ---: |"
     )
     const times: Array<number> = []
     for (const backlog of full ? [1000, 10_000, 100_000, 1_000_000] : [1000, 10_000, 100_000]) {
-      const { claims, maxMs, meanMs } = await claimTime(database, receiver, backlog)
-      times.push(meanMs)
-      print(`| ${whole(backlog)} | ${claims} | ${meanMs.toFixed(2)} | ${maxMs.toFixed(2)} |`)
+      const { claims, hundredMs, maxMs } = await claimTime(database, receiver, backlog)
+      times.push(hundredMs)
+      print(`| ${whole(backlog)} | ${claims} | ${hundredMs.toFixed(2)} | ${maxMs.toFixed(2)} |`)
     }
     expect("claims on the largest backlog within 1.5 of the smallest", times.at(-1)! <= times[0]! * 1.5)
     print("")

@@ -62,8 +62,8 @@ export interface Claim {
   readonly deliveries: ReadonlyArray<ClaimedDelivery>
   /** Whether another claim may bring something at once. */
   readonly more: boolean
-  /** Whether something was left behind because of a bound: worth another claim when something is settled. */
-  readonly heldBack: boolean
+  /** The organizations that something was left behind of because of a bound: worth another claim when they settle. */
+  readonly heldBack: ReadonlyArray<Ids.OrganizationId>
 }
 
 /**
@@ -126,7 +126,7 @@ interface Walk {
   readonly last_endpoint_id: string | null
   readonly passed_over: boolean
   readonly cut_short: boolean
-  readonly held_back: boolean
+  readonly held_back: ReadonlyArray<Ids.OrganizationId>
 }
 
 type ClaimRow = Walk & (ClaimedDelivery | { readonly id: null })
@@ -233,8 +233,10 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
              (SELECT count(*) FROM lane) < walk.organizations AS passed_over,
              EXISTS (SELECT FROM ranked WHERE allowed AND rank = quantum AND rank < free)
                OR (SELECT count(*) FROM due) = ${limit}::int AS cut_short,
-             EXISTS (SELECT FROM room WHERE free <= 0)
-               OR EXISTS (SELECT FROM ranked WHERE NOT allowed OR place = free) AS held_back
+             ARRAY(
+               SELECT organization_id FROM room WHERE free <= 0
+               UNION SELECT organization_id FROM ranked WHERE NOT allowed OR place = free
+             ) AS held_back
       FROM walk
       LEFT JOIN turn AS last ON last.position = walk.visited
       LEFT JOIN (
@@ -313,17 +315,18 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         let place = first
         let turnedOver = first === start
         let passedOver = false
-        let heldBack = false
+        const heldBack = new Set<Ids.OrganizationId>()
         while (true) {
           const { deliveries, ended, next, walk } = yield* claimAfter(place, options)
           passedOver ||= walk.passed_over
-          heldBack ||= walk.held_back
+          for (const id of walk.held_back) heldBack.add(id)
           if (deliveries.length > 0) {
             const more = passedOver || walk.cut_short || !ended || !turnedOver
-            return { deliveries, more, heldBack }
+            return { deliveries, more, heldBack: [...heldBack] }
           }
-          if (ended ? turnedOver : turnedOver && isBehind(next, first))
-            return { deliveries, more: passedOver, heldBack }
+          // All the way round: to the end where it began at the start, else past the place where it began.
+          const round = ended ? turnedOver : turnedOver && first !== start && isBehind(next, first)
+          if (round) return { deliveries, more: passedOver, heldBack: [...heldBack] }
           turnedOver ||= ended
           place = next
         }

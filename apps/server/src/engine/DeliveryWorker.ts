@@ -51,10 +51,15 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
       })
       const inFlight = yield* FiberSet.make()
 
-      // When a retry or a lease is due, as far as this worker knows, and whether a place that is freed is waited for.
+      // When a retry or a lease is due, as far as this worker knows; when it claimed something last.
       let elapseAt = 0
-      let placeWanted = true
       let claimedAt = -paceMs
+
+      // Whose places are waited for: everybody's when the worker is full, else those of organizations that are held back.
+      // What is settled during a claim may be what the claim misses.
+      let full = false
+      let heldBack: ReadonlySet<string> = new Set()
+      let settledMeanwhile: Set<string> | undefined
 
       const deliver = Effect.fnUntraced(function* (delivery: ClaimedDelivery) {
         const settlement = yield* attempt(delivery)
@@ -72,7 +77,8 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
           elapseAt = retryAt
           yield* wakeups.nudge("deliveries")
         }
-        if (placeWanted) yield* wakeups.wakeHere("deliveries")
+        settledMeanwhile?.add(delivery.organization_id)
+        if (full || heldBack.has(delivery.organization_id)) yield* wakeups.wakeHere("deliveries")
       })
 
       yield* Effect.addFinalizer(() =>
@@ -91,26 +97,27 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
         const sinceClaim = performance.now() - claimedAt
         if (sinceClaim < paceMs) yield* Effect.sleep(paceMs - sinceClaim)
         const free = workerConcurrency - (yield* FiberSet.size(inFlight))
-        // What is settled during the claim may be what the claim misses.
-        placeWanted = true
-        if (free <= 0) return { restUntil: elapseAt }
+        full = free <= 0
+        if (full) return { restUntil: elapseAt }
+        const meanwhile = new Set<string>()
+        settledMeanwhile = meanwhile
         const claim = queue.claim({
           limit: Math.min(free, claimAtMost),
           // However many organizations have receivers that hang, a place is left for the next.
           perOrganization: Math.min(tenantConcurrency, free),
           leaseMs
         })
-        const { deliveries, heldBack, more } = yield* EngineMetrics.timed(
-          EngineMetrics.claimSeconds("deliveries"),
-          claim
-        )
-        placeWanted = heldBack
+        const claimed = yield* EngineMetrics.timed(EngineMetrics.claimSeconds("deliveries"), claim)
+        const { deliveries } = claimed
+        settledMeanwhile = undefined
+        heldBack = new Set(claimed.heldBack)
         if (deliveries.length > 0) claimedAt = performance.now()
         yield* Metric.modify(EngineMetrics.inFlight, deliveries.length)
         for (const delivery of deliveries) {
           yield* FiberSet.run(inFlight, Trace.under(deliver(delivery), delivery.trace))
         }
-        if (!more) return { restUntil: elapseAt }
+        if (claimed.heldBack.some((id) => meanwhile.has(id))) return "again"
+        if (!claimed.more) return { restUntil: elapseAt }
         return deliveries.length > 0 ? "again" : "soon"
       })
 

@@ -1,0 +1,40 @@
+/**
+ * The documentation site has every package, and every module that the `exports` of a package name.
+ */
+import { globSync, readFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { Application } from "typedoc"
+import { assert, describe, it } from "vitest"
+
+const root = resolve(import.meta.dirname, "../..")
+const read = (path: string): unknown => JSON.parse(readFileSync(join(root, path), "utf8"))
+
+const site = read("typedoc.json") as { readonly entryPoints: ReadonlyArray<string>; readonly plugin: Array<string> }
+
+// As TypeDoc reads the options of a package when it makes the site.
+const entryPoints = async (folder: string): Promise<ReadonlyArray<string>> => {
+  const plugin = site.plugin.map((path) => join(root, path))
+  const app = await Application.bootstrapWithPlugins({ plugin, logLevel: "Error" })
+  const options = app.options.copyForPackage(join(root, folder))
+  await options.read(app.logger, join(root, folder))
+  return options.getValue("entryPoints")
+}
+
+describe("the documentation site", () => {
+  const folders = globSync("packages/*", { cwd: root })
+
+  it("has every package", () => {
+    assert.sameMembers([...site.entryPoints], folders)
+  })
+
+  it.each(folders)("has every module of %s", async (folder) => {
+    const { exports } = read(`${folder}/package.json`) as {
+      readonly exports: Readonly<Record<string, object | string>>
+    }
+    const sources = Object.values(exports).flatMap((target) =>
+      typeof target === "object" && "source" in target ? [join(root, folder, String(target.source))] : []
+    )
+    assert.isNotEmpty(sources)
+    assert.deepStrictEqual(await entryPoints(folder), sources)
+  })
+})

@@ -1,7 +1,8 @@
 /**
  * Counts what happened to a key within the last while.
  *
- * It holds a bounded number of keys: when there are too many, the ones that were quiet longest are forgotten.
+ * It holds the keys that something happened to within that while, and no more than a bounded number of them: when there are
+ * too many, the ones that were quiet longest are forgotten.
  *
  * @since 0.1.0
  */
@@ -16,6 +17,8 @@ export interface SlidingWindow {
   /** How long until fewer than the limit remain, in milliseconds: 0 while there is room. */
   readonly waitMs: (key: string, now: number) => number
   readonly add: (key: string, now: number) => void
+  /** How many keys are held. */
+  readonly size: () => number
 }
 
 /**
@@ -25,10 +28,18 @@ export interface SlidingWindow {
  * @since 0.1.0
  */
 export const make = (limit: number, windowMs: number, maxKeys = 10_000): SlidingWindow => {
+  // In the order of their last event.
   const events = new Map<string, ReadonlyArray<number>>()
 
   const recent = (key: string, now: number): ReadonlyArray<number> =>
     (events.get(key) ?? []).filter((at) => at > now - windowMs)
+
+  const forget = (now: number): void => {
+    for (const [key, times] of events) {
+      if (events.size <= maxKeys && times.at(-1)! > now - windowMs) return
+      events.delete(key)
+    }
+  }
 
   return {
     waitMs: (key, now) => {
@@ -39,8 +50,8 @@ export const make = (limit: number, windowMs: number, maxKeys = 10_000): Sliding
       const times = [...recent(key, now), now].slice(-limit)
       events.delete(key)
       events.set(key, times)
-      const [quietest] = events.keys()
-      if (events.size > maxKeys && quietest !== undefined) events.delete(quietest)
-    }
+      forget(now)
+    },
+    size: () => events.size
   }
 }

@@ -49,6 +49,18 @@ describe("SlidingWindow", () => {
       [0, 1000, 1000, 1000]
     )
   })
+
+  it("forgets who has been quiet for the whole window, so that it holds no more keys than were heard of in it", () => {
+    const window = SlidingWindow.make(2, 1000)
+    let most = 0
+    for (let index = 0; index < 50_000; index++) {
+      window.add(String(index), index * 10)
+      most = Math.max(most, window.size())
+    }
+    assert.isAtMost(most, 101)
+    window.add("again", 1e6)
+    assert.strictEqual(window.size(), 1)
+  })
 })
 
 describe("ClientAddress", () => {

@@ -8,6 +8,7 @@ import { CurrentRequestId } from "@govoice/api"
 import type { Ids } from "@govoice/core"
 import { Cause, Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as Outage from "../observability/Outage.ts"
 import * as NewId from "../security/NewId.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Availability from "./Availability.ts"
@@ -29,23 +30,26 @@ const unrouted = (method: string, path: string, requestId: Ids.RequestId): HttpS
     : Responses.problem("method_not_allowed", requestId, { allow: methods.join(", ") })
 }
 
-const answerCause = (
-  cause: Cause.Cause<unknown>,
-  { method, path, requestId }: { readonly method: string; readonly path: string; readonly requestId: Ids.RequestId }
-): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
-  const error = Cause.squash(cause)
-  if (isRouteNotFound(error)) return Effect.succeed(unrouted(method, path, requestId))
-  if (Availability.isUnavailable(error)) {
+const makeAnswerCause =
+  (database: Outage.Outage) =>
+  (
+    cause: Cause.Cause<unknown>,
+    { method, path, requestId }: { readonly method: string; readonly path: string; readonly requestId: Ids.RequestId }
+  ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+    const error = Cause.squash(cause)
+    if (isRouteNotFound(error)) return Effect.succeed(unrouted(method, path, requestId))
+    if (Availability.isUnavailable(error)) {
+      return Effect.as(database.missed(cause), Responses.problem("service_unavailable", requestId))
+    }
     return Effect.as(
-      Effect.logWarning("The database is not available", cause),
-      Responses.problem("service_unavailable", requestId)
+      Effect.logError("A request failed by a defect", cause),
+      Responses.problem("internal_error", requestId)
     )
   }
-  return Effect.as(
-    Effect.logError("A request failed by a defect", cause),
-    Responses.problem("internal_error", requestId)
-  )
-}
+
+// Whatever the API has done well, it has done in the database.
+const hasMet = ({ status }: HttpServerResponse.HttpServerResponse, method: string): boolean =>
+  status < 300 && method !== "OPTIONS"
 
 // What the API says is nobody's but the caller's: it is not kept on the way, unless the answer says otherwise.
 const finish = (
@@ -75,6 +79,15 @@ const withRequestId = (requestId: Ids.RequestId) =>
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const { apiEnabled, logLevel } = yield* Settings
+    const database = Outage.make({
+      away: "The database is not available",
+      back: "The database is available again"
+    })
+    const patience = Outage.make({
+      away: `Requests take longer than ${Deadline.requestMs} ms and are given up`,
+      back: "Requests are answered in time again"
+    })
+    const answerCause = makeAnswerCause(database)
     const isLogged = LogLevel.isLessThanOrEqualTo(logLevel, "Debug")
 
     return (httpEffect) =>
@@ -89,17 +102,16 @@ export const layer = HttpRouter.middleware(
           if (target === undefined) return Responses.problem("malformed_request", requestId)
           const { isApi, path, request } = target
           if (isApi && !apiEnabled) return Responses.problem("api_disabled", requestId)
-          return yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request).pipe(
+          const response = yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request).pipe(
             Deadline.within(
-              Effect.as(
-                Effect.logWarning(`A request took longer than ${Deadline.requestMs} ms and was given up`),
-                Responses.problem("service_unavailable", requestId)
-              )
+              Effect.as(patience.missed(`${method} ${path}`), Responses.problem("service_unavailable", requestId))
             ),
             Effect.catchCause((cause) =>
               Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : answerCause(cause, { method, path, requestId })
             )
           )
+          if (isApi && hasMet(response, method)) yield* Effect.andThen(database.met, patience.met)
+          return response
         })
 
         const note = (response: HttpServerResponse.HttpServerResponse) =>

@@ -6,9 +6,10 @@
  * @since 0.1.0
  */
 import { Problems } from "@govoice/api"
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RateLimiter } from "effect/persistence"
+import * as Outage from "../observability/Outage.ts"
 import { Settings } from "../settings/Settings.ts"
 import type { Grant } from "../store/ApiKeys.ts"
 
@@ -26,8 +27,6 @@ export class RateLimits extends Context.Service<
     ) => Effect.Effect<void, Problems.Problem<"rate_limit_exceeded">, HttpServerRequest.HttpServerRequest>
   }
 >()("@govoice/server/http/RateLimits") {}
-
-const warnEveryMs = 10_000
 
 const seconds = (duration: Duration.Duration): number => Math.ceil(Duration.toSeconds(duration))
 
@@ -50,13 +49,9 @@ export const layer = Layer.effect(
     const window = Duration.seconds(burst / perSecond)
     const policy = `"default";q=${burst};w=${seconds(window)}`
 
-    let warnedAt = -Infinity
-    // Once in a while is enough: an outage would fill the log otherwise.
-    const warn = Effect.fnUntraced(function* (cause: unknown) {
-      const now = yield* Clock.currentTimeMillis
-      if (now - warnedAt < warnEveryMs) return
-      warnedAt = now
-      yield* Effect.logWarning("The store of the rate limits is not available, so nothing is limited", cause)
+    const store = Outage.make({
+      away: "The store of the rate limits is not available, so nothing is limited",
+      back: "The store of the rate limits is available again"
     })
 
     const say = (remaining: number, resetSeconds: number) => ({
@@ -70,14 +65,14 @@ export const layer = Layer.effect(
           limiter.consume({ key: grant.id, limit: burst, window, algorithm: "token-bucket" })
         )
         if (taken._tag === "Success") {
+          yield* store.met
           yield* addHeaders(say(Math.max(0, Math.floor(taken.success.remaining)), seconds(taken.success.resetAfter)))
           return
         }
         const { reason } = taken.failure
         // A limiter that is down must not take the service down with it.
-        if (reason._tag !== "RateLimitExceeded") {
-          return yield* warn(reason)
-        }
+        if (reason._tag !== "RateLimitExceeded") return yield* store.missed(reason)
+        yield* store.met
         const wait = Math.max(1, seconds(reason.retryAfter))
         yield* addHeaders({ ...say(0, wait), "retry-after": String(wait) })
         return yield* Problems.fail("rate_limit_exceeded")

@@ -28,6 +28,8 @@ export interface Bounds {
   readonly keepAliveTimeout: number
   /** How often the server looks for what took too long. */
   readonly connectionsCheckingInterval: number
+  /** How many connections there are at most. Others are closed as they come. */
+  readonly maxConnections: number
 }
 
 /**
@@ -41,7 +43,8 @@ export const bounds: Bounds = {
   headersTimeout: 10_000,
   requestTimeout: 60_000,
   keepAliveTimeout: 60_000,
-  connectionsCheckingInterval: 2_000
+  connectionsCheckingInterval: 2_000,
+  maxConnections: 10_000
 }
 
 const codeOf = (error: NodeJS.ErrnoException): Problems.Code =>
@@ -101,6 +104,7 @@ const refuseUpgrades = (server: Server): void => {
 export const make = (bounds: Bounds): Server => {
   // A missing Host has an answer of its own, so Node must not answer it without an envelope.
   const server = createServer({ ...bounds, joinDuplicateHeaders: true, requireHostHeader: false })
+  server.maxConnections = bounds.maxConnections
   const latest = new WeakMap<Duplex, { readonly request: IncomingMessage; readonly response: ServerResponse }>()
 
   server.on("request", partRepeated("idempotency-key"))

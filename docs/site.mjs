@@ -1,7 +1,7 @@
 /**
  * What the documentation site does differently from TypeDoc: the guides come before the packages, links to folders lead to
- * the README of the folder, links to the first page work from a disk, and state diagrams are tables of arrows, because nothing
- * on the site is fetched or drawn by a script from elsewhere.
+ * the README of the folder, links to the first page and icons work from a disk, and state diagrams are tables of arrows,
+ * because nothing on the site is fetched or drawn by a script from elsewhere.
  */
 import { statSync } from "node:fs"
 import { join } from "node:path"
@@ -45,5 +45,6 @@ export const load = (app) => {
       ?.replaceAll(diagram, (_, source) => arrows(source))
       .replaceAll('href="../#', 'href="../index.html#')
       .replaceAll('href="../"', 'href="../index.html"')
+      .replaceAll(/href="[^"]*assets\/icons\.svg#/g, 'href="#')
   })
 }

@@ -32,7 +32,7 @@ export default defineConfig({
           name: "integration",
           retry,
           include: ["{packages,apps,examples}/*/test/**/*.integration.test.ts", "test/**/*.integration.test.ts"],
-          globalSetup: ["test/support/postgres.ts"],
+          globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000
         }

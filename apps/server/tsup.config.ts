@@ -7,8 +7,6 @@ import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:
 import { dirname, join } from "node:path"
 import { defineConfig } from "tsup"
 
-const metafile = "dist/metafile-esm.json"
-
 interface Manifest {
   readonly name: string
   readonly version: string
@@ -37,7 +35,7 @@ interface Output {
   readonly inputs: Readonly<Record<string, unknown>>
 }
 
-const built = (): Readonly<Record<string, Output>> =>
+const built = (metafile: string): Readonly<Record<string, Output>> =>
   (JSON.parse(readFileSync(metafile, "utf8")) as { readonly outputs: Readonly<Record<string, Output>> }).outputs
 
 const reachable = (outputs: Readonly<Record<string, Output>>): ReadonlySet<string> => {
@@ -52,17 +50,18 @@ const reachable = (outputs: Readonly<Record<string, Output>>): ReadonlySet<strin
 }
 
 // The bundler leaves files behind that nothing imports any more.
-const finish = (): void => {
-  const outputs = built()
+const finish = (folder: string): void => {
+  const metafile = join(folder, "metafile-esm.json")
+  const outputs = built(metafile)
   const kept = reachable(outputs)
   for (const path of Object.keys(outputs)) if (!kept.has(path)) rmSync(path)
   const inputs = [...kept].flatMap((path) => Object.keys(outputs[path]!.inputs))
   const notices = [...new Set(inputs.flatMap((input) => folderOf(input) ?? []))].map(notice).sort()
-  writeFileSync("dist/THIRD-PARTY-NOTICES.md", `# What is bundled in here\n\n${notices.join("\n")}`)
+  writeFileSync(join(folder, "THIRD-PARTY-NOTICES.md"), `# What is bundled in here\n\n${notices.join("\n")}`)
   rmSync(metafile)
 }
 
-export default defineConfig({
+export default defineConfig(({ outDir = "dist" }) => ({
   entry: { cli: "src/cli.ts" },
   format: "esm",
   platform: "node",
@@ -79,5 +78,5 @@ export default defineConfig({
   removeNodeProtocol: false,
   clean: true,
   metafile: true,
-  onSuccess: async () => finish()
-})
+  onSuccess: async () => finish(outDir)
+}))

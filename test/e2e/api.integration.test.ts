@@ -1450,6 +1450,7 @@ describe("a server that loses its database", () => {
     const ready = await read(await fetch(`${server.url}/readyz`))
     assert.strictEqual(ready.status, 503)
     assert.deepStrictEqual(ready.json, { status: "unavailable", checks: { database: "unreachable" } })
+    assert.lengthOf(server.output().match(/The database is not available/g) ?? [], 1, "not once for every request")
     assert.strictEqual((await call("GET", "/healthz")).status, 200)
 
     proxy.open()
@@ -1459,6 +1460,7 @@ describe("a server that loses its database", () => {
       ({ status }) => status === 201
     )
     assert.isBelow(Date.now() - back, 2000)
+    assert.lengthOf(server.output().match(/The database is available again/g) ?? [], 1)
     assert.strictEqual((await call("GET", `${control}/account`, { auth: tenant.token })).status, 200)
     assert.strictEqual((await call("GET", "/readyz")).status, 200)
   })

@@ -49,6 +49,12 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
   const ask = (server: Server | undefined, auth: string) =>
     fetch(`${server!.url}/v1/me`, { headers: { authorization: `Bearer ${auth}` } })
 
+  const warnings = (server: Server | undefined) =>
+    server!
+      .output()
+      .split("\n")
+      .filter((line) => /"level":"(?:WARN|ERROR)"/.test(line))
+
   beforeAll(async () => {
     port = await freePort()
     await startRedis()
@@ -85,10 +91,11 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
     assert.isBelow(Date.now() - begun, 3000)
     await stopRedis()
     for (let time = 0; time < 10; time++) assert.strictEqual((await ask(servers[0], tenant.testKey)).status, 200)
-    assert.lengthOf(servers[0]!.output().match(/store of the rate limits is not available/g) ?? [], 1)
+    assert.lengthOf(warnings(servers[0]), 1)
+    assert.include(warnings(servers[0])[0], "store of the rate limits is not available")
   })
 
-  it("count again when Redis is back", async () => {
+  it("count again when Redis is back, and say that it is", async () => {
     await startRedis()
     const deadline = Date.now() + 15_000
     while ((await ask(servers[0], tenant.testKey)).headers.get("ratelimit") === null && Date.now() < deadline) {
@@ -98,6 +105,8 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
       Array.from({ length: 10 }, async () => (await ask(servers[0], tenant.testKey)).status)
     )
     assert.include(statuses, 429)
+    assert.lengthOf(servers[0]!.output().match(/store of the rate limits is available again/g) ?? [], 1)
+    assert.isAtMost(warnings(servers[0]).length, 2)
   })
 
   it("are refused at the start when nobody serves that Redis", async () => {

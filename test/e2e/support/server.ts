@@ -1,11 +1,10 @@
 /**
- * The server as others run it: a process of its own, its settings in the environment, its log on standard output.
+ * The server as others run it: the command that is shipped, built, in a process of its own, its settings in the
+ * environment, its log on standard output.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
-
-const entry = join(import.meta.dirname, "../../../apps/server/src/main.ts")
+import { builtCommand } from "./build.ts"
 
 /** The secrets of deployments in tests. */
 export const secrets = {
@@ -27,8 +26,8 @@ export interface Server {
 
 type Settings = Readonly<Record<string, string>>
 
-const launch = (settings: Settings) => {
-  const child = spawn(process.execPath, ["--conditions=source", entry], {
+const launch = async (settings: Settings) => {
+  const child = spawn(process.execPath, [await builtCommand(), "serve"], {
     env: { PATH: process.env["PATH"], PORT: "0", GOVOICE_SANDBOX_STEP_MS: "20", ...settings },
     stdio: ["ignore", "pipe", "pipe"]
   })
@@ -46,7 +45,7 @@ const ended = async (child: ChildProcess): Promise<number | null> => {
 
 /** Runs it with settings that it cannot start with, and returns its exit code and what it said. */
 export const startInVain = async (settings: Settings) => {
-  const { child, output } = launch(settings)
+  const { child, output } = await launch(settings)
   const timer = setTimeout(() => child.kill("SIGKILL"), 30_000)
   const exitCode = await ended(child)
   clearTimeout(timer)
@@ -55,7 +54,7 @@ export const startInVain = async (settings: Settings) => {
 
 /** Starts it and waits until it listens. */
 export const startServer = async (settings: Settings): Promise<Server> => {
-  const { child, output } = launch(settings)
+  const { child, output } = await launch(settings)
   const deadline = Date.now() + 50_000
   for (;;) {
     const url = /^ {2}API +(?<url>http\S+)\/v1$/m.exec(output())?.groups?.["url"]

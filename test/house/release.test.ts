@@ -34,10 +34,10 @@ describe("releases", () => {
   })
 
   it.each(published.map((manifest) => [manifest.name, manifest] as const))(
-    "of %s are public, have a provenance, and contain the build",
+    "of %s are public, have a provenance, and contain the build and a changelog",
     (_, { files, publishConfig }) => {
       assert.deepInclude(publishConfig, { access: "public", provenance: true })
-      assert.include(files ?? [], "dist")
+      assert.includeMembers([...(files ?? [])], ["CHANGELOG.md", "dist"])
     }
   )
 

@@ -1,7 +1,7 @@
 /**
  * Lists the licence of everything that Govoice depends on, and fails when one does not go with the MIT licence:
  *
- *     npx -y pnpm@12 exec node test/packaging/licences.ts
+ *     npx -y pnpm@12 run licences
  *
  * It asks no network: licences are read from what is installed.
  */

@@ -150,7 +150,7 @@ describe("an empty project that bundles", () => {
 
 describe("tarballs", () => {
   it.each(["@govoice/api", "@govoice/client", "@govoice/core", "@govoice/dispatcher", "@govoice/webhooks"])(
-    "%s has a README, the licence and what it was built to, and no sources or tests",
+    "%s has a README, a changelog, the licence and what it was built to, and no sources or tests",
     (name) => {
       assert.include(
         inject("packed").map((packed) => packed.name),
@@ -159,7 +159,7 @@ describe("tarballs", () => {
       const project = makeProject({ packages: [name], tools: ["effect"] })
       try {
         const installed = join(project.folder, "node_modules", name)
-        for (const file of ["README.md", "LICENSE", "dist", "package.json"]) {
+        for (const file of ["CHANGELOG.md", "README.md", "LICENSE", "dist", "package.json"]) {
           assert.isTrue(existsSync(join(installed, file)), `${name} lacks ${file}`)
         }
         assert.isEmpty(readdirSync(installed).filter((file) => /^(?:test|tsconfig|tsup)/.test(file)))

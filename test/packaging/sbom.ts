@@ -2,10 +2,10 @@
  * Writes a bill of materials (CycloneDX 1.6) for each package that is published, from the lockfile and what is installed,
  * without the network:
  *
- *     npx -y pnpm@12 exec node test/packaging/sbom.ts            into sbom/
- *     npx -y pnpm@12 exec node test/packaging/sbom.ts <folder>   into another folder
+ *     npx -y pnpm@12 run sbom            into sbom/
+ *     npx -y pnpm@12 run sbom <folder>   into another folder
  *
- * The server's has what is bundled into it as well, so build it first: it would look smaller than it is.
+ * The server's has what is bundled into it as well, so build first: `npx -y pnpm@12 build`.
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -43,7 +43,8 @@ const withBundled = (bom: Bom): Bom => {
   const integrity = new Map(locked().map((entry) => [`${entry.name}@${entry.version}`, entry.integrity]))
   const known = new Set(bom.components?.map((component) => component.purl))
   const inside = bundled().filter(({ name, version }) => !known.has(purl(name, version)))
-  if (inside.length === 0) throw new Error("The server is not built: nothing is known of what it bundles")
+  if (inside.length === 0)
+    throw new Error("Nothing is known yet of what the server bundles. Build it first: npx -y pnpm@12 build")
   const components = inside.map(({ licence, name, version }) => {
     const hash = sha512(integrity.get(`${name}@${version}`))
     return {

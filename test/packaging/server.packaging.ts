@@ -16,6 +16,20 @@ interface Started {
 
 const withinMs = 60_000
 
+describe.skipIf(isNewNode)("@govoice/server on a Node that is too old", () => {
+  it("says so, and what to do", () => {
+    const project = makeProject({ packages: ["@govoice/server"] })
+    try {
+      const command = join(project.folder, "node_modules/@govoice/server/dist/cli.js")
+      const { status, stderr } = spawnSync(node, [command, "serve"], { encoding: "utf8" })
+      assert.strictEqual(status, 1)
+      assert.match(stderr, /^Node [\d.]+ is older than this program needs \(>=[\d.]+\)\. Install a newer Node\.\n$/)
+    } finally {
+      project.remove()
+    }
+  })
+})
+
 describe.skipIf(!isNewNode)("@govoice/server", () => {
   let project: Project
   let folder: string

@@ -3,7 +3,7 @@
  * has to be built before, and nothing old is tried.
  */
 import { execFile } from "node:child_process"
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
@@ -38,23 +38,30 @@ const isFirst = (folder: string): boolean => {
   }
 }
 
+const build = async (folder: string): Promise<string> => {
+  try {
+    const bundler = join(server, "node_modules/.bin/tsup")
+    await promisify(execFile)(bundler, ["--out-dir", join(folder, "dist")], { cwd: server })
+    return ""
+  } catch (error) {
+    return String(error)
+  }
+}
+
 /** Builds the server unless that has been done in this run, and returns the file of the `govoice` command. */
 export const builtCommand = async (): Promise<string> => {
   const folder = inject("bundle")
-  const done = join(folder, "done")
-  const command = join(folder, "dist/cli.js")
-  if (existsSync(done)) return command
+  const outcome = join(folder, "outcome")
   mkdirSync(join(folder, ".."), { recursive: true })
   if (isFirst(folder)) {
-    await promisify(execFile)(join(server, "node_modules/.bin/tsup"), ["--out-dir", join(folder, "dist")], {
-      cwd: server
-    })
-    writeFileSync(done, "")
-    return command
+    writeFileSync(`${outcome}.part`, await build(folder))
+    renameSync(`${outcome}.part`, outcome)
   }
-  for (let waited = 0; waited < 50_000; waited += 50) {
-    if (existsSync(done)) return command
+  for (let waited = 0; !existsSync(outcome); waited += 50) {
+    if (waited > 50_000) throw new Error("The server was not built in time")
     await sleep(50)
   }
-  throw new Error("The server was not built in time")
+  const failure = readFileSync(outcome, "utf8")
+  if (failure !== "") throw new Error(`The server was not built:\n${failure}`)
+  return join(folder, "dist/cli.js")
 }

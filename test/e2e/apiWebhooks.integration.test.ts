@@ -1,0 +1,232 @@
+/**
+ * Webhooks as a receiver meets them: what is sent, how it is signed, and what becomes of them when the server is stopped.
+ */
+import { createHmac } from "node:crypto"
+import { once } from "node:events"
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, until } from "./support/client.ts"
+import { databases, type TestDatabase } from "./support/databases.ts"
+import { type Server, startServer } from "./support/server.ts"
+
+interface Received {
+  readonly path: string
+  readonly method: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+const settings = {
+  GOVOICE_WEBHOOK_ALLOW_HTTP: "true",
+  GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
+  GOVOICE_RETRY_SCHEDULE_MS: "50,50,50"
+}
+
+const startReceiver = async (answer: (path: string, times: number, response: ServerResponse) => void) => {
+  const received: Array<Received> = []
+  const server = createServer((request, response) => {
+    let body = ""
+    request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk))
+    request.on("end", () => {
+      const path = request.url ?? ""
+      received.push({ path, method: request.method ?? "", headers: request.headers, body })
+      answer(path, received.filter((one) => one.path === path && one.body === body).length, response)
+    })
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`,
+    at: (path: string) => received.filter((one) => one.path === path),
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    }
+  }
+}
+
+type Receiver = Awaited<ReturnType<typeof startReceiver>>
+
+const waitFor = async (isThere: () => boolean, milliseconds = 15_000) => {
+  const deadline = Date.now() + milliseconds
+  while (!isThere()) {
+    if (Date.now() > deadline) throw new Error("Waited in vain")
+    await sleep(20)
+  }
+}
+
+const signatureOf = ({ body, headers }: Received, secret: string): string =>
+  `v1=${createHmac("sha256", secret)
+    .update(`${String(headers["gov-timestamp"])}.${body}`)
+    .digest("hex")}`
+
+for (const { name, open } of databases) {
+  describe(`webhooks on ${name}`, () => {
+    let database: TestDatabase
+    let server: Server
+    let receiver: Receiver
+    let call: Call
+    let tenant: Tenant
+
+    beforeAll(async () => {
+      database = await open()
+      receiver = await startReceiver((path, times, response) => {
+        response.writeHead(path === "/second-time" && times === 1 ? 503 : 204).end()
+      })
+      server = await startServer({ ...database.settings, ...settings })
+      call = makeCall(() => server.url, await readAgreement(server.url))
+      tenant = await signUp(call)
+    })
+    afterAll(async () => {
+      await server?.stop()
+      receiver?.close()
+      await database?.drop()
+    })
+
+    const listen = async (path: string, event_types: ReadonlyArray<string>) => {
+      const made = await call("POST", `/v1/control-plane/organizations/${tenant.organizationId}/webhook-endpoints`, {
+        auth: tenant.token,
+        body: { url: receiver.url + path, event_types }
+      })
+      return made.json as { readonly id: string; readonly secret: string }
+    }
+
+    it("are the same text at every endpoint and attempt, with the headers of the contract, signed anew each time", async () => {
+      const first = await listen("/first-time", ["*"])
+      const second = await listen("/second-time", ["*"])
+      const submitted = await submit(call, tenant.testKey, { body: { invoice_xml: "<a/>", metadata: { ż: "ó😀" } } })
+      await waitFor(() => receiver.at("/first-time").length >= 4 && receiver.at("/second-time").length >= 8)
+
+      const sent = [...receiver.at("/first-time"), ...receiver.at("/second-time")]
+      const bodies = new Set(sent.map(({ body }) => body))
+      assert.strictEqual(bodies.size, 4)
+      for (const body of bodies) {
+        const same = sent.filter((one) => one.body === body)
+        assert.deepStrictEqual(same.map(({ path }) => path).sort(), ["/first-time", "/second-time", "/second-time"])
+        assert.lengthOf(new Set(same.map(({ headers }) => headers["gov-event-id"])), 1)
+      }
+      for (const one of sent) {
+        const event = JSON.parse(one.body) as Record<string, unknown>
+        assert.sameMembers(Object.keys(event), ["id", "object", "type", "mode", "created_at", "data"])
+        assert.strictEqual(one.method, "POST")
+        assert.strictEqual(one.headers["content-type"], "application/json")
+        assert.strictEqual(one.headers["gov-event-id"], event["id"])
+        assert.match(String(one.headers["gov-timestamp"]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+        assert.isBelow(Math.abs(Date.now() - Date.parse(String(one.headers["gov-timestamp"]))), 30_000)
+        assert.match(String(one.headers["user-agent"]), /^Govoice-Webhooks\/\d+\.\d+\.\d+/)
+        const { secret } = one.path === "/first-time" ? first : second
+        assert.strictEqual(one.headers["gov-signature"], signatureOf(one, secret))
+      }
+
+      const types = receiver.at("/first-time").map(({ body }) => (JSON.parse(body) as { readonly type: string }).type)
+      assert.sameMembers(types, ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"])
+      const received = receiver.at("/first-time").find(({ body }) => body.includes('"invoice.received"'))
+      const { data } = JSON.parse(received?.body ?? "") as { readonly data: unknown }
+      assert.deepStrictEqual(data, { invoice: submitted.json }, "as the 201 had it")
+      for (const { id } of [first, second]) {
+        const list = await until(
+          () =>
+            call("GET", `/v1/control-plane/webhook-endpoints/${id}/deliveries?status=succeeded`, {
+              auth: tenant.token
+            }),
+          ({ json }) => (json as { readonly data: ReadonlyArray<unknown> }).data.length === 4
+        )
+        for (const delivery of (list.json as { readonly data: ReadonlyArray<Record<string, unknown>> }).data) {
+          assert.deepInclude(delivery, {
+            attempt_count: id === first.id ? 1 : 2,
+            last_http_status: 204,
+            last_error_summary: null,
+            next_retry_at: null
+          })
+        }
+        await call("DELETE", `/v1/control-plane/webhook-endpoints/${id}`, { auth: tenant.token })
+      }
+    })
+
+    it("are signed by the old secret until the new one is active, and by the new one from then on", async () => {
+      const { id, secret } = await listen("/rotated", ["invoice.received"])
+      const rotated = await call("POST", `/v1/control-plane/webhook-endpoints/${id}/rotate-secret`, {
+        auth: tenant.token,
+        body: { activates_in_seconds: 3 }
+      })
+      const next = rotated.json as { readonly secret: string; readonly secret_activates_at: string }
+      await submit(call, tenant.testKey)
+      await waitFor(() => receiver.at("/rotated").length === 1)
+      const [before] = receiver.at("/rotated")
+      assert.isBelow(Date.parse(String(before?.headers["gov-timestamp"])), Date.parse(next.secret_activates_at))
+      assert.strictEqual(before?.headers["gov-signature"], signatureOf(before!, secret))
+
+      await sleep(Date.parse(next.secret_activates_at) - Date.now() + 50)
+      await submit(call, tenant.testKey)
+      await waitFor(() => receiver.at("/rotated").length === 2)
+      const after = receiver.at("/rotated")[1]!
+      assert.strictEqual(after.headers["gov-signature"], signatureOf(after, next.secret))
+    })
+
+    it("go to nobody who was disabled or deleted, nor did not ask for them", async () => {
+      const disabled = await listen("/disabled", ["*"])
+      const deleted = await listen("/deleted", ["*"])
+      await listen("/others", ["invoice.rejected"])
+      const witness = await listen("/witness", ["invoice.upo_available"])
+      await call("PATCH", `/v1/control-plane/webhook-endpoints/${disabled.id}`, {
+        auth: tenant.token,
+        body: { enabled: false }
+      })
+      await call("DELETE", `/v1/control-plane/webhook-endpoints/${deleted.id}`, { auth: tenant.token })
+      const { id } = (await submit(call, tenant.testKey)).json as { readonly id: string }
+      const heard = (path: string) => receiver.at(path).filter(({ body }) => body.includes(id))
+      await waitFor(() => heard("/witness").length === 1)
+      const [last] = heard("/witness")
+      assert.strictEqual(last?.headers["gov-signature"], signatureOf(last!, witness.secret))
+      for (const path of ["/disabled", "/deleted", "/others"]) assert.lengthOf(heard(path), 0, path)
+    })
+  })
+}
+
+describe("a server that is stopped while a receiver keeps it waiting", () => {
+  const start = async (timeoutMs: number) => {
+    const receiver = await startReceiver(() => {})
+    const server = await startServer({
+      GOVOICE_DATA_DIR: "memory",
+      ...settings,
+      GOVOICE_WEBHOOK_TIMEOUT_MS: String(timeoutMs)
+    })
+    const call = makeCall(() => server.url, await readAgreement(server.url))
+    const tenant = await signUp(call)
+    await call("POST", `/v1/control-plane/organizations/${tenant.organizationId}/webhook-endpoints`, {
+      auth: tenant.token,
+      body: { url: `${receiver.url}/waits`, event_types: ["invoice.received"] }
+    })
+    await submit(call, tenant.testKey)
+    await waitFor(() => receiver.at("/waits").length === 1)
+    return { receiver, server }
+  }
+
+  it("takes no more requests, and ends with 0 within the deadline of webhooks and five seconds", async () => {
+    const { receiver, server } = await start(1500)
+    const begun = Date.now()
+    const stopped = server.stop()
+    await sleep(200)
+    const answer = await fetch(`${server.url}/v1/me`).catch(() => undefined)
+    assert.isTrue(answer === undefined || answer.status === 503, String(answer?.status))
+    assert.strictEqual(await stopped, 0)
+    assert.isBelow(Date.now() - begun, 6500)
+    receiver.close()
+  })
+
+  it("ends at once at a second signal that comes more than a second later", async () => {
+    const { receiver, server } = await start(20_000)
+    const stopped = server.stop()
+    await sleep(100)
+    server.process.kill("SIGTERM")
+    await sleep(1200)
+    assert.isNull(server.process.exitCode, "a copy of the signal ends nothing")
+    const begun = Date.now()
+    server.process.kill("SIGTERM")
+    assert.strictEqual(await stopped, 130)
+    assert.isBelow(Date.now() - begun, 2000)
+    receiver.close()
+  })
+})

@@ -1023,6 +1023,48 @@ for (const { name, open } of databases) {
         }
       })
 
+      it("refuse filters that nothing can match, and name them", async () => {
+        const invoices = `${control}/organizations/${tenant.organizationId}/invoices`
+        const deliveries = `${control}/webhook-endpoints/${tenant.endpointId}/deliveries`
+        const wrong: ReadonlyArray<readonly [string, string, string]> = [
+          [invoices, "status", "status=done"],
+          [invoices, "status", "status="],
+          [invoices, "status", "status=Accepted"],
+          [invoices, "status", "status=accepted,failed"],
+          [invoices, "status", "status=accepted&status=failed"],
+          [invoices, "mode", "mode=demo"],
+          [invoices, "mode", "mode="],
+          [invoices, "mode", "mode=test&mode=live"],
+          [deliveries, "status", "status=accepted"],
+          [deliveries, "status", "status="],
+          [deliveries, "event_id", "event_id="],
+          [deliveries, "event_id", "event_id=evt_a&event_id=evt_b"]
+        ]
+        for (const [path, param, query] of wrong) {
+          const answer = await call("GET", `${path}?${query}`, { auth: tenant.token })
+          assert.strictEqual(codeOf(answer), "invalid_parameter", query)
+          assert.strictEqual(problemOf(answer).param, param)
+        }
+        for (const status of ["queued", "submitting", "retrying", "submitted", "accepted", "rejected", "failed"]) {
+          assert.strictEqual((await call("GET", `${invoices}?status=${status}`, { auth: tenant.token })).status, 200)
+        }
+        for (const status of ["pending", "delivering", "succeeded", "retrying", "failed", "endpoint_disabled"]) {
+          assert.strictEqual((await call("GET", `${deliveries}?status=${status}`, { auth: tenant.token })).status, 200)
+        }
+      })
+
+      it("have 50 records where no limit is given", async () => {
+        const reader = await signUp(call)
+        await Promise.all(Array.from({ length: 51 }, () => submit(call, reader.testKey)))
+        const path = `${control}/organizations/${reader.organizationId}/invoices`
+        const first = await call("GET", path, { auth: reader.token })
+        assert.lengthOf(data(first), 50)
+        assert.isTrue(record(first)["has_more"])
+        const rest = await call("GET", `${path}?cursor=${String(record(first)["next_cursor"])}`, { auth: reader.token })
+        assert.lengthOf(data(rest), 1)
+        assert.deepInclude(record(rest), { has_more: false, next_cursor: null })
+      })
+
       it("continue for nobody else, with no other filter, and not from a changed cursor", async () => {
         for (let time = 0; time < 3; time++) {
           for (const { testKey } of [tenant, other]) await submit(call, testKey)
@@ -1203,6 +1245,40 @@ for (const { name, open } of databases) {
         }
       })
 
+      it("answers HEAD like GET, without a body", async () => {
+        const fresh = await signUp(call)
+        const invoiceId = await accepted(fresh.testKey)
+        let walked = 0
+        for (const operation of operationsOf(fresh, invoiceId)) {
+          if (operation.method !== "GET") continue
+          walked++
+          const options = optionsOf(operation, { key: fresh.testKey, token: fresh.token })
+          const full = await call("GET", operation.path, options)
+          const bare = await call("HEAD", operation.path, options)
+          assert.strictEqual(bare.status, 200, operation.id)
+          assert.strictEqual(bare.text, "")
+          for (const name of ["content-type", "etag", "content-disposition", "cache-control", "ratelimit-policy"]) {
+            assert.strictEqual(bare.headers.get(name), full.headers.get(name), `${operation.id} ${name}`)
+          }
+          assert.strictEqual(Number(bare.headers.get("content-length")), Buffer.byteLength(full.text), operation.id)
+        }
+        assert.strictEqual(walked, 11)
+      })
+
+      it.each(["a\u0000b", "a\ud800b", "\udc00"])("refuses the text %j, which cannot be stored", async (text) => {
+        for (const operation of withBody()) {
+          for (const [name, value] of Object.entries(operation.body ?? {})) {
+            if (typeof value !== "string") continue
+            const { auth, headers } = optionsOf(operation, { key: tenant.testKey, token: tenant.token })
+            const body = { ...operation.body, [name]: value + text }
+            const answer = await call(operation.method, operation.path, { auth, headers, body })
+            const expected = name === "invoice_xml" ? "invalid_invoice_xml" : "invalid_parameter"
+            assert.strictEqual(codeOf(answer), expected, `${operation.id} ${name}`)
+            assert.strictEqual(problemOf(answer).param, name)
+          }
+        }
+      })
+
       it("is kept by nobody on the way", async () => {
         const answer = await call("GET", "/v1/me", { auth: tenant.testKey })
         assert.strictEqual(answer.headers.get("cache-control"), "no-store")
@@ -1269,7 +1345,8 @@ describe("deployments that are closed or crowded", () => {
       ...(await Promise.all([
         startServer({ ...all, GOVOICE_API_ENABLED: "false" }),
         startServer({ ...all, GOVOICE_SIGNUP: "closed" }),
-        startServer({ ...all, GOVOICE_RATE_LIMIT_PER_SECOND: "1", GOVOICE_RATE_LIMIT_BURST: "3" })
+        startServer({ ...all, GOVOICE_RATE_LIMIT_PER_SECOND: "1", GOVOICE_RATE_LIMIT_BURST: "3" }),
+        startServer({ ...all, GOVOICE_LIVE_MODE: "true" })
       ]))
     ]
   })
@@ -1380,6 +1457,31 @@ describe("deployments that are closed or crowded", () => {
       return false
     })
     assert.include(await Promise.all(floodLogins), true)
+  })
+
+  it("make one invoice of 50 duplicates that reach two processes at once", async () => {
+    const calls = [callOf(servers[0]), callOf(servers[2])]
+    const headers = { "idempotency-key": randomUUID() }
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => submit(calls[index % 2]!, tenant.testKey, { headers }))
+    )
+    assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([201]))
+    assert.strictEqual(new Set(answers.map(({ text }) => text)).size, 1)
+    const first = answers.filter(({ headers }) => headers.get("idempotent-replayed") === null)
+    assert.lengthOf(first, 1)
+  })
+
+  it("answer live_mode_unavailable to live keys with live mode on and a credential stored: no gateway is installed", async () => {
+    const call = callOf(servers[4])
+    const fresh = await signUp(call)
+    const stored = await call("PUT", `${control}/organizations/${fresh.organizationId}/gateway-credential`, {
+      auth: fresh.token,
+      body: { token: "a token of the national system", context_nip: "5265877635" }
+    })
+    assert.strictEqual(stored.status, 204)
+    assert.strictEqual(record(await call("GET", "/v1/me", { auth: fresh.liveKey }))["live_mode_available"], false)
+    assert.strictEqual(codeOf(await submit(call, fresh.liveKey)), "live_mode_unavailable")
+    assert.deepStrictEqual(await everyId(call, fresh), [])
   })
 
   it("take a revocation to heart within ten seconds in every process", async () => {

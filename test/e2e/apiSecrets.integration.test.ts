@@ -1,6 +1,6 @@
 /**
  * The whole API with logging at its most verbose: no secret, no password, no token and no document reaches the log, an
- * error, a trace or a metric.
+ * error, a trace or a metric. And what only hashes and seals may be stored of is nowhere in the database.
  */
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
@@ -52,6 +52,7 @@ describe("a server that logs everything", () => {
       return answer
     }
     const secret = `secret-${randomUUID()}`
+    const credential = `credential-${randomUUID()}`
     const xml = `<Faktura><P_2>${secret}</P_2></Faktura>`
     const tenant: Tenant = await signUp(call)
     const told = new Set([
@@ -63,6 +64,7 @@ describe("a server that logs everything", () => {
       tenant.liveKey,
       tenant.endpointSecret,
       secret,
+      credential,
       ...Object.values(secrets),
       new URL(database.url).password === "postgres" ? "postgres:postgres" : new URL(database.url).password
     ])
@@ -80,7 +82,7 @@ describe("a server that logs everything", () => {
     await call("GET", "/v1/control-plane/account", { auth: secret })
     await call("PUT", `/v1/control-plane/organizations/${tenant.organizationId}/gateway-credential`, {
       auth: tenant.token,
-      body: { token: secret, context_nip: "5265877635" }
+      body: { token: credential, context_nip: "5265877635" }
     })
     await call("POST", `/v1/control-plane/organizations/${tenant.organizationId}/webhook-endpoints`, {
       auth: tenant.token,
@@ -112,6 +114,15 @@ describe("a server that logs everything", () => {
       }
       for (const value of [made.secret, made.refresh_token, made.access_token]) if (value !== undefined) told.add(value)
     }
+    const tables = await everything(database)
+    assert.include(tables, secret, "the document and its notes are stored as they came")
+    for (const value of told) {
+      if (value === secret) continue
+      for (const form of [value, Buffer.from(value).toString("hex"), Buffer.from(value).toString("base64")]) {
+        assert.isFalse(tables.includes(form), `the database has ${value.slice(0, 12)}… in it: ${around(tables, form)}`)
+      }
+    }
+
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
     assert.include(metrics, "# TYPE", "there are metrics")
     await server.stop()
@@ -131,6 +142,16 @@ describe("a server that logs everything", () => {
     for (const text of [log, traces, metrics]) assert.notMatch(text, /Faktura|Potwierdzenie|\$argon2/)
   })
 })
+
+/** Every row of every table, as text. */
+const everything = async ({ run }: Awaited<ReturnType<typeof create>>): Promise<string> => {
+  const names = (await run("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")) as ReadonlyArray<{
+    readonly tablename: string
+  }>
+  assert.isAbove(names.length, 10)
+  const rows = await Promise.all(names.map(({ tablename }) => run(`SELECT t::text AS row FROM ${tablename} AS t`)))
+  return JSON.stringify(rows)
+}
 
 const around = (text: string, value: string): string => {
   const at = text.indexOf(value)

@@ -5,7 +5,7 @@
  */
 import type { CallOptions } from "./connection.ts"
 import { account } from "./internal/kinds.ts"
-import { operation } from "./internal/operation.ts"
+import { withBody, withoutBody } from "./internal/operation.ts"
 import type { Account, NewAccount } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
@@ -18,8 +18,8 @@ export const createAccount: (
   session: ControlPlaneConnection,
   input: NewAccount,
   options?: CallOptions
-) => Promise<Account> = /* @__PURE__ */ operation("POST", "accounts", account)
+) => Promise<Account> = /* @__PURE__ */ withBody("POST", "accounts", account)
 
 /** Shows the account that is logged in. */
 export const getAccount: (session: ControlPlaneConnection, options?: CallOptions) => Promise<Account> =
-  /* @__PURE__ */ operation("GET", "account", account)
+  /* @__PURE__ */ withoutBody("account", account)

@@ -5,7 +5,7 @@
  */
 import type { CallOptions } from "./connection.ts"
 import { apiKey, newApiKey } from "./internal/kinds.ts"
-import { operation } from "./internal/operation.ts"
+import { withBody, withoutBody } from "./internal/operation.ts"
 import { type List, list, type ListOptions } from "./list.ts"
 import type { ApiKey, ApiKeyRequest, NewApiKey } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
@@ -16,7 +16,7 @@ export const createApiKey: (
   organizationId: string,
   input: ApiKeyRequest,
   options?: CallOptions
-) => Promise<NewApiKey> = /* @__PURE__ */ operation("POST", "organizations/*/api-keys", newApiKey)
+) => Promise<NewApiKey> = /* @__PURE__ */ withBody("POST", "organizations/*/api-keys", newApiKey)
 
 /** The API keys of an organization that are not revoked, newest first. */
 export const listApiKeys: (
@@ -27,4 +27,4 @@ export const listApiKeys: (
 
 /** Revokes an API key, at once. */
 export const revokeApiKey: (session: ControlPlaneConnection, id: string, options?: CallOptions) => Promise<void> =
-  /* @__PURE__ */ operation("DELETE", "api-keys/*")
+  /* @__PURE__ */ withoutBody("api-keys/*", "", "DELETE")

@@ -163,4 +163,4 @@ export const isApiError = <C extends ErrorCode = ErrorCode>(
 
 /** Tells whether an error is one of this package, also of another copy of it. */
 export const isGovoiceError = (error: unknown): error is AnyGovoiceError =>
-  error instanceof Error && "_tag" in error && "attempts" in error
+  !!(error as GovoiceError | undefined)?._tag && "attempts" in (error as GovoiceError)

@@ -6,11 +6,10 @@
 import type { CallOptions, Connection } from "./connection.ts"
 import { DecodeError } from "./error.ts"
 import type { ByteStream, FetchResponse } from "./fetch.ts"
-import { ascii } from "./internal/ascii.ts"
 import { jsonParts } from "./internal/jsonParts.ts"
-import { json } from "./internal/decode.ts"
 import * as Kinds from "./internal/kinds.ts"
-import { segment } from "./internal/paths.ts"
+import { ascii, must } from "./internal/must.ts"
+import { withoutBody } from "./internal/operation.ts"
 import type { Invoice, Known, Me, SandboxScenario } from "./records.ts"
 
 declare const crypto: { randomUUID(): string }
@@ -59,8 +58,10 @@ export interface Upo {
 }
 
 /** Shows the API key that the connection has, and its organization. */
-export const getMe = (connection: Connection, options?: CallOptions): Promise<Me> =>
-  connection["~send"]("/me", json<Me>(Kinds.me), options)
+export const getMe: (connection: Connection, options?: CallOptions) => Promise<Me> = /* @__PURE__ */ withoutBody(
+  "me",
+  Kinds.me
+)
 
 /**
  * Submits an invoice. When it resolves, the service has stored the invoice for good.
@@ -76,21 +77,20 @@ export const getMe = (connection: Connection, options?: CallOptions): Promise<Me
  */
 export const submitInvoice = async (
   connection: Connection,
-  { invoiceXml, metadata, sandboxScenario }: InvoiceSubmission,
+  { sandboxScenario, ...body }: InvoiceSubmission,
   options: SubmitOptions = {}
 ): Promise<SubmittedInvoice> => {
   const { idempotencyKey = crypto.randomUUID() } = options
-  ascii(idempotencyKey)
-  const invoice = await connection["~send"](
-    "/invoices",
-    json<Invoice>(Kinds.invoice),
-    options,
-    jsonParts(
-      "POST",
-      { invoice_xml: invoiceXml, metadata },
-      { "idempotency-key": idempotencyKey, ...(sandboxScenario && { "gov-sandbox-scenario": sandboxScenario }) }
-    ),
-    idempotencyKey
+  must("idempotencyKey", idempotencyKey, ascii)
+  const invoice = await connection["~send"]<Invoice>(
+    "POST",
+    "invoices",
+    Kinds.invoice,
+    { ...options, idempotencyKey },
+    jsonParts(body, {
+      "idempotency-key": idempotencyKey,
+      ...(sandboxScenario && { "gov-sandbox-scenario": sandboxScenario })
+    })
   )
   return { ...invoice, idempotencyKey }
 }
@@ -100,8 +100,18 @@ export const submitInvoice = async (
  *
  * @throws {AnyGovoiceError} an `ApiError` `invoice_not_found` when there is none with this identifier.
  */
-export const getInvoice = (connection: Connection, id: string, options?: CallOptions): Promise<Invoice> =>
-  connection["~send"](`/invoices/${segment(id)}`, json<Invoice>(Kinds.invoice), options)
+export const getInvoice: (connection: Connection, id: string, options?: CallOptions) => Promise<Invoice> =
+  /* @__PURE__ */ withoutBody("invoices/*", Kinds.invoice)
+
+const readUpo = async (response: FetchResponse): Promise<Upo> => {
+  if (!/xml/.test(response.headers.get("content-type")!)) throw new DecodeError("No valid answer: XML")
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  return {
+    text: () => new Response(bytes).text(),
+    bytes: async () => bytes,
+    stream: () => new Response(bytes).body as ByteStream
+  }
+}
 
 /**
  * Downloads the official receipt (UPO).
@@ -113,15 +123,5 @@ export const getInvoice = (connection: Connection, id: string, options?: CallOpt
  *
  * @throws {AnyGovoiceError} an `ApiError` `upo_not_available` when there is none, or not yet: see `waitForUpo`.
  */
-export const downloadUpo = (connection: Connection, id: string, options?: CallOptions): Promise<Upo> =>
-  connection["~send"](`/invoices/${segment(id)}/upo`, readUpo, options)
-
-const readUpo = async (response: FetchResponse): Promise<Upo> => {
-  if (!/xml/.test(response.headers.get("content-type")!)) throw new DecodeError("No valid answer: XML")
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  return {
-    text: () => new Response(bytes).text(),
-    bytes: async () => bytes,
-    stream: () => new Response(bytes).body as ByteStream
-  }
-}
+export const downloadUpo: (connection: Connection, id: string, options?: CallOptions) => Promise<Upo> =
+  /* @__PURE__ */ withoutBody("invoices/*/upo", readUpo)

@@ -4,9 +4,10 @@
  * @module
  */
 import type { CallOptions } from "./connection.ts"
-import { check, json, type Kind } from "./internal/decode.ts"
+import { check, type Kind } from "./internal/decode.ts"
 import * as Kinds from "./internal/kinds.ts"
-import { fill, wire } from "./internal/paths.ts"
+import { fill } from "./internal/paths.ts"
+import { rename } from "./internal/rename.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
 declare const URLSearchParams: new (members: Record<string, string>) => { toString(): string }
@@ -52,10 +53,11 @@ export const list = <F>(path: string, kind: Kind): F =>
     const { deadlineMs: _deadlineMs, signal: _signal, timeoutMs: _timeoutMs, ...filter } = options ?? {}
     const page = async (cursor?: string) => {
       // There and back, because JSON has no undefined.
-      const query = JSON.parse(JSON.stringify(wire({ ...filter, cursor }))) as Record<string, string>
-      const page = await session["~send"](
+      const query = JSON.parse(JSON.stringify(rename({ ...filter, cursor }))) as Record<string, string>
+      const page = await session["~send"]<Page<unknown>>(
+        "GET",
         `${filled}?${new URLSearchParams(query).toString()}`,
-        json<Page<unknown>>(Kinds.page),
+        Kinds.page,
         options
       )
       // What is no list becomes a list of something that is no record.

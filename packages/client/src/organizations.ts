@@ -5,7 +5,7 @@
  */
 import type { CallOptions } from "./connection.ts"
 import { invoice, organization } from "./internal/kinds.ts"
-import { operation } from "./internal/operation.ts"
+import { withBody, withoutBody } from "./internal/operation.ts"
 import { type List, list, type ListOptions } from "./list.ts"
 import type {
   GatewayCredential,
@@ -32,7 +32,7 @@ export const createOrganization: (
   session: ControlPlaneConnection,
   input: OrganizationRequest,
   options?: CallOptions
-) => Promise<Organization> = /* @__PURE__ */ operation("POST", "organizations", organization)
+) => Promise<Organization> = /* @__PURE__ */ withBody("POST", "organizations", organization)
 
 /** The organizations of the account, newest first. */
 export const listOrganizations: (session: ControlPlaneConnection, options?: ListOptions) => List<Organization> =
@@ -43,7 +43,7 @@ export const getOrganization: (
   session: ControlPlaneConnection,
   id: string,
   options?: CallOptions
-) => Promise<Organization> = /* @__PURE__ */ operation("GET", "organizations/*", organization)
+) => Promise<Organization> = /* @__PURE__ */ withoutBody("organizations/*", organization)
 
 /** Changes an organization. */
 export const updateOrganization: (
@@ -51,7 +51,7 @@ export const updateOrganization: (
   id: string,
   change: OrganizationChange,
   options?: CallOptions
-) => Promise<Organization> = /* @__PURE__ */ operation("PATCH", "organizations/*", organization)
+) => Promise<Organization> = /* @__PURE__ */ withBody("PATCH", "organizations/*", organization)
 
 /** Stores the credential of an organization for the national system, in place of one that is stored already. */
 export const setGatewayCredential: (
@@ -59,14 +59,14 @@ export const setGatewayCredential: (
   organizationId: string,
   credential: GatewayCredential,
   options?: CallOptions
-) => Promise<void> = /* @__PURE__ */ operation("PUT", "organizations/*/gateway-credential")
+) => Promise<void> = /* @__PURE__ */ withBody("PUT", "organizations/*/gateway-credential")
 
 /** Removes the credential of an organization for the national system. */
 export const deleteGatewayCredential: (
   session: ControlPlaneConnection,
   organizationId: string,
   options?: CallOptions
-) => Promise<void> = /* @__PURE__ */ operation("DELETE", "organizations/*/gateway-credential")
+) => Promise<void> = /* @__PURE__ */ withoutBody("organizations/*/gateway-credential", "", "DELETE")
 
 /** The invoices of an organization, newest first. */
 export const listInvoices: (

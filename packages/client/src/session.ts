@@ -5,7 +5,7 @@
  */
 import type { CallOptions, ConnectionOptions } from "./connection.ts"
 import { tokenPair } from "./internal/kinds.ts"
-import { operation } from "./internal/operation.ts"
+import { withBody } from "./internal/operation.ts"
 import { createTransport, type Send } from "./internal/transport.ts"
 import type { Credentials } from "./records.ts"
 
@@ -37,9 +37,9 @@ type Spent = Pick<Tokens, "refreshToken">
 
 type Exchange<I, O> = (connection: ControlPlaneConnection, input: I, options?: CallOptions) => Promise<O>
 
-const enter: Exchange<Credentials, Tokens> = /* @__PURE__ */ operation("POST", "auth/login", tokenPair)
-const exchange: Exchange<Spent, Tokens> = /* @__PURE__ */ operation("POST", "auth/refresh", tokenPair)
-const leave: Exchange<Spent, void> = /* @__PURE__ */ operation("POST", "auth/logout")
+const enter: Exchange<Credentials, Tokens> = /* @__PURE__ */ withBody("POST", "auth/login", tokenPair)
+const exchange: Exchange<Spent, Tokens> = /* @__PURE__ */ withBody("POST", "auth/refresh", tokenPair)
+const leave: Exchange<Spent, void> = /* @__PURE__ */ withBody("POST", "auth/logout")
 
 /**
  * A way to the control plane, for functions such as `createOrganization`.
@@ -61,6 +61,7 @@ export const createSession = (options: ConnectionOptions): Session => {
 
   const send = createTransport(
     options,
+    "/control-plane/",
     () => tokens?.accessToken,
     async ({ code }, refused) => {
       if (code !== "missing_access_token" || !tokens) return false

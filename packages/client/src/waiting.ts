@@ -33,37 +33,40 @@ export interface WaitOptions extends CallOptions {
 
 const isFinal = ({ completedAt, status }: Invoice) => completedAt ?? /^(accepted|rejected|failed)$/.test(status)
 
+const hasUpo = (invoice: Invoice) => {
+  const { status, upoAvailable } = invoice
+  if (!upoAvailable && status !== "accepted" && isFinal(invoice)) throw new UpoUnavailableError(`No receipt: ${status}`)
+  return upoAvailable
+}
+
 const longestPauseMs = 5000
 
-const waitUntil = async (
-  connection: Connection,
+const waitUntil = (
   isDone: (invoice: Invoice) => unknown,
-  { deadlineMs = 600_000, onProgress, signal, timeoutMs }: WaitOptions = {},
-  begin: (bounds: CallOptions) => Promise<Invoice>
+  connection: Connection,
+  begin: (bounds: CallOptions) => Promise<Invoice>,
+  { deadlineMs = 600_000, idempotencyKey, onProgress, signal, timeoutMs }: SubmitAndWaitOptions = {}
 ): Promise<Invoice> => {
   let invoice: Invoice | undefined
-  try {
-    return await bounded(deadlineMs, signal, async (signal) => {
-      const bounds = { signal, timeoutMs }
-      for (let pauseMs = 500; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.5)) {
-        let delayMs = pauseMs * Math.random()
-        try {
-          const seen = await (invoice ? getInvoice(connection, invoice.id, bounds) : begin(bounds))
-          if (seen.updatedAt !== invoice?.updatedAt) void tell(onProgress, seen)
-          invoice = seen
-          if (isDone(seen)) return seen
-        } catch (error) {
-          const { retryable, retryAfterMs = 0 } = error as ApiError
-          // The service may be gone for longer than one call waits.
-          if (!invoice || !retryable) throw error
-          delayMs = Math.max(delayMs, retryAfterMs)
-        }
-        await bounded(delayMs, signal)
+  return bounded(deadlineMs, signal, async (signal) => {
+    const bounds = { signal, timeoutMs }
+    for (let asked = 1; ; asked++) {
+      let delayMs: number | undefined
+      try {
+        const seen = await (invoice ? getInvoice(connection, invoice.id, bounds) : begin(bounds))
+        if (seen.updatedAt !== invoice?.updatedAt) void tell(onProgress, seen)
+        invoice = seen
+        if (isDone(seen)) return seen
+      } catch (error) {
+        // The service may be gone for longer than one call waits.
+        if (!invoice || !(error as ApiError).retryable) throw error
+        delayMs = (error as ApiError).retryAfterMs
       }
-    })
-  } catch (error) {
-    throw Object.assign(error as GovoiceError, { invoice })
-  }
+      await bounded(delayMs ?? Math.random() * Math.min(longestPauseMs, 250 * 2 ** asked), signal)
+    }
+  }).catch((error: GovoiceError) => {
+    throw Object.assign(error, { invoice, idempotencyKey })
+  })
 }
 
 /**
@@ -78,7 +81,7 @@ const waitUntil = async (
  * @throws {AnyGovoiceError} what asking fails with for good, such as an `ApiError` `invoice_not_found`.
  */
 export const waitUntilFinal = (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> =>
-  waitUntil(connection, isFinal, options, (bounds) => getInvoice(connection, id, bounds))
+  waitUntil(isFinal, connection, (bounds) => getInvoice(connection, id, bounds), options)
 
 /**
  * Waits until the official receipt (UPO) of an invoice can be downloaded, and resolves with the invoice.
@@ -87,16 +90,8 @@ export const waitUntilFinal = (connection: Connection, id: string, options?: Wai
  * @throws {TimeoutError} with the `invoice` as it was last seen; waiting may go on later.
  * @throws {AnyGovoiceError} what asking fails with for good, such as an `ApiError` `invoice_not_found`.
  */
-export const waitForUpo = async (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> => {
-  const invoice = await waitUntil(
-    connection,
-    (invoice) => invoice.upoAvailable || (isFinal(invoice) && invoice.status !== "accepted"),
-    options,
-    (bounds) => getInvoice(connection, id, bounds)
-  )
-  if (invoice.upoAvailable) return invoice
-  throw new UpoUnavailableError(`No receipt: ${invoice.status}`, { invoice })
-}
+export const waitForUpo = (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> =>
+  waitUntil(hasUpo, connection, (bounds) => getInvoice(connection, id, bounds), options)
 
 /** Bounds of a submission and of the wait that follows. */
 export interface SubmitAndWaitOptions extends SubmitOptions, WaitOptions {
@@ -119,12 +114,11 @@ export const submitAndWait = async (
   options: SubmitAndWaitOptions = {}
 ): Promise<SubmittedInvoice> => {
   const { idempotencyKey = crypto.randomUUID() } = options
-  try {
-    const invoice = await waitUntil(connection, isFinal, options, (bounds) =>
-      submitInvoice(connection, submission, { ...bounds, idempotencyKey })
-    )
-    return { ...invoice, idempotencyKey }
-  } catch (error) {
-    throw Object.assign(error as GovoiceError, { idempotencyKey })
-  }
+  const invoice = await waitUntil(
+    isFinal,
+    connection,
+    (bounds) => submitInvoice(connection, submission, { ...bounds, idempotencyKey }),
+    { ...options, idempotencyKey }
+  )
+  return { ...invoice, idempotencyKey }
 }

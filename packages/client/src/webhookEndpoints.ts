@@ -5,7 +5,7 @@
  */
 import type { CallOptions } from "./connection.ts"
 import { newWebhookEndpoint, rotatedWebhookEndpoint, webhookDelivery, webhookEndpoint } from "./internal/kinds.ts"
-import { operation } from "./internal/operation.ts"
+import { withBody, withoutBody } from "./internal/operation.ts"
 import { type List, list, type ListOptions } from "./list.ts"
 import type {
   DeliveryStatus,
@@ -38,7 +38,7 @@ export const createWebhookEndpoint: (
   organizationId: string,
   input: WebhookEndpointRequest,
   options?: CallOptions
-) => Promise<NewWebhookEndpoint> = /* @__PURE__ */ operation(
+) => Promise<NewWebhookEndpoint> = /* @__PURE__ */ withBody(
   "POST",
   "organizations/*/webhook-endpoints",
   newWebhookEndpoint
@@ -56,7 +56,7 @@ export const getWebhookEndpoint: (
   session: ControlPlaneConnection,
   id: string,
   options?: CallOptions
-) => Promise<WebhookEndpoint> = /* @__PURE__ */ operation("GET", "webhook-endpoints/*", webhookEndpoint)
+) => Promise<WebhookEndpoint> = /* @__PURE__ */ withoutBody("webhook-endpoints/*", webhookEndpoint)
 
 /** Changes a webhook endpoint. */
 export const updateWebhookEndpoint: (
@@ -64,7 +64,7 @@ export const updateWebhookEndpoint: (
   id: string,
   change: WebhookEndpointChange,
   options?: CallOptions
-) => Promise<WebhookEndpoint> = /* @__PURE__ */ operation("PATCH", "webhook-endpoints/*", webhookEndpoint)
+) => Promise<WebhookEndpoint> = /* @__PURE__ */ withBody("PATCH", "webhook-endpoints/*", webhookEndpoint)
 
 /** Makes a new signing secret, shown this once. The old one signs until `secretActivatesAt`. */
 export const rotateWebhookSecret: (
@@ -72,7 +72,7 @@ export const rotateWebhookSecret: (
   id: string,
   rotation?: SecretRotation,
   options?: CallOptions
-) => Promise<RotatedWebhookEndpoint> = /* @__PURE__ */ operation(
+) => Promise<RotatedWebhookEndpoint> = /* @__PURE__ */ withBody(
   "POST",
   "webhook-endpoints/*/rotate-secret",
   rotatedWebhookEndpoint
@@ -83,7 +83,7 @@ export const deleteWebhookEndpoint: (
   session: ControlPlaneConnection,
   id: string,
   options?: CallOptions
-) => Promise<void> = /* @__PURE__ */ operation("DELETE", "webhook-endpoints/*")
+) => Promise<void> = /* @__PURE__ */ withoutBody("webhook-endpoints/*", "", "DELETE")
 
 /**
  * What became of the deliveries to a webhook endpoint, newest first.

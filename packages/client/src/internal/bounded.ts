@@ -29,17 +29,14 @@ export const bounded = <A>(
       reject(error)
       controller.abort()
     }
+    const expire = () =>
+      work ? stop(new TimeoutError("No answer in time", { retryable: true })) : resolve(undefined as A)
     abort = () => stop(new AbortedError("Aborted", {}, { cause: signal!.reason }))
-    if (signal?.aborted) return abort()
-    signal?.addEventListener("abort", abort)
     // A timer for longer than 31 bits can hold (2.1e9) would go off at once.
-    if (ms < 2e9) {
-      timer = setTimeout(
-        () => (work ? stop(new TimeoutError("No answer in time", { retryable: true })) : resolve(undefined as A)),
-        ms
-      )
-    }
-    work?.(controller.signal).then(resolve, reject)
+    timer = ms < 2e9 && setTimeout(expire, ms)
+    signal?.addEventListener("abort", abort)
+    if (signal?.aborted) abort()
+    else work?.(controller.signal).then(resolve, reject)
   }).finally(() => {
     clearTimeout(timer)
     signal?.removeEventListener("abort", abort)

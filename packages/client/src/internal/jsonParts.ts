@@ -3,15 +3,11 @@
  *
  * @module
  */
+import { rename } from "./rename.ts"
 import type { RequestParts } from "./transport.ts"
 
-/** The parts of a request with a JSON body. */
-export const jsonParts = (
-  method: RequestParts["method"],
-  body: unknown,
-  headers?: Record<string, string>
-): RequestParts => ({
-  method,
+/** The parts of a request with a JSON body. The members of the body are in camelCase here. */
+export const jsonParts = (body: object, headers?: Record<string, string>): RequestParts => ({
   headers: { "content-type": "application/json", ...headers },
-  body: JSON.stringify(body)
+  body: JSON.stringify(rename(body))
 })

@@ -1,23 +1,33 @@
 /**
- * The operations of the control plane are all alike, so that each is made from a line.
+ * Operations are all alike, so that each is made from a line: its path, and what its answer is. Without a kind the
+ * answer has no content.
+ *
+ * An operation takes the connection, an identifier for each `*` in the path, a body if it has one, and the bounds of the
+ * call.
  *
  * @module
  */
 import type { CallOptions } from "../connection.ts"
-import type { ControlPlaneConnection } from "../session.ts"
-import { json, type Kind } from "./decode.ts"
 import { jsonParts } from "./jsonParts.ts"
-import { fill, wire } from "./paths.ts"
-import type { RequestParts } from "./transport.ts"
+import { fill } from "./paths.ts"
+import type { Send } from "./transport.ts"
 
-/**
- * Makes an operation of a method and a path. It takes the session, an identifier for each `*` in the path, a body where
- * the method has one, and the bounds of the call. Without a kind its answer has no content.
- */
+type Method = Parameters<Send>[0]
+type Answer = Parameters<Send>[2]
+
+interface Way {
+  readonly "~send": Send
+}
+
+/** Makes an operation that sends nothing but its path. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its signature is written beside its path
-export const operation = <F>(method: RequestParts["method"], path: string, kind: Kind = ""): F =>
-  ((session: ControlPlaneConnection, ...rest: Array<unknown>) => {
-    const filled = fill(path, rest)
-    const parts = method.startsWith("P") ? jsonParts(method, wire(rest.shift() ?? {})) : { method }
-    return session["~send"](filled, json(kind), rest[0] as CallOptions, parts)
-  }) as F
+export const withoutBody = <F>(path: string, answer: Answer = "", method: Method = "GET"): F =>
+  ((way: Way, ...rest: Array<unknown>) =>
+    // The identifiers are taken off first.
+    way["~send"](method, fill(path, rest), answer, rest[0] as CallOptions)) as F
+
+/** Makes an operation that sends a body; a body that is left out is an empty one. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its signature is written beside its path
+export const withBody = <F>(method: Method, path: string, answer: Answer = ""): F =>
+  ((way: Way, ...rest: Array<unknown>) =>
+    way["~send"](method, fill(path, rest), answer, rest[1] as CallOptions, jsonParts({ ...(rest[0] as {}) }))) as F

@@ -7,31 +7,32 @@ import type { CallOptions, ConnectionOptions, RequestInfo } from "../connection.
 import { type ApiError, ConnectionError, GovoiceError } from "../error.ts"
 import type { Fetch, FetchResponse, PlatformSignal } from "../fetch.ts"
 import { bounded } from "./bounded.ts"
+import { check, parse } from "./decode.ts"
+import { must } from "./must.ts"
 import { readError } from "./readError.ts"
 import { tell } from "./tell.ts"
 
 declare const fetch: Fetch
 declare const performance: { now(): number }
 
-/** What {@link Send} tells `fetch` beside the URL. */
+/** What a request has beside its method and its path. */
 export interface RequestParts {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  readonly headers?: Record<string, string>
-  readonly body?: string
+  readonly headers: Record<string, string>
+  readonly body: string
 }
 
 /**
  * What a connection has for the functions of this package. Programs do not call it: it may change in any release.
  *
- * Makes a call: a path without `/v1`, how its answer is read, the bounds that the caller set, and the key that is among
- * the headers. What might make something twice is sent once: a POST without a key, but for logins.
+ * Makes a call: its method and path, the kind of its answer or how to read it, the bounds that the caller set, and what
+ * else the request has. What might make something twice is sent once: a POST without an idempotency key, but for logins.
  */
 export type Send = <A>(
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
-  read: (response: FetchResponse) => Promise<A>,
-  options?: CallOptions,
-  parts?: RequestParts,
-  idempotencyKey?: string
+  answer: string | ((response: FetchResponse) => Promise<A>),
+  options?: CallOptions & { readonly idempotencyKey?: string | undefined },
+  parts?: RequestParts
 ) => Promise<A>
 
 /** The credential to send. */
@@ -42,56 +43,56 @@ export type Renew = (error: ApiError, refused: string | undefined) => Promise<un
 
 type Writable<A> = { -readonly [K in keyof A]: A[K] }
 
-const longestPauseMs = 60_000
-
-/** Makes what makes calls. @throws {TypeError} when `baseUrl` is none. */
+/** Makes what makes calls to the paths below `root`. @throws {TypeError} when `baseUrl` is none. */
 export const createTransport = (
-  {
-    baseUrl,
-    fetch: send,
-    timeoutMs: longestAttemptMs = 30_000,
-    deadlineMs: longestCallMs = 180_000,
-    maxRetries = 2,
-    onRequest,
-    onResponse,
-    onRetry
-  }: ConnectionOptions,
-  authorize?: Authorize,
+  options: ConnectionOptions,
+  root: string,
+  authorize: Authorize,
   renew?: Renew
 ): Send => {
-  if (!/^https?:\/\/[^\s?#@]+$/.test(baseUrl)) throw new TypeError("baseUrl must be http(s)")
+  const longestPauseMs = 60_000
+  const base = must("baseUrl", options.baseUrl, /^https?:\/\/[^\s?#@]+$/).replace(/\/+$/, "")
 
   return async (
+    method,
     path,
-    read,
-    { signal, timeoutMs = longestAttemptMs, deadlineMs = longestCallMs } = {},
-    parts = { method: "GET" },
-    idempotencyKey
+    answer,
+    {
+      signal,
+      timeoutMs = options.timeoutMs ?? 30_000,
+      deadlineMs = options.deadlineMs ?? 180_000,
+      idempotencyKey
+    } = {},
+    parts
   ) => {
     const expires = performance.now() + deadlineMs
+    // What was last heard of the call.
     const info: Writable<RequestInfo> & { requestId: string | undefined } = {
-      method: parts.method,
-      url: `${baseUrl.replace(/\/+$/, "")}/v1${path}`,
+      method,
+      url: `${base}/v1${root}${path}`,
       attempts: 0,
       idempotencyKey,
       requestId: undefined
     }
-    const mayRepeat = parts.method !== "POST" || !!idempotencyKey || path.includes("auth")
+    const mayRepeat = method !== "POST" || !!idempotencyKey || path.includes("auth")
     let delayMs = 0
 
     const attempt = async (signal: PlatformSignal, again: Renew | null | undefined = renew) => {
-      const credential = authorize?.()
+      const credential = authorize()
       info.attempts++
-      void tell(onRequest, { ...info })
-      const response = await (send ?? fetch)(info.url, {
+      void tell(options.onRequest, { ...info })
+      const response = await (options.fetch ?? fetch)(info.url, {
+        method,
         ...parts,
-        headers: { ...parts.headers, ...(credential && { authorization: `Bearer ${credential}` }) },
+        headers: { ...parts?.headers, ...(credential && { authorization: `Bearer ${credential}` }) },
         redirect: "manual",
         signal
       })
-      info.requestId = response.headers.get("request-id") ?? undefined
-      void tell(onResponse, { ...info, status: response.status, headers: response.headers })
-      if (response.ok) return read(response)
+      const { headers, status } = response
+      info.requestId = headers.get("request-id") ?? undefined
+      void tell(options.onResponse, { ...info, status, headers })
+      if (response.ok)
+        return typeof answer === "string" ? (check(answer, parse(await response.text())) as never) : answer(response)
       const error = await readError(response, credential)
       info.requestId ??= error.requestId
       if (await again?.(error, credential)) return attempt(signal, null)
@@ -116,9 +117,13 @@ export const createTransport = (
         delayMs = retryAfterMs ?? Math.random() * Math.min(8000, 250 * 2 ** info.attempts)
         // Whether a request without an answer arrived is not known.
         Object.assign(error, info, { retryable: status ? retryable : again })
-        if (!again || info.attempts > maxRetries || delayMs > Math.min(longestPauseMs, expires - performance.now()))
+        if (
+          !again ||
+          info.attempts > (options.maxRetries ?? 2) ||
+          delayMs > Math.min(longestPauseMs, expires - performance.now())
+        )
           throw error
-        void tell(onRetry, { ...info, error, delayMs })
+        void tell(options.onRetry, { ...info, error, delayMs })
       }
     }
   }

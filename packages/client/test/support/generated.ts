@@ -45,8 +45,12 @@ const inputs = [
   ["SecretRotation", "SecretRotation", "When the new secret takes over."]
 ] as const
 
-/** Kinds only: nobody outside of this package sees these records. */
-const inside = ["TokenPair", "Error"] as const
+/** What is read of records that nobody outside of this package sees whole. */
+const read = {
+  tokenPair: ["access_token", "refresh_token"],
+  error: ["type", "code", "message", "param", "request_id", "retryable"],
+  page: ["has_more", "next_cursor"]
+} as const
 
 /** Unions of values that have a name of their own: a member that has each, the name, what it is. */
 const named = [
@@ -158,7 +162,7 @@ const records = (schemas: Readonly<Record<string, JsonSchema>>): string => {
 // -----------------------------------------------------------------------------
 
 // A member is its path in camelCase and what it must be: see `internal/decode.ts`. The records of a list are checked
-// by `internal/pages.ts`.
+// one by one.
 const members = (schema: JsonSchema, path: string, orNull = ""): ReadonlyArray<string> => {
   if (schema.anyOf !== undefined) {
     const [value, none, ...rest] = schema.anyOf
@@ -172,28 +176,27 @@ const members = (schema: JsonSchema, path: string, orNull = ""): ReadonlyArray<s
     })
   }
   if (schema.type === "array" && schema.items?.type !== "string") return []
-  const types = {
-    string: "",
-    integer: ":number",
-    number: ":number",
-    boolean: ":boolean",
-    array: ":object",
-    object: ":object"
-  }
+  const types = { string: "", integer: ":n", number: ":n", boolean: ":b", array: ":o", object: ":o" }
   return [`${path}${types[schema.type as keyof typeof types]}${orNull}`]
 }
 
+const only = (schema: JsonSchema, names: ReadonlyArray<string>): JsonSchema => ({
+  ...schema,
+  properties: Object.fromEntries(names.map((name) => [name, schema.properties![name]!]))
+})
+
 const kinds = (schemas: Readonly<Record<string, JsonSchema>>): string => {
-  const pages = Object.entries(schemas)
-    .filter(([name]) => name.endsWith("List"))
-    .map(([, schema]) => members(schema, "").join(" "))
+  const lists = Object.entries(schemas).filter(([name]) => name.endsWith("List"))
+  const pages = lists.map(([, schema]) => members(only(schema, read.page), "").join(" "))
   if (new Set(pages).size !== 1) throw new Error("The lists differ by more than their records")
+  const kind = (name: string, schema: JsonSchema): string =>
+    `export const ${name} = ${JSON.stringify(members(schema, "").join(" "))}\n`
   return [
-    banner("The records of the API as `decode` checks them."),
-    ...[...answers, ...inside].map(
-      (name) => `export const ${lowerFirst(name)} = ${JSON.stringify(members(schemas[name]!, "").join(" "))}\n`
-    ),
-    `export const page = ${JSON.stringify(pages[0])}\n`
+    banner("The records of the API as `check` checks them."),
+    ...answers.map((name) => kind(lowerFirst(name), schemas[name]!)),
+    kind("tokenPair", only(schemas["TokenPair"]!, read.tokenPair)),
+    kind("error", only(schemas["Error"]!.properties!["error"]!, read.error)),
+    kind("page", only(lists[0]![1], read.page))
   ].join("\n")
 }
 

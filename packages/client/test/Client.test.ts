@@ -29,9 +29,9 @@ const rejection = async (promise: Promise<unknown>): Promise<GovoiceError> => {
 }
 
 describe("createClient", () => {
-  it("refuses a key that is not there", () => {
-    assert.throws(() => createClient({ apiKey: undefined as never, baseUrl }), TypeError)
-    assert.throws(() => createClient({ apiKey, baseUrl: undefined as never }), TypeError)
+  it("refuses a setting that is not there, and says which", () => {
+    assert.throws(() => createClient({ apiKey: undefined as never, baseUrl }), TypeError, /^apiKey must match/)
+    assert.throws(() => createClient({ apiKey, baseUrl: undefined as never }), TypeError, /^baseUrl must match/)
   })
 
   it.each(["", "sk test\n", "sk_żółw", "sk_test_secret\u0000"])(
@@ -102,6 +102,13 @@ describe("submitting", () => {
     assert.deepStrictEqual(JSON.parse(body!), { invoice_xml: "<a>ż</a>", metadata })
     assert.strictEqual(headers["gov-sandbox-scenario"], "delayed")
     assert.strictEqual(headers["content-type"], "application/json")
+  })
+
+  it("sends a member that is not known, so that the service can say so", async () => {
+    const { fetch, requests } = stub(() => json(record, { status: 201 }))
+    const misspelt = { invoiceXml: "<a/>", metaData: { a: "b" }, metadata: undefined }
+    await connect(fetch).invoices.submit(misspelt)
+    assert.deepStrictEqual(JSON.parse(requests[0]!.body!), { invoice_xml: "<a/>", meta_data: { a: "b" } })
   })
 
   it("makes a key for each submission, the same for its attempts, and says it", async () => {
@@ -288,6 +295,20 @@ describe("errors", () => {
     for (const other of [undefined, null, "ApiError", new Error("ApiError"), { _tag: "Other" }]) {
       assert.isFalse(isApiError(other))
       assert.isFalse(isGovoiceError(other))
+    }
+  })
+
+  it("have the request id of the last answer, from its head or from its envelope", async () => {
+    const envelope = { type: "api_error", code: "busy", message: "", param: null, request_id: "req_2", retryable: true }
+    const bare = (text: string) => new Response(text, { status: 503 })
+    for (const [text, requestId] of [
+      [JSON.stringify({ error: envelope }), "req_2"],
+      ["<html>", undefined]
+    ] as const) {
+      const { fetch } = stub((_, index) => (index === 0 ? problem(503, "busy", true) : bare(text)))
+      const error = await rejection(connect(fetch, { maxRetries: 1 }).invoices.get(id))
+      assert.strictEqual(error.requestId, requestId)
+      assert.strictEqual(error.attempts, 2)
     }
   })
 

@@ -32,9 +32,12 @@ const newAccount = AccountsApi.endpoints.create.payload.get("application/json")?
   unknown
 >
 
+// «must be so», and where on a line of its own.
+const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at \["(\w+)"\]$/gm, "$2 $1")
+
 const decode = (input: unknown) =>
   Schema.decodeUnknownEffect(newAccount)(input).pipe(
-    Effect.mapError(({ message }) => new Failure({ message: `The account cannot be created:\n${message}` }))
+    Effect.mapError(({ message }) => new Failure({ message: `The account cannot be created: ${inOneLine(message)}` }))
   )
 
 const stores = Layer.mergeAll(Accounts.layer, ApiKeys.layer, Organizations.layer)

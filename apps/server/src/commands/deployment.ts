@@ -8,6 +8,7 @@ import { type SqlClient, SqlError } from "effect/sql"
 import * as Database from "../database/Database.ts"
 import { DataDirInUse } from "../database/DataDirLock.ts"
 import * as Migrations from "../database/Migrations.ts"
+import { reasonOf } from "../process/StartFailure.ts"
 import { InvalidSettings, read, type SettingsShape } from "../settings/Settings.ts"
 import { Failure } from "./Failure.ts"
 
@@ -34,10 +35,6 @@ export const settings = (environment: Environment): Effect.Effect<SettingsShape,
       return Effect.fail(new Failure({ message: `${error.message}\nSee every setting with: govoice settings` }))
     }
   })
-
-// The driver says that something failed, and what it was stands in the cause of the cause.
-const reasonOf = (cause: unknown): string =>
-  cause instanceof Error ? (cause.cause === undefined ? cause.message : reasonOf(cause.cause)) : String(cause)
 
 const unreachable = (database: SettingsShape["database"], cause: unknown): Failure => {
   if (cause instanceof DataDirInUse) {

@@ -9,6 +9,7 @@ import { InvalidSettings, read, type SettingsShape, unknownNames } from "../sett
 import { banner } from "./banner.ts"
 import * as logging from "./logging.ts"
 import { runMain } from "./runMain.ts"
+import { inWords } from "./StartFailure.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -29,7 +30,8 @@ const warnOfUnknown = (environment: Environment) =>
   Effect.forEach(unknownNames(environment), (name) => Effect.logWarning(`${name} is not a setting of Govoice`))
 
 /**
- * Runs the server. Settings that cannot be used are printed, all of them, and end the process with 1.
+ * Runs the server. Settings that cannot be used are printed, all of them, and end the process with 1. So does a database that
+ * does not answer, and an address that is taken.
  *
  * @category running
  * @since 0.1.0
@@ -49,6 +51,7 @@ export const serve = (environment: Environment): void => {
     Layer.provide(Server.layer(settings)),
     Layer.provide(logging.layer(settings)),
     Layer.launch,
+    inWords(settings),
     runMain(graceMs(settings))
   )
 }

@@ -1,6 +1,6 @@
 import { packageConfig } from "../../tsup.config.base.ts"
 
-export default packageConfig({
+const entries = {
   index: "src/index.ts",
   effect: "src/effect.ts",
   testing: "src/testing.ts",
@@ -8,4 +8,25 @@ export default packageConfig({
   fastify: "src/fastify.ts",
   node: "src/node.ts",
   web: "src/web.ts"
-})
+}
+
+// Files of their own, so that the manifest's field `browser` can put one in the place of the other.
+const exchanged = { hmac: "src/internal/hmac.ts", compactHmac: "src/internal/compactHmac.ts" }
+
+export default packageConfig(
+  { ...entries, ...exchanged },
+  {
+    dts: { entry: entries },
+    esbuildPlugins: [
+      {
+        name: "exchanged",
+        setup: (build) => {
+          const extension = build.initialOptions.format === "cjs" ? "cjs" : "js"
+          build.onResolve({ filter: /\/hmac\.ts$/ }, ({ kind }) =>
+            kind === "entry-point" ? undefined : { path: `./hmac.${extension}`, external: true }
+          )
+        }
+      }
+    ]
+  }
+)

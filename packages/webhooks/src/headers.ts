@@ -23,8 +23,9 @@ type Value = string | ReadonlyArray<string> | undefined
 export const readHeaders = (headers: WebhookHeaders): ReadonlyArray<string> => {
   const found: Array<string> = []
   const add = (name: string, value: Value) => {
-    const index = names.indexOf(name.toLowerCase())
-    if (index >= 0 && value) {
+    // Most headers are told apart by one character.
+    const index = names.indexOf((name[3] === "-" && name.toLowerCase()) as string)
+    if (value && index >= 0) {
       check(
         // In an array that is the second value; in a string a character, which has no second one. `Headers` and Node
         // join what is repeated, and only a list of signatures may contain a comma and a space.
@@ -38,5 +39,5 @@ export const readHeaders = (headers: WebhookHeaders): ReadonlyArray<string> => {
   if ((headers as Partial<Iterable<unknown>>)?.[Symbol.iterator]) {
     for (const [name, value] of headers as Iterable<[string, Value]>) add(name, value)
   } else for (const name in headers) add(name, (headers as Record<string, Value>)[name])
-  return names.map((name, index) => found[index] ?? (check(false, "missing_header", name) as never))
+  return names.map((name, index) => found[index] || (check(false, "missing_header", name) as never))
 }

@@ -7,10 +7,9 @@ import { readBody, type WebhookBody } from "./body.ts"
 import { check } from "./error.ts"
 import type { WebhookEvent } from "./event.ts"
 import { names, readHeaders, type WebhookHeaders } from "./headers.ts"
+import { decode, isSame } from "./internal/hmac.ts"
 import { makeKey } from "./internal/key.ts"
-import { decoder, encoder, nodeCrypto, type WebCrypto } from "./internal/platform.ts"
-
-declare const crypto: WebCrypto
+import { nodeCrypto } from "./internal/platform.ts"
 
 /** What a verifier needs to know. */
 export type VerifierOptions = (
@@ -82,10 +81,6 @@ export interface Verifier {
   readonly verifySync: (body: WebhookBody, headers: WebhookHeaders) => VerifiedWebhook
 }
 
-// Kept, since making two buffers takes longer than comparing them.
-const expectedBytes = new Uint8Array(67)
-const receivedBytes = new Uint8Array(67)
-
 /**
  * Prepares the secrets of an endpoint, once, for the verification of the webhooks that arrive there.
  *
@@ -143,7 +138,11 @@ export const createVerifier = ({
     let raw = readBody(body)
     const [id, timestamp, signature] = readHeaders(headers) as [string, string, string]
 
-    const signatures = signature.split(",", 8).filter((entry) => /^\s*v1=[0-9a-f]{64}\s*$/.test(entry))
+    const signatures = signature
+      .split(",", 8)
+      .map((entry) => entry.trim())
+      // A count in the expression would take twice the time.
+      .filter((entry) => entry.length === 67 && /^v1=[\da-f]+$/.test(entry))
     check(signatures[0] || /^(?!v1=)\w+=/.test(signature), "malformed_header", names[2])
 
     const time = new Date(timestamp)
@@ -157,7 +156,7 @@ export const createVerifier = ({
     check(
       // What is not a number, of the clock or in the options, is refused.
       Math.abs(age) <= toleranceSeconds * 1000,
-      `timestamp_too_${age < 0 ? "new" : "old"}`,
+      age < 0 ? "timestamp_too_new" : "timestamp_too_old",
       names[1]
     )
 
@@ -165,7 +164,7 @@ export const createVerifier = ({
       check(matches, "no_match")
       let event: WebhookEvent | undefined
       try {
-        event = JSON.parse(decoder.decode(raw)) as WebhookEvent
+        event = JSON.parse(decode(raw)) as WebhookEvent
       } catch {
         // What JSON.parse throws quotes the body.
       }
@@ -176,11 +175,8 @@ export const createVerifier = ({
     let matches: unknown
     if (node) {
       for (const key of keys) {
-        encoder.encodeInto(key(timestamp, raw) as string, expectedBytes)
-        for (const entry of signatures) {
-          encoder.encodeInto(entry.trim(), receivedBytes)
-          matches ||= node.timingSafeEqual(expectedBytes, receivedBytes)
-        }
+        const expected = key(timestamp, raw) as string
+        for (const entry of signatures) matches ||= isSame(node, expected, entry)
       }
       return open(matches)
     }
@@ -190,13 +186,11 @@ export const createVerifier = ({
       raw = new Uint8Array(raw)
       for (const key of keys) {
         for (const entry of signatures) {
-          matches ||= await key(timestamp, raw, (key, signed) =>
-            crypto.subtle.verify(
-              "HMAC",
-              key,
-              Uint8Array.from(entry.match(/(?!v)\w\w/g)!, (byte) => +`0x${byte}`),
-              signed
-            )
+          matches ||= await key(
+            timestamp,
+            raw,
+            "verify",
+            Uint8Array.from(entry.match(/(?!v)\w\w/g)!, (byte) => +`0x${byte}`)
           )
         }
       }

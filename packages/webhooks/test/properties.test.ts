@@ -251,6 +251,119 @@ describe("verification", () => {
   })
 })
 
+describe("the memory that is kept", () => {
+  const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
+  const timestamp = "2026-11-20T10:00:00.000Z"
+  const now = () => Date.parse(timestamp)
+
+  it("makes no difference to bodies of any size, as bytes, as a part of a buffer and as text", () => {
+    const limit = 2 ** 15
+    const sizes = fc.oneof(
+      fc.integer({ min: 0, max: 3 * limit }),
+      ...[Math.round(limit / 3), limit].map((size) => fc.integer({ min: size - 100, max: size + 100 }))
+    )
+    const units = fc.constantFrom("a", "ż", "€", "🧾", "\u0000", "\uFEFF", "\uD800")
+    fc.assert(
+      fc.property(secrets, sizes, units, fc.nat({ max: 50 }), (secret, size, unit, offset) => {
+        const text = unit.repeat(Math.ceil(size / unit.length)).slice(0, size)
+        const bytes = Buffer.from(text)
+        const expected = `v1=${hmac(secret, timestamp, bytes)}`
+        const wide = new Uint8Array(offset + bytes.length + 9).fill(7)
+        wide.set(bytes, offset)
+        const part = wide.subarray(offset, offset + bytes.length)
+        for (const body of [text, bytes, part, new Uint8Array(bytes).buffer, new DataView(part.slice().buffer)]) {
+          assert.strictEqual(signSync({ secret, timestamp, body: body as Uint8Array }), expected)
+        }
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it("signs a timestamp of any text and length as it stands", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 50 }), fc.constantFrom(1, 1000, 20_000), (text, times) => {
+        const timestamp = text.repeat(times)
+        const body = Buffer.from("{}")
+        assert.strictEqual(signSync({ secret, timestamp, body }), `v1=${hmac(secret, timestamp, body)}`)
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  it("is not disturbed by who verifies and signs in the middle of a verification", () => {
+    const body = (id: string) => Buffer.from(`{"id":"${id}","note":"${id.repeat(50)}"}`)
+    const headers = (id: string) => headersOf(id, timestamp, hmac(secret, timestamp, body(id)))
+    const other = `${secret}x`.repeat(2)
+    const inner = createVerifier({ secret: other, now })
+    let interruptions = 0
+    const interrupt = () => {
+      interruptions += 1
+      const bytes = body("evt_inner")
+      const signature = signSync({ secret: other, timestamp, body: bytes })
+      assert.strictEqual(signature, `v1=${hmac(other, timestamp, bytes)}`)
+      assert.strictEqual(inner.verifySync(bytes, headersOf("evt_inner", timestamp, signature.slice(3))).id, "evt_inner")
+    }
+    const clock = () => {
+      interrupt()
+      return now()
+    }
+    // Whatever a caller can have run: the clock, headers that are asked for, and bytes that lie about being plain.
+    class Bytes extends Uint8Array {
+      override get length() {
+        interrupt()
+        return super.length
+      }
+      override get byteLength() {
+        interrupt()
+        return super.byteLength
+      }
+      override get buffer() {
+        interrupt()
+        return super.buffer
+      }
+    }
+    Object.defineProperty(Bytes.prototype, "BYTES_PER_ELEMENT", {
+      get: () => {
+        interrupt()
+        return 1
+      }
+    })
+    const verifier = createVerifier({ secrets: [`${secret}y`, secret], now: clock })
+    for (const id of ["evt_1", "evt_2"]) {
+      const asked = Object.defineProperties(
+        {},
+        Object.fromEntries(
+          Object.entries(headers(id)).map(([name, value]) => [
+            name,
+            {
+              enumerable: true,
+              get: () => {
+                interrupt()
+                return value
+              }
+            }
+          ])
+        )
+      )
+      const { event } = verifier.verifySync(new Bytes(body(id)), asked as Record<string, string>)
+      assert.deepStrictEqual(event, JSON.parse(body(id).toString()) as unknown)
+      const lying = { secret, timestamp, body: new Bytes(body(id)) }
+      assert.strictEqual(signSync(lying), `v1=${hmac(secret, timestamp, body(id))}`)
+    }
+    assert.isAbove(interruptions, 10)
+  })
+
+  it("is done without where crypto.hash is missing", () => {
+    const { hash: _, ...older } = process.getBuiltinModule("node:crypto")
+    vi.spyOn(process, "getBuiltinModule").mockReturnValue(older as never)
+    const body = Buffer.from('{"id":"evt_1"}')
+    const signature = signSync({ secret, timestamp, body })
+    assert.strictEqual(signature, `v1=${hmac(secret, timestamp, body)}`)
+    const verifier = createVerifier({ secret, now })
+    assert.strictEqual(verifier.verifySync(body, headersOf("evt_1", timestamp, signature.slice(3))).id, "evt_1")
+  })
+})
+
 describe("signing", () => {
   it("makes what the other implementation makes, by both ways", async () => {
     await fc.assert(

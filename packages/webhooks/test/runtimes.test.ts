@@ -1,10 +1,13 @@
 /**
  * Runs one suite of behaviour on every runtime, against the built files. What is not installed is skipped, and said so.
  */
+import { buildSync } from "esbuild"
 import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { build, dist, root } from "./support/built.ts"
 
 interface Runtime {
@@ -22,7 +25,11 @@ interface Report {
 
 const list = pathToFileURL(join(root, "../../test/runtimes/runtimes.mjs")).href
 const { runtimes } = (await import(list)) as { readonly runtimes: ReadonlyArray<Runtime> }
-const urls = [`${pathToFileURL(dist).href}/`, pathToFileURL(join(root, "src/vectors.json")).href]
+const urlOf = (folder: string) => `${pathToFileURL(folder).href}/`
+const vectors = pathToFileURL(join(root, "src/vectors.json")).href
+
+const bundled = mkdtempSync(join(tmpdir(), "govoice-webhooks-"))
+afterAll(() => rmSync(bundled, { recursive: true }))
 
 const report = (path: string, args: ReadonlyArray<string>) =>
   new Promise<Report>((resolve, reject) => {
@@ -39,14 +46,32 @@ const report = (path: string, args: ReadonlyArray<string>) =>
     })
   })
 
-beforeAll(build, 90_000)
+beforeAll(() => {
+  build()
+  // What a bundler makes of it for workers and browsers, with the files that the manifest puts in the place of others.
+  const { metafile } = buildSync({
+    entryPoints: ["index", "web", "testing"].map((name) => join(dist, `${name}.js`)),
+    outdir: bundled,
+    bundle: true,
+    minify: true,
+    splitting: true,
+    metafile: true,
+    format: "esm",
+    platform: "browser",
+    conditions: ["workerd", "worker", "browser"],
+    logLevel: "error"
+  })
+  assert.notInclude(Object.keys(metafile.inputs).join(), "/hmac.js")
+}, 90_000)
 
 describe.each(runtimes)("$name", ({ name, how, modes, installed, command }) => {
   if (!installed()) console.warn(`${name} is not here, so nothing is shown for it. To get it: ${how}`)
 
-  it.skipIf(!installed()).each(modes)("passes the suite (%s)", { timeout: 120_000 }, async (mode) => {
-    const { cases, failures } = await report(...command(urls, mode))
+  const suite = (folder: string) => async (mode: string) => {
+    const { cases, failures } = await report(...command([urlOf(folder), vectors], mode))
     assert.deepStrictEqual(failures, [])
     assert.isAbove(cases, 140)
-  })
+  }
+  it.skipIf(!installed()).each(modes)("passes the suite (%s)", { timeout: 120_000 }, suite(dist))
+  it.skipIf(!installed()).each(modes)("passes the suite in a bundle (%s)", { timeout: 120_000 }, suite(bundled))
 })

@@ -22,37 +22,31 @@ interface Subtle {
     extractable: false,
     usages: ReadonlyArray<"sign" | "verify">
   ): Promise<WebKey>
-  sign(algorithm: "HMAC", key: WebKey, data: ArrayBuffer): Promise<ArrayBuffer>
-  verify(algorithm: "HMAC", key: WebKey, signature: Uint8Array, data: ArrayBuffer): Promise<boolean>
+  /** Of the data. */
+  sign(algorithm: "HMAC", key: WebKey, ...data: ReadonlyArray<Uint8Array | ArrayBuffer>): Promise<ArrayBuffer>
+  /** Of the signature and the data. */
+  verify(algorithm: "HMAC", key: WebKey, ...data: ReadonlyArray<Uint8Array | ArrayBuffer>): Promise<boolean>
 }
 
-/** A key of `node:crypto`. */
-export interface NodeKey {
-  readonly type: string
-}
-
-interface Hmac {
-  update(data: string | Uint8Array): Hmac
-  digest(encoding: "hex"): string
+interface Digest {
+  update(data: string | Uint8Array): Digest
+  digest(encoding: "hex" | "latin1"): string
 }
 
 /** What is used of `node:crypto`. */
 export interface NodeCrypto {
-  createSecretKey(secret: string): NodeKey
-  createHmac(algorithm: "sha256", key: NodeKey | string): Hmac
+  /** Since Node 20.12. */
+  readonly hash?: (algorithm: "sha256", data: string | Uint8Array, encoding: "latin1" | "hex") => string
+  createHash(algorithm: "sha256"): Digest
+  createHmac(algorithm: "sha256", secret: string): Digest
   timingSafeEqual(left: Uint8Array, right: Uint8Array): boolean
 }
 
-declare const TextDecoder: new () => { decode(bytes: Uint8Array | ArrayBuffer): string }
 declare const TextEncoder: new () => {
   encode(text: string): Uint8Array
-  encodeInto(text: string, bytes: Uint8Array): unknown
 }
 
 export const encoder = new TextEncoder()
-
-/** Takes a byte order mark off and replaces what is not UTF-8. */
-export const decoder = new TextDecoder()
 
 /**
  * `node:crypto` where the runtime has it (Node, Bun, Deno, workerd with nodejs_compat). Asked for at run time, so that

@@ -2,11 +2,11 @@
  * Writes what workers have to say in batches.
  *
  * The commit is the expensive part, so it is shared: a batch is written as soon as the batch before it is, and holds
- * whatever came meanwhile. Alone, an entry waits for nothing.
+ * whatever came meanwhile. Alone, an entry waits for one turn of the event loop.
  *
  * @since 0.1.0
  */
-import { Deferred, Duration, Effect, Queue, Result, Schedule, type Scope } from "effect"
+import { Duration, Effect, Latch, Result, Schedule, type Scope } from "effect"
 import { SqlError } from "effect/sql"
 import * as Refusal from "./Refusal.ts"
 
@@ -14,36 +14,52 @@ const atMost = 500
 
 const pause = Duration.millis(250)
 
-interface Pending<Entry, Answer> {
-  readonly entry: Entry
-  readonly written: Deferred.Deferred<Answer | undefined>
-}
-
 /**
- * Makes the function that hands one entry in and returns the answer to it when it is written.
+ * How entries are written.
  *
  * **Details**
  *
  * `write` answers every entry of a batch, in its order. While the database is away a batch is tried again for
  * `patienceMs`: what could not be written by then is in other hands, and is given up. An entry that the database refuses
  * does not take the others with it: the batch is written in halves until the entry stands alone, and that one is given
- * up. The answer to an entry that was given up is `undefined`.
+ * up.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Writing<Entry, Answer> {
+  readonly name: string
+  readonly patienceMs: number
+  readonly write: (entries: ReadonlyArray<Entry>) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
+}
+
+/**
+ * Makes the function that hands one entry in and waits for nothing.
+ *
+ * **Details**
+ *
+ * `answered` is told of all entries that were handed in, some at a time: with their answers when they were written,
+ * without when they were given up.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = <Entry, Answer>(options: {
-  readonly name: string
-  readonly patienceMs: number
-  readonly write: (entries: ReadonlyArray<Entry>) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
-}): Effect.Effect<(entry: Entry) => Effect.Effect<Answer | undefined>, never, Scope.Scope> =>
+export const collect = <Entry, Answer>(
+  options: Writing<Entry, Answer> & {
+    readonly answered: (
+      entries: ReadonlyArray<Entry>,
+      answers: ReadonlyArray<Answer> | undefined
+    ) => Effect.Effect<void>
+  }
+): Effect.Effect<(entry: Entry) => void, never, Scope.Scope> =>
   Effect.gen(function* () {
-    type Batch = ReadonlyArray<Pending<Entry, Answer>>
-    const queue = yield* Queue.unbounded<Pending<Entry, Answer>>()
+    type Batch = ReadonlyArray<Entry>
+    let waiting: Array<Entry> = []
+    const some = yield* Latch.make(false)
     const whilePatient = Schedule.spaced(pause).pipe(Schedule.upTo({ duration: Duration.millis(options.patienceMs) }))
 
     const attempt = (batch: Batch) =>
-      options.write(batch.map(({ entry }) => entry)).pipe(
+      options.write(batch).pipe(
         Effect.tapError((error) =>
           Refusal.is(error)
             ? Effect.void
@@ -59,27 +75,60 @@ export const make = <Entry, Answer>(options: {
 
     const settle = (batch: Batch): Effect.Effect<void> =>
       Effect.flatMap(attempt(batch), (result) => {
-        if (Result.isSuccess(result)) {
-          return Effect.forEach(batch, ({ written }, index) => Deferred.succeed(written, result.success[index]), {
-            discard: true
-          })
-        }
+        if (Result.isSuccess(result)) return options.answered(batch, result.success)
         if (batch.length > 1 && !isOutage(result.failure)) {
           const half = batch.length >> 1
           return Effect.andThen(settle(batch.slice(0, half)), settle(batch.slice(half)))
         }
         return Effect.logError(`${batch.length} of the ${options.name} could not be written`, result.failure).pipe(
-          Effect.andThen(
-            Effect.forEach(batch, ({ written }) => Deferred.succeed(written, undefined), { discard: true })
-          )
+          Effect.andThen(options.answered(batch, undefined))
         )
       })
 
-    yield* Queue.takeBetween(queue, 1, atMost).pipe(Effect.flatMap(settle), Effect.forever, Effect.forkScoped)
+    const next = Effect.suspend(() => {
+      const batch = waiting.slice(0, atMost)
+      waiting = waiting.slice(atMost)
+      if (waiting.length === 0) some.closeUnsafe()
+      return settle(batch)
+    })
 
-    return (entry) =>
-      Effect.flatMap(Deferred.make<Answer | undefined>(), (written) => {
-        Queue.offerUnsafe(queue, { entry, written })
-        return Deferred.await(written)
-      })
+    yield* some.await.pipe(
+      // What else ends in this turn of the event loop comes along.
+      Effect.andThen(Effect.yieldNow),
+      Effect.andThen(next),
+      Effect.forever,
+      Effect.forkScoped
+    )
+
+    return (entry) => {
+      waiting.push(entry)
+      some.openUnsafe()
+    }
   })
+
+/**
+ * Makes the function that hands one entry in and returns the answer to it when it is written, or `undefined` when it was
+ * given up.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <Entry, Answer>({
+  write,
+  ...options
+}: Writing<Entry, Answer>): Effect.Effect<(entry: Entry) => Effect.Effect<Answer | undefined>, never, Scope.Scope> => {
+  interface Pending {
+    readonly entry: Entry
+    readonly resume: (answer: Effect.Effect<Answer | undefined>) => void
+  }
+  const collected = collect<Pending, Answer>({
+    ...options,
+    write: (batch) => write(batch.map(({ entry }) => entry)),
+    answered: (batch, answers) =>
+      Effect.sync(() => batch.forEach(({ resume }, index) => resume(Effect.succeed(answers?.[index]))))
+  })
+  return Effect.map(
+    collected,
+    (add) => (entry) => Effect.callback<Answer | undefined>((resume) => add({ entry, resume }))
+  )
+}

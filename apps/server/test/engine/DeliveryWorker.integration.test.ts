@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import type { DispatchRequest, Outcome } from "@govoice/dispatcher"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, SqlError } from "effect/sql"
 import * as DeliveryQueue from "../../src/engine/DeliveryQueue.ts"
 import * as DeliveryWorker from "../../src/engine/DeliveryWorker.ts"
 import * as Timers from "../../src/engine/Timers.ts"
@@ -22,6 +22,8 @@ const count = (condition: string) =>
     return row!.n
   })
 
+const outage = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("gone") }) })
+
 const eventually = <E, R>(what: string, withinMs: number, check: Effect.Effect<boolean, E, R>) =>
   Effect.gen(function* () {
     const deadline = Date.now() + withinMs
@@ -38,11 +40,12 @@ for (const database of databases) {
       /** Starts a worker on the database of the suite, and says how to stop it. */
       const start = Effect.fnUntraced(function* (
         answer: (request: DispatchRequest) => Effect.Effect<Outcome>,
-        changes: Partial<SettingsShape> = {}
+        changes: Partial<SettingsShape> = {},
+        queue: typeof DeliveryQueue.layer = DeliveryQueue.layer
       ) {
         const dispatcher = Fake.make(answer)
         const worker = DeliveryWorker.layer.pipe(
-          Layer.provide([DeliveryQueue.layer, Timers.layer, dispatcher.layer]),
+          Layer.provide([queue, Timers.layer, dispatcher.layer]),
           Layer.provideMerge(Wakeups.layer),
           Layer.provide([Layer.succeed(KeyRing)(Plant.keyRing), TestSettings.layer(changes)])
         )
@@ -132,6 +135,39 @@ for (const database of databases) {
           assert.isAbove(most, 12)
           yield* Effect.forEach(workers, ({ stop }) => stop)
         })
+      )
+
+      it.effect(
+        "goes on while what has ended cannot be written down, until as much waits for that as it has places",
+        () =>
+          Effect.gen(function* () {
+            yield* Plant.clear
+            let away = true
+            const failing = Layer.effect(
+              DeliveryQueue.DeliveryQueue,
+              Effect.map(DeliveryQueue.DeliveryQueue, ({ claim, settle }) => ({
+                claim,
+                settle: (settlements) => Effect.suspend(() => (away ? Effect.fail(outage) : settle(settlements)))
+              }))
+            ).pipe(Layer.provide(DeliveryQueue.layer))
+            for (let n = 0; n < 4; n++) yield* Plant.backlog(5)
+            const worker = yield* start(() => Effect.succeed(Fake.delivered), { workerConcurrency: 3 }, failing)
+            yield* eventually(
+              "as many as may wait",
+              3000,
+              Effect.sync(() => worker.requests.length === 6)
+            )
+            yield* Effect.sleep(300)
+            assert.strictEqual(worker.requests.length, 6)
+            away = false
+            yield* eventually(
+              "the backlog",
+              5000,
+              Effect.map(count("status = 'succeeded'"), (n) => n === 20)
+            )
+            assert.strictEqual(worker.requests.length, 20)
+            yield* worker.stop
+          })
       )
 
       it.effect("does not let one endpoint that hangs hold up the others of its organization", () =>

@@ -8,10 +8,10 @@ import { CurrentRequestId } from "@govoice/api"
 import type { Ids } from "@govoice/core"
 import { Cause, Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as Availability from "../database/Availability.ts"
 import * as Outage from "../observability/Outage.ts"
 import * as NewId from "../security/NewId.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as Availability from "./Availability.ts"
 import * as Deadline from "./Deadline.ts"
 import * as Responses from "./Responses.ts"
 import * as Routes from "./Routes.ts"
@@ -104,13 +104,18 @@ export const layer = HttpRouter.middleware(
           if (isApi && !apiEnabled) return Responses.problem("api_disabled", requestId)
           const response = yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request).pipe(
             Deadline.within(
-              Effect.as(patience.missed(`${method} ${path}`), Responses.problem("service_unavailable", requestId))
+              Effect.suspend(() =>
+                Effect.as(patience.missed(`${method} ${path}`), Responses.problem("service_unavailable", requestId))
+              )
             ),
             Effect.catchCause((cause) =>
               Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : answerCause(cause, { method, path, requestId })
             )
           )
-          if (isApi && hasMet(response, method)) yield* Effect.andThen(database.met, patience.met)
+          if (isApi && hasMet(response, method)) {
+            yield* database.met
+            yield* patience.met
+          }
           return response
         })
 

@@ -119,7 +119,7 @@ export const layer: Layer.Layer<ApiKeys, never, SqlClient.SqlClient> = Layer.eff
     // Locks the organization, so that keys made at once count each other: the next statement sees what the one before the
     // lock has committed.
     const lockOrganization = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
-      SELECT 1 FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR UPDATE
+      SELECT 1 FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR NO KEY UPDATE
     `
 
     const countActive = (organizationId: Ids.OrganizationId, now: Date) => sql<{ readonly active: number }>`

@@ -5,15 +5,17 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import { CanonicalRequest, Ids, type Invoice, InvoiceState, type Mode } from "@govoice/core"
-import { Clock, Context, Data, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Clock, Context, Data, Effect, Layer, Result } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { createHash } from "node:crypto"
+import * as Availability from "../database/Availability.ts"
 import { InvoiceGateways } from "../gateway/InvoiceGateway.ts"
 import * as Trace from "../observability/Trace.ts"
 import * as NewId from "../security/NewId.ts"
 import { columns, type InvoiceRow, toRecord } from "./InvoiceRow.ts"
 import * as Milestone from "./Milestone.ts"
 import * as Page from "./Page.ts"
+import * as Together from "./Together.ts"
 
 /**
  * There is no such invoice for this organization in this mode.
@@ -134,6 +136,24 @@ const newRow = ({ metadata, mode, scenario }: Submission, now: Date): InvoiceRow
   completed_at: null
 })
 
+interface Arrival {
+  readonly submission: Submission
+  readonly row: InvoiceRow
+  readonly hash: Uint8Array
+  readonly body: string
+  readonly dueAt: number
+  readonly milestone: Milestone.Milestone
+}
+
+const batches = { atOnce: 4, atMost: 32 }
+
+// In UTF-16 code units.
+const largest = 100_000
+
+// A field of many rows as one parameter.
+const column = <A>(type: keyof typeof PgTypes.OID, rows: ReadonlyArray<A>, field: (row: A) => unknown) =>
+  Result.getOrThrow(PgTypes.array(rows.map(field), PgTypes.OID[type]))
+
 const sha256 = (text: string): Uint8Array => createHash("sha256").update(text).digest()
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
@@ -153,36 +173,60 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient | InvoiceGa
     const milestoneSteps = yield* Milestone.makeSteps
     const recordColumns = sql.literal(columns)
 
-    // One statement, so one round trip and one transaction. A submission with the same key that is under way is waited
-    // for; then nothing moves, and the record of the other can be read.
-    const insert = (
-      submission: Submission,
-      row: InvoiceRow,
-      record: { readonly hash: Uint8Array; readonly body: string },
-      dueAt: Date,
-      milestone: Milestone.Milestone
-    ) => sql`
-      WITH reserved AS (
+    // One statement, so one round trip and one transaction, for submissions that came together. A submission with the same
+    // key that is under way is waited for; then nothing moves, and the record of the other can be read. Keys are taken in
+    // their order, so that no two statements wait for each other.
+    const insert = (arrivals: ReadonlyArray<Arrival>) => sql<{ readonly id: Ids.InvoiceId }>`
+      WITH arrival AS MATERIALIZED (
+        SELECT * FROM unnest(
+          ${column("text", arrivals, ({ row }) => row.id)},
+          ${column("text", arrivals, ({ submission }) => submission.organizationId)},
+          ${column("text", arrivals, ({ row }) => row.mode)},
+          ${column("text", arrivals, ({ row }) => row.status)},
+          ${column("text", arrivals, ({ row }) => row.scenario)},
+          ${column("text", arrivals, ({ row }) => JSON.stringify(row.metadata))},
+          ${column("timestamptz", arrivals, ({ row }) => row.created_at.getTime())},
+          ${column("timestamptz", arrivals, ({ dueAt }) => dueAt)},
+          ${column("text", arrivals, ({ milestone }) => milestone.trace)},
+          ${column("text", arrivals, ({ submission }) => submission.idempotencyKey)},
+          ${column("bytea", arrivals, ({ hash }) => hash)},
+          ${column("text", arrivals, ({ body }) => body)},
+          ${column("text", arrivals, ({ submission }) => submission.invoiceXml)}
+        ) AS arrival (
+          id, organization_id, mode, status, scenario, metadata, created_at, due_at, trace, key, hash, body, xml
+        )
+      ), reserved AS (
         INSERT INTO idempotency_records
           (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
-        VALUES (
-          ${submission.organizationId}, ${row.mode}, ${submission.idempotencyKey}, ${row.created_at}, 201,
-          ${record.hash}, ${row.id}, ${record.body}
-        )
+        SELECT organization_id, mode, key, created_at, 201, hash, id, body FROM arrival
+        ORDER BY organization_id, mode, key
         ON CONFLICT DO NOTHING
         RETURNING invoice_id
       ), moved AS (
         INSERT INTO invoices
           (id, organization_id, mode, status, scenario, metadata, created_at, updated_at, due_at, trace)
-        SELECT invoice_id, ${submission.organizationId}, ${row.mode}, ${row.status}, ${row.scenario},
-               ${PgTypes.json(row.metadata)}, ${row.created_at}, ${row.updated_at}, ${dueAt}, ${milestone.trace}
-        FROM reserved
+        SELECT id, organization_id, mode, status, scenario, metadata::json, created_at, created_at, due_at, trace
+        FROM arrival JOIN reserved ON invoice_id = id
         RETURNING id
       ), document AS (
-        INSERT INTO invoice_documents (invoice_id, xml) SELECT id, ${submission.invoiceXml} FROM moved
-      ), ${milestoneSteps([milestone])}
+        INSERT INTO invoice_documents (invoice_id, xml) SELECT id, xml FROM arrival JOIN moved USING (id)
+      ), ${milestoneSteps(arrivals.map(({ milestone }) => milestone))}
       SELECT id FROM moved
     `
+
+    const write = (arrivals: ReadonlyArray<Arrival>) =>
+      Effect.map(insert(arrivals), (moved) => {
+        const ids = new Set(moved.map(({ id }) => id))
+        return arrivals.map(({ row }) => ids.has(row.id))
+      })
+
+    const writeTogether = yield* Together.make({ write, isShared: Availability.isUnavailable, ...batches })
+
+    // A large document would keep the others waiting.
+    const writeOne = (arrival: Arrival): Effect.Effect<boolean, SqlError.SqlError> =>
+      arrival.submission.invoiceXml.length > largest
+        ? Effect.map(write([arrival]), ([isNew]) => isNew === true)
+        : writeTogether(arrival)
 
     const selectRecord = ({ idempotencyKey, mode, organizationId }: Submission) => sql<{
       readonly request_hash: Uint8Array
@@ -226,10 +270,10 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient | InvoiceGa
       const hash = CanonicalRequest.hash(submission, sha256)
       const trace = yield* Trace.current
       const milestone = Milestone.make(InvoiceState.emittedOnArrival, submission.organizationId, invoice, now, trace)
-      const dueAt = new Date(now.getTime() + gateway.submitAfterMs(submission.scenario))
+      const dueAt = now.getTime() + gateway.submitAfterMs(submission.scenario)
 
-      const moved = yield* Effect.orDie(insert(submission, row, { hash, body }, dueAt, milestone))
-      if (moved.length > 0) return { invoiceId: row.id, body, replayed: false }
+      const isNew = yield* Effect.orDie(writeOne({ submission, row, hash, body, dueAt, milestone }))
+      if (isNew) return { invoiceId: row.id, body, replayed: false }
 
       const [first] = yield* Effect.orDie(selectRecord(submission))
       // The record was pruned in between: the key is free again.

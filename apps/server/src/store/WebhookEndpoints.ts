@@ -138,7 +138,7 @@ export const layer: Layer.Layer<WebhookEndpoints, never, SqlClient.SqlClient | K
     // Locks the organization, so that endpoints made at once count each other: the next statement sees what the one before
     // the lock has committed.
     const lockOrganization = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
-      SELECT 1 FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR UPDATE
+      SELECT 1 FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR NO KEY UPDATE
     `
 
     const countEndpoints = (organizationId: Ids.OrganizationId) => sql<{ readonly endpoints: number }>`

@@ -1,0 +1,75 @@
+/**
+ * Writes together what arrives together: a few statements are under way at once, and each takes along what came while the
+ * others were. What comes alone is written at once, alone.
+ *
+ * A statement, its round trip and its commit cost as much as many rows do.
+ *
+ * @since 0.1.0
+ */
+import { Effect, Exit, Queue, type Scope } from "effect"
+
+/**
+ * How entries are written.
+ *
+ * **Details**
+ *
+ * `write` answers every entry of a batch, in its order. When it fails for a batch, `isShared` tells whether it would for
+ * each entry; if not, each is written alone, so that none suffers for another.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Writing<Entry, Answer, E> {
+  readonly write: (entries: ReadonlyArray<Entry>) => Effect.Effect<ReadonlyArray<Answer>, E>
+  readonly isShared: (error: E) => boolean
+  /** How many batches are under way at most. */
+  readonly atOnce: number
+  /** How many entries a batch has at most. */
+  readonly atMost: number
+}
+
+/**
+ * Makes the function that writes one entry, whoever it is written with.
+ *
+ * **Gotchas**
+ *
+ * Who is interrupted while it waits hears nothing more. The entry is written nevertheless.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <Entry, Answer, E>({
+  atMost,
+  atOnce,
+  isShared,
+  write
+}: Writing<Entry, Answer, E>): Effect.Effect<(entry: Entry) => Effect.Effect<Answer, E>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    interface Pending {
+      readonly entry: Entry
+      readonly resume: (answer: Effect.Effect<Answer, E>) => void
+    }
+    const queue = yield* Queue.make<Pending>()
+
+    const settle = (batch: ReadonlyArray<Pending>): Effect.Effect<void> =>
+      Effect.flatMap(Effect.exit(write(batch.map(({ entry }) => entry))), (exit) => {
+        if (Exit.isSuccess(exit)) {
+          batch.forEach(({ resume }, index) => resume(Effect.succeed(exit.value[index]!)))
+          return Effect.void
+        }
+        const isOne =
+          batch.length === 1 || exit.cause.reasons.some((reason) => reason._tag === "Fail" && isShared(reason.error))
+        if (!isOne) return Effect.forEach(batch, (pending) => settle([pending]), { discard: true })
+        for (const { resume } of batch) resume(Effect.failCause(exit.cause))
+        return Effect.void
+      })
+
+    yield* Queue.takeBetween(queue, 1, atMost).pipe(
+      Effect.flatMap(settle),
+      Effect.forever,
+      Effect.forkScoped,
+      Effect.replicateEffect(atOnce, { discard: true })
+    )
+
+    return (entry) => Effect.callback<Answer, E>((resume) => void Queue.offerUnsafe(queue, { entry, resume }))
+  })

@@ -10,7 +10,6 @@ import {
   type Call,
   makeCall,
   password,
-  read,
   readAgreement,
   signUp,
   submit,
@@ -1226,6 +1225,31 @@ for (const { name, open } of databases) {
         }
       })
 
+      it("refuses values that are nested a hundred thousand deep like any other wrong value", async () => {
+        const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`
+        const nested = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`
+        for (const operation of withBody()) {
+          const { auth, headers } = optionsOf(operation, { key: tenant.testKey, token: tenant.token })
+          const ask = (name: string, value: string) => {
+            const { [name]: _, ...rest } = operation.body ?? {}
+            const body = JSON.stringify(rest)
+            const raw = `${body.slice(0, -1)}${body === "{}" ? "" : ","}${JSON.stringify(name)}:${value}}`
+            return call(operation.method, operation.path, { auth, headers, raw })
+          }
+          for (const value of [deep, nested]) {
+            assert.strictEqual(codeOf(await ask("typo", value)), "unknown_parameter", operation.id)
+            for (const name of Object.keys(operation.body ?? {})) {
+              const expected = name === "invoice_xml" ? "invalid_invoice_xml" : "invalid_parameter"
+              assert.strictEqual(codeOf(await ask(name, value)), expected, `${operation.id} ${name}`)
+            }
+          }
+        }
+        for (const value of [deep, nested]) {
+          const raw = `{"invoice_xml":"<a/>","metadata":{"a":${value}}}`
+          assert.strictEqual(codeOf(await submit(call, tenant.testKey, { raw })), "invalid_metadata")
+        }
+      })
+
       it("answers unknown methods with 405 and OPTIONS with 204, and says what there is", async () => {
         const paths = new Map<string, Set<string>>()
         for (const { method, path } of operationsOf(tenant, "inv_x")) {
@@ -1549,9 +1573,9 @@ describe("a server that loses its database", () => {
     // Who is calling is remembered for five seconds. From then on not even that can be looked up.
     await new Promise((resolve) => setTimeout(resolve, 5200))
     for (const { answer, id } of await everyOperation()) assert.strictEqual(codeOf(answer), "service_unavailable", id)
-    const ready = await read(await fetch(`${server.url}/readyz`))
-    assert.strictEqual(ready.status, 503)
-    assert.deepStrictEqual(ready.json, { status: "unavailable", checks: { database: "unreachable" } })
+    const ready = await call("GET", "/readyz")
+    assert.strictEqual(codeOf(ready), "service_unavailable")
+    assert.include(problemOf(ready).message, "cannot be reached")
     assert.lengthOf(server.output().match(/The database is not available/g) ?? [], 1, "not once for every request")
     assert.strictEqual((await call("GET", "/healthz")).status, 200)
 
@@ -1606,9 +1630,9 @@ describe("a server that loses its database", () => {
 
   it("is not ready for a schema that is older than itself", async () => {
     await database.run("UPDATE schema_migrations SET migration_id = migration_id - 1000")
-    const answer = await read(await fetch(`${server.url}/readyz`))
-    assert.strictEqual(answer.status, 503)
-    assert.deepStrictEqual(answer.json, { status: "unavailable", checks: { database: "outdated" } })
+    const answer = await call("GET", "/readyz")
+    assert.strictEqual(codeOf(answer), "service_unavailable")
+    assert.include(problemOf(answer).message, "schema")
     await database.run("UPDATE schema_migrations SET migration_id = migration_id + 1000")
     assert.strictEqual((await fetch(`${server.url}/readyz`)).status, 200)
   })

@@ -3,17 +3,17 @@
  *
  * @since 0.1.0
  */
-import { Api } from "@govoice/api"
+import { Api, CurrentRequestId } from "@govoice/api"
 import { Effect, Fiber, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { HttpApiScalar } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import * as Migrations from "../database/Migrations.ts"
 import { version } from "../version.ts"
-import { retryAfterSeconds } from "./Responses.ts"
+import * as Responses from "./Responses.ts"
 
-const json = (body: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(JSON.stringify(body), { status, contentType: "application/json" })
+const json = (body: unknown): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(JSON.stringify(body), { contentType: "application/json" })
 
 const root = HttpRouter.add(
   "GET",
@@ -25,10 +25,8 @@ const healthz = HttpRouter.add("GET", "/healthz", json({ status: "ok" }))
 
 const ready = json({ status: "ready", checks: { database: "ok" } })
 
-const unready = (database: "unreachable" | "outdated") =>
-  json({ status: "unavailable", checks: { database } }, 503).pipe(
-    HttpServerResponse.setHeader("retry-after", String(retryAfterSeconds))
-  )
+const unready = (message: string) =>
+  Effect.map(CurrentRequestId, (requestId) => Responses.problem("service_unavailable", requestId, {}, { message }))
 
 // Ready means that the database answers, and that its schema is the one this process was built for.
 const readyz = HttpRouter.use((router) =>
@@ -43,9 +41,10 @@ const readyz = HttpRouter.use((router) =>
       Effect.timeout("2 seconds")
     )
     const answer = check.pipe(
-      Effect.match({
-        onFailure: () => unready("unreachable"),
-        onSuccess: (isCurrent) => (isCurrent ? ready : unready("outdated"))
+      Effect.matchEffect({
+        onFailure: () => unready("The database cannot be reached."),
+        onSuccess: (isCurrent) =>
+          isCurrent ? Effect.succeed(ready) : unready("The schema of the database is not the one of this server.")
       })
     )
     yield* router.add("GET", "/readyz", answer)

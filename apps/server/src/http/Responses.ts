@@ -7,13 +7,8 @@ import { Problems } from "@govoice/api"
 import type { Ids } from "@govoice/core"
 import { HttpServerResponse } from "effect/http"
 
-/**
- * How long a client is told to wait when the service is not available, in seconds.
- *
- * @category constants
- * @since 0.1.0
- */
-export const retryAfterSeconds = 5
+// How long a client is told to wait when the service is not available.
+const retryAfterSeconds = 5
 
 /**
  * Makes the answer to an error.

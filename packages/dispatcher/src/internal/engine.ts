@@ -6,6 +6,7 @@
 import type { SecureContext } from "node:tls"
 import type * as Context from "effect/Context"
 import { DispatcherError } from "../DispatcherError.ts"
+import type { Rule } from "../Guard.ts"
 import type { AttemptDiagnostics, DispatcherOptions } from "../Options.ts"
 import type { DispatchRequest } from "../Request.ts"
 import { resolveWithDns } from "../Resolvers.ts"
@@ -14,14 +15,14 @@ import type { Connection } from "./connection.ts"
 import { diagnose, observe } from "./diagnostics.ts"
 import { Instruments } from "./instruments.ts"
 import { Lookups } from "./lookups.ts"
-import { compile, type Policy } from "./policy.ts"
+import { compile } from "./policy.ts"
 import { isDeadline, prepare } from "./request.ts"
 import { secureContext } from "./secureContext.ts"
 import type { Target } from "./target.ts"
 import { Targets } from "./targets.ts"
 import { between } from "./time.ts"
 import { type Proxy, readProxy } from "./tunnel.ts"
-import { parseTarget } from "./url.ts"
+import { Urls } from "./urls.ts"
 
 /** How often connections that receive are held to their bounds, in milliseconds. */
 const checkMs = 100
@@ -32,7 +33,7 @@ export class Engine {
   readonly secureContext: SecureContext
   readonly maxConnections: number
   readonly proxy: Proxy | undefined
-  readonly #policy: Policy
+  readonly #urls: Urls
   readonly #options: DispatcherOptions
   readonly #deadlineMs: number
   readonly #targets: Targets
@@ -46,7 +47,8 @@ export class Engine {
   /** Throws a `DispatcherError` for options that cannot be read. */
   constructor(options: DispatcherOptions, context: Context.Context<never>) {
     this.#options = options
-    this.#policy = compile(options)
+    const policy = compile(options)
+    this.#urls = new Urls(policy)
     this.#deadlineMs = options.deadlineMs ?? 10_000
     if (!isDeadline(this.#deadlineMs)) throw invalid("deadlineMs is not a number of milliseconds above 0")
     this.maxConnections = count("maxConnectionsPerTarget", options.maxConnectionsPerTarget, 64)
@@ -57,7 +59,7 @@ export class Engine {
     this.secureContext = secureContext(options.tls)
     this.proxy = readProxy(options.proxy)
     this.instruments = new Instruments(context)
-    this.lookups = new Lookups(options.resolve ?? resolveWithDns(), this.#policy, this.instruments)
+    this.lookups = new Lookups(options.resolve ?? resolveWithDns(), policy, this.instruments)
   }
 
   /** Begins an attempt. The result cancels it. Throws a `DispatcherError` for what the caller did wrong. */
@@ -65,7 +67,7 @@ export class Engine {
     if (this.#closed !== undefined) throw new DispatcherError("closed", "The dispatcher is closed")
     const prepared = prepare(request, this.#deadlineMs)
     const started = performance.now()
-    const url = parseTarget(request.url, this.#policy)
+    const url = this.#urls.judge(request.url)
     if (typeof url === "string") {
       this.#refuse(url, started, observer)
       return () => {}
@@ -77,7 +79,7 @@ export class Engine {
     return () => attempt.cancel()
   }
 
-  #refuse(rule: Exclude<ReturnType<typeof parseTarget>, object>, started: number, observer: Observer): void {
+  #refuse(rule: Rule, started: number, observer: Observer): void {
     const ended = performance.now()
     const moments = { started, ended }
     const outcome = {

@@ -61,11 +61,8 @@ const readHeaders = (headers: Readonly<Record<string, string>>): Array<string> =
   const list: Array<string> = []
   const seen = new Set<string>()
   for (const name of Object.keys(headers)) {
-    const lower = name.toLowerCase()
+    const lower = readName(name)
     const text: unknown = headers[name]
-    // A name that is no token could be anything, a secret included, so it is not repeated.
-    if (!token.test(name)) throw invalid("headers has a name that is not a token")
-    if (reserved.has(lower) || lower.startsWith("proxy-")) throw invalid(`the header ${lower} cannot be set`)
     if (seen.has(lower)) throw invalid(`the header ${lower} is given twice`)
     if (typeof text !== "string" || !value.test(text))
       throw invalid(`the header ${lower} has a value that cannot be sent`)
@@ -73,4 +70,19 @@ const readHeaders = (headers: Readonly<Record<string, string>>): Array<string> =
     list.push(name, text)
   }
   return list
+}
+
+/** Names that may be sent, with their lowercase form. Programs send the same few again and again. */
+const known = new Map<string, string>()
+const maxKnown = 200
+
+const readName = (name: string): string => {
+  const before = known.get(name)
+  if (before !== undefined) return before
+  // A name that is no token could be anything, a secret included, so it is not repeated.
+  if (!token.test(name)) throw invalid("headers has a name that is not a token")
+  const lower = name.toLowerCase()
+  if (reserved.has(lower) || lower.startsWith("proxy-")) throw invalid(`the header ${lower} cannot be set`)
+  if (known.size < maxKnown && name.length <= 64) known.set(name, lower)
+  return lower
 }

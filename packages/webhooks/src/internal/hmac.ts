@@ -22,7 +22,8 @@ interface NodeBytes extends Uint8Array {
 declare const Buffer:
   | {
       alloc(length: number): NodeBytes
-      from(buffer: ArrayBufferLike, offset: number, length: number): { toString(): string }
+      from(buffer: ArrayBufferLike, offset: number, length: number): Uint8Array
+      isBuffer(bytes: Uint8Array): boolean
     }
   | undefined
 
@@ -85,6 +86,6 @@ export const isSame = (node: NodeCrypto, one: string, other: string): boolean =>
 /** The text of a body, without a byte order mark. What is not UTF-8 is replaced. */
 export const decode = (body: Uint8Array): string => {
   if (typeof Buffer === "undefined") return compact.decode(body)
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
+  const text = (Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength)).toString()
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }

@@ -5,7 +5,7 @@
  */
 import type { GovoiceError } from "./error.ts"
 import type { Fetch, ResponseHeaders, Signal } from "./fetch.ts"
-import { ascii, must } from "./internal/must.ts"
+import { must } from "./internal/must.ts"
 import { createTransport, type Send } from "./internal/transport.ts"
 
 /** Bounds of one call. Each goes before the setting of the same name. */
@@ -126,6 +126,7 @@ export interface Connection {
  * @throws {TypeError} when `baseUrl` or `apiKey` cannot be one.
  */
 export const createConnection = ({ apiKey, ...options }: DeveloperOptions): Connection => {
-  must("apiKey", apiKey, ascii)
+  // `fetch` would refuse other characters in a header too, and quote them.
+  must("apiKey", apiKey, /^[ -~]+$/)
   return { "~send": createTransport(options, "/", () => apiKey) }
 }

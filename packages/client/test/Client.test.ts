@@ -30,8 +30,8 @@ const rejection = async (promise: Promise<unknown>): Promise<GovoiceError> => {
 
 describe("createClient", () => {
   it("refuses a setting that is not there, and says which", () => {
-    assert.throws(() => createClient({ apiKey: undefined as never, baseUrl }), TypeError, /^apiKey must match/)
-    assert.throws(() => createClient({ apiKey, baseUrl: undefined as never }), TypeError, /^baseUrl must match/)
+    assert.throws(() => createClient({ apiKey: undefined as never, baseUrl }), TypeError, /^apiKey must be/)
+    assert.throws(() => createClient({ apiKey, baseUrl: undefined as never }), TypeError, /^baseUrl must be/)
   })
 
   it.each(["", "sk test\n", "sk_żółw", "sk_test_secret\u0000"])(

@@ -29,11 +29,14 @@ export const bounded = <A>(
       reject(error)
       controller.abort()
     }
-    const expire = () =>
-      work ? stop(new TimeoutError("No answer in time", { retryable: true })) : resolve(undefined as A)
     abort = () => stop(new AbortedError("Aborted", {}, { cause: signal!.reason }))
     // A timer for longer than 31 bits can hold (2.1e9) would go off at once.
-    timer = ms < 2e9 && setTimeout(expire, ms)
+    timer =
+      ms < 2e9 &&
+      setTimeout(
+        () => (work ? stop(new TimeoutError("Not in time", { retryable: true })) : resolve(undefined as A)),
+        ms
+      )
     signal?.addEventListener("abort", abort)
     if (signal?.aborted) abort()
     else work?.(controller.signal).then(resolve, reject)

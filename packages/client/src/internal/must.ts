@@ -4,11 +4,8 @@
  * @module
  */
 
-/** Printable ASCII. `fetch` would refuse other characters in a header too, and quote them. */
-export const ascii: RegExp = /^[ -~]+$/
-
 /** Returns a value that matches. The error tells the name and the pattern, never the value. @throws {TypeError} */
 export const must = (name: string, value: string | undefined, pattern: RegExp): string => {
-  if (!pattern.test((value ??= ""))) throw new TypeError(`${name} must match ${pattern}`)
+  if (!pattern.test((value ??= ""))) throw new TypeError(`${name} must be ${pattern}`)
   return value
 }

@@ -67,12 +67,8 @@ export const createTransport = (
   ) => {
     const expires = performance.now() + deadlineMs
     // What was last heard of the call.
-    const info: Writable<RequestInfo> & { requestId: string | undefined } = {
-      method,
-      url: `${base}/v1${root}${path}`,
-      attempts: 0,
-      idempotencyKey,
-      requestId: undefined
+    const info = { method, url: `${base}/v1${root}${path}`, attempts: 0, idempotencyKey } as Writable<RequestInfo> & {
+      requestId: string | undefined
     }
     const mayRepeat = method !== "POST" || !!idempotencyKey || path.includes("auth")
     let delayMs = 0
@@ -120,7 +116,8 @@ export const createTransport = (
         if (
           !again ||
           info.attempts > (options.maxRetries ?? 2) ||
-          delayMs > Math.min(longestPauseMs, expires - performance.now())
+          delayMs > longestPauseMs ||
+          delayMs > expires - performance.now()
         )
           throw error
         void tell(options.onRetry, { ...info, error, delayMs })

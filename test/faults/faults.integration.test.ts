@@ -96,7 +96,7 @@ const assertAllWell = async (organizations: ReadonlyArray<Awaited<ReturnType<typ
   }
 }
 
-const inFlight = () => deployment.count("deliveries WHERE status = 'delivering' AND NOT ready")
+const inFlight = () => deployment.count("deliveries WHERE leased_until IS NOT NULL")
 
 describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
   it("loses nothing when workers are killed in the middle of their work, again and again", async () => {

@@ -51,7 +51,7 @@ const nothing: Readonly<Record<string, string>> = {
        OR events.organization_id <> deliveries.organization_id OR events.type <> event_type`,
   "a delivery that is not finished": `
     SELECT id FROM deliveries
-    WHERE status NOT IN ('succeeded', 'failed', 'endpoint_disabled') OR due_at IS NOT NULL OR ready`,
+    WHERE status NOT IN ('succeeded', 'failed', 'endpoint_disabled') OR due_at IS NOT NULL OR ready OR leased_until IS NOT NULL`,
   "a success that does not look like one": `
     SELECT id FROM deliveries
     WHERE status = 'succeeded' AND (

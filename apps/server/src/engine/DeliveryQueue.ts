@@ -15,7 +15,7 @@
  */
 import type { DeliveryState, Ids, InvoiceEvent } from "@govoice/core"
 import { PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Ref } from "effect"
+import { Clock, Context, Effect, Layer, Ref, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { textArray } from "../store/TextArray.ts"
 
@@ -108,28 +108,28 @@ export class DeliveryQueue extends Context.Service<
   }
 >()("@govoice/server/engine/DeliveryQueue") {}
 
-interface Place {
-  readonly organizationId: string
-  readonly endpointId: string
-}
-
-const start: Place = { organizationId: "", endpointId: "" }
-
-const isBehind = (place: Place, other: Place): boolean =>
-  place.organizationId === other.organizationId
-    ? place.endpointId >= other.endpointId
-    : place.organizationId > other.organizationId
+// Before the first endpoint.
+const start = ""
 
 interface Walk {
   readonly visited: number
-  readonly last_organization_id: string | null
-  readonly last_endpoint_id: string | null
-  readonly passed_over: boolean
-  readonly cut_short: boolean
-  readonly held_back: ReadonlyArray<Ids.OrganizationId>
+  readonly last: string | null
+  readonly passedOver: boolean
+  readonly cutShort: boolean
+  readonly heldBack: ReadonlyArray<Ids.OrganizationId>
 }
 
-type ClaimRow = Walk & (ClaimedDelivery | { readonly id: null })
+// What the walk found has a row to itself.
+type ClaimRow = (ClaimedDelivery & { readonly walk: null }) | { readonly walk: Walk }
+
+// A field of many rows as one parameter.
+const column = <A>(type: keyof typeof PgTypes.OID, rows: ReadonlyArray<A>, field: (row: A) => unknown) =>
+  Result.getOrThrow(PgTypes.array(rows.map(field), PgTypes.OID[type]))
+
+const ms = (at: string | null) => (at === null ? null : Date.parse(at))
+
+// Leases that run out within a second are looked at together.
+const lookAt = (leasedUntil: number): number => Math.ceil(leasedUntil / 1000) * 1000
 
 /**
  * Layer that provides `DeliveryQueue` from a migrated database.
@@ -143,148 +143,181 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
     const sql = yield* SqlClient.SqlClient
     const lastServed = yield* Ref.make(start)
 
-    // `turn` walks the endpoints that have something ready, one index look-up each. `lane` locks the lanes of their
+    // `turn` walks the endpoints that have something to claim, one index look-up each. `lane` locks the lanes of their
     // organizations; a row that is locked is read as it is now, not as it was when the statement began. `candidate` looks
-    // at the oldest of each endpoint; `ranked` deals them out one by one, always to the endpoint that has the least in
-    // flight; `due` takes the first of every organization, then the second. A delivery that somebody else claimed since
-    // the statement began is found not to be ready when it is updated.
-    const claimReady = (after: Place, limit: number, perOrganization: number, now: Date, lease: Date) => sql<ClaimRow>`
-      WITH RECURSIVE turn (organization_id, endpoint_id, position) AS (
+    // at the oldest of each endpoint; `dealt` deals them out one by one, always to the endpoint that has the least in
+    // flight; `due` takes the first of every organization, then the second. What was settled lately leaves entries behind
+    // in the index, which only the walk has to pass: it says where the oldest is. A delivery that somebody else claimed since
+    // the statement began is found to be held when it is updated.
+    //
+    // Rows are passed on with what later steps need of them, down to where they lie: every join would be a loop.
+    const claimReady = (
+      after: string,
+      limit: number,
+      perOrganization: number,
+      now: number,
+      leaseMs: number
+    ) => sql<ClaimRow>`
+      WITH RECURSIVE turn (organization_id, endpoint_id, due_at, position) AS (
         (
-          SELECT organization_id, endpoint_id, 1 FROM deliveries
-          WHERE ready AND (organization_id, endpoint_id) > (${after.organizationId}, ${after.endpointId})
-          ORDER BY organization_id, endpoint_id LIMIT 1
+          SELECT organization_id, endpoint_id, due_at, 1 FROM deliveries
+          WHERE ready AND leased_until IS NULL AND endpoint_id > ${after}
+          ORDER BY endpoint_id, due_at LIMIT 1
         )
         UNION ALL
-        SELECT next.organization_id, next.endpoint_id, turn.position + 1
+        SELECT next.*, turn.position + 1
         FROM turn CROSS JOIN LATERAL (
-          SELECT organization_id, endpoint_id FROM deliveries
-          WHERE ready AND (organization_id, endpoint_id) > (turn.organization_id, turn.endpoint_id)
-          ORDER BY organization_id, endpoint_id LIMIT 1
+          SELECT organization_id, endpoint_id, due_at FROM deliveries
+          WHERE ready AND leased_until IS NULL AND endpoint_id > turn.endpoint_id
+          ORDER BY endpoint_id, due_at LIMIT 1
         ) AS next
         WHERE turn.position < ${limit}::int
+      ), visited AS MATERIALIZED (
+        SELECT organization_id, array_agg(endpoint_id) AS endpoints, array_agg(due_at) AS oldest,
+               array_agg(position) AS positions
+        FROM turn GROUP BY organization_id
       ), walk AS MATERIALIZED (
-        SELECT count(*)::int AS visited, count(DISTINCT organization_id)::int AS organizations,
-               (2 * ${limit}::int / greatest(1, count(*)) + 1)::int AS quantum
-        FROM turn
+        SELECT count(*)::int AS visited, (2 * ${limit}::int / greatest(1, count(*)) + 1)::int AS quantum FROM turn
       ), lane AS MATERIALIZED (
-        SELECT lanes.organization_id, lanes.in_flight
-        FROM (SELECT DISTINCT organization_id FROM turn) AS visited JOIN lanes USING (organization_id)
+        SELECT lanes.organization_id, lanes.in_flight, endpoints, oldest, positions
+        FROM visited JOIN lanes USING (organization_id)
         FOR UPDATE OF lanes SKIP LOCKED
       ), room AS MATERIALIZED (
-        SELECT turn.*, lane.in_flight, coalesce((lane.in_flight ->> turn.endpoint_id)::int, 0) AS of_endpoint,
+        SELECT organization_id, endpoint_id, since, position, coalesce((in_flight ->> endpoint_id)::int, 0) AS of_endpoint,
                ${perOrganization}::int - (
-                 SELECT coalesce(sum(value::int), 0)::int FROM jsonb_each_text(lane.in_flight)
-               ) AS free,
-               NOT EXISTS (
-                 SELECT FROM webhook_endpoints AS other
-                 WHERE other.organization_id = turn.organization_id AND other.deleted_at IS NULL
-                   AND other.id <> turn.endpoint_id
-               ) AS alone
-        FROM turn JOIN lane USING (organization_id)
+                 SELECT coalesce(sum(value::int), 0)::int FROM jsonb_each_text(in_flight)
+               ) AS free
+        FROM lane CROSS JOIN LATERAL unnest(endpoints, oldest, positions) AS visited (endpoint_id, since, position)
       ), candidate AS MATERIALIZED (
-        SELECT organization_id, endpoint_id, position, free, alone, quantum, oldest.*, of_endpoint + rank - 1 AS ahead
+        SELECT organization_id, endpoint_id, position, of_endpoint, free, quantum, oldest.*
         FROM room CROSS JOIN walk CROSS JOIN LATERAL (
-          SELECT *, row_number() OVER (ORDER BY due_at, id)::int AS rank
-          FROM (
-            SELECT id, due_at, status = 'delivering' AS taken_over, last_attempted_at FROM deliveries
-            WHERE ready AND organization_id = room.organization_id AND endpoint_id = room.endpoint_id
-            ORDER BY organization_id, endpoint_id, due_at, id
-            LIMIT greatest(0, least(room.free, quantum))
-          ) AS oldest
+          SELECT ctid AS place_on_disk, due_at, status = 'delivering' AS taken_over, last_attempted_at
+          FROM deliveries
+          WHERE ready AND leased_until IS NULL AND endpoint_id = room.endpoint_id AND due_at >= since
+          ORDER BY endpoint_id, due_at
+          LIMIT greatest(0, least(room.free, quantum))
         ) AS oldest
-      ), ranked AS MATERIALIZED (
-        SELECT dealt.*, place <= free AND (alone OR ahead < greatest(1, free - (place - 1))) AS allowed
+      ), ranked AS (
+        SELECT *, of_endpoint + rank - 1 AS ahead
         FROM (
-          SELECT candidate.*,
-                 row_number() OVER (PARTITION BY organization_id ORDER BY ahead, position)::int AS place
-          FROM candidate
-        ) AS dealt
+          SELECT *, row_number() OVER (PARTITION BY position ORDER BY due_at)::int AS rank FROM candidate
+        ) AS candidate
+      ), dealt AS MATERIALIZED (
+        SELECT *, place <= free AND (
+                 ahead < greatest(1, free - (place - 1)) OR NOT EXISTS (
+                   SELECT FROM webhook_endpoints AS other
+                   WHERE other.organization_id = ranked.organization_id AND other.deleted_at IS NULL
+                     AND other.id <> ranked.endpoint_id
+                 )
+               ) AS allowed
+        FROM (
+          SELECT *, row_number() OVER (PARTITION BY organization_id ORDER BY ahead, position)::int AS place FROM ranked
+        ) AS ranked
       ), due AS MATERIALIZED (
-        SELECT id, endpoint_id, due_at, taken_over, last_attempted_at FROM ranked
+        SELECT place_on_disk, of_endpoint, due_at, taken_over, last_attempted_at FROM dealt
         WHERE allowed ORDER BY place, position LIMIT ${limit}::int
       ), claimed AS (
         UPDATE deliveries SET
           status            = 'delivering',
-          ready             = false,
+          leased_until      = ${PgTypes.timestamptz(now + leaseMs)},
           claims            = claims + 1,
           attempt_count     = attempt_count + 1,
-          last_attempted_at = ${now},
+          last_attempted_at = ${PgTypes.timestamptz(now)},
           next_retry_at     = NULL,
-          due_at            = ${lease},
-          updated_at        = ${now}
+          updated_at        = ${PgTypes.timestamptz(now)}
         FROM due
-        WHERE deliveries.endpoint_id = due.endpoint_id AND deliveries.id = due.id AND deliveries.ready
+        WHERE deliveries.ctid = place_on_disk AND deliveries.ready AND deliveries.leased_until IS NULL
         RETURNING deliveries.id, deliveries.organization_id, deliveries.endpoint_id, event_id, event_type, claims,
-                  attempt_count, due.last_attempted_at, due.taken_over, due.due_at AS ready_since
+                  attempt_count, due.last_attempted_at, due.taken_over, due.due_at AS ready_since, of_endpoint
       ), counted AS (
-        UPDATE lanes SET in_flight = lanes.in_flight || added.in_flight
+        UPDATE lanes SET
+          in_flight = lanes.in_flight || added.in_flight,
+          look_at   = least(lanes.look_at, ${PgTypes.timestamptz(lookAt(now + leaseMs))})
         FROM (
           SELECT organization_id, jsonb_object_agg(endpoint_id, of_endpoint + n) AS in_flight
-          FROM (SELECT endpoint_id, count(*)::int AS n FROM claimed GROUP BY endpoint_id) AS claimed
-          JOIN room USING (endpoint_id)
+          FROM (
+            SELECT organization_id, endpoint_id, of_endpoint, count(*)::int AS n
+            FROM claimed GROUP BY organization_id, endpoint_id, of_endpoint
+          ) AS claimed
           GROUP BY organization_id
         ) AS added
         WHERE lanes.organization_id = added.organization_id
       )
-      SELECT claimed.*, events.invoice_id, events.body, events.trace, url, secret, next_secret, next_secret_at,
-             enabled AND deleted_at IS NULL AS endpoint_usable,
-             walk.visited, last.organization_id AS last_organization_id, last.endpoint_id AS last_endpoint_id,
-             (SELECT count(*) FROM lane) < walk.organizations AS passed_over,
-             EXISTS (SELECT FROM ranked WHERE allowed AND rank = quantum AND rank < free)
-               OR (SELECT count(*) FROM due) = ${limit}::int AS cut_short,
-             ARRAY(
-               SELECT organization_id FROM room WHERE free <= 0
-               UNION SELECT organization_id FROM ranked WHERE NOT allowed OR place = free
-             ) AS held_back
-      FROM walk
-      LEFT JOIN turn AS last ON last.position = walk.visited
-      LEFT JOIN (
+      SELECT claimed.id, claimed.organization_id, endpoint_id, event_id, event_type, claims, attempt_count,
+             last_attempted_at, taken_over, ready_since, events.invoice_id, events.body, events.trace, url, secret,
+             next_secret, next_secret_at, enabled AND deleted_at IS NULL AS endpoint_usable, summary.walk
+      FROM (
+        SELECT json_build_object(
+          'visited', walk.visited,
+          'last', (SELECT endpoint_id FROM turn WHERE position = walk.visited),
+          'passedOver', (SELECT count(*) FROM lane) < (SELECT count(*) FROM visited),
+          'cutShort', EXISTS (SELECT FROM dealt WHERE allowed AND rank = quantum AND rank < free)
+            OR (SELECT count(*) FROM due) = ${limit}::int,
+          'heldBack', ARRAY(
+            SELECT organization_id FROM room WHERE free <= 0
+            UNION SELECT organization_id FROM dealt WHERE NOT allowed OR place = free
+          )
+        ) AS walk
+        FROM walk
+      ) AS summary
+      FULL JOIN (
         claimed
         JOIN events ON events.id = event_id
         JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id
-      ) ON true
+      ) ON false
     `
 
     // The lanes are locked first and in order, so that two settlements at once wait instead of blocking each other.
     const updateSettled = (settlements: ReadonlyArray<Settlement>) => sql<{ readonly id: Ids.DeliveryId }>`
       WITH outcome AS MATERIALIZED (
-        SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settlements)}) AS outcome (
-          id text, endpoint_id text, claims int, status text, attempt_count int, last_attempted_at timestamptz,
-          last_http_status smallint, last_error_summary text, next_retry_at timestamptz, delivered_at timestamptz,
-          updated_at timestamptz
+        SELECT * FROM unnest(
+          ${column("text", settlements, ({ id }) => id)},
+          ${column("text", settlements, ({ endpoint_id }) => endpoint_id)},
+          ${column("int4", settlements, ({ claims }) => claims)},
+          ${column("text", settlements, ({ status }) => status)},
+          ${column("int4", settlements, ({ attempt_count }) => attempt_count)},
+          ${column("timestamptz", settlements, ({ last_attempted_at }) => ms(last_attempted_at))},
+          ${column("int2", settlements, ({ last_http_status }) => last_http_status)},
+          ${column("text", settlements, ({ last_error_summary }) => last_error_summary)},
+          ${column("timestamptz", settlements, ({ next_retry_at }) => ms(next_retry_at))},
+          ${column("timestamptz", settlements, ({ updated_at }) => ms(updated_at))}
+        ) AS outcome (
+          id, endpoint_id, claims, status, attempt_count, last_attempted_at, last_http_status, last_error_summary,
+          next_retry_at, updated_at
         )
       ), lane AS MATERIALIZED (
-        SELECT organization_id, in_flight FROM lanes
+        SELECT FROM lanes
         WHERE organization_id = ANY (${textArray([...new Set(settlements.map((one) => one.organization_id))])})
         ORDER BY organization_id
         FOR UPDATE
       ), settled AS (
         UPDATE deliveries SET
           status             = outcome.status,
+          ready              = false,
+          leased_until       = NULL,
           attempt_count      = outcome.attempt_count,
           last_attempted_at  = outcome.last_attempted_at,
           last_http_status   = outcome.last_http_status,
           last_error_summary = outcome.last_error_summary,
           next_retry_at      = outcome.next_retry_at,
-          delivered_at       = outcome.delivered_at,
+          delivered_at       = CASE outcome.status WHEN 'succeeded' THEN outcome.updated_at END,
           due_at             = outcome.next_retry_at,
           updated_at         = outcome.updated_at
         FROM outcome
         WHERE deliveries.endpoint_id = outcome.endpoint_id AND deliveries.id = outcome.id
-          AND deliveries.claims = outcome.claims AND deliveries.status = 'delivering' AND NOT deliveries.ready
+          AND deliveries.claims = outcome.claims AND deliveries.leased_until IS NOT NULL
           AND (SELECT count(*) FROM lane) > 0
         RETURNING deliveries.id, organization_id, deliveries.endpoint_id
       ), freed AS (
-        UPDATE lanes SET in_flight = jsonb_strip_nulls(lanes.in_flight || left_over.in_flight)
+        UPDATE lanes SET in_flight = jsonb_strip_nulls(lanes.in_flight || (
+          SELECT jsonb_object_agg(endpoint_id, nullif((lanes.in_flight ->> endpoint_id)::int - n, 0))
+          FROM unnest(endpoints, counts) AS of_endpoint (endpoint_id, n)
+        ))
         FROM (
-          SELECT organization_id, jsonb_object_agg(
-            endpoint_id, nullif(coalesce((lane.in_flight ->> endpoint_id)::int, 0) - n, 0)
-          ) AS in_flight
+          SELECT organization_id, array_agg(endpoint_id) AS endpoints, array_agg(n) AS counts
           FROM (
             SELECT organization_id, endpoint_id, count(*)::int AS n FROM settled GROUP BY organization_id, endpoint_id
           ) AS settled
-          JOIN lane USING (organization_id)
           GROUP BY organization_id
         ) AS left_over
         WHERE lanes.organization_id = left_over.organization_id
@@ -293,19 +326,21 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
     `
 
     const claimAfter = Effect.fnUntraced(function* (
-      after: Place,
+      after: string,
       { leaseMs, limit, perOrganization }: Parameters<DeliveryQueue["Service"]["claim"]>[0]
     ) {
       const now = yield* Clock.currentTimeMillis
-      const rows = yield* claimReady(after, limit, perOrganization, new Date(now), new Date(now + leaseMs))
-      // There is always a row: the walk, with nothing claimed beside it.
-      const walk = rows[0]!
+      const rows = yield* claimReady(after, limit, perOrganization, now, leaseMs)
+      const deliveries: Array<ClaimedDelivery> = []
+      let walk: Walk = { visited: 0, last: null, passedOver: false, cutShort: false, heldBack: [] }
+      for (const row of rows) {
+        if (row.walk === null) deliveries.push(row)
+        else walk = row.walk
+      }
       const ended = walk.visited < limit
-      const next: Place = ended
-        ? start
-        : { organizationId: walk.last_organization_id ?? "", endpointId: walk.last_endpoint_id ?? "" }
+      const next = ended ? start : (walk.last ?? start)
       yield* Ref.set(lastServed, next)
-      return { walk, ended, next, deliveries: rows.filter((row) => row.id !== null) }
+      return { walk, ended, next, deliveries }
     })
 
     return {
@@ -318,14 +353,14 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         const heldBack = new Set<Ids.OrganizationId>()
         while (true) {
           const { deliveries, ended, next, walk } = yield* claimAfter(place, options)
-          passedOver ||= walk.passed_over
-          for (const id of walk.held_back) heldBack.add(id)
+          passedOver ||= walk.passedOver
+          for (const id of walk.heldBack) heldBack.add(id)
           if (deliveries.length > 0) {
-            const more = passedOver || walk.cut_short || !ended || !turnedOver
+            const more = passedOver || walk.cutShort || !ended || !turnedOver
             return { deliveries, more, heldBack: [...heldBack] }
           }
           // All the way round: to the end where it began at the start, else past the place where it began.
-          const round = ended ? turnedOver : turnedOver && first !== start && isBehind(next, first)
+          const round = ended ? turnedOver : turnedOver && first !== start && next >= first
           if (round) return { deliveries, more: passedOver, heldBack: [...heldBack] }
           turnedOver ||= ended
           place = next

@@ -205,7 +205,7 @@ const gauges = <Label extends string>(
 
 /**
  * What queues hold: invoices with something left to do, deliveries that can be sent, deliveries that wait for their
- * retry or are in flight.
+ * retry.
  *
  * @category models
  * @since 0.1.0

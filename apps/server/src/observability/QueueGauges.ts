@@ -32,17 +32,17 @@ export const read = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = yield* Clock.currentTimeMillis
   const rows = yield* sql<Row>`
-    WITH RECURSIVE turn (organization_id, endpoint_id, due_at, position) AS (
+    WITH RECURSIVE turn (endpoint_id, due_at, position) AS (
       (
-        SELECT organization_id, endpoint_id, due_at, 1 FROM deliveries WHERE ready
-        ORDER BY organization_id, endpoint_id, due_at, id LIMIT 1
+        SELECT endpoint_id, due_at, 1 FROM deliveries WHERE ready AND leased_until IS NULL
+        ORDER BY endpoint_id, due_at LIMIT 1
       )
       UNION ALL
       SELECT next.*, turn.position + 1
       FROM turn CROSS JOIN LATERAL (
-        SELECT organization_id, endpoint_id, due_at FROM deliveries
-        WHERE ready AND (organization_id, endpoint_id) > (turn.organization_id, turn.endpoint_id)
-        ORDER BY organization_id, endpoint_id, due_at, id LIMIT 1
+        SELECT endpoint_id, due_at FROM deliveries
+        WHERE ready AND leased_until IS NULL AND endpoint_id > turn.endpoint_id
+        ORDER BY endpoint_id, due_at LIMIT 1
       ) AS next
       WHERE turn.position < ${endpoints}::int
     ), counted (queue, index, n, oldest) AS (
@@ -54,7 +54,8 @@ export const read = Effect.gen(function* () {
       UNION ALL
       SELECT 'deliveries', 'deliveries_ready_idx', (
         SELECT count(*) FROM (
-          SELECT FROM deliveries WHERE ready ORDER BY organization_id, endpoint_id, due_at, id LIMIT ${exactUpTo}::int
+          SELECT FROM deliveries WHERE ready AND leased_until IS NULL
+          ORDER BY endpoint_id, due_at LIMIT ${exactUpTo}::int
         ) AS entry
       ), (SELECT min(due_at) FROM turn)
       UNION ALL

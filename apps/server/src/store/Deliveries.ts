@@ -39,6 +39,10 @@ export class Deliveries extends Context.Service<
   }
 >()("@govoice/server/store/Deliveries") {}
 
+// What did not get through is found by an index of its own.
+const isTrouble = (status: DeliveryState.Status): boolean =>
+  status === "retrying" || status === "failed" || status === "endpoint_disabled"
+
 interface Row {
   readonly id: Ids.DeliveryId
   readonly event_id: Ids.EventId
@@ -94,7 +98,7 @@ export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.
              next_retry_at, created_at, updated_at, last_attempted_at, delivered_at
       FROM deliveries
       WHERE organization_id = ${organizationId} AND endpoint_id = ${endpointId}
-        ${status === undefined ? sql`` : sql`AND status = ${status}`}
+        ${status === undefined ? sql`` : isTrouble(status) ? sql`AND trouble = ${status}` : sql`AND status = ${status}`}
         ${eventId === undefined ? sql`` : sql`AND event_id = ${eventId}`}
         ${tail(page)}
     `

@@ -93,8 +93,8 @@ for (const database of databases) {
           Plant.secret
         )
         assert.deepStrictEqual({ heldBack, more }, { heldBack: [], more: false })
-        assert.include(row, { status: "delivering", ready: false, claims: 1, attempt_count: 1, next_retry_at: null })
-        assert.strictEqual(row.due_at?.toISOString(), "1970-01-01T00:00:33.000Z")
+        assert.include(row, { status: "delivering", ready: true, claims: 1, attempt_count: 1, next_retry_at: null })
+        assert.strictEqual(row.leased_until?.toISOString(), "1970-01-01T00:00:33.000Z")
         assert.strictEqual(row.last_attempted_at?.toISOString(), "1970-01-01T00:00:03.000Z")
         assert.strictEqual(row.updated_at.toISOString(), "1970-01-01T00:00:03.000Z")
       }))
@@ -343,7 +343,7 @@ for (const database of databases) {
         assert.deepStrictEqual(yield* Plant.inFlight(id), { counted: {}, actual: {} })
         // What was interrupted is the oldest, so it comes first.
         const again = yield* claim()
-        assert.strictEqual(again.deliveries.filter((one) => one.taken_over).length, 0)
+        assert.strictEqual(again.deliveries.filter((one) => one.taken_over).length, 10)
         assert.strictEqual(again.deliveries.length, 10)
         assert.deepStrictEqual((yield* Plant.inFlight(id)).counted, { [endpoints[0]!]: 10 })
         // None of the late results counts a place down.
@@ -352,6 +352,43 @@ for (const database of databases) {
           counted: { [endpoints[0]!]: 10 },
           actual: { [endpoints[0]!]: 10 }
         })
+      }))
+
+    test("takes back each lease of a lane when it runs out, and no other", () =>
+      Effect.gen(function* () {
+        const { endpoints, id } = yield* Plant.backlog(30)
+        const early = yield* claim({ limit: 3 })
+        yield* TestClock.adjust(12_300)
+        const late = yield* claim({ limit: 4 })
+        yield* TestClock.adjust(leaseMs - 12_300)
+        assert.include(yield* elapse, { leases: 3, next: 43_000 })
+        assert.deepStrictEqual(yield* Plant.inFlight(id), {
+          counted: { [endpoints[0]!]: 4 },
+          actual: { [endpoints[0]!]: 4 }
+        })
+        assert.deepStrictEqual(yield* settle([settlement(early.deliveries[0]!)]), [])
+        assert.deepStrictEqual(yield* settle([settlement(late.deliveries[0]!)]), [late.deliveries[0]!.id])
+
+        yield* TestClock.adjust(12_299)
+        assert.include(yield* elapse, { leases: 0, next: 43_000 })
+        yield* TestClock.adjust(701)
+        assert.include(yield* elapse, { leases: 3, next: undefined })
+        assert.deepStrictEqual(yield* Plant.inFlight(id), { counted: {}, actual: {} })
+      }))
+
+    test("writes to no index when it claims", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* Plant.backlog(20)
+        const updates = sql<{ readonly all: number; readonly in_place: number }>`
+          SELECT pg_stat_get_xact_tuples_updated('deliveries'::regclass)::int AS all,
+                 pg_stat_get_xact_tuples_hot_updated('deliveries'::regclass)::int AS in_place
+        `
+        const [[before], [after]] = yield* sql.withTransaction(
+          Effect.all([updates, Effect.andThen(claim({ perOrganization: 15 }), updates)])
+        )
+        assert.strictEqual(after!.all - before!.all, 15)
+        assert.strictEqual(after!.in_place - before!.in_place, 15)
       }))
 
     test("leaves a retry alone until its time, and then claims it", () =>
@@ -371,7 +408,7 @@ for (const database of databases) {
         assert.deepStrictEqual(yield* elapse, { retries: 0, leases: 0, next: 5000, anyReady: false })
         assert.strictEqual((yield* claim()).deliveries.length, 0)
         yield* TestClock.adjust(1)
-        assert.deepStrictEqual(yield* elapse, { retries: 1, leases: 0, next: undefined, anyReady: true })
+        assert.deepStrictEqual(yield* elapse, { retries: 1, leases: 0, next: leaseMs, anyReady: true })
         const waiting = yield* Plant.readDelivery(one!.id)
         assert.include(waiting, { status: "retrying", ready: true, claims: 1, last_http_status: 503 })
         assert.strictEqual(waiting.next_retry_at?.getTime(), 5000)

@@ -49,7 +49,7 @@ for (const database of databases) {
         yield* sql`
           UPDATE deliveries SET status = 'retrying', ready = false, next_retry_at = due_at WHERE id = ${retrying!}
         `
-        yield* sql`UPDATE deliveries SET status = 'delivering', ready = false WHERE id = ${delivering!}`
+        yield* sql`UPDATE deliveries SET status = 'delivering', leased_until = due_at WHERE id = ${delivering!}`
         // Finished only yesterday, although it is of an old event.
         yield* sql`
           UPDATE deliveries SET status = 'succeeded', due_at = NULL, ready = false, delivered_at = ${new Date(9 * day)},

@@ -27,6 +27,7 @@ export interface DeliveryRow {
   readonly last_http_status: number | null
   readonly last_error_summary: string | null
   readonly due_at: Date | null
+  readonly leased_until: Date | null
   readonly next_retry_at: Date | null
   readonly last_attempted_at: Date | null
   readonly delivered_at: Date | null
@@ -156,7 +157,7 @@ export const inFlight = Effect.fnUntraced(function* (organizationId: Ids.Organiz
   `
   const rows = yield* sql<{ readonly endpoint_id: string; readonly n: number }>`
     SELECT endpoint_id, count(*)::int AS n FROM deliveries
-    WHERE organization_id = ${organizationId} AND status = 'delivering' AND NOT ready GROUP BY endpoint_id
+    WHERE organization_id = ${organizationId} AND status = 'delivering' AND leased_until IS NOT NULL GROUP BY endpoint_id
   `
   return { counted: lane!.in_flight, actual: Object.fromEntries(rows.map(({ endpoint_id, n }) => [endpoint_id, n])) }
 })

@@ -33,7 +33,8 @@ export interface Writing<Entry, Answer, E> {
  *
  * **Gotchas**
  *
- * Who is interrupted while it waits hears nothing more. The entry is written nevertheless.
+ * Who is interrupted while its entry is being written hears nothing more, and the entry is written nevertheless. An entry
+ * whose turn has not come is dropped.
  *
  * @category constructors
  * @since 0.1.0
@@ -48,6 +49,7 @@ export const make = <Entry, Answer, E>({
     interface Pending {
       readonly entry: Entry
       readonly resume: (answer: Effect.Effect<Answer, E>) => void
+      isWanted: boolean
     }
     const queue = yield* Queue.make<Pending>()
 
@@ -57,19 +59,25 @@ export const make = <Entry, Answer, E>({
           batch.forEach(({ resume }, index) => resume(Effect.succeed(exit.value[index]!)))
           return Effect.void
         }
-        const isOne =
+        const isForAll =
           batch.length === 1 || exit.cause.reasons.some((reason) => reason._tag === "Fail" && isShared(reason.error))
-        if (!isOne) return Effect.forEach(batch, (pending) => settle([pending]), { discard: true })
+        if (!isForAll) return Effect.forEach(batch, (pending) => settle([pending]), { discard: true })
         for (const { resume } of batch) resume(Effect.failCause(exit.cause))
         return Effect.void
       })
 
     yield* Queue.takeBetween(queue, 1, atMost).pipe(
-      Effect.flatMap(settle),
+      Effect.map((batch) => batch.filter(({ isWanted }) => isWanted)),
+      Effect.flatMap((batch) => (batch.length === 0 ? Effect.void : settle(batch))),
       Effect.forever,
       Effect.forkScoped,
       Effect.replicateEffect(atOnce, { discard: true })
     )
 
-    return (entry) => Effect.callback<Answer, E>((resume) => void Queue.offerUnsafe(queue, { entry, resume }))
+    return (entry) =>
+      Effect.callback<Answer, E>((resume) => {
+        const pending: Pending = { entry, resume, isWanted: true }
+        Queue.offerUnsafe(queue, pending)
+        return Effect.sync(() => void (pending.isWanted = false))
+      })
   })

@@ -207,10 +207,10 @@ Against the plain server of the same round: ${ratio("submit")} for submissions, 
 ## What this shows, and what it does not
 
 It shows what one process answers when everything shares two cores, with the whole contract: key, limit, strict JSON, the document
-read as XML, idempotency, invoice, event and planning in one statement and one commit, which submissions that arrive together share. The plain
-server does none of it but the inserts. Statements and round trips are per request and were counted on the way to the database, at
-one connection and at ${connections}; a NOTIFY that wakes workers, for many submissions together, is among them. Nobody works on the invoices meanwhile: what workers cost, their own
-benchmark says. There is no network but loopback.
+read as XML, idempotency, invoice, event and planning in one statement and one commit, which submissions that arrive together share. The
+plain server does none of it but the inserts. Statements and round trips are per request and were counted on the way to the
+database, at one connection and at ${connections}; a NOTIFY that wakes workers, for many submissions together, is among them. Nobody
+works on the invoices meanwhile: what workers cost, their own benchmark says. There is no network but loopback.
 
 ${missed.length === 0 ? "Targets met: 2,000 submissions a second with p99 under 100 ms, 5,000 look-ups a second." : `Targets missed:\n\n${missed.map((line) => `- ${line}`).join("\n")}`}`)
   process.exitCode = missed.length === 0 ? 0 : 1

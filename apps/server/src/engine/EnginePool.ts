@@ -15,12 +15,14 @@ import { Settings } from "../settings/Settings.ts"
 const connections = 6
 
 // Every statement of the engine goes by an index and takes less time than planning it. So plans are made once, often
-// while the tables are still small: one that reads a whole table, or is compiled, would be kept when they are not.
+// while the tables are still small: one that reads a whole table or all that an index has to say, or is compiled, would
+// be kept when they are not.
 const startupParameters = {
   timezone: "UTC",
   statement_timeout: "30s",
   idle_in_transaction_session_timeout: "30s",
   enable_seqscan: "off",
+  enable_bitmapscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   jit: "off",

@@ -85,8 +85,10 @@ const fill = Effect.fnUntraced(function* (rows: number) {
 })
 
 const measure = Effect.fnUntraced(function* (rows: number) {
-  yield* fill(rows)
   const deliveries = yield* DeliveryQueue.DeliveryQueue
+  // A plan is made when the table is empty, and kept.
+  const onNothing = yield* explain(deliveries.claim({ limit: 100, perOrganization: 10, leaseMs }))
+  yield* fill(rows)
   const invoices = yield* InvoiceQueue.InvoiceQueue
   const timers = yield* Timers.Timers
   const retention = yield* Retention.Retention
@@ -137,6 +139,7 @@ const measure = Effect.fnUntraced(function* (rows: number) {
   const prune = yield* explain(retention.prune)
   const one = ({ explained }: { readonly explained: ReadonlyArray<Explained> }) => explained[0]!
   return {
+    "claim of nothing": one(onNothing),
     claim: one(claim),
     settle: one(settle),
     elapse: one(elapse),

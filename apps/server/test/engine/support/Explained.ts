@@ -19,7 +19,7 @@ interface Node {
 
 export interface Explained {
   readonly text: string
-  /** Tables that were read from end to end. */
+  /** Tables that were read from end to end, or by all entries of an index that fit. */
   readonly scanned: ReadonlyArray<string>
   /** Indexes that were used. */
   readonly indexes: ReadonlyArray<string>
@@ -36,7 +36,7 @@ const summarise = (text: string, plan: { readonly Plan: Node; readonly "Executio
   const nodes = flatten(plan.Plan)
   return {
     text,
-    scanned: nodes.filter((node) => node["Node Type"].includes("Seq Scan")).map((node) => node["Relation Name"] ?? ""),
+    scanned: nodes.filter((node) => /Seq Scan|Bitmap Heap Scan/.test(node["Node Type"])).map((node) => node["Relation Name"] ?? ""),
     indexes: [...new Set(nodes.flatMap((node) => node["Index Name"] ?? []))],
     wasted: nodes.reduce(
       (sum, node) =>

@@ -36,7 +36,9 @@ const summarise = (text: string, plan: { readonly Plan: Node; readonly "Executio
   const nodes = flatten(plan.Plan)
   return {
     text,
-    scanned: nodes.filter((node) => /Seq Scan|Bitmap Heap Scan/.test(node["Node Type"])).map((node) => node["Relation Name"] ?? ""),
+    scanned: nodes
+      .filter((node) => /Seq Scan|Bitmap Heap Scan/.test(node["Node Type"]))
+      .map((node) => node["Relation Name"] ?? ""),
     indexes: [...new Set(nodes.flatMap((node) => node["Index Name"] ?? []))],
     wasted: nodes.reduce(
       (sum, node) =>

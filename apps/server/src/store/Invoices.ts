@@ -9,6 +9,7 @@ import { Clock, Context, Data, Effect, Layer, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { createHash } from "node:crypto"
 import * as Availability from "../database/Availability.ts"
+import * as Patience from "../database/Patience.ts"
 import { InvoiceGateways } from "../gateway/InvoiceGateway.ts"
 import * as Trace from "../observability/Trace.ts"
 import * as NewId from "../security/NewId.ts"
@@ -214,8 +215,9 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient | InvoiceGa
       SELECT id FROM moved
     `
 
+    // Bounded here, because those who wait for it cannot interrupt it: others may be in it.
     const write = (arrivals: ReadonlyArray<Arrival>) =>
-      Effect.map(insert(arrivals), (moved) => {
+      Effect.map(Patience.bounded(Patience.requestMs)(insert(arrivals)), (moved) => {
         const ids = new Set(moved.map(({ id }) => id))
         return arrivals.map(({ row }) => ids.has(row.id))
       })

@@ -6,7 +6,7 @@
  *
  * @since 0.1.0
  */
-import { Effect, Exit, Queue, type Scope } from "effect"
+import { Effect, Exit, Latch, type Scope } from "effect"
 
 /**
  * How entries are written.
@@ -49,9 +49,10 @@ export const make = <Entry, Answer, E>({
     interface Pending {
       readonly entry: Entry
       readonly resume: (answer: Effect.Effect<Answer, E>) => void
-      isWanted: boolean
     }
-    const queue = yield* Queue.make<Pending>()
+    // In the order of their arrival. Who gives up leaves it, so that it holds no more than are waiting.
+    const waiting = new Set<Pending>()
+    const some = yield* Latch.make(false)
 
     const settle = (batch: ReadonlyArray<Pending>): Effect.Effect<void> =>
       Effect.flatMap(Effect.exit(write(batch.map(({ entry }) => entry))), (exit) => {
@@ -66,9 +67,17 @@ export const make = <Entry, Answer, E>({
         return Effect.void
       })
 
-    yield* Queue.takeBetween(queue, 1, atMost).pipe(
-      Effect.map((batch) => batch.filter(({ isWanted }) => isWanted)),
-      Effect.flatMap((batch) => (batch.length === 0 ? Effect.void : settle(batch))),
+    const next = Effect.suspend(() => {
+      const batch = [...waiting].slice(0, atMost)
+      for (const pending of batch) waiting.delete(pending)
+      if (waiting.size === 0) some.closeUnsafe()
+      return batch.length === 0 ? Effect.void : settle(batch)
+    })
+
+    yield* some.await.pipe(
+      // What else comes in this turn of the event loop comes along.
+      Effect.andThen(Effect.yieldNow),
+      Effect.andThen(next),
       Effect.forever,
       Effect.forkScoped,
       Effect.replicateEffect(atOnce, { discard: true })
@@ -76,8 +85,9 @@ export const make = <Entry, Answer, E>({
 
     return (entry) =>
       Effect.callback<Answer, E>((resume) => {
-        const pending: Pending = { entry, resume, isWanted: true }
-        Queue.offerUnsafe(queue, pending)
-        return Effect.sync(() => void (pending.isWanted = false))
+        const pending: Pending = { entry, resume }
+        waiting.add(pending)
+        some.openUnsafe()
+        return Effect.sync(() => void waiting.delete(pending))
       })
   })

@@ -1,12 +1,13 @@
 /**
  * The server on the wire: whatever arrives on a connection is answered in the envelope, or the connection is closed.
  */
+import { readFile } from "node:fs/promises"
 import { request } from "node:http"
 import { connect } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Agreement, type Answer, checkAnswer, problemOf } from "./support/agreement.ts"
-import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, xml } from "./support/client.ts"
+import { type Call, makeCall, password, readAgreement, signUp, submit, type Tenant, xml } from "./support/client.ts"
 import { exchange, parse } from "./support/raw.ts"
 import { type Server, startServer } from "./support/server.ts"
 
@@ -237,17 +238,44 @@ describe("the server on the wire", () => {
     assert.strictEqual(status, 413)
   })
 
+  // In KiB.
+  const rss = async () =>
+    Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${server.process.pid}/status`, "utf8"))?.[1])
+
   it("does not keep what it refuses in memory", async () => {
-    const rss = async () => {
-      const { readFile } = await import("node:fs/promises")
-      return Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${server.process.pid}/status`, "utf8"))?.[1])
-    }
     const before = await rss()
     const head = post("/v1/invoices", "Idempotency-Key: a\r\nTransfer-Encoding: chunked\r\n")
     await Promise.all(
       Array.from({ length: 10 }, () => exchange(server.port, [head, ...Array<Buffer>(60).fill(chunk)], 10_000))
     )
     assert.isBelow((await rss()) - before, 250_000, "600 MiB were sent")
+  })
+
+  it("has few large bodies in hand at once, and what is small or a document does not wait for those of others", async () => {
+    const before = await rss()
+    const login = "/v1/control-plane/auth/login"
+    const length = 4 * 2 ** 20
+    const sockets = Array.from({ length: 80 }, () => {
+      const socket = connect(server.port, "127.0.0.1")
+      socket.on("error", () => {})
+      socket.write(post(login, `Content-Length: ${length}\r\n`))
+      socket.write(Buffer.alloc(length - 1, " "))
+      return socket
+    })
+    await sleep(3000)
+    assert.isBelow((await rss()) - before, 150_000, "320 MiB were sent")
+
+    const small = await call("POST", login, { body: { email: "nobody@example.com", password } })
+    assert.strictEqual(codeOf(small), "invalid_credentials")
+    const invoice_xml = `<a>${"a".repeat(900_000)}</a>`
+    const documents = await Promise.all(
+      Array.from({ length: 100 }, () => submit(call, tenant.testKey, { body: { invoice_xml } }))
+    )
+    assert.deepStrictEqual(documents.map(codeOf), Array<string>(100).fill("201"))
+
+    for (const socket of sockets) socket.destroy()
+    const next = await call("POST", login, { body: { email: "a".repeat(2 ** 20), password } })
+    assert.strictEqual(codeOf(next), "invalid_parameter")
   })
 
   it("says nothing in the log of clients that hang up", async () => {

@@ -5,7 +5,10 @@ import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
+import { create } from "../../apps/server/test/support/TestDatabase.ts"
+import { problemOf } from "./support/agreement.ts"
 import { makeCall, readAgreement, signUp, submit } from "./support/client.ts"
 import { databases } from "./support/databases.ts"
 import { secrets, startInVain, startServer } from "./support/server.ts"
@@ -78,6 +81,48 @@ describe.each(stores)("a server that is killed, on $name", ({ use }) => {
       assert.strictEqual(endpoint.status, 200)
       await second.stop()
     }))
+})
+
+describe("a server that is asked to stop while submissions wait for the database", () => {
+  const stopped = async (lockedSeconds: number, settings: Record<string, string>) => {
+    const database = await create()
+    try {
+      const server = await startServer({ DATABASE_URL: database.url, ...secrets, ...settings })
+      const call = makeCall(() => server.url, await readAgreement(server.url))
+      const { testKey } = await signUp(call)
+      const lock = database.run(
+        `DO $$ BEGIN LOCK TABLE idempotency_records; PERFORM pg_sleep(${lockedSeconds}); END $$`
+      )
+      await sleep(300)
+      const sending = Promise.all(Array.from({ length: 100 }, () => submit(call, testKey)))
+      await sleep(700)
+      const asked = Date.now()
+      const exitCode = server.stop()
+      const answers = await sending
+      assert.strictEqual(await exitCode, 0)
+      const milliseconds = Date.now() - asked
+      await lock
+      const [row] = await database.run("SELECT count(*)::int AS count FROM invoices")
+      return { answers, milliseconds, stored: (row as { readonly count: number }).count }
+    } finally {
+      await database.drop()
+    }
+  }
+
+  it("finishes them, and ends as soon as they are answered", async () => {
+    const { answers, milliseconds, stored } = await stopped(2.5, {})
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status),
+      Array<number>(100).fill(201)
+    )
+    assert.strictEqual(stored, 100)
+    assert.isBelow(milliseconds, 6000, "connections that rest do not keep it")
+  })
+
+  it("answers service_unavailable when it cannot wait for them", async () => {
+    const { answers } = await stopped(8, { GOVOICE_WEBHOOK_TIMEOUT_MS: "500" })
+    for (const answer of answers) assert.strictEqual(problemOf(answer).code, "service_unavailable")
+  })
 })
 
 describe("the data directory of the embedded database", () => {

@@ -109,6 +109,12 @@ export const make = (bounds: Bounds): Server => {
 
   server.on("request", partRepeated("idempotency-key"))
   server.on("request", (request, response) => latest.set(request.socket, { request, response }))
+  // A connection that rests again while the server stops would keep it from stopping.
+  server.on("request", (_request, response) => {
+    response.once("close", () => {
+      if (!server.listening) setImmediate(() => server.closeIdleConnections())
+    })
+  })
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === "ECONNRESET" || !socket.writable || isAnswered(latest.get(socket))) return void socket.destroy()
     socket.end(answer(codeOf(error)))

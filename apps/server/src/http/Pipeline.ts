@@ -30,12 +30,19 @@ const unrouted = (method: string, path: string, requestId: Ids.RequestId): HttpS
     : Responses.problem("method_not_allowed", requestId, { allow: methods.join(", ") })
 }
 
+// The client is gone, so there is nobody to answer.
+const isAbandoned = (cause: Cause.Cause<unknown>): boolean =>
+  Cause.hasInterruptsOnly(cause) &&
+  cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
+
 const makeAnswerCause =
   (database: Outage.Outage) =>
   (
     cause: Cause.Cause<unknown>,
     { method, path, requestId }: { readonly method: string; readonly path: string; readonly requestId: Ids.RequestId }
   ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+    // The server stops, and waits no longer.
+    if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(Responses.problem("service_unavailable", requestId))
     const error = Cause.squash(cause)
     if (isRouteNotFound(error)) return Effect.succeed(unrouted(method, path, requestId))
     if (Availability.isUnavailable(error)) {
@@ -109,7 +116,7 @@ export const layer = HttpRouter.middleware(
               )
             ),
             Effect.catchCause((cause) =>
-              Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : answerCause(cause, { method, path, requestId })
+              isAbandoned(cause) ? Effect.failCause(cause) : answerCause(cause, { method, path, requestId })
             )
           )
           if (isApi && hasMet(response, method)) {

@@ -67,16 +67,18 @@ export const make = (): TokenBuckets => {
   return {
     take: ({ allowOverflow, key, limit, refillMs, tokens }, now) => {
       const held = buckets.get(key)
-      const refilled = held === undefined ? 0 : Math.max(0, Math.floor((now - held.filledAt) / refillMs))
+      // A clock that was set back must not keep anybody waiting for the time that it had shown before.
+      const since = held === undefined ? now : Math.min(now, held.filledAt)
+      const refilled = Math.floor((now - since) / refillMs)
       const before = held === undefined ? limit : Math.min(limit, held.tokens + refilled)
-      const filledAt = held === undefined || before >= limit ? now : held.filledAt + refilled * refillMs
+      const filledAt = held === undefined || before >= limit ? now : since + refilled * refillMs
       const remaining = before - tokens
 
       const after = allowOverflow || remaining >= 0 ? remaining : before
       buckets.delete(key)
       buckets.set(key, { tokens: after, filledAt, fullAt: filledAt + (limit - after) * refillMs })
       forget(now)
-      return [remaining, Math.max(0, now - filledAt)]
+      return [remaining, now - filledAt]
     },
     size: () => buckets.size
   }

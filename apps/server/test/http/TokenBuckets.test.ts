@@ -28,6 +28,14 @@ describe("TokenBuckets", () => {
     assert.deepStrictEqual(buckets.take(taking, 1500), [0, 500])
   })
 
+  it("goes on filling when the clock is set back", () => {
+    const buckets = TokenBuckets.make()
+    const hour = 3_600_000
+    for (let count = 0; count < 3; count++) buckets.take(taking, hour)
+    assert.isBelow(buckets.take(taking, 0)[0], 0)
+    assert.deepStrictEqual(buckets.take(taking, 2000), [1, 0])
+  })
+
   it.effect.prop(
     "answers as the store of Effect does",
     [walks],

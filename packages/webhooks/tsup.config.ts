@@ -11,7 +11,7 @@ const entries = {
 }
 
 // Files of their own, so that the manifest's field `browser` can put one in the place of the other.
-const exchanged = { hmac: "src/internal/hmac.ts", compactHmac: "src/internal/compactHmac.ts" }
+const exchanged = { fast: "src/internal/fast.ts", compact: "src/internal/compact.ts" }
 
 export default packageConfig(
   { ...entries, ...exchanged },
@@ -22,8 +22,8 @@ export default packageConfig(
         name: "exchanged",
         setup: (build) => {
           const extension = build.initialOptions.format === "cjs" ? "cjs" : "js"
-          build.onResolve({ filter: /\/hmac\.ts$/ }, ({ kind }) =>
-            kind === "entry-point" ? undefined : { path: `./hmac.${extension}`, external: true }
+          build.onResolve({ filter: /\/fast\.ts$/ }, ({ kind }) =>
+            kind === "entry-point" ? undefined : { path: `./fast.${extension}`, external: true }
           )
         }
       }

@@ -40,10 +40,12 @@ export type SignedHeaders = {
  * @throws {WebhookVerificationError} `bad_secret` or `body_not_raw`.
  */
 export const sign = async (options: SignOptions): Promise<string> => {
-  const mac = (await signWith(options, "sign")) as string | ArrayBuffer
-  return typeof mac === "string"
-    ? mac
-    : `v1=${Array.from(new Uint8Array(mac), (byte) => (byte + 256).toString(16).slice(1)).join("")}`
+  const mac = (await signWith(options)) as string | ArrayBuffer
+  return `v1=${
+    typeof mac === "string"
+      ? mac
+      : Array.from(new Uint8Array(mac), (byte) => (byte + 256).toString(16).slice(1)).join("")
+  }`
 }
 
 /**
@@ -54,7 +56,7 @@ export const sign = async (options: SignOptions): Promise<string> => {
  */
 export const signSync = (options: SignOptions): string => {
   if (!nodeCrypto()) throw Error("no node:crypto: use sign")
-  return signWith(options) as string
+  return `v1=${signWith(options) as string}`
 }
 
 /**
@@ -86,8 +88,8 @@ export const signedHeaders = async (options: SignedHeadersOptions): Promise<Sign
   }
 }
 
-const signWith = ({ secret, timestamp, body }: SignOptions, use?: "sign") =>
+const signWith = ({ secret, timestamp, body }: SignOptions) =>
   // Text stays text, since it is signed with less effort than it takes to make bytes of it first.
-  makeKey(secret)(isoText(timestamp), typeof body === "string" ? body : readBody(body), use)
+  makeKey(secret)(isoText(timestamp), typeof body === "string" ? body : readBody(body))
 
 const isoText = (timestamp: string | Date) => (typeof timestamp === "string" ? timestamp : timestamp.toISOString())

@@ -4,35 +4,40 @@
  * @module
  */
 import { check } from "../error.ts"
-import { makeSign } from "./hmac.ts"
+import { makeNodeKey } from "./fast.ts"
 import { encoder, nodeCrypto, type WebCrypto, type WebKey } from "./platform.ts"
 
 declare const Blob: new (parts: ReadonlyArray<string | Uint8Array>) => { arrayBuffer(): Promise<ArrayBuffer> }
 declare const crypto: WebCrypto
 
 /**
- * A secret, ready for use: gives the signature at once where there is `node:crypto`, and elsewhere a promise of what Web
- * Crypto says: the bytes of a signature, or whether those that it was given fit.
+ * A secret, ready for use: gives the 64 hex digits of a signature, or whether one of those that it was given fits. At once
+ * where there is `node:crypto`; elsewhere a promise, and bytes instead of digits.
  */
 export type Key = (
   timestamp: string,
   body: string | Uint8Array,
-  use?: "sign" | "verify",
-  ...mac: ReadonlyArray<Uint8Array>
-) => string | Promise<ArrayBuffer | boolean>
+  signatures?: ReadonlyArray<string>
+) => string | boolean | Promise<ArrayBuffer | boolean | undefined>
 
 /** The key is the whole secret, prefix included. */
 export const makeKey = (secret: string): Key => {
   check(typeof secret === "string" && /^whsec_[!-~]+$/.test(secret), "bad_secret")
   const node = nodeCrypto()
-  if (node) return makeSign(node, secret)
+  if (node) return makeNodeKey(node, secret)
   // Made late, and kept without its promise: workerd does nothing between requests, and nothing for another request.
   let key: WebKey | undefined
-  return async (timestamp, body, use, ...mac) => {
+  return async (timestamp, body, signatures) => {
     const signed = await new Blob([timestamp, ".", body]).arrayBuffer()
     key ??= await crypto.subtle.importKey("raw", encoder.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
-      use!
+      "sign",
+      "verify"
     ])
-    return crypto.subtle[use!]("HMAC", key, ...mac, signed)
+    if (!signatures) return crypto.subtle.sign("HMAC", key, signed)
+    for (const signature of signatures) {
+      const mac = Uint8Array.from(signature.match(/../g)!, (byte) => +`0x${byte}`)
+      if (await crypto.subtle.verify("HMAC", key, mac, signed)) return true
+    }
+    return undefined
   }
 }

@@ -30,17 +30,26 @@ interface Subtle {
 
 interface Digest {
   update(data: string | Uint8Array): Digest
-  digest(encoding: "hex" | "latin1"): string
+  digest(encoding: "hex"): string
 }
 
 /** What is used of `node:crypto`. */
 export interface NodeCrypto {
   /** Since Node 20.12. */
   readonly hash?: (algorithm: "sha256", data: string | Uint8Array, encoding: "latin1" | "hex") => string
-  createHash(algorithm: "sha256"): Digest
   createHmac(algorithm: "sha256", secret: string): Digest
   timingSafeEqual(left: Uint8Array, right: Uint8Array): boolean
 }
+
+/**
+ * A secret, ready for use by `node:crypto`: gives the 64 hex digits of a signature, or whether one of those that it was
+ * given fits.
+ */
+export type NodeKey = (
+  timestamp: string,
+  body: string | Uint8Array,
+  signatures?: ReadonlyArray<string>
+) => string | boolean
 
 declare const TextEncoder: new () => {
   encode(text: string): Uint8Array

@@ -1,0 +1,234 @@
+/**
+ * `fast.ts` and `compact.ts`, of which a bundler takes one or the other: whatever they are given, they do the same.
+ */
+import { WebhookVerificationError, type WebhookHeaders } from "@govoice/webhooks"
+import * as fc from "fast-check"
+import * as crypto from "node:crypto"
+import { assert, describe, it } from "vitest"
+import * as compact from "../src/internal/compact.ts"
+import * as fast from "../src/internal/fast.ts"
+import type { NodeCrypto } from "../src/internal/platform.ts"
+
+const outcome = (run: () => unknown): unknown => {
+  try {
+    return run()
+  } catch (error) {
+    assert.instanceOf(error, WebhookVerificationError)
+    return error.message
+  }
+}
+
+const digits = (max: number, length: number) =>
+  fc.integer({ min: 0, max }).map((value) => String(value).padStart(length, "0"))
+const fraction = fc.oneof(
+  fc.constant(""),
+  fc.constant(".000"),
+  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 20 }).map((list) => `.${list.join("")}`),
+  digits(999, 3).map((millis) => `.${millis}`)
+)
+/** Mostly dates that exist; sometimes the 31st of June, 24 o'clock, or the 13th month. */
+const dates = fc
+  .tuple(
+    fc.oneof(digits(9999, 4), fc.constantFrom("2024", "2026", "1900", "2000", "0000", "0099")),
+    fc.oneof({ weight: 5, arbitrary: digits(12, 2) }, digits(19, 2)),
+    fc.oneof({ weight: 5, arbitrary: digits(31, 2) }, digits(39, 2)),
+    fc.oneof({ weight: 5, arbitrary: digits(24, 2) }, digits(29, 2)),
+    fc.oneof({ weight: 5, arbitrary: digits(60, 2) }, digits(69, 2)),
+    fc.oneof({ weight: 5, arbitrary: digits(60, 2) }, digits(69, 2)),
+    fraction
+  )
+  .map(
+    ([year, month, day, hour, minute, second, rest]) => `${year}-${month}-${day}T${hour}:${minute}:${second}${rest}Z`
+  )
+
+/** One character taken away, put in or exchanged. */
+const mangled = (texts: fc.Arbitrary<string>) =>
+  fc
+    .tuple(
+      texts,
+      fc.nat(),
+      fc.constantFrom(0, 1),
+      fc.oneof(
+        fc.constantFrom("", " ", ",", ", ", "v", "V", "A", "g", "0", "-", "+", "z", "\n", "\u0661"),
+        fc.string({ maxLength: 2 })
+      )
+    )
+    .map(([text, at, gone, put]) => {
+      const start = at % (text.length + 1)
+      return text.slice(0, start) + put + text.slice(start + gone)
+    })
+
+const moments = fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
+const timestamps = fc.oneof(moments, dates, mangled(fc.oneof(moments, dates)), fc.string())
+
+const hex = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes).toString("hex"))
+const signature = hex.map((mac) => `v1=${mac}`)
+const signatures = fc.oneof(
+  signature,
+  mangled(signature),
+  signature.map((text) => text.toUpperCase()),
+  fc
+    .array(fc.oneof(signature, mangled(signature), fc.constantFrom("v2=abc", "v0=", "", " ")), { maxLength: 10 })
+    .chain((list) => fc.constantFrom(",", ", ", " ,\t").map((comma) => list.join(comma))),
+  fc.string()
+)
+
+const ids = fc.oneof(fc.constantFrom("evt_1", "evt_1, evt_2", "", "ó"), fc.string())
+
+const usual = fc.oneof(
+  fc.record({ "gov-event-id": fc.constant("evt_1"), "gov-timestamp": moments, "gov-signature": signature }),
+  fc.record({ "gov-event-id": ids, "gov-timestamp": timestamps, "gov-signature": signatures })
+)
+const others = fc.dictionary(
+  fc.oneof(
+    fc.constantFrom(
+      "Gov-Event-Id",
+      "gov-Timestamp",
+      "GOV-SIGNATURE",
+      "cdn-loop",
+      "gov-other",
+      "abc-abcd-efg",
+      "host",
+      "__proto__"
+    ),
+    fc.string()
+  ),
+  fc.oneof(
+    signature,
+    moments,
+    fc.string(),
+    fc.constantFrom<unknown>(undefined, null, 7, true, {}, [], ["evt_1"], ["evt_1", "evt_2"])
+  ),
+  { maxKeys: 3 }
+)
+
+/** As different frameworks have them. */
+const received = fc
+  .tuple(
+    usual,
+    fc.oneof(fc.constant({}), others),
+    fc.constantFrom("record", "bare", "inherited", "entries", "Headers", "lists"),
+    fc.constantFrom(0, 0, 1)
+  )
+  .map(([usual, others, kind, less]): unknown => {
+    const all = Object.fromEntries([...Object.entries(usual).slice(less), ...Object.entries(others)])
+    switch (kind) {
+      case "bare":
+        return Object.assign(Object.create(null) as object, all)
+      case "inherited":
+        return Object.create(all)
+      case "entries":
+        return Object.entries(all)
+      case "Headers": {
+        const headers = new Headers()
+        for (const [name, value] of Object.entries(all)) {
+          try {
+            headers.append(name, String(value))
+          } catch {
+            // It cannot be there.
+          }
+        }
+        return headers
+      }
+      case "lists":
+        return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, [value]]))
+      default:
+        return all
+    }
+  })
+
+describe("what is there in two ways", () => {
+  it("has the same names", () => assert.sameMembers(Object.keys(fast), Object.keys(compact)))
+
+  it("reads headers in the same way, good or bad", () => {
+    let good = 0
+    fc.assert(
+      fc.property(fc.option(received, { nil: undefined, freq: 20 }), (headers) => {
+        const [one, other] = [fast, compact].map((way) => outcome(() => way.readHeaders(headers as WebhookHeaders)))
+        assert.deepStrictEqual(one, other)
+        if (typeof one !== "string") good += 1
+      }),
+      { numRuns: 20_000 }
+    )
+    // Otherwise it would have agreed about nothing but errors.
+    assert.isAbove(good, 1000)
+  })
+
+  it("reads timestamps in the same way, whether or not there is such a date", () => {
+    let good = 0
+    const rest = { "gov-event-id": "evt_1", "gov-signature": `v1=${"0a".repeat(32)}` }
+    fc.assert(
+      fc.property(timestamps, (timestamp) => {
+        const headers = { ...rest, "gov-timestamp": timestamp }
+        const [one, other] = [fast, compact].map((way) => outcome(() => way.readHeaders(headers)))
+        assert.deepStrictEqual(one, other, timestamp)
+        if (typeof one !== "string") good += 1
+      }),
+      { numRuns: 100_000 }
+    )
+    assert.isAbove(good, 10_000)
+  })
+
+  it("knows every last day of a month", () => {
+    for (const year of [1000, 1900, 2000, 2024, 2026, 2100]) {
+      for (let month = 1; month <= 12; month += 1) {
+        for (let day = 28; day <= 32; day += 1) {
+          const text = `${year}-${String(month).padStart(2, "0")}-${day}T23:59:59.999Z`
+          const headers = { "gov-event-id": "evt_1", "gov-signature": `v1=${"0a".repeat(32)}`, "gov-timestamp": text }
+          const exists = day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
+          const expected = exists
+            ? ["evt_1", text, Date.parse(text), ["0a".repeat(32)]]
+            : "malformed_timestamp: gov-timestamp"
+          for (const way of [fast, compact]) {
+            assert.deepStrictEqual(
+              outcome(() => way.readHeaders(headers)),
+              expected
+            )
+          }
+        }
+      }
+    }
+  })
+
+  it("signs, and finds signatures, in the same way", () => {
+    const printable = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index))
+    fc.assert(
+      fc.property(
+        fc
+          .array(fc.constantFrom(...printable), { minLength: 1, maxLength: 100 })
+          .map((text) => `whsec_${text.join("")}`),
+        fc.oneof(moments, fc.string({ unit: "binary" })),
+        fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.string({ unit: "binary" })),
+        fc.array(hex, { maxLength: 8 }),
+        fc.nat({ max: 8 }),
+        fc.boolean(),
+        (secret, timestamp, body, signatures, at, fits) => {
+          const [one, other] = [fast, compact].map((way) => way.makeNodeKey(crypto as unknown as NodeCrypto, secret))
+          const mac = one!(timestamp, body)
+          assert.strictEqual(mac, other!(timestamp, body))
+          const list = fits ? signatures.toSpliced(at, 0, mac as string).slice(0, at + 8) : signatures
+          assert.strictEqual(one!(timestamp, body, list), fits)
+          assert.strictEqual(other!(timestamp, body, list), fits)
+        }
+      ),
+      { numRuns: 5000 }
+    )
+  })
+
+  it("decodes in the same way what is UTF-8 and what is not", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.uint8Array(),
+          fc.string({ unit: "binary" }).map((text) => Buffer.from(text))
+        ),
+        fc.boolean(),
+        (bytes, mark) => {
+          const body = mark ? Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]) : bytes
+          assert.strictEqual(fast.decode(body), compact.decode(body))
+        }
+      ),
+      { numRuns: 5000 }
+    )
+  })
+})

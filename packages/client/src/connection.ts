@@ -126,7 +126,7 @@ export interface Connection {
  * @throws {TypeError} when `baseUrl` or `apiKey` cannot be one.
  */
 export const createConnection = ({ apiKey, ...options }: DeveloperOptions): Connection => {
-  // `fetch` would refuse other characters in a header too, and quote them.
-  must("apiKey", apiKey, /^[ -~]+$/)
+  // `fetch` would refuse other characters in a header too, and quote them; it would take blanks off the ends.
+  must("apiKey", apiKey, /^[!-~]+$/)
   return { "~send": createTransport(options, "/", () => apiKey) }
 }

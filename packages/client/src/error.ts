@@ -30,7 +30,7 @@ export abstract class GovoiceError extends Error {
   /** Whether the same call may be made again later. With a new body or a new idempotency key it is another call. */
   readonly retryable: boolean = false
 
-  /** How many requests were sent. */
+  /** How many requests were sent; 0 where a wait has ended by its bounds or because there is nothing to wait for. */
   readonly attempts: number = 0
 
   /** Where the last request went, if one was sent. */
@@ -91,7 +91,10 @@ export class ApiError extends GovoiceError {
   declare readonly retryAfterMs: number | undefined
 }
 
-/** No answer, or only a part of one: the connection failed. `cause` is what `fetch` said. */
+/**
+ * No answer, or only a part of one: the connection failed. `cause` is what `fetch` said: where the answer was no HTTP,
+ * that of Node has a piece of it.
+ */
 export class ConnectionError extends GovoiceError {
   readonly _tag = "ConnectionError"
   readonly code = "connection_error"

@@ -105,7 +105,7 @@ export const getInvoice: (connection: Connection, id: string, options?: CallOpti
   /* @__PURE__ */ withoutBody("invoices/*", Kinds.invoice)
 
 const readUpo = async (response: FetchResponse): Promise<Upo> => {
-  if (!/xml/.test(response.headers.get("content-type")!)) throw new DecodeError("No valid answer: XML")
+  if (!/xml/.test(response.headers.get("content-type")!)) throw new DecodeError("No valid XML")
   const bytes = new Uint8Array(await response.arrayBuffer())
   return {
     text: () => new Response(bytes).text(),

@@ -4,10 +4,9 @@
  * @module
  */
 import type { CallOptions } from "./connection.ts"
-import { check, type Kind } from "./internal/decode.ts"
+import { check, type Kind, parse } from "./internal/decode.ts"
 import * as Kinds from "./internal/kinds.ts"
 import { fill } from "./internal/paths.ts"
-import { rename } from "./internal/rename.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
 declare const URLSearchParams: new (members: Record<string, string>) => { toString(): string }
@@ -51,27 +50,29 @@ export const list = <F>(path: string, kind: Kind): F =>
     const filled = fill(path, rest)
     const options = rest[0] as CallOptions | undefined
     const { deadlineMs: _deadlineMs, signal: _signal, timeoutMs: _timeoutMs, ...filter } = options ?? {}
-    const page = async (cursor?: string) => {
-      // There and back, because JSON has no undefined.
-      const query = JSON.parse(JSON.stringify(rename({ ...filter, cursor }))) as Record<string, string>
-      const page = await session["~send"]<Page<unknown>>(
+    const page = (cursor?: string) =>
+      session["~send"](
         "GET",
-        `${filled}?${new URLSearchParams(query).toString()}`,
-        Kinds.page,
+        // There and back, because JSON has no undefined. On the way names change their case, as those of answers do.
+        [filled, new URLSearchParams(parse(JSON.stringify({ ...filter, cursor })) as Record<string, string>)].join("?"),
+        async (response) => {
+          const page = check(Kinds.page, parse(await response.text())) as {
+            data: ReadonlyArray<unknown>
+          } & Page<unknown>
+          // What is no list becomes a list of something that is no record.
+          for (const record of (page.data = [page.data].flat())) check(kind, record)
+          return page
+        },
         options
       )
-      // What is no list becomes a list of something that is no record.
-      for (const record of [page.data].flat()) check(kind, record)
-      return page
-    }
     return {
       page,
       async *[Symbol.asyncIterator]() {
         let cursor: string | undefined
         do {
-          const { data, nextCursor } = await page(cursor)
-          yield* data
-          cursor = nextCursor!
+          const found = await page(cursor)
+          yield* found.data
+          cursor = found.nextCursor!
         } while (cursor)
       }
     }

@@ -64,13 +64,13 @@ export const createSession = (options: ConnectionOptions): Session => {
     "/control-plane/",
     () => tokens?.accessToken,
     async ({ code }, refused) => {
-      if (code !== "missing_access_token" || !tokens) return false
-      if (tokens.accessToken === refused) {
-        await (refreshing ??= refresh(tokens).finally(() => {
+      const old = code === "missing_access_token" && tokens
+      if (old && old.accessToken === refused) {
+        await (refreshing ??= refresh(old).finally(() => {
           refreshing = undefined
         }))
       }
-      return true
+      return old
     }
   )
   const connection = { "~send": send }

@@ -35,11 +35,9 @@ const isFinal = ({ completedAt, status }: Invoice) => completedAt ?? /^(accepted
 
 const hasUpo = (invoice: Invoice) => {
   const { status, upoAvailable } = invoice
-  if (!upoAvailable && status !== "accepted" && isFinal(invoice)) throw new UpoUnavailableError(`No receipt: ${status}`)
+  if (!upoAvailable && isFinal(invoice) && status !== "accepted") throw new UpoUnavailableError(`No receipt: ${status}`)
   return upoAvailable
 }
-
-const longestPauseMs = 5000
 
 const waitUntil = (
   isDone: (invoice: Invoice) => unknown,
@@ -47,13 +45,15 @@ const waitUntil = (
   begin: (bounds: CallOptions) => Promise<Invoice>,
   { deadlineMs = 600_000, idempotencyKey, onProgress, signal, timeoutMs }: SubmitAndWaitOptions = {}
 ): Promise<Invoice> => {
+  const longestPauseMs = 5000
   let invoice: Invoice | undefined
   return bounded(deadlineMs, signal, async (signal) => {
-    const bounds = { signal, timeoutMs }
     for (let asked = 1; ; asked++) {
       let delayMs: number | undefined
       try {
-        const seen = await (invoice ? getInvoice(connection, invoice.id, bounds) : begin(bounds))
+        const seen = await (invoice
+          ? getInvoice(connection, invoice.id, { signal, timeoutMs })
+          : begin({ signal, timeoutMs }))
         if (seen.updatedAt !== invoice?.updatedAt) void tell(onProgress, seen)
         invoice = seen
         if (isDone(seen)) return seen

@@ -34,7 +34,7 @@ describe("createClient", () => {
     assert.throws(() => createClient({ apiKey, baseUrl: undefined as never }), TypeError, /^baseUrl must be/)
   })
 
-  it.each(["", "sk test\n", "sk_żółw", "sk_test_secret\u0000"])(
+  it.each(["", "sk test\n", "sk_żółw", "sk_test_secret\u0000", "sk_test_secret ", " sk_test_secret"])(
     "refuses the key %j, and does not repeat it",
     (apiKey) => {
       try {

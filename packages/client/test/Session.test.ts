@@ -137,6 +137,20 @@ describe("a session", () => {
     assert.strictEqual(refreshes, 1)
   })
 
+  it("does not take what was never there for removed because the access token was renewed", async () => {
+    const { fetch } = stub((request) => {
+      if (isTo(request, "login")) return tokens(1)
+      if (isTo(request, "refresh")) return tokens(2)
+      return request.headers["authorization"] === "Bearer access-2"
+        ? problem(404, "api_key_not_found")
+        : problem(401, "missing_access_token")
+    })
+    const controlPlane = createControlPlane({ baseUrl, fetch })
+    await controlPlane.login(credentials)
+    const error = await controlPlane.apiKeys.revoke("key_misspelt").catch((error: unknown) => error)
+    assert.isTrue(isApiError(error, "api_key_not_found"))
+  })
+
   it("says that the refresh has failed, and does not repeat what was repeated already", async () => {
     const { fetch, requests } = stub((request) =>
       isTo(request, "login")

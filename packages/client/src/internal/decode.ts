@@ -19,14 +19,16 @@ export type Kind = string
 /** Returns the record. @throws {DecodeError} when a member is missing or is something else. */
 export const check = (kind: Kind, record: unknown): unknown => {
   for (const [, path, type, orNull] of kind.matchAll(/([\w.]+):?(\w?)(\??)/g)) {
-    const value = path!.split(".").reduce((at, name) => at && (at as Record<string, unknown>)[name], record)
+    const value = path!
+      .split(".")
+      .reduce((at, name) => (at == null ? at : (at as Record<string, unknown>)[name]), record)
     if (
       value === null
         ? !orNull
         : (typeof value)[0] !== (type || "s") ||
           (type === "o" && Object.values(value as object).some((text) => typeof text !== "string"))
     )
-      throw new DecodeError(`No valid answer: ${path}`)
+      throw new DecodeError(`No valid ${path}`)
   }
   return record
 }

@@ -9,4 +9,4 @@
  * which is malformed leads to nothing, and never to another path.
  */
 export const fill = (path: string, rest: Array<unknown>): string =>
-  path.replace(/\*/g, () => String(rest.shift()).replace(/^$|\W/g, "-"))
+  path.replaceAll("*", () => String(rest.shift()).replace(/^$|\W/g, "-"))

@@ -70,7 +70,7 @@ export const createTransport = (
     const info = { method, url: `${base}/v1${root}${path}`, attempts: 0, idempotencyKey } as Writable<RequestInfo> & {
       requestId: string | undefined
     }
-    const mayRepeat = method !== "POST" || !!idempotencyKey || path.includes("auth")
+    const mayRepeat = !!idempotencyKey || !/POST(?!auth)/.test(method + path)
     let delayMs = 0
 
     const attempt = async (signal: PlatformSignal, again: Renew | null | undefined = renew) => {
@@ -84,9 +84,8 @@ export const createTransport = (
         redirect: "manual",
         signal
       })
-      const { headers, status } = response
-      info.requestId = headers.get("request-id") ?? undefined
-      void tell(options.onResponse, { ...info, status, headers })
+      info.requestId = response.headers.get("request-id") || undefined
+      void tell(options.onResponse, { ...info, status: response.status, headers: response.headers })
       if (response.ok)
         return typeof answer === "string" ? (check(answer, parse(await response.text())) as never) : answer(response)
       const error = await readError(response, credential)
@@ -108,11 +107,12 @@ export const createTransport = (
         // The refresh of an access token was a call of its own.
         if (error.attempts) throw error
 
-        const { retryAfterMs, retryable, status } = error
-        const again = retryable && (mayRepeat || status === 429)
-        delayMs = retryAfterMs ?? Math.random() * Math.min(8000, 250 * 2 ** info.attempts)
+        // An attempt before has removed it, and its answer did not arrive.
+        if (delayMs && /DELETE.+_not_/.test(method + error.code)) return undefined as never
+        const again = error.retryable && (mayRepeat || error.status === 429)
+        delayMs = error.retryAfterMs ?? Math.random() * Math.min(8000, 250 * 2 ** info.attempts)
         // Whether a request without an answer arrived is not known.
-        Object.assign(error, info, { retryable: status ? retryable : again })
+        Object.assign(error, info, { retryable: error.status ? error.retryable : again })
         if (
           !again ||
           info.attempts > (options.maxRetries ?? 2) ||

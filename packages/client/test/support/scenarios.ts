@@ -386,8 +386,8 @@ export const scenarios: ReadonlyArray<Scenario> = [
     },
     requests: [GET]
   })),
-  ...["null", "[]", '"queued"', "42", "{}", '{"id":"inv_1","object":"invoice"}'].map((body): Scenario => ({
-    name: `a 200 of ${body} is a DecodeError`,
+  ...["null", "[]", '"queued"', '""', "42", "{}", '{"id":"inv_1","object":"invoice"}'].map((body): Scenario => ({
+    name: `a 200 of the JSON ${body} is a DecodeError`,
     answers: [{ body }],
     call: get,
     rejects: { _tag: "DecodeError", attempts: 1 },
@@ -399,13 +399,14 @@ export const scenarios: ReadonlyArray<Scenario> = [
       ["text for a number", { attempt_count: "1" }, "attemptCount"],
       ["null where null may not be", { upo_available: null }, "upoAvailable"],
       ["a part that lacks a member", { rejection: { code: "x" } }, "rejection.message"],
+      ["no text for a part", { rejection: "" }, "rejection.code"],
       ["notes that are no text", { metadata: { order: 1 } }, "metadata"]
     ] as const
   ).map(([what, members, path]): Scenario => ({
     name: `${what} is a DecodeError that names the member`,
     answers: [invoice(members)],
     call: get,
-    rejects: { _tag: "DecodeError", message: `No valid answer: ${path}` },
+    rejects: { _tag: "DecodeError", message: `No valid ${path}` },
     requests: [GET]
   })),
   {
@@ -464,12 +465,81 @@ export const scenarios: ReadonlyArray<Scenario> = [
     hides: apiKey
   },
   {
+    name: "an error says what the service said, also when there is no credential",
+    answers: [failure(400, "bad", false, {}, "The name is undefined.")],
+    call: ({ controlPlane }) => controlPlane.organizations.get("org_1"),
+    rejects: { code: "bad", message: "The name is undefined." }
+  },
+  {
+    name: "an envelope may have members that are called like those of an error",
+    answers: [
+      {
+        status: 503,
+        body: JSON.stringify({
+          error: {
+            type: "api_error",
+            code: "busy",
+            message: "Why.",
+            param: null,
+            request_id: requestId,
+            retryable: true,
+            name: "n",
+            attempts: 7,
+            cause: "c",
+            request: `Bearer ${apiKey}`,
+            idempotency_key: "k",
+            invoice: {},
+            _tag: "t"
+          }
+        })
+      }
+    ],
+    call: get,
+    rejects: { _tag: "ApiError", name: "ApiError", code: "busy", attempts: 3, cause: undefined, invoice: undefined },
+    requests: times(3, GET)
+  },
+  {
     name: "what makes something is not repeated when nobody knows whether it arrived",
     answers: [{ ends: "reset before the head" }],
     call: ({ controlPlane }) => controlPlane.organizations.create({ name: "a" }),
     rejects: { _tag: "ConnectionError", attempts: 1, retryable: false },
     requests: ["POST /v1/control-plane/organizations"]
   },
+  ...[unavailable, html(500), html(502)].map((answer): Scenario => ({
+    name: `what makes something is not repeated after ${answer.status} ${answer.headers ? "without" : "with"} an envelope`,
+    answers: [answer],
+    call: ({ controlPlane }) => controlPlane.apiKeys.create("org_1", { mode: "test" }),
+    rejects: { _tag: "ApiError", attempts: 1 },
+    requests: ["POST /v1/control-plane/organizations/org_1/api-keys"]
+  })),
+  {
+    name: "what makes something is not repeated after a timeout",
+    answers: [{ ends: "hang before the head" }],
+    options: { timeoutMs: 500 },
+    call: ({ controlPlane }) => controlPlane.webhookEndpoints.rotateSecret("we_1"),
+    rejects: { _tag: "TimeoutError", attempts: 1, retryable: false },
+    requests: ["POST /v1/control-plane/webhook-endpoints/we_1/rotate-secret"]
+  },
+  {
+    name: "what was removed by an attempt that was not answered is removed",
+    answers: [{ ends: "reset before the head" }, failure(404, "api_key_not_found", false)],
+    call: ({ controlPlane }) => controlPlane.apiKeys.revoke("key_1"),
+    resolves: {},
+    requests: times(2, "DELETE /v1/control-plane/api-keys/key_1")
+  },
+  ...(
+    [
+      ["was never there", [failure(404, "api_key_not_found", false)]],
+      ["is hidden by an error page", [unavailable, html(404)]],
+      ["has no route any more", [unavailable, failure(404, "not_found", false)]]
+    ] as const
+  ).map(([what, answers]): Scenario => ({
+    name: `what ${what} is not taken for removed`,
+    answers,
+    call: ({ controlPlane }) => controlPlane.apiKeys.revoke("key_1"),
+    rejects: { _tag: "ApiError", status: 404, attempts: answers.length },
+    requests: times(answers.length, "DELETE /v1/control-plane/api-keys/key_1")
+  })),
   {
     name: "what makes something is repeated when it was turned away at the door",
     answers: [
@@ -496,7 +566,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
       for await (const organization of controlPlane.organizations.list({ limit: 2 })) return organization
       return undefined
     },
-    rejects: { _tag: "DecodeError", message: "No valid answer: id" },
+    rejects: { _tag: "DecodeError", message: "No valid id", attempts: 1, requestId },
     requests: ["GET /v1/control-plane/organizations?limit=2"]
   },
   {
@@ -508,6 +578,28 @@ export const scenarios: ReadonlyArray<Scenario> = [
     },
     rejects: { _tag: "DecodeError" },
     requests: ["GET /v1/control-plane/organizations?limit=2"]
+  },
+  {
+    name: "a list that is text is a DecodeError",
+    answers: [{ body: '{"object":"list","data":"","has_more":false,"next_cursor":null}' }],
+    call: ({ controlPlane }) => controlPlane.apiKeys.list("org_1").page(),
+    rejects: { _tag: "DecodeError", message: "No valid id" }
+  },
+  {
+    name: "a record in place of a list is one of one",
+    answers: [{ body: `{"object":"list","data":${JSON.stringify(record)},"has_more":false,"next_cursor":null}` }],
+    call: async ({ controlPlane }) => {
+      for await (const invoice of controlPlane.invoices.list("org_1")) return invoice
+      return undefined
+    },
+    resolves: { id }
+  },
+  {
+    name: "a login that is answered with an empty text is a DecodeError",
+    answers: [{ body: '""' }],
+    call: ({ controlPlane }) => controlPlane.login({ email: "owner@example.com", password: "p" }),
+    rejects: { _tag: "DecodeError", attempts: 1 },
+    requests: ["POST /v1/control-plane/auth/login"]
   },
   {
     name: "a receipt comes byte for byte",

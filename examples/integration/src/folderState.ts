@@ -6,16 +6,15 @@
  */
 import { createHash, randomUUID } from "node:crypto"
 import { link, open, readFile, rename, unlink } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 
 /** What is known of an invoice. */
 export interface InvoiceRecord {
   /** Made before the first request, and the same in every run: this is what keeps an invoice from being sent twice. */
   readonly idempotencyKey: string
-  /** The document that the key was made for. */
-  readonly sha256: string
-  /** Known once the service has answered. */
+  /** Known once the service has answered, with the document that it has taken. */
   readonly invoiceId?: string
+  readonly sha256?: string
   /** The final status, once it is known. */
   readonly status?: string
   readonly officialNumber?: string | null
@@ -33,6 +32,17 @@ const writeThrough = async (path: string, content: string | Uint8Array): Promise
   }
 }
 
+// A name is on the disk when its folder is. On Windows a folder cannot be opened, and need not be.
+const syncFolderOf = async (path: string): Promise<void> => {
+  if (process.platform === "win32") return
+  const folder = await open(dirname(path))
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
 const temporary = (path: string): string => `${path}.${randomUUID()}.tmp`
 
 /** Writes a file as a whole. */
@@ -40,6 +50,7 @@ export const replaceFile = async (path: string, content: string | Uint8Array): P
   const whole = temporary(path)
   await writeThrough(whole, content)
   await rename(whole, path)
+  await syncFolderOf(path)
 }
 
 const recordPath = (outFolder: string, name: string): string => join(outFolder, `${name}.json`)
@@ -51,12 +62,12 @@ export const saveRecord = (outFolder: string, name: string, record: InvoiceRecor
   replaceFile(recordPath(outFolder, name), toText(record))
 
 /** Finds what is known of an invoice, or begins a record with a new key. Of two runs at once, both get the same one. */
-export const openRecord = async (outFolder: string, name: string, document: Uint8Array): Promise<InvoiceRecord> => {
+export const openRecord = async (outFolder: string, name: string): Promise<InvoiceRecord> => {
   const path = recordPath(outFolder, name)
   const known = await readFile(path, "utf8").catch(unlessMissing)
   if (known !== undefined) return JSON.parse(known) as InvoiceRecord
 
-  const record: InvoiceRecord = { idempotencyKey: randomUUID(), sha256: sha256(document) }
+  const record: InvoiceRecord = { idempotencyKey: randomUUID() }
   const whole = temporary(path)
   await writeThrough(whole, toText(record))
   try {
@@ -68,6 +79,7 @@ export const openRecord = async (outFolder: string, name: string, document: Uint
     return JSON.parse(await readFile(path, "utf8")) as InvoiceRecord
   } finally {
     await unlink(whole)
+    await syncFolderOf(path)
   }
 }
 

@@ -2,7 +2,7 @@
  * Submits the invoices of a folder, waits for them and saves their receipts. It may be killed at any moment and run
  * again: what was submitted is not submitted twice.
  */
-import { type Client, isGovoiceError, type Invoice } from "@govoice/client"
+import { type Client, isApiError, isGovoiceError, type Invoice } from "@govoice/client"
 import { access, mkdir, readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type InvoiceRecord, openRecord, replaceFile, saveRecord, sha256 } from "./folderState.ts"
@@ -15,7 +15,7 @@ export type Outcome =
       readonly outcome: "accepted" | "rejected" | "failed"
       readonly officialNumber: string | null
     }
-  /** The service refused the document, or it is not UTF-8. It is tried again in the next run. */
+  /** The service refused the document, or it is not UTF-8. It is tried again in the next run, corrected or not. */
   | { readonly file: string; readonly outcome: "refused"; readonly error: unknown }
   /** No answer, or not in time. The next run goes on with it. */
   | { readonly file: string; readonly outcome: "pending"; readonly error: unknown }
@@ -73,11 +73,13 @@ export const submitFolder = async (options: SubmitFolderOptions): Promise<Readon
 const submitFile = async (options: SubmitFolderOptions, file: string): Promise<Outcome> => {
   const { folder, outFolder } = options
   const document = await readFile(join(folder, file))
-  const record = await openRecord(outFolder, file, document)
-  if (record.sha256 !== sha256(document)) return { file, outcome: "changed" }
+  const record = await openRecord(outFolder, file)
+  if (record.invoiceId !== undefined && record.sha256 !== sha256(document)) return { file, outcome: "changed" }
   try {
     return await finish(options, file, document, record)
   } catch (error) {
+    // Another document was taken under this key, though no answer has arrived.
+    if (isApiError(error, "idempotency_conflict")) return { file, outcome: "changed" }
     if (error instanceof TypeError) return { file, outcome: "refused", error }
     if (!isGovoiceError(error)) throw error
     return { file, outcome: error._tag === "ApiError" && !error.retryable ? "refused" : "pending", error }
@@ -105,12 +107,13 @@ const finish = async (
     deadlineMs,
     onProgress: (invoice: Invoice) => onProgress?.({ file, status: invoice.status, invoice })
   }
+  const taken = { ...record, sha256: sha256(document) }
   let { invoiceId } = record
   if (invoiceId === undefined) {
     const { idempotencyKey } = record
     const submission = { invoiceXml: utf8.decode(document), metadata: { file } }
     invoiceId = (await client.invoices.submit(submission, { idempotencyKey, signal })).id
-    await saveRecord(outFolder, file, { ...record, invoiceId })
+    await saveRecord(outFolder, file, { ...taken, invoiceId })
   }
 
   const { officialNumber, status } = await client.invoices.waitUntilFinal(invoiceId, bounds)
@@ -118,7 +121,7 @@ const finish = async (
     await client.invoices.waitForUpo(invoiceId, bounds)
     await replaceFile(receipt, await (await client.invoices.downloadUpo(invoiceId, { signal })).bytes())
   }
-  const final = { ...record, invoiceId, status, officialNumber }
+  const final = { ...taken, invoiceId, status, officialNumber }
   await saveRecord(outFolder, file, final)
   return outcomeOf(file, final)
 }

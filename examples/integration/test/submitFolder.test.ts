@@ -90,13 +90,35 @@ describe("submitFolder", () => {
     const outcomes = await submitFolder({ ...places, client: client() })
     assert.deepStrictEqual(kinds(outcomes), ["refused", "refused", "accepted"])
 
+    writeFileSync(join(places.folder, "b-1.xml"), sample.replace("FV/2026/11/0001", "FV/2026/11/b1"))
     writeFileSync(join(places.folder, "b-3.xml"), sample.replace("123.00", "124.00"))
     assert.deepStrictEqual(kinds(await submitFolder({ ...places, client: client() })), [
-      "refused",
+      "accepted",
       "refused",
       "changed"
     ])
-    assert.deepStrictEqual(await submittedAs("b-"), ["b-3.xml"])
+    assert.deepStrictEqual(await submittedAs("b-"), ["b-1.xml", "b-3.xml"])
+  })
+
+  it("sends no other document under a key that may have been used", async () => {
+    const places = folderOf({ "g-1.xml": sample })
+    // The service takes it, and the answer is lost with the process.
+    const lossy = createClient({
+      apiKey,
+      baseUrl: service.baseUrl,
+      maxRetries: 0,
+      fetch: async (url, init) => {
+        await fetch(url, init)
+        throw new Error("killed")
+      }
+    })
+    assert.deepStrictEqual(kinds(await submitFolder({ ...places, client: lossy })), ["pending"])
+
+    writeFileSync(join(places.folder, "g-1.xml"), sample.replace("123.00", "124.00"))
+    assert.deepStrictEqual(kinds(await submitFolder({ ...places, client: client() })), ["changed"])
+    writeFileSync(join(places.folder, "g-1.xml"), sample)
+    assert.deepStrictEqual(kinds(await submitFolder({ ...places, client: client() })), ["accepted"])
+    assert.strictEqual((await submittedAs("g-")).length, 1)
   })
 
   it("goes on with what was left when the service was not there, or the time was short", async () => {

@@ -8,6 +8,7 @@
  */
 import { Duration, Effect, Latch, Result, Schedule, type Scope } from "effect"
 import { SqlError } from "effect/sql"
+import * as Patience from "../database/Patience.ts"
 import * as Refusal from "./Refusal.ts"
 
 const atMost = 500
@@ -34,62 +35,77 @@ export interface Writing<Entry, Answer> {
 }
 
 /**
- * Makes the function that hands one entry in and waits for nothing.
- *
- * **Details**
- *
- * `answered` is told of all entries that were handed in, some at a time: with their answers when they were written,
- * without when they were given up.
+ * Writes a batch, and says what became of each entry: its answer, or `undefined` when it was given up. It never fails.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const collect = <Entry, Answer>(
-  options: Writing<Entry, Answer> & {
-    readonly answered: (
-      entries: ReadonlyArray<Entry>,
-      answers: ReadonlyArray<Answer> | undefined
-    ) => Effect.Effect<void>
-  }
-): Effect.Effect<(entry: Entry) => void, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    type Batch = ReadonlyArray<Entry>
-    let waiting: Array<Entry> = []
-    const some = yield* Latch.make(false)
-    const whilePatient = Schedule.spaced(pause).pipe(Schedule.upTo({ duration: Duration.millis(options.patienceMs) }))
+export const patiently = <Entry, Answer>(
+  options: Writing<Entry, Answer>
+): ((entries: ReadonlyArray<Entry>) => Effect.Effect<ReadonlyArray<Answer | undefined>>) => {
+  type Batch = ReadonlyArray<Entry>
+  const whilePatient = Schedule.spaced(pause).pipe(Schedule.upTo({ duration: Duration.millis(options.patienceMs) }))
 
-    const attempt = (batch: Batch) =>
-      options.write(batch).pipe(
-        Effect.tapError((error) =>
-          Refusal.is(error)
-            ? Effect.void
-            : Effect.logWarning(`A batch of ${options.name} could not be written and is tried again`, error)
-        ),
-        Effect.retry({ schedule: whilePatient, while: (error) => !Refusal.is(error) }),
-        // A mistake of ours must not stop the writer.
-        Effect.catchDefect(Effect.fail),
-        Effect.result
+  const attempt = (batch: Batch) =>
+    options.write(batch).pipe(
+      Patience.bounded(Patience.engineMs),
+      Effect.tapError((error) =>
+        Refusal.is(error)
+          ? Effect.void
+          : Effect.logWarning(`A batch of ${options.name} could not be written and is tried again`, error)
+      ),
+      Effect.retry({ schedule: whilePatient, while: (error) => !Refusal.is(error) }),
+      // A mistake of ours must not stop the writer.
+      Effect.catchDefect(Effect.fail),
+      Effect.result
+    )
+
+  const isOutage = (failure: unknown): boolean => SqlError.isSqlError(failure) && !Refusal.is(failure)
+
+  const write = (batch: Batch): Effect.Effect<ReadonlyArray<Answer | undefined>> =>
+    Effect.flatMap(attempt(batch), (result): Effect.Effect<ReadonlyArray<Answer | undefined>> => {
+      if (Result.isSuccess(result)) return Effect.succeed(result.success)
+      if (batch.length > 1 && !isOutage(result.failure)) {
+        const half = batch.length >> 1
+        return Effect.zipWith(write(batch.slice(0, half)), write(batch.slice(half)), (left, right) => [
+          ...left,
+          ...right
+        ])
+      }
+      return Effect.logError(`${batch.length} of the ${options.name} could not be written`, result.failure).pipe(
+        Effect.as(batch.map(() => undefined))
       )
+    })
 
-    const isOutage = (failure: unknown): boolean => SqlError.isSqlError(failure) && !Refusal.is(failure)
+  return write
+}
 
-    const settle = (batch: Batch): Effect.Effect<void> =>
-      Effect.flatMap(attempt(batch), (result) => {
-        if (Result.isSuccess(result)) return options.answered(batch, result.success)
-        if (batch.length > 1 && !isOutage(result.failure)) {
-          const half = batch.length >> 1
-          return Effect.andThen(settle(batch.slice(0, half)), settle(batch.slice(half)))
-        }
-        return Effect.logError(`${batch.length} of the ${options.name} could not be written`, result.failure).pipe(
-          Effect.andThen(options.answered(batch, undefined))
-        )
-      })
+/**
+ * Makes the function that hands one entry in and returns the answer to it when it is written, or `undefined` when it was
+ * given up. A batch is written as soon as the batch before it is.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <Entry, Answer>(
+  options: Writing<Entry, Answer>
+): Effect.Effect<(entry: Entry) => Effect.Effect<Answer | undefined>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    interface Pending {
+      readonly entry: Entry
+      readonly resume: (answer: Effect.Effect<Answer | undefined>) => void
+    }
+    let waiting: Array<Pending> = []
+    const some = yield* Latch.make(false)
+    const write = patiently(options)
 
     const next = Effect.suspend(() => {
       const batch = waiting.slice(0, atMost)
       waiting = waiting.slice(atMost)
       if (waiting.length === 0) some.closeUnsafe()
-      return settle(batch)
+      return Effect.map(write(batch.map(({ entry }) => entry)), (answers) =>
+        batch.forEach(({ resume }, index) => resume(Effect.succeed(answers[index])))
+      )
     })
 
     yield* some.await.pipe(
@@ -100,35 +116,9 @@ export const collect = <Entry, Answer>(
       Effect.forkScoped
     )
 
-    return (entry) => {
-      waiting.push(entry)
-      some.openUnsafe()
-    }
+    return (entry) =>
+      Effect.callback<Answer | undefined>((resume) => {
+        waiting.push({ entry, resume })
+        some.openUnsafe()
+      })
   })
-
-/**
- * Makes the function that hands one entry in and returns the answer to it when it is written, or `undefined` when it was
- * given up.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const make = <Entry, Answer>({
-  write,
-  ...options
-}: Writing<Entry, Answer>): Effect.Effect<(entry: Entry) => Effect.Effect<Answer | undefined>, never, Scope.Scope> => {
-  interface Pending {
-    readonly entry: Entry
-    readonly resume: (answer: Effect.Effect<Answer | undefined>) => void
-  }
-  const collected = collect<Pending, Answer>({
-    ...options,
-    write: (batch) => write(batch.map(({ entry }) => entry)),
-    answered: (batch, answers) =>
-      Effect.sync(() => batch.forEach(({ resume }, index) => resume(Effect.succeed(answers?.[index]))))
-  })
-  return Effect.map(
-    collected,
-    (add) => (entry) => Effect.callback<Answer | undefined>((resume) => add({ entry, resume }))
-  )
-}

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import { Clock, Duration, Effect, type Scope } from "effect"
+import * as Patience from "../database/Patience.ts"
 import type { Kind, Wakeups } from "./Wakeups.ts"
 
 /**
@@ -39,7 +40,7 @@ const restAfterFailure = Duration.seconds(1)
  * **Details**
  *
  * A round is told whether somebody said that there is work, or its time has come. One that fails is logged and tried
- * again.
+ * again. So is one that the database does not answer: what it has claimed, its lease brings back.
  *
  * @category constructors
  * @since 0.1.0
@@ -60,7 +61,9 @@ export const run = (options: {
     woken = yield* options.wakeups.wait(options.kind, Math.min(round.restUntil - now, sweepMs))
   })
 
-  const turn = Effect.uninterruptible(Effect.suspend(() => options.round(woken))).pipe(
+  const turn = Effect.suspend(() => options.round(woken)).pipe(
+    Patience.bounded(Patience.engineMs),
+    Effect.uninterruptible,
     Effect.flatMap(rest),
     Effect.catchCause((cause) =>
       Effect.logWarning(`A round of work on ${options.kind} failed and is tried again`, cause).pipe(

@@ -10,6 +10,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { Shared } from "../database/Database.ts"
+import * as Patience from "../database/Patience.ts"
 
 /**
  * What may be due.
@@ -77,7 +78,7 @@ export const layer: Layer.Layer<Wakeups, never, PgClient.PgClient | Shared> = La
       Effect.flatMap(() => {
         const payload = [self, ...unannounced].join(" ")
         unannounced.clear()
-        return Effect.ignore(pg.notify(channel, payload))
+        return Effect.ignore(Patience.bounded(Patience.engineMs)(pg.notify(channel, payload)))
       }),
       Effect.andThen(Effect.sleep(spacing)),
       Effect.forever

@@ -145,6 +145,7 @@ export const make = Effect.gen(function* () {
       id: delivery.id,
       organization_id: delivery.organization_id,
       endpoint_id: delivery.endpoint_id,
+      event_id: delivery.event_id,
       claims: delivery.claims,
       status: Result.getOrThrow(DeliveryState.next("delivering", trigger)),
       attempt_count: attempts,

@@ -64,6 +64,8 @@ export interface Claim {
   readonly more: boolean
   /** The organizations that something was left behind of because of a bound: worth another claim when they settle. */
   readonly heldBack: ReadonlyArray<Ids.OrganizationId>
+  /** Of the settlements that came along, the deliveries that were still in these hands. */
+  readonly settled: ReadonlyArray<Ids.DeliveryId>
 }
 
 /**
@@ -76,6 +78,7 @@ export interface Settlement {
   readonly id: Ids.DeliveryId
   readonly organization_id: Ids.OrganizationId
   readonly endpoint_id: Ids.EndpointId
+  readonly event_id: Ids.EventId
   readonly claims: number
   readonly status: DeliveryState.Status
   readonly attempt_count: number
@@ -88,6 +91,19 @@ export interface Settlement {
 }
 
 /**
+ * How much to claim. `settlements` are none where nothing is said.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ClaimOptions {
+  readonly limit: number
+  readonly perOrganization: number
+  readonly leaseMs: number
+  readonly settlements?: ReadonlyArray<Settlement>
+}
+
+/**
  * Service that claims deliveries and lets go of them.
  *
  * @category services
@@ -96,11 +112,8 @@ export interface Settlement {
 export class DeliveryQueue extends Context.Service<
   DeliveryQueue,
   {
-    readonly claim: (options: {
-      readonly limit: number
-      readonly perOrganization: number
-      readonly leaseMs: number
-    }) => Effect.Effect<Claim, SqlError.SqlError>
+    /** Writes settlements, and then claims: their places are free already. All of it holds, or nothing of it. */
+    readonly claim: (options: ClaimOptions) => Effect.Effect<Claim, SqlError.SqlError>
     /** Writes settlements, and returns the deliveries that were still in these hands. */
     readonly settle: (
       settlements: ReadonlyArray<Settlement>
@@ -117,6 +130,7 @@ interface Walk {
   readonly passedOver: boolean
   readonly cutShort: boolean
   readonly heldBack: ReadonlyArray<Ids.OrganizationId>
+  readonly settled: ReadonlyArray<Ids.DeliveryId>
 }
 
 // What the walk found has a row to itself.
@@ -143,6 +157,12 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
     const sql = yield* SqlClient.SqlClient
     const lastServed = yield* Ref.make(start)
 
+    // Everything that a worker has to say to the database, in one statement and one commit: it lets go of `settlements`,
+    // and claims up to `limit`, which may be none.
+    //
+    // `settling` locks the lanes of what is let go of, in order, so that two workers wait for each other instead of blocking
+    // each other. Only then does the claim lock others, and waits for none of them. What became `freed` counts as free.
+    //
     // `turn` walks the endpoints that have something to claim, one index look-up each. `lane` locks the lanes of their
     // organizations; a row that is locked is read as it is now, not as it was when the statement began. `candidate` looks
     // at the oldest of each endpoint; `dealt` deals them out one by one, always to the endpoint that has the least in
@@ -150,18 +170,62 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
     // in the index, which only the walk has to pass: it says where the oldest is. A delivery that somebody else claimed since
     // the statement began is found to be held when it is updated.
     //
-    // Rows are passed on with what later steps need of them, down to where they lie: every join would be a loop.
-    const claimReady = (
+    // Rows are passed on with what later steps need of them, down to where they lie: every join would be a loop. A lane of
+    // which as much was claimed as was let go of stays as it is.
+    const settleAndClaim = (
+      settlements: ReadonlyArray<Settlement>,
       after: string,
       limit: number,
       perOrganization: number,
       now: number,
       leaseMs: number
     ) => sql<ClaimRow>`
-      WITH RECURSIVE turn (organization_id, endpoint_id, due_at, position) AS (
+      WITH RECURSIVE outcome AS MATERIALIZED (
+        SELECT * FROM unnest(
+          ${column("text", settlements, ({ id }) => id)},
+          ${column("text", settlements, ({ endpoint_id }) => endpoint_id)},
+          ${column("int4", settlements, ({ claims }) => claims)},
+          ${column("text", settlements, ({ status }) => status)},
+          ${column("int4", settlements, ({ attempt_count }) => attempt_count)},
+          ${column("timestamptz", settlements, ({ last_attempted_at }) => ms(last_attempted_at))},
+          ${column("int2", settlements, ({ last_http_status }) => last_http_status)},
+          ${column("text", settlements, ({ last_error_summary }) => last_error_summary)},
+          ${column("timestamptz", settlements, ({ next_retry_at }) => ms(next_retry_at))},
+          ${column("timestamptz", settlements, ({ updated_at }) => ms(updated_at))}
+        ) AS outcome (
+          id, endpoint_id, claims, status, attempt_count, last_attempted_at, last_http_status, last_error_summary,
+          next_retry_at, updated_at
+        )
+      ), settling AS MATERIALIZED (
+        SELECT FROM lanes
+        WHERE organization_id = ANY (${textArray([...new Set(settlements.map((one) => one.organization_id))])})
+        ORDER BY organization_id
+        FOR UPDATE
+      ), settled AS (
+        UPDATE deliveries SET
+          status             = outcome.status,
+          ready              = false,
+          leased_until       = NULL,
+          attempt_count      = outcome.attempt_count,
+          last_attempted_at  = outcome.last_attempted_at,
+          last_http_status   = outcome.last_http_status,
+          last_error_summary = outcome.last_error_summary,
+          next_retry_at      = outcome.next_retry_at,
+          delivered_at       = CASE outcome.status WHEN 'succeeded' THEN outcome.updated_at END,
+          due_at             = outcome.next_retry_at,
+          updated_at         = outcome.updated_at
+        FROM outcome
+        WHERE deliveries.endpoint_id = outcome.endpoint_id AND deliveries.id = outcome.id
+          AND deliveries.claims = outcome.claims AND deliveries.leased_until IS NOT NULL
+          AND (SELECT count(*) FROM settling) > 0
+        RETURNING deliveries.id, organization_id, deliveries.endpoint_id
+      ), freed AS MATERIALIZED (
+        SELECT coalesce(jsonb_object_agg(endpoint_id, n), '{}') AS by_endpoint
+        FROM (SELECT endpoint_id, count(*) AS n FROM settled GROUP BY endpoint_id) AS settled
+      ), turn (organization_id, endpoint_id, due_at, position) AS (
         (
           SELECT organization_id, endpoint_id, due_at, 1 FROM deliveries
-          WHERE ready AND leased_until IS NULL AND endpoint_id > ${after}
+          WHERE ready AND leased_until IS NULL AND endpoint_id > ${after} AND ${limit}::int > 0
           ORDER BY endpoint_id, due_at LIMIT 1
         )
         UNION ALL
@@ -181,13 +245,17 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
       ), lane AS MATERIALIZED (
         SELECT lanes.organization_id, lanes.in_flight, endpoints, oldest, positions
         FROM visited JOIN lanes USING (organization_id)
+        WHERE (SELECT by_endpoint FROM freed) IS NOT NULL
         FOR UPDATE OF lanes SKIP LOCKED
       ), room AS MATERIALIZED (
-        SELECT organization_id, endpoint_id, since, position, coalesce((in_flight ->> endpoint_id)::int, 0) AS of_endpoint,
+        SELECT organization_id, endpoint_id, since, position,
+               coalesce((in_flight ->> endpoint_id)::int, 0) - coalesce((by_endpoint ->> endpoint_id)::int, 0) AS of_endpoint,
                ${perOrganization}::int - (
-                 SELECT coalesce(sum(value::int), 0)::int FROM jsonb_each_text(in_flight)
+                 SELECT coalesce(sum(n::int - coalesce((by_endpoint ->> of_endpoint)::int, 0)), 0)::int
+                 FROM jsonb_each_text(in_flight) AS counted (of_endpoint, n)
                ) AS free
-        FROM lane CROSS JOIN LATERAL unnest(endpoints, oldest, positions) AS visited (endpoint_id, since, position)
+        FROM freed CROSS JOIN lane
+        CROSS JOIN LATERAL unnest(endpoints, oldest, positions) AS visited (endpoint_id, since, position)
       ), candidate AS MATERIALIZED (
         SELECT organization_id, endpoint_id, position, of_endpoint, free, quantum, oldest.*
         FROM room CROSS JOIN walk CROSS JOIN LATERAL (
@@ -214,7 +282,7 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
           SELECT *, row_number() OVER (PARTITION BY organization_id ORDER BY ahead, position)::int AS place FROM ranked
         ) AS ranked
       ), due AS MATERIALIZED (
-        SELECT place_on_disk, of_endpoint, due_at, taken_over, last_attempted_at FROM dealt
+        SELECT place_on_disk, due_at, taken_over, last_attempted_at FROM dealt
         WHERE allowed ORDER BY place, position LIMIT ${limit}::int
       ), claimed AS (
         UPDATE deliveries SET
@@ -228,20 +296,32 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         FROM due
         WHERE deliveries.ctid = place_on_disk AND deliveries.ready AND deliveries.leased_until IS NULL
         RETURNING deliveries.id, deliveries.organization_id, deliveries.endpoint_id, event_id, event_type, claims,
-                  attempt_count, due.last_attempted_at, due.taken_over, due.due_at AS ready_since, of_endpoint
+                  attempt_count, due.last_attempted_at, due.taken_over, due.due_at AS ready_since
       ), counted AS (
         UPDATE lanes SET
-          in_flight = lanes.in_flight || added.in_flight,
-          look_at   = least(lanes.look_at, ${PgTypes.timestamptz(lookAt(now + leaseMs))})
+          in_flight = jsonb_strip_nulls(lanes.in_flight || (
+            SELECT jsonb_object_agg(endpoint_id, nullif(coalesce((lanes.in_flight ->> endpoint_id)::int, 0) + n, 0))
+            FROM unnest(endpoints, counts) AS of_endpoint (endpoint_id, n)
+          )),
+          look_at   = CASE
+            WHEN ${limit}::int > 0 THEN least(lanes.look_at, ${PgTypes.timestamptz(lookAt(now + leaseMs))})
+            ELSE lanes.look_at
+          END
         FROM (
-          SELECT organization_id, jsonb_object_agg(endpoint_id, of_endpoint + n) AS in_flight
+          SELECT organization_id, array_agg(endpoint_id) AS endpoints, array_agg(n) AS counts
           FROM (
-            SELECT organization_id, endpoint_id, of_endpoint, count(*)::int AS n
-            FROM claimed GROUP BY organization_id, endpoint_id, of_endpoint
-          ) AS claimed
+            SELECT organization_id, endpoint_id, sum(n)::int AS n
+            FROM (
+              SELECT organization_id, endpoint_id, 1 AS n FROM claimed
+              UNION ALL
+              SELECT organization_id, endpoint_id, -1 FROM settled
+            ) AS change
+            GROUP BY organization_id, endpoint_id
+            HAVING sum(n) <> 0
+          ) AS change
           GROUP BY organization_id
-        ) AS added
-        WHERE lanes.organization_id = added.organization_id
+        ) AS change
+        WHERE lanes.organization_id = change.organization_id
       )
       SELECT claimed.id, claimed.organization_id, endpoint_id, event_id, event_type, claims, attempt_count,
              last_attempted_at, taken_over, ready_since, events.invoice_id, events.body, events.trace, url, secret,
@@ -256,7 +336,8 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
           'heldBack', ARRAY(
             SELECT organization_id FROM room WHERE free <= 0
             UNION SELECT organization_id FROM dealt WHERE NOT allowed OR place = free
-          )
+          ),
+          'settled', ARRAY(SELECT id FROM settled)
         ) AS walk
         FROM walk
       ) AS summary
@@ -267,72 +348,14 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
       ) ON false
     `
 
-    // The lanes are locked first and in order, so that two settlements at once wait instead of blocking each other.
-    const updateSettled = (settlements: ReadonlyArray<Settlement>) => sql<{ readonly id: Ids.DeliveryId }>`
-      WITH outcome AS MATERIALIZED (
-        SELECT * FROM unnest(
-          ${column("text", settlements, ({ id }) => id)},
-          ${column("text", settlements, ({ endpoint_id }) => endpoint_id)},
-          ${column("int4", settlements, ({ claims }) => claims)},
-          ${column("text", settlements, ({ status }) => status)},
-          ${column("int4", settlements, ({ attempt_count }) => attempt_count)},
-          ${column("timestamptz", settlements, ({ last_attempted_at }) => ms(last_attempted_at))},
-          ${column("int2", settlements, ({ last_http_status }) => last_http_status)},
-          ${column("text", settlements, ({ last_error_summary }) => last_error_summary)},
-          ${column("timestamptz", settlements, ({ next_retry_at }) => ms(next_retry_at))},
-          ${column("timestamptz", settlements, ({ updated_at }) => ms(updated_at))}
-        ) AS outcome (
-          id, endpoint_id, claims, status, attempt_count, last_attempted_at, last_http_status, last_error_summary,
-          next_retry_at, updated_at
-        )
-      ), lane AS MATERIALIZED (
-        SELECT FROM lanes
-        WHERE organization_id = ANY (${textArray([...new Set(settlements.map((one) => one.organization_id))])})
-        ORDER BY organization_id
-        FOR UPDATE
-      ), settled AS (
-        UPDATE deliveries SET
-          status             = outcome.status,
-          ready              = false,
-          leased_until       = NULL,
-          attempt_count      = outcome.attempt_count,
-          last_attempted_at  = outcome.last_attempted_at,
-          last_http_status   = outcome.last_http_status,
-          last_error_summary = outcome.last_error_summary,
-          next_retry_at      = outcome.next_retry_at,
-          delivered_at       = CASE outcome.status WHEN 'succeeded' THEN outcome.updated_at END,
-          due_at             = outcome.next_retry_at,
-          updated_at         = outcome.updated_at
-        FROM outcome
-        WHERE deliveries.endpoint_id = outcome.endpoint_id AND deliveries.id = outcome.id
-          AND deliveries.claims = outcome.claims AND deliveries.leased_until IS NOT NULL
-          AND (SELECT count(*) FROM lane) > 0
-        RETURNING deliveries.id, organization_id, deliveries.endpoint_id
-      ), freed AS (
-        UPDATE lanes SET in_flight = jsonb_strip_nulls(lanes.in_flight || (
-          SELECT jsonb_object_agg(endpoint_id, nullif((lanes.in_flight ->> endpoint_id)::int - n, 0))
-          FROM unnest(endpoints, counts) AS of_endpoint (endpoint_id, n)
-        ))
-        FROM (
-          SELECT organization_id, array_agg(endpoint_id) AS endpoints, array_agg(n) AS counts
-          FROM (
-            SELECT organization_id, endpoint_id, count(*)::int AS n FROM settled GROUP BY organization_id, endpoint_id
-          ) AS settled
-          GROUP BY organization_id
-        ) AS left_over
-        WHERE lanes.organization_id = left_over.organization_id
-      )
-      SELECT id FROM settled
-    `
-
     const claimAfter = Effect.fnUntraced(function* (
       after: string,
-      { leaseMs, limit, perOrganization }: Parameters<DeliveryQueue["Service"]["claim"]>[0]
+      { leaseMs, limit, perOrganization, settlements = [] }: ClaimOptions
     ) {
       const now = yield* Clock.currentTimeMillis
-      const rows = yield* claimReady(after, limit, perOrganization, now, leaseMs)
+      const rows = yield* settleAndClaim(settlements, after, limit, perOrganization, now, leaseMs)
       const deliveries: Array<ClaimedDelivery> = []
-      let walk: Walk = { visited: 0, last: null, passedOver: false, cutShort: false, heldBack: [] }
+      let walk: Walk = { visited: 0, last: null, passedOver: false, cutShort: false, heldBack: [], settled: [] }
       for (const row of rows) {
         if (row.walk === null) deliveries.push(row)
         else walk = row.walk
@@ -350,25 +373,32 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         let place = first
         let turnedOver = first === start
         let passedOver = false
+        let settled: ReadonlyArray<Ids.DeliveryId> | undefined
         const heldBack = new Set<Ids.OrganizationId>()
         while (true) {
-          const { deliveries, ended, next, walk } = yield* claimAfter(place, options)
+          const { deliveries, ended, next, walk } = yield* claimAfter(
+            place,
+            settled === undefined ? options : { ...options, settlements: [] }
+          )
+          settled ??= walk.settled
           passedOver ||= walk.passedOver
           for (const id of walk.heldBack) heldBack.add(id)
           if (deliveries.length > 0) {
             const more = passedOver || walk.cutShort || !ended || !turnedOver
-            return { deliveries, more, heldBack: [...heldBack] }
+            return { deliveries, more, heldBack: [...heldBack], settled }
           }
           // All the way round: to the end where it began at the start, else past the place where it began.
           const round = ended ? turnedOver : turnedOver && first !== start && next >= first
-          if (round) return { deliveries, more: passedOver, heldBack: [...heldBack] }
+          if (round) return { deliveries, more: passedOver, heldBack: [...heldBack], settled }
           turnedOver ||= ended
           place = next
         }
       }),
 
       settle: Effect.fn("DeliveryQueue.settle")(function* (settlements) {
-        return (yield* updateSettled(settlements)).map(({ id }) => id)
+        const now = yield* Clock.currentTimeMillis
+        const [row] = yield* settleAndClaim(settlements, start, 0, 0, now, 0)
+        return row?.walk?.settled ?? []
       })
     }
   })

@@ -3,9 +3,8 @@
  *
  * @since 0.1.0
  */
-import type { Ids } from "@govoice/core"
 import type { Dispatcher } from "@govoice/dispatcher"
-import { Clock, Duration, Effect, FiberSet, Latch, Layer, Metric, Semaphore } from "effect"
+import { Clock, Duration, Effect, FiberSet, Latch, Layer, Metric, Result, Semaphore } from "effect"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as Trace from "../observability/Trace.ts"
 import type { KeyRing } from "../security/KeyRing.ts"
@@ -18,19 +17,15 @@ import { Timers } from "./Timers.ts"
 import { Wakeups } from "./Wakeups.ts"
 
 const claimAtMost = 200
+const settleAtMost = 500
 
-// What a claim costs depends more on how many organizations it touches than on how much it takes of each. So claims that
-// bring something are this far apart, unless the one before brought enough and the next may.
+// What a statement costs depends more on how many organizations it touches than on how much it brings of each. So they are
+// this far apart, unless enough has gathered for the next.
 const paceMs = 4
 const enough = 100
 
 // What an attempt needs beyond its own deadline to be written down.
 const settleWithinMs = 4000
-
-interface Ended {
-  readonly eventId: Ids.EventId
-  readonly settlement: Settlement
-}
 
 /**
  * Layer that runs the delivery worker for as long as it lives. When it closes it claims nothing more, and lets what is
@@ -40,6 +35,9 @@ interface Ended {
  *
  * A delivery has one of the worker's places from its claim to the end of its attempt. Being written down takes none, so
  * that the next attempts do not wait for the disk; as many as there are places may wait to be written down.
+ *
+ * What has ended is written down by the statement that claims what comes next. Where the database does not take it, it is
+ * written down apart, with patience, and claims go on.
  *
  * @category layers
  * @since 0.1.0
@@ -54,133 +52,167 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
       const { leaseMs, tenantConcurrency, webhooks, workerConcurrency } = yield* Settings
       const context = yield* Effect.context()
 
-      // Settlements lock the lanes that claims would then pass over. The other way round they wait for each other, and the
-      // database goes on with the one at once when the other is done.
-      const settling = yield* Semaphore.make(1)
-
       const attempts = yield* FiberSet.make<void>()
+      const apart = yield* FiberSet.make<void>()
+      const ended: Array<Settlement> = []
       let attempting = 0
       let unwritten = 0
       const allWritten = yield* Latch.make(true)
 
       const free = () => workerConcurrency - Math.max(attempting, attempting + unwritten - workerConcurrency)
 
-      // When a retry or a lease is due, as far as this worker knows; when it claimed something last, and how much.
+      // When a retry or a lease is due, as far as this worker knows.
       let elapseAt = 0
-      let claimedAt = -paceMs
-      let claimedLast = 0
-
-      // Whose places are waited for: this worker's own when it is full, else those of organizations that are held back.
-      // What is settled during a claim may be what the claim misses.
-      let full = false
+      // Whether there is something to claim, as far as it knows, and the organizations of which there is when they settle.
+      let hungry = false
       let heldBack: ReadonlySet<string> = new Set()
-      let settledMeanwhile: Set<string> | undefined
+      let stopping = false
+
+      const hasEnough = () => (hungry ? free() : ended.length) >= Math.min(enough, workerConcurrency / 2)
+      const gathered = yield* Latch.make(false)
+      let spokenAt = -paceMs
 
       const afterWriting = Effect.fnUntraced(function* (
-        ended: ReadonlyArray<Ended>,
-        answers: ReadonlyArray<boolean> | undefined
+        settlements: ReadonlyArray<Settlement>,
+        written: ReadonlySet<string>
       ) {
-        unwritten -= ended.length
+        unwritten -= settlements.length
         if (unwritten === 0) allWritten.openUnsafe()
-        let retryAt = Infinity
-        let awaited = full
-        for (const [index, { eventId, settlement }] of ended.entries()) {
-          const { id, next_retry_at, organization_id, status } = settlement
-          if (next_retry_at !== null) retryAt = Math.min(retryAt, Date.parse(next_retry_at))
-          settledMeanwhile?.add(organization_id)
-          awaited ||= heldBack.has(organization_id)
-          if (answers?.[index] === true) {
+        for (const { event_id, id, next_retry_at, status } of settlements) {
+          if (next_retry_at !== null) elapseAt = Math.min(elapseAt, Date.parse(next_retry_at))
+          if (written.has(id)) {
             EngineMetrics.deliveriesSettled(status).updateUnsafe(1, context)
           } else {
             EngineMetrics.leasesLost("deliveries").updateUnsafe(1, context)
             yield* Effect.logWarning("A delivery was in other hands when it was settled").pipe(
-              Effect.annotateLogs({ deliveryId: id, eventId })
+              Effect.annotateLogs({ deliveryId: id, eventId: event_id })
             )
           }
         }
-        if (retryAt < elapseAt) {
-          elapseAt = retryAt
-          yield* wakeups.nudge("deliveries")
-        }
-        if (awaited) yield* wakeups.wakeHere("deliveries")
       })
 
-      const writeDown = yield* Batcher.collect<Ended, boolean>({
+      const freesOthers = (settlements: ReadonlyArray<Settlement>) =>
+        heldBack.size > 0 && settlements.some(({ organization_id }) => heldBack.has(organization_id))
+
+      const writePatiently = Batcher.patiently<Settlement, boolean>({
         name: "settlements",
         patienceMs: leaseMs,
-        write: (ended) =>
-          Effect.map(settling.withPermit(queue.settle(ended.map(({ settlement }) => settlement))), (settled) => {
-            const ids = new Set(settled)
-            return ended.map(({ settlement }) => ids.has(settlement.id))
-          }),
-        answered: afterWriting
+        write: (settlements) =>
+          Effect.map(queue.settle(settlements), (settled) => {
+            const ids = new Set<string>(settled)
+            return settlements.map(({ id }) => ids.has(id))
+          })
       })
 
-      const leave = Effect.suspend(() => {
+      const writeApart = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>) {
+        const answers = yield* writePatiently(settlements)
+        const written = settlements.filter((_, index) => answers[index] === true)
+        yield* afterWriting(settlements, new Set(written.map(({ id }) => id)))
+        yield* freesOthers(settlements) ? wakeups.wakeHere("deliveries") : wakeups.nudge("deliveries")
+      })
+
+      const setApart = (settlements: ReadonlyArray<Settlement>) =>
+        settlements.length === 0 ? Effect.void : Effect.asVoid(FiberSet.run(apart, writeApart(settlements)))
+
+      const leave = (settlement: Settlement | void) => {
         attempting -= 1
         EngineMetrics.inFlight.modifyUnsafe(-1, context)
-        return full ? wakeups.wakeHere("deliveries") : Effect.void
-      })
+        if (settlement !== undefined) {
+          unwritten += 1
+          allWritten.closeUnsafe()
+          ended.push(settlement)
+        }
+        if (hasEnough()) gathered.openUnsafe()
+        return ended.length <= 1 ? wakeups.nudge("deliveries") : Effect.void
+      }
 
       const deliver = (delivery: ClaimedDelivery) =>
         Trace.under(attempt(delivery), delivery.trace).pipe(
-          Effect.map((settlement) => {
-            unwritten += 1
-            allWritten.closeUnsafe()
-            writeDown({ eventId: delivery.event_id, settlement })
-          }),
           Effect.catchDefect((defect) =>
             Effect.logError("A delivery could not be attempted; its lease will bring it back", defect).pipe(
               Effect.annotateLogs({ deliveryId: delivery.id, eventId: delivery.event_id })
             )
           ),
-          Effect.andThen(leave)
+          Effect.flatMap(leave)
         )
 
-      yield* Effect.addFinalizer(() =>
-        FiberSet.awaitEmpty(attempts).pipe(
+      const gather = Effect.suspend(() => {
+        const pause = spokenAt + paceMs - performance.now()
+        if (pause <= 0 || hasEnough()) return Effect.void
+        gathered.closeUnsafe()
+        return Effect.asVoid(Effect.timeoutOption(gathered.await, Duration.millis(pause)))
+      })
+
+      const look = Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        if (now < elapseAt) return
+        const elapsed = yield* timers.elapse
+        elapseAt = Math.min(elapsed.next ?? Infinity, now + Poller.sweepMs)
+        hungry ||= elapsed.anyReady
+        yield* Metric.update(EngineMetrics.leasesExpired, elapsed.leases)
+      })
+
+      const speak = Effect.fnUntraced(function* (settlements: ReadonlyArray<Settlement>, limit: number) {
+        if (limit === 0) {
+          return { claimed: 0, settled: yield* queue.settle(settlements) }
+        }
+        const claim = queue.claim({
+          limit: Math.min(limit, claimAtMost),
+          // However many organizations have receivers that hang, a place is left for the next.
+          perOrganization: Math.min(tenantConcurrency, limit),
+          leaseMs,
+          settlements
+        })
+        const {
+          deliveries,
+          heldBack: behind,
+          more,
+          settled
+        } = yield* EngineMetrics.timed(EngineMetrics.claimSeconds("deliveries"), claim)
+        hungry = more
+        heldBack = new Set(behind)
+        attempting += deliveries.length
+        EngineMetrics.inFlight.modifyUnsafe(deliveries.length, context)
+        for (const delivery of deliveries) yield* FiberSet.run(attempts, deliver(delivery))
+        return { claimed: deliveries.length, settled }
+      })
+
+      const round = Effect.fnUntraced(function* (woken: boolean) {
+        hungry ||= woken
+        if (!stopping) yield* Effect.onError(look, () => setApart(ended.splice(0)))
+        if (ended.length > 0 || (hungry && free() > 0)) yield* gather
+        const settlements = ended.splice(0, settleAtMost)
+        hungry = !stopping && (hungry || freesOthers(settlements))
+        const limit = hungry ? Math.max(0, free()) : 0
+        if (settlements.length === 0 && limit === 0) return { restUntil: elapseAt }
+
+        const spoken = yield* speak(settlements, limit).pipe(
+          Effect.catchDefect(Effect.fail),
+          Effect.onError(() => setApart(settlements)),
+          Effect.result
+        )
+        spokenAt = performance.now()
+        if (Result.isFailure(spoken)) {
+          if (settlements.length === 0) return yield* Effect.fail(spoken.failure)
+          return limit > 0 ? "again" : { restUntil: elapseAt }
+        }
+        const { claimed, settled } = spoken.success
+        yield* afterWriting(settlements, new Set(settled))
+        if (limit > 0 && hungry && claimed === 0) return "soon"
+        return hungry && free() > 0 ? "again" : { restUntil: elapseAt }
+      })
+
+      // What is claimed when the worker is stopped is still attempted, and what has ended is still written down.
+      const speaking = yield* Semaphore.make(1)
+      yield* Poller.run({ kind: "deliveries", round: (woken) => speaking.withPermit(round(woken)), wakeups })
+
+      yield* Effect.addFinalizer(() => {
+        stopping = true
+        const spoken = speaking.withPermit(Effect.void)
+        return Effect.andThen(spoken, FiberSet.awaitEmpty(attempts)).pipe(
           Effect.andThen(allWritten.await),
           Effect.timeoutOption(Duration.millis(webhooks.timeoutMs + settleWithinMs))
         )
-      )
-
-      const round = Effect.fnUntraced(function* (woken: boolean) {
-        const now = yield* Clock.currentTimeMillis
-        if (now >= elapseAt) {
-          const elapsed = yield* timers.elapse
-          elapseAt = Math.min(elapsed.next ?? Infinity, now + Poller.sweepMs)
-          yield* Metric.update(EngineMetrics.leasesExpired, elapsed.leases)
-          if (!woken && !elapsed.anyReady) return { restUntil: elapseAt }
-        } else if (!woken) return { restUntil: elapseAt }
-
-        const sinceClaim = performance.now() - claimedAt
-        if (sinceClaim < paceMs && Math.min(claimedLast, free()) < enough) yield* Effect.sleep(paceMs - sinceClaim)
-        yield* settling.withPermit(Effect.void)
-        const places = free()
-        full = places <= 0
-        if (full) return { restUntil: elapseAt }
-        const meanwhile = new Set<string>()
-        settledMeanwhile = meanwhile
-        const claim = queue.claim({
-          limit: Math.min(places, claimAtMost),
-          // However many organizations have receivers that hang, a place is left for the next.
-          perOrganization: Math.min(tenantConcurrency, places),
-          leaseMs
-        })
-        const claimed = yield* EngineMetrics.timed(EngineMetrics.claimSeconds("deliveries"), claim)
-        const { deliveries } = claimed
-        settledMeanwhile = undefined
-        heldBack = new Set(claimed.heldBack)
-        claimedLast = deliveries.length
-        if (claimedLast > 0) claimedAt = performance.now()
-        attempting += deliveries.length
-        yield* Metric.modify(EngineMetrics.inFlight, deliveries.length)
-        for (const delivery of deliveries) yield* FiberSet.run(attempts, deliver(delivery))
-        if (claimed.heldBack.some((id) => meanwhile.has(id))) return "again"
-        if (!claimed.more) return { restUntil: elapseAt }
-        return deliveries.length > 0 ? "again" : "soon"
       })
-
-      yield* Poller.run({ kind: "deliveries", round, wakeups })
     })
   )

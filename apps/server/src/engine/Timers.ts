@@ -58,7 +58,8 @@ export const layer: Layer.Layer<Timers, never, SqlClient.SqlClient> = Layer.effe
     // One worker does it at a time: the others would only wait for its locks. `watched` and `held` are as the statement
     // finds them, so there are as many held as are counted; then the lanes are locked, before the deliveries, as
     // everywhere. A delivery that was settled meanwhile is found to be so when it is updated. Where the counts changed
-    // meanwhile, there may be a lease that was not seen: the lane is looked at again soon.
+    // meanwhile, there may be a lease that was not seen: the lane is looked at again soon. Where as much was claimed as was
+    // let go of, they did not change; but what was claimed then runs out last.
     const makeReady = (now: number) => sql<{
       readonly retries: number
       readonly leases: number

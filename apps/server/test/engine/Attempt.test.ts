@@ -53,6 +53,7 @@ const base: Omit<Settlement, "status"> = {
   id: "wd_01kakd3zz0e5ksv2c8f4n6q9rt",
   organization_id: "org_01kakd3zz0e5ksv2c8f4n6q9rt",
   endpoint_id: endpointId,
+  event_id: "evt_01kakd3zz0e5ksv2c8f4n6q9rt",
   claims: 4,
   attempt_count: 1,
   last_attempted_at: nowText,

@@ -22,6 +22,7 @@ const settlement = (
   id: delivery.id,
   organization_id: delivery.organization_id,
   endpoint_id: delivery.endpoint_id,
+  event_id: delivery.event_id,
   claims: delivery.claims,
   status: "succeeded",
   attempt_count: delivery.attempt_count,
@@ -305,6 +306,46 @@ for (const database of databases) {
         for (const { id } of organizations) {
           assert.deepStrictEqual(yield* Plant.inFlight(id), { counted: {}, actual: {} })
         }
+      }))
+
+    test("settles what has ended, and claims in its places in the same statement", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { endpoints, id } = yield* Plant.backlog(25)
+        const other = yield* Plant.backlog(1)
+        const queue = yield* DeliveryQueue.DeliveryQueue
+        const options = { limit: 100, perOrganization: 10, leaseMs }
+        const lane = Effect.map(
+          sql<{ readonly at: string }>`SELECT ctid::text AS at FROM lanes WHERE organization_id = ${id}`,
+          ([row]) => row!.at
+        )
+
+        const first = yield* queue.claim(options)
+        assert.strictEqual(first.deliveries.length, 11)
+        const own = first.deliveries.filter((one) => one.organization_id === id)
+        const before = yield* lane
+        const second = yield* queue.claim({ ...options, settlements: own.slice(0, 4).map((one) => settlement(one)) })
+        assert.sameMembers(
+          [...second.settled],
+          own.slice(0, 4).map((one) => one.id)
+        )
+        assert.strictEqual(second.deliveries.length, 4)
+        assert.deepStrictEqual(second.heldBack, [id])
+        assert.deepStrictEqual(yield* Plant.inFlight(id), {
+          counted: { [endpoints[0]!]: 10 },
+          actual: { [endpoints[0]!]: 10 }
+        })
+        // As many were claimed as were let go of: nothing of the lane has changed.
+        assert.strictEqual(yield* lane, before)
+
+        const rest = [...first.deliveries, ...second.deliveries].filter((one) => !second.settled.includes(one.id))
+        const all = [...rest, ...own.slice(0, 4)].map((one) => settlement(one))
+        const third = yield* queue.claim({ ...options, limit: 3, settlements: all })
+        // Four of them had been settled before.
+        assert.strictEqual(third.settled.length, all.length - 4)
+        assert.strictEqual(third.deliveries.length, 3)
+        assert.deepStrictEqual((yield* Plant.inFlight(id)).counted, { [endpoints[0]!]: 3 })
+        assert.deepStrictEqual((yield* Plant.inFlight(other.id)).counted, {})
       }))
 
     test("does not let a worker that lost its lease write over its successor", () =>

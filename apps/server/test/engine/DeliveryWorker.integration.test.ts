@@ -146,7 +146,10 @@ for (const database of databases) {
             const failing = Layer.effect(
               DeliveryQueue.DeliveryQueue,
               Effect.map(DeliveryQueue.DeliveryQueue, ({ claim, settle }) => ({
-                claim,
+                claim: (options) =>
+                  Effect.suspend(() =>
+                    away && (options.settlements ?? []).length > 0 ? Effect.fail(outage) : claim(options)
+                  ),
                 settle: (settlements) => Effect.suspend(() => (away ? Effect.fail(outage) : settle(settlements)))
               }))
             ).pipe(Layer.provide(DeliveryQueue.layer))

@@ -1,13 +1,12 @@
 /** How fast a backlog is drained end to end: claimed, signed, sent, answered, settled. */
 import { type Database, environment, forget, makeTenants, plan } from "./database.ts"
 import { type Receiver, sleep, startServer, until } from "./processes.ts"
+import { fromFirstRequest, type Usage } from "./usage.ts"
 
-export interface Drained {
+export interface Drained extends Usage {
   readonly perSecond: number
   readonly duplicates: number
   readonly statementsPerDelivery: number
-  readonly workerCpuMs: number
-  readonly databaseCpuMs: number
   readonly rssMiB: number
 }
 
@@ -37,11 +36,11 @@ export const drain = async (
   await database.pool.query("CHECKPOINT")
   await receiver.reset()
   await database.statements()
-  const databaseCpu = await database.cpu()
 
   const processes = Array.from({ length: workers }, () =>
     startServer({ ...environment, ...settings, DATABASE_URL: database.url, GOVOICE_ROLE: "worker" })
   )
+  const usage = await fromFirstRequest(receiver, processes, database)
   const left = async (): Promise<number> => {
     const { rows } = await database.pool.query<{ n: number }>(
       "SELECT count(*)::int AS n FROM deliveries WHERE due_at IS NOT NULL"
@@ -54,8 +53,7 @@ export const drain = async (
   const settledAt = rows[0]!.settled
   const received = await receiver.report()
   const statements = await database.statements()
-  const databaseUsed = (await database.cpu()) - databaseCpu
-  const cpu = processes.reduce((sum, process) => sum + process.cpu(), 0)
+  const used = await usage(count)
   const rss = Math.max(...processes.map((process) => process.rss()))
   await Promise.all(processes.map((process) => process.stop()))
   await sleep(200)
@@ -65,8 +63,7 @@ export const drain = async (
     perSecond: Math.round(count / seconds),
     duplicates: received.count - received.distinct,
     statementsPerDelivery: statements / count,
-    workerCpuMs: (cpu * 1000) / count,
-    databaseCpuMs: (databaseUsed * 1000) / count,
+    ...used,
     rssMiB: rss
   }
 }

@@ -10,11 +10,10 @@ import { PgBoss } from "pg-boss"
 import { type Database, sampleBody } from "./database.ts"
 import type { Job } from "./peers/post.ts"
 import { type Receiver, sleep, startPeer, until, type Worker } from "./processes.ts"
+import { fromFirstRequest, type Usage } from "./usage.ts"
 
-export interface PeerDrained {
+export interface PeerDrained extends Usage {
   readonly perSecond: number
-  readonly workerCpuMs: number
-  readonly databaseCpuMs: number | undefined
   readonly statementsPerDelivery: number | undefined
 }
 
@@ -30,17 +29,15 @@ const chunks = <A>(all: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyA
 const run = async (receiver: Receiver, count: number, start: () => Worker, database?: Database) => {
   await receiver.reset()
   await database?.statements()
-  const databaseCpu = (await database?.cpu()) ?? 0
   const worker = start()
   try {
+    const usage = await fromFirstRequest(receiver, [worker], database)
     await until("the backlog of a peer", async () => (await receiver.count()) >= count, 180_000, 250)
     const { first, last } = await receiver.report()
     await sleep(500)
-    const used = database === undefined ? undefined : (await database.cpu()) - databaseCpu
     return {
       perSecond: Math.round((count * 1000) / (last - first)),
-      workerCpuMs: (worker.cpu() * 1000) / count,
-      databaseCpuMs: used === undefined ? undefined : (used * 1000) / count,
+      ...(await usage(count)),
       statementsPerDelivery: database === undefined ? undefined : (await database.statements()) / count
     }
   } finally {

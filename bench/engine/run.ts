@@ -7,6 +7,9 @@
  * on a million waiting rows and memory over a million deliveries, and takes about fifteen. Ends with 1 when a number of
  * the architecture is missed.
  *
+ * Rates are from the first receipt to the last, and processor time counts from the first request on, for everybody: what a
+ * process takes to start is left out. The backlog beside the peers is large enough for compiling not to matter much.
+ *
  * What it does not show: a network, TLS, and machines that do one thing. Postgres, the workers, the receiver and this
  * program share the processors, so rates are lower and latencies higher than apart; and the peers do less for each job:
  * no bound or turns among tenants, no look at the address, no record of the delivery.
@@ -53,7 +56,7 @@ try {
     for (const workers of [1, 2, 4]) {
       const drained = await drain(database, receiver, { count, workers })
       print(
-        `| ${workers} | ${whole(drained.perSecond)} | ${drained.statementsPerDelivery.toFixed(3)} | ${drained.workerCpuMs.toFixed(3)} | ${drained.databaseCpuMs.toFixed(3)} | ${drained.rssMiB} | ${drained.duplicates} |`
+        `| ${workers} | ${whole(drained.perSecond)} | ${drained.statementsPerDelivery.toFixed(3)} | ${drained.workerCpuMs.toFixed(3)} | ${drained.databaseCpuMs?.toFixed(3)} | ${drained.rssMiB} | ${drained.duplicates} |`
       )
       expect(`${workers} workers drain at least 2,500/s`, drained.perSecond >= 2500)
       expect("nothing comes twice", drained.duplicates === 0)
@@ -63,7 +66,7 @@ try {
   }
 
   if (wants("peers")) {
-    const peers = Math.min(count, 20_000)
+    const peers = 60_000
     print(
       `## The same POSTs from other queues (a backlog of ${whole(peers)}, one worker)`,
       "",

@@ -1,0 +1,32 @@
+/** What a delivery costs in processor time once deliveries flow: starting and loading are left out, for everybody. */
+import type { Database } from "./database.ts"
+import { type Receiver, until, type Worker } from "./processes.ts"
+
+export interface Usage {
+  readonly workerCpuMs: number
+  readonly databaseCpuMs: number | undefined
+}
+
+/** Waits for the first request, and gives back what says how much was used since, for each of so many deliveries. */
+export const fromFirstRequest = async (
+  receiver: Receiver,
+  workers: ReadonlyArray<Worker>,
+  database?: Database
+): Promise<(count: number) => Promise<Usage>> => {
+  const read = async () => ({
+    worker: workers.reduce((sum, worker) => sum + worker.cpu(), 0),
+    database: await database?.cpu()
+  })
+  await until("the first request", async () => (await receiver.count()) > 0, 60_000, 5)
+  const begun = await read()
+  const before = await receiver.count()
+  return async (count) => {
+    const ended = await read()
+    const each = (seconds: number) => (seconds * 1000) / (count - before)
+    return {
+      workerCpuMs: each(ended.worker - begun.worker),
+      databaseCpuMs:
+        ended.database === undefined || begun.database === undefined ? undefined : each(ended.database - begun.database)
+    }
+  }
+}

@@ -157,7 +157,7 @@ export const createVerifier = ({
       return { id, timestamp: new Date(time), event }
     }
     const matches = keys.map((key) => key(timestamp, raw, signatures))
-    return node ? open(matches) : Promise.all(matches).then(open)
+    return node ? open(matches) : Promise.all(matches as ReadonlyArray<Promise<unknown>>).then(open)
   }
 
   return {

@@ -190,6 +190,23 @@ describe("what is there in two ways", () => {
     }
   })
 
+  it.each([
+    "+012345-01-01T00:00Z",
+    "-000001-01-01T00:00Z",
+    "+012345-01-01T00:00:00Z",
+    "2026-11-20T10:00Z",
+    "2026-11-20Z"
+  ])("refuses %s, which Date.parse takes", (timestamp) => {
+    assert.isNotNaN(Date.parse(timestamp))
+    const headers = { "gov-event-id": "evt_1", "gov-signature": `v1=${"0a".repeat(32)}`, "gov-timestamp": timestamp }
+    for (const way of [fast, compact]) {
+      assert.strictEqual(
+        outcome(() => way.readHeaders(headers)),
+        "malformed_timestamp: gov-timestamp"
+      )
+    }
+  })
+
   it("signs, and finds signatures, in the same way", () => {
     const printable = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index))
     fc.assert(

@@ -38,7 +38,7 @@ export interface NodeCrypto {
   /** Since Node 20.12. */
   readonly hash?: (algorithm: "sha256", data: string | Uint8Array, encoding: "latin1" | "hex") => string
   createHmac(algorithm: "sha256", secret: string): Digest
-  timingSafeEqual(left: Uint8Array, right: Uint8Array): boolean
+  readonly timingSafeEqual: (left: Uint8Array, right: Uint8Array) => boolean
 }
 
 /**

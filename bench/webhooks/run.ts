@@ -19,10 +19,10 @@
  * event there is to parse, the closer together are all who give it, and at 1 KiB of many small members the floor itself
  * is less than twice as fast as stripe. Those ratios are in the report too, and nothing depends on them.
  *
- * **What came out**: on Node 24.21 and an AMD EPYC, every target was met, in three runs. At 1 KiB of ASCII `verifySync` is
- * 1.1 times as fast as the floor, whose createHmac costs more than its two hashes; verification alone is 1.5 to 1.6 times
- * as fast as octokit, 2.1 to 2.3 times as fast as stripe, and 6.0 to 6.5 times as fast as standardwebhooks. From 32 KiB on
- * both sides call createHmac, and the ratio to the floor is 0.98 to 1.01.
+ * **What came out**: on Node 24.21 and an AMD EPYC, every target was met, in three runs. At 1 KiB of ASCII `verifySync`
+ * is 1.1 times as fast as the floor, whose createHmac costs more than its two hashes; verification alone is 1.5 to 1.6
+ * times as fast as octokit, 2.1 to 2.3 times as fast as stripe, and 6.0 to 6.5 times as fast as standardwebhooks. From
+ * 32 KiB on both sides call createHmac, and the ratio to the floor is 0.98 to 1.01.
  */
 import { execFileSync } from "node:child_process"
 import { cpus } from "node:os"

@@ -19,8 +19,8 @@ import { Wakeups } from "./Wakeups.ts"
 const claimAtMost = 200
 const settleAtMost = 500
 
-// What a statement costs depends more on how many organizations it touches than on how much it brings of each. So they are
-// this far apart, unless enough has gathered for the next.
+// What a claim costs depends more on how many organizations it touches than on how much it takes of each. So the statement
+// after one that brought something is this far behind it, unless enough has gathered.
 const paceMs = 4
 const enough = 100
 
@@ -70,7 +70,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
 
       const hasEnough = () => (hungry ? free() : ended.length) >= Math.min(enough, workerConcurrency / 2)
       const gathered = yield* Latch.make(false)
-      let spokenAt = -paceMs
+      let claimedAt = -paceMs
 
       const afterWriting = Effect.fnUntraced(function* (
         settlements: ReadonlyArray<Settlement>,
@@ -137,7 +137,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
         )
 
       const gather = Effect.suspend(() => {
-        const pause = spokenAt + paceMs - performance.now()
+        const pause = claimedAt + paceMs - performance.now()
         if (pause <= 0 || hasEnough()) return Effect.void
         gathered.closeUnsafe()
         return Effect.asVoid(Effect.timeoutOption(gathered.await, Duration.millis(pause)))
@@ -173,7 +173,14 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
         heldBack = new Set(behind)
         attempting += deliveries.length
         EngineMetrics.inFlight.modifyUnsafe(deliveries.length, context)
-        for (const delivery of deliveries) yield* FiberSet.run(attempts, deliver(delivery))
+        // The next statement is on its way before these are sent, so that the database works meanwhile.
+        yield* FiberSet.run(
+          attempts,
+          Effect.andThen(
+            Effect.yieldNow,
+            Effect.forEach(deliveries, (delivery) => FiberSet.run(attempts, deliver(delivery)), { discard: true })
+          )
+        )
         return { claimed: deliveries.length, settled }
       })
 
@@ -191,12 +198,12 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
           Effect.onError(() => setApart(settlements)),
           Effect.result
         )
-        spokenAt = performance.now()
         if (Result.isFailure(spoken)) {
           if (settlements.length === 0) return yield* Effect.fail(spoken.failure)
           return limit > 0 ? "again" : { restUntil: elapseAt }
         }
         const { claimed, settled } = spoken.success
+        if (claimed > 0) claimedAt = performance.now()
         yield* afterWriting(settlements, new Set(settled))
         if (limit > 0 && hungry && claimed === 0) return "soon"
         return hungry && free() > 0 ? "again" : { restUntil: elapseAt }

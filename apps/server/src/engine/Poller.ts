@@ -55,7 +55,7 @@ export const run = (options: {
   const rest = Effect.fnUntraced(function* (round: Round) {
     if (round === "again" || round === "soon") {
       woken = true
-      return yield* round === "again" ? Effect.yieldNow : Effect.sleep(soonMs)
+      return round === "again" ? undefined : yield* Effect.sleep(soonMs)
     }
     const now = yield* Clock.currentTimeMillis
     woken = yield* options.wakeups.wait(options.kind, Math.min(round.restUntil - now, sweepMs))

@@ -146,7 +146,8 @@ export const createVerifier = ({
       "gov-timestamp"
     )
     const open = (matches: ReadonlyArray<unknown>): VerifiedWebhook => {
-      check(matches.some(Boolean), "no_match")
+      // Not merely truthy, as a promise is.
+      check(matches.includes(true), "no_match")
       let event: WebhookEvent | undefined
       try {
         event = JSON.parse(decode(raw)) as WebhookEvent

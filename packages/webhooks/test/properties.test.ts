@@ -123,6 +123,17 @@ describe("verification", () => {
     )
   })
 
+  it("takes no promise of an answer for one, where node:crypto goes away while a verifier is made", () => {
+    const timestamp = "2026-11-20T10:00:00.000Z"
+    const options = { secret: "whsec_x", now: () => Date.parse(timestamp) }
+    const node = process.getBuiltinModule("node:crypto")
+    vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined).mockReturnValueOnce(node)
+    const verifier = createVerifier(options)
+    vi.restoreAllMocks()
+    const code = outcome(() => verifier.verifySync('{"id":"evt_1"}', headersOf("evt_1", timestamp, "0".repeat(64))))
+    assert.strictEqual(code, "no_match")
+  })
+
   it("refuses every webhook of which one bit is changed, wherever", () => {
     const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
     const timestamp = "2026-11-20T10:00:00.000Z"

@@ -11,7 +11,11 @@ declare const TextDecoder: new () => { decode(bytes: Uint8Array): string }
 export const makeNodeKey =
   (node: NodeCrypto, secret: string): NodeKey =>
   (timestamp, body, signatures) => {
-    const mac = node.createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")
+    const mac = node
+      .createHmac("sha256", secret)
+      .update(timestamp + ".")
+      .update(body)
+      .digest("hex")
     return signatures?.some((entry) => node.timingSafeEqual(encoder.encode(mac), encoder.encode(entry))) ?? mac
   }
 

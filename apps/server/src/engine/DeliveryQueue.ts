@@ -172,6 +172,9 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
     //
     // Rows are passed on with what later steps need of them, down to where they lie: every join would be a loop. A lane of
     // which as much was claimed as was let go of stays as it is.
+    //
+    // `place <= limit` tells the planner that few are due. Without it, a plan that was made while the table was empty finds
+    // the rows to claim by reading all that are ready.
     const settleAndClaim = (
       settlements: ReadonlyArray<Settlement>,
       after: string,
@@ -283,7 +286,7 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         ) AS ranked
       ), due AS MATERIALIZED (
         SELECT place_on_disk, due_at, taken_over, last_attempted_at FROM dealt
-        WHERE allowed ORDER BY place, position LIMIT ${limit}::int
+        WHERE allowed AND place <= ${limit}::int ORDER BY place, position LIMIT ${limit}::int
       ), claimed AS (
         UPDATE deliveries SET
           status            = 'delivering',

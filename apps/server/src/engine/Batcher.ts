@@ -6,9 +6,10 @@
  *
  * @since 0.1.0
  */
-import { Duration, Effect, Latch, Result, Schedule, type Scope } from "effect"
+import { Duration, Effect, Result, Schedule, type Scope } from "effect"
 import { SqlError } from "effect/sql"
 import * as Patience from "../database/Patience.ts"
+import * as Together from "../store/Together.ts"
 import * as Refusal from "./Refusal.ts"
 
 const atMost = 500
@@ -90,35 +91,4 @@ export const patiently = <Entry, Answer>(
 export const make = <Entry, Answer>(
   options: Writing<Entry, Answer>
 ): Effect.Effect<(entry: Entry) => Effect.Effect<Answer | undefined>, never, Scope.Scope> =>
-  Effect.gen(function* () {
-    interface Pending {
-      readonly entry: Entry
-      readonly resume: (answer: Effect.Effect<Answer | undefined>) => void
-    }
-    let waiting: Array<Pending> = []
-    const some = yield* Latch.make(false)
-    const write = patiently(options)
-
-    const next = Effect.suspend(() => {
-      const batch = waiting.slice(0, atMost)
-      waiting = waiting.slice(atMost)
-      if (waiting.length === 0) some.closeUnsafe()
-      return Effect.map(write(batch.map(({ entry }) => entry)), (answers) =>
-        batch.forEach(({ resume }, index) => resume(Effect.succeed(answers[index])))
-      )
-    })
-
-    yield* some.await.pipe(
-      // What else ends in this turn of the event loop comes along.
-      Effect.andThen(Effect.yieldNow),
-      Effect.andThen(next),
-      Effect.forever,
-      Effect.forkScoped
-    )
-
-    return (entry) =>
-      Effect.callback<Answer | undefined>((resume) => {
-        waiting.push({ entry, resume })
-        some.openUnsafe()
-      })
-  })
+  Together.make({ write: patiently(options), isShared: () => true, atOnce: 1, atMost })

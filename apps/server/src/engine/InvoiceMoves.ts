@@ -1,5 +1,5 @@
 /**
- * What an answer of a gateway makes of an invoice, as the state machine has it.
+ * What a gateway is told of an invoice, and what its answer makes of it, as the state machine has it.
  *
  * Pure: the time and the randomness of waits are arguments.
  *
@@ -7,7 +7,7 @@
  */
 import { type Invoice, InvoiceState, RetrySchedule } from "@govoice/core"
 import { Result } from "effect"
-import type { Receipt, Submission, Verdict } from "../gateway/InvoiceGateway.ts"
+import type { GatewayInvoice, Receipt, Submission, Verdict } from "../gateway/InvoiceGateway.ts"
 import type { ClaimedInvoice, Move } from "./InvoiceQueue.ts"
 
 /**
@@ -20,6 +20,24 @@ export interface Moment {
   readonly now: number
   readonly random: number
 }
+
+/**
+ * What a gateway is told of an invoice.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const toGatewayInvoice = (invoice: ClaimedInvoice): GatewayInvoice => ({
+  id: invoice.id,
+  organizationId: invoice.organization_id,
+  mode: invoice.mode,
+  scenario: invoice.scenario,
+  invoiceXml: invoice.xml,
+  createdAt: invoice.created_at.getTime(),
+  attempt: invoice.attempt_count,
+  interrupted: invoice.taken_over,
+  reference: invoice.reference
+})
 
 // How soon a gateway is asked again for a verdict or a receipt when it failed and did not say.
 const askAgainMs = 30_000

@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import { Clock, Duration, Effect, FiberSet, Layer, Metric, Random } from "effect"
-import { type GatewayInvoice, type InvoiceGateway, InvoiceGateways } from "../gateway/InvoiceGateway.ts"
+import { type InvoiceGateway, InvoiceGateways } from "../gateway/InvoiceGateway.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as Trace from "../observability/Trace.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -21,22 +21,10 @@ const concurrency = 50
 // What a stop waits for gateways to answer.
 const stopWithinMs = 4000
 
-const toGatewayInvoice = (invoice: ClaimedInvoice): GatewayInvoice => ({
-  id: invoice.id,
-  organizationId: invoice.organization_id,
-  mode: invoice.mode,
-  scenario: invoice.scenario,
-  invoiceXml: invoice.xml,
-  createdAt: invoice.created_at.getTime(),
-  attempt: invoice.attempt_count,
-  interrupted: invoice.taken_over,
-  reference: invoice.reference
-})
-
 const moment = Effect.all({ now: Clock.currentTimeMillis, random: Random.next })
 
 const ask = (gateway: InvoiceGateway, invoice: ClaimedInvoice): Effect.Effect<Move> => {
-  const told = toGatewayInvoice(invoice)
+  const told = InvoiceMoves.toGatewayInvoice(invoice)
   switch (invoice.status) {
     case "submitted":
       return Effect.zipWith(gateway.poll(told), moment, (answer, at) => InvoiceMoves.afterPoll(invoice, answer, at))

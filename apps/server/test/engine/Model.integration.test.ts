@@ -195,17 +195,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
           submitted.find(({ id }) => id === invoice.id)!.lost += 1
           continue
         }
-        const told = {
-          id: invoice.id,
-          organizationId: invoice.organization_id,
-          mode: invoice.mode,
-          scenario: invoice.scenario,
-          invoiceXml: invoice.xml,
-          createdAt: invoice.created_at.getTime(),
-          attempt: invoice.attempt_count,
-          interrupted: invoice.taken_over,
-          reference: invoice.reference
-        }
+        const told = InvoiceMoves.toGatewayInvoice(invoice)
         const moment = { now: yield* Clock.currentTimeMillis, random: 0.5 }
         const move =
           invoice.status === "submitted"

@@ -15,6 +15,7 @@ import * as Timers from "../../src/engine/Timers.ts"
 import * as QueueGauges from "../../src/observability/QueueGauges.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import { type Explained, explain } from "./support/Explained.ts"
+import * as Plant from "./support/Plant.ts"
 import * as TestSettings from "./support/TestSettings.ts"
 import * as Migrations from "../../src/database/Migrations.ts"
 
@@ -200,5 +201,34 @@ describe("Plans", () => {
         }
       }),
     { timeout: 400_000 }
+  )
+
+  // Nothing has told the planner by then that the table is no longer empty.
+  it.live("of a claim, kept from when nothing waited, reads few of ten thousand", () =>
+    withDatabase(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* DeliveryQueue.DeliveryQueue
+        const rowsRead = Effect.map(
+          sql<{ readonly n: number }>`
+            SELECT coalesce(idx_tup_fetch, 0)::int AS n FROM pg_stat_xact_user_tables WHERE relname = 'deliveries'
+          `,
+          (rows) => rows[0]!.n
+        )
+        // One transaction, so that all of it is done by the connection that keeps the plan.
+        const read = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            const options = { limit: 10, perOrganization: 10, leaseMs }
+            yield* queue.claim(options)
+            yield* Plant.backlog(10_000)
+            const before = yield* rowsRead
+            const { deliveries } = yield* queue.claim(options)
+            assert.strictEqual(deliveries.length, 10)
+            return (yield* rowsRead) - before
+          })
+        )
+        assert.isBelow(read, 200)
+      })
+    )
   )
 })

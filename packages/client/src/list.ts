@@ -44,7 +44,7 @@ export interface List<A> extends AsyncIterable<A> {
  * Makes a list of a path. It takes the session, an identifier for each `*` in the path, and the filters with the bounds
  * of a call.
  */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its signature is written beside its path
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- no argument tells the signature: it is written where the path is
 export const list = <F>(path: string, kind: Kind): F =>
   ((session: ControlPlaneConnection, ...rest: Array<unknown>): List<unknown> => {
     const filled = fill(path, rest)

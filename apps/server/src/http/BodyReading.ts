@@ -65,7 +65,7 @@ export const layer: Layer.Layer<Validation.BodyReading> = Layer.sync(Validation.
     if (encoding.toLowerCase() !== "identity") {
       return yield* Problems.fail("unsupported_media_type", { message: "The request body must not be compressed." })
     }
-    // In chunks, it may be as large as any.
+    // Sent in chunks, it says no length, and may come to the most that is allowed.
     const mostBytes = length === undefined ? maxBytes : Number(length)
     if (mostBytes > maxBytes) return yield* Problems.fail("request_too_large")
 

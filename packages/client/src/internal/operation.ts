@@ -20,14 +20,14 @@ interface Way {
 }
 
 /** Makes an operation that sends nothing but its path. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its signature is written beside its path
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- no argument tells the signature: it is written where the path is
 export const withoutBody = <F>(path: string, answer: Answer = "", method: Method = "GET"): F =>
   ((way: Way, ...rest: Array<unknown>) =>
     // The identifiers are taken off first.
     way["~send"](method, fill(path, rest), answer, rest[0] as CallOptions)) as F
 
 /** Makes an operation that sends a body; a body that is left out is an empty one. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- its signature is written beside its path
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- no argument tells the signature: it is written where the path is
 export const withBody = <F>(method: Method, path: string, answer: Answer = ""): F =>
   ((way: Way, ...rest: Array<unknown>) =>
     way["~send"](method, fill(path, rest), answer, rest[1] as CallOptions, jsonParts({ ...(rest[0] as {}) }))) as F

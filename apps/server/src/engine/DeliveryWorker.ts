@@ -52,12 +52,12 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
       const { leaseMs, tenantConcurrency, webhooks, workerConcurrency } = yield* Settings
       const context = yield* Effect.context()
 
-      const attempts = yield* FiberSet.make<void>()
       const apart = yield* FiberSet.make<void>()
       const ended: Array<Settlement> = []
       let attempting = 0
       let unwritten = 0
-      const allWritten = yield* Latch.make(true)
+      const allDone = yield* Latch.make(true)
+      const openIfDone = () => void (attempting + unwritten === 0 && allDone.openUnsafe())
 
       const free = () => workerConcurrency - Math.max(attempting, attempting + unwritten - workerConcurrency)
 
@@ -77,7 +77,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
         written: ReadonlySet<string>
       ) {
         unwritten -= settlements.length
-        if (unwritten === 0) allWritten.openUnsafe()
+        openIfDone()
         for (const { event_id, id, next_retry_at, status } of settlements) {
           if (next_retry_at !== null) elapseAt = Math.min(elapseAt, Date.parse(next_retry_at))
           if (written.has(id)) {
@@ -119,9 +119,9 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
         EngineMetrics.inFlight.modifyUnsafe(-1, context)
         if (settlement !== undefined) {
           unwritten += 1
-          allWritten.closeUnsafe()
           ended.push(settlement)
         }
+        openIfDone()
         if (hasEnough()) gathered.openUnsafe()
         return ended.length <= 1 ? wakeups.nudge("deliveries") : Effect.void
       }
@@ -134,6 +134,17 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
             )
           ),
           Effect.flatMap(leave)
+        )
+
+      // The next statement is on its way before these are sent, so that the database works meanwhile. Attempts are in no set:
+      // they are counted, and the dispatcher ends each within its deadline. A set that is filled and emptied all the time
+      // keeps what was in it alive until the next full collection.
+      const deliverAll = (deliveries: ReadonlyArray<ClaimedDelivery>) =>
+        Effect.andThen(
+          Effect.yieldNow,
+          Effect.forEach(deliveries, (delivery) => Effect.forkDetach(deliver(delivery), { startImmediately: true }), {
+            discard: true
+          })
         )
 
       const gather = Effect.suspend(() => {
@@ -171,16 +182,12 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
         } = yield* EngineMetrics.timed(EngineMetrics.claimSeconds("deliveries"), claim)
         hungry = more
         heldBack = new Set(behind)
-        attempting += deliveries.length
-        EngineMetrics.inFlight.modifyUnsafe(deliveries.length, context)
-        // The next statement is on its way before these are sent, so that the database works meanwhile.
-        yield* FiberSet.run(
-          attempts,
-          Effect.andThen(
-            Effect.yieldNow,
-            Effect.forEach(deliveries, (delivery) => FiberSet.run(attempts, deliver(delivery)), { discard: true })
-          )
-        )
+        if (deliveries.length > 0) {
+          attempting += deliveries.length
+          allDone.closeUnsafe()
+          EngineMetrics.inFlight.modifyUnsafe(deliveries.length, context)
+          yield* Effect.forkDetach(deliverAll(deliveries))
+        }
         return { claimed: deliveries.length, settled }
       })
 
@@ -216,8 +223,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
       yield* Effect.addFinalizer(() => {
         stopping = true
         const spoken = speaking.withPermit(Effect.void)
-        return Effect.andThen(spoken, FiberSet.awaitEmpty(attempts)).pipe(
-          Effect.andThen(allWritten.await),
+        return Effect.andThen(spoken, allDone.await).pipe(
           Effect.timeoutOption(Duration.millis(webhooks.timeoutMs + settleWithinMs))
         )
       })

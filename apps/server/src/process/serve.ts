@@ -7,6 +7,7 @@ import { Effect, Layer } from "effect"
 import * as Server from "../Server.ts"
 import { InvalidSettings, read, type SettingsShape, unknownNames } from "../settings/Settings.ts"
 import { banner } from "./banner.ts"
+import { beginYoung } from "./garbage.ts"
 import * as logging from "./logging.ts"
 import { runMain } from "./runMain.ts"
 import { inWords } from "./StartFailure.ts"
@@ -37,6 +38,7 @@ const warnOfUnknown = (environment: Environment) =>
  * @since 0.1.0
  */
 export const serve = (environment: Environment): void => {
+  beginYoung()
   const settings = readOrExit(environment)
 
   const started = Layer.effectDiscard(

@@ -13,6 +13,7 @@ import { codeOf, PeerAddressError, ProtocolError, reasonOf } from "./classify.ts
 import type { Connection } from "./connection.ts"
 import { diagnose, type Moments, observe } from "./diagnostics.ts"
 import type { Engine } from "./engine.ts"
+import { Entry } from "./list.ts"
 import type { Answer } from "./lookups.ts"
 import type { Prepared } from "./request.ts"
 import type { Target } from "./target.ts"
@@ -42,6 +43,8 @@ export type ResponseHeaders = Readonly<Record<string, string | Array<string> | u
 export class Attempt {
   readonly url: UrlTarget
   readonly dispatchOptions: Dispatcher.DispatchOptions & { readonly headers: Array<string> }
+  readonly underWay = new Entry<Attempt>(this)
+  readonly waiting = new Entry<Attempt>(this)
   connection: Connection | undefined
   waitsFor: Target | undefined
   readonly #engine: Engine

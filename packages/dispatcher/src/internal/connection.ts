@@ -10,6 +10,7 @@ import { Client, type Dispatcher } from "undici"
 import type { Attempt, ResponseHeaders } from "./attempt.ts"
 import { ProtocolError } from "./classify.ts"
 import { headersAsGiven } from "./headersAsGiven.ts"
+import { Entry } from "./list.ts"
 import { open } from "./socket.ts"
 import type { Target } from "./target.ts"
 
@@ -30,6 +31,8 @@ const maxAgeMs = 300_000
 
 export class Connection implements Dispatcher.DispatchHandler {
   readonly target: Target
+  readonly ofTarget = new Entry<Connection>(this)
+  readonly receiving = new Entry<Connection>(this)
   attempt: Attempt | undefined
   readonly #client: Client
   readonly #openedAt = performance.now()

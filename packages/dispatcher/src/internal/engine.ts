@@ -14,6 +14,7 @@ import { Attempt, type Observer } from "./attempt.ts"
 import type { Connection } from "./connection.ts"
 import { diagnose, observe } from "./diagnostics.ts"
 import { Instruments } from "./instruments.ts"
+import { List } from "./list.ts"
 import { Lookups } from "./lookups.ts"
 import { compile } from "./policy.ts"
 import { isDeadline, prepare } from "./request.ts"
@@ -37,9 +38,9 @@ export class Engine {
   readonly #options: DispatcherOptions
   readonly #deadlineMs: number
   readonly #targets: Targets
-  readonly #attempts = new Set<Attempt>()
+  readonly #attempts = new List<Attempt>()
   /** Connections that wait for a response head or discard a body. */
-  readonly #receiving = new Set<Connection>()
+  readonly #receiving = new List<Connection>()
   #checks: NodeJS.Timeout | undefined
   #closed: Promise<void> | undefined
   #onDrained: (() => void) | undefined
@@ -73,7 +74,7 @@ export class Engine {
       return () => {}
     }
     const attempt = new Attempt(this, url, prepared, observer)
-    this.#attempts.add(attempt)
+    this.#attempts.add(attempt.underWay)
     this.instruments.move("attempts", 1)
     attempt.start()
     return () => attempt.cancel()
@@ -96,7 +97,7 @@ export class Engine {
   }
 
   ended(attempt: Attempt, report: () => AttemptDiagnostics): void {
-    if (this.#attempts.delete(attempt)) this.instruments.move("attempts", -1)
+    if (this.#attempts.delete(attempt.underWay)) this.instruments.move("attempts", -1)
     this.#report(report)
     if (this.#attempts.size === 0) this.#onDrained?.()
   }
@@ -131,13 +132,13 @@ export class Engine {
   }
 
   receives(connection: Connection): void {
-    this.#receiving.add(connection)
+    this.#receiving.add(connection.receiving)
     // The sockets keep the process alive while there is a reason to.
     this.#checks ??= setInterval(() => this.#check(), checkMs).unref()
   }
 
   idles(connection: Connection): void {
-    this.#receiving.delete(connection)
+    this.#receiving.delete(connection.receiving)
   }
 
   #check(): void {

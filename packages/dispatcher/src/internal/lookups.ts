@@ -47,7 +47,8 @@ export class Lookups {
   readonly #resolve: Resolve
   readonly #policy: Policy
   readonly #instruments: Instruments
-  readonly #lookups = new Map<string, Lookup>()
+  /** Not a `Map`, whose tables would keep those that waited for them: see `List`. */
+  readonly #lookups: Record<string, Lookup | undefined> = Object.create(null) as Record<string, never>
 
   constructor(resolve: Resolve, policy: Policy, instruments: Instruments) {
     this.#resolve = resolve
@@ -57,7 +58,7 @@ export class Lookups {
 
   /** Calls `waiter` with the answer, never before this returns. The result leaves without one. */
   join(hostname: string, waiter: Waiter): () => void {
-    const current = this.#lookups.get(hostname)
+    const current = this.#lookups[hostname]
     const lookup =
       current === undefined || performance.now() - current.startedAt > maxAgeMs ? this.#begin(hostname) : current
     lookup.waiters.add(waiter)
@@ -68,7 +69,7 @@ export class Lookups {
 
   #begin(hostname: string): Lookup {
     const lookup = new Lookup()
-    this.#lookups.set(hostname, lookup)
+    this.#lookups[hostname] = lookup
     this.#instruments.move("lookups", 1)
     const settle = (answer: Answer) => {
       if (lookup.ended) return
@@ -93,7 +94,7 @@ export class Lookups {
     if (lookup.ended) return
     lookup.end()
     this.#instruments.move("lookups", -1)
-    if (this.#lookups.get(hostname) === lookup) this.#lookups.delete(hostname)
+    if (this.#lookups[hostname] === lookup) delete this.#lookups[hostname]
   }
 }
 

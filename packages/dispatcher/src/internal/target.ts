@@ -7,9 +7,11 @@
 import type { Attempt } from "./attempt.ts"
 import { Connection } from "./connection.ts"
 import type { Engine } from "./engine.ts"
+import { Entry, List } from "./list.ts"
 
 export class Target {
   readonly engine: Engine
+  readonly kept = new Entry<Target>(this)
   readonly key: string
   readonly secure: boolean
   readonly hostname: string
@@ -18,9 +20,9 @@ export class Target {
   readonly address: string
   /** The TLS session to resume. Names share none, since a resumed session is not checked against a name again. */
   session: Buffer | undefined
-  readonly connections = new Set<Connection>()
+  readonly connections = new List<Connection>()
   /** Attempts that wait for a connection, in the order they came. */
-  readonly waiters = new Set<Attempt>()
+  readonly waiters = new List<Attempt>()
   /** Idle connections, the one used last at the end. */
   readonly #idle: Array<Connection> = []
 
@@ -56,7 +58,7 @@ export class Target {
   take(attempt: Attempt): void {
     // Whoever waits came first, even if a connection is free by now.
     if (this.waiters.size > 0 || !this.#run(attempt)) {
-      this.waiters.add(attempt)
+      this.waiters.add(attempt.waiting)
       attempt.waitsFor = this
       this.engine.instruments.move("waiting", 1)
     }
@@ -72,7 +74,7 @@ export class Target {
 
   leave(attempt: Attempt): void {
     attempt.waitsFor = undefined
-    if (this.waiters.delete(attempt)) this.engine.instruments.move("waiting", -1)
+    if (this.waiters.delete(attempt.waiting)) this.engine.instruments.move("waiting", -1)
   }
 
   /** Takes back a connection whose response was read to its end. */
@@ -87,7 +89,7 @@ export class Target {
 
   /** Forgets a connection that was closed. */
   remove(connection: Connection): void {
-    if (this.connections.delete(connection)) this.engine.instruments.move("connections", -1)
+    if (this.connections.delete(connection.ofTarget)) this.engine.instruments.move("connections", -1)
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
     if (this.waiters.size > 0) this.#serve()
@@ -107,8 +109,8 @@ export class Target {
   #serve(): void {
     if (this.waiters.size === 0) return
     queueMicrotask(() => {
-      for (const attempt of this.waiters) {
-        if (!this.#hasFree) return
+      for (let { first } = this.waiters; first !== undefined && this.#hasFree; { first } = this.waiters) {
+        const attempt = first
         this.leave(attempt)
         attempt.onTurn(() => this.#run(attempt))
       }
@@ -128,7 +130,7 @@ export class Target {
     // It was forgotten if the last connection it had has just turned out to be of no use.
     this.engine.use(this)
     const connection = new Connection(this)
-    this.connections.add(connection)
+    this.connections.add(connection.ofTarget)
     this.engine.instruments.move("connections", 1)
     return connection
   }

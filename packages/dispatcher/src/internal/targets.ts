@@ -1,13 +1,15 @@
 /** The targets that have connections, or a TLS session to resume, and which of them an attempt goes to. */
 import type { Attempt } from "./attempt.ts"
 import type { Engine } from "./engine.ts"
+import { List } from "./list.ts"
 import { Target } from "./target.ts"
 
 export class Targets {
   readonly #engine: Engine
   readonly #max: number
+  readonly #byKey = new Map<string, Target>()
   /** The one that was used last is at the end. */
-  readonly #targets = new Map<string, Target>()
+  readonly #kept = new List<Target>()
 
   constructor(engine: Engine, max: number) {
     this.#engine = engine
@@ -15,7 +17,7 @@ export class Targets {
   }
 
   get crowded(): boolean {
-    return this.#targets.size > this.#max
+    return this.#kept.size > this.#max
   }
 
   /**
@@ -27,7 +29,7 @@ export class Targets {
     let best = -1
     for (const address of addresses) {
       const key = `${attempt.url.origin} ${address}`
-      const target = this.#targets.get(key)
+      const target = this.#byKey.get(key)
       const score = target === undefined ? 1 : scoreOf(target)
       if (score <= best) continue
       best = score
@@ -41,16 +43,17 @@ export class Targets {
 
   /** Keeps a target, as the one that was used last. */
   use(target: Target): void {
-    const known = this.#targets.delete(target.key)
-    this.#targets.set(target.key, target)
+    const known = target.kept.list !== undefined
+    this.#kept.add(target.kept)
     if (known) return
+    this.#byKey.set(target.key, target)
     this.#engine.instruments.move("targets", 1)
     this.#evict(target)
   }
 
   /** Drops those that were not used for longest, until there are as many as are kept. Those in use end by themselves. */
   #evict(newest: Target): void {
-    for (const target of this.#targets.values()) {
+    for (const target of this.#kept) {
       if (!this.crowded) return
       if (target === newest || !target.quiet) continue
       target.close()
@@ -59,14 +62,14 @@ export class Targets {
   }
 
   forget(target: Target): void {
-    if (this.#targets.get(target.key) !== target) return
-    this.#targets.delete(target.key)
+    if (!this.#kept.delete(target.kept)) return
+    if (this.#byKey.get(target.key) === target) this.#byKey.delete(target.key)
     this.#engine.instruments.move("targets", -1)
   }
 
   /** Closes every connection. */
   close(): void {
-    for (const target of this.#targets.values()) {
+    for (const target of this.#kept) {
       target.close()
       this.forget(target)
     }

@@ -15,7 +15,7 @@
  */
 import type { DeliveryState, Ids, InvoiceEvent } from "@govoice/core"
 import { PgTypes } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Ref, Result } from "effect"
+import { Clock, Context, Effect, Layer, Result } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { textArray } from "../store/TextArray.ts"
 
@@ -91,7 +91,13 @@ export interface Settlement {
 }
 
 /**
- * How much to claim. `settlements` are none where nothing is said.
+ * How much to claim. Where nothing is said, `settlements` are none and `resume` is false.
+ *
+ * **Details**
+ *
+ * Until vacuum has been there, what was settled leaves entries behind at the front of the index, and a claim passes them at
+ * every endpoint. One that resumes begins behind them, so a backlog drains as fast at its end as at its beginning. It does
+ * not see what is due earlier and became ready since, such as a retry, or what a lost worker held.
  *
  * @category models
  * @since 0.1.0
@@ -100,6 +106,8 @@ export interface ClaimOptions {
   readonly limit: number
   readonly perOrganization: number
   readonly leaseMs: number
+  /** Whether to begin at each endpoint with what the claim before saw of it. */
+  readonly resume?: boolean
   readonly settlements?: ReadonlyArray<Settlement>
 }
 
@@ -121,8 +129,15 @@ export class DeliveryQueue extends Context.Service<
   }
 >()("@govoice/server/engine/DeliveryQueue") {}
 
-// Before the first endpoint.
+// Before the first endpoint, and behind the last.
 const start = ""
+const end = "~"
+
+// An endpoint of which more was seen than was taken, and since when the oldest of it was due.
+type Mark = readonly [organization: string, endpoint: string, since: string]
+
+// They are sorted and sent with every claim.
+const marksAtMost = 1000
 
 interface Walk {
   readonly visited: number
@@ -130,6 +145,7 @@ interface Walk {
   readonly passedOver: boolean
   readonly cutShort: boolean
   readonly heldBack: ReadonlyArray<Ids.OrganizationId>
+  readonly left: ReadonlyArray<Mark>
   readonly settled: ReadonlyArray<Ids.DeliveryId>
 }
 
@@ -155,7 +171,8 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
   DeliveryQueue,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const lastServed = yield* Ref.make(start)
+    let lastServed = start
+    let marks: ReadonlyArray<Mark> = []
 
     // Everything that a worker has to say to the database, in one statement and one commit: it lets go of `settlements`,
     // and claims up to `limit`, which may be none.
@@ -163,12 +180,14 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
     // `settling` locks the lanes of what is let go of, in order, so that two workers wait for each other instead of blocking
     // each other. Only then does the claim lock others, and waits for none of them. What became `freed` counts as free.
     //
-    // `turn` walks the endpoints that have something to claim, one index look-up each. `lane` locks the lanes of their
+    // `turn` walks the endpoints that have something to claim, one index look-up each. Where there is a mark it looks only
+    // between it and the endpoint before, and takes the mark for what it stands for. `lane` locks the lanes of their
     // organizations; a row that is locked is read as it is now, not as it was when the statement began. `candidate` looks
     // at the oldest of each endpoint; `dealt` deals them out one by one, always to the endpoint that has the least in
     // flight; `due` takes the first of every organization, then the second. What was settled lately leaves entries behind
     // in the index, which only the walk has to pass: it says where the oldest is. A delivery that somebody else claimed since
-    // the statement began is found to be held when it is updated.
+    // the statement began is found to be held when it is updated. One candidate more than an organization has places free
+    // says whether anything is left.
     //
     // Rows are passed on with what later steps need of them, down to where they lie: every join would be a loop. A lane of
     // which as much was claimed as was let go of stays as it is.
@@ -178,11 +197,16 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
     const settleAndClaim = (
       settlements: ReadonlyArray<Settlement>,
       after: string,
+      marks: ReadonlyArray<Mark>,
       limit: number,
       perOrganization: number,
       now: number,
       leaseMs: number
-    ) => sql<ClaimRow>`
+    ) => {
+      const markedOrganizations = textArray(marks.map(([organization]) => organization))
+      const markedEndpoints = textArray(marks.map(([, endpoint]) => endpoint))
+      const markedSince = textArray(marks.map(([, , since]) => since))
+      return sql<ClaimRow>`
       WITH RECURSIVE outcome AS MATERIALIZED (
         SELECT * FROM unnest(
           ${column("text", settlements, ({ id }) => id)},
@@ -225,40 +249,43 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
       ), freed AS MATERIALIZED (
         SELECT coalesce(jsonb_object_agg(endpoint_id, n), '{}') AS by_endpoint
         FROM (SELECT endpoint_id, count(*) AS n FROM settled GROUP BY endpoint_id) AS settled
-      ), turn (organization_id, endpoint_id, due_at, position) AS (
-        (
-          SELECT organization_id, endpoint_id, due_at, 1 FROM deliveries
-          WHERE ready AND leased_until IS NULL AND endpoint_id > ${after} AND ${limit}::int > 0
-          ORDER BY endpoint_id, due_at LIMIT 1
-        )
+      ), turn (organization_id, endpoint_id, since, mark, position) AS (
+        SELECT NULL::text COLLATE "C", ${after}::text COLLATE "C", NULL::timestamptz, 1, 0
         UNION ALL
-        SELECT next.*, turn.position + 1
+        SELECT next.*, position + 1
         FROM turn CROSS JOIN LATERAL (
-          SELECT organization_id, endpoint_id, due_at FROM deliveries
-          WHERE ready AND leased_until IS NULL AND endpoint_id > turn.endpoint_id
-          ORDER BY endpoint_id, due_at LIMIT 1
+          (
+            SELECT organization_id, endpoint_id, due_at, turn.mark FROM deliveries
+            WHERE ready AND leased_until IS NULL AND endpoint_id > turn.endpoint_id
+              AND endpoint_id < coalesce((${markedEndpoints})[mark], ${end})
+            ORDER BY endpoint_id, due_at LIMIT 1
+          )
+          UNION ALL
+          SELECT (${markedOrganizations})[mark], (${markedEndpoints})[mark], (${markedSince})[mark]::timestamptz, mark + 1
+          WHERE mark <= ${marks.length}::int
+          LIMIT 1
         ) AS next
-        WHERE turn.position < ${limit}::int
+        WHERE position < ${limit}::int
       ), visited AS MATERIALIZED (
-        SELECT organization_id, array_agg(endpoint_id) AS endpoints, array_agg(due_at) AS oldest,
+        SELECT organization_id, array_agg(endpoint_id) AS endpoints, array_agg(since) AS since,
                array_agg(position) AS positions
-        FROM turn GROUP BY organization_id
+        FROM turn WHERE position > 0 GROUP BY organization_id
       ), walk AS MATERIALIZED (
-        SELECT count(*)::int AS visited, (2 * ${limit}::int / greatest(1, count(*)) + 1)::int AS quantum FROM turn
+        SELECT max(position) AS visited, 2 * ${limit}::int / greatest(1, max(position)) + 2 AS quantum FROM turn
       ), lane AS MATERIALIZED (
-        SELECT lanes.organization_id, lanes.in_flight, endpoints, oldest, positions
+        SELECT lanes.organization_id, lanes.in_flight, endpoints, since, positions
         FROM visited JOIN lanes USING (organization_id)
         WHERE (SELECT by_endpoint FROM freed) IS NOT NULL
         FOR UPDATE OF lanes SKIP LOCKED
       ), room AS MATERIALIZED (
-        SELECT organization_id, endpoint_id, since, position,
+        SELECT organization_id, endpoint_id, visited.since, position,
                coalesce((in_flight ->> endpoint_id)::int, 0) - coalesce((by_endpoint ->> endpoint_id)::int, 0) AS of_endpoint,
                ${perOrganization}::int - (
                  SELECT coalesce(sum(n::int - coalesce((by_endpoint ->> of_endpoint)::int, 0)), 0)::int
                  FROM jsonb_each_text(in_flight) AS counted (of_endpoint, n)
                ) AS free
         FROM freed CROSS JOIN lane
-        CROSS JOIN LATERAL unnest(endpoints, oldest, positions) AS visited (endpoint_id, since, position)
+        CROSS JOIN LATERAL unnest(endpoints, lane.since, positions) AS visited (endpoint_id, since, position)
       ), candidate AS MATERIALIZED (
         SELECT organization_id, endpoint_id, position, of_endpoint, free, quantum, oldest.*
         FROM room CROSS JOIN walk CROSS JOIN LATERAL (
@@ -266,12 +293,13 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
           FROM deliveries
           WHERE ready AND leased_until IS NULL AND endpoint_id = room.endpoint_id AND due_at >= since
           ORDER BY endpoint_id, due_at
-          LIMIT greatest(0, least(room.free, quantum))
+          LIMIT CASE WHEN room.free > 0 THEN least(room.free + 1, quantum) ELSE 0 END
         ) AS oldest
       ), ranked AS (
         SELECT *, of_endpoint + rank - 1 AS ahead
         FROM (
-          SELECT *, row_number() OVER (PARTITION BY position ORDER BY due_at)::int AS rank FROM candidate
+          SELECT *, row_number() OVER oldest_first::int AS rank, first_value(due_at) OVER oldest_first AS oldest
+          FROM candidate WINDOW oldest_first AS (PARTITION BY position ORDER BY due_at)
         ) AS candidate
       ), dealt AS MATERIALIZED (
         SELECT *, place <= free AND (
@@ -338,7 +366,12 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
             OR (SELECT count(*) FROM due) = ${limit}::int,
           'heldBack', ARRAY(
             SELECT organization_id FROM room WHERE free <= 0
-            UNION SELECT organization_id FROM dealt WHERE NOT allowed OR place = free
+            UNION SELECT organization_id FROM dealt WHERE NOT allowed
+          ),
+          'left', ARRAY(
+            SELECT json_build_array(organization_id, endpoint_id, since) FROM room WHERE free <= 0
+            UNION ALL
+            SELECT json_build_array(organization_id, endpoint_id, oldest) FROM dealt WHERE rank = least(free + 1, quantum)
           ),
           'settled', ARRAY(SELECT id FROM settled)
         ) AS walk
@@ -350,29 +383,44 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id
       ) ON false
     `
+    }
 
     const claimAfter = Effect.fnUntraced(function* (
       after: string,
       { leaseMs, limit, perOrganization, settlements = [] }: ClaimOptions
     ) {
       const now = yield* Clock.currentTimeMillis
-      const rows = yield* settleAndClaim(settlements, after, limit, perOrganization, now, leaseMs)
+      const ahead = marks.filter(([, endpoint]) => endpoint > after)
+      const rows = yield* settleAndClaim(settlements, after, ahead, limit, perOrganization, now, leaseMs)
       const deliveries: Array<ClaimedDelivery> = []
-      let walk: Walk = { visited: 0, last: null, passedOver: false, cutShort: false, heldBack: [], settled: [] }
+      let walk: Walk = {
+        visited: 0,
+        last: null,
+        passedOver: false,
+        cutShort: false,
+        heldBack: [],
+        left: [],
+        settled: []
+      }
       for (const row of rows) {
         if (row.walk === null) deliveries.push(row)
         else walk = row.walk
       }
       const ended = walk.visited < limit
       const next = ended ? start : (walk.last ?? start)
-      yield* Ref.set(lastServed, next)
+      marks = [
+        ...marks.filter(([, endpoint]) => endpoint <= after || (!ended && endpoint > next)),
+        ...walk.left
+      ].toSorted(([, left], [, right]) => (left < right ? -1 : 1))
+      lastServed = next
       return { walk, ended, next, deliveries }
     })
 
     return {
       // Goes on until it has something or has been all the way round.
       claim: Effect.fn("DeliveryQueue.claim")(function* (options) {
-        const first = yield* Ref.get(lastServed)
+        const first = lastServed
+        if (options.resume !== true || marks.length > marksAtMost) marks = []
         let place = first
         let turnedOver = first === start
         let passedOver = false
@@ -400,7 +448,7 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
 
       settle: Effect.fn("DeliveryQueue.settle")(function* (settlements) {
         const now = yield* Clock.currentTimeMillis
-        const [row] = yield* settleAndClaim(settlements, start, 0, 0, now, 0)
+        const [row] = yield* settleAndClaim(settlements, start, [], 0, 0, now, 0)
         return row?.walk?.settled ?? []
       })
     }

@@ -16,7 +16,7 @@ import * as Poller from "./Poller.ts"
 import { Timers } from "./Timers.ts"
 import { Wakeups } from "./Wakeups.ts"
 
-const claimAtMost = 200
+const claimAtMost = 250
 const settleAtMost = 500
 
 // What a claim costs depends more on how many organizations it touches than on how much it takes of each. So the statement
@@ -66,6 +66,8 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
       // Whether there is something to claim, as far as it knows, and the organizations of which there is when they settle.
       let hungry = false
       let heldBack: ReadonlySet<string> = new Set()
+      // Whether nothing became ready out of turn since the last claim.
+      let resume = false
       let stopping = false
 
       const hasEnough = () => (hungry ? free() : ended.length) >= Math.min(enough, workerConcurrency / 2)
@@ -160,6 +162,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
         const elapsed = yield* timers.elapse
         elapseAt = Math.min(elapsed.next ?? Infinity, now + Poller.sweepMs)
         hungry ||= elapsed.anyReady
+        resume = false
         yield* Metric.update(EngineMetrics.leasesExpired, elapsed.leases)
       })
 
@@ -172,6 +175,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
           // However many organizations have receivers that hang, a place is left for the next.
           perOrganization: Math.min(tenantConcurrency, limit),
           leaseMs,
+          resume,
           settlements
         })
         const {
@@ -181,6 +185,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
           settled
         } = yield* EngineMetrics.timed(EngineMetrics.claimSeconds("deliveries"), claim)
         hungry = more
+        resume = true
         heldBack = new Set(behind)
         if (deliveries.length > 0) {
           attempting += deliveries.length

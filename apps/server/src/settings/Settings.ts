@@ -104,7 +104,7 @@ export const definitions = {
     Parsers.integer(1, 10_000),
     10
   ),
-  GOVOICE_WORKER_CONCURRENCY: define("How many deliveries one worker has in flight.", Parsers.integer(1, 10_000), 200),
+  GOVOICE_WORKER_CONCURRENCY: define("How many deliveries one worker has in flight.", Parsers.integer(1, 10_000), 500),
   GOVOICE_RATE_LIMIT_PER_SECOND: define(
     "Requests a second that an API key may make.",
     Parsers.integer(1, 1_000_000),

@@ -10,30 +10,12 @@ import * as Plant from "./support/Plant.ts"
 
 const leaseMs = 30_000
 
-const claim = (options: { readonly limit?: number; readonly perOrganization?: number } = {}) =>
+const claim = (options: Partial<DeliveryQueue.ClaimOptions> = {}) =>
   Effect.flatMap(DeliveryQueue.DeliveryQueue, (queue) =>
-    queue.claim({ limit: options.limit ?? 100, perOrganization: options.perOrganization ?? 10, leaseMs })
+    queue.claim({ limit: 100, perOrganization: 10, leaseMs, ...options })
   )
 
-const settlement = (
-  delivery: DeliveryQueue.ClaimedDelivery,
-  changes: Partial<DeliveryQueue.Settlement> = {}
-): DeliveryQueue.Settlement => ({
-  id: delivery.id,
-  organization_id: delivery.organization_id,
-  endpoint_id: delivery.endpoint_id,
-  event_id: delivery.event_id,
-  claims: delivery.claims,
-  status: "succeeded",
-  attempt_count: delivery.attempt_count,
-  last_attempted_at: "2026-11-20T10:00:00.000Z",
-  last_http_status: 204,
-  last_error_summary: null,
-  next_retry_at: null,
-  delivered_at: "2026-11-20T10:00:00.000Z",
-  updated_at: "2026-11-20T10:00:00.000Z",
-  ...changes
-})
+const { settlement } = Plant
 
 const settle = (settlements: ReadonlyArray<DeliveryQueue.Settlement>) =>
   Effect.flatMap(DeliveryQueue.DeliveryQueue, (queue) => queue.settle(settlements))
@@ -251,16 +233,70 @@ for (const database of databases) {
         )
       }))
 
-    test("says that there is more whenever another claim would bring something", () =>
+    for (const resume of [false, true]) {
+      test(`says that there is more whenever another claim would bring something${resume ? ", and resumes" : ""}`, () =>
+        Effect.gen(function* () {
+          yield* Effect.forEach(Array.from({ length: 30 }), (_, index) => Plant.backlog(index % 7, (index * 3) % 11))
+          const other = yield* Effect.provide(DeliveryQueue.DeliveryQueue, worker)
+          let turns = 0
+          for (let more = true; more; turns++) more = (yield* claim({ limit: 20, perOrganization: 100, resume })).more
+          // Somebody who looks at everything anew finds nothing.
+          const rest = yield* other.claim({ limit: 100, perOrganization: 100, leaseMs })
+          assert.deepStrictEqual(rest.deliveries, [])
+          assert.isBelow(turns, 40)
+        }))
+    }
+
+    test("resumes behind what it has seen, and from the front finds what became ready before that", () =>
       Effect.gen(function* () {
-        yield* Effect.forEach(Array.from({ length: 30 }), (_, index) => Plant.backlog(index % 7, (index * 3) % 11))
-        const other = yield* Effect.provide(DeliveryQueue.DeliveryQueue, worker)
-        let turns = 0
-        for (let more = true; more; turns++) more = (yield* claim({ limit: 20, perOrganization: 100 })).more
-        // Somebody who looks at everything anew finds nothing.
-        const rest = yield* other.claim({ limit: 100, perOrganization: 100, leaseMs })
-        assert.deepStrictEqual(rest.deliveries, [])
-        assert.isBelow(turns, 40)
+        const organizationId = yield* Plant.organization
+        const endpointId = yield* Plant.endpoint(organizationId)
+        yield* Plant.deliveries(organizationId, endpointId, 30, { dueAt: 5000 })
+        const first = yield* claim({ limit: 5, perOrganization: 5, resume: true })
+        const [late] = yield* Plant.deliveries(organizationId, endpointId, 1, { dueAt: 1000 })
+        const other = yield* Plant.backlog(2)
+
+        const resumed = yield* claim({
+          limit: 10,
+          perOrganization: 10,
+          resume: true,
+          settlements: first.deliveries.map((one) => settlement(one))
+        })
+        assert.strictEqual(resumed.settled.length, 5)
+        assert.strictEqual(resumed.deliveries.length, 10)
+        assert.notInclude(
+          resumed.deliveries.map(({ id }) => id),
+          late!
+        )
+        assert.includeMembers(
+          resumed.deliveries.map((one) => one.organization_id),
+          [organizationId, other.id]
+        )
+
+        const fromTheFront = yield* claim({ limit: 1, perOrganization: 20 })
+        assert.deepStrictEqual(
+          fromTheFront.deliveries.map(({ id }) => id),
+          [late!]
+        )
+      }))
+
+    test("takes each once, and all of it, when it resumes again and again", () =>
+      Effect.gen(function* () {
+        const counts = Array.from({ length: 12 }, (_, index) => [index * 4, 40 - index * 3])
+        yield* Effect.forEach(counts, (ofEndpoints) => Plant.backlog(...ofEndpoints))
+        const seen: Array<string> = []
+        let settlements: ReadonlyArray<DeliveryQueue.Settlement> = []
+        for (let empty = 0; empty < 2;) {
+          const { deliveries } = yield* claim({ limit: 15, perOrganization: 6, resume: true, settlements })
+          settlements = deliveries.map((one) => settlement(one))
+          seen.push(...deliveries.map(({ id }) => id))
+          empty = deliveries.length === 0 ? empty + 1 : 0
+        }
+        assert.strictEqual(new Set(seen).size, seen.length)
+        assert.strictEqual(
+          seen.length,
+          counts.flat().reduce((sum, count) => sum + count)
+        )
       }))
 
     test("settles in one statement what came from many organizations", () =>

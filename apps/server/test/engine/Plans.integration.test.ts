@@ -231,4 +231,29 @@ describe("Plans", () => {
       })
     )
   )
+
+  it.live("pass what was settled before vacuum has been there, but not when they resume", () =>
+    withDatabase(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* DeliveryQueue.DeliveryQueue
+        yield* sql`ALTER TABLE deliveries SET (autovacuum_enabled = off)`
+        yield* Plant.backlog(9000)
+        const options = { limit: 500, perOrganization: 500, leaseMs, resume: true }
+        let settlements: ReadonlyArray<DeliveryQueue.Settlement> = []
+        for (let taken = 0; taken < 8000; taken += settlements.length) {
+          const { deliveries } = yield* queue.claim({ ...options, settlements })
+          settlements = deliveries.map((one) => Plant.settlement(one))
+        }
+        yield* queue.settle(settlements)
+        const resumed = yield* explain(queue.claim({ ...options, limit: 1 }))
+        const fromTheFront = yield* explain(queue.claim({ ...options, limit: 1, resume: false }))
+        assert.strictEqual(resumed.result.deliveries.length, 1)
+        assert.strictEqual(fromTheFront.result.deliveries.length, 1)
+        const blocksOf = ({ explained }: { readonly explained: ReadonlyArray<Explained> }) =>
+          explained.reduce((sum, { blocks }) => sum + blocks, 0)
+        assert.isAbove(blocksOf(fromTheFront), 2 * blocksOf(resumed), `${blocksOf(resumed)} blocks`)
+      })
+    )
+  )
 })

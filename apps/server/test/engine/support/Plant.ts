@@ -6,6 +6,7 @@ import type { Ids } from "@govoice/core"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
+import type { ClaimedDelivery, Settlement } from "../../../src/engine/DeliveryQueue.ts"
 import * as KeyRing from "../../../src/security/KeyRing.ts"
 import * as NewId from "../../../src/security/NewId.ts"
 import { textArray } from "../../../src/store/TextArray.ts"
@@ -160,4 +161,22 @@ export const inFlight = Effect.fnUntraced(function* (organizationId: Ids.Organiz
     WHERE organization_id = ${organizationId} AND status = 'delivering' AND leased_until IS NOT NULL GROUP BY endpoint_id
   `
   return { counted: lane!.in_flight, actual: Object.fromEntries(rows.map(({ endpoint_id, n }) => [endpoint_id, n])) }
+})
+
+/** What a worker writes down of a delivery that got through, or what is said instead. */
+export const settlement = (delivery: ClaimedDelivery, changes: Partial<Settlement> = {}): Settlement => ({
+  id: delivery.id,
+  organization_id: delivery.organization_id,
+  endpoint_id: delivery.endpoint_id,
+  event_id: delivery.event_id,
+  claims: delivery.claims,
+  status: "succeeded",
+  attempt_count: delivery.attempt_count,
+  last_attempted_at: "2026-11-20T10:00:00.000Z",
+  last_http_status: 204,
+  last_error_summary: null,
+  next_retry_at: null,
+  delivered_at: "2026-11-20T10:00:00.000Z",
+  updated_at: "2026-11-20T10:00:00.000Z",
+  ...changes
 })

@@ -7,7 +7,8 @@ export interface Drained extends Usage {
   readonly perSecond: number
   readonly duplicates: number
   readonly statementsPerDelivery: number
-  readonly rssMiB: number
+  /** What was resident after a tenth of the backlog, and after all of it: of the largest worker, in MiB. */
+  readonly rssMiB: readonly [early: number, late: number]
 }
 
 export const drain = async (
@@ -47,6 +48,9 @@ export const drain = async (
     )
     return rows[0]!.n
   }
+  const rss = () => Math.max(...processes.map((process) => process.rss()))
+  await until("the first tenth", async () => (await receiver.count()) >= count / 10, withinMs, 250)
+  const early = rss()
   await until("the backlog", async () => (await receiver.count()) >= count, withinMs, 250)
   await until("the settlements", async () => (await left()) === 0, 10_000)
   const { rows } = await database.pool.query<{ settled: Date }>("SELECT max(updated_at) AS settled FROM deliveries")
@@ -54,7 +58,7 @@ export const drain = async (
   const received = await receiver.report()
   const statements = await database.statements()
   const used = await usage(count)
-  const rss = Math.max(...processes.map((process) => process.rss()))
+  const late = rss()
   await Promise.all(processes.map((process) => process.stop()))
   await sleep(200)
 
@@ -64,6 +68,6 @@ export const drain = async (
     duplicates: received.count - received.distinct,
     statementsPerDelivery: statements / count,
     ...used,
-    rssMiB: rss
+    rssMiB: [early, late]
   }
 }

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { bundle } from "./bundle.ts"
 import type { Received } from "./receiver.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -116,25 +117,21 @@ const toWorker = (child: ChildProcess): Worker => ({
     })
 })
 
-/** Starts a process of the server itself. Its standard error is ours. */
-export const startServer = (environment: Readonly<Record<string, string>>): Worker =>
-  toWorker(
+let command: string | undefined
+
+/** Starts a process of the server as it is shipped. Its standard error is ours. */
+export const startServer = (environment: Readonly<Record<string, string>>): Worker => {
+  command ??= bundle()
+  return toWorker(
     keep(
-      spawn(
-        node,
-        [
-          "--conditions=source",
-          ...(process.env["BENCH_NODE_FLAGS"]?.split(" ") ?? []),
-          join(root, process.env["BENCH_MAIN"] ?? "apps/server/src/main.ts")
-        ],
-        {
-          cwd: root,
-          stdio: ["ignore", process.env["BENCH_LOG"] === "1" ? "inherit" : "ignore", "inherit"],
-          env: { PATH: process.env["PATH"], ...environment }
-        }
-      )
+      spawn(node, [command, "serve"], {
+        cwd: root,
+        stdio: ["ignore", process.env["BENCH_LOG"] === "1" ? "inherit" : "ignore", "inherit"],
+        env: { PATH: process.env["PATH"], ...environment }
+      })
     )
   )
+}
 
 /** Starts a process that does the same job with another queue. */
 export const startPeer = (file: string, environment: Readonly<Record<string, string>>): Worker =>

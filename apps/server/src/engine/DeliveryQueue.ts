@@ -142,6 +142,7 @@ const marksAtMost = 1000
 interface Walk {
   readonly visited: number
   readonly last: string | null
+  /** Whether somebody else had locked what it came to, or claimed it since the statement began. */
   readonly passedOver: boolean
   readonly cutShort: boolean
   readonly heldBack: ReadonlyArray<Ids.OrganizationId>
@@ -361,8 +362,9 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         SELECT json_build_object(
           'visited', walk.visited,
           'last', (SELECT endpoint_id FROM turn WHERE position = walk.visited),
-          'passedOver', (SELECT count(*) FROM lane) < (SELECT count(*) FROM visited),
-          'cutShort', EXISTS (SELECT FROM dealt WHERE allowed AND rank = quantum AND rank < free)
+          'passedOver', (SELECT count(*) FROM lane) < (SELECT count(*) FROM visited)
+            OR (SELECT count(*) FROM claimed) < (SELECT count(*) FROM due),
+          'cutShort', EXISTS (SELECT FROM dealt WHERE allowed AND rank = quantum)
             OR (SELECT count(*) FROM due) = ${limit}::int,
           'heldBack', ARRAY(
             SELECT organization_id FROM room WHERE free <= 0

@@ -233,6 +233,19 @@ for (const database of databases) {
         )
       }))
 
+    test("says who was held back, or that there is more, where it looked at just as many as may be taken", () =>
+      Effect.gen(function* () {
+        const held = yield* Effect.forEach([1, 2], () => Plant.backlog(20))
+        assert.strictEqual((yield* claim()).deliveries.length, 20)
+        const { id } = yield* Plant.backlog(20)
+        // Of three endpoints it looks at ten each.
+        const first = yield* claim({ limit: 12 })
+        assert.strictEqual(first.deliveries.length, 10)
+        const last = first.more ? yield* claim({ limit: 12 }) : first
+        assert.strictEqual(last.more, false)
+        assert.sameMembers([...last.heldBack], [...held.map(({ id }) => id), id])
+      }))
+
     for (const resume of [false, true]) {
       test(`says that there is more whenever another claim would bring something${resume ? ", and resumes" : ""}`, () =>
         Effect.gen(function* () {
@@ -382,6 +395,18 @@ for (const database of databases) {
         assert.strictEqual(third.deliveries.length, 3)
         assert.deepStrictEqual((yield* Plant.inFlight(id)).counted, { [endpoints[0]!]: 3 })
         assert.deepStrictEqual((yield* Plant.inFlight(other.id)).counted, {})
+      }))
+
+    test("deals out the places that settlements leave as if they had never been taken", () =>
+      Effect.gen(function* () {
+        const { endpoints, id } = yield* Plant.backlog(20, 0)
+        let settlements: ReadonlyArray<DeliveryQueue.Settlement> = []
+        for (let turn = 0; turn < 3; turn++) {
+          const { deliveries } = yield* claim({ settlements })
+          assert.strictEqual(deliveries.length, 5)
+          assert.deepStrictEqual((yield* Plant.inFlight(id)).counted, { [endpoints[0]!]: 5 })
+          settlements = deliveries.map((one) => settlement(one))
+        }
       }))
 
     test("does not let a worker that lost its lease write over its successor", () =>

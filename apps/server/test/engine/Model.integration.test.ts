@@ -23,6 +23,7 @@ import * as Invoices from "../../src/store/Invoices.ts"
 import { layerPostgres } from "../support/TestDatabase.ts"
 import * as Fake from "./support/FakeDispatcher.ts"
 import * as Plant from "./support/Plant.ts"
+import { makeRandom } from "./support/Random.ts"
 import * as TestSettings from "./support/TestSettings.ts"
 
 const runs = Number(process.env["MODEL_RUNS"] ?? 60)
@@ -69,20 +70,6 @@ interface Endpoint {
   behaviour: Behaviour
   usable: boolean
   deleted: boolean
-}
-
-const makeRandom = (seed: number) => {
-  let state = seed
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-  return {
-    chance: (part: number) => next() < part,
-    of: <A>(all: ReadonlyArray<A>): A => all[Math.floor(next() * all.length)]!
-  }
 }
 
 /** The model: what an attempt that ends makes of a delivery. */

@@ -130,8 +130,9 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
 
       const deliver = (delivery: ClaimedDelivery) =>
         Trace.under(attempt(delivery), delivery.trace).pipe(
-          Effect.catchDefect((defect) =>
-            Effect.logError("A delivery could not be attempted; its lease will bring it back", defect).pipe(
+          // Also where the dispatcher is gone, which interrupts: whatever is counted in is counted out.
+          Effect.catchCause((cause) =>
+            Effect.logError("A delivery could not be attempted; its lease will bring it back", cause).pipe(
               Effect.annotateLogs({ deliveryId: delivery.id, eventId: delivery.event_id })
             )
           ),
@@ -201,6 +202,8 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
         if (!stopping) yield* Effect.onError(look, () => setApart(ended.splice(0)))
         if (ended.length > 0 || (hungry && free() > 0)) yield* gather
         const settlements = ended.splice(0, settleAtMost)
+        // Who ends next says so only where it is the first.
+        if (ended.length > 0) yield* wakeups.nudge("deliveries")
         hungry = !stopping && (hungry || freesOthers(settlements))
         const limit = hungry ? Math.max(0, free()) : 0
         if (settlements.length === 0 && limit === 0) return { restUntil: elapseAt }

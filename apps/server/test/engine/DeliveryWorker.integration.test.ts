@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import type { DispatchRequest, Outcome } from "@govoice/dispatcher"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Effect, Exit, Latch, Layer, Scope } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import * as DeliveryQueue from "../../src/engine/DeliveryQueue.ts"
 import * as DeliveryWorker from "../../src/engine/DeliveryWorker.ts"
@@ -171,6 +171,58 @@ for (const database of databases) {
             assert.strictEqual(worker.requests.length, 20)
             yield* worker.stop
           })
+      )
+
+      it.effect("writes down at once what ends together, also what is too much for one statement", () =>
+        Effect.gen(function* () {
+          yield* Plant.clear
+          const together = yield* Latch.make(false)
+          const changes = { tenantConcurrency: 1000, workerConcurrency: 1000 }
+          const worker = yield* start(() => Effect.as(together.await, Fake.delivered), changes)
+          // What waits for a sweep, by mistake, has to wait for most of a second at least once in four times.
+          for (let time = 1; time <= 4; time++) {
+            for (let n = 0; n < 6; n++) yield* Plant.backlog(100)
+            yield* worker.wake
+            yield* eventually(
+              "the attempts",
+              5000,
+              Effect.sync(() => worker.requests.length === time * 600)
+            )
+            // The worker is at rest.
+            yield* Effect.sleep(150)
+            const begun = Date.now()
+            yield* together.open
+            yield* eventually(
+              "all written down",
+              5000,
+              Effect.map(count("status = 'succeeded'"), (n) => n === time * 600)
+            )
+            assert.isBelow(Date.now() - begun, 450)
+            yield* together.close
+          }
+          yield* worker.stop
+        })
+      )
+
+      it.effect("has its place back when an attempt is interrupted", () =>
+        Effect.gen(function* () {
+          yield* Plant.clear
+          yield* Plant.backlog(1)
+          yield* Plant.backlog(1)
+          let calls = 0
+          const worker = yield* start(
+            () => Effect.suspend(() => (++calls === 1 ? Effect.interrupt : Effect.succeed(Fake.delivered))),
+            { workerConcurrency: 1 }
+          )
+          yield* eventually(
+            "the other",
+            3000,
+            Effect.map(count("status = 'succeeded'"), (n) => n === 1)
+          )
+          const begun = Date.now()
+          yield* worker.stop
+          assert.isBelow(Date.now() - begun, 1000)
+        })
       )
 
       it.effect("does not let one endpoint that hangs hold up the others of its organization", () =>

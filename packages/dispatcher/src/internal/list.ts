@@ -29,10 +29,10 @@ export class List<A> {
     return this.#first?.value
   }
 
-  /** Puts an entry at the end, also one that is in it already. */
+  /** Puts an entry at the end, also one that is in it already, and takes it out of any other. */
   add(entry: Entry<A>): void {
     if (entry === this.#last) return
-    this.delete(entry)
+    entry.list?.delete(entry)
     entry.list = this
     entry.previous = this.#last
     if (this.#last === undefined) this.#first = entry

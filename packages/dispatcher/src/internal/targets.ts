@@ -48,7 +48,7 @@ export class Targets {
     if (known) return
     this.#byKey.set(target.key, target)
     this.#engine.instruments.move("targets", 1)
-    this.#evict(target)
+    if (this.crowded) this.#evict(target)
   }
 
   /** Drops those that were not used for longest, until there are as many as are kept. Those in use end by themselves. */

@@ -51,6 +51,16 @@ describe("List", () => {
     deepStrictEqual([...here], ["here"])
   })
 
+  it("takes what enters out of the one that it was in", () => {
+    const entries = ["first", "second", "third"].map((value) => new Entry(value))
+    const here = new List<string>()
+    const there = new List<string>()
+    for (const entry of entries) here.add(entry)
+    there.add(entries[1]!)
+    deepStrictEqual([[...here], here.size], [["first", "third"], 2])
+    deepStrictEqual([[...there], there.size], [["second"], 1])
+  })
+
   it("has nothing refer to what has left, and nothing that has left refer to those that stay", () => {
     const [first, second, third] = [new Entry(1), new Entry(2), new Entry(3)]
     const list = new List<number>()

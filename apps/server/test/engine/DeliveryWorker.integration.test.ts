@@ -204,6 +204,27 @@ for (const database of databases) {
         })
       )
 
+      it.effect("delivers what became ready out of turn within a second or so, however much is waiting", () =>
+        Effect.gen(function* () {
+          yield* Plant.clear
+          const { endpoints, id } = yield* Plant.backlog(4000)
+          const worker = yield* start(() => Effect.delay(Effect.succeed(Fake.delivered), 10))
+          yield* eventually(
+            "the first",
+            3000,
+            Effect.sync(() => worker.requests.length > 50)
+          )
+          const [early] = yield* Plant.deliveries(id, endpoints[0]!, 1, { dueAt: 1000 })
+          yield* eventually(
+            "the one out of turn",
+            1800,
+            Effect.map(count(`status = 'succeeded' AND id = '${early!}'`), Boolean)
+          )
+          assert.isAbove(yield* count("ready"), 500)
+          yield* worker.stop
+        })
+      )
+
       it.effect("has its place back when an attempt is interrupted", () =>
         Effect.gen(function* () {
           yield* Plant.clear

@@ -232,6 +232,7 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
       ), settled AS (
         UPDATE deliveries SET
           status             = outcome.status,
+          trouble            = CASE WHEN outcome.status IN ('retrying', 'failed', 'endpoint_disabled') THEN outcome.status END,
           ready              = false,
           leased_until       = NULL,
           attempt_count      = outcome.attempt_count,
@@ -319,6 +320,7 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
       ), claimed AS (
         UPDATE deliveries SET
           status            = 'delivering',
+          trouble           = NULL,
           leased_until      = ${PgTypes.timestamptz(now + leaseMs)},
           claims            = claims + 1,
           attempt_count     = attempt_count + 1,

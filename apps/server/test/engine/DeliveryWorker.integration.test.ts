@@ -85,8 +85,8 @@ for (const database of databases) {
           const organizations = 420
           yield* Effect.forEach(Array.from({ length: organizations }), () => Plant.backlog(1))
           const sql = yield* SqlClient.SqlClient
-          yield* sql`UPDATE deliveries SET status = 'retrying', ready = false, next_retry_at = ${new Date(Date.now() + 900)},
-                            due_at = ${new Date(Date.now() + 900)}`
+          yield* sql`UPDATE deliveries SET status = 'retrying', trouble = 'retrying', ready = false,
+                            next_retry_at = ${new Date(Date.now() + 900)}, due_at = ${new Date(Date.now() + 900)}`
           const worker = yield* start(() => answer)
           yield* eventually(
             "the backlog",

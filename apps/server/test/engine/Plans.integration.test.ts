@@ -60,14 +60,15 @@ const fill = Effect.fnUntraced(function* (rows: number) {
       yield* sql`
         INSERT INTO deliveries
           (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, ready, status,
-           leased_until, next_retry_at, delivered_at)
+           leased_until, next_retry_at, delivered_at, trouble)
         SELECT 'wd_0' || lpad(n::text, 25, '0'), organization_id, replace(organization_id, 'org_', 'we_'), id, type,
                to_timestamp(n / 1000.0), to_timestamp(n / 1000.0),
                CASE n % 10 WHEN 7 THEN to_timestamp(4e9 + n) WHEN 9 THEN NULL ELSE to_timestamp(n / 1000.0) END,
                n % 10 < 7 OR n % 10 = 8,
                CASE n % 10 WHEN 7 THEN 'retrying' WHEN 8 THEN 'delivering' WHEN 9 THEN 'succeeded' ELSE 'pending' END,
                CASE n % 10 WHEN 8 THEN to_timestamp(3e9 + n) END,
-               CASE n % 10 WHEN 7 THEN to_timestamp(4e9 + n) END, CASE n % 10 WHEN 9 THEN now() END
+               CASE n % 10 WHEN 7 THEN to_timestamp(4e9 + n) END, CASE n % 10 WHEN 9 THEN now() END,
+               CASE n % 10 WHEN 7 THEN 'retrying' END
         FROM (SELECT *, substr(id, 6)::int AS n FROM events) AS event
       `
       yield* sql`

@@ -29,7 +29,9 @@ for (const database of databases) {
         yield* begin
         const sql = yield* SqlClient.SqlClient
         yield* Plant.backlog(20, 5)
-        yield* sql`UPDATE deliveries SET status = 'failed', due_at = NULL, ready = false, last_error_summary = 'x'`
+        yield* sql`
+          UPDATE deliveries SET status = 'failed', trouble = 'failed', due_at = NULL, ready = false, last_error_summary = 'x'
+        `
         yield* TestClock.setTime(3 * day)
         assert.deepStrictEqual(yield* prune, { events: 0, idempotencyRecords: 0 })
         yield* TestClock.setTime(3 * day + 1)
@@ -47,7 +49,8 @@ for (const database of databases) {
         const rows = yield* sql<{ readonly id: string }>`SELECT id FROM deliveries ORDER BY due_at`
         const [pending, retrying, delivering, late] = rows.map(({ id }) => id)
         yield* sql`
-          UPDATE deliveries SET status = 'retrying', ready = false, next_retry_at = due_at WHERE id = ${retrying!}
+          UPDATE deliveries SET status = 'retrying', trouble = 'retrying', ready = false, next_retry_at = due_at
+          WHERE id = ${retrying!}
         `
         yield* sql`UPDATE deliveries SET status = 'delivering', leased_until = due_at WHERE id = ${delivering!}`
         // Finished only yesterday, although it is of an old event.
@@ -109,7 +112,7 @@ for (const database of databases) {
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* Plant.backlog(1500, 1500)
         yield* sql`
-          UPDATE deliveries SET status = 'failed', due_at = NULL, ready = false, last_error_summary = 'x'
+          UPDATE deliveries SET status = 'failed', trouble = 'failed', due_at = NULL, ready = false, last_error_summary = 'x'
           WHERE id IN (SELECT id FROM deliveries ORDER BY event_id OFFSET 1200)
         `
         const invoiceId = yield* Plant.invoice(id)

@@ -25,7 +25,9 @@ for (const database of databases) {
         const other = yield* Plant.endpoint(id)
         yield* Plant.deliveries(id, other, 2, { dueAt: -500 })
         const [retry] = yield* Plant.deliveries(id, other, 1, { dueAt: 9000 })
-        yield* sql`UPDATE deliveries SET status = 'retrying', ready = false, next_retry_at = due_at WHERE id = ${retry!}`
+        yield* sql`
+          UPDATE deliveries SET status = 'retrying', trouble = 'retrying', ready = false, next_retry_at = due_at WHERE id = ${retry!}
+        `
         const invoiceId = yield* Plant.invoice(id)
         yield* sql`UPDATE invoices SET due_at = ${new Date(70)} WHERE id = ${invoiceId}`
         yield* TestClock.adjust(1000)

@@ -67,7 +67,8 @@ export class Attempt {
     this.url = url
     this.#deadlineMs = prepared.deadlineMs
     this.#observer = observer
-    this.dispatchOptions = { path: url.path, method: prepared.method, headers: prepared.headers, body: prepared.body }
+    const { body, headers, method } = prepared
+    this.dispatchOptions = { origin: url.origin, path: url.path, method, headers, body }
   }
 
   start(): void {

@@ -11,7 +11,8 @@ import { SqlClient } from "effect/sql"
 import { Shared } from "../database/Database.ts"
 import { Settings } from "../settings/Settings.ts"
 
-// A claim, a batch of settlements, a claim and a batch of moves, and one for what is done now and then.
+// Of deliveries, claims with settlements, settlements apart, and the look at the clock; of invoices, a claim and a batch of
+// moves; and one for what is done now and then.
 const connections = 6
 
 // Every statement of the engine goes by an index and takes less time than planning it. So plans are made once, often

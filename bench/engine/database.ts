@@ -16,7 +16,7 @@ const keyRing = KeyRing.make(encryptionKeys(keys))
 /** Environment of a server process, without database and role. */
 export const environment = {
   // As the image has it.
-  NODE_OPTIONS: "--max-semi-space-size=16",
+  NODE_OPTIONS: "--max-semi-space-size=32",
   GOVOICE_JWT_SECRET: randomBytes(48).toString("base64url"),
   GOVOICE_ENCRYPTION_KEYS: keys,
   GOVOICE_WEBHOOK_ALLOW_HTTP: "true",

@@ -3,8 +3,8 @@
  * long an event takes to its receiver, what it costs the database, what a neighbour notices, and how fast the queues
  * drain that a team would build on instead.
  *
- * `node --conditions=source bench/engine/run.ts [quick|full]`. `quick` takes about two minutes; `full` measures claims
- * on a million waiting rows and memory over a million deliveries, and takes about fifteen. Ends with 1 when a number of
+ * `node --conditions=source bench/engine/run.ts [quick|full]`. `quick` takes about eight minutes; `full` measures claims
+ * on a million waiting rows and memory over a million deliveries, and takes about twenty-five. Ends with 1 when a number of
  * the architecture is missed.
  *
  * Rates are from the first receipt to the last, and processor time counts from the first request on, for everybody: what a
@@ -70,7 +70,7 @@ try {
   }
 
   if (wants("peers")) {
-    const backlog = 100_000
+    const backlog = 200_000
     const rounds = full ? 5 : 3
     print(
       `## The same POSTs from other queues (a backlog of ${whole(backlog)}, one worker, in turns, the median of ${rounds})`,

@@ -6,15 +6,15 @@ import type { Outcome } from "../Outcome.ts"
 import type { DispatchRequest } from "../Request.ts"
 import type { Engine } from "./engine.ts"
 
-/** What `queueMicrotask` does, without the bookkeeping of Node for each. */
-const atOnceAfter = Promise.resolve()
+// Calls back in a microtask, without what Node keeps a record of for each `queueMicrotask`.
+const resolved = Promise.resolve()
 
 type Observe = (diagnose: () => AttemptDiagnostics) => void
 
 export const send = (engine: Engine, request: DispatchRequest, observe?: Observe): Effect.Effect<Outcome> =>
   Effect.callback<Outcome>((resume) => {
     // Not at once: this is called from inside of undici's parser, and what the fiber does next could enter it again.
-    const later = (effect: Effect.Effect<Outcome>) => void atOnceAfter.then(() => resume(effect))
+    const later = (effect: Effect.Effect<Outcome>) => void resolved.then(() => resume(effect))
     try {
       const cancel = engine.start(request, {
         onOutcome: (outcome, diagnose) => {

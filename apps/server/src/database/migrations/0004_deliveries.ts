@@ -38,7 +38,8 @@ export default Effect.gen(function* () {
     )
   `
 
-  // The endpoint leads the primary key, because lists are of one endpoint; whoever writes a delivery knows both.
+  // The endpoint leads the primary key, because lists are of one endpoint; whoever writes a delivery knows both. Every
+  // delivery is written to the indexes a second time, when it is settled: there is room for that beside the first.
   yield* sql`
     CREATE TABLE deliveries (
       id                 text COLLATE "C" NOT NULL,
@@ -61,10 +62,10 @@ export default Effect.gen(function* () {
       last_error_summary text,
       trouble            text,
 
-      CONSTRAINT deliveries_pkey                 PRIMARY KEY (endpoint_id, id),
+      CONSTRAINT deliveries_pkey                 PRIMARY KEY (endpoint_id, id) WITH (fillfactor = 50),
       CONSTRAINT deliveries_endpoint_id_fkey     FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints (id),
       CONSTRAINT deliveries_event_id_fkey        FOREIGN KEY (event_id) REFERENCES events (id),
-      CONSTRAINT deliveries_event_endpoint_key   UNIQUE (event_id, endpoint_id),
+      CONSTRAINT deliveries_event_endpoint_key   UNIQUE (event_id, endpoint_id) WITH (fillfactor = 50),
       CONSTRAINT deliveries_status_known         CHECK (
         status IN ('pending', 'delivering', 'succeeded', 'retrying', 'failed', 'endpoint_disabled')
       ),

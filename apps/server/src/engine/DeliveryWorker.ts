@@ -22,7 +22,6 @@ const settleAtMost = 500
 // What a claim costs depends more on how many organizations it touches than on how much it takes of each. So the statement
 // after one that brought something is this far behind it, unless enough has gathered.
 const paceMs = 4
-const enough = 100
 
 // What an attempt needs beyond its own deadline to be written down.
 const settleWithinMs = 4000
@@ -70,7 +69,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Timers | Dispatche
       let resume = false
       let stopping = false
 
-      const hasEnough = () => (hungry ? free() : ended.length) >= Math.min(enough, workerConcurrency / 2)
+      const hasEnough = () => (hungry ? free() : ended.length) >= Math.min(claimAtMost, workerConcurrency / 2)
       const gathered = yield* Latch.make(false)
       let claimedAt = -paceMs
 

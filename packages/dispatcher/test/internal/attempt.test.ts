@@ -1,32 +1,11 @@
 /** What no receiver can cause: mistakes of ours, and undici reporting what cannot be. */
 import { assert, describe, it } from "@effect/vitest"
-import type { DispatcherError, Outcome } from "@govoice/dispatcher"
-import * as Context from "effect/Context"
-import { Attempt } from "../../src/internal/attempt.ts"
-import { Engine } from "../../src/internal/engine.ts"
-import { compile } from "../../src/internal/policy.ts"
-import { parseTarget } from "../../src/internal/url.ts"
-import { cleanup } from "../support/servers.ts"
+import { makeAttempt } from "../support/attempts.ts"
 
 const prepare = () => {
-  const engine = new Engine({ resolve: () => new Promise(() => {}) }, Context.empty())
-  cleanup(() => engine.destroy())
-  const url = parseTarget("https://name.test/", compile({}))
-  if (typeof url === "string") throw new Error(url)
-  const outcomes: Array<Outcome> = []
-  const defects: Array<DispatcherError> = []
-  const attempt = new Attempt(
-    engine,
-    url,
-    { method: "POST", headers: [], body: new Uint8Array(0), deadlineMs: 1_000 },
-    {
-      onOutcome: (outcome) => outcomes.push(outcome),
-      onDefect: (error) => defects.push(error),
-      onDestroyed: () => {}
-    }
-  )
-  attempt.start()
-  return { attempt, outcomes, defects }
+  const made = makeAttempt("https://name.test/")
+  made.attempt.start()
+  return made
 }
 
 describe("An attempt", () => {

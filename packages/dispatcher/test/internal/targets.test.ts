@@ -1,19 +1,14 @@
-import { describe, it } from "@effect/vitest"
+import { describe, it, vi } from "@effect/vitest"
 import { assertTrue, strictEqual } from "@effect/vitest/utils"
-import type { Attempt } from "../../src/internal/attempt.ts"
-import type { Engine } from "../../src/internal/engine.ts"
 import { Targets } from "../../src/internal/targets.ts"
-
-const attempt = {
-  url: { secure: false, hostname: "example.com", port: 80, origin: "http://example.com" }
-} as unknown as Attempt
+import { makeAttempt } from "../support/attempts.ts"
 
 const make = (max: number) => {
+  const { attempt, engine } = makeAttempt("http://example.com/", { allowHttp: true })
   const seen = { targets: 0 }
-  const engine = {
-    maxConnections: 1,
-    instruments: { move: (_name: string, by: number) => (seen.targets += by) }
-  } as unknown as Engine
+  vi.spyOn(engine.instruments, "move").mockImplementation((kind, by) => {
+    if (kind === "targets") seen.targets += by
+  })
   const targets = new Targets(engine, max)
   return { seen, targets, choose: (address: string) => targets.choose(attempt, [address]) }
 }

@@ -1,0 +1,113 @@
+/**
+ * The fields of an invoice document that are read before KSeF judges it.
+ *
+ * @since 0.1.0
+ */
+import * as StrictXml from "../xml/StrictXml.ts"
+import * as XmlValues from "./XmlValues.ts"
+
+/**
+ * The fields. One that is missing or empty is `undefined`; none of them is checked. White space is collapsed as in an
+ * `xsd:token`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface InvoiceHeader {
+  /** The namespace of the root element, empty where it has none. */
+  readonly namespace: string
+  /** `Podmiot1/DaneIdentyfikacyjne/NIP`: the tax number of the seller. */
+  readonly sellerNip: string | undefined
+  /** `Fa/P_1`: the date of issue. */
+  readonly issueDate: string | undefined
+  /** `Fa/P_2`: the number that the seller gave the invoice. */
+  readonly invoiceNumber: string | undefined
+  /** `Naglowek/KodFormularza/@kodSystemowy`: the form, such as `FA (3)`. */
+  readonly formCode: string | undefined
+  /** `Naglowek/KodFormularza/@wersjaSchemy`: the version of the form's schema, such as `1-0E`. */
+  readonly schemaVersion: string | undefined
+}
+
+/**
+ * A visitor for `StrictXml` that collects the header.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HeaderVisitor extends StrictXml.Visitor {
+  /** Returns the header, up to where the document was read. */
+  readonly header: () => InvoiceHeader
+}
+
+/**
+ * Makes a visitor, for a caller that needs the header and the verdict of `StrictXml` from one pass. Elements are found by
+ * their path below the root, whatever their prefix, and the first one counts. The text of a field is what stands directly
+ * inside of its element.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeVisitor = (): HeaderVisitor => {
+  const path: Array<string> = []
+  const texts = new Map<string, string>()
+  let namespace = ""
+  let formCode: string | undefined
+  let schemaVersion: string | undefined
+  // The field that is open, and the number of elements that are.
+  let field: string | undefined
+  let fieldDepth = 0
+
+  return {
+    open: (element) => {
+      if (path.length === 0) namespace = element.namespace
+      path.push(element.name)
+      if (!fieldNames.has(element.name) || path.length > maxFieldDepth) return
+      const place = path.slice(1).join("/")
+      if (texts.has(place)) return
+      if (place === form) {
+        formCode = element.attribute("kodSystemowy")
+        schemaVersion = element.attribute("wersjaSchemy")
+      } else if (!fields.has(place)) return
+      texts.set(place, "")
+      field = place
+      fieldDepth = path.length
+    },
+    text: (text) => {
+      if (field !== undefined && path.length === fieldDepth) texts.set(field, texts.get(field) + text)
+    },
+    close: () => {
+      if (path.length === fieldDepth) field = undefined
+      path.pop()
+    },
+    header: () => ({
+      namespace,
+      sellerNip: collapsed(texts.get(nip)),
+      issueDate: collapsed(texts.get(date)),
+      invoiceNumber: collapsed(texts.get(number)),
+      formCode: collapsed(formCode),
+      schemaVersion: collapsed(schemaVersion)
+    })
+  }
+}
+
+/**
+ * Reads the header of a document. A document that is not well-formed has none.
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const read = (xml: string): InvoiceHeader => {
+  const visitor = makeVisitor()
+  return StrictXml.read(xml, visitor) === undefined ? visitor.header() : makeVisitor().header()
+}
+
+const form = "Naglowek/KodFormularza"
+const nip = "Podmiot1/DaneIdentyfikacyjne/NIP"
+const date = "Fa/P_1"
+const number = "Fa/P_2"
+const fields: ReadonlySet<string> = new Set([nip, date, number])
+const fieldNames: ReadonlySet<string> = new Set(["KodFormularza", "NIP", "P_1", "P_2"])
+const maxFieldDepth = 4
+
+const collapsed = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : XmlValues.collapsed(text) || undefined

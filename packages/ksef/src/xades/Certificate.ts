@@ -1,0 +1,185 @@
+/**
+ * What KSeF asks of a certificate and Node does not tell: the names in their encoded order, the attributes that identify
+ * a taxpayer, the key usage.
+ *
+ * @since 0.1.0
+ */
+import type { X509Certificate } from "node:crypto"
+import * as Der from "./Der.ts"
+
+/**
+ * An attribute of a name: its object identifier and its text, where it is text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Attribute {
+  readonly type: string
+  readonly text: string | undefined
+  /** The whole value in DER. */
+  readonly der: Buffer
+}
+
+/**
+ * A distinguished name: its relative names in encoded order, each of one attribute or more.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Name = ReadonlyArray<ReadonlyArray<Attribute>>
+
+/**
+ * Who a certificate identifies, as KSeF reads it: by NIP or by PESEL.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Identity {
+  readonly type: "Nip" | "Pesel"
+  readonly value: string
+}
+
+/**
+ * A bit of the key usage extension (RFC 5280, 4.2.1.3).
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type KeyUsage = "digitalSignature" | "nonRepudiation"
+
+/**
+ * Returns the subject of a certificate.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const subject = (certificate: X509Certificate): Name => nameOf(fields(certificate).subject)
+
+/**
+ * Returns the issuer of a certificate.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const issuer = (certificate: X509Certificate): Name => nameOf(fields(certificate).issuer)
+
+/**
+ * Returns the serial number of a certificate as a decimal number.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const serialNumber = (certificate: X509Certificate): string => BigInt(`0x${certificate.serialNumber}`).toString()
+
+/**
+ * Returns whom the subject identifies: an organization by `organizationIdentifier` (2.5.4.97), a person by `serialNumber`
+ * (2.5.4.5); `undefined` where neither has a form that KSeF recognizes. Source: podpis-xades.md of CIRFMF/ksef-api.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const identity = (certificate: X509Certificate): Identity | undefined => {
+  const attributes = subject(certificate).flat()
+  for (const { pattern, type, value } of identities) {
+    for (const attribute of attributes) {
+      const found = attribute.type === type ? pattern.exec(attribute.text ?? "")?.[1] : undefined
+      if (found !== undefined) return { type: value, value: found }
+    }
+  }
+  return undefined
+}
+
+/**
+ * Returns the key usages of a certificate, or `undefined` where it has no such extension, which allows all.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const keyUsage = (certificate: X509Certificate): ReadonlyArray<KeyUsage> | undefined => {
+  for (const { content } of fields(certificate).extensions) {
+    const [type, ...rest] = Der.readAll(content)
+    const value = rest.at(-1)
+    if (type === undefined || value === undefined || Der.objectIdentifier(type.content) !== keyUsageExtension) continue
+    const [bits] = Der.readAll(value.content)
+    // The first byte counts the unused bits; the highest bit of the next is the first usage.
+    const first = bits?.content[1] ?? 0
+    return usages.filter((_, index) => (first & (0x80 >>> index)) !== 0)
+  }
+  return undefined
+}
+
+/**
+ * Writes a name as RFC 4514 has it: the last relative name first, `CN=Example,O=Example,C=PL`. Attributes without a short
+ * name there are written as `2.5.4.97=#0c0a…`.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const formatName = (name: Name): string =>
+  name
+    .toReversed()
+    .map((attributes) => attributes.map(formatAttribute).join("+"))
+    .join(",")
+
+const usages = ["digitalSignature", "nonRepudiation"] as const
+
+const keyUsageExtension = "2.5.29.15"
+
+const identities = [
+  { type: "2.5.4.97", pattern: /VATPL.*?(\d{10})/, value: "Nip" },
+  { type: "2.5.4.5", pattern: /(?:TINPL|NIP).*?(\d{10})/, value: "Nip" },
+  { type: "2.5.4.5", pattern: /(?:PNOPL|PESEL).*?(\d{11})/, value: "Pesel" }
+] as const
+
+// RFC 4514, section 3.
+const shortNames: Readonly<Record<string, string>> = {
+  "2.5.4.3": "CN",
+  "2.5.4.6": "C",
+  "2.5.4.7": "L",
+  "2.5.4.8": "ST",
+  "2.5.4.9": "STREET",
+  "2.5.4.10": "O",
+  "2.5.4.11": "OU",
+  "0.9.2342.19200300.100.1.1": "UID",
+  "0.9.2342.19200300.100.1.25": "DC"
+}
+
+const formatAttribute = ({ der, text, type }: Attribute): string => {
+  const name = shortNames[type]
+  return name === undefined || text === undefined ? `${type}=#${der.toString("hex")}` : `${name}=${escaped(text)}`
+}
+
+const escaped = (text: string): string =>
+  text.replace(/["+,;<>\\]|^[ #]| $/g, (character) => `\\${character}`).replaceAll("\0", "\\00")
+
+interface Fields {
+  readonly issuer: Buffer
+  readonly subject: Buffer
+  readonly extensions: ReadonlyArray<Der.Value>
+}
+
+// TBSCertificate of RFC 5280: the version, which is the first field where there is one, has a tag of its own.
+const fields = (certificate: X509Certificate): Fields => {
+  const [outer] = Der.readAll(certificate.raw)
+  const [toBeSigned] = Der.readAll(outer!.content)
+  const all = Der.readAll(toBeSigned!.content)
+  const [, , issuer, , subject, , ...rest] = all[0]?.tag === version ? all.slice(1) : all
+  const wrapped = rest.find(({ tag }) => tag === extensions)
+  const [list] = wrapped === undefined ? [] : Der.readAll(wrapped.content)
+  return {
+    issuer: issuer!.content,
+    subject: subject!.content,
+    extensions: list === undefined ? [] : Der.readAll(list.content)
+  }
+}
+
+const version = 0xa0
+const extensions = 0xa3
+
+const nameOf = (content: Buffer): Name =>
+  Der.readAll(content).map((relative) =>
+    Der.readAll(relative.content).map((attribute) => {
+      const [type, value] = Der.readAll(attribute.content)
+      return { type: Der.objectIdentifier(type!.content), text: Der.text(value!), der: Der.write(value!) }
+    })
+  )

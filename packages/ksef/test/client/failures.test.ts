@@ -1,0 +1,403 @@
+import * as net from "node:net"
+import { inspect } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import { Environment, type KsefClient, type KsefError, type Reason } from "@govoice/ksef/client"
+import { SealedDocument, SessionKey } from "@govoice/ksef/crypto"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import { makePair } from "../support/certificates.ts"
+import {
+  cleanup,
+  failure,
+  json,
+  serveBytes,
+  serveHttp,
+  serveHttps,
+  serveRaw,
+  until,
+  withClient
+} from "../support/servers.ts"
+
+type Client = KsefClient.KsefClient
+
+const accessToken = Redacted.make("SECRET-access")
+const document = SealedDocument.seal(SessionKey.generate(), Buffer.from("<Faktura/>"))
+const reference = "20250625-SO-2C3E6C8000-B675CF5D68-07"
+
+const publicKeys = (client: Client) => client.publicKeys
+const send = (client: Client) => client.send({ accessToken, session: reference, document })
+const close = (client: Client) => client.closeOnline({ accessToken, session: reference })
+const upo = (client: Client) => client.invoiceUpo({ accessToken, session: reference, invoice: reference })
+
+const at = (port: number) => `http://127.0.0.1:${port}/v2`
+
+const answered = async (bytes: string, run: (client: Client) => Effect.Effect<unknown, KsefError>) => {
+  const server = await serveBytes(bytes)
+  return failure({ url: at(server.port), timeoutMs: 3_000 }, run)
+}
+
+const publicEnvironment = Environment.environments.prod
+
+describe("a call that has no connection", () => {
+  it("is unsent where nobody listens", async () => {
+    const server = net.createServer().listen(0, "127.0.0.1")
+    await new Promise((done) => server.once("listening", done))
+    const { port } = server.address() as net.AddressInfo
+    await new Promise((done) => server.close(done))
+    const error = await failure({ url: at(port) }, send)
+    assert.deepInclude(error, { call: "send", reason: "connect-failed", outcome: "unsent", code: "ECONNREFUSED" })
+  })
+
+  it("is unsent where the name has no address", async () => {
+    const missing = () =>
+      Promise.reject(Object.assign(new Error("SECRET"), { code: "ENOTFOUND", syscall: "getaddrinfo" }))
+    const error = await failure({ url: "https://ksef.invalid/v2", resolve: missing }, publicKeys)
+    assert.deepInclude(error, { reason: "lookup-failed", outcome: "unsent", code: "ENOTFOUND" })
+    const none = await failure({ url: "https://ksef.invalid/v2", resolve: () => Promise.resolve([]) }, publicKeys)
+    assert.deepInclude(none, { reason: "lookup-failed", outcome: "unsent", code: "ENODATA" })
+  })
+
+  it.each([
+    ["10.0.0.1"],
+    ["127.0.0.1"],
+    ["169.254.169.254"],
+    ["::1"],
+    ["::ffff:10.0.0.1"],
+    ["fd00::1"],
+    ["not an address"],
+    ["93.184.215.14", "192.168.0.1"]
+  ])("is unsent where a host of the Ministry resolves to %s", async (...addresses) => {
+    const resolve = () => Promise.resolve(addresses)
+    const error = await failure({ environment: publicEnvironment, resolve }, publicKeys)
+    assert.deepInclude(error, { reason: "address-refused", outcome: "unsent" })
+  })
+
+  it("is unsent where the connection is not made in time", async () => {
+    const unanswered = () => new Promise<never>(() => {})
+    const error = await failure({ url: "https://ksef.invalid/v2", resolve: unanswered, timeoutMs: 100 }, send)
+    assert.strictEqual(error.outcome, "unsent")
+    assert.include(["timeout", "connect-failed"], error.reason)
+  })
+})
+
+describe("TLS", () => {
+  const name = "ksef.example.com"
+  const resolve = () => Promise.resolve(["127.0.0.1"])
+  const pair = makePair({ key: "P-256", names: [name] })
+  const tls = { cert: pair.certificate, key: pair.privateKey }
+  const serve = (options: object = {}) => serveHttps({ ...tls, ...options }, (response) => response.end("[]"))
+  const call = async (port: number, options: object = {}, host = name) =>
+    withClient({ url: `https://${host}:${port}/v2`, resolve, ca: pair.certificate, ...options }, publicKeys)
+
+  it("is spoken with a server whose certificate is trusted", async () => {
+    const server = await serve()
+    assert.deepStrictEqual(Result.getOrThrow((await call(server.port)).result), [])
+  })
+
+  it.each<[what: string, server: object, client: object, host?: string]>([
+    ["is not trusted", {}, { ca: undefined }],
+    ["is trusted by another authority alone", {}, { ca: makePair({ key: "P-256" }).certificate }],
+    ["is for another name", {}, {}, "other.example.com"],
+    [
+      "has expired",
+      (() => {
+        const old = makePair({ key: "P-256", names: [name], from: 0, until: Date.now() - 1000 })
+        return { cert: old.certificate, key: old.privateKey, expired: old.certificate }
+      })(),
+      {}
+    ],
+    ["speaks TLS 1.1 only", { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" }, {}]
+  ])("is refused with a server that %s", async (_, serverOptions, clientOptions, host) => {
+    const server = await serve(serverOptions)
+    const trusted = "expired" in serverOptions ? { ca: serverOptions.expired } : {}
+    const { result } = await call(server.port, { ...trusted, ...clientOptions }, host)
+    assert.isTrue(Result.isFailure(result))
+    assert.deepInclude(Result.isFailure(result) ? result.failure : {}, { reason: "tls-failed", outcome: "unsent" })
+    assert.isEmpty(server.received)
+  })
+
+  it("is verified though the environment says otherwise", async () => {
+    const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+    cleanup(() => {
+      if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+      else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before
+    })
+    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0"
+    const server = await serve()
+    const { result } = await call(server.port, { ca: undefined })
+    assert.strictEqual(Result.isFailure(result) && result.failure.reason, "tls-failed")
+  })
+
+  it("is unsent where the server breaks the handshake off", async () => {
+    const server = await serveRaw((socket) => socket.destroy())
+    const { result } = await call(server.port)
+    assert.deepInclude(Result.isFailure(result) ? result.failure : {}, { reason: "tls-failed", outcome: "unsent" })
+  })
+
+  it("is not begun with certificates that cannot be read", async () => {
+    for (const ca of ["", "no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"]) {
+      const made = await withClient({ ca }, publicKeys).then(
+        () => "made",
+        (error: unknown) => String(error)
+      )
+      assert.match(made, /Expected certificates in PEM/)
+    }
+  })
+})
+
+describe("a call without an answer", () => {
+  it.each<[what: string, answer: string]>([
+    ["nothing", ""],
+    ["half a status line", "HTTP/1.1 20"],
+    ["half a head", "HTTP/1.1 200 OK\r\ncontent-le"],
+    ["half a body", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"],
+    ["half a chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n64\r\n{"],
+    ["informational heads alone", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(50)]
+  ])("has an unknown outcome after %s, when its deadline passes", async (_, answer) => {
+    const server = await serveBytes(answer)
+    const before = performance.now()
+    const error = await failure({ url: at(server.port), timeoutMs: 300 }, send)
+    assert.deepInclude(error, { reason: "timeout", outcome: "unknown" })
+    assert.isBelow(performance.now() - before, 3_000)
+    await until(() => server.open() === 0)
+  })
+
+  it.each<[what: string, answer: string]>([
+    ["nothing", ""],
+    ["half a head", "HTTP/1.1 200 OK\r\ncontent-le"],
+    ["half a body", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"],
+    ["half a chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n64\r\n{"]
+  ])("has an unknown outcome after %s, when the connection breaks", async (_, answer) => {
+    const server = await serveRaw((socket, received) => {
+      if (!received.includes("\r\n\r\n")) return
+      if (answer === "") socket.resetAndDestroy()
+      else socket.end(answer)
+    })
+    const error = await failure({ url: at(server.port), timeoutMs: 5_000 }, send)
+    assert.deepInclude(error, { reason: "connection-lost", outcome: "unknown" })
+  })
+
+  it.each<[what: string, answer: string]>([
+    ["no HTTP", "SSH-2.0-OpenSSH_9.6\r\n"],
+    ["a head without an end", `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`],
+    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n[]"],
+    ["a wrong chunk size", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"],
+    ["an upgrade", "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"]
+  ])("has an unknown outcome after %s", async (_, answer) => {
+    const error = await answered(answer, send)
+    assert.deepInclude(error, { reason: "connection-lost", outcome: "unknown" })
+  })
+})
+
+describe("an answer that cannot be used", () => {
+  it.each<[what: string, answer: string, reason: string]>([
+    ["HTML with 200", json("<!DOCTYPE html><html></html>"), "html"],
+    ["broken JSON", json('[{"certificate":'), "unreadable"],
+    ["JSON of another form", json({ keys: [] }), "unreadable"],
+    ["an entry without its members", json([{ certificate: "x" }]), "unreadable"],
+    ["an empty body", json(""), "unreadable"],
+    ["a body that is compressed", json("\u001f\u008b\b", "200 OK", "content-encoding: gzip\r\n"), "unreadable"],
+    ["no content", "HTTP/1.1 204 No Content\r\n\r\n", "unreadable"],
+    ["a body that ends with its connection", "HTTP/1.0 200 OK\r\n\r\n[{", "timeout"]
+  ])("is told apart: %s", async (_, answer, reason) => {
+    const error = await answered(answer, publicKeys)
+    assert.strictEqual(error.reason, reason)
+  })
+
+  it("is named by the members that are wrong, without their values", async () => {
+    const error = await answered(
+      json({ accessToken: { token: "SECRET", validUntil: "SECRET" }, refreshToken: { token: "SECRET" } }),
+      (client) => client.redeem(accessToken)
+    )
+    assert.include(error.message, "accessToken.validUntil")
+    assert.notInclude(inspect(error, { depth: null, showHidden: true }), "SECRET")
+  })
+
+  it.each<[what: string, head: string]>([
+    ["a length", "content-length: 1073741824"],
+    ["chunks", "transfer-encoding: chunked"],
+    ["no length", "connection: close"]
+  ])("is not read beyond 8 MiB: a huge body with %s", async (what, head) => {
+    const megabyte = Buffer.alloc(1 << 20, "x")
+    const server = await serveRaw((socket, received) => {
+      if (!received.endsWith("\r\n\r\n")) return
+      socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`)
+      const more = (): void => {
+        if (socket.destroyed) return
+        const bytes =
+          what === "chunks" ? Buffer.concat([Buffer.from("100000\r\n"), megabyte, Buffer.from("\r\n")]) : megabyte
+        socket.write(bytes, () => setImmediate(more))
+      }
+      more()
+    })
+    const error = await failure({ url: at(server.port), timeoutMs: 20_000 }, publicKeys)
+    assert.deepInclude(error, { reason: "too-large", outcome: "answered" })
+    await until(() => server.open() === 0)
+    assert.isBelow(server.written(), 64 << 20)
+  })
+
+  it("of an error is read in part, and still says its status", async () => {
+    const server = await serveHttp((response) => response.writeHead(502).end("x".repeat(1 << 20)))
+    const error = await failure({ url: at(server.port) }, send)
+    assert.deepInclude(error, { reason: "server-error", outcome: "answered", status: 502 })
+    assert.strictEqual(error.problem?.format, "unreadable")
+  })
+
+  it.each<[what: string, headers: object, body: string, reason: string]>([
+    [
+      "another hash",
+      { "x-ms-meta-hash": "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=" },
+      "<Potwierdzenie/>",
+      "hash-mismatch"
+    ],
+    ["HTML with 200", {}, "<html><head><script src='/_Incapsula'></script></head></html>", "html"],
+    ["nothing", {}, "", "unreadable"],
+    ["more than 1 MiB", {}, "x".repeat(1_100_000), "too-large"]
+  ])("of a receipt is told apart: %s", async (_, headers, body, reason) => {
+    const server = await serveHttp((response) => response.writeHead(200, { ...headers }).end(body))
+    const error = await failure({ url: at(server.port) }, upo)
+    assert.strictEqual(error.reason, reason)
+  })
+
+  it("of a receipt tells its hash, and whether KSeF stated it", async () => {
+    let headers = {}
+    const server = await serveHttp((response) => response.writeHead(200, headers).end("abc"))
+    const stated = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="
+    const download = async () => Result.getOrThrow((await withClient({ url: at(server.port) }, upo)).result)
+    assert.deepStrictEqual(await download(), { bytes: Buffer.from("abc"), hash: stated, isHashStated: false })
+    headers = { "x-ms-meta-hash": stated }
+    assert.deepStrictEqual(await download(), { bytes: Buffer.from("abc"), hash: stated, isHashStated: true })
+  })
+})
+
+describe("an answer that refuses", () => {
+  const problem = { title: "x", status: 0, detail: "y", traceId: "trace" }
+
+  it.each<[status: string, reason: Reason]>([
+    ["400 Bad Request", "rejected"],
+    ["401 Unauthorized", "unauthorized"],
+    ["403 Forbidden", "forbidden"],
+    ["404 Not Found", "rejected"],
+    ["409 Conflict", "rejected"],
+    ["410 Gone", "gone"],
+    ["429 Too Many Requests", "rate-limited"],
+    ["500 Internal Server Error", "server-error"],
+    ["502 Bad Gateway", "server-error"],
+    ["503 Service Unavailable", "server-error"],
+    ["599 x", "server-error"],
+    ["999 x", "server-error"]
+  ])("with %s is %s, whatever its body and its content type", async (status, reason) => {
+    const bodies = [JSON.stringify(problem), "<html></html>", "", "text", "\u0000\u0001"]
+    const formats = ["problem-details", "html", "empty", "unreadable", "unreadable"]
+    for (const [index, body] of bodies.entries()) {
+      for (const type of ["application/json", "application/problem+json", "text/html"]) {
+        const text = `HTTP/1.1 ${status}\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+        const error = await answered(text, send)
+        assert.deepInclude(error, { reason, outcome: "answered", status: Number(status.slice(0, 3)) })
+        assert.strictEqual(error.problem?.format, formats[index])
+      }
+    }
+  })
+
+  it("tells its codes and trace id", async () => {
+    const error = await answered(
+      json({ ...problem, errors: [{ code: 21180, description: "x" }, { code: 21405 }] }, "400 Bad Request"),
+      send
+    )
+    assert.deepStrictEqual(
+      error.problem?.errors.map(({ code }) => code),
+      [21180, 21405]
+    )
+    assert.strictEqual(error.problem?.traceId, "trace")
+    assert.strictEqual(error.message, "send: rejected (400: 21180, 21405)")
+  })
+
+  it("tells how long to wait, in seconds or until a date", async () => {
+    const wait = async (value: string) =>
+      (await answered(json(problem, "429 Too Many Requests", `retry-after: ${value}\r\n`), send)).retryAfterMs
+    assert.strictEqual(await wait("2680"), 2_680_000)
+    assert.strictEqual(await wait("0"), 0)
+    assert.isUndefined(await wait("soon"))
+    const date = await wait(new Date(Date.now() + 60_000).toUTCString())
+    assert.isAtLeast(date ?? 0, 50_000)
+    assert.isAtMost(date ?? 0, 60_000)
+  })
+
+  it.each([301, 302, 303, 307, 308])("with %i is not followed", async (status) => {
+    const target = await serveHttp((response) => response.end("[]"))
+    const server = await serveHttp((response) => response.writeHead(status, { location: at(target.port) }).end())
+    const error = await failure({ url: at(server.port) }, send)
+    assert.deepInclude(error, { reason: "redirect", outcome: "answered", status })
+    assert.isEmpty(target.received)
+    assert.strictEqual(server.received.length, 1)
+  })
+
+  it("is not repeated", async () => {
+    for (const status of [429, 500, 503]) {
+      const server = await serveHttp((response) => response.writeHead(status, { "retry-after": "0" }).end())
+      await failure({ url: at(server.port) }, publicKeys)
+      assert.strictEqual(server.received.length, 1)
+    }
+  })
+})
+
+describe("a success", () => {
+  it("without content is one, with whatever status of success", async () => {
+    for (const status of [200, 202, 204]) {
+      const server = await serveHttp((response) => response.writeHead(status).end())
+      assert.isTrue(Result.isSuccess((await withClient({ url: at(server.port) }, close)).result))
+    }
+  })
+
+  it("comes after informational heads", async () => {
+    const server = await serveBytes(`HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${json([])}`)
+    assert.deepStrictEqual(Result.getOrThrow((await withClient({ url: at(server.port) }, publicKeys)).result), [])
+  })
+
+  it("can end with its connection", async () => {
+    const server = await serveRaw((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n[]"))
+    assert.deepStrictEqual(Result.getOrThrow((await withClient({ url: at(server.port) }, publicKeys)).result), [])
+  })
+})
+
+describe("secrets", () => {
+  it("are in no error and in no log, however a call ends", async () => {
+    const echo = await serveHttp((response, request) => {
+      const said = `${request.headers.authorization ?? ""} ${request.body.toString()}`
+      response.writeHead(400).end(said)
+    })
+    const broken = await serveRaw((socket, received) => {
+      if (received.includes("\r\n\r\n")) socket.destroy()
+    })
+    const ok = await serveHttp((response) =>
+      response.end(
+        JSON.stringify({
+          accessToken: { token: "SECRET-1", validUntil: "2027-01-01T00:00:00Z" },
+          refreshToken: { token: "SECRET-2", validUntil: "2027-01-01T00:00:00Z" }
+        })
+      )
+    )
+    const link = Redacted.make("http://127.0.0.1:9/SECRET-path?sig=SECRET")
+    const follow = (client: Client) => Effect.ignore(client.downloadUpo(link))
+    const runs: ReadonlyArray<(client: Client) => Effect.Effect<unknown>> = [
+      (client) => Effect.ignore(client.redeem(Redacted.make("SECRET-authentication"))),
+      (client) => Effect.ignore(client.refresh(Redacted.make("SECRET-refresh"))),
+      (client) => Effect.ignore(client.loginWithXades("<a>SECRET</a>")),
+      (client) => Effect.ignore(send(client)),
+      follow
+    ]
+    for (const { port } of [echo, broken, ok]) {
+      for (const run of runs) {
+        const printed: Array<string> = []
+        const { logs } = await withClient({ url: at(port) }, (client) =>
+          run(client).pipe(Effect.tap((value) => Effect.sync(() => printed.push(inspect(value, { depth: null })))))
+        )
+        if (run !== follow) assert.isNotEmpty(logs)
+        assert.notInclude(logs.map(({ text }) => text).join("\n") + printed.join("\n"), "SECRET")
+      }
+    }
+    const error = await failure({ url: at(echo.port) }, send)
+    assert.notInclude(inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error), "SECRET")
+  })
+})

@@ -1,0 +1,21 @@
+/**
+ * The published schemas, samples and OpenAPI document, and the invoice of the examples.
+ */
+import { readdirSync, readFileSync } from "node:fs"
+
+const fixtures = new URL("fixtures/", import.meta.url)
+const text = (path: string): string => readFileSync(new URL(path, fixtures), "utf8")
+
+/** The receipts that the Ministry published as samples, by file name. */
+export const upoSamples: ReadonlyMap<string, string> = new Map(
+  readdirSync(new URL("upo/przyklady/", fixtures)).map((file) => [file, text(`upo/przyklady/${file}`)])
+)
+
+/** The OpenAPI document, as text. */
+export const openApi = text("open-api-2.7.0.json")
+
+/** The schema of the login document. */
+export const authSchema = text("auth/schemat_auth_v2-1.xsd")
+
+/** The schema of the receipt. */
+export const upoSchema = text("upo/upo-v4-3.xsd")

@@ -1,0 +1,114 @@
+import { assert, describe, it } from "@effect/vitest"
+import { XmlTree } from "@govoice/ksef/xades"
+import { StrictXml } from "@govoice/ksef/xml"
+import * as fc from "fast-check"
+import * as XmlValues from "../../src/format/XmlValues.ts"
+import { document } from "../xml/arbitraries.ts"
+import { corpus } from "../xml/corpus.ts"
+import { hostile } from "../xml/hostile.ts"
+
+// fast-xml-parser leaves tabs and line feeds in attributes as they are; a parser has to make spaces of them.
+const spaced = (value: string) => value.replace(/[\t\n\r]/g, " ")
+
+interface Comparable {
+  readonly name: string
+  readonly text: string
+  readonly attributes: ReadonlyArray<string>
+  readonly children: ReadonlyArray<Comparable>
+}
+
+/** The values as saxes tells them. */
+const expected = (element: XmlTree.Element): Comparable => ({
+  name: element.name,
+  text: XmlTree.textOf(element),
+  attributes: [
+    ...element.attributes.map(
+      ({ name, prefix, value }) => `${prefix === "" ? name : `${prefix}:${name}`}=${spaced(value)}`
+    ),
+    ...Array.from(
+      element.declarations,
+      ([prefix, uri]) => `${prefix === "" ? "xmlns" : `xmlns:${prefix}`}=${spaced(uri)}`
+    )
+  ].sort(),
+  children: XmlTree.childElements(element).map(expected)
+})
+
+const actual = ({ attributes, children, name, text }: XmlValues.Values): Comparable => ({
+  name,
+  text,
+  attributes: Array.from(attributes, ([name, value]) => `${name}=${spaced(value)}`).sort(),
+  children: children.map(actual)
+})
+
+const compare = (xml: string): void => {
+  const { root } = XmlTree.parse(xml)
+  const read = XmlValues.read(xml)
+  assert.isDefined(read, xml)
+  assert.strictEqual(read.namespace, root.namespace)
+  assert.deepStrictEqual(actual(read), expected(root), xml)
+}
+
+describe("XmlValues", () => {
+  it("reads what the strict parser accepts as saxes does, and nothing else: the corpus", () => {
+    for (const { xml } of Object.values(corpus).flat()) {
+      if (StrictXml.read(xml) === undefined) compare(xml)
+      else assert.isUndefined(XmlValues.read(xml), xml)
+    }
+  })
+
+  it.prop("reads random documents as saxes does", [document], ([xml]) => compare(xml), {
+    arbitrary: { runs: 2000 },
+    timeout: 120_000
+  })
+
+  it.each(hostile)("reads a megabyte of %s in time, or refuses it", (_, xml, accepted) => {
+    const start = performance.now()
+    assert.strictEqual(XmlValues.read(xml) !== undefined, accepted)
+    assert.isBelow(performance.now() - start, 10_000)
+  })
+
+  it.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "__defineGetter__"])(
+    "reads elements and attributes named %s",
+    (name) => {
+      const root = XmlValues.read(`<a><${name} ${name}="1">x</${name}><${name}/></a>`)
+      assert.deepStrictEqual(
+        root?.children.map((child) => [child.name, child.text, child.attributes.get(name)]),
+        [
+          [name, "x", "1"],
+          [name, "", undefined]
+        ]
+      )
+    }
+  )
+
+  it("reads the text that it wrote", () => {
+    const text = fc
+      .string({ unit: "binary", maxLength: 50 })
+      .filter((text) => StrictXml.read(`<a>${escape(text)}</a>`) === undefined)
+    fc.assert(
+      fc.property(text, text, (first, second) => {
+        const xml = XmlValues.write("a", "urn:x", [
+          ["b", first],
+          ["c", [["d", second]]],
+          ["e", undefined]
+        ])
+        const root = XmlValues.read(xml)
+        assert.isDefined(root)
+        assert.strictEqual(root.namespace, "urn:x")
+        assert.strictEqual(XmlValues.text(root, "b"), first)
+        assert.strictEqual(XmlValues.text(root, "c", "d"), second)
+        assert.isUndefined(XmlValues.text(root, "e"))
+      }),
+      { numRuns: 500 }
+    )
+  })
+
+  it("collapses white space in time", () => {
+    assert.strictEqual(XmlValues.collapsed(" \n a \t b\r\n "), "a b")
+    const start = performance.now()
+    XmlValues.collapsed(`x${" ".repeat(1_000_000)}x`)
+    assert.isBelow(performance.now() - start, 1_000)
+  })
+})
+
+const escape = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")

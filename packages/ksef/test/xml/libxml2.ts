@@ -1,0 +1,92 @@
+/**
+ * The independent judge: libxml2, compiled to WebAssembly.
+ */
+import {
+  XmlC14NMode,
+  XmlBufferInputProvider,
+  xmlCleanupInputProvider,
+  XmlDocument,
+  XmlParseError,
+  XmlValidateError,
+  XsdValidator,
+  xmlRegisterInputProvider
+} from "libxml2-wasm"
+
+/**
+ * Returns why libxml2 does not take `xml` as a namespace-well-formed document, or `undefined` when it does.
+ */
+export const wellFormedness = (xml: string): string | undefined => {
+  try {
+    XmlDocument.fromString(xml).dispose()
+    return undefined
+  } catch (thrown) {
+    if (!(thrown instanceof XmlParseError)) throw thrown
+    return thrown.message.trim()
+  }
+}
+
+/**
+ * Returns why `xml` is not valid against the schema, or `undefined` when it is. What the schema imports is taken from
+ * `imported`, by address, and from nowhere else.
+ */
+export const validity = (
+  xsd: string,
+  xml: string,
+  imported: ReadonlyMap<string, string> = new Map()
+): string | undefined => {
+  const buffers = Array.from(imported, ([address, text]) => [address, new TextEncoder().encode(text)] as const)
+  xmlRegisterInputProvider(new XmlBufferInputProvider(Object.fromEntries(buffers)))
+  try {
+    return invalidity(xsd, xml)
+  } finally {
+    xmlCleanupInputProvider()
+  }
+}
+
+const invalidity = (xsd: string, xml: string): string | undefined => {
+  using schema = XmlDocument.fromString(xsd)
+  using validator = XsdValidator.fromDoc(schema)
+  using document = XmlDocument.fromString(xml)
+  try {
+    validator.validate(document)
+    return undefined
+  } catch (thrown) {
+    if (!(thrown instanceof XmlValidateError)) throw thrown
+    return thrown.message.trim()
+  }
+}
+
+/** Which canonical form, and of what. */
+export interface Canonicalization {
+  readonly form: "inclusive-1.0" | "inclusive-1.1" | "exclusive"
+  readonly withComments: boolean
+  readonly inclusivePrefixes?: ReadonlyArray<string>
+  /** An XPath expression for the element; the whole document where it is missing. */
+  readonly element?: string
+  /** The namespaces of the expression. */
+  readonly namespaces?: Record<string, string>
+}
+
+const modes = {
+  "inclusive-1.0": XmlC14NMode.XML_C14N_1_0,
+  "inclusive-1.1": XmlC14NMode.XML_C14N_1_1,
+  exclusive: XmlC14NMode.XML_C14N_EXCLUSIVE_1_0
+}
+
+/**
+ * Returns the canonical form of a document, or of an element of it.
+ */
+export const canonical = (
+  xml: string,
+  { element, form, inclusivePrefixes, namespaces, withComments }: Canonicalization
+): string => {
+  using document = XmlDocument.fromString(xml)
+  const options = {
+    mode: modes[form],
+    withComments,
+    ...(inclusivePrefixes === undefined ? {} : { inclusiveNamespacePrefixes: [...inclusivePrefixes] })
+  }
+  const node = element === undefined ? document : document.get(element, namespaces)
+  if (node === null) throw new Error(`No ${element}`)
+  return node.canonicalizeToString(options)
+}

@@ -1,0 +1,77 @@
+/**
+ * The beacon («Latarnia»): whether KSeF says of itself that it is available.
+ */
+
+/** What the beacon says. */
+export const beaconStatuses = ["AVAILABLE", "MAINTENANCE", "FAILURE", "TOTAL_FAILURE"] as const
+
+/** What the beacon says. */
+export type BeaconStatus = (typeof beaconStatuses)[number]
+
+/** A message of the beacon. */
+export interface BeaconMessage {
+  readonly id: string
+  readonly eventId: number
+  readonly category: "MAINTENANCE" | "FAILURE" | "TOTAL_FAILURE"
+  readonly type: "MAINTENANCE_ANNOUNCEMENT" | "FAILURE_START" | "FAILURE_END"
+  readonly title: string
+  readonly text: string
+  readonly start: string
+  readonly end: string | null
+  readonly version: number
+  readonly published: string
+}
+
+/** Says what it was told last. */
+export class Beacon {
+  readonly #now: () => number
+  #status: BeaconStatus = "AVAILABLE"
+  #messages: ReadonlyArray<BeaconMessage> = []
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  get status(): BeaconStatus {
+    return this.#status
+  }
+
+  get messages(): ReadonlyArray<BeaconMessage> {
+    return this.#messages
+  }
+
+  /** Changes what the beacon says. A text becomes a message; going back to `AVAILABLE` ends what was announced. */
+  set(status: BeaconStatus, text?: string): void {
+    const now = new Date(this.#now()).toISOString()
+    const eventId = this.#messages.length + 1
+    const previous = this.#status
+    this.#status = status
+    const category = status === "AVAILABLE" ? previous : status
+    if (category === "AVAILABLE") return
+    const message: BeaconMessage = {
+      id: `SIMULATED-${eventId}`,
+      eventId,
+      category,
+      type:
+        status === "AVAILABLE"
+          ? "FAILURE_END"
+          : status === "MAINTENANCE"
+            ? "MAINTENANCE_ANNOUNCEMENT"
+            : "FAILURE_START",
+      title: `KSeF simulator: ${status}`,
+      text: text ?? `KSeF simulator: ${status}`,
+      start: now,
+      end: status === "AVAILABLE" ? now : null,
+      version: 1,
+      published: now
+    }
+    this.#messages = [...this.#messages.slice(-99), message]
+  }
+
+  /** The answer of `GET /status`. */
+  describe(): object {
+    return this.#status === "AVAILABLE"
+      ? { status: this.#status }
+      : { status: this.#status, messages: this.#messages.slice(-1) }
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * What KSeF checks of a document by itself: size, encoding, XML rules, schema, dates, NIPs. Whether it may be sent by who
+ * sent it, and whether it was sent before, is judged elsewhere.
+ */
+import { Nip } from "@govoice/ksef/format"
+import type { FormName, Header, Verdict } from "../state/records.ts"
+import { isFault, type Xml, type XmlDocument } from "./Xml.ts"
+
+/** What a document says. */
+export interface DocumentFacts {
+  readonly header: Header
+  readonly hasAttachment: boolean
+}
+
+/** The outcome: what the document says, or the verdict that ends it. */
+export type Judgement =
+  | { readonly ok: true; readonly facts: DocumentFacts }
+  | { readonly ok: false; readonly verdict: Verdict }
+
+/** What a document is judged by. */
+export interface Rules {
+  readonly form: FormName
+  /** In bytes. */
+  readonly maxSize: number
+  readonly maxSizeWithAttachment: number
+  /** The Polish day on which it was received, `YYYY-MM-DD`. */
+  readonly receivedOn: string
+  readonly checksNips: boolean
+}
+
+interface Form {
+  readonly namespace: string
+  readonly kind: string
+  readonly number: string
+  readonly issueDate: string
+}
+
+const forms: Readonly<Record<FormName, Form>> = {
+  "FA (3)": {
+    namespace: "http://crd.gov.pl/wzor/2025/06/25/13775/",
+    kind: "/f:Faktura/f:Fa/f:RodzajFaktury",
+    number: "/f:Faktura/f:Fa/f:P_2",
+    issueDate: "/f:Faktura/f:Fa/f:P_1"
+  },
+  "FA_RR (1)": {
+    namespace: "http://crd.gov.pl/wzor/2026/03/06/14189/",
+    kind: "/f:Faktura/f:FakturaRR/f:RodzajFaktury",
+    number: "/f:Faktura/f:FakturaRR/f:P_4C",
+    issueDate: "/f:Faktura/f:FakturaRR/f:P_4B"
+  }
+}
+
+const nipPaths = ["Podmiot1", "Podmiot2", "Podmiot3", "PodmiotUpowazniony"].map(
+  (party) => `/f:Faktura/f:${party}/f:DaneIdentyfikacyjne/f:NIP`
+)
+
+const invalid = (...details: ReadonlyArray<string>): Judgement => ({ ok: false, verdict: { code: 450, details } })
+
+// XML 1.0, section 2.2: characters that documents are encouraged to avoid. U+0085 is none of them.
+const discouraged =
+  /[\u007F-\u0084\u0086-\u009F\uFDD0-\uFDEF\u{1FFFE}\u{1FFFF}\u{2FFFE}\u{2FFFF}\u{3FFFE}\u{3FFFF}\u{4FFFE}\u{4FFFF}\u{5FFFE}\u{5FFFF}\u{6FFFE}\u{6FFFF}\u{7FFFE}\u{7FFFF}\u{8FFFE}\u{8FFFF}\u{9FFFE}\u{9FFFF}\u{AFFFE}\u{AFFFF}\u{BFFFE}\u{BFFFF}\u{CFFFE}\u{CFFFF}\u{DFFFE}\u{DFFFF}\u{EFFFE}\u{EFFFF}\u{FFFFE}\u{FFFFF}\u{10FFFE}\u{10FFFF}]/u
+
+const declaredEncoding = (text: string): string | undefined =>
+  /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']/.exec(text.slice(0, 200))?.[1]
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const decode = (bytes: Uint8Array): string | undefined => {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+// What can be said of the text before it is parsed.
+const textFault = (bytes: Uint8Array): string | undefined => {
+  const text = decode(bytes)
+  if (text === undefined) return "Dokument nie jest zapisany w kodowaniu UTF-8."
+  if (text.startsWith("\uFEFF")) return "Dokument zawiera znacznik kolejności bajtów (BOM)."
+  const encoding = declaredEncoding(text)
+  if (encoding !== undefined && encoding.toLowerCase() !== "utf-8") {
+    return `Dokument deklaruje kodowanie ${encoding} zamiast UTF-8.`
+  }
+  if (discouraged.test(text)) return "Dokument zawiera niezalecane znaki Unicode."
+  return undefined
+}
+
+const judgeParsed = (xml: Xml, document: XmlDocument, rules: Rules, size: number): Judgement => {
+  const form = forms[rules.form]
+  const namespaces = { f: form.namespace }
+  if (document.dtd !== null) return invalid("Nieprawidłowy XML", "Dokument zawiera deklarację DOCTYPE.")
+  if (xml.count(document, "//processing-instruction()") > 0) {
+    return invalid("Nieprawidłowy XML", "Dokument zawiera instrukcje przetwarzania XML.")
+  }
+  const faults = xml.validate(rules.form, document)
+  if (faults.length > 0) return invalid(...faults.map(({ line, message }) => `${message} (wiersz ${line})`))
+  const read = (path: string) => xml.text(document, path, namespaces)
+  const hasAttachment = xml.count(document, "/f:Faktura/f:Zalacznik", namespaces) > 0
+  const maxSize = hasAttachment ? rules.maxSizeWithAttachment : rules.maxSize
+  if (size > maxSize) return tooLarge(maxSize)
+  const header: Header = {
+    sellerNip: read(nipPaths[0]!) ?? "",
+    buyerNip: read(nipPaths[1]!) ?? null,
+    kind: read(form.kind) ?? "",
+    number: read(form.number) ?? "",
+    issueDate: (read(form.issueDate) ?? "").slice(0, 10)
+  }
+  if (header.issueDate > rules.receivedOn) {
+    return invalid(`Data wystawienia faktury ${header.issueDate} jest późniejsza niż data przyjęcia do KSeF.`)
+  }
+  if (rules.checksNips) {
+    const nips = xml.elements(document, nipPaths.join(" | "), namespaces).map(({ content }) => content)
+    const wrong = nips.find((nip) => !Nip.isValid(nip))
+    if (wrong !== undefined) return invalid(`Nieprawidłowy numer NIP: ${wrong}.`)
+  }
+  return { ok: true, facts: { header, hasAttachment } }
+}
+
+const tooLarge = (maxSize: number): Judgement => ({
+  ok: false,
+  verdict: { code: 430, details: [`Rozmiar faktury przekracza dopuszczalny limit ${maxSize} bajtów.`] }
+})
+
+/** Judges a document. */
+export const judgeDocument = (xml: Xml, bytes: Uint8Array, rules: Rules): Judgement => {
+  if (bytes.length > Math.max(rules.maxSize, rules.maxSizeWithAttachment)) return tooLarge(rules.maxSizeWithAttachment)
+  const fault = textFault(bytes)
+  if (fault !== undefined) return invalid("Nieprawidłowy XML", fault)
+  const judgement = xml.with(bytes, (document) => judgeParsed(xml, document, rules, bytes.length))
+  return isFault(judgement)
+    ? invalid("Nieprawidłowy XML", `${judgement.message} (wiersz ${judgement.line})`)
+    : judgement
+}

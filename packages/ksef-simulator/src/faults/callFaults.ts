@@ -1,0 +1,160 @@
+/**
+ * What a fault does to a call.
+ */
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Call } from "../http/Call.ts"
+import { type ExceptionCode, isExceptionCode } from "../http/exceptions.ts"
+import { exceptionBody } from "../http/problems.ts"
+import { badRequest, forbidden, json, Refusal, type Reply, unauthorized } from "../http/Reply.ts"
+import type { Simulation } from "../Simulation.ts"
+import type { Fault } from "./Fault.ts"
+
+/** The connection is cut, or left without an answer. */
+export type Silence = "cut" | "stall"
+
+/** What comes of a call with a fault. `handle` carries it out. */
+export type FaultedReply = Reply | Silence
+
+/** The page that a firewall or a proxy in front of KSeF answers with. */
+export const htmlPage = (status: number): Reply => ({
+  status,
+  headers: { "content-type": "text/html" },
+  body: `<html>\r\n<head><title>${status}</title></head>\r\n<body>\r\n<center><h1>${status}</h1></center>\r\n<hr><center>Request unsuccessful. Incident ID: simulated</center>\r\n</body>\r\n</html>\r\n`
+})
+
+const blockedPage = (address: string): Reply =>
+  json(403, {
+    title: "Request blocked",
+    status: 403,
+    detail: "The request was blocked by the security service.",
+    security: { incidentId: "simulated", clientIp: address }
+  })
+
+const refusalOf = (code: number, details: ReadonlyArray<string>): Refusal | Reply =>
+  isExceptionCode(code)
+    ? badRequest(code, ...details)
+    : json(400, exceptionBody(code, `Simulated exception ${code}.`, details, Date.now()))
+
+const raise = (code: ExceptionCode, ...details: ReadonlyArray<string>): never => {
+  throw badRequest(code, ...details)
+}
+
+/** Blocks that are under way, by context. */
+export class Blocks {
+  readonly #now: () => number
+  readonly #until = new Map<string, number>()
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  set(nip: string | null, ms: number): void {
+    if (ms > 0) this.#until.set(nip ?? "", this.#now() + ms)
+  }
+
+  /** The answer of the firewall while a context is blocked. */
+  reply(nip: string | null, address: string): Reply | undefined {
+    const until = Math.max(this.#until.get(nip ?? "") ?? 0, this.#until.get("") ?? 0)
+    return this.#now() < until ? blockedPage(address) : undefined
+  }
+}
+
+const revokeTokenOf = ({ login, simulation }: Call): void => {
+  const reference = login?.tokenReference
+  if (typeof reference === "string") simulation.state.tokens.update(reference, { revoked: true })
+}
+
+const expireAccess = ({ login, now, simulation }: Call): never => {
+  for (const other of simulation.state.logins.values()) {
+    if (other.context === login?.context) simulation.state.logins.update(other.reference, { accessFrom: now + 1 })
+  }
+  throw unauthorized("Token jest nieprawidłowy lub wygasł.")
+}
+
+const loseSession = ({ path, simulation }: Call): void => {
+  const reference = path["referenceNumber"] ?? ""
+  if (simulation.state.sessions.get(reference) !== undefined)
+    simulation.state.sessions.update(reference, { gone: true })
+}
+
+/** Carries out a call with the fault that was picked for it. */
+export const withFault = async (
+  fault: Fault,
+  call: Call,
+  blocks: Blocks,
+  handle: () => Promise<Reply>
+): Promise<FaultedReply> => {
+  const { simulation } = call
+  switch (fault.do) {
+    case "429":
+      throw new Refusal({
+        status: 429,
+        detail: "Przekroczono limit żądań.",
+        retryAfterMs: (fault.retryAfter ?? 60) * 1000,
+        overLimit: false
+      })
+    case "5xx": {
+      const status = fault.status ?? 503
+      return json(status, exceptionBody(status, "Simulated failure.", [], call.now))
+    }
+    case "html":
+      return htmlPage(fault.status ?? 502)
+    case "delay":
+      await sleep(fault.ms, undefined, { signal: simulation.ending }).catch(() => {})
+      return simulation.ending.aborted ? "cut" : handle()
+    case "stall":
+      return "stall"
+    case "drop-before":
+      return "cut"
+    case "drop-after":
+      await handle()
+      return "cut"
+    case "exception": {
+      const refused = refusalOf(fault.code, fault.details ?? [])
+      if (refused instanceof Refusal) throw refused
+      return refused
+    }
+    case "21184":
+      return raise(
+        21184,
+        `Trwają prace serwisowe i sesja ${call.path["referenceNumber"]} jest tymczasowo niedostępna. Spróbuj ponownie później lub otwórz nową sesję, aby wysłać kolejne faktury.`
+      )
+    case "415-after-rotation":
+      await simulation.keys.rotate("unannounced")
+      return handle()
+    case "rotate-keys":
+      await simulation.keys.rotate(fault.rotation ?? "planned")
+      return handle()
+    case "expire-access":
+      return expireAccess(call)
+    case "revoke-token":
+      revokeTokenOf(call)
+      return handle()
+    case "block-403":
+      blocks.set(fault.nip ?? null, fault.ms ?? 0)
+      return blockedPage(call.address)
+    case "upo-late":
+      return raise(21178, "UPO nie zostało jeszcze wygenerowane.")
+    case "session-gone":
+      loseSession(call)
+      return handle()
+    case "close-lost":
+      if (fault.committed === true) await handle()
+      return htmlPage(504)
+    case "token-login-ends":
+      throw forbidden("auth-method-not-allowed", "Ta operacja nie jest dostępna dla użytej metody uwierzytelnienia.", {
+        authenticationMethodCategory: "Token"
+      })
+    default:
+      return handle()
+  }
+}
+
+/** Does at once what does not need a call: faults that change keys and name no operation. */
+export const applyAtOnce = async ({ keys }: Simulation, fault: Fault): Promise<boolean> => {
+  if (fault.on !== undefined || fault.nth !== undefined || fault.nip !== undefined) return false
+  if (fault.do === "rotate-keys") await keys.rotate(fault.rotation ?? "planned")
+  else if (fault.do === "415-after-rotation") await keys.rotate("unannounced")
+  else return false
+  return true
+}

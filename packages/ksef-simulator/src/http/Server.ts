@@ -1,0 +1,140 @@
+/**
+ * The HTTP server: which part answers a path, and how an answer is written.
+ *
+ * Whatever a client sends ends at most its own connection.
+ */
+import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import { plainAddress } from "../auth/addresses.ts"
+import { answerControl } from "../control/control.ts"
+import { statusPage } from "../control/statusPage.ts"
+import type { Silence } from "../faults/callFaults.ts"
+import type { Simulation } from "../Simulation.ts"
+import type { Api } from "./Api.ts"
+import { json, type Reply } from "./Reply.ts"
+import { answerStorage, storageContext, storageOperation } from "./storage.ts"
+
+const notFound: Reply = json(404, {
+  title: "Not Found",
+  status: 404,
+  detail: "The API is under /v2, its state at /, what tests can change under /_simulator."
+})
+
+/** Serves one simulator. */
+export class Server {
+  readonly #node: NodeServer
+  readonly #simulation: Simulation
+  readonly #api: Api
+  readonly #sockets = new Set<Socket>()
+  readonly #underWay = new Set<Promise<void>>()
+
+  constructor(simulation: Simulation, api: Api) {
+    this.#simulation = simulation
+    this.#api = api
+    this.#node = createServer({ requestTimeout: 600_000, headersTimeout: 30_000, keepAliveTimeout: 5_000 })
+    this.#node.on("request", (request, response) => {
+      const handled = this.#handle(request, response).finally(() => this.#underWay.delete(handled))
+      this.#underWay.add(handled)
+    })
+    this.#node.on("clientError", (_, socket) => socket.destroy())
+    this.#node.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket)
+      socket.on("close", () => this.#sockets.delete(socket))
+    })
+  }
+
+  /** Listens, and returns the port. */
+  async listen(port: number, host: string): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#node.once("error", reject)
+      this.#node.listen(port, host, () => {
+        this.#node.off("error", reject)
+        resolve()
+      })
+    })
+    return (this.#node.address() as AddressInfo).port
+  }
+
+  /** Cuts every connection and stops listening. Requests that are under way end before the promise resolves. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#node.close(() => resolve()))
+    for (const socket of this.#sockets) socket.destroy()
+    await Promise.all([closed, ...this.#underWay])
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const reply = await this.#answer(request)
+      this.#simulation.state.flush()
+      if (reply === "stall") return
+      if (reply === "cut") request.socket.destroy()
+      else write(request, response, reply)
+    } catch (error) {
+      console.error("KSeF simulator: request failed", error)
+      request.socket.destroy()
+    }
+  }
+
+  async #answer(request: IncomingMessage): Promise<Reply | Silence> {
+    const url = urlOf(request)
+    if (url === undefined) return notFound
+    const { pathname: path, searchParams: query } = url
+    if (path.startsWith("/v2/")) return this.#api.answer(request, path.slice(3), query)
+    if (path.startsWith("/storage/")) return this.#storage(request, path.slice(9), query)
+    if (path === "/latarnia/status") return this.#beacon(request, this.#simulation.beacon.describe())
+    if (path === "/latarnia/messages") return this.#beacon(request, this.#simulation.beacon.messages)
+    if (path.startsWith("/_simulator")) return answerControl(this.#simulation, request, path, query)
+    if (path === "/" && request.method === "GET") {
+      return statusPage(this.#simulation, this.#simulation.links.apiUrl, query.has("refresh"))
+    }
+    return notFound
+  }
+
+  async #storage(request: IncomingMessage, path: string, query: URLSearchParams): Promise<Reply> {
+    const startedAt = this.#simulation.clock.now()
+    const reply = await answerStorage(this.#simulation, request, path, query)
+    this.#record(request, storageOperation(path) ?? "storage", `/storage/${path}`, reply, startedAt)
+    return reply
+  }
+
+  #beacon(request: IncomingMessage, body: unknown): Reply {
+    const reply = json(200, body)
+    const name = request.url?.startsWith("/latarnia/status") === true ? "getBeaconStatus" : "getBeaconMessages"
+    this.#record(request, name, request.url ?? "", reply, this.#simulation.clock.now())
+    return reply
+  }
+
+  #record(request: IncomingMessage, operation: string, path: string, reply: Reply, startedAt: number): void {
+    const { clock, ledger } = this.#simulation
+    ledger.record({
+      startedAt,
+      endedAt: clock.now(),
+      operation,
+      method: request.method ?? "",
+      path: path.slice(0, 200),
+      nip: path.startsWith("/storage/") ? storageContext(this.#simulation, path.slice(9)) : null,
+      address: plainAddress(request.socket.remoteAddress),
+      status: reply.status,
+      fault: null,
+      overLimit: false
+    })
+  }
+}
+
+const urlOf = ({ url }: IncomingMessage): URL | undefined =>
+  URL.canParse(url ?? "", "http://simulator") && url?.startsWith("/") === true && !url.startsWith("//")
+    ? new URL(url, "http://simulator")
+    : undefined
+
+const write = (request: IncomingMessage, response: ServerResponse, { body, headers, status }: Reply): void => {
+  const bytes = typeof body === "string" ? Buffer.from(body, "utf8") : body
+  // What was not read of a request would be taken for the next one.
+  if (!request.complete) response.setHeader("connection", "close")
+  response.writeHead(status, {
+    "x-ksef-simulator": "1",
+    ...headers,
+    ...(status === 204 ? {} : { "content-length": bytes?.length ?? 0 })
+  })
+  response.end(request.method === "HEAD" ? undefined : bytes)
+  if (!request.complete) request.resume()
+}

@@ -1,0 +1,21 @@
+/**
+ * The handler of every operation that the simulator carries out.
+ */
+import { authHandlers } from "../auth/handlers.ts"
+import { tokenHandlers } from "../auth/tokenHandlers.ts"
+import { limitHandlers } from "../limits/handlers.ts"
+import type { OperationName } from "../openapi/operations.ts"
+import { batchHandlers } from "../sessions/batchHandlers.ts"
+import { onlineHandlers } from "../sessions/onlineHandlers.ts"
+import { statusHandlers } from "../sessions/statusHandlers.ts"
+import type { Handler } from "./Call.ts"
+
+/** All handlers. One that is missing does not compile. */
+export const handlers: Readonly<Record<OperationName, Handler>> = {
+  ...authHandlers,
+  ...tokenHandlers,
+  ...limitHandlers,
+  ...onlineHandlers,
+  ...batchHandlers,
+  ...statusHandlers
+}

@@ -1,0 +1,140 @@
+/**
+ * Everything that a simulator remembers, with or without a file that outlives it.
+ */
+import { randomBytes } from "node:crypto"
+import type { LedgerCall } from "../ledger/Ledger.ts"
+import type { Overrides } from "../limits/groups.ts"
+import { Collection } from "./Collection.ts"
+import { Files } from "./Files.ts"
+import { inMemory, type Journal, type JournalRecord, openJournal } from "./Journal.ts"
+import type { EncryptionKey, KsefToken, Login, Permission, Session, Subject } from "./records.ts"
+import { Invoices } from "./Invoices.ts"
+import { Serials } from "./Serials.ts"
+
+/** How many calls a ledger keeps. The newest remain. */
+export const keptCalls = 100_000
+
+/** What `/testdata` changed of a context. */
+export interface ContextSettings {
+  readonly nip: string
+  readonly blocked: boolean
+  readonly attachments: boolean
+  readonly rateLimits: Overrides | null
+  readonly sessionLimits: SessionLimits | null
+}
+
+/** Bounds of the sessions of a context. A megabyte is 1,000,000 bytes. */
+export interface SessionLimits {
+  readonly onlineSession: SessionLimit
+  readonly batchSession: SessionLimit
+}
+
+/** Bounds of one kind of session. */
+export interface SessionLimit {
+  readonly maxInvoiceSizeInMB: number
+  readonly maxInvoiceWithAttachmentSizeInMB: number
+  readonly maxInvoices: number
+}
+
+/** Rights that `/testdata/permissions` granted to somebody in a context. */
+export interface Grant {
+  readonly nip: string
+  readonly subject: Subject
+  readonly permissions: ReadonlyArray<Permission>
+}
+
+type Records = Map<string, Map<string, unknown>>
+
+const gather = (records: ReadonlyArray<JournalRecord>): Records => {
+  const kinds: Records = new Map()
+  for (const [kind, key, value] of records) {
+    const kept = kinds.get(kind) ?? new Map<string, unknown>()
+    kinds.set(kind, kept)
+    if (value === null) kept.delete(key)
+    else kept.set(key, value)
+  }
+  const calls = kinds.get("call")
+  for (const key of calls?.keys() ?? []) {
+    if (calls!.size <= keptCalls) break
+    calls!.delete(key)
+  }
+  return kinds
+}
+
+function* flattened(kinds: Records): Iterable<JournalRecord> {
+  for (const [kind, records] of kinds) for (const [key, value] of records) yield [kind, key, value]
+}
+
+/** The memory of one simulator. */
+export class State {
+  readonly settings: Collection<string | number>
+  readonly keys: Collection<EncryptionKey>
+  readonly tokens: Collection<KsefToken>
+  readonly logins: Collection<Login>
+  readonly sessions: Collection<Session>
+  readonly contexts: Collection<ContextSettings>
+  readonly grants: Collection<Grant>
+  readonly calls: Collection<LedgerCall>
+  readonly invoices: Invoices
+  readonly files: Files
+  readonly serials: Serials
+  readonly #journal: Journal
+  #drawn: number
+
+  /**
+   * Opens a state. `path` is the file that keeps it; without one, it ends with the simulator. `seed` decides the numbers of
+   * a state that begins, and is remembered with it.
+   *
+   * @throws {Error} when the file cannot be used.
+   */
+  constructor(options: { readonly path?: string; readonly seed?: string }) {
+    let kept: Records = new Map()
+    this.#journal =
+      options.path === undefined
+        ? inMemory
+        : openJournal(options.path, (records) => {
+            kept = gather(records)
+            return flattened(kept)
+          })
+    const of = <A>(kind: string): ReadonlyMap<string, A> => (kept.get(kind) ?? new Map()) as ReadonlyMap<string, A>
+    const collection = <A>(kind: string) => new Collection<A>(kind, this.#journal, of<A>(kind))
+    this.settings = collection("setting")
+    this.keys = collection("key")
+    this.tokens = collection("token")
+    this.logins = collection("login")
+    this.sessions = collection("session")
+    this.contexts = collection("context")
+    this.grants = collection("grant")
+    this.calls = collection("call")
+    this.invoices = new Invoices(this.#journal, of("invoice"))
+    this.files = new Files(options.path === undefined ? undefined : `${options.path}.files`)
+    const seed = this.settings.get("seed") ?? options.seed ?? randomBytes(8).toString("hex")
+    this.settings.set("seed", seed)
+    this.#drawn = Number(this.settings.get("drawn") ?? 0)
+    this.serials = new Serials(String(seed), this.#drawn)
+  }
+
+  /** What `/testdata` changed of a context, or what holds where it changed nothing. */
+  context(nip: string): ContextSettings {
+    return this.contexts.get(nip) ?? { nip, blocked: false, attachments: false, rateLimits: null, sessionLimits: null }
+  }
+
+  changeContext(nip: string, change: Partial<ContextSettings>): void {
+    this.contexts.set(nip, { ...this.context(nip), ...change })
+  }
+
+  /** Hands everything that changed to the operating system. Called before an answer leaves. */
+  flush(): void {
+    if (this.serials.drawn !== this.#drawn) {
+      this.#drawn = this.serials.drawn
+      this.settings.set("drawn", this.#drawn)
+    }
+    this.#journal.flush()
+  }
+
+  close(): void {
+    this.flush()
+    this.#journal.close()
+    this.files.close()
+  }
+}

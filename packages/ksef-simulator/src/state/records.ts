@@ -1,0 +1,180 @@
+/**
+ * What a simulator remembers. Every record is a plain value that JSON can hold; an update replaces the whole record. Times
+ * are milliseconds since the epoch.
+ */
+import type { Place } from "./Files.ts"
+
+/** Rights in a context, as tokens carry them. */
+export const permissions = [
+  "InvoiceRead",
+  "InvoiceWrite",
+  "CredentialsRead",
+  "CredentialsManage",
+  "SubunitManage",
+  "EnforcementOperations",
+  "Introspection",
+  "CollectiveIdentifierManage"
+] as const
+
+/** One of the rights. */
+export type Permission = (typeof permissions)[number]
+
+/** Who acts: the author of a token, or the subject of a certificate. */
+export interface Subject {
+  readonly type: "Nip" | "Pesel" | "Fingerprint"
+  readonly value: string
+}
+
+/** A key pair of the simulated Ministry. */
+export interface EncryptionKey {
+  readonly id: string
+  readonly certificateId: string
+  readonly usage: "KsefTokenEncryption" | "SymmetricKeyEncryption"
+  /** DER in Base64. */
+  readonly certificate: string
+  /** PKCS#8 in PEM. */
+  readonly privateKey: string
+  readonly validFrom: number
+  readonly validTo: number
+  /**
+   * `listed`: published and usable. `withdrawn`: its id is refused. `unreadable`: its id is taken, and nothing that was
+   * encrypted for it can be decrypted.
+   */
+  readonly state: "listed" | "withdrawn" | "unreadable"
+}
+
+/** A KSeF token. */
+export interface KsefToken {
+  readonly reference: string
+  /** The whole token, as its owner got it. */
+  readonly secret: string
+  readonly nip: string
+  readonly author: Subject
+  readonly permissions: ReadonlyArray<Permission>
+  readonly description: string
+  readonly createdAt: number
+  readonly activeAt: number
+  readonly lastUsedAt: number | null
+  readonly revoked: boolean
+}
+
+/** Addresses from which an access token may be used, as ranges of IPv4 addresses in numbers. */
+export type AddressPolicy = ReadonlyArray<readonly [from: number, to: number]>
+
+/** A status as the API writes it. */
+export interface Status {
+  readonly code: number
+  readonly details?: ReadonlyArray<string>
+}
+
+/** An operation of authentication, and the login that came of it. */
+export interface Login {
+  readonly reference: string
+  readonly contextType: string
+  /** The value of the context; its NIP where the type is `Nip`. */
+  readonly context: string
+  readonly method: "token" | "certificate"
+  readonly subject: Subject
+  readonly permissions: ReadonlyArray<Permission>
+  readonly tokenReference: string | null
+  /** SHA-256 of the signed document, in Base64. */
+  readonly documentHash: string | null
+  readonly startedAt: number
+  readonly decidedAt: number
+  readonly status: Status
+  readonly redeemed: boolean
+  readonly refreshedAt: number | null
+  readonly refreshValidUntil: number | null
+  readonly revoked: boolean
+  /** Access tokens issued before this time have expired. */
+  readonly accessFrom: number
+  readonly addresses: AddressPolicy | null
+}
+
+/** A part of a batch, as the opening request declared it. */
+export interface Part {
+  readonly ordinal: number
+  readonly size: number
+  readonly hash: string
+  /** What was uploaded. */
+  readonly uploaded: { readonly size: number; readonly hash: string } | null
+}
+
+/** A session of sending, interactive or batch. */
+export interface Session {
+  readonly reference: string
+  readonly kind: "online" | "batch"
+  readonly context: string
+  readonly login: string
+  readonly subject: Subject
+  readonly form: FormName
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly validUntil: number
+  /** The AES key in Base64, or null where it could not be decrypted. */
+  readonly key: string | null
+  readonly vector: string
+  readonly offline: boolean
+  readonly checksNips: boolean
+  readonly closedAt: number | null
+  /** Set by a fault: the session is not found any more. */
+  readonly gone: boolean
+  /** The code of a session that failed as a whole, or that a fault decided. */
+  readonly failure: Status | null
+  readonly batch: Batch | null
+  readonly upo: ReadonlyArray<string>
+}
+
+/** What only a batch has. */
+export interface Batch {
+  readonly size: number
+  readonly hash: string
+  readonly compression: "Zip" | "TarGz"
+  readonly parts: ReadonlyArray<Part>
+  /** Whether the archive was read to its end. */
+  readonly processed: boolean
+}
+
+/** A structure of invoices that is accepted. */
+export type FormName = "FA (3)" | "FA_RR (1)"
+
+/** What a document says of itself. */
+export interface Header {
+  readonly sellerNip: string
+  /** Null where the buyer has none. */
+  readonly buyerNip: string | null
+  readonly kind: string
+  readonly number: string
+  /** `YYYY-MM-DD`. */
+  readonly issueDate: string
+}
+
+/** The verdict about a document. */
+export interface Verdict extends Status {
+  readonly extensions?: Readonly<Record<string, string>>
+}
+
+/** A document that was sent, from its reception on. */
+export interface Invoice {
+  readonly reference: string
+  readonly session: string
+  readonly ordinal: number
+  /** SHA-256 in Base64, as declared (interactive) or as found (batch). */
+  readonly hash: string
+  /** As declared (interactive) or as found (batch). */
+  readonly size: number
+  readonly fileName: string | null
+  readonly receivedAt: number
+  readonly offline: boolean
+  readonly correctedHash: string | null
+  /** The decrypted document, or null where it could not be decrypted. */
+  readonly document: Place | null
+  readonly verdict: Verdict | null
+  /** From when the verdict shows. */
+  readonly visibleAt: number
+  /** The fault that keeps it at 150, and for how many answers more; null for as long as the fault is there. */
+  readonly held: { readonly fault: number; readonly polls: number | null } | null
+  readonly header: Header | null
+  readonly ksefNumber: string | null
+  readonly acceptedAt: number | null
+}

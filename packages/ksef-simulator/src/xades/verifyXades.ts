@@ -1,0 +1,281 @@
+/**
+ * The check of a signed login document: one enveloped or enveloping XAdES signature whose references cover the document and
+ * the signed properties, over a digest of the certificate that made it.
+ *
+ * Whether the certificate is valid, and whom it stands for, is judged elsewhere: that is the outcome of a login, and not a
+ * fault of the document.
+ */
+import type { X509Certificate } from "node:crypto"
+import type { Canonicalization, Xml, XmlDocument, XmlElement } from "../documents/Xml.ts"
+import { isFault } from "../documents/Xml.ts"
+import type { ExceptionCode } from "../http/exceptions.ts"
+import { badRequest, type Refusal } from "../http/Reply.ts"
+import * as Certificate from "../keys/Certificate.ts"
+import { canonicalizationOf, digestOf, isSignature } from "./algorithms.ts"
+
+/** What a signed document says. */
+export interface SignedLogin {
+  readonly challenge: string
+  readonly contextType: string
+  readonly context: string
+  readonly subjectIdentifierType: "certificateSubject" | "certificateFingerprint"
+  readonly allowedIps: {
+    readonly ip4Addresses: ReadonlyArray<string>
+    readonly ip4Ranges: ReadonlyArray<string>
+    readonly ip4Masks: ReadonlyArray<string>
+  }
+  readonly certificate: X509Certificate
+}
+
+const dsig = "http://www.w3.org/2000/09/xmldsig#"
+const namespaces = { ds: dsig, xades: "http://uri.etsi.org/01903/v1.3.2#" }
+const loginNamespaces = {
+  "auth 2.0": "http://ksef.mf.gov.pl/auth/token/2.0",
+  "auth 2.1": "http://ksef.mf.gov.pl/auth/token/2.1"
+} as const
+
+const refuse = (code: ExceptionCode, ...details: ReadonlyArray<string>): Refusal => badRequest(code, ...details)
+
+// KSeF does not say what is wrong with a signature. A simulator does.
+const wrongSignature = (why: string): Refusal => refuse(9105, why)
+
+const compact = (text: string | undefined): string => (text ?? "").replaceAll(/\s/g, "")
+
+const decoded = (bytes: Buffer): void => {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    throw refuse(21217)
+  }
+}
+
+/** What the transforms of a reference come to. */
+interface Transformed {
+  readonly isEnveloped: boolean
+  readonly mode: Canonicalization["mode"]
+  readonly prefixes: ReadonlyArray<string>
+}
+
+class Verification {
+  readonly #xml: Xml
+  readonly #bytes: Buffer
+  readonly #document: XmlDocument
+
+  constructor(xml: Xml, bytes: Buffer, document: XmlDocument) {
+    this.#xml = xml
+    this.#bytes = bytes
+    this.#document = document
+  }
+
+  run(): SignedLogin {
+    if (this.#document.dtd !== null) throw refuse(9101, "Dokument zawiera deklarację DOCTYPE.")
+    const signature = this.#onlySignature()
+    const { element: login, version } = this.#login()
+    const { root } = this.#document
+    const isEnveloped = login.isSameNode(root) && isChild(signature, login)
+    const isEnveloping =
+      signature.isSameNode(root) && this.#all("ds:Object", signature).some((object) => isChild(login, object))
+    if (!isEnveloped && !isEnveloping) {
+      throw wrongSignature("The signature is neither enveloped in the login document nor does it envelop it.")
+    }
+    this.#validate(version, login)
+    const certificate = this.#certificate(signature)
+    this.#checkReferences(signature, login)
+    this.#checkValue(signature, certificate)
+    return { ...this.#read(login, loginNamespaces[version]), certificate }
+  }
+
+  #all(path: string, from: XmlDocument | XmlElement = this.#document): ReadonlyArray<XmlElement> {
+    return this.#xml.elements(from, path, namespaces)
+  }
+
+  #text(from: XmlElement, path: string): string | undefined {
+    return this.#xml.text(from, path, namespaces)
+  }
+
+  #onlySignature(): XmlElement {
+    const [signature, ...more] = this.#all("//ds:Signature")
+    if (signature === undefined) throw refuse(9102)
+    if (more.length > 0) throw refuse(9103)
+    return signature
+  }
+
+  #login(): { readonly element: XmlElement; readonly version: keyof typeof loginNamespaces } {
+    const found = (Object.entries(loginNamespaces) as Array<[keyof typeof loginNamespaces, string]>).flatMap(
+      ([version, namespace]) =>
+        this.#xml
+          .elements(this.#document, "//a:AuthTokenRequest", { a: namespace })
+          .map((element) => ({ element, version }))
+    )
+    const [first, ...more] = found
+    if (first === undefined || more.length > 0) throw refuse(9101, "Expected one element AuthTokenRequest.")
+    return first
+  }
+
+  // The schema has no place for the signature.
+  #validate(version: keyof typeof loginNamespaces, login: XmlElement): void {
+    const alone = this.#xml.canonical(login, { mode: "inclusive-1.0" })
+    const faults = this.#xml.with(Buffer.from(alone), (document) => {
+      for (const signature of this.#all("//ds:Signature", document)) signature.remove()
+      return this.#xml.validate(version, document)
+    })
+    if (isFault(faults)) throw refuse(21001)
+    if (faults.length > 0) throw refuse(21401, ...faults.map(({ message }) => message))
+  }
+
+  #certificate(signature: XmlElement): X509Certificate {
+    const certificates = this.#all("ds:KeyInfo/ds:X509Data/ds:X509Certificate", signature).map(({ content }) =>
+      Certificate.parse(Buffer.from(compact(content), "base64"))
+    )
+    if (certificates.length === 0) throw wrongSignature("KeyInfo has no X509Certificate.")
+    const signing = this.#signingDigest(signature)
+    if (signing === undefined) {
+      throw wrongSignature("SignedSignatureProperties has neither SigningCertificate nor SigningCertificateV2.")
+    }
+    const readable = certificates.filter((certificate) => certificate !== undefined)
+    if (readable.length === 0) throw refuse(21115)
+    const found = readable.find((certificate) => digestOf(signing.algorithm, certificate.raw)?.equals(signing.value))
+    if (found === undefined) throw wrongSignature("No certificate of KeyInfo has the digest of SigningCertificate.")
+    return found
+  }
+
+  #signingDigest(signature: XmlElement): { readonly algorithm: string; readonly value: Buffer } | undefined {
+    const properties = "ds:Object/xades:QualifyingProperties/xades:SignedProperties/xades:SignedSignatureProperties"
+    const [digest] = this.#all(
+      `${properties}/xades:SigningCertificate/xades:Cert/xades:CertDigest | ${properties}/xades:SigningCertificateV2/xades:Cert/xades:CertDigest`,
+      signature
+    )
+    if (digest === undefined) return undefined
+    return {
+      algorithm: this.#text(digest, "ds:DigestMethod/@Algorithm") ?? "",
+      value: Buffer.from(compact(this.#text(digest, "ds:DigestValue")), "base64")
+    }
+  }
+
+  #checkReferences(signature: XmlElement, login: XmlElement): void {
+    const covered = this.#all("ds:SignedInfo/ds:Reference", signature).map((reference) => this.#covered(reference))
+    const [properties] = this.#all("ds:Object/xades:QualifyingProperties/xades:SignedProperties", signature)
+    // Some clients leave out the type of this reference, so what it covers decides.
+    if (!covered.some((one) => one !== "document" && properties?.isSameNode(one.element) === true)) {
+      throw wrongSignature("No reference covers the signed properties.")
+    }
+    const isCovered = covered.some(
+      (one) =>
+        one === "document" ||
+        one.element.isSameNode(login) ||
+        (login.parent !== null && one.element.isSameNode(login.parent))
+    )
+    if (!isCovered) throw wrongSignature("No reference covers the login document.")
+  }
+
+  // What a reference covers, after its digest was compared.
+  #covered(reference: XmlElement): "document" | { readonly element: XmlElement } {
+    const uri = this.#text(reference, "@URI") ?? ""
+    const algorithm = this.#text(reference, "ds:DigestMethod/@Algorithm") ?? ""
+    const expected = Buffer.from(compact(this.#text(reference, "ds:DigestValue")), "base64")
+    const transforms = this.#all("ds:Transforms/ds:Transform", reference)
+    const form = this.#transformed(transforms)
+    const target = uri === "" ? undefined : this.#byId(uri)
+    const canonical =
+      target === undefined
+        ? this.#canonicalDocument(form)
+        : this.#xml.canonical(target, { mode: form.mode, prefixes: form.prefixes })
+    if (target !== undefined && form.isEnveloped) {
+      throw wrongSignature("The transform enveloped-signature stands in a reference to a part of the document.")
+    }
+    if (digestOf(algorithm, canonical)?.equals(expected) !== true) {
+      throw wrongSignature(`The digest of the reference "${uri}" is wrong.`)
+    }
+    return target === undefined ? "document" : { element: target }
+  }
+
+  #transformed(transforms: ReadonlyArray<XmlElement>): Transformed {
+    let isEnveloped = false
+    let mode: Canonicalization["mode"] = "inclusive-1.0"
+    let prefixes: ReadonlyArray<string> = []
+    for (const transform of transforms) {
+      const algorithm = this.#text(transform, "@Algorithm") ?? ""
+      if (algorithm === `${dsig}enveloped-signature`) {
+        isEnveloped = true
+        continue
+      }
+      const named = canonicalizationOf(algorithm)
+      if (named === undefined) throw wrongSignature(`The transform ${algorithm} is not accepted.`)
+      mode = named
+      prefixes = prefixesOf(this.#xml, transform)
+    }
+    return { isEnveloped, mode, prefixes }
+  }
+
+  #canonicalDocument(form: Transformed): string {
+    if (!form.isEnveloped || this.#document.root.namespaceUri === dsig)
+      throw wrongSignature("A reference to the whole document lacks enveloped-signature.")
+    const canonical = this.#xml.with(this.#bytes, (document) => {
+      for (const signature of this.#all("//ds:Signature", document)) signature.remove()
+      return this.#xml.canonical(document, { mode: form.mode, prefixes: form.prefixes })
+    })
+    return isFault(canonical) ? "" : canonical
+  }
+
+  #byId(uri: string): XmlElement {
+    const id = /^#([\w.-]+)$/.exec(uri)?.[1]
+    if (id === undefined) throw wrongSignature(`The reference "${uri}" is not accepted.`)
+    const [target, ...more] = this.#all(`//*[@Id="${id}" or @ID="${id}" or @id="${id}"]`)
+    if (target === undefined || more.length > 0) {
+      throw wrongSignature(`Expected one element with the id of the reference "${uri}".`)
+    }
+    return target
+  }
+
+  #checkValue(signature: XmlElement, certificate: X509Certificate): void {
+    const [signedInfo, ...more] = this.#all("ds:SignedInfo", signature)
+    if (signedInfo === undefined || more.length > 0) throw wrongSignature("Expected one element SignedInfo.")
+    const [method] = this.#all("ds:CanonicalizationMethod", signedInfo)
+    const mode = canonicalizationOf(this.#text(signedInfo, "ds:CanonicalizationMethod/@Algorithm") ?? "")
+    if (method === undefined || mode === undefined) throw wrongSignature("The canonicalization method is not accepted.")
+    const text = this.#xml.canonical(signedInfo, { mode, prefixes: prefixesOf(this.#xml, method) })
+    const algorithm = this.#text(signedInfo, "ds:SignatureMethod/@Algorithm") ?? ""
+    const value = Buffer.from(compact(this.#text(signature, "ds:SignatureValue")), "base64")
+    if (!isSignature(algorithm, certificate.publicKey, text, value)) {
+      throw wrongSignature(`The value of the signature is wrong, or ${algorithm} is not accepted with this key.`)
+    }
+  }
+
+  #read(login: XmlElement, namespace: string): Omit<SignedLogin, "certificate"> {
+    const a = { a: namespace }
+    const text = (path: string) => this.#xml.text(login, path, a) ?? ""
+    const texts = (name: string) =>
+      this.#xml.elements(login, `a:AuthorizationPolicy/a:AllowedIps/a:${name}`, a).map(({ content }) => content.trim())
+    const [context] = this.#xml.elements(login, "a:ContextIdentifier/*", a)
+    return {
+      challenge: text("a:Challenge").trim(),
+      contextType: context?.name ?? "",
+      context: context?.content.trim() ?? "",
+      subjectIdentifierType: text("a:SubjectIdentifierType").trim() as SignedLogin["subjectIdentifierType"],
+      allowedIps: {
+        ip4Addresses: texts("Ip4Address"),
+        ip4Ranges: texts("Ip4Range"),
+        ip4Masks: texts("Ip4Mask")
+      }
+    }
+  }
+}
+
+const isChild = (child: XmlElement, parent: XmlElement): boolean => child.parent?.isSameNode(parent) === true
+
+const prefixesOf = (xml: Xml, method: XmlElement): ReadonlyArray<string> => {
+  const list = xml.text(method, "ec:InclusiveNamespaces/@PrefixList", { ec: "http://www.w3.org/2001/10/xml-exc-c14n#" })
+  return (list ?? "").split(/\s+/).filter(Boolean)
+}
+
+/**
+ * Checks a signed login document.
+ *
+ * @throws {Refusal} 400 with the code for what is wrong.
+ */
+export const verifyXades = (xml: Xml, bytes: Buffer): SignedLogin => {
+  decoded(bytes)
+  const verified = xml.with(bytes, (document) => new Verification(xml, bytes, document).run())
+  if (isFault(verified)) throw refuse(21001, verified.message)
+  return verified
+}

@@ -1,0 +1,100 @@
+import { assert, describe, it } from "vitest"
+import { type Fault, faultNames, parseFault } from "../../src/faults/Fault.ts"
+import { Faults } from "../../src/faults/Faults.ts"
+import { Serials } from "../../src/state/Serials.ts"
+
+const at = { point: "sendInvoice", nip: "5265877635" } as const
+
+const names = (faults: Faults, occasions: number): ReadonlyArray<string> =>
+  Array.from({ length: occasions }, () => faults.take(at)?.fault.do ?? "-")
+
+describe("Faults", () => {
+  it("a fault is picked once, from the first occasion on, unless it says otherwise", () => {
+    const faults = new Faults(new Serials("seed"))
+    faults.add({ do: "drop-after", on: "sendInvoice", nth: 2, times: 2 })
+    assert.deepStrictEqual(names(faults, 5), ["-", "drop-after", "drop-after", "-", "-"])
+    assert.deepInclude(faults.list()[0], { seen: 5, fired: 2 })
+  })
+
+  it("of several faults for one occasion the first is picked, and the others wait", () => {
+    const faults = new Faults(new Serials("seed"))
+    faults.add({ do: "drop-after" })
+    faults.add({ do: "stall" })
+    assert.deepStrictEqual(names(faults, 3), ["drop-after", "stall", "-"])
+  })
+
+  it("operation, context and number of times select", () => {
+    const faults = new Faults(new Serials("seed"))
+    faults.add({ do: "html", on: "closeOnlineSession", times: "always" })
+    faults.add({ do: "5xx", nip: "1111111111", times: "always" })
+    assert.deepStrictEqual(names(faults, 2), ["-", "-"])
+    assert.strictEqual(faults.take({ point: "closeOnlineSession", nip: null })?.fault.do, "html")
+    assert.strictEqual(faults.take({ point: "getSession", nip: "1111111111" })?.fault.do, "5xx")
+  })
+
+  it("faults of all calls pick no outcome and no call outside of the API", () => {
+    const faults = new Faults(new Serials("seed"))
+    faults.add({ do: "stall", times: "always" })
+    for (const point of ["invoice", "session", "login", "uploadPart", "downloadUpo"] as const) {
+      assert.isUndefined(faults.take({ point, nip: null }))
+    }
+  })
+
+  it("a probability picks its share, the same ones for the same seed", () => {
+    const picked = (seed: string): string => {
+      const faults = new Faults(new Serials(seed))
+      faults.add({ do: "5xx", times: "always", probability: 0.3 })
+      return names(faults, 1000)
+        .map((name) => (name === "-" ? "." : "x"))
+        .join("")
+    }
+    assert.strictEqual(picked("a"), picked("a"))
+    assert.notStrictEqual(picked("a"), picked("b"))
+    assert.closeTo(picked("a").replaceAll(".", "").length, 300, 50)
+  })
+
+  it("a fault that was removed is not picked, and its id is not used again", () => {
+    const faults = new Faults(new Serials("seed"))
+    const first = faults.add({ do: "stall" })
+    faults.remove(first)
+    assert.isFalse(faults.has(first))
+    assert.isAbove(faults.add({ do: "stall" }), first)
+    faults.clear()
+    assert.deepStrictEqual(names(faults, 1), ["-"])
+  })
+})
+
+describe("parseFault", () => {
+  const examples: Readonly<Record<string, object>> = {
+    delay: { ms: 5 },
+    exception: { code: 21173 },
+    verdict: { code: 550, on: "login" },
+    "440": { original: "other-hash", extensions: "wrong-session" },
+    "stuck-150": { polls: "always" }
+  }
+
+  it.each(faultNames)("takes %s", (name) => {
+    const fault = { do: name, times: 2, nip: "5265877635", ...examples[name] }
+    assert.deepStrictEqual(parseFault(fault), fault as unknown as Fault)
+  })
+
+  it.each([
+    [null, 'Expected a fault as an object, such as {"do":"drop-after"}.'],
+    [{ do: "nothing" }, 'Expected "do" to be one of 429, '],
+    [{ do: "toString" }, 'Expected "do" to be one of 429, '],
+    [{ do: "delay" }, 'Expected "ms" of the fault "delay" to be milliseconds from 0 to 600000.'],
+    [{ do: "delay", ms: -1 }, 'Expected "ms" of the fault "delay" to be milliseconds'],
+    [{ do: "stall", ms: 1 }, 'The fault "stall" has no member "ms". It has on, nip, nth, times, probability.'],
+    [{ do: "stall", on: "nowhere" }, 'Expected "on" of the fault "stall" to be one of listPublicKeys, '],
+    [{ do: "stall", on: "invoice" }, 'Expected "on" of the fault "stall" to be an operation or "*".'],
+    [
+      { do: "verdict", code: 550, on: "*" },
+      'Expected "on" of the fault "verdict" to be one of invoice, session, login.'
+    ],
+    [{ do: "440", on: "login" }, 'Expected "on" of the fault "440" to be "invoice".'],
+    [{ do: "stall", times: 0 }, 'Expected "times" of the fault "stall" to be a number from 1 up, or "always".'],
+    [{ do: "stall", nip: "1" }, 'Expected "nip" of the fault "stall" to be ten digits.']
+  ])("refuses %j, and says what was expected", (given, message) => {
+    assert.throws(() => parseFault(given), message)
+  })
+})

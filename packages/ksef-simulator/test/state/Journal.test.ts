@@ -1,0 +1,80 @@
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, assert, beforeEach, describe, it } from "vitest"
+import { type JournalRecord, openJournal } from "../../src/state/Journal.ts"
+
+let folder = ""
+let path = ""
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "journal-"))
+  path = join(folder, "state")
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const reopen = (): ReadonlyArray<JournalRecord> => {
+  let read: ReadonlyArray<JournalRecord> = []
+  openJournal(path, (records) => (read = records)).close()
+  return read
+}
+
+describe("Journal", () => {
+  it("gives back what was appended, in its order", () => {
+    const journal = openJournal(path, () => [])
+    journal.append("a", "1", { text: "ż\n" })
+    journal.append("a", "1", null)
+    journal.close()
+    const expected: ReadonlyArray<JournalRecord> = [
+      ["a", "1", { text: "ż\n" }],
+      ["a", "1", null]
+    ]
+    assert.deepStrictEqual(reopen(), expected)
+    assert.deepStrictEqual(reopen(), expected)
+  })
+
+  it("what was flushed outlives the process, and a torn last line is left out", () => {
+    const journal = openJournal(path, () => [])
+    journal.append("a", "1", 1)
+    journal.flush()
+    journal.append("a", "2", 2)
+    assert.include(readFileSync(path, "utf8"), '["a","1",1]')
+    assert.notInclude(readFileSync(path, "utf8"), '["a","2",2]')
+    journal.close()
+    appendFileSync(path, '["a","3"')
+    assert.deepStrictEqual(reopen(), [
+      ["a", "1", 1],
+      ["a", "2", 2]
+    ])
+  })
+
+  it("is replaced by what its reader makes of it", () => {
+    const journal = openJournal(path, () => [])
+    for (let number = 0; number < 5000; number++) journal.append("a", "1", number)
+    journal.close()
+    openJournal(path, (records) => records.slice(-1)).close()
+    assert.deepStrictEqual(reopen(), [["a", "1", 4999]])
+    assert.isBelow(readFileSync(path).length, 100)
+  })
+
+  it("refuses a file that is something else, and leaves it alone", () => {
+    writeFileSync(path, "precious\nmore\n")
+    assert.throws(() => reopen(), `Expected a state file of the KSeF simulator at ${path}.`)
+    assert.strictEqual(readFileSync(path, "utf8"), "precious\nmore\n")
+    assert.isFalse(existsSync(`${path}.lock`))
+  })
+
+  it("refuses a file that is damaged in the middle, and names the line", () => {
+    const journal = openJournal(path, () => [["a", "1", 1]])
+    journal.close()
+    writeFileSync(path, readFileSync(path, "utf8").replace('"a"', "a"))
+    assert.throws(() => reopen(), `Expected JSON in line 2 of ${path}.`)
+  })
+
+  it("refuses a file that a running process uses, and takes one that a dead process left", () => {
+    const journal = openJournal(path, () => [])
+    assert.throws(() => reopen(), `The state file ${path} is in use by process ${process.pid}.`)
+    journal.close()
+    writeFileSync(`${path}.lock`, "999999999")
+    assert.deepStrictEqual(reopen(), [])
+  })
+})

@@ -1,3 +1,3 @@
 import { packageConfig } from "../../tsup.config.base.ts"
 
-export default packageConfig({ index: "src/index.ts" })
+export default packageConfig({ index: "src/index.ts", promise: "src/promise.ts" })

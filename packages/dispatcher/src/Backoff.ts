@@ -1,9 +1,10 @@
 /**
- * How long to wait before the next attempt. Pure functions: time and randomness are given to them.
+ * The wait before the next attempt. Pure functions: randomness is an argument.
  *
  * @since 0.1.0
  */
 import { DispatcherError } from "./DispatcherError.ts"
+import { rejectUnknown } from "./internal/unknownOptions.ts"
 import { maxRetryAfterMs } from "./RetryAfter.ts"
 
 /**
@@ -17,11 +18,19 @@ export const defaultSchedule: ReadonlyArray<number> = [
 ]
 
 /**
- * Turns a wait into one that differs between attempts that failed together.
+ * Returns how many attempts a schedule allows: one more than it has waits.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const maxAttempts = (schedule: ReadonlyArray<number>): number => schedule.length + 1
+
+/**
+ * Spreads the waits of attempts that failed at the same time.
  *
  * **Details**
  *
- * Receives a wait in milliseconds and a number from 0 up to 1, and gives a wait in milliseconds.
+ * Receives a wait in milliseconds and a number from 0 up to 1, and returns a wait in milliseconds.
  *
  * @category models
  * @since 0.1.0
@@ -29,7 +38,7 @@ export const defaultSchedule: ReadonlyArray<number> = [
 export type Jitter = (delayMs: number, random: number) => number
 
 /**
- * A wait that is up to `share` shorter or longer, evenly spread. `proportional(0.2)` of 10 s is 8 s to 12 s.
+ * Makes a wait up to `share` shorter or longer, evenly spread. `proportional(0.2)` of 10 s is 8 s to 12 s.
  *
  * @category jitter
  * @since 0.1.0
@@ -40,7 +49,7 @@ export const proportional =
     delayMs * (1 - share + 2 * share * random)
 
 /**
- * Any wait up to the given one, evenly spread. Spreads a crowd best, at the cost of some very early attempts.
+ * Returns any wait up to the given one, evenly spread. Spreads attempts most, and makes some of them very early.
  *
  * @category jitter
  * @since 0.1.0
@@ -48,7 +57,7 @@ export const proportional =
 export const full: Jitter = (delayMs, random) => delayMs * random
 
 /**
- * The given wait.
+ * Returns the given wait.
  *
  * @category jitter
  * @since 0.1.0
@@ -56,7 +65,7 @@ export const full: Jitter = (delayMs, random) => delayMs * random
 export const none: Jitter = (delayMs) => delayMs
 
 /**
- * Settings of `exponential`.
+ * Options of `exponential`.
  *
  * @category models
  * @since 0.1.0
@@ -64,10 +73,10 @@ export const none: Jitter = (delayMs) => delayMs
 export interface ExponentialOptions {
   /** The first wait, in milliseconds. */
   readonly baseMs: number
-  /** How many attempts there are in all; one more than waits. */
+  /** The number of attempts: one more than there are waits. */
   readonly attempts: number
   /**
-   * What each wait is multiplied with to get the next.
+   * The factor from each wait to the next.
    *
    * @default 2
    */
@@ -80,8 +89,10 @@ export interface ExponentialOptions {
   readonly maxMs?: number | undefined
 }
 
+const exponentialOptions: ReadonlyArray<keyof ExponentialOptions> = ["attempts", "baseMs", "factor", "maxMs"]
+
 /**
- * A schedule of waits that grow by a factor.
+ * Returns a schedule of waits that grow by a factor.
  *
  * **Example** (Doubling)
  *
@@ -91,33 +102,35 @@ export interface ExponentialOptions {
  * Backoff.exponential({ baseMs: 1_000, attempts: 5, maxMs: 5_000 }) // => [1_000, 2_000, 4_000, 5_000]
  * ```
  *
- * @throws {DispatcherError} `invalid_options` for a number that is not usable.
+ * @throws {DispatcherError} `invalid_options` for a number out of range.
+ * @throws {TypeError} for an option that does not exist.
  * @category constructors
  * @since 0.1.0
  */
 export const exponential = (options: ExponentialOptions): ReadonlyArray<number> => {
+  rejectUnknown(options, exponentialOptions, "")
   const { attempts, baseMs, factor = 2, maxMs = maxRetryAfterMs } = options
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > 1_000) {
-    throw new DispatcherError("invalid_options", "attempts is not a whole number from 1 to 1000")
+    throw new DispatcherError("invalid_options", "attempts must be a whole number from 1 to 1000")
   }
   for (const [name, value] of Object.entries({ baseMs, factor, maxMs })) {
     if (!Number.isFinite(value) || value < 0) {
-      throw new DispatcherError("invalid_options", `${name} is not a number of at least 0`)
+      throw new DispatcherError("invalid_options", `${name} must be a finite number of at least 0`)
     }
   }
-  // No power is infinite: 0 times that would be no number.
+  // Finite, because 0 times infinity is NaN.
   const power = (index: number) => Math.min(factor ** index, Number.MAX_VALUE)
   return Array.from({ length: attempts - 1 }, (_, index) => Math.min(baseMs * power(index), maxMs))
 }
 
 /**
- * What the next wait is made from.
+ * The arguments of `nextDelay`.
  *
  * @category models
  * @since 0.1.0
  */
 export interface NextDelay {
-  /** How many attempts were made, from 1. */
+  /** The number of attempts that were made, from 1. */
   readonly attempt: number
   /**
    * The waits between attempts, in milliseconds; one fewer than attempts.
@@ -135,17 +148,17 @@ export interface NextDelay {
    * @default Math.random
    */
   readonly random?: (() => number) | undefined
-  /** What the receiver asked to wait, in milliseconds. Lengthens the wait, up to 6 hours, and never shortens it. */
+  /** The wait that the receiver requested, in milliseconds. Lengthens the wait, up to 6 hours, and never shortens it. */
   readonly retryAfterMs?: number | undefined
 }
 
 /**
- * Milliseconds until the next attempt, a whole number, or `undefined` when no attempt is left.
+ * Returns the milliseconds until the next attempt, a whole number, or `undefined` if no attempt is left.
  *
  * **Details**
  *
- * `retryAfterMs` is compared after jitter, so that nothing is sent before the receiver asked for. A value that is not a
- * number of at least 0 changes nothing.
+ * `retryAfterMs` is compared after jitter and rounded up, so that no attempt is earlier than the receiver requested. A value
+ * that is not a number of at least 0 changes nothing.
  *
  * **Example** (Waiting after the first attempt)
  *
@@ -157,8 +170,8 @@ export interface NextDelay {
  * Backoff.nextDelay({ attempt: 8 }) // => undefined
  * ```
  *
- * @throws {DispatcherError} `invalid_options` when `schedule`, `jitter` and `random` make something that is no number: a timer
- * would take it for no wait at all.
+ * @throws {DispatcherError} `invalid_options` if the result of `schedule`, `jitter` and `random` is not finite: a timer would not
+ * wait at all.
  * @category delays
  * @since 0.1.0
  */
@@ -173,7 +186,11 @@ export const nextDelay = (options: NextDelay): number | undefined => {
   const base = Number.isInteger(attempt) && attempt >= 1 ? schedule[attempt - 1] : undefined
   if (base === undefined) return undefined
   const delay = jitter(base, random())
-  if (!Number.isFinite(delay)) throw new DispatcherError("invalid_options", "the wait is not a number of milliseconds")
-  const asked = retryAfterMs !== undefined && retryAfterMs >= 0 ? Math.min(retryAfterMs, maxRetryAfterMs) : 0
-  return Math.round(Math.max(delay, asked))
+  if (!Number.isFinite(delay))
+    throw new DispatcherError(
+      "invalid_options",
+      "schedule, jitter and random must result in a finite number of milliseconds"
+    )
+  const requested = retryAfterMs !== undefined && retryAfterMs >= 0 ? Math.min(retryAfterMs, maxRetryAfterMs) : 0
+  return Math.max(Math.round(delay), Math.ceil(requested))
 }

@@ -1,7 +1,5 @@
 /**
- * Sends HTTP requests to addresses that strangers chose.
- *
- * The service and its layer are the Effect face. `makeDispatcher` is the same with promises; neither is the lesser one.
+ * The Effect API: a service that sends HTTP requests to URLs that strangers chose. `makeDispatcher` is the same with promises.
  *
  * @since 0.1.0
  */
@@ -9,14 +7,15 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { Engine } from "./internal/engine.ts"
+import { DispatchEngine } from "./internal/dispatchEngine.ts"
 import { sendWithSpan } from "./internal/send.ts"
+import { readSettings, type Settings } from "./internal/settings.ts"
 import type { DispatcherOptions } from "./Options.ts"
 import type { Outcome } from "./Outcome.ts"
 import type { DispatchRequest } from "./Request.ts"
 
 /**
- * Service that makes one safe attempt to deliver a request.
+ * Service that makes one attempt to send a request.
  *
  * **Example** (Delivering an event)
  *
@@ -43,38 +42,49 @@ export class Dispatcher extends Context.Service<
      *
      * **Details**
      *
-     * The error channel is empty: whatever the target does is an `Outcome`. A request that must not be sent is a defect, a
-     * `DispatcherError`; so is one after the scope was closed. Interruption closes the connection or leaves the lookup
+     * The error channel is empty: everything that a receiver does is an `Outcome`. A request that must not be sent, and one
+     * after the scope was closed, is a defect: a `DispatcherError`. Interruption closes the connection or leaves the lookup
      * before it ends.
      *
      * **Gotchas**
      *
-     * Deadlines run by the clock of the machine, as sockets do. `TestClock` does not move them.
+     * Deadlines use the clock of the machine. `TestClock` does not move them.
      */
     readonly send: (request: DispatchRequest) => Effect.Effect<Outcome>
   }
 >()("@govoice/dispatcher/Dispatcher") {
   /**
-   * Makes a dispatcher that lives as long as the scope. When that closes, attempts that are under way are interrupted and
-   * all connections closed.
+   * Creates a dispatcher for the life of the scope. Closing the scope interrupts attempts in flight and closes all
+   * connections.
    *
    * **Details**
    *
-   * Options that cannot be read are a defect: a `DispatcherError` with the code `invalid_options`.
+   * An option with an invalid value is a defect: a `DispatcherError` with the code `invalid_options`. So is an option that does
+   * not exist: a `TypeError`.
    *
    * @category constructors
    * @since 0.1.0
    */
-  static readonly make = (options: DispatcherOptions = {}): Effect.Effect<Dispatcher["Service"], never, Scope.Scope> =>
-    Effect.context().pipe(
+  static readonly make = (
+    options: DispatcherOptions = {}
+  ): Effect.Effect<Dispatcher["Service"], never, Scope.Scope> => {
+    let settings: Settings
+    try {
+      // Before the effect runs, so that the stack of a mistake contains the caller.
+      settings = readSettings(options)
+    } catch (error) {
+      return Effect.die(error)
+    }
+    return Effect.context().pipe(
       Effect.flatMap((context) =>
         Effect.acquireRelease(
-          Effect.sync(() => new Engine(options, context)),
+          Effect.sync(() => new DispatchEngine(settings, context)),
           (engine) => Effect.sync(() => engine.destroy())
         )
       ),
       Effect.map((engine) => Dispatcher.of({ send: sendWithSpan(engine) }))
     )
+  }
 
   /**
    * Provides a dispatcher. See `make`.

@@ -1,16 +1,16 @@
 /**
- * Mistakes of the program that uses the dispatcher. What a remote host does is never one of them: that is an `Outcome`.
+ * Mistakes of the program that uses the dispatcher. What a receiver does is an `Outcome`, never an error.
  *
  * @since 0.1.0
  */
 
 /**
- * Which mistake was made.
+ * The kind of mistake.
  *
- * - `invalid_options`: an option could not be read.
+ * - `invalid_options`: an option has an invalid value.
  * - `invalid_request`: a header, method, body or deadline that must not or cannot be sent.
  * - `closed`: the dispatcher was closed before this request.
- * - `defect`: the dispatcher itself is at fault; please report it.
+ * - `defect`: a mistake in the dispatcher; please report it.
  *
  * @category errors
  * @since 0.1.0
@@ -18,11 +18,11 @@
 export type DispatcherErrorCode = "invalid_options" | "invalid_request" | "closed" | "defect"
 
 /**
- * Thrown by `makeDispatcher` and rejected by `send` of the promise face; a defect in the Effect face.
+ * Thrown by `makeDispatcher` and rejected by `send` of the promise API; a defect in the Effect API.
  *
  * **Details**
  *
- * `message` names the option or the header, never its value, because header values can be secrets.
+ * `message` names the option or the header, never its value, because values can be secrets.
  *
  * @category errors
  * @since 0.1.0

@@ -1,11 +1,11 @@
 /**
- * What a dispatcher counts and measures, as Effect metrics.
+ * Metrics of the dispatcher, as Effect metrics.
  *
  * **Details**
  *
- * They go to the `MetricRegistry` that is current where the layer is built, so that they are exported with the other
- * metrics of the program. Several dispatchers add up. No attribute holds a host, an address or anything else that
- * strangers choose: the number of series is fixed.
+ * They are recorded in the `MetricRegistry` that is current where the layer is built, and exported with the other metrics of
+ * the program. Several dispatchers add up. No attribute contains a host name, an address or another value that a receiver
+ * chooses, so the number of series is fixed.
  *
  * @since 0.1.0
  */
@@ -13,7 +13,7 @@ import * as Metric from "effect/Metric"
 import type { AttemptDiagnostics } from "./Options.ts"
 
 /**
- * Attempts that ended in one way.
+ * Counts attempts that ended, by outcome.
  *
  * @category metrics
  * @since 0.1.0
@@ -26,20 +26,20 @@ export const attempts = (outcome: AttemptDiagnostics["outcome"]): Metric.Counter
   })
 
 /**
- * Milliseconds that attempts spent in a phase. Attempts over a connection that is open have no `connect` and `tls`.
+ * Measures how long attempts were in a phase, in seconds. Attempts over an open connection have no `connect` and `tls`.
  *
  * @category metrics
  * @since 0.1.0
  */
 export const phaseDuration = (phase: "lookup" | "queue" | "connect" | "tls" | "response"): Metric.Histogram<number> =>
-  Metric.histogram("govoice_dispatcher_phase_milliseconds", {
-    description: "How long attempts spent in each phase",
+  Metric.histogram("govoice_dispatcher_phase_duration_seconds", {
+    description: "How long attempts were in each phase, in seconds",
     attributes: { phase },
-    boundaries: [0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000]
+    boundaries: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
   })
 
 /**
- * TCP connections that were opened. Stays where it is while connections are used again.
+ * Counts TCP connections that were opened. Does not change while connections are used again.
  *
  * @category metrics
  * @since 0.1.0
@@ -50,14 +50,28 @@ export const connectionsOpened: Metric.Counter<number> = Metric.counter("govoice
 })
 
 /**
- * How many there are now: attempts under way, attempts that wait for a connection, connections, targets with
- * connections, names that are being looked up.
+ * What `inUse` counts.
+ *
+ * - `attempts`: attempts in flight.
+ * - `waiting`: attempts that wait for a connection.
+ * - `connections`: open connections.
+ * - `idle_connections`: open connections without an attempt.
+ * - `pools`: connection pools, one for each scheme, host, port and address.
+ * - `lookups`: host names that are being looked up.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type InUse = "attempts" | "waiting" | "connections" | "idle_connections" | "pools" | "lookups"
+
+/**
+ * The present number of attempts, waiting attempts, connections, idle connections, pools and lookups.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const open = (kind: "attempts" | "waiting" | "connections" | "targets" | "lookups"): Metric.Gauge<number> =>
-  Metric.gauge("govoice_dispatcher_open", {
-    description: "Attempts, waiting attempts, connections, targets and lookups that there are now",
+export const inUse = (kind: InUse): Metric.Gauge<number> =>
+  Metric.gauge("govoice_dispatcher_in_use", {
+    description: "Attempts, waiting attempts, connections, idle connections, pools and lookups",
     attributes: { kind }
   })

@@ -1,5 +1,5 @@
 /**
- * What can be set on a dispatcher. Every option has a default that is safe and usable.
+ * Options of a dispatcher. Every option has a safe default.
  *
  * @since 0.1.0
  */
@@ -13,18 +13,18 @@
 export type Cidr = string
 
 /**
- * Finds the addresses of a name.
+ * Looks up the addresses of a host name.
  *
  * **Details**
  *
- * Receives a lowercase ASCII name without a trailing dot, never an IP address, and gives all addresses as text, the
- * preferred one first. `signal` is aborted when nobody waits for the answer any more. An empty answer, one of more
- * than 256 addresses and a rejection are a failed lookup, which can be retried.
+ * Receives a lowercase ASCII name without a trailing dot, never an IP address. Returns all addresses as text, the preferred
+ * one first. `signal` is aborted when no attempt waits for the answer any more. An empty answer, more than 256 addresses and
+ * a rejection are a failed lookup, which can be retried.
  *
  * **Gotchas**
  *
- * Give what the name system said, unfiltered. Every answer is judged, and one that may not be used refuses the request:
- * a resolver that drops such answers hides an attack.
+ * Return all addresses of the answer. Every address is judged, and one that is not allowed refuses the request. A resolver
+ * that drops such addresses hides an attack.
  *
  * @category models
  * @since 0.1.0
@@ -32,7 +32,7 @@ export type Cidr = string
 export type Resolve = (hostname: string, options: { readonly signal: AbortSignal }) => Promise<ReadonlyArray<string>>
 
 /**
- * Which targets may be reached.
+ * Which URLs and addresses are allowed.
  *
  * @category models
  * @since 0.1.0
@@ -46,30 +46,28 @@ export interface PolicyOptions {
   readonly allowHttp?: boolean | undefined
 
   /**
-   * Networks that may be reached although they are not public, such as one of your own.
-   *
-   * Cloud metadata addresses stay shut whatever is allowed here.
+   * Networks that are allowed although they are not public, such as one of your own. Cloud metadata addresses stay refused.
    *
    * @default []
    */
   readonly allowNetworks?: ReadonlyArray<Cidr> | undefined
 
   /**
-   * Networks that may not be reached. Wins over `allowNetworks`.
+   * Networks that are refused. Takes precedence over `allowNetworks`.
    *
    * @default []
    */
   readonly denyNetworks?: ReadonlyArray<Cidr> | undefined
 
   /**
-   * The only ports that may be reached.
+   * The only ports that are allowed.
    *
    * @default every port from 1 to 65535
    */
   readonly allowPorts?: ReadonlyArray<number> | undefined
 
   /**
-   * Ports that may not be reached, `badPorts` for example. Wins over `allowPorts`.
+   * Ports that are refused, for example `badPorts`. Takes precedence over `allowPorts`.
    *
    * @default []
    */
@@ -78,8 +76,8 @@ export interface PolicyOptions {
   /**
    * NAT64 prefixes of your own network (RFC 6052), of 32, 40, 48, 56, 64 or 96 bits.
    *
-   * Addresses behind them are judged as the IPv4 address they end at, as it is always done for `64:ff9b::/96`. A prefix
-   * of your own looks like any other public network, so it has to be named here to be recognised.
+   * An address with such a prefix is judged as the IPv4 address that it is translated to, as is always done for `64:ff9b::/96`.
+   * A prefix of your own looks like any other public network, so it has to be listed here.
    *
    * @default []
    */
@@ -94,60 +92,69 @@ export interface PolicyOptions {
  */
 export interface DispatcherOptions extends PolicyOptions {
   /**
-   * How long one `send` may take, in milliseconds, from the call to the response head: lookup, waiting for a
-   * connection, connecting, TLS, writing and waiting. A request can set its own.
+   * How long one `send` may take, in milliseconds, from the call to the response head: lookup, wait for a connection, connect,
+   * TLS, request and response. A request can set its own.
    *
    * @default 10_000
    */
   readonly deadlineMs?: number | undefined
 
   /**
-   * Finds the addresses of a name.
+   * Looks up the addresses of a host name.
    *
    * @default resolveWithDns()
    */
   readonly resolve?: Resolve | undefined
 
-  /** Settings of TLS. */
+  /** Options of TLS. */
   readonly tls?: TlsOptions | undefined
 
   /**
-   * A forward proxy to send everything through, as `http://user:password@host:port`.
+   * A forward proxy for all requests, as `http://user:password@host:port`.
    *
    * **Details**
    *
-   * The proxy gets a `CONNECT` with the judged address, for `http:` URLs too, and looks no name up. TLS runs inside of the
-   * tunnel, between the dispatcher and the receiver. Names are looked up and judged here as always. The proxy itself is
-   * trusted: it is not judged, and that it connects to the address it was given is up to it.
+   * The proxy receives a `CONNECT` with the judged address, for `http:` URLs too, and does not look up names. TLS runs inside of
+   * the tunnel, between the dispatcher and the receiver. Names are looked up and judged as without a proxy. The proxy is
+   * trusted: its own address is not judged, and the dispatcher cannot check which address it connects to.
    *
    * @default none; proxies in the environment are never used
    */
   readonly proxy?: string | undefined
 
   /**
-   * How many connections may be open at once to one target: a scheme, host, port and address. Further requests wait,
-   * within their deadlines.
+   * How many connections may be open at once to one target: a scheme, host, port and address. Each target has a pool. Further
+   * requests wait within their deadlines.
    *
    * @default 64
    */
   readonly maxConnectionsPerTarget?: number | undefined
 
   /**
-   * How many targets keep idle connections. The one that was not used for longest loses them first.
+   * How many pools may keep idle connections. The least recently used one is evicted first.
    *
    * @default 1_000
    */
   readonly maxTargets?: number | undefined
 
-  /** Called for every TCP connection that was opened, before anything is written to it. What it throws is ignored. */
+  /**
+   * How many connections without an attempt may be open in all pools together. The one that has been idle for longest is closed
+   * first.
+   *
+   * @default 1_000
+   */
+  readonly maxIdleConnections?: number | undefined
+
+  /** Called for every TCP connection that was opened, before the request is written. Its errors are ignored. */
   readonly onConnect?: ((connection: Connected) => void) | undefined
 
-  /** Called after every attempt with what an operator may want to know. What it throws is ignored. */
+  /** Called after every attempt with diagnostics for operators. Its errors are ignored. */
   readonly onAttempt?: ((diagnostics: AttemptDiagnostics) => void) | undefined
 }
 
 /**
- * Settings of TLS. Versions below 1.2 are never spoken and certificates are always checked.
+ * Options of TLS. Versions below 1.2 are never used, certificates are always checked, and neither finite-field Diffie-Hellman
+ * nor renegotiation is offered.
  *
  * @category models
  * @since 0.1.0
@@ -156,7 +163,7 @@ export interface TlsOptions {
   /**
    * Certificate authorities in PEM, **in place of** those that Node trusts.
    *
-   * To add one, give `[...tls.rootCertificates, yours]`, or start Node with `NODE_EXTRA_CA_CERTS`.
+   * To add one, pass `[...tls.rootCertificates, yours]`, or start Node with `NODE_EXTRA_CA_CERTS`.
    */
   readonly ca?: string | Uint8Array | ReadonlyArray<string | Uint8Array> | undefined
 }
@@ -176,7 +183,7 @@ export interface Connected {
 }
 
 /**
- * How far an attempt came.
+ * The phases of an attempt, in their order.
  *
  * @category models
  * @since 0.1.0
@@ -184,18 +191,18 @@ export interface Connected {
 export type Phase = "guard" | "lookup" | "queue" | "connect" | "tls" | "response" | "done"
 
 /**
- * What happened in one attempt, for those who operate the dispatcher.
+ * Diagnostics of one attempt, for the operator of the dispatcher.
  *
  * **Gotchas**
  *
- * Never show this to those who chose the URL: `code`, `address` and timings tell them what your network looks like from
- * inside. `describe` is for them.
+ * Do not show them to the person who chose the URL: `code`, `address` and timings reveal the structure of your network. Use
+ * `describe` for that person.
  *
  * @category models
  * @since 0.1.0
  */
 export interface AttemptDiagnostics {
-  /** Absent where the URL was refused before it was known. */
+  /** Absent where the URL could not be parsed or was refused. */
   readonly hostname?: string | undefined
   readonly port?: number | undefined
   readonly outcome: "delivered" | "refused" | "blocked" | "interrupted" | `failed_${string}`
@@ -203,9 +210,9 @@ export interface AttemptDiagnostics {
   readonly phase: Phase
   /** The address that was used, or tried last. */
   readonly address?: string | undefined
-  /** How many addresses were connected to, or tried. */
+  /** How many addresses were tried. */
   readonly addressesTried: number
-  /** Whether a connection that was already open carried the request. */
+  /** Whether the request was sent over a connection that was already open. */
   readonly reusedConnection: boolean
   /** The code of the error behind a failure, such as `ECONNREFUSED`. */
   readonly code?: string | undefined
@@ -213,7 +220,7 @@ export interface AttemptDiagnostics {
   readonly rule?: string | undefined
   readonly status?: number | undefined
   readonly durationMs: number
-  /** How long each phase took, in milliseconds. Only those that were reached. */
+  /** How long each phase took, in milliseconds. Phases that were not reached are absent. */
   readonly timings: {
     readonly lookupMs?: number | undefined
     readonly queueMs?: number | undefined

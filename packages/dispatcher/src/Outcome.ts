@@ -1,19 +1,19 @@
 /**
- * How an attempt ended. Whatever a remote host does is one of these; none of it is thrown.
+ * How an attempt ended. Everything that a receiver can do is one of these outcomes, and nothing is thrown for it.
  *
  * @since 0.1.0
  */
-import type { Rule } from "./Guard.ts"
+import type { Rule } from "./Rule.ts"
 
 /**
  * Why no response was read.
  *
  * - `timeout`: the deadline passed.
- * - `dns`: the name could not be looked up, or has no address.
- * - `connect`: no TCP connection came about.
- * - `tls`: no TLS session came about, for example because of the certificate.
- * - `reset`: the connection ended before the response head.
- * - `protocol`: what arrived is not HTTP/1.1, is larger than is read, or has a status outside of 200 to 599.
+ * - `dns`: the lookup of the name failed, or the name has no address.
+ * - `connect`: the TCP connection could not be established.
+ * - `tls`: the TLS session could not be established, for example because of the certificate.
+ * - `reset`: the connection was closed before the response head.
+ * - `protocol`: the response is not HTTP/1.1, is over a limit, or has a status outside of 200 to 599.
  *
  * @category models
  * @since 0.1.0
@@ -38,8 +38,8 @@ export interface Delivered {
  *
  * **Details**
  *
- * `retryable` is true for 429 and 5xx alone. `retryAfterMs` is there for a 429 or 503 with a `Retry-After` that can be
- * read, as milliseconds from now, at most 6 hours.
+ * `retryable` is true for 429 and 5xx alone. `retryAfterMs` is present for a 429 or 503 with a valid `Retry-After`: milliseconds
+ * from now, at most 6 hours.
  *
  * @category models
  * @since 0.1.0
@@ -54,7 +54,7 @@ export interface Refused {
 }
 
 /**
- * No response. Where `attempted` is true the receiver may have handled the request nevertheless.
+ * No response. Where `attempted` is true, the receiver may have handled the request nevertheless.
  *
  * @category models
  * @since 0.1.0
@@ -68,7 +68,8 @@ export interface Failed {
 }
 
 /**
- * The target may not be reached. Nothing was sent, and nothing will be until the URL or what it points to changes.
+ * The URL or its address is not allowed. Nothing was sent. The outcome stays the same until the URL, its DNS records or the
+ * policy change.
  *
  * @category models
  * @since 0.1.0
@@ -86,7 +87,8 @@ export interface Blocked {
  *
  * **Details**
  *
- * `attempted` tells whether a request left this machine. `durationMs` is the time from `send` to this, fractions included.
+ * `attempted` is true if the request was written to a connection. `durationMs` is the time from `send` to the outcome, with
+ * fractions.
  *
  * @category models
  * @since 0.1.0
@@ -94,13 +96,13 @@ export interface Blocked {
 export type Outcome = Delivered | Refused | Failed | Blocked
 
 /**
- * Says in a sentence how an attempt ended, for those who chose the URL.
+ * Describes an outcome in a sentence, for the person who chose the URL.
  *
  * **Details**
  *
- * Refused, reset, unreachable and unanswered connections, names without an address and bad certificates all read the
- * same, and so do all rules: told apart they would map the network that the dispatcher runs in. Only after a connection
- * was accepted and a request sent is a passed deadline called one.
+ * Refused, reset, unreachable and unanswered connections, names without an address and bad certificates have the same
+ * sentence, and so have all rules: different sentences would map the network of the dispatcher. A deadline is named only
+ * where the request was sent.
  *
  * **Example** (Telling the owner of an endpoint)
  *

@@ -1,5 +1,5 @@
 /**
- * What a caller asks to be sent.
+ * The request that a caller passes to `send`.
  *
  * @since 0.1.0
  */
@@ -9,20 +9,20 @@
  *
  * **Details**
  *
- * Headers are sent as given, `Host`, `Connection` and `Content-Length` beside them and no others: no tracing, no user
- * agent, no content type. The framing headers (`Content-Length`, `Transfer-Encoding`, `Trailer`, `TE`), those of the
+ * Headers are sent as given. The dispatcher adds `Host`, `Connection` and `Content-Length` and nothing else: no tracing, no
+ * user agent, no content type. The framing headers (`Content-Length`, `Transfer-Encoding`, `Trailer`, `TE`), those of the
  * connection (`Connection`, `Keep-Alive`, `Upgrade`, `Expect`, `HTTP2-Settings`, `Proxy-*`) and `Host` cannot be set, and
- * neither names nor values may have CR, LF or NUL: such a request is refused with a `DispatcherError`.
+ * neither names nor values may contain CR, LF or NUL: such a request is rejected with a `DispatcherError`.
  *
  * **Gotchas**
  *
- * A `Uint8Array` is not copied. Leave it as it is until `send` has ended.
+ * A `Uint8Array` is not copied. Do not change it before `send` has ended.
  *
  * @category models
  * @since 0.1.0
  */
 export interface DispatchRequest {
-  /** An `https:` URL, or an `http:` one where that is allowed. What is wrong with it makes the outcome `Blocked`. */
+  /** An `https:` URL, or an `http:` URL where that is allowed. An invalid URL makes the outcome `Blocked`. */
   readonly url: string
   readonly body: string | Uint8Array
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -31,7 +31,7 @@ export interface DispatchRequest {
    */
   readonly method?: "POST" | "PUT" | "PATCH" | "DELETE" | "GET" | undefined
   /**
-   * How long it may take to the response head, in milliseconds.
+   * How long the request may take, up to the response head, in milliseconds.
    *
    * @default deadlineMs of the dispatcher
    */

@@ -1,14 +1,15 @@
 /**
- * Ways to look a name up.
+ * Resolvers for host names.
  *
  * @since 0.1.0
  */
 import * as dns from "node:dns"
 import { codeError, codeOf } from "./internal/classify.ts"
+import { rejectUnknown } from "./internal/unknownOptions.ts"
 import type { Resolve } from "./Options.ts"
 
 /**
- * Settings of `resolveWithDns`.
+ * Options of `resolveWithDns`.
  *
  * @category models
  * @since 0.1.0
@@ -21,55 +22,64 @@ export interface DnsOptions {
    */
   readonly servers?: ReadonlyArray<string> | undefined
   /**
-   * How long to wait for the first answer of a server, in milliseconds.
+   * How long to wait for the first answer of a name server, in milliseconds.
    *
    * @default 1_500
    */
   readonly timeoutMs?: number | undefined
   /**
-   * How often each server is asked.
+   * How many times each name server is asked.
    *
    * @default 2
    */
   readonly tries?: number | undefined
 }
 
+const dnsOptions: ReadonlyArray<keyof DnsOptions> = ["servers", "timeoutMs", "tries"]
+
 /**
- * Asks name servers for A and AAAA records, and nobody else. The default.
+ * Returns a resolver that asks name servers for A and AAAA records. The default.
  *
  * **Details**
  *
- * Uses c-ares: no thread is held while a server does not answer, so that a name whose servers hang delays no other name.
- * The hosts file, search domains and mDNS are not consulted. IPv4 and IPv6 alternate in the answer, IPv4 first; where one
- * of the two cannot be had, or comes more than half a second after the other, the other is enough.
+ * Uses c-ares, which occupies no thread while it waits: a name whose servers hang delays no other name. The hosts file,
+ * search domains and mDNS are not consulted. IPv4 and IPv6 alternate in the answer, IPv4 first. If one family fails, or is
+ * answered more than half a second after the other, the answer contains the other alone.
  *
+ * @throws {TypeError} for an option that does not exist.
+
  * @category constructors
  * @since 0.1.0
  */
 export const resolveWithDns = (options: DnsOptions = {}): Resolve => {
+  rejectUnknown(options, dnsOptions, "")
   const resolver = new dns.promises.Resolver({ timeout: options.timeoutMs ?? 1_500, tries: options.tries ?? 2 })
   if (options.servers !== undefined) resolver.setServers(options.servers)
   return async (hostname) => {
-    const [four, six] = await inTime(resolver.resolve4(hostname), resolver.resolve6(hostname))
+    const [four, six] = await withinGrace(resolver.resolve4(hostname), resolver.resolve6(hostname))
     if (four.status === "rejected" && six.status === "rejected") {
-      // The failure that may pass is the one worth telling.
+      // A transient failure tells more than the absence of records.
       throw codeOf(four.reason) === "ENODATA" ? six.reason : four.reason
     }
     return alternate(four.status === "fulfilled" ? four.value : [], six.status === "fulfilled" ? six.value : [])
   }
 }
 
-/** How long one family is waited for when the other was answered, in milliseconds. */
+/** How long to wait for one family after the other was answered, in milliseconds. */
 const graceMs = 500
 
 type Answer = Promise<ReadonlyArray<string>>
 
-// Servers that drop what they are asked in AAAA are common. Waiting for all tries would take longer than many deadlines.
-const inTime = async (four: Answer, six: Answer) => {
+// Many name servers drop AAAA queries. All tries would take longer than many deadlines.
+const withinGrace = async (four: Answer, six: Answer) => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     const wait = () => {
-      timer ??= setTimeout(reject, graceMs, codeError("ETIMEOUT", "The other family was answered, this one was not"))
+      timer ??= setTimeout(
+        reject,
+        graceMs,
+        codeError("ETIMEOUT", "The name servers answered one address family and not the other")
+      )
     }
     four.then(wait, () => {})
     six.then(wait, () => {})
@@ -87,16 +97,16 @@ const alternate = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): R
     .filter((address) => address !== undefined)
 
 /**
- * Asks the operating system, with its hosts file, search domains and whatever else it is set up to use.
+ * Returns a resolver that asks the operating system, which uses its hosts file, search domains and other sources.
  *
  * **When to use**
  *
- * Use when receivers are found by something other than DNS, such as a hosts file.
+ * Use when receivers are not in DNS but, for example, in a hosts file.
  *
  * **Gotchas**
  *
- * A lookup that hangs holds one of the few threads that Node has for them (`UV_THREADPOOL_SIZE`, of which lookups get
- * half). Whoever can register a name with servers that never answer can then slow the delivery to everybody else.
+ * A lookup that hangs occupies one of the few threads that Node has for lookups (half of `UV_THREADPOOL_SIZE`). A receiver
+ * whose name servers never answer can delay the requests to all others.
  *
  * @category constructors
  * @since 0.1.0

@@ -1,11 +1,11 @@
 /**
- * Reads the `Retry-After` header of a response (RFC 9110 §10.2.3).
+ * Parses the `Retry-After` header of a response (RFC 9110 §10.2.3).
  *
  * @since 0.1.0
  */
 
 /**
- * The longest wait that a receiver can ask for: 6 hours, in milliseconds.
+ * The longest wait that a receiver can request: 6 hours, in milliseconds.
  *
  * @category constants
  * @since 0.1.0
@@ -13,12 +13,12 @@
 export const maxRetryAfterMs = 6 * 60 * 60 * 1_000
 
 /**
- * Milliseconds to wait from `now`, or `undefined` when the header says nothing that can be used.
+ * Returns the milliseconds to wait from `now`, or `undefined` for an invalid value.
  *
  * **Details**
  *
- * Seconds are digits and nothing else. A date is in one of the three forms of RFC 9110 §5.6.7 and has to exist; a passed
- * one is 0. What is longer than `maxRetryAfterMs` becomes that.
+ * Seconds are decimal digits. A date is in one of the three forms of RFC 9110 §5.6.7 and has to exist; a past date is 0. The
+ * result is at most `maxRetryAfterMs`.
  *
  * **Example** (Reading both forms)
  *
@@ -54,20 +54,20 @@ const asctime = new RegExp(String.raw`^${short} ${month} ([ \d]\d) ${time} (\d{4
 
 const parseDate = (text: string, now: number): number | undefined => {
   let match = fixdate.exec(text)
-  if (match !== null) return moment(match[3], match[2], match[1], match[4], match[5], match[6])
+  if (match !== null) return epochMs(match[3], match[2], match[1], match[4], match[5], match[6])
   match = asctime.exec(text)
-  if (match !== null) return moment(match[6], match[1], match[2], match[3], match[4], match[5])
+  if (match !== null) return epochMs(match[6], match[1], match[2], match[3], match[4], match[5])
   match = rfc850.exec(text)
   if (match === null) return undefined
-  // A year that would lie more than 50 years ahead is of the past century.
+  // A year of two digits that is more than 50 years ahead is in the past century (RFC 9110 §5.6.7).
   const thisYear = new Date(now).getUTCFullYear()
   const year = thisYear - (thisYear % 100) + Number(match[3])
-  return moment(year > thisYear + 50 ? year - 100 : year, match[2], match[1], match[4], match[5], match[6])
+  return epochMs(year > thisYear + 50 ? year - 100 : year, match[2], match[1], match[4], match[5], match[6])
 }
 
 type Field = string | number | undefined
 
-const moment = (
+const epochMs = (
   year: Field,
   monthName: string | undefined,
   day: Field,

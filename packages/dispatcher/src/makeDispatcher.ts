@@ -1,25 +1,26 @@
 /**
- * The dispatcher with promises.
+ * The promise API of the dispatcher.
  *
  * @since 0.1.0
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { Engine } from "./internal/engine.ts"
+import { DispatchEngine } from "./internal/dispatchEngine.ts"
 import { send } from "./internal/send.ts"
+import { readSettings } from "./internal/settings.ts"
 import type { DispatcherOptions } from "./Options.ts"
 import type { Outcome } from "./Outcome.ts"
 import type { DispatchRequest } from "./Request.ts"
 
 /**
- * Makes safe attempts to deliver requests.
+ * A dispatcher with promises.
  *
  * @category models
  * @since 0.1.0
  */
 export interface PromiseDispatcher extends AsyncDisposable {
   /**
-   * Makes one attempt. Resolves with its outcome, whatever the target does.
+   * Makes one attempt. Resolves with its outcome: nothing that a receiver does rejects it.
    *
    * **Details**
    *
@@ -29,14 +30,13 @@ export interface PromiseDispatcher extends AsyncDisposable {
   readonly send: (request: DispatchRequest, options?: { readonly signal?: AbortSignal | undefined }) => Promise<Outcome>
 
   /**
-   * Lets the attempts that were begun end within their deadlines, then closes all connections. Further calls give the same
-   * promise.
+   * Lets attempts in flight end within their deadlines, then closes all connections. Further calls return the same promise.
    */
   readonly close: () => Promise<void>
 }
 
 /**
- * Makes a dispatcher. Keep one for the life of the program, so that connections are used again.
+ * Creates a dispatcher. Keep one for the life of the program, so that connections are used again.
  *
  * **Example** (Delivering an event)
  *
@@ -45,21 +45,24 @@ export interface PromiseDispatcher extends AsyncDisposable {
  *
  * const dispatcher = makeDispatcher({ deadlineMs: 5_000 })
  * const outcome = await dispatcher.send({ url: "https://example.com/hook", body: '{"id":"evt_1"}' })
- * if (outcome._tag !== "Delivered" && outcome.retryable) console.log("later")
+ * if (outcome._tag !== "Delivered" && outcome.retryable) console.log("Retry later.")
  * ```
  *
- * @throws {DispatcherError} `invalid_options` when an option cannot be read.
+ * @throws {DispatcherError} `invalid_options` for an option with an invalid value.
+ * @throws {TypeError} for an option that does not exist.
  * @category constructors
  * @since 0.1.0
  */
 export const makeDispatcher = (options: DispatcherOptions = {}): PromiseDispatcher => {
-  const engine = new Engine(options, Context.empty())
+  const engine = new DispatchEngine(readSettings(options), Context.empty())
   const close = () => engine.close()
   return {
     send: async (request, { signal } = {}) => {
       signal?.throwIfAborted()
+      // Before any effect runs, so that the stack of a mistake contains the caller.
+      const prepared = engine.prepare(request)
       try {
-        return await Effect.runPromise(send(engine, request), signal === undefined ? undefined : { signal })
+        return await Effect.runPromise(send(engine, prepared), signal === undefined ? undefined : { signal })
       } catch (error) {
         signal?.throwIfAborted()
         throw error

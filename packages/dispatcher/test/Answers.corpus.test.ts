@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { answers } from "./corpus/answers.ts"
 import { blocked, delivered, dispatcher, failed, serveHttp, stable } from "./support/servers.ts"
 
-describe("Answers of the name system", () => {
+describe("DNS answers", () => {
   for (const { name, reason, steps } of answers) {
     it(`${name}: ${reason}`, async () => {
       const first = await serveHttp()
@@ -35,7 +35,7 @@ describe("Answers of the name system", () => {
           assert.strictEqual(opened.length, socketsBefore)
         }
       }
-      // One connection for each address that was ever used: never a new one where a warm one was still in the answer.
+      // One connection for each address: no new one while an open one is still in the answer.
       assert.strictEqual(new Set(opened).size, opened.length)
       assert.strictEqual(first.connections + second.connections, opened.length)
     })

@@ -23,19 +23,19 @@ describe("Backoff.nextDelay", () => {
     ])
   })
 
-  it("moves each by up to 20 percent", () => {
+  it("changes each wait by up to 20 percent", () => {
     assert.strictEqual(Backoff.nextDelay({ attempt: 1, random: () => 0 }), 4 * seconds)
     assert.strictEqual(Backoff.nextDelay({ attempt: 1, random: () => 1 }), 6 * seconds)
     assert.strictEqual(Backoff.nextDelay({ attempt: 7, random: () => 0 }), 4.8 * hours)
   })
 
-  it("moves them by chance unless it is told otherwise", () => {
+  it("changes them at random by default", () => {
     const waits = new Set(Array.from({ length: 50 }, () => Backoff.nextDelay({ attempt: 1 })))
     assert.isAbove(waits.size, 10)
     for (const wait of waits) assert.isTrue(wait! >= 4 * seconds && wait! <= 6 * seconds)
   })
 
-  it("takes a schedule", () => {
+  it("accepts a schedule", () => {
     const schedule = [10, 20]
     assert.strictEqual(Backoff.nextDelay({ attempt: 1, schedule, random: middle }), 10)
     assert.strictEqual(Backoff.nextDelay({ attempt: 2, schedule, random: middle }), 20)
@@ -43,7 +43,7 @@ describe("Backoff.nextDelay", () => {
     assert.isUndefined(Backoff.nextDelay({ attempt: 1, schedule: [] }))
   })
 
-  it("is never something that a timer would take for no wait at all", () => {
+  it("is never NaN or infinite, for which a timer would not wait", () => {
     for (const options of [
       { schedule: [Number.NaN] },
       { schedule: [Number.POSITIVE_INFINITY] },
@@ -55,7 +55,7 @@ describe("Backoff.nextDelay", () => {
     assert.strictEqual(Backoff.nextDelay({ attempt: 1, schedule: [-5] }), 0)
   })
 
-  it("has no wait for what is no attempt", () => {
+  it("is undefined for an invalid attempt number", () => {
     for (const attempt of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       assert.isUndefined(Backoff.nextDelay({ attempt }))
     }
@@ -73,11 +73,11 @@ describe("Backoff.nextDelay", () => {
     assert.strictEqual(maxRetryAfterMs, 6 * hours)
   })
 
-  it("does not make an attempt where none is left", () => {
+  it("is undefined if no attempt is left", () => {
     assert.isUndefined(Backoff.nextDelay({ attempt: 8, retryAfterMs: 1_000 }))
   })
 
-  it("is never sooner than the receiver asked for, within its bound, whatever chance says", () => {
+  it("is never earlier than the receiver requested, within the limit, for any random number", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 7 }),
@@ -98,31 +98,31 @@ describe("Backoff.nextDelay", () => {
 })
 
 describe("Jitter", () => {
-  it("in full is anything up to the wait", () => {
+  it("full: any wait up to the given one", () => {
     assert.strictEqual(Backoff.full(1_000, 0), 0)
     assert.strictEqual(Backoff.full(1_000, 0.25), 250)
     assert.strictEqual(Backoff.nextDelay({ attempt: 1, jitter: Backoff.full, random: () => 0.1 }), 500)
   })
 
-  it("in proportion is around the wait", () => {
+  it("proportional: a range around the given wait", () => {
     assert.strictEqual(Backoff.proportional(0.5)(1_000, 0), 500)
     assert.strictEqual(Backoff.proportional(0.5)(1_000, 1), 1_500)
     assert.strictEqual(Backoff.proportional(0)(1_000, 0.9), 1_000)
   })
 
-  it("can be none", () => {
+  it("none: the given wait", () => {
     assert.strictEqual(Backoff.nextDelay({ attempt: 2, jitter: Backoff.none }), 30 * seconds)
   })
 })
 
 describe("Backoff.exponential", () => {
-  it("grows by a factor up to a bound", () => {
+  it("grows by a factor up to a maximum", () => {
     assert.deepEqual(Backoff.exponential({ baseMs: 100, attempts: 5 }), [100, 200, 400, 800])
     assert.deepEqual(Backoff.exponential({ baseMs: 100, attempts: 4, factor: 10, maxMs: 5_000 }), [100, 1_000, 5_000])
     assert.deepEqual(Backoff.exponential({ baseMs: 100, attempts: 1 }), [])
   })
 
-  it("stays finite however many there are", () => {
+  it("stays finite for 1,000 attempts", () => {
     const schedule = Backoff.exponential({ baseMs: 1_000, attempts: 1_000 })
     assert.strictEqual(schedule.length, 999)
     assert.strictEqual(schedule.at(-1), 6 * hours)

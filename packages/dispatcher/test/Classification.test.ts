@@ -1,4 +1,4 @@
-/** Every code that was seen, and which failure it is. Those that a server can cause have a test with one, elsewhere. */
+/** Every known code and its reason. Codes that a server can cause are also tested with a server, in other files. */
 import { assert, describe, it } from "@effect/vitest"
 import { describe as say, type Outcome } from "@govoice/dispatcher"
 import { codeOf, PeerAddressError, ProtocolError, reasonOf } from "../src/internal/classify.ts"
@@ -18,7 +18,7 @@ const table: ReadonlyArray<readonly [reason: ReturnType<typeof reasonOf>, phase:
   ["protocol", "response", ["UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "UND_ERR_RES_EXCEEDED_MAX_SIZE", "ERR_ASSERTION", "anything"]]
 ]
 
-describe("An error", () => {
+describe("The reason of an error", () => {
   for (const [reason, phase, codes] of table) {
     for (const code of codes) {
       it(`${code} in the phase ${phase} is ${reason}`, () => {
@@ -27,23 +27,23 @@ describe("An error", () => {
     }
   }
 
-  it("of undici's parser is known by its name, for it has no code", () => {
+  it("of undici's parser follows from its name, because it has no code", () => {
     assert.strictEqual(reasonOf("response", named("HTTPParserError")), "protocol")
     assert.strictEqual(codeOf(named("HTTPParserError")), "HTTPParserError")
   })
 
-  it("of undici for a response it will not follow is no reset", () => {
+  it("of undici for a forbidden response is not reset", () => {
     assert.strictEqual(reasonOf("response", coded("UND_ERR_SOCKET", "bad upgrade")), "protocol")
     assert.strictEqual(reasonOf("response", coded("UND_ERR_SOCKET", "bad response")), "protocol")
     assert.strictEqual(reasonOf("response", coded("UND_ERR_SOCKET", "other side closed")), "reset")
   })
 
-  it("of ours is protocol", () => {
+  it("of a ProtocolError is protocol", () => {
     assert.strictEqual(reasonOf("response", new ProtocolError("x")), "protocol")
     assert.strictEqual(codeOf(new PeerAddressError("x")), "GOVOICE_PEER_ADDRESS")
   })
 
-  it("of several has the code of the whole, or else of the first", () => {
+  it("of an AggregateError has its own code, or the code of its first error", () => {
     const several = new AggregateError([coded("EHOSTUNREACH"), coded("ECONNREFUSED")])
     assert.strictEqual(codeOf(several), "EHOSTUNREACH")
     assert.strictEqual(codeOf(Object.assign(several, { code: "ECONNREFUSED" })), "ECONNREFUSED")
@@ -58,7 +58,7 @@ describe("An error", () => {
     ["an error with a number for a code", Object.assign(new Error("x"), { code: 7 })],
     ["an error with the code of a member of every object", coded("constructor")]
   ] as const) {
-    it(`that is ${what} is classified all the same`, () => {
+    it(`that is ${what} is classified`, () => {
       assert.strictEqual(reasonOf("response", error), "protocol")
       assert.isString(codeOf(error))
     })
@@ -78,7 +78,7 @@ describe("Outcome", () => {
     durationMs
   })
 
-  it("is told to tenants in words that map no network", () => {
+  it("has a sentence that reveals nothing about the network", () => {
     const told = new Set([
       say(failure("dns", false)),
       say(failure("connect", false)),
@@ -91,14 +91,14 @@ describe("Outcome", () => {
     assert.strictEqual(say(failure("timeout", true)), "The request timed out.")
   })
 
-  it("is told without the rule that refused it", () => {
+  it("has a sentence without the rule that refused it", () => {
     for (const rule of ["private", "metadata", "scheme", "unreadable-address"] as const) {
       const outcome: Outcome = { _tag: "Blocked", rule, retryable: false, attempted: false, durationMs }
       assert.strictEqual(say(outcome), "The endpoint address is not allowed.")
     }
   })
 
-  it("is told with the status", () => {
+  it("has a sentence with the status", () => {
     assert.strictEqual(
       say({ _tag: "Delivered", status: 204, attempted: true, durationMs }),
       "The endpoint returned HTTP 204."
@@ -107,7 +107,7 @@ describe("Outcome", () => {
     assert.strictEqual(say(refused), "The endpoint returned HTTP 503.")
   })
 
-  it("has exactly its members", async () => {
+  it("has exactly the documented members", async () => {
     const receiver = await serveHttp((_, response) => response.writeHead(500).end())
     const refused = await sendOnce(`http://name.test:${receiver.port}/`)
     assert.sameMembers(Object.keys(refused), ["_tag", "status", "retryable", "attempted", "durationMs"])

@@ -41,7 +41,7 @@ describe("Connections", () => {
     assert.strictEqual(receiver.requests.length, 1_000)
   })
 
-  it("as many as there are attempts at once carry all that follow", async () => {
+  it("opened for concurrent attempts carry all later attempts", async () => {
     const receiver = await serveHttp()
     const { send } = dispatcher()
     const worker = async () => {
@@ -54,7 +54,7 @@ describe("Connections", () => {
     assert.strictEqual(receiver.connections, 10)
   })
 
-  it("to one target are bounded, and further attempts wait their turn", async () => {
+  it("of one pool are limited, and further attempts wait", async () => {
     let most = 0
     let now = 0
     const receiver = await serveHttp(async (_, response) => {
@@ -75,7 +75,7 @@ describe("Connections", () => {
     assert.strictEqual(receiver.connections, 3)
   })
 
-  it("that are all in use let a waiting attempt end at its deadline, unsent", async () => {
+  it("all in use: a waiting attempt ends at its deadline and is not sent", async () => {
     const receiver = await serveRaw(() => {})
     const { send } = dispatcher({ maxConnectionsPerTarget: 1, deadlineMs: 2_000 })
     const url = `http://name.test:${receiver.port}/`
@@ -87,7 +87,7 @@ describe("Connections", () => {
     assert.strictEqual(receiver.connections, 1)
   })
 
-  it("to one target that hangs do not delay another", async () => {
+  it("to a receiver that hangs do not delay another receiver", async () => {
     const hanging = await serveRaw(() => {})
     const healthy = await serveHttp()
     const { send } = dispatcher({ maxConnectionsPerTarget: 2, deadlineMs: 1_500 })
@@ -101,7 +101,7 @@ describe("Connections", () => {
     for (const outcome of await Promise.all(stuck)) assert.strictEqual(stable(outcome)["reason"], "timeout")
   })
 
-  it("give their place back however they end", async () => {
+  it("free their slot in the pool in each way in which they end", async () => {
     const ends: ReadonlyArray<(socket: net.Socket) => unknown> = [
       (socket) => socket.resetAndDestroy(),
       (socket) => socket.end(),
@@ -116,7 +116,7 @@ describe("Connections", () => {
     const url = `http://name.test:${receiver.port}/`
     for (let attempt = 0; attempt < ends.length * 2; attempt++) {
       const outcome = await send({ url, body: "" })
-      // Had one of them kept the place, the next would wait for it in vain.
+      // If a connection kept its slot, the next attempt would time out unsent.
       assert.isTrue(outcome.attempted, `after ${attempt}`)
     }
     const port = await unusedPort()
@@ -126,7 +126,7 @@ describe("Connections", () => {
     }
   })
 
-  it("whose receiver answers without reading are not used again, so that requests do not pile up in memory", async () => {
+  it("whose receiver answers without reading are not used again, which bounds memory", async () => {
     const sockets: Array<net.Socket> = []
     const answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
     const receiver = await serveRaw((socket) => {
@@ -136,7 +136,7 @@ describe("Connections", () => {
     const { send } = dispatcher()
     const url = `http://name.test:${receiver.port}/`
     for (let attempt = 0; attempt < 3; attempt++) {
-      // More than the buffers of the kernel take, on either side.
+      // More than the kernel buffers of both sides.
       assert.deepEqual(stable(await send({ url, body: Buffer.alloc(20_000_000) })), delivered())
       await sleep(20)
     }
@@ -144,7 +144,7 @@ describe("Connections", () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  it("that still discard a body give way to an attempt that waits", async () => {
+  it("that discard a body are closed for a waiting attempt", async () => {
     const receiver = await serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"))
     const { send } = dispatcher({ maxConnectionsPerTarget: 1 })
     const url = `http://name.test:${receiver.port}/`
@@ -154,7 +154,7 @@ describe("Connections", () => {
     assert.isBelow(outcome.durationMs, 1_500)
   })
 
-  it("that the receiver closes are opened again", async () => {
+  it("that the receiver closes are replaced", async () => {
     const receiver = await serveHttp((_, response) => response.setHeader("connection", "close").end())
     const { send } = dispatcher()
     for (let attempt = 0; attempt < 5; attempt++) {
@@ -163,7 +163,7 @@ describe("Connections", () => {
     assert.strictEqual(receiver.connections, 5)
   })
 
-  it("that the receiver closed while they were idle are opened again", async () => {
+  it("that the receiver closed while they were idle are replaced", async () => {
     const sockets: Array<net.Socket> = []
     const receiver = await serveHttp((request, response) => {
       sockets.push(request.socket)
@@ -179,7 +179,7 @@ describe("Connections", () => {
     assert.strictEqual(receiver.connections, 5)
   })
 
-  it("of a keep-alive that is about to end are not used again", async () => {
+  it("whose keep-alive is about to end are not used again", async () => {
     const receiver = await serveHttp((_, response) => response.setHeader("keep-alive", "timeout=1").end())
     const { send } = dispatcher()
     const url = `http://name.test:${receiver.port}/`
@@ -218,7 +218,7 @@ describe("Connections", () => {
     assert.deepEqual(opened, [{ address: "127.0.0.1", port: receiver.port, hostname: "name.test" }])
   })
 
-  it.runIf(hasIpv6)("are made over IPv6, with the address in brackets where HTTP wants them", async () => {
+  it.runIf(hasIpv6)("over IPv6 send the address in brackets in Host", async () => {
     const receiver = await serveHttp(undefined, { address: "::1" })
     const opened: Array<Connected> = []
     const { send } = dispatcher({
@@ -238,7 +238,7 @@ describe("Connections", () => {
     )
   })
 
-  it("do not keep a program from ending while they are idle", async () => {
+  it("without TLS do not keep a program from ending while they are idle", async () => {
     const receiver = await serveHttp()
     const program = fileURLToPath(new URL("support/unclosed.ts", import.meta.url))
     const url = `http://name.test:${receiver.port}/`
@@ -249,7 +249,7 @@ describe("Connections", () => {
     assert.strictEqual(stdout, "Delivered")
   })
 
-  it("are not shared by two names, though both are at one address", async () => {
+  it("are not shared by two names at one address", async () => {
     const receiver = await serveHttp()
     const { send } = dispatcher()
     await send({ url: `http://one.test:${receiver.port}/`, body: "" })
@@ -261,7 +261,7 @@ describe("Connections", () => {
     )
   })
 
-  it("go to the next address when one refuses", async () => {
+  it("use the next address if one refuses", async () => {
     const receiver = await serveHttp(undefined, { address: "127.0.0.3" })
     const opened: Array<string> = []
     const attempts: Array<AttemptDiagnostics> = []
@@ -276,7 +276,7 @@ describe("Connections", () => {
     assert.strictEqual(attempts[0]!.addressesTried, 3)
   })
 
-  it("go to no more than three addresses", async () => {
+  it("are tried at three addresses at most", async () => {
     const receiver = await serveHttp(undefined, { address: "127.0.0.9" })
     const outcome = await sendOnce(`http://name.test:${receiver.port}/`, {
       resolve: async () => ["127.0.0.6", "127.0.0.7", "127.0.0.8", "127.0.0.9"]
@@ -285,12 +285,12 @@ describe("Connections", () => {
     assert.strictEqual(receiver.connections, 0)
   })
 
-  it("that are refused at every address are a failed connection", async () => {
+  it("refused at every address are Failed connect", async () => {
     const port = await unusedPort()
     assert.deepEqual(stable(await sendOnce(`http://name.test:${port}/`)), failed("connect", false))
   })
 
-  it("prefer the address that is warm among those of the answer", async () => {
+  it("prefer the address of the answer that has an idle connection", async () => {
     const first = await serveHttp(undefined, { address: "127.0.0.1" })
     const second = await serveHttp(undefined, { address: "127.0.0.2", port: first.port })
     let answer = ["127.0.0.2"]
@@ -305,8 +305,8 @@ describe("Connections", () => {
     assert.deepEqual([first.requests.length, second.requests.length], [1, 2])
   })
 
-  it("that end at another address than the one that was judged carry nothing", async () => {
-    // What a mistake in an option or a change below could do: connect to something else than what was asked for.
+  it("to another address than the judged one carry nothing", async () => {
+    // A mistake in an option or in a layer below could connect to another address.
     const elsewhere = await serveHttp(undefined, { address: "127.0.0.2" })
     const { connect } = net
     net.connect = ((options: net.TcpNetConnectOpts) => connect({ ...options, host: "127.0.0.2" })) as typeof connect
@@ -325,7 +325,30 @@ describe("Connections", () => {
     assert.deepEqual(opened, [])
   })
 
-  it("are closed for the target that was not used for longest when there are too many", async () => {
+  it("reset at once are Failed connect, and the next address is tried", async () => {
+    // The operating system knows no peer of a socket that was reset after it was connected.
+    const receiver = await serveHttp()
+    const { connect } = net
+    let resets = 1
+    net.connect = ((options: net.TcpNetConnectOpts) => {
+      const socket = connect(options)
+      if (resets-- > 0) Object.defineProperty(socket, "remoteAddress", { get: () => undefined })
+      return socket
+    }) as typeof connect
+    syncBuiltinESMExports()
+    cleanup(() => {
+      net.connect = connect
+      syncBuiltinESMExports()
+    })
+    const url = `http://name.test:${receiver.port}/`
+    assert.deepEqual(stable(await sendOnce(url)), failed("connect", false))
+    resets = 1
+    await serveHttp(undefined, { address: "127.0.0.2", port: receiver.port })
+    const resolve = async () => ["127.0.0.1", "127.0.0.2"]
+    assert.deepEqual(stable(await sendOnce(url, { resolve })), delivered())
+  })
+
+  it("of the least recently used pool are closed over the limit of pools", async () => {
     const receiver = await serveHttp()
     const { send } = dispatcher({ maxTargets: 3 })
     for (const name of ["a", "b", "c", "a", "d"]) {
@@ -339,7 +362,7 @@ describe("Connections", () => {
     assert.strictEqual(receiver.connections, before + 1)
   })
 
-  it("stay bounded with more targets at once than are kept", async () => {
+  it("stay limited with more pools at once than are kept", async () => {
     const receiver = await serveHttp(async (_, response) => {
       await sleep(20)
       response.end()
@@ -352,7 +375,7 @@ describe("Connections", () => {
     await until(() => receiver.open <= 5)
   })
 
-  it("and memory are bounded over 10,000 hosts", { timeout: 120_000 }, async () => {
+  it("and memory are limited over 10,000 hosts", { timeout: 120_000 }, async () => {
     const receiver = await serveHttp()
     const { send } = dispatcher({ maxTargets: 50 })
     const sendTo = (index: number) => send({ url: `http://h${index}.test:${receiver.port}/`, body: "" })

@@ -23,7 +23,7 @@ const diagnosed = async (url: string, options: DispatcherOptions = {}): Promise<
 }
 
 describe("onAttempt", () => {
-  it("tells of a delivery", async () => {
+  it("reports a delivery", async () => {
     const receiver = await serveHttp()
     const { durationMs, timings, ...rest } = await diagnosed(`http://name.test:${receiver.port}/`)
     assert.deepEqual(rest, {
@@ -44,7 +44,7 @@ describe("onAttempt", () => {
     assert.isAtMost(lookupMs! + queueMs! + connectMs! + responseMs!, durationMs + 0.01)
   })
 
-  it("tells of a connection that is used again", async () => {
+  it("reports that a connection was used again", async () => {
     const receiver = await serveHttp()
     const attempts: Array<AttemptDiagnostics> = []
     const { send } = dispatcher({ onAttempt: (attempt) => attempts.push(attempt) })
@@ -55,7 +55,7 @@ describe("onAttempt", () => {
     assert.isUndefined(attempts[1]!.timings.connectMs)
   })
 
-  it("tells refused from unanswered from unknown, which the outcome does not", async () => {
+  it("distinguishes refused, unanswered and unknown hosts, which describe does not", async () => {
     const port = await unusedPort()
     const refused = await diagnosed(`http://name.test:${port}/`)
     assert.include(refused, { outcome: "failed_connect", phase: "connect", code: "ECONNREFUSED" })
@@ -68,13 +68,13 @@ describe("onAttempt", () => {
     assert.include(unknown, { outcome: "failed_dns", phase: "lookup", code: "ENOTFOUND" })
   })
 
-  it("tells which rule refused, and where", async () => {
+  it("reports the rule that refused and the phase", async () => {
     assert.include(await diagnosed("http://10.0.0.1/"), { outcome: "blocked", phase: "guard", rule: "private" })
     const answered = await diagnosed("http://name.test/", { resolve: async () => ["10.0.0.1"] })
     assert.include(answered, { outcome: "blocked", phase: "lookup", rule: "private", hostname: "name.test" })
   })
 
-  it("tells of an interruption", async () => {
+  it("reports an interruption", async () => {
     const silent = await serveRaw(() => {})
     const attempts: Array<AttemptDiagnostics> = []
     const { send } = dispatcher({ onAttempt: (attempt) => attempts.push(attempt) })
@@ -87,10 +87,10 @@ describe("onAttempt", () => {
     assert.include(attempts[0]!, { outcome: "interrupted" })
   })
 
-  it("may throw, as onConnect may", async () => {
+  it("may throw, like onConnect", async () => {
     const receiver = await serveHttp()
     const hook = () => {
-      throw new Error("mine")
+      throw new Error("The hook is broken")
     }
     const outcome = await sendOnce(`http://name.test:${receiver.port}/`, { onAttempt: hook, onConnect: hook })
     assert.deepEqual(stable(outcome), delivered())
@@ -113,15 +113,15 @@ describe("onAttempt", () => {
 })
 
 describe("Metrics", () => {
-  it.effect("count attempts by outcome, connections and phases, and come back to nothing", () =>
+  it.effect("count attempts by outcome, connections and phases; gauges return to 0", () =>
     Effect.gen(function* () {
       const receiver = yield* Effect.promise(() => serveHttp())
       const port = yield* Effect.promise(() => unusedPort())
       const silent = yield* Effect.promise(() => serveRaw(() => {}))
       const count = (outcome: AttemptDiagnostics["outcome"]) =>
         Effect.map(Metric.value(DispatcherMetrics.attempts(outcome)), ({ count }) => count)
-      const gauge = (kind: Parameters<typeof DispatcherMetrics.open>[0]) =>
-        Effect.map(Metric.value(DispatcherMetrics.open(kind)), ({ value }) => value)
+      const gauge = (kind: Parameters<typeof DispatcherMetrics.inUse>[0]) =>
+        Effect.map(Metric.value(DispatcherMetrics.inUse(kind)), ({ value }) => value)
 
       yield* Effect.provide(
         Effect.gen(function* () {
@@ -145,17 +145,19 @@ describe("Metrics", () => {
           assert.strictEqual(yield* gauge("lookups"), 0)
           assert.strictEqual(yield* gauge("waiting"), 0)
           assert.strictEqual(yield* gauge("connections"), 1)
-          assert.strictEqual(yield* gauge("targets"), 1)
+          assert.strictEqual(yield* gauge("idle_connections"), 1)
+          assert.strictEqual(yield* gauge("pools"), 1)
         }),
         Dispatcher.layer(local),
         { local: true }
       )
       assert.strictEqual(yield* gauge("connections"), 0)
-      assert.strictEqual(yield* gauge("targets"), 0)
+      assert.strictEqual(yield* gauge("idle_connections"), 0)
+      assert.strictEqual(yield* gauge("pools"), 0)
     }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
   )
 
-  it.effect("show attempts that wait", () =>
+  it.effect("count waiting attempts", () =>
     Effect.gen(function* () {
       const silent = yield* Effect.promise(() => serveRaw(() => {}))
       const { send } = yield* Dispatcher
@@ -164,8 +166,8 @@ describe("Metrics", () => {
         yield* Effect.forkChild(send(request), { startImmediately: true })
       }
       yield* Effect.promise(() => until(() => silent.open === 1))
-      assert.strictEqual((yield* Metric.value(DispatcherMetrics.open("attempts"))).value, 3)
-      assert.strictEqual((yield* Metric.value(DispatcherMetrics.open("waiting"))).value, 2)
+      assert.strictEqual((yield* Metric.value(DispatcherMetrics.inUse("attempts"))).value, 3)
+      assert.strictEqual((yield* Metric.value(DispatcherMetrics.inUse("waiting"))).value, 2)
     }).pipe(
       Effect.provide(Dispatcher.layer({ ...local, maxConnectionsPerTarget: 1 }), { local: true }),
       Effect.provideService(Metric.MetricRegistry, new Map())
@@ -197,7 +199,7 @@ describe("Spans", () => {
       return span!.attributes
     }).pipe(Effect.provide(Dispatcher.layer(options), { local: true }))
 
-  it.effect("say where an attempt went and how it ended, and no secret", () =>
+  it.effect("have the address and the outcome of an attempt, and no secret", () =>
     Effect.gen(function* () {
       const receiver = yield* Effect.promise(() => serveHttp())
       const attributes = yield* recorded(`http://name.test:${receiver.port}/T0KEN?key=hunter2`, local)
@@ -211,7 +213,7 @@ describe("Spans", () => {
     })
   )
 
-  it.effect("say why an attempt failed", () =>
+  it.effect("have the code of a failure", () =>
     Effect.gen(function* () {
       const port = yield* Effect.promise(() => unusedPort())
       const attributes = yield* recorded(`http://name.test:${port}/`, local)

@@ -13,7 +13,7 @@ const wait = (condition: () => boolean, what: string) => Effect.promise(() => un
 const defect = (exit: Exit.Exit<unknown, unknown>): unknown =>
   Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
-/** A target that keeps an attempt in one phase. */
+/** A receiver that keeps an attempt in one phase. */
 const phases: Record<
   string,
   () => Promise<{ url: string; options: DispatcherOptions; ready: () => boolean; gone: () => boolean }>
@@ -71,7 +71,7 @@ const phases: Record<
 
 describe("Dispatcher", () => {
   for (const [phase, prepare] of Object.entries(phases)) {
-    it.effect(`interruption in ${phase} closes what is open`, () =>
+    it.effect(`interruption in ${phase} closes the connection`, () =>
       Effect.gen(function* () {
         const { gone, options, ready, url } = yield* Effect.promise(prepare)
         yield* Effect.gen(function* () {
@@ -109,7 +109,7 @@ describe("Dispatcher", () => {
         const fiber = yield* Effect.forkChild(send({ url: `http://name.test:${receiver.port}/`, body: "" }), {
           startImmediately: true
         })
-        // The answer is there after two microtasks; connecting takes a turn of the event loop.
+        // The answer takes two microtasks; connecting takes a turn of the event loop.
         yield* Effect.promise(async () => {
           for (let tick = 0; tick < 10; tick++) await Promise.resolve()
         })
@@ -121,7 +121,7 @@ describe("Dispatcher", () => {
     })
   )
 
-  it.effect("interruption while waiting for a connection gives the place up", () =>
+  it.effect("interruption while waiting for a connection leaves the queue", () =>
     Effect.gen(function* () {
       const receiver = yield* Effect.promise(() =>
         serveHttp(async (_, response) => {
@@ -145,7 +145,7 @@ describe("Dispatcher", () => {
     })
   )
 
-  it.effect("interruption while a body is discarded is too late for the outcome", () =>
+  it.effect("closing the scope while a body is discarded closes the connection", () =>
     Effect.gen(function* () {
       const receiver = yield* Effect.promise(() =>
         serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"))
@@ -159,7 +159,7 @@ describe("Dispatcher", () => {
     })
   )
 
-  it.effect("a timeout of Effect around it closes the connection", () =>
+  it.effect("a timeout of Effect around send closes the connection", () =>
     Effect.gen(function* () {
       const receiver = yield* Effect.promise(() => serveRaw(() => {}))
       yield* Effect.gen(function* () {
@@ -192,7 +192,7 @@ describe("Dispatcher", () => {
     })
   )
 
-  it.effect("options that cannot be read are a defect of the layer", () =>
+  it.effect("invalid options are a defect of the layer", () =>
     Effect.gen(function* () {
       const layer = Dispatcher.layer({ allowNetworks: ["nonsense"] })
       const error = defect(yield* Effect.exit(Effect.provide(Effect.asVoid(Dispatcher), layer)))
@@ -201,12 +201,12 @@ describe("Dispatcher", () => {
     })
   )
 
-  it.effect("what follows an attempt does not run inside of undici", () =>
+  it.effect("code after an attempt does not run inside of undici", () =>
     Effect.gen(function* () {
       const receiver = yield* Effect.promise(() => serveHttp())
       const { send } = yield* Dispatcher
       yield* send({ url: `http://name.test:${receiver.port}/`, body: "" })
-      // Were it still on the stack, a request made here could enter its parser a second time.
+      // A request made inside of its parser could enter the parser a second time.
       const stack = yield* Effect.sync(() => {
         const { stackTraceLimit } = Error
         Error.stackTraceLimit = 200
@@ -218,11 +218,11 @@ describe("Dispatcher", () => {
     }).pipe(Effect.provide(Dispatcher.layer(local)))
   )
 
-  it.effect("connections are taken in turn, also from attempts that follow one another without a pause", () =>
+  it.effect("waiting attempts are served in order, also if new ones follow without a pause", () =>
     Effect.gen(function* () {
       const receiver = yield* Effect.promise(() => serveHttp())
       const { send } = yield* Dispatcher
-      // An address needs no lookup, so that the next attempt comes before anybody who waits could be served.
+      // An address needs no lookup, so the next attempt begins before a waiting one is served.
       const request = { url: `http://127.0.0.1:${receiver.port}/`, body: "" }
       const end = performance.now() + 300
       const worker = Effect.gen(function* () {
@@ -242,7 +242,7 @@ describe("Dispatcher", () => {
     }).pipe(Effect.provide(Dispatcher.layer({ ...local, maxConnectionsPerTarget: 2 })))
   )
 
-  it.effect("what follows an attempt may send at once, also to another target", () =>
+  it.effect("code after an attempt may send at once, also to another receiver", () =>
     Effect.gen(function* () {
       const authority = makeAuthority()
       const one = yield* Effect.promise(() => serveHttp())

@@ -8,7 +8,7 @@ import { serveHttp, serveHttps, serveRaw } from "./support/servers.ts"
 const program = fileURLToPath(new URL("support/proxied.ts", import.meta.url))
 const authority = makeAuthority()
 
-/** Node 22.18 and later run TypeScript; only what Node itself does with a proxy differs. */
+/** Node 22.18 and later run TypeScript. The handling of proxies by Node differs between versions. */
 const run = async (args: ReadonlyArray<string>, proxy: string) => {
   const env = {
     ...process.env,

@@ -1,7 +1,8 @@
-/** Receivers that answer anything. Whatever they do, an attempt ends with an outcome, in time, and leaves nothing behind. */
+/** Receivers that send arbitrary bytes. Each attempt ends with an outcome, in time, and leaves no connection. */
 import type { Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
+import { runCampaign } from "./fuzz/campaign.ts"
 import { dispatcher, serveHttp, serveRaw, stable, until } from "./support/servers.ts"
 
 const piece = fc.oneof(
@@ -41,7 +42,7 @@ const piece = fc.oneof(
 )
 
 const step = fc.record({ bytes: piece, pause: fc.constantFrom(0, 0, 0, 1, 5) })
-/** Half of them begin well. */
+/** Half of them begin with a valid status line. */
 const steps = fc
   .tuple(
     fc.constantFrom("HTTP/1.1 200 OK\r\n", "HTTP/1.1 503 x\r\n", "", ""),
@@ -51,48 +52,65 @@ const steps = fc
 
 const end = fc.constantFrom("leave", "end", "reset", "destroy")
 
-describe("Whatever a receiver answers", () => {
-  it(
-    "an attempt ends with an outcome, in time, and its connection goes or can be used",
-    { timeout: 30_000 },
-    async () => {
-      let script: { readonly steps: ReadonlyArray<{ bytes: string; pause: number }>; readonly end: string }
-      const play = async (socket: Socket) => {
-        const { end, steps } = script
-        for (const { bytes, pause } of steps) {
-          if (pause > 0) await new Promise((done) => setTimeout(done, pause))
-          if (socket.destroyed) return
-          socket.write(bytes, "latin1")
-        }
-        if (end === "end") socket.end()
-        else if (end === "reset") socket.resetAndDestroy()
-        else if (end === "destroy") socket.destroy()
+describe("Arbitrary responses", () => {
+  it("end with an outcome, in time, and with a connection that is closed or usable", { timeout: 30_000 }, async () => {
+    let script: { readonly steps: ReadonlyArray<{ bytes: string; pause: number }>; readonly end: string }
+    const play = async (socket: Socket) => {
+      const { end, steps } = script
+      for (const { bytes, pause } of steps) {
+        if (pause > 0) await new Promise((done) => setTimeout(done, pause))
+        if (socket.destroyed) return
+        socket.write(bytes, "latin1")
       }
-      const receiver = await serveRaw((socket) => void play(socket))
-      const { send } = dispatcher({ deadlineMs: 40 })
-      const seen = new Map<unknown, number>()
-      await fc.assert(
-        fc.asyncProperty(steps, end, async (steps, end) => {
-          script = { steps, end }
-          // Two in a row: what the first one left behind must not become the answer to the second.
-          for (let attempt = 0; attempt < 2; attempt++) {
-            const outcome = await send({ url: `http://name.test:${receiver.port}/`, body: "{}" })
-            const { _tag, reason } = stable(outcome)
-            assert.include(["Delivered", "Refused", "Failed"], _tag)
-            assert.isBelow(outcome.durationMs, 1_000)
-            const key = reason ?? _tag
-            seen.set(key, (seen.get(key) ?? 0) + 1)
-          }
-        }),
-        { numRuns: 300 }
-      )
-      // It was worth it: answers were understood, and others were not.
-      assert.includeMembers([...seen.keys()], ["Delivered", "Refused", "protocol"])
-
-      const healthy = await serveHttp()
-      const outcome = await send({ url: `http://name.test:${healthy.port}/`, body: "", deadlineMs: 5_000 })
-      assert.strictEqual(outcome._tag, "Delivered")
-      await until(() => receiver.open <= 2, "connections to close")
+      if (end === "end") socket.end()
+      else if (end === "reset") socket.resetAndDestroy()
+      else if (end === "destroy") socket.destroy()
     }
-  )
+    const receiver = await serveRaw((socket) => void play(socket))
+    const { send } = dispatcher({ deadlineMs: 40 })
+    const seen = new Map<unknown, number>()
+    await fc.assert(
+      fc.asyncProperty(steps, end, async (steps, end) => {
+        script = { steps, end }
+        // Two in a row: the rest of the first response must not become the answer to the second.
+        for (let attempt = 0; attempt < 2; attempt++) {
+          const outcome = await send({ url: `http://name.test:${receiver.port}/`, body: "{}" })
+          const { _tag, reason } = stable(outcome)
+          assert.include(["Delivered", "Refused", "Failed"], _tag)
+          assert.isBelow(outcome.durationMs, 1_000)
+          const key = reason ?? _tag
+          seen.set(key, (seen.get(key) ?? 0) + 1)
+        }
+      }),
+      { numRuns: 300 }
+    )
+    // Some responses were valid and some were not.
+    assert.includeMembers([...seen.keys()], ["Delivered", "Refused", "protocol"])
+
+    const healthy = await serveHttp()
+    const outcome = await send({ url: `http://name.test:${healthy.port}/`, body: "", deadlineMs: 5_000 })
+    assert.strictEqual(outcome._tag, "Delivered")
+    await until(() => receiver.open <= 2, "connections to close")
+  })
+})
+
+describe("20,000 generated responses", () => {
+  it("each request has a valid outcome, nothing is thrown, and no socket is left", { timeout: 600_000 }, async () => {
+    // Failures name the seed and the case: `node --conditions=source test/fuzz/main.ts --seed 1 --first <case> --cases 1`.
+    const { confirmed, failures, outcomes, sends } = await runCampaign({ seed: 1, first: 0, cases: 14_000, lanes: 32 })
+    assert.deepEqual(failures, [])
+    assert.isAbove(sends, 20_000)
+    // Known statuses were reported, and each kind of failure occurred.
+    assert.isAbove(confirmed, 3_000)
+    const labels = [
+      "Delivered",
+      "Refused",
+      "Failed protocol",
+      "Failed reset",
+      "Failed timeout",
+      "Failed tls",
+      "aborted"
+    ]
+    assert.includeMembers([...outcomes.keys()], labels)
+  })
 })

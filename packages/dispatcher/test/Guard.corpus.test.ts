@@ -7,7 +7,7 @@ import * as urls from "./corpus/urls.ts"
 const said = (verdict: ReturnType<typeof judgeUrl>) => (verdict.ok ? "ok" : verdict.rule)
 const shown = (text: string) => JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text)
 
-describe("The corpus", () => {
+describe("The corpus of URLs and addresses", () => {
   const all = [
     ...Object.values(urls).flatMap((rows) => rows.map(([input, , reason]) => ({ input, reason }))),
     ...texts.map(([input, , reason]) => ({ input: `address ${input}`, reason })),
@@ -34,7 +34,7 @@ describe("The corpus", () => {
     })
   }
 
-  it("https://xn--/: an empty punycode label is refused, by the URL parser or where that has no objection", () => {
+  it("https://xn--/: an empty punycode label is refused, by the URL parser or after it", () => {
     assert.include(["url", "host"], said(judgeUrl("https://xn--/")))
   })
 

@@ -78,6 +78,21 @@ describe("Headers that cannot be set", () => {
     assert.notInclude(`${message}${stack}`, "hunter2")
   })
 
+  for (const [name, shown] of [
+    ["content type", '"content type"'],
+    ["", '""'],
+    ["x-\u00e4", String.raw`"x-\u00e4"`],
+    ["x\0\u001b[2J", String.raw`"x\u0000\u001b[2J"`],
+    ["Authorization: Bearer hunter2", '"Authorization"...'],
+    ["x\r\nhunter2", '"x"...'],
+    ["x ".repeat(100), `"${"x ".repeat(32)}"...`]
+  ] as const) {
+    it(`the message names ${JSON.stringify(name).slice(0, 40)}, which is no token, as ${shown.slice(0, 40)}`, async () => {
+      const { message } = await refusal({ [name]: "a" })
+      assert.strictEqual(message, `the header name ${shown} must be a token (RFC 9110 §5.6.2)`)
+    })
+  }
+
   it("that are inherited are not sent", async () => {
     const receiver = await serveHttp()
     const headers = Object.assign(Object.create({ "x-inherited": "1" }) as Record<string, string>, { "x-own": "2" })

@@ -31,7 +31,7 @@ describe("A lookup", () => {
     assert.strictEqual(receiver.connections, 1)
   })
 
-  it("is shared by those who ask while it is under way, and by nobody else", async () => {
+  it("is shared by attempts that ask during the lookup, and by no others", async () => {
     const receiver = await serveHttp()
     const asked: Array<string> = []
     const { send } = dispatcher({
@@ -89,7 +89,7 @@ describe("A lookup", () => {
     }
   })
 
-  it("is called off when nobody waits for it any more", async () => {
+  it("is aborted when no attempt waits for it any more", async () => {
     const signals: Array<AbortSignal> = []
     const { send } = dispatcher({
       deadlineMs: 50,
@@ -106,7 +106,7 @@ describe("A lookup", () => {
     assert.strictEqual(signals.length, 2)
   })
 
-  it("that hangs is not waited for by those who come much later", async () => {
+  it("that hangs is not joined by much later attempts", async () => {
     const receiver = await serveHttp()
     let lookups = 0
     const { send } = dispatcher({
@@ -121,7 +121,7 @@ describe("A lookup", () => {
     assert.deepEqual(stable(await stuck), failed("timeout", false))
   })
 
-  it("that comes too late changes nothing", async () => {
+  it("that is answered after the deadline changes nothing", async () => {
     const receiver = await serveHttp()
     const { send } = dispatcher({
       deadlineMs: 50,
@@ -136,7 +136,7 @@ describe("A lookup", () => {
     assert.strictEqual(receiver.connections, 0)
   })
 
-  it("with thousands of answers has failed, one with many has not", async () => {
+  it("with thousands of answers fails, and with many it does not", async () => {
     const receiver = await serveHttp()
     const url = `http://name.test:${receiver.port}/`
     const answers = Array.from({ length: 4_000 }, (_, index) => `127.0.${Math.floor(index / 250)}.${(index % 250) + 1}`)
@@ -146,7 +146,7 @@ describe("A lookup", () => {
     assert.deepEqual(stable(await sendOnce(url, { resolve: async () => answers.slice(0, 256) })), delivered())
   })
 
-  it("by a resolver that throws instead of rejecting has failed", async () => {
+  it("fails if the resolver throws instead of rejecting", async () => {
     const outcome = await sendOnce("http://name.test/", {
       resolve: () => {
         throw new Error("at once")

@@ -18,7 +18,7 @@ import {
   until
 } from "./support/servers.ts"
 
-/** A proxy that makes tunnels, and remembers to what. */
+/** A proxy that opens tunnels and records their addresses. */
 const serveProxy = async (to?: string) => {
   const asked: Array<string> = []
   const authorizations: Array<string | undefined> = []
@@ -50,8 +50,8 @@ const serveProxy = async (to?: string) => {
   return { url: `http://127.0.0.1:${port}`, port, asked, authorizations, open: () => open }
 }
 
-describe("A proxy on purpose", () => {
-  it("gets the judged address, for http: too, and connections are kept", async () => {
+describe("The option proxy", () => {
+  it("receives the judged address, for http: too, and connections are kept", async () => {
     const proxy = await serveProxy()
     const receiver = await serveHttp()
     const opened: Array<Connected> = []
@@ -67,7 +67,7 @@ describe("A proxy on purpose", () => {
     assert.isUndefined(receiver.requests[0]!.headers["proxy-authorization"])
   })
 
-  it("gets an IPv6 address in brackets", async () => {
+  it("receives an IPv6 address in brackets", async () => {
     const proxy = await serveProxy()
     const receiver = await serveHttp()
     const options = { proxy: proxy.url, allowNetworks: ["::1"], resolve: async () => ["0::1"] }
@@ -75,7 +75,7 @@ describe("A proxy on purpose", () => {
     assert.deepEqual(proxy.asked, [`[::1]:${receiver.port}`])
   })
 
-  it("sees TLS and nothing of what is inside", async () => {
+  it("sees TLS records alone", async () => {
     const authority = makeAuthority()
     const proxy = await serveProxy()
     const receiver = await serveHttps(authority.issue({ names: ["name.test"] }))
@@ -88,7 +88,7 @@ describe("A proxy on purpose", () => {
     assert.deepEqual(stable(wrong), failed("tls", false))
   })
 
-  it("is not asked for what is refused", async () => {
+  it("receives no request that is refused", async () => {
     const proxy = await serveProxy()
     const options = { proxy: proxy.url, resolve: async () => ["10.0.0.1"] }
     assert.deepEqual(stable(await sendOnce("http://name.test/", options)), blocked("private"))
@@ -96,7 +96,7 @@ describe("A proxy on purpose", () => {
     assert.deepEqual(proxy.asked, [])
   })
 
-  it("gets the credentials of its URL", async () => {
+  it("receives the credentials of its URL", async () => {
     const proxy = await serveProxy()
     const receiver = await serveHttp()
     const url = proxy.url.replace("http://", "http://us%65r:p%40ss%zz@")
@@ -104,7 +104,7 @@ describe("A proxy on purpose", () => {
     assert.deepEqual(proxy.authorizations, [`Basic ${Buffer.from("user:p@ss%zz").toString("base64")}`])
   })
 
-  it("that is not there, refuses, or talks nonsense is a failed connection, and the next address is tried", async () => {
+  it("that is unreachable, refuses or sends nonsense is Failed connect, and the next address is tried", async () => {
     const receiver = await serveHttp()
     const url = `http://name.test:${receiver.port}/`
     const gone = `http://127.0.0.1:${await unusedPort()}`
@@ -138,7 +138,7 @@ describe("A proxy on purpose", () => {
     await until(() => proxy.open === 0, "the connection to close")
   })
 
-  it("lets go of everything when the dispatcher is closed", async () => {
+  it("has no connections after the dispatcher is closed", async () => {
     const authority = makeAuthority()
     const proxy = await serveProxy()
     const receiver = await serveHttps(authority.issue({ names: ["name.test"] }))
@@ -159,7 +159,7 @@ describe("A proxy on purpose", () => {
     1
   ]) {
     it(`cannot be ${JSON.stringify(proxy)}`, () => {
-      assert.throws(() => dispatcher({ proxy: proxy as string }), "proxy is not a URL")
+      assert.throws(() => dispatcher({ proxy: proxy as string }), "proxy must be a URL")
     })
   }
 })

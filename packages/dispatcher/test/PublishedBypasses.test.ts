@@ -1,6 +1,6 @@
 /**
- * How other libraries and services were got round, each as a test. The advisories are public; each test does what the
- * advisory did, as far as a test on one machine can.
+ * Published bypasses of other libraries and services. Each test repeats what the public advisory describes, as far as one
+ * machine allows.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { type DispatcherOptions, judgeAddress, judgeUrl } from "@govoice/dispatcher"
@@ -45,7 +45,7 @@ describe("Published bypasses", () => {
     assert.deepEqual(judgeUrl("https://[::ffff:7f00:1]/"), { ok: false, rule: "loopback" })
   })
 
-  it("CVE-2025-2691 of nossrf: a name that points inside", async () => {
+  it("CVE-2025-2691 of nossrf: a name that resolves to a private address", async () => {
     assert.deepEqual(await answered("10.0.0.1"), blocked("private"))
     assert.deepEqual(await answered("127.0.0.1"), blocked("loopback"))
   })
@@ -63,7 +63,7 @@ describe("Published bypasses", () => {
     assert.deepEqual(judgeAddress("::ffff:8.8.8.8"), { ok: true })
   })
 
-  it("request-filtering-agent #2: IPv6 literals are not looked at", () => {
+  it("request-filtering-agent #2: IPv6 literals are not checked", () => {
     refusesUrls("[::1]", "[::]", "[fe80::1]", "[fc00::1]")
   })
 
@@ -75,11 +75,11 @@ describe("Published bypasses", () => {
     }
   })
 
-  it("request-filtering-agent and ssrf-req-filter: a socket of the file system is not filtered", async () => {
+  it("request-filtering-agent and ssrf-req-filter: a Unix socket is not filtered", async () => {
     for (const url of ["unix:///var/run/docker.sock", "http+unix://%2Fvar%2Frun%2Fdocker.sock/"]) {
       assert.deepEqual(judgeUrl(url, { allowHttp: true }), { ok: false, rule: "scheme" })
     }
-    // To some clients this is a path; here it is a name like any other.
+    // Some clients read this as a path; here it is a host name.
     const asked: Array<string> = []
     const resolve = async (hostname: string) => {
       asked.push(hostname)
@@ -96,12 +96,12 @@ describe("Published bypasses", () => {
     }
   })
 
-  it("ssrf-req-filter and request-filtering-agent: an answer that is no address is passed on", async () => {
+  it("ssrf-req-filter and request-filtering-agent: an answer that is not an address is used", async () => {
     assert.deepEqual(await answered("not-an-address"), blocked("unreadable-address"))
     assert.deepEqual(await answered("8.8.8.8", "localhost"), blocked("unreadable-address"))
   })
 
-  it("ipaddr.js and the agents made with it: ::7f00:1, 4000::1 and 100:0:0:1::1 are unicast", () => {
+  it("ipaddr.js and agents built on it: ::7f00:1, 4000::1 and 100:0:0:1::1 are unicast", () => {
     refusesUrls("[::7f00:1]", "[4000::1]", "[100:0:0:1::1]")
     refusesAddresses("::7f00:1", "4000::1", "100:0:0:1::1")
   })
@@ -130,12 +130,12 @@ describe("Published bypasses", () => {
     refusesUrls("[2002:7f00:1::]", "[2001::1]", "[64:ff9b::7f00:1]", "[64:ff9b:1::7f00:1]", "[::7f00:1]")
   })
 
-  it("CVE-2026-44430, CVE-2026-45741, CVE-2026-55187 and others: what IsPrivate of a standard library leaves out", () => {
+  it("CVE-2026-44430, CVE-2026-45741, CVE-2026-55187 and others: blocks that IsPrivate of a standard library omits", () => {
     refusesAddresses("64:ff9b::a00:1", "2002:a00:1::", "2001:0:a00:1::", "2606:4700::5efe:a00:1", "fec0::1")
     refusesAddresses("100.64.0.1", "192.0.0.1", "198.18.0.1", "0.1.2.3", "240.0.0.1")
   })
 
-  it("ssrf_filter 1.4.0 and PR 90: entries that a list had not yet", () => {
+  it("ssrf_filter 1.4.0 and PR 90: missing entries of a list", () => {
     refusesAddresses("::", "2001:2::1", "3fff::1", "5f00::1", "192.88.99.1", "100::1")
   })
 
@@ -162,7 +162,7 @@ describe("Published bypasses", () => {
     assert.deepEqual(opened, ["127.0.0.1"])
   })
 
-  it("GHSA-cmrh-wvq6-wm9r of n8n-mcp, and its fix: one address is pinned for good", async () => {
+  it("GHSA-cmrh-wvq6-wm9r of n8n-mcp, and its fix: one address is pinned forever", async () => {
     const first = await serveHttp(undefined, { address: "127.0.0.1" })
     const second = await serveHttp(undefined, { address: "127.0.0.2", port: first.port })
     let answer = ["127.0.0.1"]
@@ -174,7 +174,7 @@ describe("Published bypasses", () => {
     assert.deepEqual([first.requests.length, second.requests.length], [1, 1])
   })
 
-  it("KeeperHub PR 1269: refusing all of NAT64 cuts off networks that have only IPv6", () => {
+  it("KeeperHub PR 1269: refusing all of NAT64 breaks networks with IPv6 alone", () => {
     assert.deepEqual(judgeAddress("64:ff9b::808:808"), { ok: true })
   })
 
@@ -196,7 +196,7 @@ describe("Published bypasses", () => {
     assert.strictEqual(receiver.requests[0]!.url, `//127.0.0.1:${inside.port}/x`)
   })
 
-  it("CVE-2026-22036 of undici: bodies are decompressed without end", async () => {
+  it("CVE-2026-22036 of undici: bodies are decompressed without a limit", async () => {
     const receiver = await serveHttp((_, response) =>
       response.writeHead(200, { "content-encoding": Array.from({ length: 100 }, () => "gzip").join(", ") }).end("x")
     )
@@ -217,7 +217,7 @@ describe("Published bypasses", () => {
     assert.deepEqual(stable(await send({ url: "http://127.0.0.1/", body: "" })), blocked("loopback"))
   })
 
-  it("undici's DNS interceptor: a full cache skips the lookup that guards", async () => {
+  it("undici's DNS interceptor: a full cache skips the checked lookup", async () => {
     const seen: Array<string> = []
     const { send } = dispatcher({
       allowNetworks: [],
@@ -241,20 +241,20 @@ describe("Published bypasses", () => {
     assert.include(refused, { code: "invalid_request" })
   })
 
-  it("Svix, Convoy and Node: only the answers that pass are used, so that an attack is not noticed", async () => {
+  it("Svix, Convoy and Node: only allowed answers are used, which hides an attack", async () => {
     assert.deepEqual(await answered("8.8.8.8", "10.0.0.1"), blocked("private"))
   })
 
-  it("Effect's AddressResolver: link-local answers vanish before they are judged", async () => {
+  it("Effect's AddressResolver: link-local answers are dropped before they are judged", async () => {
     assert.deepEqual(await answered("8.8.8.8", "fe80::1"), blocked("link-local"))
     assert.deepEqual(await answered("fe80::1%eth0"), blocked("unreadable-address"))
   })
 
-  it("everybody's: an empty answer", async () => {
+  it("several libraries: an empty answer", async () => {
     assert.deepEqual(await answered(), failed("dns", false))
   })
 
-  it("libraries that refuse where they should not: public addresses in odd forms", () => {
+  it("libraries that refuse too much: public addresses in unusual forms", () => {
     for (const address of ["1.1.1.1", "192.31.196.1", "2606:4700::1", "2620:4f:8000::1", "::ffff:1.1.1.1"]) {
       assert.deepEqual(judgeAddress(address), { ok: true }, address)
     }

@@ -1,8 +1,8 @@
 /**
- * The IANA registries a second time, as their rows, and the edges of every row.
+ * The rows of the IANA registries, written a second time, and the edges of every row.
  *
- * The guard is told what to refuse in IPv4 and what to allow in IPv6. Here stands what the registries say of each block,
- * «globally reachable» or not, as of 2025-10-09.
+ * The guard has a list of refused IPv4 blocks and of allowed IPv6 blocks. This table has the column "globally reachable" of each
+ * block as of 2025-10-09.
  */
 import * as net from "node:net"
 import { assert, describe, it } from "@effect/vitest"
@@ -26,7 +26,7 @@ const reachable4 = ["192.31.196.0/24", "192.52.193.0/24", "192.175.48.0/24"]
 const unreachable6 = [
   "::1/128", "::/128", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32", "2001:2::/48", "2001:10::/28",
   "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10",
-  // From the registry of the whole address space: reserved, never handed out.
+  // From the registry of the whole address space: reserved, never assigned.
   "100::/8", "200::/7", "400::/6", "800::/5", "1000::/4", "4000::/3", "6000::/3", "8000::/3", "a000::/3", "c000::/3", "e000::/4",
   "f000::/5", "f800::/6", "fe00::/9", "fec0::/10", "ff00::/8"
 ]
@@ -81,7 +81,7 @@ describe("The IPv4 registry", () => {
     })
   }
 
-  it("has no hole and no excess: any address is refused exactly when a block has it", () => {
+  it("refuses an address if and only if a block contains it", () => {
     const list = new net.BlockList()
     for (const cidr of [...unreachable4, "192.88.99.0/24", "168.63.129.16/32"]) {
       const [base, prefix] = cidr.split("/") as [string, string]
@@ -116,7 +116,7 @@ describe("The IPv6 registries", () => {
     })
   }
 
-  it("leave nothing outside of 2000::/3 but mapped and NAT64", () => {
+  it("allow nothing outside of 2000::/3 but mapped and NAT64 addresses", () => {
     const group = fc.integer({ min: 0, max: 0xffff })
     fc.assert(
       fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {
@@ -131,7 +131,7 @@ describe("The IPv6 registries", () => {
 
 describe("Metadata services", () => {
   for (const address of registry.metadataAddresses) {
-    it(`${address} is refused whatever is allowed`, () => {
+    it(`${address} is refused with every option`, () => {
       const options = { allowHttp: true, allowNetworks: ["0.0.0.0/0", "::/0"] }
       assert.deepEqual(judgeAddress(address, options), { ok: false, rule: "metadata" })
       const host = address.includes(":") ? `[${address}]` : address
@@ -140,7 +140,7 @@ describe("Metadata services", () => {
   }
 
   for (const name of registry.metadataNames) {
-    it(`${name} is refused whatever is allowed`, () => {
+    it(`${name} is refused with every option`, () => {
       const options = { allowHttp: true, allowNetworks: ["0.0.0.0/0", "::/0"] }
       assert.deepEqual(judgeUrl(`http://${name}/`, options), { ok: false, rule: "metadata" })
       assert.deepEqual(judgeUrl(`http://a.${name.toUpperCase()}./`, options), { ok: false, rule: "metadata" })
@@ -160,7 +160,7 @@ describe("Ports", () => {
     assert.deepEqual(judgeUrl("http://example.com/", { allowHttp: true, allowPorts: [80] }), { ok: true })
   })
 
-  it("can be denied, which wins", () => {
+  it("can be denied, which takes precedence", () => {
     assert.deepEqual(said(8443, { denyPorts: [8443], allowPorts: [8443] }), { ok: false, rule: "port" })
     for (const port of badPorts) assert.deepEqual(said(port, { denyPorts: badPorts }), { ok: false, rule: "port" })
     for (const port of [443, 8443, 3000]) assert.deepEqual(said(port, { denyPorts: badPorts }), { ok: true })
@@ -172,18 +172,18 @@ describe("Ports", () => {
 })
 
 describe("judgeUrl", () => {
-  it("takes a URL object", () => {
+  it("accepts a URL object", () => {
     assert.deepEqual(judgeUrl(new URL("https://example.com/")), { ok: true })
     assert.deepEqual(judgeUrl(new URL("https://127.1/")), { ok: false, rule: "loopback" })
   })
 
-  it("opens localhost with either of its addresses", () => {
+  it("allows localhost by either of its addresses", () => {
     assert.deepEqual(judgeUrl("https://localhost/", { allowNetworks: ["127.0.0.0/8"] }), { ok: true })
     assert.deepEqual(judgeUrl("https://localhost/", { allowNetworks: ["::1"] }), { ok: true })
     assert.deepEqual(judgeUrl("https://localhost/", { allowNetworks: ["10.0.0.0/8"] }), { ok: false, rule: "loopback" })
   })
 
-  it("never throws, whatever it is given", () => {
+  it("never throws for any input", () => {
     fc.assert(
       fc.property(fc.oneof(fc.webUrl(), fc.string(), fc.anything()), (url) => {
         assert.isBoolean(judgeUrl(url as string, { allowHttp: true }).ok)

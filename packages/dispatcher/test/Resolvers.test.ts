@@ -30,12 +30,12 @@ describe("resolveWithDns", () => {
     ["fails", "SERVFAIL"],
     ["is not answered", "silence"]
   ] as const) {
-    it(`does with IPv4 when IPv6 ${what}`, async () => {
+    it(`returns IPv4 alone when IPv6 ${what}`, async () => {
       assert.deepEqual((await resolving(["127.0.0.1"], aaaa)).answer, ["127.0.0.1"])
     })
   }
 
-  it("does with IPv6 when there is no IPv4", async () => {
+  it("returns IPv6 alone when there is no IPv4", async () => {
     assert.deepEqual((await resolving([], [six])).answer, ["2606:4700::1"])
   })
 
@@ -54,7 +54,7 @@ describe("resolveWithDns", () => {
     }
   })
 
-  it("fails with the code that says most", async () => {
+  it("fails with the more specific code", async () => {
     assert.strictEqual((await resolving("NXDOMAIN", "NXDOMAIN")).answer, "ENOTFOUND")
     assert.strictEqual((await resolving("SERVFAIL", "SERVFAIL")).answer, "ESERVFAIL")
     assert.strictEqual((await resolving("silence", "silence")).answer, "ETIMEOUT")
@@ -85,13 +85,13 @@ describe("resolveWithDns", () => {
     assert.deepEqual(await sendTo("hang.test"), failed("dns", false))
   })
 
-  it("lets no name wait for one whose server does not answer", async () => {
+  it("delays no name for another whose server does not answer", async () => {
     const receiver = await serveHttp()
     const { server } = await serveNames((name, type) =>
       name !== "well.test" ? "silence" : type === "A" ? ["127.0.0.1"] : []
     )
     const { send } = dispatcher({ resolve: resolveWithDns({ servers: [server], timeoutMs: 1_500, tries: 1 }) })
-    // Far more than getaddrinfo has threads for.
+    // Far more than the threads of getaddrinfo.
     const stuck = Array.from({ length: 40 }, (_, index) => send({ url: `http://hang${index}.test/`, body: "" }))
     const outcome = await send({ url: `http://well.test:${receiver.port}/`, body: "" })
     assert.deepEqual(stable(outcome), delivered())
@@ -101,7 +101,7 @@ describe("resolveWithDns", () => {
 })
 
 describe("resolveWithSystem", () => {
-  it("asks the system, which knows its own name", async () => {
+  it("asks the operating system, which resolves its own name", async () => {
     const answer = await resolveWithSystem()("localhost", { signal })
     assert.isTrue(answer.some((address) => address === "127.0.0.1" || address === "::1"))
   })

@@ -16,7 +16,7 @@ import {
 
 const refused = (status: number, retryable: boolean) => ({ _tag: "Refused", status, retryable, attempted: true })
 
-/** The outcome of one attempt against a receiver that writes `bytes` when a request came. */
+/** The outcome of one attempt if the receiver writes `bytes` for the request. */
 const answering = async (bytes: string | Buffer, end = false) => {
   const receiver = await serveRaw((socket) => (end ? socket.end(bytes) : socket.write(bytes)))
   return stable(await sendOnce(`http://name.test:${receiver.port}/`, { deadlineMs: 1_000 }))
@@ -45,7 +45,7 @@ describe("A status", () => {
   }
 
   for (const status of ["600", "999", "099", "000"]) {
-    it(`${status} does not exist`, async () => {
+    it(`${status} is not a valid status`, async () => {
       assert.deepEqual(await answering(`HTTP/1.1 ${status} x\r\ncontent-length: 0\r\n\r\n`), failed("protocol", true))
     })
   }
@@ -83,21 +83,21 @@ describe("Retry-After", () => {
     return stable(await sendOnce(`http://name.test:${receiver.port}/`))["retryAfterMs"]
   }
 
-  it("counts for 429 and 503, in seconds", async () => {
+  it("is read for 429 and 503, in seconds", async () => {
     assert.strictEqual(await after(429, "7"), 7_000)
     assert.strictEqual(await after(503, "120"), 120_000)
   })
 
-  it("counts as a date", async () => {
+  it("is read as a date", async () => {
     const wait = await after(503, new Date(Date.now() + 60_000).toUTCString())
     assert.isTrue(typeof wait === "number" && wait > 57_000 && wait <= 60_000)
   })
 
-  it("is held to 6 hours", async () => {
+  it("is limited to 6 hours", async () => {
     assert.strictEqual(await after(429, "99999999999999999999"), 21_600_000)
   })
 
-  it("counts for no other status, and not when it is nonsense or given twice", async () => {
+  it("is ignored for other statuses, if invalid or given twice", async () => {
     assert.isUndefined(await after(500, "7"))
     assert.isUndefined(await after(302, "7"))
     assert.isUndefined(await after(429, "soon"))
@@ -107,12 +107,12 @@ describe("Retry-After", () => {
 })
 
 describe("Before the response head", () => {
-  it("8 informational responses are read over", async () => {
+  it("8 informational responses are skipped", async () => {
     const early = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(8)
     assert.deepEqual(await answering(`${early}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`), delivered())
   })
 
-  it("a ninth is too many", async () => {
+  it("a ninth informational response is a protocol failure", async () => {
     const early = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(9)
     assert.deepEqual(await answering(`${early}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`), failed("protocol", true))
   })
@@ -128,12 +128,12 @@ describe("Before the response head", () => {
     await until(() => receiver.open === 0, "the connection to close")
   })
 
-  it("an unsolicited 101 is no response", async () => {
+  it("an unsolicited 101 is a protocol failure", async () => {
     const upgrade = "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"
     assert.deepEqual(await answering(upgrade), failed("protocol", true))
   })
 
-  it("an unsolicited 100 is no response", async () => {
+  it("an unsolicited 100 is a protocol failure", async () => {
     assert.deepEqual(await answering("HTTP/1.1 100 Continue\r\n\r\n"), failed("protocol", true))
   })
 
@@ -162,7 +162,7 @@ describe("Before the response head", () => {
     assert.isBelow(outcome.durationMs, 1_500)
   })
 
-  it("the deadline of the request counts before that of the dispatcher", async () => {
+  it("the deadline of the request overrides that of the dispatcher", async () => {
     const receiver = await serveRaw(() => {})
     const outcome = await sendOnce(`http://name.test:${receiver.port}/`, {}, { deadlineMs: 100 })
     assert.deepEqual(stable(outcome), failed("timeout", true))
@@ -188,7 +188,7 @@ describe("Before the response head", () => {
     assert.deepEqual(await answering(`HTTP/1.1 200 OK\r\n${headers}\r\n`), delivered())
   })
 
-  it("line breaks without end are cut off", async () => {
+  it("endless line breaks are cut off", async () => {
     const receiver = await serveRaw((socket) => {
       const breaks = Buffer.from("\r\n".repeat(32 * 1_024))
       const more = () => {
@@ -234,7 +234,7 @@ describe("Before the response head", () => {
     assert.deepEqual(stable(await sendOnce(`http://name.test:${receiver.port}/`)), failed("reset", true))
   })
 
-  it("RST as soon as the connection was accepted is no crash", async () => {
+  it("RST as soon as the connection is accepted is a failure", async () => {
     const receiver = await serveRaw(() => {}, { onConnection: (socket) => void socket.resetAndDestroy() })
     const outcome = stable(await sendOnce(`http://name.test:${receiver.port}/`))
     assert.strictEqual(outcome["_tag"], "Failed")
@@ -250,7 +250,7 @@ describe("After the response head", () => {
     assert.isBelow(outcome.durationMs, 1_500)
   })
 
-  it("a body that drips is left after 2 seconds", async () => {
+  it("a slow body is discarded for 2 seconds", async () => {
     let openMs = 0
     const receiver = await serveRaw((socket) => {
       const started = performance.now()
@@ -292,16 +292,16 @@ describe("After the response head", () => {
     assert.strictEqual(receiver.connections, 1)
   })
 
-  it("a body that says it is longer is closed at once", async () => {
+  it("a connection with a longer announced body is closed at once", async () => {
     const receiver = await serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 65537\r\n\r\n"))
     assert.deepEqual(stable(await sendOnce(`http://name.test:${receiver.port}/`)), delivered())
     const started = performance.now()
     await until(() => receiver.open === 0, "the connection to close")
-    // Long before discarding it would have ended.
+    // Discarding takes 2 seconds.
     assert.isBelow(performance.now() - started, 1_500)
   })
 
-  it("a body that turns out to be longer is closed", async () => {
+  it("a connection with a longer chunked body is closed", async () => {
     let written = 0
     const receiver = await serveRaw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
@@ -317,7 +317,7 @@ describe("After the response head", () => {
     assert.isBelow(written, 64 * 1_024 + 16 * 0x1000)
   })
 
-  it("chunk extensions without end are cut off, though they are no part of the body", async () => {
+  it("endless chunk extensions are cut off, although they are not part of the body", async () => {
     const receiver = await serveRaw((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;")
       const timer = setInterval(() => socket.write(`a=${"b".repeat(8_000)};`), 2)
@@ -329,10 +329,10 @@ describe("After the response head", () => {
     assert.isBelow(performance.now() - started, 1_500)
   })
 
-  it("bodies of 10 MB, sent as fast as can be, leave the heap flat", async () => {
+  it("bodies of 10 MB do not grow the heap", async () => {
     const body = Buffer.alloc(10_000_000, "x")
     const receiver = await serveHttp((request, response) => {
-      // Every second one does not say how long it is.
+      // Every second one has no length.
       if (request.url === "/0") response.setHeader("content-length", body.length)
       response.end(body)
     })
@@ -342,11 +342,11 @@ describe("After the response head", () => {
     const before = await heldBytes()
     for (let index = 0; index < 100; index++) assert.deepEqual(stable(await attempt(index)), delivered())
     await until(() => receiver.open <= 1, "connections to close")
-    // 1,000 MB were offered.
+    // 1,000 MB were sent.
     assert.isBelow((await heldBytes()) - before, 5_000_000)
   })
 
-  it("a gzip bomb is bytes like any others", async () => {
+  it("a gzip bomb is not decompressed", async () => {
     // 60 MB in 60 kB.
     const bomb = gzipSync(Buffer.alloc(60_000_000))
     assert.isBelow(bomb.length, 64 * 1_024)
@@ -365,7 +365,7 @@ describe("After the response head", () => {
     assert.isUndefined(receiver.requests[0]!.headers["accept-encoding"])
   })
 
-  it("garbage after the response costs the connection and nothing else", async () => {
+  it("garbage after the response closes the connection and changes no outcome", async () => {
     const receiver = await serveRaw((socket) =>
       socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nHTTP/1.1 500 Injected\r\ncontent-length: 0\r\n\r\n")
     )
@@ -375,7 +375,7 @@ describe("After the response head", () => {
     }
   })
 
-  it("a body that ends too early changes nothing", async () => {
+  it("a body that ends too early changes no outcome", async () => {
     const receiver = await serveRaw((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort"))
     const { send } = dispatcher()
     assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/`, body: "" })), delivered())
@@ -383,7 +383,7 @@ describe("After the response head", () => {
     assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/`, body: "" })), delivered())
   })
 
-  it("an answer before the request was read is an answer", async () => {
+  it("a response before the request was read is the outcome", async () => {
     const receiver = await serveRaw((socket) => socket.write("HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n"))
     const outcome = await sendOnce(`http://name.test:${receiver.port}/`, {}, { body: "x".repeat(1_000_000) })
     assert.deepEqual(stable(outcome), refused(413, false))

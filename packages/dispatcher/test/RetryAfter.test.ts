@@ -34,7 +34,7 @@ describe("parseRetryAfter", () => {
     })
   }
 
-  it("takes two digits of a year more than 50 years ahead for the past", () => {
+  it("reads a year of two digits more than 50 years ahead as past", () => {
     const now = Date.UTC(2026, 10, 20)
     assert.strictEqual(parseRetryAfter("Friday, 20-Nov-26 00:00:30 GMT", now), 30_000)
     assert.strictEqual(parseRetryAfter("Friday, 20-Nov-76 00:00:30 GMT", now), maxRetryAfterMs)
@@ -72,12 +72,12 @@ describe("parseRetryAfter", () => {
     "2027",
     "9".repeat(65)
   ]) {
-    it(`says nothing by ${JSON.stringify(value)}, unless it is seconds`, () => {
+    it(`returns undefined for ${JSON.stringify(value)}, unless it is seconds`, () => {
       assert.strictEqual(parseRetryAfter(value, then), value === "2027" ? 2_027_000 : undefined)
     })
   }
 
-  it("gives a wait within its bounds, or nothing, for any text", () => {
+  it("returns a wait within its limits, or undefined, for any text", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 80 }), fc.date({ noInvalidDate: true }), (value, now) => {
         const wait = parseRetryAfter(value, now.getTime())

@@ -14,8 +14,10 @@ import {
   serveHttps,
   serveRaw,
   sleep,
-  stable
+  stable,
+  until
 } from "./support/servers.ts"
+import { serveRawTls } from "./support/tlsServers.ts"
 
 const authority = makeAuthority()
 const trusting = { tls: { ca: authority.cert } } satisfies DispatcherOptions
@@ -31,7 +33,7 @@ describe("Over TLS", () => {
     assert.strictEqual(receiver.requests[0]!.headers.host, `good.test:${receiver.port}`)
   })
 
-  it("a trailing dot is left out of SNI and Host", async () => {
+  it("a trailing dot is omitted from SNI and Host", async () => {
     const asked: Array<string> = []
     const receiver = await serveHttps(authority.issue({ names: ["good.test"] }))
     const resolve = async (hostname: string) => {
@@ -53,7 +55,7 @@ describe("Over TLS", () => {
     assert.deepEqual(stable(await sendOnce(`https://127.0.0.1:${other.port}/`, trusting)), failed("tls", false))
   })
 
-  it("two names on one address and port have a connection each, kept and checked", async () => {
+  it("two names on one address and port have separate connections, each checked", async () => {
     const both = await serveHttps(authority.issue({ names: ["one.test", "two.test"] }))
     const { send } = dispatcher(trusting)
     for (let attempt = 0; attempt < 20; attempt++) {
@@ -64,7 +66,7 @@ describe("Over TLS", () => {
     assert.strictEqual(both.connections, 2)
   })
 
-  it("a session of one name does not open the door to another", async () => {
+  it("a session of one name is not resumed for another", async () => {
     const receiver = await serveHttps(authority.issue({ names: ["one.test"] }))
     const { send } = dispatcher(trusting)
     assert.deepEqual(stable(await send({ url: `https://one.test:${receiver.port}/`, body: "" })), delivered())
@@ -72,7 +74,7 @@ describe("Over TLS", () => {
     assert.strictEqual(receiver.requests.length, 1)
   })
 
-  it("a session is resumed when a connection is opened again", async () => {
+  it("a session is resumed for the next connection", async () => {
     const reused: Array<boolean> = []
     const receiver = await serveHttps(good, (request, response) => {
       reused.push((request.socket as TLSSocket).isSessionReused())
@@ -86,7 +88,7 @@ describe("Over TLS", () => {
     assert.deepEqual(reused, [false, true, true])
   })
 
-  it("sessions of more targets at once than are kept do not end the reuse of connections", async () => {
+  it("sessions of more pools than are kept do not prevent the reuse of connections", async () => {
     const names = Array.from({ length: 6 }, (_, index) => `n${index}.test`)
     const receiver = await serveHttps(authority.issue({ names }), async (_, response) => {
       await sleep(50)
@@ -116,13 +118,13 @@ describe("Over TLS", () => {
     })
   }
 
-  it("a certificate that signed itself fails", async () => {
+  it("a self-signed certificate fails", async () => {
     const self = makeAuthority("good.test")
     const receiver = await serveHttps(self)
     assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), failed("tls", false))
   })
 
-  it("an authority that is not trusted fails, whatever NODE_TLS_REJECT_UNAUTHORIZED says", async () => {
+  it("an untrusted authority fails, also with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
     const receiver = await serveHttps(good)
     const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
     process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0"
@@ -135,15 +137,59 @@ describe("Over TLS", () => {
     }
   })
 
-  it("versions below 1.2 are not spoken", async () => {
+  it("versions below 1.2 are not used", async () => {
     const old = { ...good, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const
     const receiver = await serveHttps(old)
     assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), failed("tls", false))
   })
 
-  it("1.2 is spoken", async () => {
+  it("1.2 is used", async () => {
     const receiver = await serveHttps({ ...good, maxVersion: "TLSv1.2" })
     assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), delivered())
+  })
+
+  it("finite-field Diffie-Hellman, whose groups a receiver can make slow, is not offered", async () => {
+    const slow = {
+      ...authority.issue({ names: ["good.test"], rsa: true }),
+      maxVersion: "TLSv1.2",
+      dhparam: "auto",
+      ciphers: "DHE-RSA-AES128-GCM-SHA256"
+    } as const
+    const receiver = await serveHttps(slow)
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), failed("tls", false))
+    const usual = await serveHttps({ ...slow, ciphers: "ECDHE-RSA-AES128-GCM-SHA256" })
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${usual.port}/`, trusting)), delivered())
+  })
+
+  it("a receiver cannot renegotiate", async () => {
+    let handshakes = 0
+    const renegotiated: Array<Error | null> = []
+    const receiver = await serveRawTls({ ...good, maxVersion: "TLSv1.2" }, (socket) => {
+      socket.on("secure", () => handshakes++)
+      socket.renegotiate({}, (error) => renegotiated.push(error))
+    })
+    const outcome = stable(await sendOnce(`https://good.test:${receiver.port}/`, { ...trusting, deadlineMs: 1_000 }))
+    assert.strictEqual(outcome["_tag"], "Failed")
+    assert.strictEqual(handshakes, 0)
+    assert.isTrue(renegotiated.every((error) => error !== null))
+  })
+
+  it("records with hardly any data are limited by their bytes on the wire", async () => {
+    let sent = 0
+    const receiver = await serveRawTls(good, (socket) => {
+      // One write for each turn of the event loop, so that each is a record.
+      const next = () => {
+        if (socket.destroyed) return
+        sent += 2
+        socket.write("\r\n")
+        setImmediate(next)
+      }
+      next()
+    })
+    assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), failed("protocol", true))
+    await until(() => receiver.open.size === 0, "the connection to close")
+    // 256 KiB on the wire are less than 25,000 bytes in records of two.
+    assert.isBelow(sent, 100_000)
   })
 
   it("HTTP/2 is not offered", async () => {
@@ -152,7 +198,7 @@ describe("Over TLS", () => {
     assert.strictEqual((receiver.requests[0]!.socket as TLSSocket).alpnProtocol, "http/1.1")
   })
 
-  it("a receiver that speaks HTTP, garbage or nothing is a failed TLS session", async () => {
+  it("plain HTTP, garbage and silence are a failed TLS session", async () => {
     const plain = await serveHttp()
     assert.deepEqual(stable(await sendOnce(`https://good.test:${plain.port}/`, trusting)), failed("tls", false))
     const garbage = await serveRaw((socket) => socket.write("220 mail.example.com ESMTP\r\n"))

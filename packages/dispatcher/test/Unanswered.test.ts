@@ -6,15 +6,15 @@ import * as Fiber from "effect/Fiber"
 import { delivered, dispatcher, failed, local, sendOnce, serveHttp, sleep, stable, until } from "./support/servers.ts"
 import { serveUnaccepting } from "./support/unaccepting.ts"
 
-describe("Where connecting hangs", () => {
-  it("an attempt ends at its deadline, unsent", async () => {
+describe("A connection that is never accepted", () => {
+  it("ends the attempt at its deadline, unsent", async () => {
     const port = await serveUnaccepting()
     const outcome = await sendOnce(`http://name.test:${port}/`, { deadlineMs: 200 })
     assert.deepEqual(stable(outcome), failed("timeout", false))
     assert.isBelow(outcome.durationMs, 1_500)
   })
 
-  it("the next address is tried after half of the time that is left", async () => {
+  it("is given up for the next address after half of the remaining time", async () => {
     const port = await serveUnaccepting()
     await serveHttp(undefined, { address: "127.0.0.2", port })
     const attempts: Array<AttemptDiagnostics> = []
@@ -29,7 +29,7 @@ describe("Where connecting hangs", () => {
     assert.include(attempts[0]!, { address: "127.0.0.2", addressesTried: 2 })
   })
 
-  it("other targets are not delayed", async () => {
+  it("does not delay other receivers", async () => {
     const port = await serveUnaccepting()
     const healthy = await serveHttp()
     const { send } = dispatcher({ deadlineMs: 2_000 })
@@ -40,7 +40,7 @@ describe("Where connecting hangs", () => {
     for (const outcome of await Promise.all(stuck)) assert.deepEqual(stable(outcome), failed("timeout", false))
   })
 
-  it.effect("interruption ends the attempt, and closing does not wait for it", () =>
+  it.effect("is interrupted, and closing does not wait for it", () =>
     Effect.gen(function* () {
       const port = yield* Effect.promise(() => serveUnaccepting())
       const attempts: Array<AttemptDiagnostics> = []

@@ -1,8 +1,8 @@
 /**
  * IP addresses and networks as numbers.
  *
- * Addresses are compared by value and never by spelling. Only what RFC 6943 calls strict is read: four decimal octets
- * without leading zeros, or the text form of RFC 4291 §2.2 without a zone. Anything else is no address.
+ * Addresses are compared by value and never by spelling. The parser accepts the strict forms of RFC 6943 alone: four decimal
+ * octets without leading zeros, or the text form of RFC 4291 §2.2 without a zone.
  */
 
 /** An IPv4 address as an unsigned integer of 32 bits. */
@@ -117,20 +117,29 @@ export const format = (address: Address): string => {
   return start === -1 ? write(0, 8) : `${write(0, start)}::${write(start + length, 8)}`
 }
 
-/** Reads a network in CIDR notation. A bare address is a network of one. Bits after the prefix have to be zero. */
+/** Reads a network in CIDR notation, or returns `undefined`. A bare address is a network of one. */
 export const parseNetwork = (text: string): Network | undefined => {
+  const network = readNetwork(text)
+  return typeof network === "string" ? undefined : network
+}
+
+/** Reads a network like `parseNetwork`, and returns the reason where the text is not one. */
+export const readNetwork = (text: string): Network | "unreadable" | "host-bits" => {
   const slash = text.indexOf("/")
   const base = parse(slash === -1 ? text : text.slice(0, slash))
-  if (base === undefined) return undefined
+  if (base === undefined) return "unreadable"
   const width = base.family === 4 ? 32 : 128
   if (slash === -1) return { base, prefix: width }
   const digits = text.slice(slash + 1)
-  if (!/^(?:0|[1-9]\d{0,2})$/.test(digits)) return undefined
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(digits)) return "unreadable"
   const prefix = Number(digits)
-  if (prefix > width) return undefined
+  if (prefix > width) return "unreadable"
   const network = { base, prefix }
-  return format(firstOf(network)) === format(base) ? network : undefined
+  return format(firstOf(network)) === format(base) ? network : "host-bits"
 }
+
+/** Writes a network in its one canonical form, with its prefix. */
+export const formatNetwork = ({ base, prefix }: Network): string => `${format(base)}/${prefix}`
 
 const firstOf = ({ base, prefix }: Network): Address =>
   base.family === 4

@@ -1,8 +1,8 @@
-/** Which failure an error is: decided by how far the attempt came, and once the request was written by one table. */
+/** Classifies errors: by the phase of the attempt, and after the request was written by one table of codes. */
 import type { Phase } from "../Options.ts"
 import type { FailureReason } from "../Outcome.ts"
 
-/** Codes of Node and undici for how a connection ends that was made. Before that, the phase alone tells what failed. */
+/** Codes of Node and undici for a connection that was established. Before that, the phase alone decides. */
 const reasons: Readonly<Record<string, FailureReason>> = {
   UND_ERR_HEADERS_TIMEOUT: "timeout",
 
@@ -11,7 +11,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   EPIPE: "reset",
   EPROTO: "reset",
   UND_ERR_SOCKET: "reset",
-  // The network went away under the connection.
+  // The network became unreachable during the connection.
   ETIMEDOUT: "reset",
   EHOSTUNREACH: "reset",
   EHOSTDOWN: "reset",
@@ -26,20 +26,20 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   GOVOICE_PROTOCOL: "protocol"
 }
 
-/** An error with a code, as those of Node have. */
+/** An error with a code, like the errors of Node. */
 export const codeError = (code: string, message: string): Error => Object.assign(new Error(message), { code })
 
-/** A response that is refused for what it is. Its code is in the table above. */
+/** A response that violates a limit or the protocol. Its code is in the table above. */
 export class ProtocolError extends Error {
   readonly code = "GOVOICE_PROTOCOL"
 }
 
-/** The connection ended at an address that was not judged. */
+/** The connection was made to an address that was not judged. */
 export class PeerAddressError extends Error {
   readonly code = "GOVOICE_PEER_ADDRESS"
 }
 
-/** The code of an error, or its name where it has none. */
+/** The code of an error, or its name if it has none. */
 export const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "UNKNOWN"
   const code: unknown = "code" in error ? error.code : undefined
@@ -48,7 +48,7 @@ export const codeOf = (error: unknown): string => {
   return nested instanceof Error ? codeOf(nested) : error.name
 }
 
-/** What a lookup, a connection or a response that ended in `error` failed for. */
+/** The reason of a failure by `error` in `phase`. */
 export const reasonOf = (phase: Phase, error: unknown): FailureReason => {
   switch (phase) {
     case "lookup":
@@ -59,7 +59,7 @@ export const reasonOf = (phase: Phase, error: unknown): FailureReason => {
       return "tls"
     default: {
       const code = codeOf(error)
-      // undici has one code for a closed socket and for a response it will not follow; the first has no message like these.
+      // undici has one code for a closed socket and for a forbidden response, whose messages begin like this.
       if (code === "UND_ERR_SOCKET" && error instanceof Error && error.message.startsWith("bad ")) return "protocol"
       if (Object.hasOwn(reasons, code)) return reasons[code]!
       if (code.startsWith("ERR_SSL_") || code.startsWith("ERR_TLS_") || code.startsWith("ERR_OSSL_")) return "reset"

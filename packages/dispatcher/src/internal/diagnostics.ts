@@ -1,16 +1,16 @@
-/** What an attempt leaves for those who operate the dispatcher. */
+/** Diagnostics and measurements of an attempt that ended. */
 import type { AttemptDiagnostics, Phase } from "../Options.ts"
 import type { Outcome } from "../Outcome.ts"
 import type { Instruments } from "./instruments.ts"
 import { between } from "./time.ts"
 
-/** When an attempt came to each phase, by `performance.now()`. */
-export interface Moments {
+/** When an attempt reached each phase, by `performance.now()`. */
+export interface PhaseTimestamps {
   readonly started: number
-  /** Absent where nothing had to be looked up. */
+  /** Absent where the host is an address. */
   lookedUp?: number
   acquired?: number
-  /** Absent where the connection was open before. */
+  /** Absent where the connection was open already. */
   connected?: number | undefined
   secured?: number
   sent?: number
@@ -24,25 +24,29 @@ export interface Observed {
   readonly address?: string | undefined
   readonly phase: Phase
   readonly addressesTried: number
-  readonly moments: Moments
+  readonly timestamps: PhaseTimestamps
   readonly label: AttemptDiagnostics["outcome"]
   readonly code?: string | undefined
   readonly outcome?: Outcome | undefined
 }
 
-export const observe = (instruments: Instruments, label: AttemptDiagnostics["outcome"], moments: Moments): void => {
-  instruments.ended(label)
-  const { acquired, connected, ended, lookedUp, secured, sent, started } = moments
-  if (lookedUp !== undefined) instruments.took("lookup", lookedUp - started)
-  if (acquired !== undefined) instruments.took("queue", acquired - (lookedUp ?? started))
-  if (connected !== undefined && acquired !== undefined) instruments.took("connect", connected - acquired)
-  if (secured !== undefined && connected !== undefined) instruments.took("tls", secured - connected)
-  if (sent !== undefined && ended !== undefined) instruments.took("response", ended - sent)
+export const observe = (
+  instruments: Instruments,
+  label: AttemptDiagnostics["outcome"],
+  timestamps: PhaseTimestamps
+): void => {
+  instruments.countAttempt(label)
+  const { acquired, connected, ended, lookedUp, secured, sent, started } = timestamps
+  if (lookedUp !== undefined) instruments.observePhase("lookup", lookedUp - started)
+  if (acquired !== undefined) instruments.observePhase("queue", acquired - (lookedUp ?? started))
+  if (connected !== undefined && acquired !== undefined) instruments.observePhase("connect", connected - acquired)
+  if (secured !== undefined && connected !== undefined) instruments.observePhase("tls", secured - connected)
+  if (sent !== undefined && ended !== undefined) instruments.observePhase("response", ended - sent)
 }
 
 export const diagnose = (observed: Observed): AttemptDiagnostics => {
-  const { address, addressesTried, code, hostname, label, moments, outcome, phase, port } = observed
-  const { acquired, connected, ended = moments.started, lookedUp, secured, sent, started } = moments
+  const { address, addressesTried, code, hostname, label, timestamps, outcome, phase, port } = observed
+  const { acquired, connected, ended = timestamps.started, lookedUp, secured, sent, started } = timestamps
   const span = (from: number | undefined, to: number | undefined) =>
     from === undefined || to === undefined ? undefined : between(from, to)
   return {

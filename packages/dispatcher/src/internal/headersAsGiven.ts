@@ -1,14 +1,14 @@
 /**
- * Keeps process-wide instrumentation from adding headers to requests of this package.
+ * Prevents process-wide instrumentation from adding headers to requests of this package.
  *
- * undici announces every request it makes on a diagnostics channel before it writes it, and tracing libraries use that
- * to add `traceparent` and the like. A receiver that a stranger chose has no business with those.
+ * undici publishes each request on a diagnostics channel before it writes it, and tracing libraries add headers such as
+ * `traceparent` there. Receivers that strangers chose must not get them.
  */
 import { channel } from "node:diagnostics_channel"
 
 const created = channel("undici:request:create")
 
-/** Runs `dispatch`, which makes one request at once, and puts the headers back to `headers`. */
+/** Runs `dispatch`, which creates one request synchronously, and restores its headers to `headers`. */
 export const headersAsGiven = (headers: ReadonlyArray<string>, dispatch: () => void): void => {
   if (!created.hasSubscribers) return dispatch()
   const restore = (message: unknown) => {
@@ -16,10 +16,10 @@ export const headersAsGiven = (headers: ReadonlyArray<string>, dispatch: () => v
     if (request === undefined) return
     request["headers"] = [...headers]
     request["host"] = null
-    // Whoever kept the request may still ask for more until it is written.
+    // A subscriber that keeps the request could add headers until it is written.
     request["addHeader"] = () => request
   }
-  // Subscribers are called in the order in which they came, so this one is the last.
+  // Subscribers are called in the order of subscription, so this one is the last.
   created.subscribe(restore)
   try {
     dispatch()

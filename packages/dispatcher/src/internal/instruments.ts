@@ -1,4 +1,4 @@
-/** The metrics of one dispatcher, each series made once. */
+/** The metrics of one dispatcher. Each series is created once. */
 import type * as Context from "effect/Context"
 import type * as Metric from "effect/Metric"
 import * as DispatcherMetrics from "../DispatcherMetrics.ts"
@@ -14,12 +14,13 @@ const phases = {
   response: DispatcherMetrics.phaseDuration("response")
 }
 
-const kinds = {
-  attempts: DispatcherMetrics.open("attempts"),
-  waiting: DispatcherMetrics.open("waiting"),
-  connections: DispatcherMetrics.open("connections"),
-  targets: DispatcherMetrics.open("targets"),
-  lookups: DispatcherMetrics.open("lookups")
+const gauges = {
+  attempts: DispatcherMetrics.inUse("attempts"),
+  waiting: DispatcherMetrics.inUse("waiting"),
+  connections: DispatcherMetrics.inUse("connections"),
+  idle_connections: DispatcherMetrics.inUse("idle_connections"),
+  pools: DispatcherMetrics.inUse("pools"),
+  lookups: DispatcherMetrics.inUse("lookups")
 }
 
 export class Instruments {
@@ -30,7 +31,7 @@ export class Instruments {
     this.#context = context
   }
 
-  ended(label: Label): void {
+  countAttempt(label: Label): void {
     let counter = this.#outcomes.get(label)
     if (counter === undefined) {
       counter = DispatcherMetrics.attempts(label)
@@ -39,16 +40,16 @@ export class Instruments {
     counter.updateUnsafe(1, this.#context)
   }
 
-  took(phase: keyof typeof phases, milliseconds: number): void {
-    phases[phase].updateUnsafe(milliseconds, this.#context)
+  observePhase(phase: keyof typeof phases, milliseconds: number): void {
+    phases[phase].updateUnsafe(milliseconds / 1_000, this.#context)
   }
 
-  opened(): void {
+  countConnection(): void {
     DispatcherMetrics.connectionsOpened.updateUnsafe(1, this.#context)
   }
 
-  /** Moves a gauge by `change`, so that several dispatchers add up. */
-  move(kind: keyof typeof kinds, change: 1 | -1): void {
-    kinds[kind].modifyUnsafe(change, this.#context)
+  /** Changes a gauge by one, so that several dispatchers add up. */
+  adjust(gauge: keyof typeof gauges, change: 1 | -1): void {
+    gauges[gauge].modifyUnsafe(change, this.#context)
   }
 }

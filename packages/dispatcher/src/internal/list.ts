@@ -1,9 +1,9 @@
 /**
- * A list whose members enter at its end and leave from anywhere.
+ * A doubly linked list: entries are added at the end and deleted anywhere.
  *
- * A `Set` would do, were it not for its memory. One that is filled and emptied all the time outgrows its table again and
- * again, and V8 has each table refer to the next for the sake of iterators. Once one of them has grown old, every table after it
- * lives until the next full collection, with all that it held.
+ * Used in place of `Set` for its memory. A `Set` with constant turnover replaces its table again and again, and V8 links each old
+ * table to the next one for iterators. Once a table is in the old generation, all tables after it live until the next full
+ * collection, with their members.
  */
 export class Entry<A> {
   readonly value: A
@@ -29,7 +29,7 @@ export class List<A> {
     return this.#first?.value
   }
 
-  /** Puts an entry at the end, also one that is in it already, and takes it out of any other. */
+  /** Moves an entry to the end of this list, from this or any other list. */
   add(entry: Entry<A>): void {
     if (entry === this.#last) return
     entry.list?.delete(entry)
@@ -41,7 +41,7 @@ export class List<A> {
     this.#size++
   }
 
-  /** Takes an entry out. Whether it was in it. */
+  /** Deletes an entry. Returns whether it was in this list. */
   delete(entry: Entry<A>): boolean {
     if (entry.list !== this) return false
     const { next, previous } = entry
@@ -49,13 +49,13 @@ export class List<A> {
     else previous.next = next
     if (next === undefined) this.#last = previous
     else next.previous = previous
-    // What has left keeps nobody alive.
+    // A deleted entry keeps no other alive.
     entry.list = entry.previous = entry.next = undefined
     this.#size--
     return true
   }
 
-  /** Those that are in it now, in their order. */
+  /** Iterates over a snapshot, in order. */
   [Symbol.iterator](): Iterator<A> {
     const values: Array<A> = []
     for (let entry = this.#first; entry !== undefined; entry = entry.next) values.push(entry.value)

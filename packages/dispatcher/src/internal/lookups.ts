@@ -1,10 +1,10 @@
 /**
- * Looks names up, once at a time for each.
+ * Looks up host names, one lookup at a time for each name.
  *
- * Every attempt asks. Those that ask for a name while an answer to it is awaited share that answer; none is kept. How long
- * somebody waits is up to the deadline of each attempt.
+ * Every attempt looks its name up. Attempts that ask for a name during its lookup share the answer. Answers are not cached. The
+ * deadline of each attempt limits how long it waits.
  */
-import type { Rule } from "../Guard.ts"
+import type { Rule } from "../Rule.ts"
 import type { Resolve } from "../Options.ts"
 import { format } from "./address.ts"
 import { codeOf } from "./classify.ts"
@@ -18,10 +18,10 @@ export type Answer =
 
 type Waiter = (answer: Answer) => void
 
-/** How old a lookup may be that somebody joins, in milliseconds. One that hangs is asked again after this. */
+/** How old a lookup may be that an attempt joins, in milliseconds. For an older one, which hangs, a new one begins. */
 const maxAgeMs = 5_000
 
-/** How many addresses an answer may have. Judging thousands for every attempt would keep the program from anything else. */
+/** How many addresses an answer may have. To judge thousands for each attempt would block the event loop. */
 const maxAnswers = 256
 
 class Lookup {
@@ -30,7 +30,7 @@ class Lookup {
   ended = false
   #controller: AbortController | undefined
 
-  /** Made when a resolver asks for it, which few do. */
+  /** Created on access, because few resolvers use it. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     if (this.ended) this.#controller.abort()
@@ -47,7 +47,7 @@ export class Lookups {
   readonly #resolve: Resolve
   readonly #policy: Policy
   readonly #instruments: Instruments
-  /** Not a `Map`, whose tables would keep those that waited for them: see `List`. */
+  /** Not a `Map`, whose old tables keep waiters alive: see `List`. */
   readonly #lookups: Record<string, Lookup | undefined> = Object.create(null) as Record<string, never>
 
   constructor(resolve: Resolve, policy: Policy, instruments: Instruments) {
@@ -56,7 +56,7 @@ export class Lookups {
     this.#instruments = instruments
   }
 
-  /** Calls `waiter` with the answer, never before this returns. The result leaves without one. */
+  /** Calls `waiter` with the answer, never before this returns. The result cancels the wait. */
   join(hostname: string, waiter: Waiter): () => void {
     const current = this.#lookups[hostname]
     const lookup =
@@ -70,7 +70,7 @@ export class Lookups {
   #begin(hostname: string): Lookup {
     const lookup = new Lookup()
     this.#lookups[hostname] = lookup
-    this.#instruments.move("lookups", 1)
+    this.#instruments.adjust("lookups", 1)
     const settle = (answer: Answer) => {
       if (lookup.ended) return
       this.#end(hostname, lookup)
@@ -80,7 +80,7 @@ export class Lookups {
     return lookup
   }
 
-  // Being async it also turns what a resolver throws at once into a rejection.
+  // Async, so that an exception of the resolver is a rejection.
   async #ask(hostname: string, lookup: Lookup): Promise<Answer> {
     const options = {
       get signal() {
@@ -93,12 +93,12 @@ export class Lookups {
   #end(hostname: string, lookup: Lookup): void {
     if (lookup.ended) return
     lookup.end()
-    this.#instruments.move("lookups", -1)
+    this.#instruments.adjust("lookups", -1)
     if (this.#lookups[hostname] === lookup) delete this.#lookups[hostname]
   }
 }
 
-/** All of them have to pass: a name that points to a public and to a private address is an attack, or a mistake. */
+/** Every address must be allowed: a name with a public and a private address is an attack or a mistake. */
 const judgeAnswers = (policy: Policy, answers: unknown): Answer => {
   if (!Array.isArray(answers) || answers.length === 0) return { _tag: "Failed", code: "ENODATA" }
   if (answers.length > maxAnswers) return { _tag: "Failed", code: "GOVOICE_TOO_MANY_ANSWERS" }

@@ -1,10 +1,21 @@
-/** The policy of a dispatcher, read once, and the judgement of addresses by it. */
+/** The policy of a dispatcher, compiled once, and the judgement of addresses by it. */
 import { DispatcherError } from "../DispatcherError.ts"
-import type { Rule } from "../Guard.ts"
+import type { Rule } from "../Rule.ts"
 import type { PolicyOptions } from "../Options.ts"
-import { type Address, contains, type Ipv4, type Ipv6, ipv4At, ipv4Behind, type Network } from "./address.ts"
-import { parse, parseNetwork } from "./address.ts"
+import {
+  type Address,
+  contains,
+  type Ipv4,
+  type Ipv6,
+  ipv4At,
+  ipv4Behind,
+  type Network,
+  parse,
+  parseNetwork
+} from "./address.ts"
+import { type Parsed, readNat64Prefixes, readNetworks, readPorts } from "./optionReaders.ts"
 import * as registry from "./registry.ts"
+import { rejectUnknownDispatcherOptions } from "./unknownOptions.ts"
 
 export interface Policy {
   readonly allowHttp: boolean
@@ -15,61 +26,35 @@ export interface Policy {
   readonly nat64: ReadonlyArray<Network>
 }
 
-/** Reads the options, or throws a `DispatcherError` that names the one that cannot be read. */
-export const compile = (options: PolicyOptions): Policy => ({
-  allowHttp: boolean("allowHttp", options.allowHttp) ?? false,
-  allowPorts: ports("allowPorts", options.allowPorts),
-  denyPorts: ports("denyPorts", options.denyPorts) ?? new Set(),
-  allow: networks("allowNetworks", options.allowNetworks),
-  deny: networks("denyNetworks", options.denyNetworks),
-  nat64: [fixed(registry.wellKnownNat64), ...list("nat64Prefixes", options.nat64Prefixes).map(translationPrefix)]
-})
+/** Reads the options, or throws an error that names the option at fault. */
+export const compile = (options: PolicyOptions): Policy => {
+  rejectUnknownDispatcherOptions(options)
+  const { allowHttp, allowNetworks = [], allowPorts, denyNetworks = [], denyPorts = [], nat64Prefixes = [] } = options
+  if (allowHttp !== undefined && typeof allowHttp !== "boolean") throw invalid("allowHttp must be true or false")
+  return {
+    allowHttp: allowHttp ?? false,
+    allowPorts: allowPorts === undefined ? undefined : new Set(valueOf("allowPorts", readPorts(allowPorts))),
+    denyPorts: new Set(valueOf("denyPorts", readPorts(denyPorts))),
+    allow: valueOf("allowNetworks", readNetworks(allowNetworks)).flatMap(withMapped),
+    deny: valueOf("denyNetworks", readNetworks(denyNetworks)).flatMap(withMapped),
+    nat64: [fixed(registry.wellKnownNat64), ...valueOf("nat64Prefixes", readNat64Prefixes(nat64Prefixes))]
+  }
+}
 
 const invalid = (message: string) => new DispatcherError("invalid_options", message)
 
-const boolean = (name: string, value: unknown): boolean | undefined => {
-  if (value !== undefined && typeof value !== "boolean") throw invalid(`${name} is not a boolean`)
-  return value
+/** The value of an option, or an error with the name of the option and the fault. */
+export const valueOf = <A>(name: string, parsed: Parsed<A>): A => {
+  if (parsed.ok) return parsed.value
+  throw invalid(`${name} ${parsed.fault}`)
 }
 
-const list = <A>(name: string, value: ReadonlyArray<A> | undefined): ReadonlyArray<A> => {
-  if (value === undefined) return []
-  const isList: boolean = Array.isArray(value)
-  if (!isList) throw invalid(`${name} is not a list`)
-  return value
-}
-
-const ports = (name: string, value: ReadonlyArray<number> | undefined): ReadonlySet<number> | undefined => {
-  for (const port of list(name, value)) {
-    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw invalid(`${name} has an entry that is not a port`)
-  }
-  return value === undefined ? undefined : new Set(value)
-}
-
-const network = (name: string, text: unknown): Network => {
-  const parsed = typeof text === "string" ? parseNetwork(text) : undefined
-  if (parsed === undefined)
-    throw invalid(`${name} has an entry that is not a network: write 10.0.0.0/8, not 10.1.2.3/8`)
-  return parsed
-}
-
-// A network written in the mapped form also means the IPv4 network it maps. `::ffff:0:0/96` itself does not: it would be
-// all of IPv4, where its writer meant a form of address.
-const networks = (name: string, texts: ReadonlyArray<string> | undefined): ReadonlyArray<Network> =>
-  list(name, texts).flatMap((text) => {
-    const written = network(name, text)
-    return written.base.family === 6 && written.prefix > 96 && contains(mapped, written.base)
-      ? [written, { base: ipv4At(written.base, 6), prefix: written.prefix - 96 }]
-      : [written]
-  })
-
-const translationPrefix = (text: string): Network => {
-  const prefix = network("nat64Prefixes", text)
-  if (prefix.base.family === 4 || ![32, 40, 48, 56, 64, 96].includes(prefix.prefix)) {
-    throw invalid("nat64Prefixes has an entry that is not an IPv6 prefix of 32, 40, 48, 56, 64 or 96 bits")
-  }
-  return prefix
-}
+// A network in the mapped form also includes the IPv4 network that it maps. `::ffff:0:0/96` itself does not: it would be all of
+// IPv4.
+const withMapped = (written: Network): ReadonlyArray<Network> =>
+  written.base.family === 6 && written.prefix > 96 && contains(mapped, written.base)
+    ? [written, { base: ipv4At(written.base, 6), prefix: written.prefix - 96 }]
+    : [written]
 
 const fixed = (cidr: string): Network => parseNetwork(cidr)!
 
@@ -89,11 +74,11 @@ const metadata = registry.metadataAddresses.map(fixed)
 export const judgeText = (policy: Policy, text: unknown): Rule | Address => {
   const address = typeof text === "string" ? parse(text) : undefined
   if (address === undefined) return "unreadable-address"
-  return judge(policy, address) ?? plain(address)
+  return judge(policy, address) ?? unmapIpv4(address)
 }
 
-/** An IPv4 address for one in the mapped form, so that both share their connections. */
-const plain = (address: Address): Address =>
+/** Returns the IPv4 address for one in the mapped form, so that both share their connections. */
+export const unmapIpv4 = (address: Address): Address =>
   address.family === 6 && contains(mapped, address) ? ipv4At(address, 6) : address
 
 /** The rule that refuses an address, or `undefined` when it may be connected to. */
@@ -106,12 +91,12 @@ const judgeIpv4 = (policy: Policy, address: Ipv4): Rule | undefined =>
 const judgeIpv6 = (policy: Policy, address: Ipv6): Rule | undefined => {
   const refused = forbidden(policy, address)
   if (refused !== undefined) return refused
-  // What is never opened for IPv4 stays shut in every form it can be wrapped in.
-  for (const inner of carried(policy, address)) {
+  // Networks that are denied for IPv4 are denied in every form that embeds an IPv4 address.
+  for (const inner of embeddedIpv4(policy, address)) {
     const rule = forbidden(policy, inner)
     if (rule !== undefined) return rule
   }
-  // Before what is allowed in IPv6: it is IPv4 that is connected to.
+  // Before the networks that are allowed in IPv6, because the connection is made over IPv4.
   if (contains(mapped, address)) return judgeIpv4(policy, ipv4At(address, 6))
   if (within(policy.allow, address)) return undefined
   for (const prefix of policy.nat64) {
@@ -145,8 +130,8 @@ const ruleOf = (
   return undefined
 }
 
-/** Every IPv4 address that an IPv6 address carries in one of the forms of a transition mechanism. */
-const carried = (policy: Policy, address: Ipv6): ReadonlyArray<Ipv4> => {
+/** Every IPv4 address that is embedded in an IPv6 address by a transition mechanism. */
+const embeddedIpv4 = (policy: Policy, address: Ipv6): ReadonlyArray<Ipv4> => {
   const found: Array<Ipv4> = []
   if (contains(mapped, address) || contains(compatible, address) || contains(translated, address)) {
     found.push(ipv4At(address, 6))
@@ -156,7 +141,7 @@ const carried = (policy: Policy, address: Ipv6): ReadonlyArray<Ipv4> => {
   }
   if (contains(sixToFour, address)) found.push(ipv4At(address, 1))
   if (contains(teredo, address)) {
-    // The server in the clear, the client with every bit inverted (RFC 4380 §4).
+    // The server as it is, the client with every bit inverted (RFC 4380 §4).
     found.push(ipv4At(address, 2), { family: 4, value: ~ipv4At(address, 6).value >>> 0 })
   }
   if (isIsatap(address)) found.push(ipv4At(address, 6))

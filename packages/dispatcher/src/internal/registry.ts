@@ -1,22 +1,21 @@
 /**
- * The special-purpose addresses of the Internet, as data.
+ * The special-purpose addresses of the Internet.
  *
- * Every fact the guard has about addresses is in this file. Sources, all as last changed on 2025-10-09 and compared on
- * 2026-11-20:
+ * All data that the guard has about addresses is in this file. Sources, last changed on 2025-10-09 and compared on 2026-11-20:
  *
  * - IANA IPv4 Special-Purpose Address Registry (RFC 6890, RFC 8190)
  * - IANA IPv6 Special-Purpose Address Registry
  * - IANA IPv6 Address Space and IPv6 Global Unicast Address Assignments (RFC 4291)
  * - IANA IPv4 Multicast Address Space (RFC 5771)
  *
- * IPv4 is a list of what is refused, because nearly all of it is assigned. IPv6 is a list of what is allowed, because
- * nearly all of it is not: a block that is set aside tomorrow is refused today.
+ * IPv4 has a list of refused blocks, because nearly all of it is assigned. IPv6 has one allowed block, because nearly all of it
+ * is unassigned: a block that is reserved in the future is refused already.
  */
 
 /** A block of addresses in CIDR notation and the rule that refuses it. */
 export type Block = readonly [cidr: string, rule: AddressRule]
 
-/** Why an address that belongs to nobody on the public Internet is refused. */
+/** The rule that refuses an address outside of the public Internet. */
 export type AddressRule =
   | "this-network"
   | "private"
@@ -45,10 +44,10 @@ export type AddressRule =
   | "not-global-unicast"
 
 /**
- * IPv4 blocks that are refused. The first match names the rule, so exceptions come before the block they are part of.
+ * IPv4 blocks that are refused. The first match names the rule, so a block comes after the smaller blocks inside of it.
  *
- * The registry calls 192.0.0.9/32 and 192.0.0.10/32 (port control and TURN anycast) reachable; neither answers webhooks,
- * so 192.0.0.0/24 is refused whole, as is 192.88.99.0/24, whose use is deprecated.
+ * The registry lists 192.0.0.9/32 and 192.0.0.10/32 (port control and TURN anycast) as reachable. Neither receives webhooks, so
+ * 192.0.0.0/24 is refused as a whole, as is 192.88.99.0/24, which is deprecated.
  */
 export const ipv4Blocks: ReadonlyArray<Block> = [
   ["0.0.0.0/32", "unspecified"], // RFC 1122 §3.2.1.3
@@ -70,14 +69,14 @@ export const ipv4Blocks: ReadonlyArray<Block> = [
   ["240.0.0.0/4", "reserved"] // RFC 1112 §4
 ]
 
-/** The only IPv6 addresses that IANA hands out as global unicast. Everything else is refused. */
+/** The only IPv6 block that IANA assigns as global unicast. All other addresses are refused. */
 export const ipv6GlobalUnicast = "2000::/3"
 
 /**
- * IPv6 blocks that are refused. Those outside of `2000::/3` are refused in any case and are here for their names.
+ * IPv6 blocks that are refused. Blocks outside of `2000::/3` are refused in any case and are listed for their names.
  *
- * The registry calls a few parts of 2001::/23 reachable (2001:1::1 to 2001:1::3, 2001:3::/32, 2001:4:112::/48,
- * 2001:20::/28, 2001:30::/28). They are anycast services and identifiers, none of which receives webhooks.
+ * The registry lists parts of 2001::/23 as reachable (2001:1::1 to 2001:1::3, 2001:3::/32, 2001:4:112::/48, 2001:20::/28,
+ * 2001:30::/28). They are anycast services and identifiers and receive no webhooks.
  */
 export const ipv6Blocks: ReadonlyArray<Block> = [
   ["::/128", "unspecified"], // RFC 4291 §2.5.2
@@ -102,16 +101,16 @@ export const ipv6Blocks: ReadonlyArray<Block> = [
   ["ff00::/8", "multicast"] // RFC 4291 §2.7
 ]
 
-/** IPv6 addresses that are IPv4 addresses in another form, and are judged as those (RFC 4291 §2.5.5.2). */
+/** IPv6 addresses that stand for IPv4 addresses, and are judged as those (RFC 4291 §2.5.5.2). */
 export const ipv4Mapped = "::ffff:0:0/96"
 
-/** The prefix a NAT64 translator turns into the IPv4 address at its end, which is judged (RFC 6052 §2.1). */
+/** The prefix of addresses that NAT64 translates to the IPv4 address at their end, which is judged (RFC 6052 §2.1). */
 export const wellKnownNat64 = "64:ff9b::/96"
 
 /**
- * Addresses where cloud platforms hand credentials to whoever asks. No `allowNetworks` opens them.
+ * Addresses where cloud platforms serve credentials without authentication. `allowNetworks` does not allow them.
  *
- * All but 168.63.129.16 are inside of refused blocks; being here keeps them shut where an operator allows such a block.
+ * All but 168.63.129.16 are inside of refused blocks. Listed here, they stay refused where an operator allows such a block.
  */
 export const metadataAddresses: ReadonlyArray<string> = [
   "169.254.169.254", // Amazon EC2, Google Cloud, Azure, DigitalOcean, OpenStack, Oracle Cloud
@@ -125,7 +124,7 @@ export const metadataAddresses: ReadonlyArray<string> = [
   "fd20:ce::254" // Google Cloud
 ]
 
-/** Names of the same services. Refused before they are looked up, also as a parent domain. */
+/** Names of the same services. They and their subdomains are refused before a lookup. */
 export const metadataNames: ReadonlyArray<string> = [
   "metadata",
   "metadata.goog",
@@ -137,15 +136,15 @@ export const metadataNames: ReadonlyArray<string> = [
 ]
 
 /**
- * Ports that browsers refuse to talk HTTP to, because another protocol could read a request as its own.
+ * Ports that browsers refuse for HTTP, because the server of another protocol could execute a request.
  *
  * **When to use**
  *
- * Use as `denyPorts` when receivers are expected on ports of the web. Nothing is refused by default but port 0.
+ * Use as `denyPorts` when receivers are expected on ports of the web. By default only port 0 is refused.
  *
  * **Details**
  *
- * The «bad ports» of the Fetch standard (https://fetch.spec.whatwg.org/#port-blocking), read 2026-11-20.
+ * The "bad ports" of the Fetch standard (https://fetch.spec.whatwg.org/#port-blocking) as of 2026-11-20.
  *
  * @category constants
  * @since 0.1.0

@@ -4,21 +4,24 @@ import * as Tracer from "effect/Tracer"
 import type { AttemptDiagnostics } from "../Options.ts"
 import type { Outcome } from "../Outcome.ts"
 import type { DispatchRequest } from "../Request.ts"
-import type { Engine } from "./engine.ts"
+import type { DispatchEngine } from "./dispatchEngine.ts"
+import { ignoreErrors } from "./ignoreErrors.ts"
+import type { Prepared } from "./request.ts"
 
-// Calls back in a microtask, without what Node keeps a record of for each `queueMicrotask`.
+// Calls back in a microtask, without the bookkeeping of `queueMicrotask` for each call.
 const resolved = Promise.resolve()
 
 type Observe = (diagnose: () => AttemptDiagnostics) => void
 
-export const send = (engine: Engine, request: DispatchRequest, observe?: Observe): Effect.Effect<Outcome> =>
+export const send = (engine: DispatchEngine, request: Prepared, observe?: Observe): Effect.Effect<Outcome> =>
   Effect.callback<Outcome>((resume) => {
-    // Not at once: this is called from inside of undici's parser, and what the fiber does next could enter it again.
+    // Deferred: the observer is called inside of undici's parser, which the fiber must not enter again, and where an error of
+    // the tracer would abort the request.
     const later = (effect: Effect.Effect<Outcome>) => void resolved.then(() => resume(effect))
     try {
       const cancel = engine.start(request, {
         onOutcome: (outcome, diagnose) => {
-          observe?.(diagnose)
+          if (observe !== undefined) void resolved.then(() => ignoreErrors(() => observe(diagnose)))
           later(Effect.succeed(outcome))
         },
         onDefect: (error) => later(Effect.die(error)),
@@ -31,19 +34,27 @@ export const send = (engine: Engine, request: DispatchRequest, observe?: Observe
     }
   })
 
-/** The same in a span, where somebody receives spans: the native tracer keeps them to itself. */
+/** Like `send`, in a span where a tracer receives spans: the native tracer exports none. */
 export const sendWithSpan =
-  (engine: Engine) =>
-  (request: DispatchRequest): Effect.Effect<Outcome> =>
-    Effect.flatMap(Effect.tracer, (tracer) =>
+  (engine: DispatchEngine) =>
+  (request: DispatchRequest): Effect.Effect<Outcome> => {
+    let prepared: Prepared
+    try {
+      // Before the effect runs, so that the stack of a mistake contains the caller.
+      prepared = engine.prepare(request)
+    } catch (error) {
+      return Effect.die(error)
+    }
+    return Effect.flatMap(Effect.tracer, (tracer) =>
       tracer === Tracer.nativeTracer
-        ? send(engine, request)
+        ? send(engine, prepared)
         : Effect.useSpan("Dispatcher.send", { kind: "client" }, (span) =>
-            send(engine, request, span.sampled ? (diagnose) => annotate(span, diagnose()) : undefined)
+            send(engine, prepared, span.sampled ? (diagnose) => annotate(span, diagnose()) : undefined)
           )
     )
+  }
 
-/** Names of the OpenTelemetry conventions where there is one. Neither path nor query: they can hold secrets. */
+/** Uses the names of the OpenTelemetry conventions where there is one. Path and query are left out: they can hold secrets. */
 const annotate = (span: Tracer.Span, diagnostics: AttemptDiagnostics): void => {
   const { address, addressesTried, code, hostname, outcome, phase, port, reusedConnection, rule, status } = diagnostics
   const attributes = {

@@ -1,103 +1,116 @@
-/** Opens a socket to the judged address of a target and to nothing else. */
+/** Opens a socket to one judged address, directly or through the proxy, with TLS where the URL asks for it. */
 import * as net from "node:net"
 import * as tls from "node:tls"
 import type { buildConnector } from "undici"
-import { type Address, format, ipv4At, parse } from "./address.ts"
-import type { Attempt } from "./attempt.ts"
-import { PeerAddressError } from "./classify.ts"
-import type { Target } from "./target.ts"
-import { openTunnel, type Proxy } from "./tunnel.ts"
+import { format, parse } from "./address.ts"
+import { codeError, PeerAddressError } from "./classify.ts"
+import type { Proxy } from "./optionReaders.ts"
+import { unmapIpv4 } from "./policy.ts"
+import { openTunnel } from "./tunnel.ts"
 
-export interface Holder {
-  /** Who waits for the socket now. */
-  readonly attempt: Attempt | undefined
-  /** Is given every socket as soon as there is one, so that it can be destroyed before it is connected. */
-  readonly hold: (socket: net.Socket) => void
+/** Where a socket is opened to. */
+export interface Endpoint {
+  readonly secure: boolean
+  readonly hostname: string
+  readonly port: number
+  /** A judged address. */
+  readonly address: string
+  /** The TLS session to resume. Host names share none, because a resumed session is not checked against a name again. */
+  session: Buffer | undefined
 }
 
-export const open = (target: Target, holder: Holder, callback: buildConnector.Callback): void => {
-  const { proxy } = target.engine
+export interface SocketSettings {
+  readonly secureContext: tls.SecureContext
+  readonly proxy: Proxy | undefined
+}
+
+export interface SocketObserver {
+  /**
+   * Called as soon as there is a socket, so that it can be destroyed before it is connected: first with the TCP socket twice,
+   * then with the one with TLS over it as the second.
+   */
+  readonly onSocket: (tcp: net.Socket, socket: net.Socket) => void
+  /** The TCP connection, or the tunnel through the proxy, is established. */
+  readonly onConnected: () => void
+  readonly onSecured: () => void
+}
+
+/** The largest TLS session that is kept, in bytes. A receiver chooses its size, and one is kept for each pool. */
+const maxSessionBytes = 16 * 1024
+
+/** Opens a socket and calls back once, with the socket that carries HTTP or with an error. */
+export const openSocket = (
+  endpoint: Endpoint,
+  { proxy, secureContext }: SocketSettings,
+  observer: SocketObserver,
+  callback: buildConnector.Callback
+): void => {
   let pending = true
   const settle = (error: Error | null, socket: net.Socket) => {
     if (!pending) return
     pending = false
     if (error === null) return callback(null, socket)
-    target.session = undefined
+    endpoint.session = undefined
     socket.destroy()
     callback(error, null)
   }
   const watch = (socket: net.Socket) => {
-    holder.hold(socket)
-    socket.setNoDelay(true)
-    socket.setKeepAlive(true, 60_000)
+    observer.onSocket(tcp, socket)
     socket.on("error", (error) => settle(error, socket))
-    // A socket that is destroyed without an error says so by closing.
+    // A socket that is destroyed without an error emits `close` alone.
     socket.once("close", () => settle(new Error("The socket was closed"), socket))
+  }
+  const tcp = net.connect(
+    proxy === undefined ? { host: endpoint.address, port: endpoint.port } : { host: proxy.host, port: proxy.port }
+  )
+  watch(tcp)
+  tcp.setNoDelay(true)
+  tcp.setKeepAlive(true, 60_000)
+
+  const onConnected = () => {
+    observer.onConnected()
+    if (!endpoint.secure) return settle(null, tcp)
+    const socket = startTls(endpoint, secureContext, tcp)
+    watch(socket)
     socket.once("secureConnect", () => {
-      holder.attempt?.onSecured()
+      observer.onSecured()
       settle(null, socket)
     })
   }
-  const onConnected = (socket: net.Socket) => {
-    holder.attempt?.onConnected(target.secure)
-    target.engine.connected(target)
-    if (!target.secure) settle(null, socket)
-  }
-  if (proxy !== undefined) return openThrough(proxy, target, { watch, settle, onConnected })
-
-  const address = { host: target.address, port: target.port }
-  const socket = target.secure ? secured(target, address) : net.connect(address)
-  watch(socket)
-  socket.once("connect", () => {
-    // Whatever led here: a socket to an address that was not judged carries nothing.
-    if (canonical(socket.remoteAddress) === target.address) onConnected(socket)
-    else settle(new PeerAddressError("The socket is connected to another address"), socket)
+  tcp.once("connect", () => {
+    if (proxy !== undefined) {
+      openTunnel(tcp, proxy, endpoint, (error) => (error === null ? onConnected() : settle(error, tcp)))
+      return
+    }
+    const { remoteAddress } = tcp
+    // The operating system knows no peer of a connection that was reset in the meantime.
+    if (remoteAddress === undefined) settle(codeError("ECONNRESET", "The connection was reset at once"), tcp)
+    // Checked after every connect, so that a mistake in an option or in a layer below cannot lead elsewhere.
+    else if (canonical(remoteAddress) === endpoint.address) onConnected()
+    else settle(new PeerAddressError("The socket is connected to another address"), tcp)
   })
 }
 
-interface Steps {
-  readonly watch: (socket: net.Socket) => void
-  readonly settle: (error: Error, socket: net.Socket) => void
-  readonly onConnected: (socket: net.Socket) => void
-}
-
-const openThrough = (proxy: Proxy, target: Target, { onConnected, settle, watch }: Steps): void => {
-  const { host, port } = proxy
-  const socket = net.connect({ host, port })
-  watch(socket)
-  socket.once("connect", () =>
-    openTunnel(socket, proxy, target, (error) => {
-      if (error !== null) return settle(error, socket)
-      if (target.secure) watch(secured(target, { socket, host: target.address }))
-      onConnected(socket)
-    })
-  )
-}
-
-const secured = (target: Target, where: tls.ConnectionOptions): tls.TLSSocket => {
+const startTls = (endpoint: Endpoint, secureContext: tls.SecureContext, tcp: net.Socket): tls.TLSSocket => {
   const socket = tls.connect({
-    ...where,
+    socket: tcp,
+    host: endpoint.address,
     // An address has no name to send; its certificate is checked against the address.
-    ...(net.isIP(target.hostname) === 0 ? { servername: target.hostname } : undefined),
-    ...(target.session === undefined ? undefined : { session: target.session }),
+    ...(net.isIP(endpoint.hostname) === 0 ? { servername: endpoint.hostname } : undefined),
+    ...(endpoint.session === undefined ? undefined : { session: endpoint.session }),
     ALPNProtocols: ["http/1.1"],
-    secureContext: target.engine.secureContext,
-    // Said here because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
+    secureContext,
+    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
     rejectUnauthorized: true
   })
   socket.on("session", (session) => {
-    target.session = session
+    if (session.byteLength <= maxSessionBytes) endpoint.session = session
   })
   return socket
 }
 
 /** An address as Node reports it, in the form that judged addresses have. */
-const canonical = (text: string | undefined): string | undefined => {
-  const address = text === undefined ? undefined : parse(text)
-  return address === undefined ? undefined : format(unmapped(address))
+const canonical = (text: string): string | undefined => {
+  const address = parse(text)
+  return address === undefined ? undefined : format(unmapIpv4(address))
 }
-
-const unmapped = (address: Address): Address =>
-  address.family === 6 && address.groups[5] === 0xffff && address.groups.slice(0, 5).every((group) => group === 0)
-    ? ipv4At(address, 6)
-    : address

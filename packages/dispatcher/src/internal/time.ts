@@ -1,4 +1,4 @@
-/** Durations in milliseconds, to the microsecond. */
+/** Durations in milliseconds, rounded to microseconds. */
 
 export const between = (from: number, to: number): number => Math.round((to - from) * 1_000) / 1_000
 

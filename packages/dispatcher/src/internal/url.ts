@@ -1,10 +1,10 @@
-/** Reads a URL once and judges its parts. Nothing after this looks at the text of the URL again. */
-import type { Rule } from "../Guard.ts"
+/** Parses a URL once and judges its parts. Nothing after this reads the text of the URL again. */
+import type { Rule } from "../Rule.ts"
 import { type Address, format, parse } from "./address.ts"
 import { judge, judgeText, type Policy } from "./policy.ts"
 import { metadataNames } from "./registry.ts"
 
-export interface Target {
+export interface ParsedUrl {
   readonly secure: boolean
   /** A name in lowercase ASCII without a trailing dot, or a canonical address without brackets. */
   readonly hostname: string
@@ -13,14 +13,14 @@ export interface Target {
   readonly origin: string
   /** Path and query. */
   readonly path: string
-  /** The addresses of a host that has to be looked up nowhere. */
+  /** The addresses of a host that is not looked up. */
   readonly addresses: ReadonlyArray<string> | undefined
 }
 
 const maxLength = 8_192
 
-/** The parts of a URL that passed, or the rule that refuses it. */
-export const parseTarget = (input: unknown, policy: Policy): Target | Rule => {
+/** The parts of a URL that is allowed, or the rule that refuses it. */
+export const parseUrl = (input: unknown, policy: Policy): ParsedUrl | Rule => {
   const url = read(input)
   if (url === undefined) return "url"
   const secure = url.protocol === "https:"
@@ -29,7 +29,7 @@ export const parseTarget = (input: unknown, policy: Policy): Target | Rule => {
   const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port)
   if (port === 0 || policy.denyPorts.has(port) || policy.allowPorts?.has(port) === false) return "port"
 
-  const target = (hostname: string, authority: string, addresses: ReadonlyArray<string> | undefined): Target => ({
+  const parsed = (hostname: string, authority: string, addresses: ReadonlyArray<string> | undefined): ParsedUrl => ({
     secure,
     hostname,
     port,
@@ -44,7 +44,7 @@ export const parseTarget = (input: unknown, policy: Policy): Target | Rule => {
   if (literal !== undefined) {
     const judged = judgeText(policy, bracketed ? host.slice(1, -1) : host)
     if (typeof judged === "string") return judged
-    return target(format(literal), host, [format(judged)])
+    return parsed(format(literal), host, [format(judged)])
   }
   if (bracketed) return "host"
   const name = host.endsWith(".") ? host.slice(0, -1) : host
@@ -52,9 +52,9 @@ export const parseTarget = (input: unknown, policy: Policy): Target | Rule => {
   if (isMetadata(name)) return "metadata"
   if (name === "localhost" || name.endsWith(".localhost")) {
     const allowed = loopback.filter((address) => judge(policy, address) === undefined)
-    return allowed.length === 0 ? "loopback" : target(name, name, allowed.map(format))
+    return allowed.length === 0 ? "loopback" : parsed(name, name, allowed.map(format))
   }
-  return target(name, name, undefined)
+  return parsed(name, name, undefined)
 }
 
 const read = (input: unknown): URL | undefined => {
@@ -63,15 +63,16 @@ const read = (input: unknown): URL | undefined => {
   return URL.parse(text) ?? undefined
 }
 
-// RFC 6761 §6.3: these names mean the machine itself and are asked of no server.
+// RFC 6761 §6.3: these names are the machine itself and are never looked up.
 const loopback: ReadonlyArray<Address> = ["127.0.0.1", "::1"].flatMap((text) => parse(text) ?? [])
 
 const label = /^(?!xn--(?:$|-))[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 
 /**
- * Whether a name can be asked of DNS (RFC 1035 §2.3.4), with the underscores that are found in practice.
+ * Whether a name is valid in DNS (RFC 1035 §2.3.4), with the underscores that occur in practice.
  *
- * The last label is no number: such a name would be read as an address by many (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+ * The last label must not be a number: many programs read such a name as an address
+ * (https://url.spec.whatwg.org/#ends-in-a-number-checker).
  */
 const isName = (name: string): boolean => {
   if (name.length > 253) return false

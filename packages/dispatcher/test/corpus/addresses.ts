@@ -1,4 +1,4 @@
-/** Answers of resolvers, one at a time, in every form in which they could come. */
+/** Single addresses of DNS answers, in every form. */
 import type { Row } from "./urls.ts"
 
 // oxfmt-ignore
@@ -91,7 +91,7 @@ export const texts: ReadonlyArray<Row> = [
   ["255.255.255.254", "reserved", "just below broadcast"]
 ]
 
-/** Judged with the options beside them. */
+/** Addresses with the options to judge them with. */
 export interface OptionRow {
   readonly address: string
   readonly options: {

@@ -1,13 +1,13 @@
 /**
- * What names point to, attempt after attempt, and how each attempt has to end.
+ * DNS answers of successive attempts, and the expected end of each attempt.
  *
- * Played against real servers on 127.0.0.1 and 127.0.0.2 with `allowNetworks: ["127.0.0.0/8"]`. `reached` names the server
- * that got the request; every other end must have opened no socket at all.
+ * Run against real servers on 127.0.0.1 and 127.0.0.2 with `allowNetworks: ["127.0.0.0/8"]`. `reached` names the server
+ * that received the request; for every other end no socket may be opened.
  */
 import type { Rule } from "@govoice/dispatcher"
 
 export interface Step {
-  /** What the resolver gives, whatever its type says. `Error` objects are thrown. */
+  /** The value that the resolver returns, of any type. `Error` objects are thrown. */
   readonly answer: unknown
   readonly expected: { readonly reached: string } | { readonly blocked: Rule } | "dns"
 }

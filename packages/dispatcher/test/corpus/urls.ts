@@ -1,5 +1,5 @@
 /**
- * URLs and what has to be said of them, each with its reason.
+ * URLs and their expected judgement, each with its reason.
  *
  * Judged with `allowHttp`, so that `http:` and `https:` differ only where a row is about schemes.
  */
@@ -162,7 +162,7 @@ export const ipv6Literals: ReadonlyArray<Row> = [
   ["http://[::127.0.0.1]/", "ipv4-compatible", "IPv4-compatible, printed as ::7f00:1"],
   ["http://[::7f00:1]/", "ipv4-compatible", "that spelling passes ipaddr.js and the agents made with it"],
   ["http://[::10.0.0.1]/", "ipv4-compatible", "IPv4-compatible private"],
-  ["http://[::8.8.8.8]/", "ipv4-compatible", "deprecated whatever is inside"],
+  ["http://[::8.8.8.8]/", "ipv4-compatible", "deprecated with any address inside"],
   ["http://[::2]/", "ipv4-compatible", "anything else in ::/96"],
   ["http://[::ffff:0:127.0.0.1]/", "ipv4-translated", "SIIT, RFC 2765"],
   ["http://[::ffff:0:7f00:1]/", "ipv4-translated", "the same in hexadecimal"],
@@ -262,7 +262,7 @@ export const schemes: ReadonlyArray<Row> = [
   ["wss://example.com/", "scheme", "the same over TLS"],
   ["file:///etc/passwd", "scheme", "files of the machine"],
   ["file://localhost/etc/passwd", "scheme", "files with a host"],
-  ["gopher://127.0.0.1:6379/_FLUSHALL", "scheme", "writes anything to any port, where it is spoken"],
+  ["gopher://127.0.0.1:6379/_FLUSHALL", "scheme", "writes arbitrary bytes to any port, where it is supported"],
   ["dict://127.0.0.1:11211/stat", "scheme", "the same for one line"],
   ["ldap://127.0.0.1/", "scheme", "a directory"],
   ["tftp://127.0.0.1/x", "scheme", "files over UDP"],

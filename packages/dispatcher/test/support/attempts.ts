@@ -1,28 +1,29 @@
-/** An attempt that is made and not yet begun, and what it tells whoever asked for it. */
+/** An attempt that was not started, with what it reports. */
 import type { DispatcherError, DispatcherOptions, Outcome } from "@govoice/dispatcher"
 import * as Context from "effect/Context"
-import { Attempt } from "../../src/internal/attempt.ts"
-import { Engine } from "../../src/internal/engine.ts"
-import { compile } from "../../src/internal/policy.ts"
-import { parseTarget } from "../../src/internal/url.ts"
+import { DispatchAttempt } from "../../src/internal/dispatchAttempt.ts"
+import { DispatchEngine } from "../../src/internal/dispatchEngine.ts"
+import { readSettings } from "../../src/internal/settings.ts"
+import { parseUrl } from "../../src/internal/url.ts"
 import { cleanup } from "./servers.ts"
 
 export const makeAttempt = (text: string, options: DispatcherOptions = {}) => {
-  const engine = new Engine({ resolve: () => new Promise(() => {}), ...options }, Context.empty())
+  const settings = readSettings({ resolve: () => new Promise(() => {}), ...options })
+  const engine = new DispatchEngine(settings, Context.empty())
   cleanup(() => engine.destroy())
-  const url = parseTarget(text, compile(options))
+  const url = parseUrl(text, settings.policy)
   if (typeof url === "string") throw new Error(url)
   const outcomes: Array<Outcome> = []
   const defects: Array<DispatcherError> = []
-  const attempt = new Attempt(
+  const attempt = new DispatchAttempt(
     engine,
     url,
-    { method: "POST", headers: [], body: new Uint8Array(0), deadlineMs: 1_000 },
+    { url: text, method: "POST", headers: [], body: new Uint8Array(0), deadlineMs: 1_000 },
     {
       onOutcome: (outcome) => outcomes.push(outcome),
       onDefect: (error) => defects.push(error),
       onDestroyed: () => {}
     }
   )
-  return { engine, attempt, outcomes, defects }
+  return { attempt, defects, engine, outcomes, settings, url }
 }

@@ -1,5 +1,5 @@
 /**
- * X.509 certificates for tests, made when they are needed (RFC 5280), so that none is stored and none expires.
+ * X.509 certificates for tests (RFC 5280), generated on demand, so that none is stored and none expires.
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 
@@ -19,6 +19,8 @@ interface IssueOptions {
   /** Days from now. */
   readonly from?: number
   readonly until?: number
+  /** An RSA key in place of one on P-256. */
+  readonly rsa?: boolean
 }
 
 const tlv = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {
@@ -69,7 +71,7 @@ const makePem = ({ extensions, from, issuer, publicKey, signingKey, subject, unt
     tlv(0xa3, sequence(...extensions))
   )
   const der = sequence(toBeSigned, ecdsaWithSha256, bits(sign("sha256", toBeSigned, signingKey)))
-  return `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replaceAll(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`
+  return `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replaceAll(/.{64}(?=.)/g, "$&\n")}\n-----END CERTIFICATE-----\n`
 }
 
 const keyIdentifier = (key: KeyObject) =>
@@ -79,9 +81,10 @@ const keyIdentifier = (key: KeyObject) =>
     .subarray(0, 20)
 
 const newKeys = () => generateKeyPairSync("ec", { namedCurve: "P-256" })
+const newRsaKeys = () => generateKeyPairSync("rsa", { modulusLength: 2048 })
 const keyPem = (key: KeyObject) => key.export({ type: "pkcs8", format: "pem" }).toString()
 
-/** A certificate authority that nobody but the test trusts. */
+/** A certificate authority that only the test trusts. */
 export const makeAuthority = (name = "Test authority"): Authority => {
   const keys = newKeys()
   const cert = makePem({
@@ -97,8 +100,8 @@ export const makeAuthority = (name = "Test authority"): Authority => {
       extension("551d0e", false, octets(keyIdentifier(keys.publicKey)))
     ]
   })
-  const issue = ({ addresses = [], from = -1, names = [], until = 7 }: IssueOptions): Certificate => {
-    const own = newKeys()
+  const issue = ({ addresses = [], from = -1, names = [], rsa = false, until = 7 }: IssueOptions): Certificate => {
+    const own = rsa ? newRsaKeys() : newKeys()
     const alternatives = [
       ...names.map((dns) => tlv(0x82, Buffer.from(dns))),
       ...addresses.map((address) => tlv(0x87, Buffer.from(address.split(".").map(Number))))

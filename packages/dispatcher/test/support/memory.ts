@@ -1,4 +1,4 @@
-/** What is really held, rather than what was not collected yet. */
+/** Memory that is reachable, without garbage that was not collected yet. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { sleep } from "./servers.ts"
@@ -6,7 +6,7 @@ import { sleep } from "./servers.ts"
 setFlagsFromString("--expose-gc")
 const collect = runInNewContext("gc") as () => void
 
-/** Bytes on the heap, and in the buffers it holds, after everything that can be collected was. */
+/** Bytes on the heap and in external buffers after a full garbage collection. */
 export const heldBytes = async (): Promise<number> => {
   for (let round = 0; round < 3; round++) {
     collect()

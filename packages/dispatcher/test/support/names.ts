@@ -2,7 +2,7 @@
 import { createSocket } from "node:dgram"
 import { cleanup } from "./servers.ts"
 
-/** What to answer: addresses, a response code, or nothing at all. */
+/** The answer: addresses, a response code, or none. */
 export type Records = ReadonlyArray<string> | "NXDOMAIN" | "SERVFAIL" | "silence"
 
 const codes = { NXDOMAIN: 3, SERVFAIL: 2 } as const
@@ -19,7 +19,7 @@ const data = (address: string): Buffer =>
       )
     : Buffer.from(address.split(".").map(Number))
 
-/** IPv6 addresses have to be written out in eight groups. Gives the `address:port` of the server and what it was asked. */
+/** IPv6 addresses have to be written out in eight groups. Returns the `address:port` of the server and its queries. */
 export const serveNames = async (answer: (name: string, type: "A" | "AAAA") => Records) => {
   const asked: Array<string> = []
   const socket = createSocket("udp4")

@@ -1,4 +1,4 @@
-/** A program whose environment names a proxy for everything. Sends to the URL that it is given, with each face. */
+/** A program whose environment has a proxy for everything. Sends to the URL of its argument with each API. */
 import { Dispatcher, makeDispatcher } from "@govoice/dispatcher"
 import * as Effect from "effect/Effect"
 

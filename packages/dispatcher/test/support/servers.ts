@@ -1,4 +1,4 @@
-/** Receivers on loopback, good and bad, and dispatchers that may reach them. */
+/** Receivers on loopback, and dispatchers that may send to them. */
 import * as http from "node:http"
 import * as https from "node:https"
 import * as net from "node:net"
@@ -8,7 +8,7 @@ import type { Certificate } from "./certificates.ts"
 
 const cleanups: Array<() => unknown> = []
 
-/** Runs after the test, the last first. */
+/** Registers a cleanup. Cleanups run after the test, the last one first. */
 export const cleanup = (run: () => unknown): void => {
   cleanups.push(run)
 }
@@ -19,7 +19,7 @@ afterEach(async () => {
 
 export const sleep = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds))
 
-/** Waits until something is so, and fails after 15 s. */
+/** Waits until a condition holds, and fails after 15 s. */
 export const until = async (condition: () => boolean, what = "the condition"): Promise<void> => {
   const end = performance.now() + 15_000
   while (!condition()) {
@@ -28,14 +28,14 @@ export const until = async (condition: () => boolean, what = "the condition"): P
   }
 }
 
-/** Makes `performance.now` jump ahead, until the test has ended. */
+/** Moves `performance.now` ahead until the test ends. */
 export const later = (milliseconds: number): void => {
   const now = performance.now.bind(performance)
   const spy = vi.spyOn(performance, "now").mockImplementation(() => now() + milliseconds)
   cleanup(() => spy.mockRestore())
 }
 
-/** A server and what it saw. */
+/** A server and its record of connections and requests. */
 export interface Receiver {
   readonly port: number
   readonly address: string
@@ -114,7 +114,7 @@ export const serveHttps = (
   return listen(server, seen, address, port)
 }
 
-/** Speaks whatever the test writes. `onRequest` is called once for each connection, when the first bytes came. */
+/** Sends bytes of the test's choice. `onRequest` is called once for each connection, with its first bytes. */
 export const serveRaw = (
   onRequest: (socket: net.Socket, received: Buffer) => void,
   { onConnection, ...where }: Where & { readonly onConnection?: (socket: net.Socket) => void } = {}
@@ -127,7 +127,7 @@ export const serveRaw = (
   return listen(server, seen, where.address ?? "127.0.0.1", where.port ?? 0)
 }
 
-/** A port on which nobody listens. */
+/** A port without a listener. */
 export const unusedPort = async (): Promise<number> => {
   const server = net.createServer()
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
@@ -136,7 +136,7 @@ export const unusedPort = async (): Promise<number> => {
   return port
 }
 
-/** Every name is 127.0.0.1, and loopback over `http:` is allowed. The deadline is for a busy machine: no test is to reach it. */
+/** Every name is 127.0.0.1, and loopback over `http:` is allowed. The deadline is long enough for a busy machine. */
 export const local = {
   allowHttp: true,
   allowNetworks: ["127.0.0.0/8"],
@@ -150,14 +150,14 @@ export const dispatcher = (options: DispatcherOptions = {}) => {
   return made
 }
 
-/** One attempt by a dispatcher of its own. */
+/** One attempt by a new dispatcher. */
 export const sendOnce = (
   url: string,
   options: DispatcherOptions = {},
   request: Partial<DispatchRequest> = {}
 ): Promise<Outcome> => dispatcher(options).send({ url, body: "{}", ...request })
 
-/** An outcome without what differs from run to run. */
+/** An outcome without its timing. */
 export const stable = (outcome: Outcome): Record<string, unknown> => {
   const { durationMs, ...rest } = outcome
   if (typeof durationMs !== "number" || !(durationMs >= 0)) throw new Error("durationMs is not a duration")

@@ -1,12 +1,12 @@
 /**
- * A port on loopback where connecting hangs: the kernel has no more room for connections that nobody accepts, and drops
- * what comes. As a host behind a filter does it.
+ * A port on loopback where connecting hangs, like a host behind a firewall: the accept queue of the kernel is full, and further
+ * connections are dropped.
  */
 import net from "node:net"
 import { Worker } from "node:worker_threads"
 import { cleanup, sleep } from "./servers.ts"
 
-// Listens, and never comes back to its event loop, where it would accept.
+// Listens and blocks its event loop, so that it accepts nothing.
 const listener = `
   const { parentPort, workerData } = require("node:worker_threads")
   const server = require("node:net").createServer()
@@ -29,13 +29,13 @@ export const serveUnaccepting = async (): Promise<number> => {
     Atomics.notify(lock, 0)
     await worker.terminate()
   })
-  // Fill what room there is, until one does not get in.
+  // Fill the accept queue until a connection hangs.
   for (let full = false; !full;) {
     if (sockets.length > 50) throw new Error("The kernel takes connections without end")
     const socket = net.connect(listening, "127.0.0.1")
     sockets.push(socket.on("error", () => {}))
     await Promise.race([new Promise((connected) => socket.once("connect", connected)), sleep(100)])
-    // Were the machine so busy that the timer came first, it would be connected after this.
+    // On a busy machine, the timer can be first and the connection be established later.
     await new Promise((polled) => setImmediate(polled))
     full = socket.connecting
   }

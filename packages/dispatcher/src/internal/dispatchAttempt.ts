@@ -1,35 +1,35 @@
 /**
- * One attempt, from the call to its outcome: a lookup, a place at a target, a connection, a response head.
+ * One attempt, from the call to its outcome: a lookup, a connection of a pool, a response head.
  *
- * Nothing here throws: what goes wrong is classified.
+ * Nothing here throws: errors are classified.
  */
-import type { Dispatcher } from "undici"
 import { DispatcherError } from "../DispatcherError.ts"
-import type { Rule } from "../Guard.ts"
 import type { AttemptDiagnostics, Phase } from "../Options.ts"
 import type { FailureReason, Outcome } from "../Outcome.ts"
 import { parseRetryAfter } from "../RetryAfter.ts"
+import type { Rule } from "../Rule.ts"
 import { codeOf, PeerAddressError, ProtocolError, reasonOf } from "./classify.ts"
-import type { Connection } from "./connection.ts"
-import { diagnose, type Moments, observe } from "./diagnostics.ts"
-import type { Engine } from "./engine.ts"
+import type { Connection, ResponseHeaders } from "./connection.ts"
+import type { ConnectionPool, Waiter } from "./connectionPool.ts"
+import { diagnose, observe, type PhaseTimestamps } from "./diagnostics.ts"
+import type { Instruments } from "./instruments.ts"
 import { Entry } from "./list.ts"
-import type { Answer } from "./lookups.ts"
+import type { Answer, Lookups } from "./lookups.ts"
+import type { PoolManager } from "./poolManager.ts"
 import type { Prepared } from "./request.ts"
-import type { Target } from "./target.ts"
 import { elapsed } from "./time.ts"
-import type { Target as UrlTarget } from "./url.ts"
+import type { ParsedUrl } from "./url.ts"
 
 /** How many addresses of one answer are tried. */
 const maxAddresses = 3
-/** How long an address that is not the last to try may take to connect. */
+/** How long an address that is not the last to try may take to connect, in milliseconds. */
 const connectTimeoutMs = 3_000
 /** How many informational responses may come before the final one. */
 const maxInformational = 8
 /** How many header fields a response may have. */
 const maxFields = 200
 
-/** Who asked for an attempt. One of the three is called, once. */
+/** Receives the end of an attempt. One of the three is called, once. */
 export interface Observer {
   readonly onOutcome: (outcome: Outcome, diagnose: () => AttemptDiagnostics) => void
   readonly onDefect: (error: DispatcherError) => void
@@ -37,22 +37,27 @@ export interface Observer {
   readonly onDestroyed: () => void
 }
 
-/** The headers of a response, their names in lowercase. */
-export type ResponseHeaders = Readonly<Record<string, string | Array<string> | undefined>>
+/** What an attempt uses of its dispatcher. */
+export interface AttemptOwner {
+  readonly lookups: Lookups
+  readonly pools: PoolManager
+  readonly instruments: Instruments
+  onEnded(attempt: DispatchAttempt, report: () => AttemptDiagnostics): void
+}
 
-export class Attempt {
-  readonly url: UrlTarget
-  readonly dispatchOptions: Dispatcher.DispatchOptions & { readonly headers: Array<string> }
-  readonly underWay = new Entry<Attempt>(this)
-  readonly waiting = new Entry<Attempt>(this)
+export class DispatchAttempt implements Waiter {
+  readonly dispatchOptions: Waiter["dispatchOptions"]
+  readonly inFlight = new Entry<DispatchAttempt>(this)
+  readonly waiting: Entry<Waiter> = new Entry<Waiter>(this)
   connection: Connection | undefined
-  waitsFor: Target | undefined
-  readonly #engine: Engine
+  waitsFor: ConnectionPool | undefined
+  readonly #owner: AttemptOwner
+  readonly #url: ParsedUrl
   readonly #deadlineMs: number
   readonly #observer: Observer
-  readonly #moments: Moments = { started: performance.now() }
+  readonly #timestamps: PhaseTimestamps = { started: performance.now() }
   #phase: Phase = "lookup"
-  #settled = false
+  #ended = false
   #attempted = false
   #leaveLookup: (() => void) | undefined
   #deadline: NodeJS.Timeout | undefined
@@ -62,43 +67,47 @@ export class Attempt {
   #tried = 0
   #informational = 0
 
-  constructor(engine: Engine, url: UrlTarget, prepared: Prepared, observer: Observer) {
-    this.#engine = engine
-    this.url = url
-    this.#deadlineMs = prepared.deadlineMs
+  constructor(
+    owner: AttemptOwner,
+    url: ParsedUrl,
+    { body, deadlineMs, headers, method }: Prepared,
+    observer: Observer
+  ) {
+    this.#owner = owner
+    this.#url = url
+    this.#deadlineMs = deadlineMs
     this.#observer = observer
-    const { body, headers, method } = prepared
     this.dispatchOptions = { origin: url.origin, path: url.path, method, headers, body }
   }
 
   start(): void {
     this.#deadline = setTimeout(() => this.#onDeadline(), this.#deadlineMs)
-    const { addresses, hostname } = this.url
+    const { addresses, hostname } = this.#url
     if (addresses === undefined) {
-      this.#leaveLookup = this.#engine.lookups.join(hostname, (answer) => this.#onAnswer(answer))
+      this.#leaveLookup = this.#owner.lookups.join(hostname, (answer) => this.#onAnswer(answer))
     } else {
       this.#onAnswer({ _tag: "Addresses", addresses })
     }
   }
 
-  /** Ends the attempt without an outcome and closes what it has open. */
+  /** Ends the attempt without an outcome and closes its connection. */
   cancel(): void {
-    if (this.#settled) return
+    if (this.#ended) return
     this.#end("interrupted")
-    this.#abandon()
+    this.#release()
   }
 
-  /** Like `cancel`, and tells whoever asked. */
+  /** Like `cancel`, and calls the observer. */
   destroy(): void {
-    if (this.#settled) return
+    if (this.#ended) return
     this.cancel()
     this.#observer.onDestroyed()
   }
 
   #onAnswer(answer: Answer): void {
-    if (this.#settled) return
+    if (this.#ended) return
     this.#leaveLookup = undefined
-    if (this.url.addresses === undefined) this.#moments.lookedUp = performance.now()
+    if (this.#url.addresses === undefined) this.#timestamps.lookedUp = performance.now()
     switch (answer._tag) {
       case "Addresses":
         this.#candidates = answer.addresses
@@ -112,17 +121,14 @@ export class Attempt {
 
   #acquire(): void {
     this.#phase = "queue"
-    this.onTurn(() => {
-      const target = this.#engine.choose(this, this.#candidates)
-      this.#address = target.address
-      target.take(this)
+    this.guard(() => {
+      const pool = this.#owner.pools.choose(this.#url, this.#candidates)
+      this.#address = pool.endpoint.address
+      pool.take(this)
     })
   }
 
-  // What the target and its connection tell.
-
-  /** A connection is free. Whatever `run` throws is ours and ends this attempt alone. */
-  onTurn(run: () => void): void {
+  guard(run: () => void): void {
     try {
       run()
     } catch (error) {
@@ -131,37 +137,35 @@ export class Attempt {
   }
 
   onAcquired(): void {
-    this.#moments.acquired = performance.now()
-    this.#moments.connected = undefined
+    this.#timestamps.acquired = performance.now()
+    this.#timestamps.connected = undefined
     this.#phase = "connect"
     this.#tried++
     if (this.#tried < maxAddresses && this.#candidates.length > 1) {
-      const left = this.#deadlineMs - (this.#moments.acquired - this.#moments.started)
-      this.#connectTimer = setTimeout(() => this.#nextAddress("ETIMEDOUT"), Math.min(connectTimeoutMs, left / 2))
+      const leftMs = this.#deadlineMs - (this.#timestamps.acquired - this.#timestamps.started)
+      this.#connectTimer = setTimeout(() => this.#nextAddress("ETIMEDOUT"), Math.min(connectTimeoutMs, leftMs / 2))
     }
   }
 
   onConnected(secure: boolean): void {
     clearTimeout(this.#connectTimer)
-    this.#moments.connected = performance.now()
+    this.#timestamps.connected = performance.now()
     if (secure) this.#phase = "tls"
   }
 
   onSecured(): void {
-    this.#moments.secured = performance.now()
+    this.#timestamps.secured = performance.now()
   }
 
-  /** The request is written now. */
   onSending(): void {
     clearTimeout(this.#connectTimer)
     this.#attempted = true
     this.#phase = "response"
-    this.#moments.sent = performance.now()
+    this.#timestamps.sent = performance.now()
   }
 
-  /** A response head was read, of the final response or one before it. The result is why no more of it is to be read. */
   onResponse(status: number, headers: ResponseHeaders, fields: number): ProtocolError | undefined {
-    if (this.#settled) return undefined
+    if (this.#ended) return undefined
     if (fields > maxFields) return new ProtocolError("The response has too many header fields")
     if (status >= 100 && status < 200) {
       return ++this.#informational > maxInformational
@@ -174,10 +178,9 @@ export class Attempt {
     return undefined
   }
 
-  /** The connection did not come about, or is gone. */
   onFailed(error: Error): void {
     this.connection = undefined
-    if (this.#settled) return
+    if (this.#ended) return
     if (error instanceof PeerAddressError) return this.#block("peer-address")
     const code = codeOf(error)
     if (code === "UND_ERR_INVALID_ARG" || code === "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH") return this.#defect(error)
@@ -185,11 +188,11 @@ export class Attempt {
     this.#fail(reasonOf(this.#phase, error), code)
   }
 
-  /** Gives up on the present address. */
+  /** Tries the next address, or fails where there is none. */
   #nextAddress(code: string): void {
-    if (this.#settled) return
+    if (this.#ended) return
     clearTimeout(this.#connectTimer)
-    this.#abandon()
+    this.#release()
     const rest = this.#candidates.filter((address) => address !== this.#address)
     if (rest.length === 0 || this.#tried >= maxAddresses) return this.#fail("connect", code)
     this.#candidates = rest
@@ -197,14 +200,14 @@ export class Attempt {
   }
 
   #onDeadline(): void {
-    if (this.#settled) return
-    // Settled first, so that what closing reports is not taken for the reason.
+    if (this.#ended) return
+    // Ended first, so that the error of closing the connection is not taken for the reason.
     this.#fail("timeout", "DEADLINE")
-    this.#abandon()
+    this.#release()
   }
 
-  /** Lets go of whatever the attempt holds or waits for. */
-  #abandon(): void {
+  /** Leaves what the attempt waits for and closes its connection. */
+  #release(): void {
     this.#leaveLookup?.()
     this.#leaveLookup = undefined
     this.waitsFor?.leave(this)
@@ -214,7 +217,7 @@ export class Attempt {
   }
 
   #respond(status: number, headers: ResponseHeaders): void {
-    const durationMs = elapsed(this.#moments.started)
+    const durationMs = elapsed(this.#timestamps.started)
     if (status < 300) {
       this.#finish({ _tag: "Delivered", status, attempted: true, durationMs }, "delivered")
       return
@@ -227,21 +230,21 @@ export class Attempt {
   }
 
   #fail(reason: FailureReason, code: string): void {
-    const durationMs = elapsed(this.#moments.started)
+    const durationMs = elapsed(this.#timestamps.started)
     const outcome = { _tag: "Failed", reason, retryable: true, attempted: this.#attempted, durationMs } as const
     this.#finish(outcome, `failed_${reason}`, code)
   }
 
   #block(rule: Rule): void {
-    const durationMs = elapsed(this.#moments.started)
+    const durationMs = elapsed(this.#timestamps.started)
     this.#finish({ _tag: "Blocked", rule, retryable: false, attempted: false, durationMs }, "blocked")
   }
 
   #defect(cause: unknown): void {
-    if (this.#settled) return
+    if (this.#ended) return
     this.#end("failed_defect", codeOf(cause))
-    this.#abandon()
-    this.#observer.onDefect(new DispatcherError("defect", "The request could not be made", { cause }))
+    this.#release()
+    this.#observer.onDefect(new DispatcherError("defect", "The dispatcher failed to make the request", { cause }))
   }
 
   #finish(outcome: Outcome, label: AttemptDiagnostics["outcome"], code?: string): void {
@@ -250,19 +253,19 @@ export class Attempt {
   }
 
   #end(label: AttemptDiagnostics["outcome"], code?: string, outcome?: Outcome): () => AttemptDiagnostics {
-    this.#settled = true
+    this.#ended = true
     clearTimeout(this.#deadline)
     clearTimeout(this.#connectTimer)
-    this.#moments.ended = performance.now()
-    const { hostname, port, secure } = this.url
+    this.#timestamps.ended = performance.now()
+    const { hostname, port, secure } = this.#url
     const address = this.#address
     const phase = this.#phase
     const addressesTried = this.#tried
-    const moments = this.#moments
-    observe(this.#engine.instruments, label, moments)
+    const timestamps = this.#timestamps
+    observe(this.#owner.instruments, label, timestamps)
     const report = () =>
-      diagnose({ hostname, port, secure, address, phase, addressesTried, moments, label, code, outcome })
-    this.#engine.ended(this, report)
+      diagnose({ hostname, port, secure, address, phase, addressesTried, timestamps, label, code, outcome })
+    this.#owner.onEnded(this, report)
     return report
   }
 }

@@ -1,4 +1,4 @@
-/** The two faces do the same. One suite, run with each. */
+/** The promise API and the Effect API behave the same: one suite, run with each. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   Dispatcher,
@@ -18,6 +18,7 @@ import {
   local,
   serveHttp,
   serveRaw,
+  sleep,
   stable,
   unusedPort,
   until
@@ -25,13 +26,13 @@ import {
 
 type Send = (request: DispatchRequest, signal?: AbortSignal) => Promise<Outcome>
 
-const promiseFace = (options: DispatcherOptions): Send => {
+const promiseApi = (options: DispatcherOptions): Send => {
   const made = makeDispatcher(options)
   cleanup(() => made.close())
   return (request, signal) => made.send(request, { signal })
 }
 
-const effectFace = (options: DispatcherOptions): Send => {
+const effectApi = (options: DispatcherOptions): Send => {
   const runtime = ManagedRuntime.make(Dispatcher.layer(options))
   cleanup(() => runtime.dispose())
   return (request, signal) =>
@@ -52,11 +53,11 @@ const rejection = async (promise: Promise<unknown>): Promise<unknown> => {
 
 const codeOf = (error: unknown) => (error instanceof DispatcherError ? error.code : error)
 
-const suite = (name: string, face: (options: DispatcherOptions) => Send) => {
+const suite = (name: string, makeSend: (options: DispatcherOptions) => Send) => {
   describe(name, () => {
     it("sends method, path, headers and body, and nothing else", async () => {
       const receiver = await serveHttp()
-      const send = face(local)
+      const send = makeSend(local)
       const url = `http://name.test:${receiver.port}/hook/%C3%A4?a=b%20c#fragment`
       const headers = {
         "Content-Type": "application/json",
@@ -89,7 +90,7 @@ const suite = (name: string, face: (options: DispatcherOptions) => Send) => {
 
     it("sends bytes as they are, and an empty body", async () => {
       const receiver = await serveHttp()
-      const send = face(local)
+      const send = makeSend(local)
       const url = `http://name.test:${receiver.port}/`
       // A view into something larger.
       const bytes = new TextEncoder().encode("[hello]").subarray(1, 6)
@@ -103,7 +104,7 @@ const suite = (name: string, face: (options: DispatcherOptions) => Send) => {
     for (const method of ["PUT", "PATCH", "DELETE"] as const) {
       it(`sends ${method}`, async () => {
         const receiver = await serveHttp()
-        const send = face(local)
+        const send = makeSend(local)
         assert.deepEqual(
           stable(await send({ url: `http://name.test:${receiver.port}/`, body: "x", method })),
           delivered()
@@ -115,7 +116,7 @@ const suite = (name: string, face: (options: DispatcherOptions) => Send) => {
 
     it("sends GET without a body", async () => {
       const receiver = await serveHttp()
-      const send = face(local)
+      const send = makeSend(local)
       const url = `http://name.test:${receiver.port}/`
       assert.deepEqual(stable(await send({ url, body: "", method: "GET" })), delivered())
       assert.isUndefined(receiver.requests[0]!.headers["content-length"])
@@ -124,7 +125,7 @@ const suite = (name: string, face: (options: DispatcherOptions) => Send) => {
 
     it("gives an outcome of each kind", async () => {
       const refusing = await serveHttp((_, response) => response.writeHead(503, { "retry-after": "3" }).end())
-      const send = face(local)
+      const send = makeSend(local)
       assert.deepEqual(stable(await send({ url: `http://name.test:${refusing.port}/`, body: "" })), {
         _tag: "Refused",
         status: 503,
@@ -149,7 +150,7 @@ const suite = (name: string, face: (options: DispatcherOptions) => Send) => {
       ["headers that are a string", { url: "http://name.test/", body: "", headers: "a: b" }]
     ] as const) {
       it(`rejects a request with ${what}`, async () => {
-        const send = face(local)
+        const send = makeSend(local)
         assert.strictEqual(codeOf(await rejection(send(request as unknown as DispatchRequest))), "invalid_request")
       })
     }
@@ -166,7 +167,7 @@ const suite = (name: string, face: (options: DispatcherOptions) => Send) => {
       ["half a literal", "http://["]
     ] as const) {
       it(`calls a URL that is ${what} blocked`, async () => {
-        const send = face(local)
+        const send = makeSend(local)
         const request = { url, body: "" } as unknown as DispatchRequest
         assert.deepEqual(stable(await send(request)), blocked("url"))
       })
@@ -176,7 +177,7 @@ const suite = (name: string, face: (options: DispatcherOptions) => Send) => {
       const receiver = await serveRaw((socket, received) => {
         if (received.includes("/well")) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
       })
-      const send = face(local)
+      const send = makeSend(local)
       const controller = new AbortController()
       const stuck = rejection(send({ url: `http://name.test:${receiver.port}/`, body: "" }, controller.signal))
       await until(() => receiver.open === 1)
@@ -188,13 +189,13 @@ const suite = (name: string, face: (options: DispatcherOptions) => Send) => {
   })
 }
 
-suite("The promise face", promiseFace)
-suite("The Effect face", effectFace)
+suite("The promise API", promiseApi)
+suite("The Effect API", effectApi)
 
 describe("makeDispatcher", () => {
   it("rejects with the reason of the signal", async () => {
     const receiver = await serveRaw(() => {})
-    const send = promiseFace(local)
+    const send = promiseApi(local)
     const url = `http://name.test:${receiver.port}/`
     const reason = new Error("enough")
     assert.strictEqual(await rejection(send({ url, body: "" }, AbortSignal.abort(reason))), reason)
@@ -301,5 +302,49 @@ describe("makeDispatcher", () => {
       assert.strictEqual(receiver.open, 1)
     }
     await until(() => receiver.open === 0, "the connection to close")
+  })
+})
+
+describe("The stack of a caller's mistake contains the caller", () => {
+  const throughCaller = async (run: () => Promise<unknown>): Promise<string> => {
+    const theCaller = async () => run()
+    const error = await rejection(theCaller())
+    assert.instanceOf(error, Error)
+    return error.stack ?? ""
+  }
+  const bad = { url: "https://name.test/", body: "", headers: { host: "other.test" } }
+
+  it("send of the promise API", async () => {
+    const { send } = makeDispatcher(local)
+    assert.match(await throughCaller(() => send(bad)), /theCaller/)
+  })
+
+  it("send of the promise API, from an asynchronous function that has waited", async () => {
+    const { send } = makeDispatcher(local)
+    const stack = await throughCaller(async () => {
+      await sleep(1)
+      return send(bad)
+    })
+    assert.match(stack, /PromiseAndEffectApi/)
+  })
+
+  it("send after close", async () => {
+    const made = makeDispatcher(local)
+    await made.close()
+    assert.match(await throughCaller(() => made.send({ url: "https://name.test/", body: "" })), /theCaller/)
+  })
+
+  it("send of the Effect API", async () => {
+    const sendBad = ({ send }: Dispatcher["Service"]) => send(bad)
+    const effect = Effect.provide(Effect.flatMap(Dispatcher, sendBad), Dispatcher.layer(local))
+    assert.match(await throughCaller(() => Effect.runPromise(effect)), /sendBad/)
+  })
+
+  it("options", async () => {
+    const options = { allowNetworks: ["nonsense"] }
+    assert.match(await throughCaller(async () => makeDispatcher(options)), /theCaller/)
+    const layer = () => Dispatcher.layer(options)
+    const build = () => Effect.runPromise(Effect.provide(Effect.asVoid(Dispatcher), layer()))
+    assert.match(await throughCaller(build), /theCaller/)
   })
 })

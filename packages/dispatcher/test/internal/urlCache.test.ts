@@ -1,12 +1,12 @@
-/** That a judgement which is kept is the judgement that would be made, and that few are kept. */
+/** A cached judgement is the one that would be made, and few are kept. */
 import { assert, describe, it } from "@effect/vitest"
 import { compile } from "../../src/internal/policy.ts"
-import { parseTarget } from "../../src/internal/url.ts"
-import { Urls } from "../../src/internal/urls.ts"
+import { parseUrl } from "../../src/internal/url.ts"
+import { UrlCache } from "../../src/internal/urlCache.ts"
 
 const policy = compile({})
 
-describe("The judgement of a URL", () => {
+describe("UrlCache", () => {
   for (const url of [
     "https://name.test/hook?a=b",
     "http://name.test/",
@@ -14,22 +14,22 @@ describe("The judgement of a URL", () => {
     "https://127.0.0.1",
     "no"
   ]) {
-    it(`is the same each time: ${url}`, () => {
-      const urls = new Urls(policy)
+    it(`returns the same judgement each time: ${url}`, () => {
+      const urls = new UrlCache(policy)
       const judged = urls.judge(url)
-      assert.deepStrictEqual(judged, parseTarget(url, policy))
+      assert.deepStrictEqual(judged, parseUrl(url, policy))
       assert.strictEqual(urls.judge(url), judged)
     })
   }
 
-  it("is that of its own policy", () => {
-    const open = new Urls(compile({ allowHttp: true }))
-    assert.strictEqual(new Urls(policy).judge("http://name.test/"), "scheme")
+  it("judges by its own policy", () => {
+    const open = new UrlCache(compile({ allowHttp: true }))
+    assert.strictEqual(new UrlCache(policy).judge("http://name.test/"), "scheme")
     assert.notStrictEqual(open.judge("http://name.test/"), "scheme")
   })
 
-  it("is forgotten when a thousand others came, and not kept for a long text", () => {
-    const urls = new Urls(policy)
+  it("evicts the oldest of 1,000 URLs, and keeps no long one", () => {
+    const urls = new UrlCache(policy)
     const first = urls.judge("https://name.test/first")
     const long = `https://name.test/${"x".repeat(3_000)}`
     assert.notStrictEqual(urls.judge(long), urls.judge(long))

@@ -1,0 +1,9 @@
+/** Runs code of the caller. What it throws, or rejects with when it is asynchronous, must not end an attempt. */
+export const ignoreErrors = (run: () => unknown): void => {
+  try {
+    const result = run()
+    if (result instanceof Promise) result.catch(() => {})
+  } catch {
+    // The documentation of each hook says that errors are ignored.
+  }
+}

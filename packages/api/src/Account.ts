@@ -1,5 +1,5 @@
 /**
- * Accounts: who owns organizations and logs in.
+ * The records of accounts and tokens.
  *
  * @since 0.1.0
  */
@@ -17,7 +17,7 @@ export const Account = Schema.Struct({
   object: Schema.Literal("account"),
   email: Schema.String,
   created_at: Timestamp.Timestamp
-}).annotate({ identifier: "Account", description: "Who owns organizations and logs in." })
+}).annotate({ identifier: "Account", description: "An account owns organizations and logs in." })
 
 /**
  * Type of a decoded `Account`.
@@ -28,7 +28,7 @@ export const Account = Schema.Struct({
 export type Account = typeof Account.Type
 
 /**
- * What a login or a refresh returns.
+ * The tokens that a login or a refresh returns.
  *
  * @category models
  * @since 0.1.0
@@ -36,10 +36,10 @@ export type Account = typeof Account.Type
 export const TokenPair = Schema.Struct({
   access_token: Schema.String.annotate({ description: "A JWT for `Authorization: Bearer`." }),
   token_type: Schema.Literal("Bearer"),
-  expires_in: Schema.Int.annotate({ description: "How long the access token is valid, in seconds." }),
-  refresh_token: Schema.String.annotate({ description: "Opaque; good for one refresh." }),
-  refresh_expires_in: Schema.Int.annotate({ description: "How long the refresh token is valid, in seconds." })
-}).annotate({ identifier: "TokenPair", description: "A short-lived access token and the refresh token for the next." })
+  expires_in: Schema.Int.annotate({ description: "The lifetime of the access token, in seconds." }),
+  refresh_token: Schema.String.annotate({ description: "Opaque. Valid for one refresh." }),
+  refresh_expires_in: Schema.Int.annotate({ description: "The lifetime of the refresh token, in seconds." })
+}).annotate({ identifier: "TokenPair", description: "An access token, and the refresh token for the next one." })
 
 /**
  * Type of a decoded `TokenPair`.

@@ -1,5 +1,5 @@
 /**
- * Who is calling the control plane.
+ * Authorization of the control plane.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as Problems from "./Problems.ts"
 
 /**
- * The account whose access token came with the request.
+ * The account of the access token.
  *
  * @category services
  * @since 0.1.0
@@ -19,7 +19,7 @@ import * as Problems from "./Problems.ts"
 export class CurrentAccount extends Context.Service<CurrentAccount, Ids.AccountId>()("@govoice/api/CurrentAccount") {}
 
 /**
- * Middleware that turns a bearer access token into the `CurrentAccount`.
+ * Middleware that verifies the access token and provides the `CurrentAccount`.
  *
  * @category services
  * @since 0.1.0

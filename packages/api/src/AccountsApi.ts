@@ -17,7 +17,7 @@ import { BodyReading, ParameterValidation } from "./Validation.ts"
 const RefreshToken = Schema.Struct({ refresh_token: Fields.text(1, 512) }).annotate({ identifier: "RefreshToken" })
 
 /**
- * Signing up, logging in, staying logged in, logging out.
+ * Endpoints of accounts and logins.
  *
  * @category models
  * @since 0.1.0
@@ -38,7 +38,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Log in",
-        description: "The same answer, in the same time, for an unknown email and for a wrong password."
+        description: "The response and its time are the same for an unknown email and for a wrong password."
       })
     ),
     HttpApiEndpoint.post("refresh", "/v1/control-plane/auth/refresh", {
@@ -48,17 +48,17 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Exchange a refresh token for new tokens",
-        description: "The token is spent. A spent token that is used again revokes all that came from the same login."
+        description: "The refresh token is valid once. Using it again revokes all tokens of the login."
       })
     ),
     HttpApiEndpoint.post("logout", "/v1/control-plane/auth/logout", {
       payload: RefreshToken,
       success: HttpApiSchema.NoContent,
-      error: Problems.errors()
+      error: Problems.errors("rate_limit_exceeded")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Log out",
-        description: "Revokes all tokens of the login. Answers the same for a token that is not known."
+        description: "Revokes all tokens of the login. The response is the same for an unknown token."
       })
     )
   )
@@ -67,8 +67,8 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
   .add(
     HttpApiEndpoint.get("get", "/v1/control-plane/account", { success: Account, error: Problems.errors() })
       .middleware(AccountAuthorization)
-      .annotateMerge(OpenApi.annotations({ summary: "Show the account that is logged in" }))
+      .annotateMerge(OpenApi.annotations({ summary: "Get the account of the login" }))
   )
   .annotateMerge(
-    OpenApi.annotations({ title: "Accounts", description: "Sign up, log in, stay logged in, log out." })
+    OpenApi.annotations({ title: "Accounts", description: "Sign up, log in, refresh tokens, log out." })
   ) {}

@@ -1,5 +1,5 @@
 /**
- * The whole contract: the value that servers serve, and that documents and clients are made from.
+ * The complete contract, from which servers, documents and clients are derived.
  *
  * @since 0.1.0
  */
@@ -15,7 +15,7 @@ import { OrganizationsApi } from "./OrganizationsApi.ts"
 import * as Problems from "./Problems.ts"
 import { WebhookEndpointsApi } from "./WebhookEndpointsApi.ts"
 
-// A member that nobody knows is a typing mistake, in a body as in a query.
+// Unknown members of bodies and queries are errors.
 const strict = { onExcessProperty: "error" } as const
 
 /**

@@ -1,5 +1,5 @@
 /**
- * API keys: what integrations send, and what is shown of them.
+ * The records of API keys.
  *
  * @since 0.1.0
  */
@@ -12,7 +12,7 @@ const fields = {
   organization_id: Ids.schema("org"),
   mode: Mode.Mode,
   name: Schema.NullOr(Schema.String),
-  last4: Schema.String.annotate({ description: "The last four characters of the key, to tell keys apart." }),
+  last4: Schema.String.annotate({ description: "The last four characters of the key." }),
   created_at: Timestamp.Timestamp,
   expires_at: Schema.NullOr(Timestamp.Timestamp)
 }
@@ -25,7 +25,7 @@ const fields = {
  */
 export const ApiKey = Schema.Struct(fields).annotate({
   identifier: "ApiKey",
-  description: "A key for the developer API. The key itself is not stored."
+  description: "An API key. Only its hash is stored."
 })
 
 /**
@@ -37,15 +37,17 @@ export const ApiKey = Schema.Struct(fields).annotate({
 export type ApiKey = typeof ApiKey.Type
 
 /**
- * The record of an API key that was just made: the only one that has the key itself.
+ * The record of a new API key, the only one that contains the key.
  *
  * @category models
  * @since 0.1.0
  */
 export const NewApiKey = Schema.Struct({
   ...fields,
-  secret: Schema.String.annotate({ description: "The key itself, `sk_test_…` or `sk_live_…`. Shown this once." })
-}).annotate({ identifier: "NewApiKey", description: "A key for the developer API, with the key itself." })
+  secret: Schema.String.annotate({
+    description: "The key, `sk_test_…` or `sk_live_…`. Only this response contains it."
+  })
+}).annotate({ identifier: "NewApiKey", description: "A new API key with its secret." })
 
 /**
  * Type of a decoded `NewApiKey`.
@@ -56,7 +58,7 @@ export const NewApiKey = Schema.Struct({
 export type NewApiKey = typeof NewApiKey.Type
 
 /**
- * Who the caller of the developer API is.
+ * The API key of the request and its organization.
  *
  * @category models
  * @since 0.1.0
@@ -74,9 +76,9 @@ export const Me = Schema.Struct({
     name: Schema.String
   }),
   live_mode_available: Schema.Boolean.annotate({
-    description: "Whether a live key of this organization could submit now."
+    description: "Whether live keys of this organization can submit."
   })
-}).annotate({ identifier: "Me", description: "The API key that was sent, and its organization." })
+}).annotate({ identifier: "Me", description: "The API key of the request and its organization." })
 
 /**
  * Type of a decoded `Me`.

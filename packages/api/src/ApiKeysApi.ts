@@ -30,12 +30,10 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       params,
       payload: Schema.Struct({
         mode: Mode.Mode,
-        name: Schema.optionalKey(
-          Schema.NullOr(Fields.text(1, 100)).annotate({ description: "A name of your own, to tell keys apart." })
-        ),
+        name: Schema.optionalKey(Schema.NullOr(Fields.text(1, 100)).annotate({ description: "A name for the key." })),
         expires_at: Schema.optionalKey(
-          Schema.NullOr(Timestamp.Instant).annotate({
-            description: "When the key stops working, ISO 8601 in UTC. Never, when it is null or left out.",
+          Schema.NullOr(Timestamp.TimestampInput).annotate({
+            description: "The time at which the key expires, ISO 8601 in UTC. Null or missing: it does not expire.",
             examples: ["2027-11-20T09:00:00Z"]
           })
         )
@@ -45,14 +43,14 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     })
       .middleware(BodyReading)
       .annotateMerge(
-        OpenApi.annotations({ summary: "Create an API key", description: "The key itself is shown this once." })
+        OpenApi.annotations({ summary: "Create an API key", description: "Only this response contains the key." })
       ),
     HttpApiEndpoint.get("list", "/v1/control-plane/organizations/:org_id/api-keys", {
       params,
       query: Lists.pageQuery,
       success: Lists.page("ApiKeyList", ApiKey),
       error: Problems.errors("organization_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "List the API keys that are not revoked" }))
+    }).annotateMerge(OpenApi.annotations({ summary: "List API keys that are not revoked" }))
   )
   .middleware(ParameterValidation)
   .add(
@@ -63,4 +61,4 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     }).annotateMerge(OpenApi.annotations({ summary: "Revoke an API key" }))
   )
   .middleware(AccountAuthorization)
-  .annotateMerge(OpenApi.annotations({ title: "API keys", description: "What integrations send." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "API keys", description: "The credentials of the developer API." })) {}

@@ -1,5 +1,5 @@
 /**
- * Who is calling the developer API. How a key is looked up and how often it may call is the server's business.
+ * Authorization of the developer API. The server looks up the key and applies its rate limit.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as Problems from "./Problems.ts"
 
 /**
- * The API key that came with the request.
+ * The API key of the request.
  *
  * @category services
  * @since 0.1.0
@@ -22,7 +22,7 @@ export class CurrentApiKey extends Context.Service<
 >()("@govoice/api/CurrentApiKey") {}
 
 /**
- * Middleware that turns a bearer API key into the `CurrentApiKey`, within the limits of that key.
+ * Middleware that verifies the API key, applies its rate limit and provides the `CurrentApiKey`.
  *
  * @category services
  * @since 0.1.0
@@ -35,7 +35,9 @@ export class DeveloperAuthorization extends HttpApiMiddleware.Service<
   security: {
     apiKey: HttpApiSecurity.bearer.pipe(
       HttpApiSecurity.annotateMerge(
-        OpenApi.annotations({ description: "A developer API key: `sk_test_…` for the sandbox, `sk_live_…` for live." })
+        OpenApi.annotations({
+          description: "An API key: `sk_test_…` for the sandbox, `sk_live_…` for the national system."
+        })
       )
     )
   },

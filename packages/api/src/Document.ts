@@ -1,19 +1,20 @@
 /**
- * What the OpenAPI document says beyond the declarations: what is true of every answer, or of no endpoint in particular.
+ * Completes the OpenAPI document with facts that hold for all responses or for no operation in particular.
  *
- * It adds to the document that Effect derives and invents no path, member or code: those are the declarations'. `Api`
- * carries `transform`, so whatever is made from `Api` (a served document, a reference, a generated client) sees the same.
+ * It adds no path, member or code to the document that Effect derives from the declarations. `Api` uses `transform`, so
+ * the served document, references and generated clients are the same.
  *
  * @since 0.1.0
  */
-import { ErrorCatalogue, InvoiceEvent } from "@govoice/core"
 import type * as OpenApi from "effect/http-api/OpenApi"
-import * as Examples from "./internal/examples.ts"
-import * as Lists from "./Lists.ts"
+import { headers } from "./internal/document/headers.ts"
+import { operate } from "./internal/document/operations.ts"
+import { component, describe, problemExamples } from "./internal/document/responses.ts"
+import { tag, webhooks } from "./internal/document/webhooks.ts"
 import * as Problems from "./Problems.ts"
 
 /**
- * The errors that any path can answer with, also one that is not in the document.
+ * The errors that any path can return, including paths that are not in the document.
  *
  * @category constants
  * @since 0.1.0
@@ -25,269 +26,27 @@ export const anywhere = [
   "headers_too_large"
 ] as const satisfies ReadonlyArray<Problems.Code>
 
-const ref = (kind: "schemas" | "headers" | "examples", name: string) => ({ $ref: `#/components/${kind}/${name}` })
-
-const byIdentifier = new Map(
-  ErrorCatalogue.codes.map((code) => [`#/components/schemas/${Problems.identifier(code)}`, code])
-)
-
-// -----------------------------------------------------------------------------
-// Headers
-// -----------------------------------------------------------------------------
-
-const headers = {
-  RequestId: {
-    description: "Made by the server for every answer. Errors repeat it as `request_id`.",
-    required: true,
-    schema: { type: "string", pattern: "^req_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
-    example: Examples.problem("internal_error").error.request_id
-  },
-  RateLimit: {
-    description: "What is left of the limit of this API key. On every answer to a request whose key was recognised.",
-    schema: { type: "string" },
-    example: '"default";r=199;t=1'
-  },
-  RateLimitPolicy: {
-    description: "The limit of this API key. On every answer to a request whose key was recognised.",
-    schema: { type: "string" },
-    example: '"default";q=200;w=2'
-  },
-  RetryAfter: {
-    description: "How many seconds to wait before the request is sent again.",
-    schema: { type: "integer", minimum: 0 },
-    example: 1
-  },
-  Allow: {
-    description: "The methods that the path takes.",
-    required: true,
-    schema: { type: "string" },
-    example: "GET, HEAD, POST, OPTIONS"
-  }
-} as const
-
-// Effect writes names in lower case. On the wire it is the same header; a reader looks for the name in the guides.
-const canonical = (name: string): string =>
-  name === "etag" ? "ETag" : name.replaceAll(/(?:^|-)[a-z]/g, (letters) => letters.toUpperCase())
-
-const headersOf = (status: number, developer: boolean) => ({
-  "Request-Id": ref("headers", "RequestId"),
-  ...(developer && status !== 401
-    ? { RateLimit: ref("headers", "RateLimit"), "RateLimit-Policy": ref("headers", "RateLimitPolicy") }
-    : {}),
-  ...(status === 429 || status === 503 ? { "Retry-After": ref("headers", "RetryAfter") } : {}),
-  ...(status === 405 ? { Allow: ref("headers", "Allow") } : {})
-})
-
-// -----------------------------------------------------------------------------
-// Answers
-// -----------------------------------------------------------------------------
-
-const describe = (codes: ReadonlyArray<Problems.Code>): string => {
-  const lines = codes.map((code) => `\`${code}\`: ${ErrorCatalogue.catalogue[code].message}`)
-  return lines.length === 1 ? lines.join("") : lines.map((line) => `- ${line}`).join("\n")
-}
-
-const examplesOf = (codes: ReadonlyArray<Problems.Code>) =>
-  Object.fromEntries(codes.map((code) => [code, ref("examples", code)]))
-
-const codesOf = (response: OpenApi.OpenApiSpecResponse): ReadonlyArray<Problems.Code> => {
-  const schema = response.content?.["application/json"]?.schema
-  const members: ReadonlyArray<unknown> = Array.isArray(schema?.["anyOf"]) ? schema["anyOf"] : [schema]
-  return members.flatMap((member) => byIdentifier.get((member as { $ref?: string } | undefined)?.$ref ?? "") ?? [])
-}
-
-// A description belongs to the header or the parameter, and a constraint that stands alone needs no `allOf`.
-const lift = ({ schema, ...rest }: OpenApi.OpenAPISpecHeader) => {
-  const { allOf, description, ...own } = schema as { allOf?: ReadonlyArray<object>; description?: string }
-  const constraint = allOf?.length === 1 ? allOf[0] : allOf === undefined ? {} : { allOf }
-  return { ...rest, ...(description === undefined ? {} : { description }), schema: { ...own, ...constraint } }
-}
-
-const respond = (
-  response: OpenApi.OpenApiSpecResponse,
-  options: { readonly status: number; readonly developer: boolean; readonly example: unknown }
-) => {
-  const codes = codesOf(response)
-  const json = response.content?.["application/json"]
-  return {
-    description:
-      codes.length > 0
-        ? describe(codes)
-        : response.description === "<No Content>"
-          ? "Done. There is nothing to return."
-          : response.description,
-    headers: {
-      ...Object.fromEntries(
-        Object.entries(response.headers ?? {}).map(([name, header]) => [canonical(name), lift(header)])
-      ),
-      ...headersOf(options.status, options.developer)
-    },
-    ...(response.content === undefined ? {} : { content: response.content }),
-    ...(json === undefined
-      ? {}
-      : {
-          content: {
-            "application/json": {
-              ...json,
-              ...(codes.length > 0 ? { examples: examplesOf(codes) } : { example: options.example })
-            }
-          }
-        })
-  }
-}
-
-// -----------------------------------------------------------------------------
-// Operations
-// -----------------------------------------------------------------------------
-
-const parametrize = ({ in: place, name, ...rest }: OpenApi.OpenAPISpecParameter) => ({
-  name: place === "header" ? canonical(name) : name,
-  in: place,
-  ...lift(rest),
-  ...(place === "query" && name === "limit"
-    ? { description: "How many records to return.", schema: Lists.limitJsonSchema }
-    : {})
-})
-
-const operate = (operation: OpenApi.OpenAPISpecOperation) => {
-  const example = Examples.of(operation.operationId)
-  const developer = operation.security.some((requirement) => "apiKey" in requirement)
-  const body = operation.requestBody
-  const responses = Object.entries(operation.responses as Record<string, OpenApi.OpenApiSpecResponse>)
-  // An answer that says that nothing has changed repeats the validator (RFC 9110 §15.4.5).
-  const validator = responses.flatMap(([, { headers }]) => headers?.["etag"] ?? [])[0]
-  return {
-    ...operation,
-    parameters: operation.parameters.map(parametrize),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            ...body,
-            content: { "application/json": { ...body.content["application/json"], example: example.request } }
-          }
-        }),
-    responses: Object.fromEntries(
-      responses.map(([status, response]) => [
-        status,
-        respond(
-          status === "304" && validator !== undefined ? { ...response, headers: { etag: validator } } : response,
-          { status: Number(status), developer, example: example.response }
-        )
-      ])
-    )
-  }
-}
-
-// -----------------------------------------------------------------------------
-// Webhooks
-// -----------------------------------------------------------------------------
-
-const tag = {
-  name: "Webhooks",
-  description:
-    "What the service sends to the endpoints of an organization. At least once, and in no certain order: tell events apart by their `id`."
-}
-
-const milestones: Readonly<Record<InvoiceEvent.EventType, string>> = {
-  "invoice.received": "An invoice is stored",
-  "invoice.submitted": "The national system has the invoice",
-  "invoice.accepted": "An official number is assigned",
-  "invoice.upo_available": "The official receipt (UPO) can be downloaded",
-  "invoice.rejected": "The national system refused the invoice",
-  "invoice.failed": "There is no verdict after all attempts"
-}
-
-const signatureHeaders = (event: InvoiceEvent.InvoiceEvent) => [
-  {
-    name: "Gov-Event-Id",
-    in: "header",
-    required: true,
-    description: "The `id` of the event, the same on every attempt. Not covered by the signature.",
-    schema: { type: "string", pattern: "^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
-    example: event.id
-  },
-  {
-    name: "Gov-Timestamp",
-    in: "header",
-    required: true,
-    description: "When this attempt was signed, ISO 8601 in UTC. Refuse what is too old.",
-    schema: { type: "string", format: "date-time" },
-    example: event.created_at
-  },
-  {
-    name: "Gov-Signature",
-    in: "header",
-    required: true,
-    description:
-      "`v1=` and the HMAC-SHA256, in lowercase hexadecimal, of the value of `Gov-Timestamp`, a full stop and the raw body, under the signing secret of the endpoint (the whole string, with `whsec_`). Compare in constant time, over the bytes as they came.",
-    schema: { type: "string", pattern: "^v1=[0-9a-f]{64}$" },
-    example: "v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd"
-  }
-]
-
-const answers = {
-  "2XX": { description: "The event is stored durably, or was before. Nothing else ends a delivery well." },
-  "3XX": { description: "Failed for good: redirects are never followed." },
-  "429": { description: "Sent again later, not before `Retry-After` says." },
-  "4XX": { description: "Failed for good." },
-  "5XX": {
-    description: "Sent again later. So is what was not answered in time. A 503 may say when, in `Retry-After`."
-  }
-}
-
-const webhook = (type: InvoiceEvent.EventType) => ({
-  post: {
-    tags: [tag.name],
-    operationId: `webhooks.${type}`,
-    summary: milestones[type],
-    description:
-      "Sent to every enabled endpoint that hears of this type. Verify the signature over the raw body before anything else; the answer's body is not read.",
-    security: [],
-    parameters: signatureHeaders(Examples.events[type]),
-    requestBody: {
-      required: true,
-      content: {
-        "application/json": {
-          schema: {
-            allOf: [
-              ref("schemas", "Event"),
-              { type: "object", properties: { type: { const: type } }, required: ["type"] }
-            ]
-          },
-          example: Examples.events[type]
-        }
-      }
-    },
-    responses: answers
-  }
-})
-
-// -----------------------------------------------------------------------------
-// Document
-// -----------------------------------------------------------------------------
-
-const description = `Submit e-invoices, follow them through the national system or a sandbox, hear of every milestone by signed webhook, download official receipts.
+const description = `Submit e-invoices, follow them through the national system or a sandbox, receive events by signed webhook, and download official receipts.
 
 ## Credentials
-Both kinds are sent as \`Authorization: Bearer …\`. The developer API takes API keys: \`sk_test_…\` for the sandbox, \`sk_live_…\` for the national system. The control plane, under \`/v1/control-plane\`, takes the access token of a login. What belongs to somebody else, or to the other mode, is answered like what does not exist. A 401 carries \`WWW-Authenticate: Bearer\`.
+Send credentials as \`Authorization: Bearer …\`. The developer API accepts API keys: \`sk_test_…\` for the sandbox, \`sk_live_…\` for the national system. The control plane, under \`/v1/control-plane\`, accepts the access token of a login. Resources of another account or of the other mode get the same response as unknown ones. A 401 has \`WWW-Authenticate: Bearer\`.
 
 ## Requests
-Bodies are JSON objects in UTF-8. A member that is not known is an error, so that a typing mistake is seen at once. Lengths count Unicode code points. Wherever there is GET there is HEAD, and OPTIONS answers 204 with \`Allow\`. A path is what it says, letter by letter: another case, a second slash or one at the end is another path. A body is sent uncompressed. No answer is to be kept by caches on the way (\`Cache-Control: no-store\`).
+Bodies are JSON objects in UTF-8, not compressed. Unknown members are an error. Lengths count Unicode code points. Each path with GET also supports HEAD, and OPTIONS returns 204 with \`Allow\`. Paths are compared exactly: another letter case, a double slash or a slash at the end is another path. Responses are not cacheable (\`Cache-Control: no-store\`).
 
 ## Errors
-Every answer with a status of 400 or more has the body \`Error\`: branch on \`code\`, show \`message\` to people, quote \`request_id\`. Besides the errors listed with each operation, any path can answer with one of these:
+Each response with a status of 400 or more has the body \`Error\`. Branch on \`code\`, show \`message\` to people, and quote \`request_id\` in reports. \`/docs/errors/{code}\` has the causes and the remedy of a code. In addition to the errors of each operation, any path can return:
 
 ${describe(anywhere)}
 
 ## Idempotency
-A submission carries an \`Idempotency-Key\` of your own. The same key with the same invoice returns the first answer, with \`Idempotent-Replayed: true\`, and makes nothing new; with another invoice it is an \`idempotency_conflict\`. Keys belong to an organization and a mode. A request that failed validation stores nothing, so its key may be used again.
+A submission requires an \`Idempotency-Key\`. The same key with the same invoice returns the first response with \`Idempotent-Replayed: true\` and creates nothing. The same key with another invoice returns \`idempotency_conflict\`. Keys are scoped to an organization and a mode. A request that fails validation does not use up its key.
 
 ## Lists
-Newest first. While \`has_more\` is true, \`next_cursor\` continues the list, with the same filters.
+Lists are sorted newest first. While \`has_more\` is true, pass \`next_cursor\` as \`cursor\` with the same filters to get the next page.
 
 ## Rate limits
-Each API key has its own. \`RateLimit\` says what is left and \`RateLimit-Policy\` what the limit is, on every answer to a request whose key was recognised. A 429 says in \`Retry-After\` how long to wait.
+Each API key has its own rate limit. \`RateLimit\` has the remaining limit and \`RateLimit-Policy\` the limit, on each response to a request with a valid key. A 429 has \`Retry-After\`.
 `
 
 const groups = [
@@ -315,27 +74,18 @@ const complete = (derived: OpenApi.OpenAPISpec) => ({
       )
     ])
   ),
-  webhooks: Object.fromEntries(InvoiceEvent.EventType.literals.map((type) => [type, webhook(type)])),
+  webhooks,
   components: {
     schemas: derived.components.schemas,
     headers,
     responses: Object.fromEntries(
-      anywhere.map((code) => [
-        Problems.identifier(code).replace(/Error$/, ""),
-        {
-          description: describe([code]),
-          headers: headersOf(ErrorCatalogue.catalogue[code].status, false),
-          content: {
-            "application/json": { schema: ref("schemas", Problems.identifier(code)), examples: examplesOf([code]) }
-          }
-        }
-      ])
+      anywhere.map((code) => [Problems.identifier(code).replace(/Error$/, ""), component(code)])
     ),
-    examples: Object.fromEntries(ErrorCatalogue.codes.map((code) => [code, { value: Examples.problem(code) }])),
+    examples: problemExamples,
     securitySchemes: Object.fromEntries(
       Object.entries(derived.components.securitySchemes).map(([name, scheme]) => [
         name,
-        // Readers compare with the lower case of the registry, though case does not count.
+        // The registry of schemes has lowercase names, although case does not matter.
         scheme.type === "http" ? { ...scheme, scheme: scheme.scheme.toLowerCase() } : scheme
       ])
     )
@@ -347,11 +97,13 @@ const complete = (derived: OpenApi.OpenAPISpec) => ({
  *
  * **Details**
  *
- * - The headers that every answer has, and those of the developer API and of waiting.
- * - Names of headers in their usual case, and descriptions where readers look for them.
- * - A list of codes for answers that stand for several errors, and an example of each.
- * - The errors that any path can answer with, under `components.responses`.
- * - The requests that the service sends itself, under `webhooks`.
+ * It adds:
+ *
+ * - the headers of all responses, of the developer API and of retryable errors
+ * - usual case for header names, and descriptions on headers and parameters
+ * - a list of codes for responses that several errors share, and an example of each error
+ * - the errors that any path can return, under `components.responses`
+ * - the requests that the service sends, under `webhooks`
  *
  * @category transformations
  * @since 0.1.0

@@ -1,8 +1,7 @@
 /**
- * The members that requests are made of, with their bounds.
+ * Schemas of members of requests, with their limits.
  *
- * What a check says is the end of a sentence that begins with the name of the member (see `Validation`). It never
- * repeats the value.
+ * The message of a check continues a sentence that begins with the name of the member. It does not contain the value.
  *
  * @since 0.1.0
  */
@@ -12,7 +11,7 @@ import * as Schema from "effect/Schema"
 const bounds = (min: number, max: number): string => (min === 0 ? `at most ${max}` : `${min} to ${max}`)
 
 /**
- * Text that can be stored, of `min` to `max` Unicode code points. JSON Schema counts the same way.
+ * Returns the schema of text of `min` to `max` Unicode code points. JSON Schema counts code points too.
  *
  * @category schemas
  * @since 0.1.0
@@ -26,7 +25,7 @@ export const text = (
     Schema.makeFilter(
       (value: string) => {
         if (!Text.isStorable(value)) return "must not contain NUL or unpaired surrogates"
-        // A code point is two units at most: what is far too long need not be counted, which takes 10 ms for a million.
+        // A code point has at most two units. Longer text is not counted: counting a million units takes 10 ms.
         const length = value.length > 2 * max ? Infinity : Text.codePoints(value)
         return length >= min && length <= max ? undefined : `must have ${bounds(min, max)} characters`
       },
@@ -35,13 +34,13 @@ export const text = (
   )
 
 /**
- * An email address, as far as it can be judged without sending to it. Letter case does not count.
+ * An email address. Letter case is ignored.
  *
  * @category schemas
  * @since 0.1.0
  */
 export const email = text(3, 254, {
-  description: "An email address. Letter case does not count.",
+  description: "An email address. Letter case is ignored.",
   examples: ["owner@example.com"]
 }).check(Schema.isPattern(/^[^\s@]+@[^\s@]+$/u, { message: "must be an email address" }))
 
@@ -56,7 +55,7 @@ export const password = text(12, 128, { description: "12 to 128 characters.", fo
 const anyEvent = "*"
 
 /**
- * The event types that an endpoint hears of: any of the six, each once, or `["*"]` for all of them.
+ * The event types of a subscription: any of the six, each once, or `["*"]` for all of them.
  *
  * @category schemas
  * @since 0.1.0
@@ -64,12 +63,12 @@ const anyEvent = "*"
 export const eventTypes = Schema.Array(Schema.Literals([anyEvent, ...InvoiceEvent.EventType.literals])).check(
   Schema.makeFilter(
     (types: ReadonlyArray<InvoiceEvent.EventType | typeof anyEvent>) => {
-      if (types.length === 0) return "must name at least one event type"
-      if (types.includes(anyEvent) && types.length > 1) return 'must not have other event types beside "*"'
-      return new Set(types).size === types.length ? undefined : "must not name an event type twice"
+      if (types.length === 0) return "must have at least one event type"
+      if (types.includes(anyEvent) && types.length > 1) return 'must not have event types other than "*"'
+      return new Set(types).size === types.length ? undefined : "must not have an event type twice"
     },
     {
-      description: 'Any of the six event types, or `["*"]` for all, also those added later.',
+      description: 'Any of the six event types, or `["*"]` for all types, including types added later.',
       examples: [["invoice.accepted", "invoice.rejected"], [anyEvent]],
       toJsonSchema: () => [{ minItems: 1, maxItems: InvoiceEvent.EventType.literals.length, uniqueItems: true }, true]
     }
@@ -77,17 +76,20 @@ export const eventTypes = Schema.Array(Schema.Literals([anyEvent, ...InvoiceEven
 )
 
 /**
- * A Polish tax number (NIP): ten digits, the last of which checks the others.
+ * A Polish tax number (NIP): ten digits, the last of which is a check digit.
  *
  * @category schemas
  * @since 0.1.0
  */
 export const nip = Schema.String.check(
-  Schema.makeFilter((value: string) => (isNip(value) ? undefined : "must be a NIP: ten digits with a right checksum"), {
-    description: "A Polish tax number (NIP): ten digits, the last of which checks the others.",
-    examples: ["5265877635"],
-    toJsonSchema: () => [{ pattern: "^[0-9]{10}$" }, true]
-  })
+  Schema.makeFilter(
+    (value: string) => (isNip(value) ? undefined : "must be a NIP: ten digits with a valid check digit"),
+    {
+      description: "A Polish tax number (NIP): ten digits, the last of which is a check digit.",
+      examples: ["5265877635"],
+      toJsonSchema: () => [{ pattern: "^[0-9]{10}$" }, true]
+    }
+  )
 )
 
 const weights = [6, 5, 7, 2, 3, 4, 5, 6, 7]

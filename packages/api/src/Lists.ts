@@ -1,5 +1,5 @@
 /**
- * Lists: newest first, a page at a time, continued by an opaque cursor.
+ * Lists: pages of records, newest first, with an opaque cursor.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 
 /**
- * How many records a page may have, and has when nothing is said.
+ * The maximum and the default number of records of a page.
  *
  * @category constants
  * @since 0.1.0
@@ -16,7 +16,7 @@ export const limits = { max: 100, default: 50 } as const
 
 const outOfRange = { message: `must be an integer from 1 to ${limits.max}` }
 
-// Plain digits only: as a number of JavaScript, ten could also be written 1e1, +10, 010 or 0xa.
+// Decimal digits only: Number() also accepts 1e1, +10, 010 and 0xa.
 const limit = Schema.String.check(Schema.isPattern(/^[1-9][0-9]{0,2}$/u, outOfRange)).pipe(
   Schema.decodeTo(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: limits.max }, outOfRange)),
@@ -25,7 +25,7 @@ const limit = Schema.String.check(Schema.isPattern(/^[1-9][0-9]{0,2}$/u, outOfRa
 )
 
 /**
- * What the document says of `limit`. In a query everything is text, and a schema derived from that would say so.
+ * The JSON Schema of `limit`. The derived one is a string, because query parameters are strings.
  *
  * @category constants
  * @since 0.1.0
@@ -42,13 +42,13 @@ export const pageQuery = {
   limit: Schema.optionalKey(limit),
   cursor: Schema.optionalKey(
     Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
-      description: "The `next_cursor` of the page before. Valid for the same list and the same filters only."
+      description: "The `next_cursor` of the previous page. Valid only for the same list with the same filters."
     })
   )
 }
 
 /**
- * The schema of a page of records.
+ * Returns the schema of a page of records.
  *
  * @category schemas
  * @since 0.1.0
@@ -58,5 +58,7 @@ export const page = <S extends Schema.Top>(identifier: string, item: S) =>
     object: Schema.Literal("list"),
     data: Schema.Array(item),
     has_more: Schema.Boolean.annotate({ description: "Whether older records exist." }),
-    next_cursor: Schema.NullOr(Schema.String).annotate({ description: "Continues the list; null on the last page." })
+    next_cursor: Schema.NullOr(Schema.String).annotate({
+      description: "The cursor of the next page. Null on the last page."
+    })
   }).annotate({ identifier, description: "A page of records, newest first." })

@@ -11,7 +11,7 @@ import { DeveloperAuthorization } from "./DeveloperAuthorization.ts"
 import * as Problems from "./Problems.ts"
 
 /**
- * Who the caller is.
+ * The endpoint `/v1/me`.
  *
  * @category models
  * @since 0.1.0
@@ -19,10 +19,10 @@ import * as Problems from "./Problems.ts"
 export class MeApi extends HttpApiGroup.make("me")
   .add(
     HttpApiEndpoint.get("get", "/v1/me", { success: Me, error: Problems.errors() }).annotateMerge(
-      OpenApi.annotations({ summary: "Show the API key that was sent" })
+      OpenApi.annotations({ summary: "Get the API key of the request" })
     )
   )
   .middleware(DeveloperAuthorization)
   .annotateMerge(
-    OpenApi.annotations({ title: "Me", description: "The API key that was sent, and its organization." })
+    OpenApi.annotations({ title: "Me", description: "The API key of the request and its organization." })
   ) {}

@@ -1,5 +1,5 @@
 /**
- * Organizations: what API keys, endpoints and invoices belong to.
+ * The record of organizations, which own API keys, webhook endpoints and invoices.
  *
  * @since 0.1.0
  */
@@ -7,7 +7,7 @@ import { Ids, Timestamp } from "@govoice/core"
 import * as Schema from "effect/Schema"
 
 /**
- * The record of an organization. Its credential for the national system is never part of it.
+ * The record of an organization. It does not contain the credential for the national system.
  *
  * @category models
  * @since 0.1.0
@@ -19,9 +19,12 @@ export const Organization = Schema.Struct({
   gateway_credential: Schema.Struct({
     present: Schema.Boolean,
     updated_at: Schema.NullOr(Timestamp.Timestamp)
-  }).annotate({ description: "Whether a credential for the national system is stored, and since when." }),
+  }).annotate({ description: "Whether a credential for the national system is stored, and when it was stored." }),
   created_at: Timestamp.Timestamp
-}).annotate({ identifier: "Organization", description: "What API keys, endpoints and invoices belong to." })
+}).annotate({
+  identifier: "Organization",
+  description: "An organization owns API keys, webhook endpoints and invoices."
+})
 
 /**
  * Type of a decoded `Organization`.

@@ -1,5 +1,5 @@
 /**
- * The HTTP contract of organizations and of what the owner sees of their invoices.
+ * The HTTP contract of organizations and their invoices.
  *
  * @since 0.1.0
  */
@@ -31,7 +31,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     HttpApiEndpoint.post("create", "/v1/control-plane/organizations", {
       payload: Name,
       success: Organization.pipe(HttpApiSchema.status(201)),
-      error: Problems.errors()
+      error: Problems.errors("limit_reached")
     }).annotateMerge(OpenApi.annotations({ summary: "Create an organization" })),
     HttpApiEndpoint.patch("update", "/v1/control-plane/organizations/:org_id", {
       params,
@@ -44,7 +44,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     HttpApiEndpoint.put("putGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
       params,
       payload: Schema.Struct({
-        token: Fields.text(1, 1024, { description: "The token that the national system issued.", format: "password" }),
+        token: Fields.text(1, 1024, { description: "The token of the national system.", format: "password" }),
         context_nip: Fields.nip
       }).annotate({
         identifier: "GatewayCredential"
@@ -54,7 +54,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Store the credential for the national system",
-        description: "Write-only: encrypted at rest and never returned."
+        description: "Write-only: the token is encrypted at rest, and no response contains it."
       })
     )
   )
@@ -69,9 +69,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       params,
       query: {
         ...Lists.pageQuery,
-        status: Schema.optionalKey(
-          InvoiceState.Status.annotate({ description: "Only invoices that have this status." })
-        ),
+        status: Schema.optionalKey(InvoiceState.Status.annotate({ description: "Only invoices with this status." })),
         mode: Schema.optionalKey(Mode.Mode.annotate({ description: "Only invoices of this mode." }))
       },
       success: Lists.page("InvoiceList", Invoice.Invoice),
@@ -84,14 +82,17 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       params,
       success: Organization,
       error: Problems.errors("organization_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "Show an organization" })),
+    }).annotateMerge(OpenApi.annotations({ summary: "Get an organization" })),
     HttpApiEndpoint.delete("deleteGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
       params,
       success: HttpApiSchema.NoContent,
       error: Problems.errors("organization_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "Remove the credential for the national system" }))
+    }).annotateMerge(OpenApi.annotations({ summary: "Delete the credential for the national system" }))
   )
   .middleware(AccountAuthorization)
   .annotateMerge(
-    OpenApi.annotations({ title: "Organizations", description: "What API keys, endpoints and invoices belong to." })
+    OpenApi.annotations({
+      title: "Organizations",
+      description: "The owners of API keys, webhook endpoints and invoices."
+    })
   ) {}

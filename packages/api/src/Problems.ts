@@ -1,12 +1,12 @@
 /**
- * The error envelope: one shape for every answer with a status of 400 or more.
+ * The error envelope of each response with a status of 400 or more.
  *
- * A problem is plain data, made from a row of the catalogue and the identifier of the request. It knows nothing of the
- * domain errors it stands for; handlers translate.
+ * A problem is plain data: a row of the catalog and the identifier of the request. Handlers translate domain errors to
+ * problems.
  *
  * @since 0.1.0
  */
-import { ErrorCatalogue, Ids } from "@govoice/core"
+import { ErrorCatalog, Ids } from "@govoice/core"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { CurrentRequestId } from "./RequestId.ts"
@@ -17,7 +17,7 @@ import { CurrentRequestId } from "./RequestId.ts"
  * @category models
  * @since 0.1.0
  */
-export type Code = ErrorCatalogue.ErrorCode
+export type Code = ErrorCatalog.ErrorCode
 
 /**
  * The envelope of one error.
@@ -27,7 +27,7 @@ export type Code = ErrorCatalogue.ErrorCode
  */
 export interface Problem<C extends Code = Code> {
   readonly error: {
-    readonly type: ErrorCatalogue.ErrorType
+    readonly type: ErrorCatalog.ErrorType
     readonly code: C
     readonly message: string
     readonly param: string | null
@@ -37,7 +37,7 @@ export interface Problem<C extends Code = Code> {
 }
 
 /**
- * What an answer may say better than the catalogue: what exactly is wrong, and with which parameter.
+ * A message that is more precise than that of the catalog, and the parameter at fault.
  *
  * @category models
  * @since 0.1.0
@@ -48,13 +48,13 @@ export interface Details {
 }
 
 /**
- * Makes the envelope of an error.
+ * Returns the envelope of an error.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const make = <const C extends Code>(code: C, requestId: Ids.RequestId, details: Details = {}): Problem<C> => {
-  const { message, param, retryable, type } = ErrorCatalogue.catalogue[code]
+  const { message, param, retryable, type } = ErrorCatalog.catalog[code]
   return {
     error: {
       type,
@@ -68,7 +68,7 @@ export const make = <const C extends Code>(code: C, requestId: Ids.RequestId, de
 }
 
 /**
- * Fails with the envelope of an error, for the current request.
+ * Fails with the envelope of an error for the current request.
  *
  * @category constructors
  * @since 0.1.0
@@ -77,15 +77,15 @@ export const fail = <const C extends Code>(code: C, details?: Details): Effect.E
   Effect.flatMap(CurrentRequestId, (requestId) => Effect.fail(make(code, requestId, details)))
 
 /**
- * The HTTP status of an error.
+ * Returns the HTTP status of an error.
  *
  * @category getters
  * @since 0.1.0
  */
-export const status = (problem: Problem): number => ErrorCatalogue.catalogue[problem.error.code].status
+export const status = (problem: Problem): number => ErrorCatalog.catalog[problem.error.code].status
 
 /**
- * The name of an error in the OpenAPI document: `InvoiceNotFoundError` for `invoice_not_found`.
+ * Returns the name of an error in the OpenAPI document: `InvoiceNotFoundError` for `invoice_not_found`.
  *
  * @category getters
  * @since 0.1.0
@@ -93,14 +93,24 @@ export const status = (problem: Problem): number => ErrorCatalogue.catalogue[pro
 export const identifier = (code: Code): string =>
   `${code.replace(/_error$/, "").replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}Error`
 
+/**
+ * Returns the path of the page about a code: `/docs/errors/invoice_not_found`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const docsPath = (code: Code): `/docs/errors/${Code}` => `/docs/errors/${code}`
+
 const members = {
-  message: Schema.String.annotate({ description: "A sentence for people. Its wording may change." }),
-  param: Schema.NullOr(Schema.String).annotate({ description: "The parameter or header at fault, if there is one." }),
+  message: Schema.String.annotate({ description: "A sentence for people. It may change." }),
+  param: Schema.NullOr(Schema.String).annotate({
+    description: "The parameter or header at fault. Null if there is none."
+  }),
   request_id: Ids.schema("req").annotate({ description: "Equals the `Request-Id` response header." })
 }
 
 const makeSchema = <const C extends Code>(code: C) => {
-  const entry = ErrorCatalogue.catalogue[code]
+  const entry = ErrorCatalog.catalog[code]
   return Schema.Struct({
     error: Schema.Struct({
       type: Schema.Literal(entry.type),
@@ -120,7 +130,7 @@ type ProblemSchema<C extends Code> = Schema.Codec<Problem<C>, Problem<C>>
 const cache = new Map<Code, unknown>()
 
 /**
- * The schema of one error, with its HTTP status.
+ * Returns the schema of one error, with its HTTP status.
  *
  * @category schemas
  * @since 0.1.0
@@ -133,7 +143,7 @@ export const schema = <const C extends Code>(code: C): ProblemSchema<C> => {
 type Schemas<Codes extends ReadonlyArray<Code>> = { readonly [I in keyof Codes]: ProblemSchema<Codes[I]> }
 
 /**
- * The schemas of several errors.
+ * Returns the schemas of several errors.
  *
  * @category schemas
  * @since 0.1.0
@@ -142,7 +152,7 @@ export const schemas = <const Codes extends ReadonlyArray<Code>>(...codes: Codes
   codes.map((code) => schema(code)) as unknown as Schemas<Codes>
 
 /**
- * The schemas of the errors that an endpoint can answer with: its own, and those that any endpoint can.
+ * Returns the schemas of the errors of an endpoint: its own, and those of all endpoints.
  *
  * @category schemas
  * @since 0.1.0
@@ -151,27 +161,27 @@ export const errors = <const Codes extends ReadonlyArray<Code>>(...codes: Codes)
   schemas(...codes, "api_disabled", "internal_error", "service_unavailable")
 
 /**
- * Any error of the catalogue, for the reader of the OpenAPI document and for generated clients.
+ * The schema of any error, for the OpenAPI document and generated clients.
  *
  * @category schemas
  * @since 0.1.0
  */
 export const AnyProblem = Schema.Struct({
   error: Schema.Struct({
-    type: ErrorCatalogue.ErrorType,
-    code: Schema.Literals(ErrorCatalogue.codes).annotate({
-      description: "A stable code. New codes may be added, so a program needs a branch for those it does not know."
+    type: ErrorCatalog.ErrorType,
+    code: Schema.Literals(ErrorCatalog.codes).annotate({
+      description: "A stable code. New codes may be added, so handle unknown codes."
     }),
     ...members,
     retryable: Schema.Boolean.annotate({
       description:
-        "Whether the same request may be sent again later. It does not say that a new body or a new idempotency key is safe."
+        "Whether the same request may succeed later. Does not apply to a request with another body or idempotency key."
     })
   })
-}).annotate({ identifier: "Error", description: "The envelope of every answer with a status of 400 or more." })
+}).annotate({ identifier: "Error", description: "The body of each response with a status of 400 or more." })
 
 /**
- * Tells whether a value is the envelope of an error of the catalogue, such as one in the error channel of a client.
+ * Returns whether a value is the envelope of an error of the catalog.
  *
  * @category guards
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * The identifier of the request being handled, as it stands in the `Request-Id` header and in every error.
+ * The identifier of the current request, which is in the `Request-Id` header and in errors.
  *
  * @since 0.1.0
  */
@@ -7,8 +7,7 @@ import type { Ids } from "@govoice/core"
 import * as Context from "effect/Context"
 
 /**
- * The identifier of the current request. The server sets it before anything else happens; outside a request it is the
- * identifier of nothing.
+ * The identifier of the current request. The server sets it first. Outside of a request it has the default value.
  *
  * @category references
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * Webhook endpoints: where events are sent.
+ * The records of webhook endpoints.
  *
  * @since 0.1.0
  */
@@ -19,7 +19,7 @@ const fields = {
 }
 
 const secret = Schema.String.annotate({
-  description: "The signing secret, `whsec_…`. The whole string is the HMAC key. Shown this once."
+  description: "The signing secret, `whsec_…`. The whole string is the HMAC key. Only this response contains it."
 })
 
 /**
@@ -30,7 +30,7 @@ const secret = Schema.String.annotate({
  */
 export const WebhookEndpoint = Schema.Struct(fields).annotate({
   identifier: "WebhookEndpoint",
-  description: "An address that events are sent to."
+  description: "A URL that receives events."
 })
 
 /**
@@ -42,14 +42,14 @@ export const WebhookEndpoint = Schema.Struct(fields).annotate({
 export type WebhookEndpoint = typeof WebhookEndpoint.Type
 
 /**
- * The record of an endpoint that was just made, with its signing secret.
+ * The record of a new endpoint with its signing secret.
  *
  * @category models
  * @since 0.1.0
  */
 export const NewWebhookEndpoint = Schema.Struct({ ...fields, secret }).annotate({
   identifier: "NewWebhookEndpoint",
-  description: "An address that events are sent to, with its signing secret."
+  description: "A new webhook endpoint with its signing secret."
 })
 
 /**
@@ -61,7 +61,7 @@ export const NewWebhookEndpoint = Schema.Struct({ ...fields, secret }).annotate(
 export type NewWebhookEndpoint = typeof NewWebhookEndpoint.Type
 
 /**
- * The record of an endpoint whose secret was just rotated, with the new secret.
+ * The record of an endpoint after a rotation, with the new secret.
  *
  * @category models
  * @since 0.1.0
@@ -70,11 +70,11 @@ export const RotatedWebhookEndpoint = Schema.Struct({
   ...fields,
   secret,
   secret_activates_at: Timestamp.Timestamp.annotate({
-    description: "From when on the new secret signs. Until then the old one does."
+    description: "The time from which the new secret signs. Until then, the old one signs."
   })
 }).annotate({
   identifier: "RotatedWebhookEndpoint",
-  description: "An address that events are sent to, with its next signing secret."
+  description: "A webhook endpoint with its new signing secret."
 })
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The HTTP contract of webhook endpoints and of their delivery records.
+ * The HTTP contract of webhook endpoints and their deliveries.
  *
  * @since 0.1.0
  */
@@ -22,17 +22,15 @@ const params = {
   endpoint_id: Schema.String.annotate({ description: "The identifier of a webhook endpoint, `we_…`." })
 }
 
-// An empty URL is one that cannot be read, which has a code of its own.
+// The code for an empty URL is `unsafe_webhook_url`, so its length is not checked here.
 const url = Fields.text(0, 2048, {
   description:
-    "Where events are sent. Must be https and lead to a public address, unless the deployment says otherwise.",
+    "The URL that receives events. Must be https with a public address, unless the deployment allows others.",
   examples: ["https://example.com/webhooks"]
 })
-const description = Schema.optionalKey(
-  Schema.NullOr(Fields.text(0, 500)).annotate({ description: "A note of your own." })
-)
+const description = Schema.optionalKey(Schema.NullOr(Fields.text(0, 500)).annotate({ description: "A note." }))
 const enabled = Schema.optionalKey(
-  Schema.Boolean.annotate({ description: "Whether events are sent. Defaults to true when the endpoint is made." })
+  Schema.Boolean.annotate({ description: "Whether the endpoint receives events. Defaults to true for a new endpoint." })
 )
 
 /**
@@ -53,7 +51,7 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Create a webhook endpoint",
-        description: "The signing secret is shown this once."
+        description: "Only this response contains the signing secret."
       })
     ),
     HttpApiEndpoint.patch("update", "/v1/control-plane/webhook-endpoints/:endpoint_id", {
@@ -69,7 +67,7 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Change a webhook endpoint",
-        description: "Members that are left out stay as they are."
+        description: "Members that are left out are unchanged."
       })
     ),
     HttpApiEndpoint.post("rotateSecret", "/v1/control-plane/webhook-endpoints/:endpoint_id/rotate-secret", {
@@ -77,7 +75,7 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
       payload: Schema.Struct({
         activates_in_seconds: Schema.optionalKey(
           Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 })).annotate({
-            description: "From when on the new secret signs, in seconds from now. Defaults to 0."
+            description: "The delay until the new secret signs, in seconds. Defaults to 0."
           })
         )
       }).annotate({ identifier: "SecretRotation" }),
@@ -86,7 +84,7 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Rotate the signing secret",
-        description: "Shows the new secret this once. A second rotation replaces one that is still pending."
+        description: "Only this response contains the new secret. A second rotation replaces a pending one."
       })
     )
   )
@@ -102,9 +100,7 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
       params,
       query: {
         ...Lists.pageQuery,
-        status: Schema.optionalKey(
-          DeliveryState.Status.annotate({ description: "Only deliveries that have this status." })
-        ),
+        status: Schema.optionalKey(DeliveryState.Status.annotate({ description: "Only deliveries with this status." })),
         event_id: Schema.optionalKey(
           Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
             description: "Only deliveries of this event, `evt_…`."
@@ -115,8 +111,8 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
       error: Problems.errors("webhook_endpoint_not_found")
     }).annotateMerge(
       OpenApi.annotations({
-        summary: "List what became of deliveries",
-        description: "Read-only. The same event may appear in more than one record: reconcile by `event_id`."
+        summary: "List deliveries",
+        description: "Read-only. The same event may occur in more than one record: reconcile by `event_id`."
       })
     )
   )
@@ -126,7 +122,7 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
       params,
       success: WebhookEndpoint,
       error: Problems.errors("webhook_endpoint_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "Show a webhook endpoint" })),
+    }).annotateMerge(OpenApi.annotations({ summary: "Get a webhook endpoint" })),
     HttpApiEndpoint.delete("delete", "/v1/control-plane/webhook-endpoints/:endpoint_id", {
       params,
       success: HttpApiSchema.NoContent,
@@ -134,9 +130,9 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Delete a webhook endpoint",
-        description: "Deliveries that were not sent yet end as `endpoint_disabled`."
+        description: "Pending deliveries become `endpoint_disabled`."
       })
     )
   )
   .middleware(AccountAuthorization)
-  .annotateMerge(OpenApi.annotations({ title: "Webhook endpoints", description: "Where events are sent." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Webhook endpoints", description: "The URLs that receive events." })) {}

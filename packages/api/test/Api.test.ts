@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { FetchHttpClient } from "effect/http"
 import { OpenApi } from "effect/http-api"
 import * as Contract from "./support/contract.ts"
-import { operations as examples } from "../src/internal/examples.ts"
+import { operations as examples } from "../src/internal/document/examples.ts"
 import { submit } from "./readme/client.ts"
 import { errorOf, keys, makeServer, sendTo } from "./support/server.ts"
 
@@ -42,7 +42,7 @@ const escape = (path: string) =>
   path.replaceAll("~", "~0").replaceAll("/", "~1").replaceAll("{", "%7B").replaceAll("}", "%7D")
 
 describe("Api", () => {
-  it.each(operations)("$name answers its own example as the document says", async (operation) => {
+  it.each(operations)("$name returns its example as documented", async (operation) => {
     const answer = await request(operation)
     assert.strictEqual(answer.status, operation.status, answer.text)
     const media = operation.operation.responses[operation.status]!.content
@@ -61,7 +61,7 @@ describe("Api", () => {
     }
   })
 
-  it("says that a receipt has not changed, and sends it otherwise", async () => {
+  it("returns 304 for a matching ETag, and the receipt otherwise", async () => {
     const receipt = await send("GET", "/v1/invoices/inv_1/upo")
     assert.strictEqual(receipt.headers.get("content-type"), "application/xml")
     assert.strictEqual(receipt.headers.get("etag"), '"1"')
@@ -71,19 +71,19 @@ describe("Api", () => {
     assert.strictEqual(again.text, "")
   })
 
-  it("serves the same document that clients are generated from", async () => {
+  it("serves the document that clients are generated from", async () => {
     const { json } = await send("GET", "/openapi.json")
     assert.deepStrictEqual(json, JSON.parse(JSON.stringify(doc)))
     assert.property(json, "webhooks")
   })
 
-  describe("the client of the README", () => {
+  describe("The client of the README", () => {
     const Fetch = FetchHttpClient.layer.pipe(
       Layer.provide(Layer.succeed(FetchHttpClient.Fetch)((input, init) => server.fetch(new Request(input, init))))
     )
     const order = { baseUrl: "http://localhost", invoiceXml: "<Faktura/>", order: "2026/11/0042" }
 
-    it.effect("submits an invoice and reads it", () =>
+    it.effect("submits an invoice and gets it", () =>
       Effect.gen(function* () {
         const said = yield* Effect.provide(submit({ ...order, apiKey: keys.test }), Fetch)
         assert.strictEqual(said, `${examples["invoices.get"].response.id} is accepted`)
@@ -92,7 +92,7 @@ describe("Api", () => {
       })
     )
 
-    it.effect("sends nothing that the declarations forbid", () =>
+    it.effect("does not send a request that the declarations forbid", () =>
       Effect.gen(function* () {
         const before = server.calls.length
         const submission = submit({ ...order, order: "\u0000", apiKey: keys.test })
@@ -102,7 +102,7 @@ describe("Api", () => {
       })
     )
 
-    it.effect("does not decode an error that it does not know", () =>
+    it.effect("fails to decode an unknown error", () =>
       Effect.gen(function* () {
         const body = JSON.stringify({ error: { ...Problems.make("not_found", "req_1").error, code: "made_up_later" } })
         const Later = FetchHttpClient.layer.pipe(
@@ -117,10 +117,10 @@ describe("Api", () => {
       })
     )
 
-    it.effect("knows a refusal", () =>
+    it.effect("decodes an error response", () =>
       Effect.gen(function* () {
         const said = yield* Effect.provide(submit({ ...order, apiKey: "sk_test_of_nobody" }), Fetch)
-        assert.match(said, /^missing_api_key: No valid API key was given\./)
+        assert.match(said, /^missing_api_key: No valid API key\./)
       })
     )
   })

@@ -5,7 +5,7 @@ import { Validator } from "@seriousme/openapi-schema-validator"
 import { Ajv2020, type AnySchema } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { OpenApi } from "effect/http-api"
-import { operations as examples } from "../src/internal/examples.ts"
+import { operations as examples } from "../src/internal/document/examples.ts"
 import * as Contract from "./support/contract.ts"
 
 interface Schema {
@@ -65,7 +65,17 @@ interface Doc {
     readonly schemas: Readonly<Record<string, Schema>>
     readonly headers: Readonly<Record<string, { readonly schema: Schema; readonly example: unknown }>>
     readonly responses: Readonly<Record<string, Response>>
-    readonly examples: Readonly<Record<string, { readonly value: Problems.Problem }>>
+    readonly examples: Readonly<
+      Record<
+        string,
+        {
+          readonly summary: string
+          readonly description: string
+          readonly value: Problems.Problem
+          readonly "x-docs-url": string
+        }
+      >
+    >
     readonly securitySchemes: Readonly<Record<string, { readonly scheme: string }>>
   }
 }
@@ -104,7 +114,7 @@ const failures = [
   ...Object.entries(doc.components.responses).map(([name, response]) => ({ name, status: undefined, response }))
 ]
 
-// Formats and unknown keywords of OpenAPI are not errors; whatever a schema demands is.
+// Ignores formats and keywords of OpenAPI that Ajv does not know.
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addFormat("binary", true)
@@ -126,7 +136,7 @@ describe("Document", () => {
     assert.strictEqual(doc.openapi, "3.1.0")
   })
 
-  it("points at nothing that is not there", () => {
+  it("has no dangling references", () => {
     const refs = Array.from(JSON.stringify(doc).matchAll(/"\$ref":"(#[^"]+)"/g), (match) => match[1]!)
     assert.isAbove(refs.length, 100)
     assert.deepStrictEqual(
@@ -136,31 +146,34 @@ describe("Document", () => {
   })
 
   describe("paths", () => {
-    it("has every operation of the contract and no other", () => {
+    it("has exactly the operations of the contract", () => {
       assert.sameMembers(
         operations.map(({ name }) => name),
         Object.keys(Contract.operations)
       )
     })
 
-    it.each(operations)("$name has its success, its credentials and its errors", ({ name, operation }) => {
-      const { auth, codes, status } = Contract.operations[name]!
-      const statuses = Object.keys(operation.responses).map(Number)
-      assert.deepStrictEqual(
-        statuses.filter((code) => code < 400),
-        name.endsWith("/upo") ? [200, 304] : [status]
-      )
-      assert.deepStrictEqual(
-        operation.security,
-        auth === "none" ? [] : [auth === "key" ? { apiKey: [] } : { accessToken: [] }]
-      )
-      assert.sameMembers(
-        failures.filter((failure) => failure.name === name).flatMap(({ response }) => [...codesOf(response)]),
-        [...words(`${Contract.everyEndpoint[auth]} ${codes}`)]
-      )
-    })
+    it.each(operations)(
+      "$name has the success status, credentials and errors of the contract",
+      ({ name, operation }) => {
+        const { auth, codes, status } = Contract.operations[name]!
+        const statuses = Object.keys(operation.responses).map(Number)
+        assert.deepStrictEqual(
+          statuses.filter((code) => code < 400),
+          name.endsWith("/upo") ? [200, 304] : [status]
+        )
+        assert.deepStrictEqual(
+          operation.security,
+          auth === "none" ? [] : [auth === "key" ? { apiKey: [] } : { accessToken: [] }]
+        )
+        assert.sameMembers(
+          failures.filter((failure) => failure.name === name).flatMap(({ response }) => [...codesOf(response)]),
+          [...words(`${Contract.everyEndpoint[auth]} ${codes}`)]
+        )
+      }
+    )
 
-    it.each(operations)("$name takes the parameters of the contract", ({ name, operation }) => {
+    it.each(operations)("$name has the parameters of the contract", ({ name, operation }) => {
       assert.deepStrictEqual(
         operation.parameters
           .filter((parameter) => parameter.in !== "path")
@@ -174,7 +187,7 @@ describe("Document", () => {
       for (const parameter of operation.parameters) assert.isString(parameter.description, parameter.name)
     })
 
-    it.each(operations)("$name takes the body of the contract", ({ name, operation }) => {
+    it.each(operations)("$name has the body of the contract", ({ name, operation }) => {
       const expected = words(Contract.bodies[name] ?? "")
       const body = operation.requestBody
       assert.strictEqual(body !== undefined, expected.length > 0)
@@ -189,12 +202,12 @@ describe("Document", () => {
       assert.isFalse(schema.additionalProperties)
     })
 
-    it.each(Object.entries(Contract.bounds))("says the bounds of %s", (name, bounds) => {
+    it.each(Object.entries(Contract.bounds))("has the limits of %s", (name, bounds) => {
       const properties = doc.components.schemas[name]!.properties!
       for (const [member, bound] of Object.entries(bounds)) assert.deepInclude(properties[member]!, bound, member)
     })
 
-    it("says limit as a number, scenarios as an enumeration", () => {
+    it("documents limit as a number and scenarios as an enumeration", () => {
       for (const { name, operation } of operations) {
         const limit = operation.parameters.find((parameter) => parameter.name === "limit")
         if (limit !== undefined) {
@@ -210,7 +223,7 @@ describe("Document", () => {
       assert.deepStrictEqual(scenario?.schema.enum, SandboxScenario.Scenario.literals)
     })
 
-    it("names each operation once and files it under a tag that is explained", () => {
+    it("has unique operation ids and described tags", () => {
       const ids = [
         ...operations.map(({ operation }) => operation.operationId),
         ...Object.values(doc.webhooks).map(({ post }) => post.operationId)
@@ -226,7 +239,7 @@ describe("Document", () => {
       for (const { operation } of operations) assert.isString(operation.summary)
     })
 
-    it("is served from wherever it is", () => {
+    it("has the server URL /", () => {
       assert.deepStrictEqual(
         doc.servers.map(({ url }) => url),
         ["/"]
@@ -236,7 +249,7 @@ describe("Document", () => {
   })
 
   describe("errors", () => {
-    it("has every code of the catalogue, with its status, type and retryability", () => {
+    it("has every code of the catalog with its type and retryability", () => {
       const seen = new Map<unknown, unknown>()
       for (const { response } of failures) {
         for (const schema of alternatives(json(response)!.schema)) {
@@ -247,22 +260,24 @@ describe("Document", () => {
       assert.deepStrictEqual(
         Object.fromEntries(seen),
         Object.fromEntries(
-          Object.entries(Contract.catalogue).map(([code, [type, , retryable]]) => [code, [type, retryable]])
+          Object.entries(Contract.catalog)
+            .filter(([code]) => !Contract.undocumented.includes(code))
+            .map(([code, [type, , retryable]]) => [code, [type, retryable]])
         )
       )
     })
 
-    it("puts each code under the status of the catalogue", () => {
+    it("has each code under its status", () => {
       for (const { name, response, status } of failures) {
         for (const code of codesOf(response)) {
-          const expected = Contract.catalogue[String(code)]![1]
+          const expected = Contract.catalog[String(code)]![1]
           if (status !== undefined) assert.strictEqual(status, expected, `${name} ${String(code)}`)
           assert.strictEqual(Problems.status(doc.components.examples[String(code)]!.value), expected)
         }
       }
     })
 
-    it("has the envelope of six members and nothing else under every status of 400 or more", () => {
+    it("has the envelope with exactly six members under each status of 400 or more", () => {
       assert.isAbove(failures.length, 100)
       for (const { name, response } of failures) {
         assert.deepStrictEqual(Object.keys(response.content ?? {}), ["application/json"], name)
@@ -279,7 +294,7 @@ describe("Document", () => {
       }
     })
 
-    it("lists the codes that share a status one below the other", () => {
+    it("lists the codes of a status on separate lines", () => {
       for (const { name, response } of failures) {
         const codes = codesOf(response)
         const lines = response.description.split("\n")
@@ -293,16 +308,16 @@ describe("Document", () => {
       }
     })
 
-    it("has those that any path can answer with as components and in the description", () => {
+    it("has the errors of any path as components and in the description", () => {
       assert.deepStrictEqual(Object.values(doc.components.responses).flatMap(codesOf), [...words(Contract.anyPath)])
       assert.deepStrictEqual<ReadonlyArray<string>>(Document.anywhere, words(Contract.anyPath))
       for (const code of words(Contract.anyPath)) assert.include(doc.info.description, `\`${code}\``)
     })
 
-    it("has the general envelope, with every code", () => {
+    it("has the general envelope with every code", () => {
       assert.sameMembers(
         [...(envelope(doc.components.schemas["Error"]!)["code"]?.enum ?? [])],
-        Object.keys(Contract.catalogue)
+        Object.keys(Contract.catalog)
       )
     })
   })
@@ -317,7 +332,7 @@ describe("Document", () => {
       }))
     )
 
-    it.each(answers)("$name has those of its kind", ({ developer, headers, status }) => {
+    it.each(answers)("$name has the headers of its kind", ({ developer, headers, status }) => {
       assert.include(headers, "Request-Id")
       const limited = developer && status !== 401
       assert.strictEqual(headers.includes("RateLimit"), limited)
@@ -326,19 +341,19 @@ describe("Document", () => {
       assert.isFalse(headers.includes("Allow"))
     })
 
-    it("names the methods that a path takes when it does not take this one", () => {
+    it("has Allow on MethodNotAllowed", () => {
       assert.hasAllKeys(doc.components.responses["MethodNotAllowed"]!.headers, ["Request-Id", "Allow"])
       for (const response of Object.values(doc.components.responses)) assert.property(response.headers, "Request-Id")
     })
 
-    it("has those of single operations, in their usual case", () => {
+    it("has the headers of single operations in their usual case", () => {
       const own = (path: string, method: string, status: string) =>
         Object.entries(doc.paths[path]![method]!.responses[status]!.headers)
           .filter(([, header]) => header.$ref === undefined)
           .map(([name, header]) => `${name}: ${header.description}`)
       assert.deepStrictEqual(own("/v1/invoices", "post", "201"), [
         "Location: The path of the invoice.",
-        "Idempotent-Replayed: Present when this answer was given before."
+        "Idempotent-Replayed: Present if the response was replayed."
       ])
       assert.deepStrictEqual(own("/v1/invoices/{id}/upo", "get", "200"), [
         "ETag: A strong validator for `If-None-Match`.",
@@ -380,7 +395,7 @@ describe("Document", () => {
   })
 
   describe("webhooks", () => {
-    it("has one for each event type", () => {
+    it("has a webhook for each event type", () => {
       assert.deepStrictEqual(Object.keys(doc.webhooks), [
         "invoice.received",
         "invoice.submitted",
@@ -391,7 +406,7 @@ describe("Document", () => {
       ])
     })
 
-    it.each(InvoiceEvent.EventType.literals)("%s is signed, and says what to answer", (type) => {
+    it.each(InvoiceEvent.EventType.literals)("%s has signature headers and documents the responses", (type) => {
       const { post } = doc.webhooks[type]!
       assert.deepStrictEqual(
         post.parameters.map(({ name, required }) => ({ name, required })),
@@ -412,7 +427,15 @@ describe("Document", () => {
   })
 
   describe("examples", () => {
-    it("has one for every body, and none for an operation that is not there", () => {
+    it("of errors have the path of the page about their code", () => {
+      for (const [code, example] of Object.entries(doc.components.examples)) {
+        assert.strictEqual(example["x-docs-url"], `/docs/errors/${code}`)
+        assert.include(example.description, `(/docs/errors/${code})`)
+        assert.isNotEmpty(example.summary)
+      }
+    })
+
+    it("has an example for every body, and none for an unknown operation", () => {
       const ids = operations.map(({ operation }) => operation.operationId)
       assert.deepStrictEqual(
         Object.keys(examples).filter((id) => !ids.includes(id)),
@@ -443,14 +466,14 @@ describe("Document", () => {
       }
     })
 
-    it("refuses an example that is wrong, so that the check means something", () => {
+    it("rejects an invalid example", () => {
       const media = json(doc.paths["/v1/invoices/{id}"]!["get"]!.responses["200"]!)!
       assert.deepStrictEqual(faults(media.schema, media.example), [])
       assert.notDeepEqual(faults(media.schema, { ...(media.example as object), status: "lost" }), [])
       assert.notDeepEqual(faults(media.schema, { ...(media.example as object), more: 1 }), [])
     })
 
-    it("shows no whole credential", () => {
+    it("contains no complete credential", () => {
       assert.notMatch(JSON.stringify(doc), /sk_(?:test|live)_[0-9A-Za-z]{8}|whsec_[\w-]{8}|eyJ[\w-]{12}/)
     })
   })

@@ -9,17 +9,17 @@ const Query = Schema.toCodecStringTree(Schema.Struct(Lists.pageQuery))
 const decode = (query: unknown) => Option.getOrUndefined(Schema.decodeUnknownOption(Query)(query))
 
 describe("Lists", () => {
-  it("has 50 records on a page and 100 at most", () => {
+  it("has 50 records per page by default and 100 at most", () => {
     assert.deepStrictEqual(Lists.limits, { max: 100, default: 50 })
     assert.deepStrictEqual(Lists.limitJsonSchema, { type: "integer", minimum: 1, maximum: 100, default: 50 })
   })
 
-  it("leaves out what was left out", () => {
+  it("has no members for missing parameters", () => {
     assert.deepStrictEqual(decode({}), {})
     assert.deepStrictEqual(decode({ cursor: "abc" }), { cursor: "abc" })
   })
 
-  it("takes the numbers from 1 to 100", () => {
+  it("accepts numbers from 1 to 100", () => {
     for (let limit = 1; limit <= 100; limit++) assert.deepStrictEqual(decode({ limit: String(limit) }), { limit })
   })
 
@@ -41,11 +41,11 @@ describe("Lists", () => {
     "NaN",
     "Infinity",
     "٥"
-  ])("refuses the limit %j", (limit) => assert.isUndefined(decode({ limit })))
+  ])("rejects the limit %j", (limit) => assert.isUndefined(decode({ limit })))
 
-  it("refuses an empty cursor", () => assert.isUndefined(decode({ cursor: "" })))
+  it("rejects an empty cursor", () => assert.isUndefined(decode({ cursor: "" })))
 
-  it("takes no other way of writing a number", () => {
+  it("rejects other notations of numbers", () => {
     const digits = fc.string({ unit: fc.constantFrom(...Array.from("0123456789+-.eEx _")), maxLength: 6 })
     fc.assert(
       fc.property(digits, (limit) => {
@@ -56,7 +56,7 @@ describe("Lists", () => {
     )
   })
 
-  it("writes a limit as it reads it, for clients", () => {
+  it("encodes a limit for clients", () => {
     assert.deepStrictEqual(Schema.encodeUnknownSync(Query)({ limit: 10 }), { limit: "10" })
   })
 })

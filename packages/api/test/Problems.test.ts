@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { CurrentRequestId, Problems } from "@govoice/api"
-import { ErrorCatalogue } from "@govoice/core"
+import { ErrorCatalog } from "@govoice/core"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Contract from "./support/contract.ts"
@@ -20,9 +20,9 @@ const params: Readonly<Record<string, string>> = {
 }
 
 describe("Problems", () => {
-  it.each(ErrorCatalogue.codes)("makes %s as the catalogue says", (code) => {
+  it.each(ErrorCatalog.codes)("makes %s from the catalog", (code) => {
     const problem = Problems.make(code, requestId)
-    const [type, status, retryable] = Contract.catalogue[code]!
+    const [type, status, retryable] = Contract.catalog[code]!
     assert.deepStrictEqual<unknown>(problem, {
       error: {
         type,
@@ -39,16 +39,16 @@ describe("Problems", () => {
     assert.deepStrictEqual<unknown>(Schema.encodeUnknownSync(Problems.AnyProblem)(problem), problem)
   })
 
-  it("has a name of its own for every error", () => {
-    const names = ErrorCatalogue.codes.map(Problems.identifier)
+  it("has a unique name for every error", () => {
+    const names = ErrorCatalog.codes.map(Problems.identifier)
     assert.strictEqual(new Set(names).size, names.length)
     assert.strictEqual(Problems.identifier("invoice_not_found"), "InvoiceNotFoundError")
     assert.strictEqual(Problems.identifier("internal_error"), "InternalError")
     assert.notInclude(names, "Error")
   })
 
-  it("names the parameter at fault only where the catalogue leaves it open", () => {
-    const details = { param: "colour", message: "A better sentence." }
+  it("has the given parameter only if the catalog leaves it open", () => {
+    const details = { param: "color", message: "A better sentence." }
     assert.deepInclude(Problems.make("unknown_parameter", requestId, details).error, details)
     assert.deepInclude(Problems.make("email_taken", requestId, details).error, { ...details, param: "email" })
     assert.isNull(Problems.make("not_found", requestId, details).error.param)
@@ -63,7 +63,7 @@ describe("Problems", () => {
     })
   )
 
-  it("does not mistake one error for another", () => {
+  it("distinguishes errors", () => {
     const is = Schema.is(Problems.schema("not_found"))
     const problem = Problems.make("not_found", requestId)
     assert.isTrue(is(problem))

@@ -11,18 +11,18 @@ const readme = read("../README.md")
 const blocks = Array.from(readme.matchAll(/```ts\n([^]*?)```/g), (match) => match[1]!)
 
 describe("README", () => {
-  it("shows the client that is compiled and run here", () => {
+  it("contains the client that is compiled and run in tests", () => {
     assert.strictEqual(blocks[0], read("./readme/client.ts"))
   })
 
-  it("derives the document as it is derived here", () => {
+  it("derives the document", () => {
     assert.strictEqual(blocks.length, 2)
     assert.include(blocks[1], "OpenApi.fromApi(Api)")
     assert.strictEqual(OpenApi.fromApi(Api).info.title, "Govoice API")
   })
 
-  it("names every export, and none that is not there", () => {
-    const table = readme.slice(readme.indexOf("## What is where"), readme.indexOf("A server brings"))
+  it("names exactly the exports", () => {
+    const table = readme.slice(readme.indexOf("## Modules"), readme.indexOf("This package declares"))
     const named = table
       .split("\n")
       .flatMap((row) => Array.from(row.split("|")[1]?.matchAll(/`(\w+)`/g) ?? [], (match) => match[1]!))

@@ -1,18 +1,21 @@
 /**
- * The control plane: accounts.
+ * The control plane operations of accounts.
  *
  * @module
+ * @since 0.1.0
  */
-import type { CallOptions } from "./connection.ts"
-import { account } from "./internal/kinds.ts"
 import { withBody, withoutBody } from "./internal/operation.ts"
+import { account } from "./internal/schemas.ts"
+import type { CallOptions } from "./options.ts"
 import type { Account, NewAccount } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
 /**
- * Makes an account. It does not log in.
+ * Creates an account. Does not log in.
  *
- * @throws {AnyGovoiceError} an `ApiError` such as `email_taken` or `signup_disabled`.
+ * @throws {AnyGovoiceError} such as an `ApiError` with code `email_taken` or `signup_disabled`.
+ * @category control plane
+ * @since 0.1.0
  */
 export const createAccount: (
   session: ControlPlaneConnection,
@@ -20,6 +23,11 @@ export const createAccount: (
   options?: CallOptions
 ) => Promise<Account> = /* @__PURE__ */ withBody("POST", "accounts", account)
 
-/** Shows the account that is logged in. */
+/**
+ * Returns the account of the login.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const getAccount: (session: ControlPlaneConnection, options?: CallOptions) => Promise<Account> =
   /* @__PURE__ */ withoutBody("account", account)

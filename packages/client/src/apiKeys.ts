@@ -1,16 +1,23 @@
 /**
- * The control plane: API keys.
+ * The control plane operations of API keys.
  *
  * @module
+ * @since 0.1.0
  */
-import type { CallOptions } from "./connection.ts"
-import { apiKey, newApiKey } from "./internal/kinds.ts"
 import { withBody, withoutBody } from "./internal/operation.ts"
+import { apiKey, newApiKey } from "./internal/schemas.ts"
 import { type List, list, type ListOptions } from "./list.ts"
+import type { CallOptions } from "./options.ts"
 import type { ApiKey, ApiKeyRequest, NewApiKey } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
-/** Makes an API key. Its `secret` is shown this once. */
+/**
+ * Creates an API key. Only this response contains its `secret`.
+ *
+ * @throws {AnyGovoiceError} such as an `ApiError` with code `limit_reached`.
+ * @category control plane
+ * @since 0.1.0
+ */
 export const createApiKey: (
   session: ControlPlaneConnection,
   organizationId: string,
@@ -18,13 +25,23 @@ export const createApiKey: (
   options?: CallOptions
 ) => Promise<NewApiKey> = /* @__PURE__ */ withBody("POST", "organizations/*/api-keys", newApiKey)
 
-/** The API keys of an organization that are not revoked, newest first. */
+/**
+ * Lists the API keys of an organization that are not revoked, newest first.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const listApiKeys: (
   session: ControlPlaneConnection,
   organizationId: string,
   options?: ListOptions
 ) => List<ApiKey> = /* @__PURE__ */ list("organizations/*/api-keys", apiKey)
 
-/** Revokes an API key, at once. */
+/**
+ * Revokes an API key. Requests with it fail immediately.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const revokeApiKey: (session: ControlPlaneConnection, id: string, options?: CallOptions) => Promise<void> =
   /* @__PURE__ */ withoutBody("api-keys/*", "", "DELETE")

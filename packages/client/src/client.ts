@@ -1,9 +1,10 @@
 /**
- * The developer API as one object, for those who want methods.
+ * The developer API as one object with methods.
  *
  * @module
+ * @since 0.1.0
  */
-import { type CallOptions, type Connection, createConnection, type DeveloperOptions } from "./connection.ts"
+import { type Connection, createConnection } from "./connection.ts"
 import { bind } from "./internal/bind.ts"
 import {
   downloadUpo,
@@ -15,37 +16,84 @@ import {
   type SubmittedInvoice,
   type Upo
 } from "./invoices.ts"
+import type { CallOptions, DeveloperOptions } from "./options.ts"
 import type { Invoice, Me } from "./records.ts"
 import { submitAndWait, type SubmitAndWaitOptions, waitForUpo, waitUntilFinal, type WaitOptions } from "./waiting.ts"
 
-/** The developer API. Each method is the function of the same name, and may be taken off the object. */
+/**
+ * The developer API. The methods do not use `this`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Client extends Connection {
-  /** Shows the API key that the client has, and its organization. */
+  /**
+   * Returns the API key of the client and its organization.
+   *
+   * @throws {AnyGovoiceError} an `ApiError` with code `missing_api_key` if the key is not valid.
+   */
   readonly me: (options?: CallOptions) => Promise<Me>
 
   readonly invoices: {
-    /** Submits an invoice: see `submitInvoice`. */
+    /**
+     * Submits an invoice. Resolves after the service has stored it.
+     *
+     * Retries use the same idempotency key, so the call creates one invoice. To continue after a crash of your process,
+     * pass `idempotencyKey` and submit the same invoice again.
+     *
+     * @throws {AnyGovoiceError} with the `idempotencyKey`, such as an `ApiError` with code `invalid_invoice_xml`.
+     * @throws {TypeError} if `idempotencyKey` has characters other than printable ASCII.
+     */
     readonly submit: (submission: InvoiceSubmission, options?: SubmitOptions) => Promise<SubmittedInvoice>
 
-    /** Shows where an invoice stands: see `getInvoice`. */
+    /**
+     * Returns an invoice.
+     *
+     * @throws {AnyGovoiceError} an `ApiError` with code `invoice_not_found` if there is no such invoice for this API key.
+     */
     readonly get: (id: string, options?: CallOptions) => Promise<Invoice>
 
-    /** Waits until the status of an invoice is final: see `waitUntilFinal`. */
+    /**
+     * Waits until the status of an invoice is final. Resolves with the invoice: accepted, rejected or failed.
+     *
+     * Polls with increasing delays up to 5 s, for at most `deadlineMs` (10 minutes by default).
+     *
+     * @throws {TimeoutError} with the last known `invoice`. The call can be made again.
+     * @throws {AnyGovoiceError} such as an `ApiError` with code `invoice_not_found`.
+     */
     readonly waitUntilFinal: (id: string, options?: WaitOptions) => Promise<Invoice>
 
-    /** Waits until the official receipt can be downloaded: see `waitForUpo`. */
+    /**
+     * Waits until the official receipt (UPO) of an invoice can be downloaded. Resolves with the invoice.
+     *
+     * Polls with increasing delays up to 5 s, for at most `deadlineMs` (10 minutes by default).
+     *
+     * @throws {UpoUnavailableError} with the `invoice` if it is rejected or failed.
+     * @throws {TimeoutError} with the last known `invoice`. The call can be made again.
+     * @throws {AnyGovoiceError} such as an `ApiError` with code `invoice_not_found`.
+     */
     readonly waitForUpo: (id: string, options?: WaitOptions) => Promise<Invoice>
 
-    /** Downloads the official receipt: see `downloadUpo`. */
+    /**
+     * Downloads the official receipt (UPO) of an invoice. Resolves after all of it was read.
+     *
+     * @throws {AnyGovoiceError} an `ApiError` with code `upo_not_available` if there is no receipt yet: call `waitForUpo`
+     * first.
+     */
     readonly downloadUpo: (id: string, options?: CallOptions) => Promise<Upo>
 
-    /** Submits an invoice and waits until its status is final: see `submitAndWait`. */
+    /**
+     * Submits an invoice and waits until its status is final. Resolves with the invoice: accepted, rejected or failed.
+     *
+     * @throws {AnyGovoiceError} the errors of `submit` and `waitUntilFinal`, with the `idempotencyKey`. The same call with
+     * this key continues.
+     */
     readonly submitAndWait: (submission: InvoiceSubmission, options?: SubmitAndWaitOptions) => Promise<SubmittedInvoice>
   }
 }
 
 /**
- * A client of the developer API.
+ * Creates a client of the developer API.
  *
  * **Example** (Submitting an invoice)
  *
@@ -58,7 +106,9 @@ export interface Client extends Connection {
  * const { officialNumber, status } = await client.invoices.waitUntilFinal(id)
  * ```
  *
- * @throws {TypeError} when `baseUrl` or `apiKey` cannot be one.
+ * @throws {TypeError} if `baseUrl` or `apiKey` is invalid.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createClient = (options: DeveloperOptions): Client => {
   const connection = createConnection(options)

@@ -1,11 +1,11 @@
 /**
- * The control plane as one object, for those who want methods.
+ * The control plane as one object with methods.
  *
  * @module
+ * @since 0.1.0
  */
 import { createAccount, getAccount } from "./accounts.ts"
 import { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts"
-import type { CallOptions, ConnectionOptions } from "./connection.ts"
 import { bind } from "./internal/bind.ts"
 import {
   createOrganization,
@@ -18,6 +18,7 @@ import {
   updateOrganization
 } from "./organizations.ts"
 import type { List, ListOptions } from "./list.ts"
+import type { CallOptions, ConnectionOptions } from "./options.ts"
 import type {
   Account,
   ApiKey,
@@ -49,77 +50,104 @@ import {
   updateWebhookEndpoint
 } from "./webhookEndpoints.ts"
 
-/** The control plane. Each method is the function with the longer name, and may be taken off the object. */
+/**
+ * The control plane. The methods do not use `this`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ControlPlane extends Session {
   readonly accounts: {
-    /** Makes an account: see `createAccount`. */
+    /**
+     * Creates an account. Does not log in.
+     *
+     * @throws {AnyGovoiceError} such as an `ApiError` with code `email_taken` or `signup_disabled`.
+     */
     readonly create: (input: NewAccount, options?: CallOptions) => Promise<Account>
-    /** Shows the account that is logged in. */
+    /** Returns the account of the login. */
     readonly get: (options?: CallOptions) => Promise<Account>
   }
 
   readonly organizations: {
-    /** Makes an organization. */
+    /** Creates an organization. */
     readonly create: (input: OrganizationRequest, options?: CallOptions) => Promise<Organization>
-    /** The organizations of the account, newest first. */
+    /** Lists the organizations of the account, newest first. */
     readonly list: (options?: ListOptions) => List<Organization>
-    /** Shows an organization. */
+    /**
+     * Returns an organization.
+     *
+     * @throws {AnyGovoiceError} an `ApiError` with code `organization_not_found` if there is no such organization in the
+     * account.
+     */
     readonly get: (id: string, options?: CallOptions) => Promise<Organization>
-    /** Changes an organization. */
+    /** Changes an organization. Members that are left out are unchanged. */
     readonly update: (id: string, change: OrganizationChange, options?: CallOptions) => Promise<Organization>
-    /** Stores the credential for the national system. */
+    /** Stores the credential of an organization for the national system. Replaces an existing one. */
     readonly setGatewayCredential: (id: string, credential: GatewayCredential, options?: CallOptions) => Promise<void>
-    /** Removes the credential for the national system. */
+    /** Deletes the credential of an organization for the national system. */
     readonly deleteGatewayCredential: (id: string, options?: CallOptions) => Promise<void>
   }
 
   readonly apiKeys: {
-    /** Makes an API key. Its `secret` is shown this once. */
+    /**
+     * Creates an API key. Only this response contains its `secret`.
+     *
+     * @throws {AnyGovoiceError} such as an `ApiError` with code `limit_reached`.
+     */
     readonly create: (organizationId: string, input: ApiKeyRequest, options?: CallOptions) => Promise<NewApiKey>
-    /** The API keys that are not revoked, newest first. */
+    /** Lists the API keys of an organization that are not revoked, newest first. */
     readonly list: (organizationId: string, options?: ListOptions) => List<ApiKey>
-    /** Revokes an API key, at once. */
+    /** Revokes an API key. Requests with it fail immediately. */
     readonly revoke: (id: string, options?: CallOptions) => Promise<void>
   }
 
   readonly webhookEndpoints: {
-    /** Makes a webhook endpoint. Its signing `secret` is shown this once. */
+    /**
+     * Creates a webhook endpoint. Only this response contains its signing `secret`.
+     *
+     * @throws {AnyGovoiceError} such as an `ApiError` with code `unsafe_webhook_url` or `limit_reached`.
+     */
     readonly create: (
       organizationId: string,
       input: WebhookEndpointRequest,
       options?: CallOptions
     ) => Promise<NewWebhookEndpoint>
-    /** The webhook endpoints of an organization, newest first. */
+    /** Lists the webhook endpoints of an organization, newest first. */
     readonly list: (organizationId: string, options?: ListOptions) => List<WebhookEndpoint>
-    /** Shows a webhook endpoint. */
+    /**
+     * Returns a webhook endpoint.
+     *
+     * @throws {AnyGovoiceError} an `ApiError` with code `webhook_endpoint_not_found` if there is no such endpoint in the
+     * account.
+     */
     readonly get: (id: string, options?: CallOptions) => Promise<WebhookEndpoint>
-    /** Changes a webhook endpoint. */
+    /** Changes a webhook endpoint. Members that are left out are unchanged. */
     readonly update: (id: string, change: WebhookEndpointChange, options?: CallOptions) => Promise<WebhookEndpoint>
-    /** Makes a new signing secret, shown this once: see `rotateWebhookSecret`. */
+    /** Rotates the signing secret. Only this response contains the new one. The old one signs until `secretActivatesAt`. */
     readonly rotateSecret: (
       id: string,
       rotation?: SecretRotation,
       options?: CallOptions
     ) => Promise<RotatedWebhookEndpoint>
-    /** Deletes a webhook endpoint. */
+    /** Deletes a webhook endpoint. Its pending deliveries become `endpoint_disabled`. */
     readonly delete: (id: string, options?: CallOptions) => Promise<void>
   }
 
   readonly invoices: {
-    /** The invoices of an organization, newest first. */
+    /** Lists the invoices of an organization, newest first. */
     readonly list: (organizationId: string, options?: InvoiceListOptions) => List<Invoice>
   }
 
   readonly deliveries: {
-    /** What became of the deliveries to a webhook endpoint, newest first: see `listDeliveries`. */
+    /** Lists the deliveries of a webhook endpoint, newest first. An event may occur more than once: reconcile by `eventId`. */
     readonly list: (endpointId: string, options?: DeliveryListOptions) => List<WebhookDelivery>
   }
 }
 
 /**
- * A client of the control plane: what an owner sets up, once.
+ * Creates a client of the control plane.
  *
- * **Example** (From an account to an API key)
+ * **Example** (Creating an API key)
  *
  * ```ts
  * import { createControlPlane } from "@govoice/client"
@@ -131,7 +159,9 @@ export interface ControlPlane extends Session {
  * const { secret } = await controlPlane.apiKeys.create(id, { mode: "test" })
  * ```
  *
- * @throws {TypeError} when `baseUrl` cannot be one.
+ * @throws {TypeError} if `baseUrl` is invalid.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createControlPlane = (options: ConnectionOptions): ControlPlane => {
   const session = createSession(options)

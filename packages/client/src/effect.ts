@@ -1,186 +1,65 @@
 /**
- * The same names as the root entry, as Effects: what fails is in the error channel, and interruption aborts the request.
+ * The functions of the root entry as Effects. Errors are in the error channel, and interruption aborts the request.
  *
- * Lists are pages here, so that each is an Effect; see {@link listInvoices}.
+ * Functions that list records return one page: see {@link listInvoices}.
  *
  * @module
+ * @since 0.1.0
  */
-import * as Accounts from "./accounts.ts"
-import * as ApiKeys from "./apiKeys.ts"
-import { type Connection, createConnection, type ConnectionOptions, type DeveloperOptions } from "./connection.ts"
+import { type Connection, createConnection } from "./connection.ts"
 import { bind } from "./internal/bind.ts"
-import { lift, type Lifted, liftList, type LiftedList } from "./internal/lift.ts"
-import * as Invoices from "./invoices.ts"
-import * as Organizations from "./organizations.ts"
+import {
+  createAccount,
+  createApiKey,
+  createOrganization,
+  createWebhookEndpoint,
+  deleteGatewayCredential,
+  deleteWebhookEndpoint,
+  downloadUpo,
+  getAccount,
+  getInvoice,
+  getMe,
+  getOrganization,
+  getWebhookEndpoint,
+  listApiKeys,
+  listDeliveries,
+  listInvoices,
+  listOrganizations,
+  listWebhookEndpoints,
+  revokeApiKey,
+  rotateWebhookSecret,
+  setGatewayCredential,
+  submitAndWait,
+  submitInvoice,
+  updateOrganization,
+  updateWebhookEndpoint,
+  waitForUpo,
+  waitUntilFinal
+} from "./effectOperations.ts"
+import { lift, type Lifted } from "./internal/lift.ts"
+import type { ConnectionOptions, DeveloperOptions } from "./options.ts"
 import * as Root from "./session.ts"
-import * as Waiting from "./waiting.ts"
-import * as WebhookEndpoints from "./webhookEndpoints.ts"
-
-/** Shows the API key that the connection has, and its organization. */
-export const getMe: Lifted<typeof Invoices.getMe> = /* @__PURE__ */ lift(Invoices.getMe, 1)
 
 /**
- * Submits an invoice.
+ * A connection to the control plane with a login.
  *
- * **Details**
- *
- * As in the root entry. Each run of the Effect is a submission of its own unless `idempotencyKey` is given, so give one
- * where the Effect may be run again, as `Effect.retry` does.
- *
- * **Gotchas**
- *
- * A key with other characters than printable ASCII is a defect.
+ * @category models
+ * @since 0.1.0
  */
-export const submitInvoice: Lifted<typeof Invoices.submitInvoice> = /* @__PURE__ */ lift(Invoices.submitInvoice, 2)
-
-/** Shows where an invoice stands. */
-export const getInvoice: Lifted<typeof Invoices.getInvoice> = /* @__PURE__ */ lift(Invoices.getInvoice, 2)
-
-/** Downloads the official receipt (UPO). */
-export const downloadUpo: Lifted<typeof Invoices.downloadUpo> = /* @__PURE__ */ lift(Invoices.downloadUpo, 2)
-
-/** Waits until the status of an invoice is final. */
-export const waitUntilFinal: Lifted<typeof Waiting.waitUntilFinal> = /* @__PURE__ */ lift(Waiting.waitUntilFinal, 2)
-
-/** Waits until the official receipt (UPO) of an invoice can be downloaded. */
-export const waitForUpo: Lifted<typeof Waiting.waitForUpo> = /* @__PURE__ */ lift(Waiting.waitForUpo, 2)
-
-/** Submits an invoice and waits until its status is final. */
-export const submitAndWait: Lifted<typeof Waiting.submitAndWait> = /* @__PURE__ */ lift(Waiting.submitAndWait, 2)
-
-/** Makes an account. It does not log in. */
-export const createAccount: Lifted<typeof Accounts.createAccount> = /* @__PURE__ */ lift(Accounts.createAccount, 2)
-
-/** Shows the account that is logged in. */
-export const getAccount: Lifted<typeof Accounts.getAccount> = /* @__PURE__ */ lift(Accounts.getAccount, 1)
-
-/** Makes an API key. Its `secret` is shown this once. */
-export const createApiKey: Lifted<typeof ApiKeys.createApiKey> = /* @__PURE__ */ lift(ApiKeys.createApiKey, 3)
-
-/** A page of the API keys of an organization that are not revoked. */
-export const listApiKeys: LiftedList<typeof ApiKeys.listApiKeys> = /* @__PURE__ */ liftList(ApiKeys.listApiKeys, 2)
-
-/** Revokes an API key, at once. */
-export const revokeApiKey: Lifted<typeof ApiKeys.revokeApiKey> = /* @__PURE__ */ lift(ApiKeys.revokeApiKey, 2)
-
-/** Makes an organization. */
-export const createOrganization: Lifted<typeof Organizations.createOrganization> = /* @__PURE__ */ lift(
-  Organizations.createOrganization,
-  2
-)
-
-/** A page of the organizations of the account. */
-export const listOrganizations: LiftedList<typeof Organizations.listOrganizations> = /* @__PURE__ */ liftList(
-  Organizations.listOrganizations,
-  1
-)
-
-/** Shows an organization. */
-export const getOrganization: Lifted<typeof Organizations.getOrganization> = /* @__PURE__ */ lift(
-  Organizations.getOrganization,
-  2
-)
-
-/** Changes an organization. */
-export const updateOrganization: Lifted<typeof Organizations.updateOrganization> = /* @__PURE__ */ lift(
-  Organizations.updateOrganization,
-  3
-)
-
-/** Stores the credential of an organization for the national system, in place of one that is stored already. */
-export const setGatewayCredential: Lifted<typeof Organizations.setGatewayCredential> = /* @__PURE__ */ lift(
-  Organizations.setGatewayCredential,
-  3
-)
-
-/** Removes the credential of an organization for the national system. */
-export const deleteGatewayCredential: Lifted<typeof Organizations.deleteGatewayCredential> = /* @__PURE__ */ lift(
-  Organizations.deleteGatewayCredential,
-  2
-)
-
-/**
- * A page of the invoices of an organization, newest first.
- *
- * **Example** (A list as a stream)
- *
- * ```ts
- * import { createSession, listInvoices } from "@govoice/client/effect"
- * import * as Effect from "effect/Effect"
- * import * as Option from "effect/Option"
- * import * as Stream from "effect/Stream"
- *
- * const session = createSession({ baseUrl: "https://api.example.com" })
- *
- * export const invoices = (organizationId: string) =>
- *   Stream.paginate(undefined as string | undefined, (cursor) =>
- *     Effect.map(
- *       listInvoices(session, organizationId, { cursor, limit: 100 }),
- *       ({ data, nextCursor }) => [data, Option.fromNullOr(nextCursor)] as const
- *     )
- *   )
- * ```
- */
-export const listInvoices: LiftedList<typeof Organizations.listInvoices> = /* @__PURE__ */ liftList(
-  Organizations.listInvoices,
-  2
-)
-
-/** Makes a webhook endpoint. Its signing `secret` is shown this once. */
-export const createWebhookEndpoint: Lifted<typeof WebhookEndpoints.createWebhookEndpoint> = /* @__PURE__ */ lift(
-  WebhookEndpoints.createWebhookEndpoint,
-  3
-)
-
-/** A page of the webhook endpoints of an organization. */
-export const listWebhookEndpoints: LiftedList<typeof WebhookEndpoints.listWebhookEndpoints> = /* @__PURE__ */ liftList(
-  WebhookEndpoints.listWebhookEndpoints,
-  2
-)
-
-/** Shows a webhook endpoint. */
-export const getWebhookEndpoint: Lifted<typeof WebhookEndpoints.getWebhookEndpoint> = /* @__PURE__ */ lift(
-  WebhookEndpoints.getWebhookEndpoint,
-  2
-)
-
-/** Changes a webhook endpoint. */
-export const updateWebhookEndpoint: Lifted<typeof WebhookEndpoints.updateWebhookEndpoint> = /* @__PURE__ */ lift(
-  WebhookEndpoints.updateWebhookEndpoint,
-  3
-)
-
-/** Makes a new signing secret, shown this once. The old one signs until `secretActivatesAt`. */
-export const rotateWebhookSecret: Lifted<typeof WebhookEndpoints.rotateWebhookSecret> = /* @__PURE__ */ lift(
-  WebhookEndpoints.rotateWebhookSecret,
-  3
-)
-
-/** Deletes a webhook endpoint. */
-export const deleteWebhookEndpoint: Lifted<typeof WebhookEndpoints.deleteWebhookEndpoint> = /* @__PURE__ */ lift(
-  WebhookEndpoints.deleteWebhookEndpoint,
-  2
-)
-
-/** A page of what became of the deliveries to a webhook endpoint. */
-export const listDeliveries: LiftedList<typeof WebhookEndpoints.listDeliveries> = /* @__PURE__ */ liftList(
-  WebhookEndpoints.listDeliveries,
-  2
-)
-
-/** A way to the control plane that logs in. */
 export interface Session extends Root.ControlPlaneConnection {
-  /** Logs in. The tokens stay inside, and are renewed when they have to be. */
+  /** Logs in. The session stores the tokens and refreshes the access token when it has expired. */
   readonly login: Lifted<Root.Session["login"]>
 
-  /** Logs out: the service revokes all that came from the login. Does nothing when nobody is logged in. */
+  /** Logs out: the service revokes all tokens of the login. Does nothing without a login. */
   readonly logout: Lifted<Root.Session["logout"]>
 }
 
 /**
- * A way to the control plane, for functions such as {@link createOrganization}.
+ * Creates a connection to the control plane, for functions such as {@link createOrganization}.
  *
- * @throws {TypeError} when `baseUrl` cannot be one.
+ * @throws {TypeError} if `baseUrl` is invalid.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createSession = (options: ConnectionOptions): Session => {
   const session = Root.createSession(options)
@@ -189,22 +68,34 @@ export const createSession = (options: ConnectionOptions): Session => {
 
 const developer = (connection: Connection) => ({
   ...connection,
+  /** Returns the API key of the client and its organization. */
   me: bind(connection, getMe),
   invoices: {
+    /** Submits an invoice. Succeeds after the service has stored it. Pass `idempotencyKey` if the Effect may run again. */
     submit: bind(connection, submitInvoice),
+    /** Returns an invoice. */
     get: bind(connection, getInvoice),
+    /** Waits until the status of an invoice is final. Succeeds with the invoice: accepted, rejected or failed. */
     waitUntilFinal: bind(connection, waitUntilFinal),
+    /** Waits until the official receipt (UPO) of an invoice can be downloaded. Succeeds with the invoice. */
     waitForUpo: bind(connection, waitForUpo),
+    /** Downloads the official receipt (UPO) of an invoice. Succeeds after all of it was read. */
     downloadUpo: bind(connection, downloadUpo),
+    /** Submits an invoice and waits until its status is final. Succeeds with the invoice: accepted, rejected or failed. */
     submitAndWait: bind(connection, submitAndWait)
   }
 })
 
-/** The developer API. Each method is the function with the same name, or the longer one. */
+/**
+ * The developer API.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Client extends ReturnType<typeof developer> {}
 
 /**
- * A client of the developer API.
+ * Creates a client of the developer API.
  *
  * **Example** (Submitting an invoice)
  *
@@ -220,57 +111,114 @@ export interface Client extends ReturnType<typeof developer> {}
  * )
  * ```
  *
- * @throws {TypeError} when `baseUrl` or `apiKey` cannot be one.
+ * @throws {TypeError} if `baseUrl` or `apiKey` is invalid.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createClient = (options: DeveloperOptions): Client => developer(createConnection(options))
 
 const owner = (session: Session) => ({
   ...session,
-  accounts: { create: bind(session, createAccount), get: bind(session, getAccount) },
+  accounts: {
+    /** Creates an account. Does not log in. */
+    create: bind(session, createAccount),
+    /** Returns the account of the login. */
+    get: bind(session, getAccount)
+  },
   organizations: {
+    /** Creates an organization. */
     create: bind(session, createOrganization),
+    /** Returns one page of the organizations of the account, newest first. */
     list: bind(session, listOrganizations),
+    /** Returns an organization. */
     get: bind(session, getOrganization),
+    /** Changes an organization. Members that are left out are unchanged. */
     update: bind(session, updateOrganization),
+    /** Stores the credential of an organization for the national system. Replaces an existing one. */
     setGatewayCredential: bind(session, setGatewayCredential),
+    /** Deletes the credential of an organization for the national system. */
     deleteGatewayCredential: bind(session, deleteGatewayCredential)
   },
   apiKeys: {
+    /** Creates an API key. Only this response contains its `secret`. */
     create: bind(session, createApiKey),
+    /** Returns one page of the API keys of an organization that are not revoked, newest first. */
     list: bind(session, listApiKeys),
+    /** Revokes an API key. Requests with it fail immediately. */
     revoke: bind(session, revokeApiKey)
   },
   webhookEndpoints: {
+    /** Creates a webhook endpoint. Only this response contains its signing `secret`. */
     create: bind(session, createWebhookEndpoint),
+    /** Returns one page of the webhook endpoints of an organization, newest first. */
     list: bind(session, listWebhookEndpoints),
+    /** Returns a webhook endpoint. */
     get: bind(session, getWebhookEndpoint),
+    /** Changes a webhook endpoint. Members that are left out are unchanged. */
     update: bind(session, updateWebhookEndpoint),
+    /** Rotates the signing secret. Only this response contains the new one. The old one signs until `secretActivatesAt`. */
     rotateSecret: bind(session, rotateWebhookSecret),
+    /** Deletes a webhook endpoint. Its pending deliveries become `endpoint_disabled`. */
     delete: bind(session, deleteWebhookEndpoint)
   },
-  invoices: { list: bind(session, listInvoices) },
-  deliveries: { list: bind(session, listDeliveries) }
+  invoices: {
+    /** Returns one page of the invoices of an organization, newest first. */
+    list: bind(session, listInvoices)
+  },
+  deliveries: {
+    /** Returns one page of the deliveries of a webhook endpoint, newest first. */
+    list: bind(session, listDeliveries)
+  }
 })
 
-/** The control plane. Each method is the function with the longer name. */
+/**
+ * The control plane.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ControlPlane extends ReturnType<typeof owner> {}
 
 /**
- * A client of the control plane: what an owner sets up, once.
+ * Creates a client of the control plane.
  *
- * @throws {TypeError} when `baseUrl` cannot be one.
+ * @throws {TypeError} if `baseUrl` is invalid.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createControlPlane = (options: ConnectionOptions): ControlPlane => owner(createSession(options))
 
+export {
+  createAccount,
+  createApiKey,
+  createOrganization,
+  createWebhookEndpoint,
+  deleteGatewayCredential,
+  deleteWebhookEndpoint,
+  downloadUpo,
+  getAccount,
+  getInvoice,
+  getMe,
+  getOrganization,
+  getWebhookEndpoint,
+  listApiKeys,
+  listDeliveries,
+  listInvoices,
+  listOrganizations,
+  listWebhookEndpoints,
+  revokeApiKey,
+  rotateWebhookSecret,
+  setGatewayCredential,
+  submitAndWait,
+  submitInvoice,
+  updateOrganization,
+  updateWebhookEndpoint,
+  waitForUpo,
+  waitUntilFinal
+} from "./effectOperations.ts"
 export { createConnection } from "./connection.ts"
-export type {
-  Connection,
-  ConnectionOptions,
-  DeveloperOptions,
-  RequestInfo,
-  ResponseInfo,
-  RetryInfo
-} from "./connection.ts"
+export type { Connection } from "./connection.ts"
+export type { ConnectionOptions, DeveloperOptions, RequestInfo, ResponseInfo, RetryInfo } from "./options.ts"
 export {
   AbortedError,
   ApiError,

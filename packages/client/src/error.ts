@@ -1,45 +1,49 @@
 /**
- * The ways in which a call can fail.
+ * The errors of the client.
  *
  * @module
+ * @since 0.1.0
  */
 import type { ErrorCode, ErrorType } from "./errorCode.ts"
 import type { Invoice } from "./records.ts"
 
 /**
- * What all errors of this package have in common.
+ * The base class of all errors of this package.
  *
  * **Details**
  *
- * Compare `_tag` and `code`, or use {@link isApiError}: unlike `instanceof` they hold when two copies of this package
- * are installed, and unlike the name of the class they survive a minifier.
+ * Compare `_tag` and `code`, or use {@link isApiError}: `instanceof` fails if two copies of this package are installed, and
+ * class names change in a minified bundle.
  *
- * No message, property or stack contains an API key, a token, a password or a part of an answer that could not be read,
- * so that an error may be logged as it is.
+ * Message, properties and stack contain no API key, token, password or part of an invalid response, so the error can be
+ * logged.
+ *
+ * @category errors
+ * @since 0.1.0
  */
 export abstract class GovoiceError extends Error {
-  /** Which of the errors this is. */
+  /** The tag of the error class. */
   abstract readonly _tag: string
 
-  /** A stable code: the one of the API, or the one of this error. */
+  /** A stable code: of the API for an `ApiError`, otherwise of the error class. */
   abstract readonly code: string
 
-  /** The `Request-Id` of the last answer, which the service finds a request by; `undefined` when there was none. */
+  /** The `Request-Id` of the last response, for reports to the operator. `undefined` if there was no response. */
   declare readonly requestId: string | undefined
 
-  /** Whether the same call may be made again later. With a new body or a new idempotency key it is another call. */
+  /** Whether the same call may succeed later. A call with another body or idempotency key is another call. */
   readonly retryable: boolean = false
 
-  /** How many requests were sent; 0 where a wait has ended by its bounds or because there is nothing to wait for. */
+  /** The number of requests sent. 0 for errors of a wait. */
   readonly attempts: number = 0
 
-  /** Where the last request went, if one was sent. */
+  /** The URL of the last request, if one was sent. */
   declare readonly url: string | undefined
 
-  /** The key of a submission: with it the same submission can go on, also in another process. */
+  /** The idempotency key of a submission. Use it to continue the same submission, also in another process. */
   declare readonly idempotencyKey: string | undefined
 
-  /** Errors are made by this package; tests may make them too. */
+  /** For this package and for tests. */
   constructor(message: string, fields?: ErrorFields, options?: { readonly cause?: unknown }) {
     super(message, options)
     Object.assign(this, fields)
@@ -50,7 +54,12 @@ export abstract class GovoiceError extends Error {
   }
 }
 
-/** The properties of the errors, as their constructors take them. */
+/**
+ * The properties that the constructors of errors take.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ErrorFields {
   readonly requestId?: string | undefined
   readonly retryable?: boolean | undefined
@@ -60,17 +69,21 @@ export interface ErrorFields {
   readonly code?: ErrorCode | undefined
   readonly status?: number | undefined
   readonly param?: string | null | undefined
+  readonly docsUrl?: string | undefined
   readonly retryAfterMs?: number | undefined
   readonly invoice?: Invoice | undefined
 }
 
 /**
- * The service answered with an error, or something on the way did: every status but 2xx, redirects too.
+ * An error response: any status except 2xx, including redirects.
  *
  * **Details**
  *
- * `message` is a sentence for people and may change. Where the answer was not the service's own, as the error page of
- * a proxy is not, `code` is `unexpected_response`.
+ * `message` is for people and may change. If the response is not from the service, such as the error page of a proxy,
+ * `code` is `unexpected_response`.
+ *
+ * @category errors
+ * @since 0.1.0
  */
 export class ApiError extends GovoiceError {
   readonly _tag = "ApiError"
@@ -78,7 +91,7 @@ export class ApiError extends GovoiceError {
   /** The stable code of the error. */
   declare readonly code: ErrorCode
 
-  /** The family of the error. */
+  /** The type of the error. */
   declare readonly type: ErrorType
 
   /** The HTTP status. */
@@ -87,50 +100,85 @@ export class ApiError extends GovoiceError {
   /** The parameter or header at fault, if there is one. */
   declare readonly param: string | null
 
-  /** How long `Retry-After` asks to wait, in milliseconds. */
+  /** The page about this code: meaning, causes and remedy. `undefined` for `unexpected_response`. */
+  declare readonly docsUrl: string | undefined
+
+  /** The delay that `Retry-After` asks for, in milliseconds. */
   declare readonly retryAfterMs: number | undefined
 }
 
 /**
- * No answer, or only a part of one: the connection failed. `cause` is what `fetch` said: where the answer was no HTTP,
- * that of Node has a piece of it.
+ * The connection failed before the response was complete.
+ *
+ * **Details**
+ *
+ * The message names host, port, cause and attempts. `cause` is the error of `fetch`. If the response is not HTTP, the
+ * `cause` of Node contains a part of it.
+ *
+ * @category errors
+ * @since 0.1.0
  */
 export class ConnectionError extends GovoiceError {
   readonly _tag = "ConnectionError"
   readonly code = "connection_error"
 }
 
-/** `timeoutMs` or `deadlineMs` has passed. */
+/**
+ * `timeoutMs` or `deadlineMs` has passed.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class TimeoutError extends GovoiceError {
   readonly _tag = "TimeoutError"
   readonly code = "timeout"
 
-  /** Where the invoice stood when it was last seen, if the call was one that waits. */
+  /** The last known state of the invoice, for calls that wait. */
   declare readonly invoice?: Invoice
 }
 
-/** The signal of the call was aborted. `cause` is the reason of the signal. */
+/**
+ * The signal of the call was aborted. `cause` is the reason of the signal.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class AbortedError extends GovoiceError {
   readonly _tag = "AbortedError"
   readonly code = "aborted"
 }
 
-/** The answer is not what the API promises. The message names the member at fault and never its value. */
+/**
+ * The response does not have the form that the API defines. The message names the member at fault, not its value.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class DecodeError extends GovoiceError {
   readonly _tag = "DecodeError"
   readonly code = "decode_error"
 }
 
-/** The receipt cannot come any more: the invoice was rejected or has failed. */
+/**
+ * There will be no receipt, because the invoice was rejected or has failed.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export class UpoUnavailableError extends GovoiceError {
   readonly _tag = "UpoUnavailableError"
   readonly code = "upo_unavailable"
 
-  /** The invoice in its final status; `rejection` or `failure` says why. */
+  /** The invoice in its final status. `rejection` or `failure` has the reason. */
   declare readonly invoice: Invoice
 }
 
-/** Any error of this package. */
+/**
+ * Any error of this package.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
 export type AnyGovoiceError =
   | ApiError
   | ConnectionError
@@ -140,14 +188,14 @@ export type AnyGovoiceError =
   | UpoUnavailableError
 
 /**
- * Tells whether an error is an answer of the API, with this code if one is given.
+ * Returns whether an error is an `ApiError`, with this code if one is given.
  *
- * **Example** (Telling errors apart)
+ * **Example** (Handling a code)
  *
  * ```ts import.meta.vitest
  * import { ApiError, isApiError } from "@govoice/client"
  *
- * const error = new ApiError("There is no such invoice for this API key.", {
+ * const error = new ApiError("No such invoice for this API key.", {
  *   type: "invalid_request_error",
  *   code: "invoice_not_found",
  *   status: 404
@@ -157,6 +205,9 @@ export type AnyGovoiceError =
  * isApiError(error, "invoice_not_found") // => true
  * isApiError(error, "idempotency_conflict") // => false
  * ```
+ *
+ * @category guards
+ * @since 0.1.0
  */
 export const isApiError = <C extends ErrorCode = ErrorCode>(
   error: unknown,
@@ -164,6 +215,11 @@ export const isApiError = <C extends ErrorCode = ErrorCode>(
 ): error is ApiError & { readonly code: C } =>
   (error as ApiError | undefined)?._tag === "ApiError" && (!code || (error as ApiError).code === code)
 
-/** Tells whether an error is one of this package, also of another copy of it. */
+/**
+ * Returns whether an error is from this package, including another copy of it.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
 export const isGovoiceError = (error: unknown): error is AnyGovoiceError =>
   !!(error as GovoiceError | undefined)?._tag && "attempts" in (error as GovoiceError)

@@ -1,12 +1,18 @@
 /**
- * The codes of the API's errors.
+ * The error codes of the API.
  *
- * Generated from @govoice/api by `test/support/generate.ts`: change it there.
+ * Generated from @govoice/api by `test/support/generate.ts`. Do not edit.
  *
  * @module
+ * @since 0.1.0
  */
 
-/** The families of errors. */
+/**
+ * The type of an API error.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type ErrorType =
   | "invalid_request_error"
   | "authentication_error"
@@ -17,44 +23,50 @@ export type ErrorType =
   | (string & {})
 
 /**
- * Stable codes of an `ApiError`. Codes may be added, so a `switch` over them needs a `default`.
+ * The code of an `ApiError`. Codes are stable. New codes may be added, so a `switch` over them needs a `default`.
  *
  * **Details**
  *
- * - `missing_api_key` (401): No valid API key was given. Send it as 'Authorization: Bearer sk_…'.
- * - `missing_idempotency_key` (400): The Idempotency-Key header is missing. Send a value of your own, unique for each invoice.
+ * - `missing_api_key` (401): No valid API key. Send one as 'Authorization: Bearer sk_…'.
+ * - `missing_idempotency_key` (400): The Idempotency-Key header is missing. Send a unique value for each invoice.
  * - `idempotency_conflict` (409): This Idempotency-Key was already used for another request. Use a new key for a new invoice.
- * - `invalid_invoice_xml` (422): invoice_xml is missing or is not a well-formed XML document.
+ * - `invalid_invoice_xml` (422): invoice_xml is missing, is not well-formed XML, exceeds a limit, or fails a document check.
  * - `invalid_sandbox_scenario` (400): The Gov-Sandbox-Scenario header must be one of: accepted, rejected, temporary_failure, delayed.
- * - `upo_not_available` (404): The receipt (UPO) of this invoice cannot be downloaded, or not yet. Wait for invoice.upo_available.
- * - `rate_limit_exceeded` (429): Too many requests. Wait as long as the Retry-After header says.
+ * - `upo_not_available` (404): The receipt (UPO) of this invoice is not available. Wait for the event invoice.upo_available.
+ * - `rate_limit_exceeded` (429): Too many requests. Wait for the number of seconds in the Retry-After header.
  * - `api_disabled` (503): The API is disabled for this deployment.
  * - `invalid_metadata` (422): metadata must be an object whose values are strings.
  * - `invalid_idempotency_key` (400): The Idempotency-Key header must have 1 to 255 printable ASCII characters.
  * - `invalid_request_body` (400): The request body must be a JSON object in UTF-8.
- * - `unknown_parameter` (400): The request has a parameter that is not known here.
- * - `invalid_parameter` (422): A parameter is missing or has a value that is not allowed.
+ * - `unknown_parameter` (400): The request has an unknown parameter.
+ * - `invalid_parameter` (422): A parameter is missing or has an invalid value.
  * - `unsupported_media_type` (415): The request body must be sent with Content-Type: application/json.
  * - `request_too_large` (413): The request body is too large.
- * - `not_found` (404): There is nothing at this path. See /docs for what there is.
- * - `method_not_allowed` (405): This path does not take that method. The Allow header names those it takes.
- * - `invoice_not_found` (404): There is no such invoice for this API key.
+ * - `request_timeout` (408): The request body arrived too slowly. Send the request again.
+ * - `not_found` (404): Unknown path. See /docs.
+ * - `method_not_allowed` (405): The path does not allow this method. See the Allow header.
+ * - `invoice_not_found` (404): No such invoice for this API key.
  * - `live_mode_unavailable` (403): Live mode is not available for this organization. Use a test key (sk_test_…).
- * - `missing_access_token` (401): No valid access token was given. Log in, then send it as 'Authorization: Bearer …'.
+ * - `missing_access_token` (401): No valid access token. Log in and send it as 'Authorization: Bearer …'.
  * - `invalid_credentials` (401): The email or the password is wrong.
- * - `invalid_refresh_token` (401): The refresh token is not valid any more. Log in again.
- * - `email_taken` (409): An account with this email exists already.
- * - `signup_disabled` (403): This deployment does not take new accounts.
- * - `organization_not_found` (404): There is no such organization in this account.
- * - `api_key_not_found` (404): There is no such API key in this account.
- * - `webhook_endpoint_not_found` (404): There is no such webhook endpoint in this account.
- * - `unsafe_webhook_url` (422): Webhooks cannot be sent to this URL.
- * - `malformed_request` (400): The request cannot be read as HTTP.
+ * - `invalid_refresh_token` (401): The refresh token is unknown, expired, revoked or already used. Log in again.
+ * - `email_taken` (409): An account with this email already exists.
+ * - `signup_disabled` (403): Sign-up is disabled for this deployment.
+ * - `organization_not_found` (404): No such organization in this account.
+ * - `api_key_not_found` (404): No such API key in this account.
+ * - `webhook_endpoint_not_found` (404): No such webhook endpoint in this account.
+ * - `webhook_delivery_not_found` (404): No such delivery for this webhook endpoint.
+ * - `unsafe_webhook_url` (422): The webhook URL is not allowed.
+ * - `malformed_request` (400): The request is not valid HTTP.
  * - `headers_too_large` (431): The request headers are too large.
- * - `limit_reached` (409): The organization has as many of these as it may have. Delete one first.
- * - `internal_error` (500): Something went wrong on our side. Quote the request id when you report it.
- * - `service_unavailable` (503): The service is not available for the moment. Try again soon.
- * - `unexpected_response`: an answer that is not the service's own, such as the error page of a proxy, or a redirect.
+ * - `cross_site_request` (403): The request came from another site. Send it from the console's own origin.
+ * - `limit_reached` (409): Limit reached for this resource. Delete one and try again.
+ * - `internal_error` (500): Internal server error. Quote the request id when you report it.
+ * - `service_unavailable` (503): The service is temporarily unavailable. Try again later.
+ * - `unexpected_response`: the response is not from the service, such as the error page of a proxy, or is a redirect.
+ *
+ * @category models
+ * @since 0.1.0
  */
 export type ErrorCode =
   | "missing_api_key"
@@ -72,6 +84,7 @@ export type ErrorCode =
   | "invalid_parameter"
   | "unsupported_media_type"
   | "request_too_large"
+  | "request_timeout"
   | "not_found"
   | "method_not_allowed"
   | "invoice_not_found"
@@ -84,9 +97,11 @@ export type ErrorCode =
   | "organization_not_found"
   | "api_key_not_found"
   | "webhook_endpoint_not_found"
+  | "webhook_delivery_not_found"
   | "unsafe_webhook_url"
   | "malformed_request"
   | "headers_too_large"
+  | "cross_site_request"
   | "limit_reached"
   | "internal_error"
   | "service_unavailable"

@@ -1,11 +1,17 @@
 /**
- * What is asked of `fetch` and of `AbortSignal`. The real ones fit, with the types of a browser, of Node, Bun, Deno or
- * a worker; so does whatever a test puts in their place.
+ * The parts of `fetch` and `AbortSignal` that the client uses. The types of browsers, Node, Bun, Deno and workers fit, and
+ * so does a stub in a test.
  *
  * @module
+ * @since 0.1.0
  */
 
-/** An `AbortSignal`. */
+/**
+ * The part of an `AbortSignal` that is used.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Signal {
   readonly aborted: boolean
   readonly reason?: unknown
@@ -13,25 +19,45 @@ export interface Signal {
   removeEventListener(type: "abort", listener: () => void): void
 }
 
-/** The `AbortSignal` of the environment that this is compiled in, or {@link Signal} where there is none. */
+/**
+ * The `AbortSignal` of the platform, or {@link Signal} if its types are not installed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type PlatformSignal = typeof globalThis extends { AbortSignal: { prototype: infer S } } ? S : Signal
 
-/** The `ReadableStream` of the environment that this is compiled in, or an iterable of bytes where there is none. */
+/**
+ * The `ReadableStream` of the platform, or an iterable of bytes if its types are not installed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type ByteStream = typeof globalThis extends { ReadableStream: { prototype: infer S } }
   ? S
   : AsyncIterable<Uint8Array>
 
-/** The second argument that `fetch` is called with. */
+/**
+ * The second argument of `fetch`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface FetchInit {
   readonly method: string
   readonly headers: Record<string, string>
   readonly body?: string
-  /** Redirects are never followed: they would carry the credential elsewhere. */
+  /** Redirects are not followed, because they would send the credential to another URL. */
   readonly redirect: "manual"
   readonly signal: PlatformSignal
 }
 
-/** The part of a `Response` that is used. */
+/**
+ * The part of a `Response` that is used.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface FetchResponse {
   readonly ok: boolean
   readonly status: number
@@ -40,10 +66,20 @@ export interface FetchResponse {
   arrayBuffer(): Promise<ArrayBuffer>
 }
 
-/** The part of `Headers` that is used. */
+/**
+ * The part of `Headers` that is used.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ResponseHeaders {
   get(name: string): string | null
 }
 
-/** A `fetch`. It is called with a URL as text and with an `init` that has a `signal`. */
+/**
+ * A `fetch` function. It is called with a URL string and an `init` that has a `signal`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>

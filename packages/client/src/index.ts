@@ -1,15 +1,21 @@
+/**
+ * The client of the Govoice API.
+ *
+ * @module
+ * @since 0.1.0
+ */
 export { createClient } from "./client.ts"
 export type { Client } from "./client.ts"
 export { createConnection } from "./connection.ts"
+export type { Connection } from "./connection.ts"
 export type {
   CallOptions,
-  Connection,
   ConnectionOptions,
   DeveloperOptions,
   RequestInfo,
   ResponseInfo,
   RetryInfo
-} from "./connection.ts"
+} from "./options.ts"
 
 export { downloadUpo, getInvoice, getMe, submitInvoice } from "./invoices.ts"
 export type { InvoiceSubmission, SubmitOptions, SubmittedInvoice, Upo } from "./invoices.ts"

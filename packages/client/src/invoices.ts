@@ -1,79 +1,108 @@
 /**
- * The developer API: submitting invoices, following them, downloading receipts.
+ * The operations of the developer API.
  *
  * @module
+ * @since 0.1.0
  */
-import type { CallOptions, Connection } from "./connection.ts"
+import type { Connection } from "./connection.ts"
 import { DecodeError } from "./error.ts"
 import type { ByteStream, FetchResponse } from "./fetch.ts"
+import { assertMatches } from "./internal/assertMatches.ts"
 import { jsonParts } from "./internal/jsonParts.ts"
-import * as Kinds from "./internal/kinds.ts"
-import { must } from "./internal/must.ts"
 import { withoutBody } from "./internal/operation.ts"
+import * as Schemas from "./internal/schemas.ts"
+import type { CallOptions } from "./options.ts"
 import type { Invoice, Known, Me, SandboxScenario } from "./records.ts"
 
 declare const crypto: { randomUUID(): string }
 declare const Response: new (body: Uint8Array) => { readonly body: unknown; text(): Promise<string> }
 
-/** An invoice to submit. */
+/**
+ * An invoice to submit.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface InvoiceSubmission {
-  /** The invoice as a well-formed XML document without DOCTYPE, at most 1,000,000 bytes of UTF-8. Stored exactly. */
+  /** A well-formed XML document without DOCTYPE, at most 1,000,000 bytes of UTF-8. Stored unchanged. */
   readonly invoiceXml: string
 
-  /** Your own notes, strings by name: at most 50 keys of at most 40 characters, values of at most 500. */
+  /** Strings by name: at most 50 keys of at most 40 characters, values of at most 500. */
   readonly metadata?: Readonly<Record<string, string>> | undefined
 
   /**
-   * How the sandbox treats the invoice. A live key ignores it.
+   * The sandbox scenario of the invoice. Ignored for live keys.
    *
    * @default "accepted"
    */
   readonly sandboxScenario?: Known<SandboxScenario> | undefined
 }
 
-/** Bounds of a submission, and its key. */
+/**
+ * The options of a submission.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface SubmitOptions extends CallOptions {
   /**
-   * What makes two submissions the same one: 1 to 255 printable ASCII characters. Made here where it is left out, once
-   * for all attempts; the result and every error have it.
+   * Submissions with the same key are the same submission: 1 to 255 printable ASCII characters. The default is one new key
+   * for all attempts of the call. The result and every error contain the key.
    *
    * @default crypto.randomUUID()
    */
   readonly idempotencyKey?: string | undefined
 }
 
-/** An invoice that was submitted, and the key that it was submitted with. */
+/**
+ * A submitted invoice and its idempotency key.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface SubmittedInvoice extends Invoice {
   readonly idempotencyKey: string
 }
 
-/** The official receipt of an invoice. It was read whole, so that nothing here can fail. */
+/**
+ * The official receipt (UPO) of an invoice, read completely.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Upo {
   /** The document as text. */
   text(): Promise<string>
-  /** The document, byte for byte as the service stored it. */
+  /** The document, byte for byte. */
   bytes(): Promise<Uint8Array<ArrayBuffer>>
   /** The bytes of the document as a `ReadableStream`. */
   stream(): ByteStream
 }
 
-/** Shows the API key that the connection has, and its organization. */
+/**
+ * Returns the API key of the connection and its organization.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `missing_api_key` if the key is not valid.
+ * @category developer API
+ * @since 0.1.0
+ */
 export const getMe: (connection: Connection, options?: CallOptions) => Promise<Me> = /* @__PURE__ */ withoutBody(
   "me",
-  Kinds.me
+  Schemas.me
 )
 
 /**
- * Submits an invoice. When it resolves, the service has stored the invoice for good.
+ * Submits an invoice. Resolves after the service has stored it.
  *
  * **Details**
  *
- * A failed attempt is repeated with the same `Idempotency-Key`, so that there is one invoice, however many attempts it
- * took. To go on after the process died, give a key of your own and submit the same again: the service answers with the
- * invoice of the first time.
+ * Retries use the same `Idempotency-Key`, so the call creates one invoice. To continue after a crash of your process, pass a
+ * key of your own and submit the same invoice again: the service returns the first response.
  *
- * @throws {AnyGovoiceError} with the `idempotencyKey`; an `ApiError` such as `invalid_invoice_xml` when it was refused.
- * @throws {TypeError} when the key has other characters than printable ASCII.
+ * @throws {AnyGovoiceError} with the `idempotencyKey`, such as an `ApiError` with code `invalid_invoice_xml`.
+ * @throws {TypeError} if `idempotencyKey` has characters other than printable ASCII.
+ * @category developer API
+ * @since 0.1.0
  */
 export const submitInvoice = async (
   connection: Connection,
@@ -81,12 +110,12 @@ export const submitInvoice = async (
   options: SubmitOptions = {}
 ): Promise<SubmittedInvoice> => {
   const { idempotencyKey = crypto.randomUUID() } = options
-  // `fetch` would refuse other characters in a header too, and quote them.
-  must("idempotencyKey", idempotencyKey, /^[ -~]+$/)
+  // `fetch` rejects other characters in a header with an error that quotes the value.
+  assertMatches(idempotencyKey, /^[ -~]+$/, "idempotencyKey must have 1 to 255 printable ASCII characters.")
   const invoice = await connection["~send"]<Invoice>(
     "POST",
     "invoices",
-    Kinds.invoice,
+    Schemas.invoice,
     { ...options, idempotencyKey },
     jsonParts(body, {
       "idempotency-key": idempotencyKey,
@@ -97,15 +126,18 @@ export const submitInvoice = async (
 }
 
 /**
- * Shows where an invoice stands.
+ * Returns an invoice.
  *
- * @throws {AnyGovoiceError} an `ApiError` `invoice_not_found` when there is none with this identifier.
+ * @throws {AnyGovoiceError} an `ApiError` with code `invoice_not_found` if there is no such invoice for this API key.
+ * @category developer API
+ * @since 0.1.0
  */
 export const getInvoice: (connection: Connection, id: string, options?: CallOptions) => Promise<Invoice> =
-  /* @__PURE__ */ withoutBody("invoices/*", Kinds.invoice)
+  /* @__PURE__ */ withoutBody("invoices/*", Schemas.invoice)
 
 const readUpo = async (response: FetchResponse): Promise<Upo> => {
-  if (!/xml/.test(response.headers.get("content-type")!)) throw new DecodeError("No valid XML")
+  if (!/xml/.test(response.headers.get("content-type")!))
+    throw new DecodeError("The response has no valid XML. Check baseUrl and proxies.")
   const bytes = new Uint8Array(await response.arrayBuffer())
   return {
     text: () => new Response(bytes).text(),
@@ -115,14 +147,11 @@ const readUpo = async (response: FetchResponse): Promise<Upo> => {
 }
 
 /**
- * Downloads the official receipt (UPO).
+ * Downloads the official receipt (UPO) of an invoice. Resolves after all of it was read.
  *
- * **Details**
- *
- * It is read whole before this resolves, within the bounds of the call: a connection that breaks in the middle is an
- * attempt that failed, and no half receipt.
- *
- * @throws {AnyGovoiceError} an `ApiError` `upo_not_available` when there is none, or not yet: see `waitForUpo`.
+ * @throws {AnyGovoiceError} an `ApiError` with code `upo_not_available` if there is no receipt yet: call `waitForUpo` first.
+ * @category developer API
+ * @since 0.1.0
  */
 export const downloadUpo: (connection: Connection, id: string, options?: CallOptions) => Promise<Upo> =
   /* @__PURE__ */ withoutBody("invoices/*/upo", readUpo)

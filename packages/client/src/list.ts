@@ -1,66 +1,81 @@
 /**
- * Lists: page after page, as they are read.
+ * Lists that are read page by page.
  *
  * @module
+ * @since 0.1.0
  */
-import type { CallOptions } from "./connection.ts"
-import { check, type Kind, parse } from "./internal/decode.ts"
-import * as Kinds from "./internal/kinds.ts"
-import { fill } from "./internal/paths.ts"
+import { buildPath } from "./internal/buildPath.ts"
+import { check, parse, type RecordSchema } from "./internal/decode.ts"
+import * as Schemas from "./internal/schemas.ts"
+import type { CallOptions } from "./options.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
 declare const URLSearchParams: new (members: Record<string, string>) => { toString(): string }
 
-/** How a list is read. The bounds are those of each page. */
+/**
+ * The options of a list. Timeout and deadline apply to each page.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ListOptions extends CallOptions {
   /**
-   * How many records a page has, from 1 to 100. The list goes on past it, page by page.
+   * The number of records of a page, from 1 to 100. Iteration continues with the next page.
    *
    * @default 50
    */
   readonly limit?: number | undefined
 }
 
-/** A part of a list. */
+/**
+ * One page of a list.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Page<A> {
   /** The records, newest first. */
   readonly data: ReadonlyArray<A>
   /** Whether older records exist. */
   readonly hasMore: boolean
-  /** Continues the list; null on the last page. */
+  /** The cursor of the next page. Null on the last page. */
   readonly nextCursor: string | null
 }
 
 /**
- * Records, newest first. A page is asked for when the one before it has been read, so leaving a loop early costs
- * nothing. Each loop begins anew.
+ * Records, newest first. A page is requested when iteration reaches it. Each iteration starts with the first page.
+ *
+ * @category models
+ * @since 0.1.0
  */
 export interface List<A> extends AsyncIterable<A> {
-  /** One page: the first, or the one that a `nextCursor` continues with. */
+  /** Resolves with one page: the first, or the one at `cursor`. */
   page(cursor?: string): Promise<Page<A>>
 }
 
 /**
- * Makes a list of a path. It takes the session, an identifier for each `*` in the path, and the filters with the bounds
- * of a call.
+ * Returns an operation that lists records. Its arguments are the session, an identifier for each `*` in the path, and the
+ * filters with the options of the call.
  */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- no argument tells the signature: it is written where the path is
-export const list = <F>(path: string, kind: Kind): F =>
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller states the signature of the operation
+export const list = <F>(path: string, schema: RecordSchema): F =>
   ((session: ControlPlaneConnection, ...rest: Array<unknown>): List<unknown> => {
-    const filled = fill(path, rest)
+    const builtPath = buildPath(path, rest)
     const options = rest[0] as CallOptions | undefined
     const { deadlineMs: _deadlineMs, signal: _signal, timeoutMs: _timeoutMs, ...filter } = options ?? {}
     const page = (cursor?: string) =>
       session["~send"](
         "GET",
-        // There and back, because JSON has no undefined. On the way names change their case, as those of answers do.
-        [filled, new URLSearchParams(parse(JSON.stringify({ ...filter, cursor })) as Record<string, string>)].join("?"),
+        // Serialized and parsed, which drops undefined members and renames the others.
+        [builtPath, new URLSearchParams(parse(JSON.stringify({ ...filter, cursor })) as Record<string, string>)].join(
+          "?"
+        ),
         async (response) => {
-          const page = check(Kinds.page, parse(await response.text())) as {
+          const page = check(Schemas.page, parse(await response.text())) as {
             data: ReadonlyArray<unknown>
           } & Page<unknown>
-          // What is no list becomes a list of something that is no record.
-          for (const record of (page.data = [page.data].flat())) check(kind, record)
+          // A value that is not a list becomes a list of one invalid record.
+          for (const record of (page.data = [page.data].flat())) check(schema, record)
           return page
         },
         options

@@ -1,12 +1,13 @@
 /**
- * The control plane: organizations, their credential for the national system, and their invoices.
+ * The control plane operations of organizations, their gateway credential and their invoices.
  *
  * @module
+ * @since 0.1.0
  */
-import type { CallOptions } from "./connection.ts"
-import { invoice, organization } from "./internal/kinds.ts"
 import { withBody, withoutBody } from "./internal/operation.ts"
+import { invoice, organization } from "./internal/schemas.ts"
 import { type List, list, type ListOptions } from "./list.ts"
+import type { CallOptions } from "./options.ts"
 import type {
   GatewayCredential,
   Invoice,
@@ -19,33 +20,59 @@ import type {
 } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
-/** Which invoices a list has, and how it is read. */
+/**
+ * The filters and options of a list of invoices.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface InvoiceListOptions extends ListOptions {
-  /** Only invoices that have this status. */
+  /** Only invoices with this status. */
   readonly status?: Known<InvoiceStatus> | undefined
   /** Only invoices of this mode. */
   readonly mode?: Known<Mode> | undefined
 }
 
-/** Makes an organization. */
+/**
+ * Creates an organization.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const createOrganization: (
   session: ControlPlaneConnection,
   input: OrganizationRequest,
   options?: CallOptions
 ) => Promise<Organization> = /* @__PURE__ */ withBody("POST", "organizations", organization)
 
-/** The organizations of the account, newest first. */
+/**
+ * Lists the organizations of the account, newest first.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const listOrganizations: (session: ControlPlaneConnection, options?: ListOptions) => List<Organization> =
   /* @__PURE__ */ list("organizations", organization)
 
-/** Shows an organization. */
+/**
+ * Returns an organization.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `organization_not_found` if there is no such organization in the account.
+ * @category control plane
+ * @since 0.1.0
+ */
 export const getOrganization: (
   session: ControlPlaneConnection,
   id: string,
   options?: CallOptions
 ) => Promise<Organization> = /* @__PURE__ */ withoutBody("organizations/*", organization)
 
-/** Changes an organization. */
+/**
+ * Changes an organization. Members that are left out are unchanged.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const updateOrganization: (
   session: ControlPlaneConnection,
   id: string,
@@ -53,7 +80,12 @@ export const updateOrganization: (
   options?: CallOptions
 ) => Promise<Organization> = /* @__PURE__ */ withBody("PATCH", "organizations/*", organization)
 
-/** Stores the credential of an organization for the national system, in place of one that is stored already. */
+/**
+ * Stores the credential of an organization for the national system. Replaces an existing one.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const setGatewayCredential: (
   session: ControlPlaneConnection,
   organizationId: string,
@@ -61,14 +93,24 @@ export const setGatewayCredential: (
   options?: CallOptions
 ) => Promise<void> = /* @__PURE__ */ withBody("PUT", "organizations/*/gateway-credential")
 
-/** Removes the credential of an organization for the national system. */
+/**
+ * Deletes the credential of an organization for the national system.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const deleteGatewayCredential: (
   session: ControlPlaneConnection,
   organizationId: string,
   options?: CallOptions
 ) => Promise<void> = /* @__PURE__ */ withoutBody("organizations/*/gateway-credential", "", "DELETE")
 
-/** The invoices of an organization, newest first. */
+/**
+ * Lists the invoices of an organization, newest first.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const listInvoices: (
   session: ControlPlaneConnection,
   organizationId: string,

@@ -1,17 +1,28 @@
 /**
- * The records of the API, in camelCase. Times are ISO 8601 in UTC with milliseconds.
+ * The records of the API, in camelCase. Timestamps are ISO 8601 in UTC with milliseconds.
  *
- * Where a member has one of several values, values that are younger than this package arrive too.
+ * Unions are open: a newer service may send other values.
  *
- * Generated from @govoice/api by `test/support/generate.ts`: change it there.
+ * Generated from @govoice/api by `test/support/generate.ts`. Do not edit.
  *
  * @module
+ * @since 0.1.0
  */
 
-/** Whether it is for the sandbox or real. */
+/**
+ * `test` for the sandbox, `live` for the national system.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Mode = "test" | "live" | (string & {})
 
-/** Where an invoice stands. `accepted`, `rejected` and `failed` are final. */
+/**
+ * The status of an invoice. `accepted`, `rejected` and `failed` are final.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type InvoiceStatus =
   | "queued"
   | "submitting"
@@ -22,10 +33,20 @@ export type InvoiceStatus =
   | "failed"
   | (string & {})
 
-/** How the sandbox treats an invoice. */
+/**
+ * The sandbox scenario of an invoice.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type SandboxScenario = "accepted" | "rejected" | "temporary_failure" | "delayed" | (string & {})
 
-/** Where a delivery stands. */
+/**
+ * The status of a delivery.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type DeliveryStatus =
   | "pending"
   | "delivering"
@@ -35,7 +56,12 @@ export type DeliveryStatus =
   | "endpoint_disabled"
   | (string & {})
 
-/** What is announced about an invoice. */
+/**
+ * The type of an event.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type EventType =
   | "invoice.received"
   | "invoice.submitted"
@@ -45,10 +71,20 @@ export type EventType =
   | "invoice.failed"
   | (string & {})
 
-/** The values of an open union that are known here: those that a request may have. */
+/**
+ * The known values of an open union. Requests accept these only.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type Known<T extends string> = T extends unknown ? (string extends T ? never : T) : never
 
-/** The API key that was sent, and its organization. */
+/**
+ * The API key of the request and its organization.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Me {
   readonly object: "api_key"
   readonly id: string
@@ -61,11 +97,16 @@ export interface Me {
     readonly object: "organization"
     readonly name: string
   }
-  /** Whether a live key of this organization could submit now. */
+  /** Whether live keys of this organization can submit. */
   readonly liveModeAvailable: boolean
 }
 
-/** One submitted invoice. */
+/**
+ * One submitted invoice.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Invoice {
   readonly id: string
   readonly object: "invoice"
@@ -75,33 +116,38 @@ export interface Invoice {
   readonly scenario: SandboxScenario | null
   /** Strings by name: at most 50 keys of at most 40 characters, values of at most 500. */
   readonly metadata: { readonly [name: string]: string }
-  /** The number that the national system assigned, once the invoice is accepted. */
+  /** The number that the national system assigned. Null until the invoice is accepted. */
   readonly officialNumber: string | null
-  /** Why the national system refused the invoice. */
+  /** The reason for the rejection. Null unless the invoice is rejected. */
   readonly rejection: {
     readonly code: string
     readonly message: string
   } | null
-  /** Why the gateway failed, last or for good. */
+  /** The last gateway failure. Null if the last attempt did not fail. */
   readonly failure: {
     readonly code: string
     readonly message: string
   } | null
   /** Whether the official receipt (UPO) can be downloaded. */
   readonly upoAvailable: boolean
-  /** How many times a submission was attempted. */
+  /** The number of submission attempts. */
   readonly attemptCount: number
-  /** When a retrying invoice is attempted next. */
+  /** The time of the next attempt. Null unless the invoice is retrying. */
   readonly nextAttemptAt: string | null
   readonly createdAt: string
   readonly updatedAt: string
-  /** When the national system took the invoice. */
+  /** The time at which the national system received the invoice. */
   readonly submittedAt: string | null
-  /** When the invoice reached its final status. */
+  /** The time at which the invoice reached its final status. */
   readonly completedAt: string | null
 }
 
-/** Who owns organizations and logs in. */
+/**
+ * An account owns organizations and logs in.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Account {
   readonly id: string
   readonly object: "account"
@@ -109,12 +155,17 @@ export interface Account {
   readonly createdAt: string
 }
 
-/** What API keys, endpoints and invoices belong to. */
+/**
+ * An organization owns API keys, webhook endpoints and invoices.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Organization {
   readonly id: string
   readonly object: "organization"
   readonly name: string
-  /** Whether a credential for the national system is stored, and since when. */
+  /** Whether a credential for the national system is stored, and when it was stored. */
   readonly gatewayCredential: {
     readonly present: boolean
     readonly updatedAt: string | null
@@ -122,26 +173,41 @@ export interface Organization {
   readonly createdAt: string
 }
 
-/** A key for the developer API. The key itself is not stored. */
+/**
+ * An API key. Only its hash is stored.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ApiKey {
   readonly id: string
   readonly object: "api_key"
   readonly organizationId: string
   readonly mode: Mode
   readonly name: string | null
-  /** The last four characters of the key, to tell keys apart. */
+  /** The last four characters of the key. */
   readonly last4: string
   readonly createdAt: string
   readonly expiresAt: string | null
 }
 
-/** A key for the developer API, with the key itself. */
+/**
+ * A new API key with its secret.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface NewApiKey extends ApiKey {
-  /** The key itself, `sk_test_…` or `sk_live_…`. Shown this once. */
+  /** The key, `sk_test_…` or `sk_live_…`. Only this response contains it. */
   readonly secret: string
 }
 
-/** An address that events are sent to. */
+/**
+ * A URL that receives events.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface WebhookEndpoint {
   readonly id: string
   readonly object: "webhook_endpoint"
@@ -154,20 +220,35 @@ export interface WebhookEndpoint {
   readonly updatedAt: string
 }
 
-/** An address that events are sent to, with its signing secret. */
+/**
+ * A new webhook endpoint with its signing secret.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface NewWebhookEndpoint extends WebhookEndpoint {
-  /** The signing secret, `whsec_…`. The whole string is the HMAC key. Shown this once. */
+  /** The signing secret, `whsec_…`. The whole string is the HMAC key. Only this response contains it. */
   readonly secret: string
 }
 
-/** An address that events are sent to, with its next signing secret. */
+/**
+ * A webhook endpoint with its new signing secret.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface RotatedWebhookEndpoint extends WebhookEndpoint {
-  /** The signing secret, `whsec_…`. The whole string is the HMAC key. Shown this once. */
+  /** The signing secret, `whsec_…`. The whole string is the HMAC key. Only this response contains it. */
   readonly secret: string
   readonly secretActivatesAt: string
 }
 
-/** What became of one event at one endpoint. */
+/**
+ * The delivery of one event to one endpoint.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface WebhookDelivery {
   readonly id: string
   readonly object: "webhook_delivery"
@@ -175,13 +256,13 @@ export interface WebhookDelivery {
   readonly eventType: EventType
   readonly endpointId: string
   readonly status: DeliveryStatus
-  /** Outbound attempts made. */
+  /** The number of attempts. */
   readonly attemptCount: number
-  /** The last HTTP status received; null for failures of the connection and before the first attempt. */
+  /** The HTTP status of the last attempt. Null if it got no response, and before the first attempt. */
   readonly lastHttpStatus: number | null
-  /** A sentence of ours; null on success. */
+  /** A sentence about the last failure. Null on success. */
   readonly lastErrorSummary: string | null
-  /** When a retrying delivery is sent next. */
+  /** The time of the next attempt. Null unless the delivery is retrying. */
   readonly nextRetryAt: string | null
   readonly createdAt: string
   readonly updatedAt: string
@@ -189,15 +270,25 @@ export interface WebhookDelivery {
   readonly deliveredAt: string | null
 }
 
-/** Who signs up. */
+/**
+ * The input of `createAccount`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface NewAccount {
-  /** An email address. Letter case does not count. */
+  /** An email address. Letter case is ignored. */
   readonly email: string
   /** 12 to 128 characters. */
   readonly password: string
 }
 
-/** Who logs in. */
+/**
+ * The input of `login`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Credentials {
   /** Text of 1 to 254 characters. */
   readonly email: string
@@ -205,61 +296,96 @@ export interface Credentials {
   readonly password: string
 }
 
-/** An organization to make. */
+/**
+ * The input of `createOrganization`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface OrganizationRequest {
   /** Text of 1 to 200 characters. */
   readonly name: string
 }
 
-/** What is to change of an organization; the rest stays. */
+/**
+ * The input of `updateOrganization`. Members that are left out are unchanged.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface OrganizationChange {
   /** Text of 1 to 200 characters. */
   readonly name?: string | undefined
 }
 
-/** The credential for the national system. It is never returned. */
+/**
+ * The credential for the national system. No response contains it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface GatewayCredential {
-  /** The token that the national system issued. */
+  /** The token of the national system. */
   readonly token: string
-  /** A Polish tax number (NIP): ten digits, the last of which checks the others. */
+  /** A Polish tax number (NIP): ten digits, the last of which is a check digit. */
   readonly contextNip: string
 }
 
-/** An API key to make. */
+/**
+ * The input of `createApiKey`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ApiKeyRequest {
   readonly mode: Known<Mode>
-  /** A name of your own, to tell keys apart. */
+  /** A name for the key. */
   readonly name?: string | null | undefined
-  /** When the key stops working, ISO 8601 in UTC. Never, when it is null or left out. */
+  /** The time at which the key expires, ISO 8601 in UTC. Null or missing: it does not expire. */
   readonly expiresAt?: string | null | undefined
 }
 
-/** A webhook endpoint to make. */
+/**
+ * The input of `createWebhookEndpoint`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface WebhookEndpointRequest {
-  /** Where events are sent. Must be https and lead to a public address, unless the deployment says otherwise. */
+  /** The URL that receives events. Must be https with a public address, unless the deployment allows others. */
   readonly url: string
-  /** Any of the six event types, or `["*"]` for all, also those added later. */
+  /** Any of the six event types, or `["*"]` for all types, including types added later. */
   readonly eventTypes: ReadonlyArray<"*" | Known<EventType>>
-  /** A note of your own. */
+  /** A note. */
   readonly description?: string | null | undefined
-  /** Whether events are sent. Defaults to true when the endpoint is made. */
+  /** Whether the endpoint receives events. Defaults to true for a new endpoint. */
   readonly enabled?: boolean | undefined
 }
 
-/** What is to change of a webhook endpoint; the rest stays. */
+/**
+ * The input of `updateWebhookEndpoint`. Members that are left out are unchanged.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface WebhookEndpointChange {
-  /** Where events are sent. Must be https and lead to a public address, unless the deployment says otherwise. */
+  /** The URL that receives events. Must be https with a public address, unless the deployment allows others. */
   readonly url?: string | undefined
-  /** Any of the six event types, or `["*"]` for all, also those added later. */
+  /** Any of the six event types, or `["*"]` for all types, including types added later. */
   readonly eventTypes?: ReadonlyArray<"*" | Known<EventType>> | undefined
-  /** A note of your own. */
+  /** A note. */
   readonly description?: string | null | undefined
-  /** Whether events are sent. Defaults to true when the endpoint is made. */
+  /** Whether the endpoint receives events. Defaults to true for a new endpoint. */
   readonly enabled?: boolean | undefined
 }
 
-/** When the new secret takes over. */
+/**
+ * The input of `rotateWebhookSecret`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface SecretRotation {
-  /** From when on the new secret signs, in seconds from now. Defaults to 0. */
+  /** The delay until the new secret signs, in seconds. Defaults to 0. */
   readonly activatesInSeconds?: number | undefined
 }

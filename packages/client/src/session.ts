@@ -1,30 +1,41 @@
 /**
- * The way to the control plane, without the operations: a login that keeps itself alive.
+ * The connection to the control plane, with login and token refresh. The operations are functions that take it.
  *
  * @module
+ * @since 0.1.0
  */
-import type { CallOptions, ConnectionOptions } from "./connection.ts"
-import { tokenPair } from "./internal/kinds.ts"
 import { withBody } from "./internal/operation.ts"
+import { tokenPair } from "./internal/schemas.ts"
 import { createTransport, type Send } from "./internal/transport.ts"
+import type { CallOptions, ConnectionOptions } from "./options.ts"
 import type { Credentials } from "./records.ts"
 
-/** A way to the control plane. What it has is for the functions of this package. */
+/**
+ * A connection to the control plane. Its members are private to this package.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ControlPlaneConnection {
   readonly "~send": Send
   readonly "~api"?: "control-plane"
 }
 
-/** A way to the control plane that logs in. */
+/**
+ * A connection to the control plane with a login.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Session extends ControlPlaneConnection {
   /**
-   * Logs in. The tokens stay inside, and are renewed when they have to be.
+   * Logs in. The session stores the tokens and refreshes the access token when it has expired.
    *
-   * @throws {AnyGovoiceError} an `ApiError` `invalid_credentials` when the email or the password is wrong.
+   * @throws {AnyGovoiceError} an `ApiError` with code `invalid_credentials` if the email or the password is wrong.
    */
   readonly login: (credentials: Credentials, options?: CallOptions) => Promise<void>
 
-  /** Logs out: the service revokes all that came from the login. Does nothing when nobody is logged in. */
+  /** Logs out: the service revokes all tokens of the login. Does nothing without a login. */
   readonly logout: (options?: CallOptions) => Promise<void>
 }
 
@@ -33,27 +44,29 @@ interface Tokens {
   readonly refreshToken: string
 }
 
-type Spent = Pick<Tokens, "refreshToken">
+type RefreshToken = Pick<Tokens, "refreshToken">
 
-type Exchange<I, O> = (connection: ControlPlaneConnection, input: I, options?: CallOptions) => Promise<O>
+type AuthOperation<I, O> = (connection: ControlPlaneConnection, input: I, options?: CallOptions) => Promise<O>
 
-const enter: Exchange<Credentials, Tokens> = /* @__PURE__ */ withBody("POST", "auth/login", tokenPair)
-const exchange: Exchange<Spent, Tokens> = /* @__PURE__ */ withBody("POST", "auth/refresh", tokenPair)
-const leave: Exchange<Spent, void> = /* @__PURE__ */ withBody("POST", "auth/logout")
+const login: AuthOperation<Credentials, Tokens> = /* @__PURE__ */ withBody("POST", "auth/login", tokenPair)
+const refresh: AuthOperation<RefreshToken, Tokens> = /* @__PURE__ */ withBody("POST", "auth/refresh", tokenPair)
+const logout: AuthOperation<RefreshToken, void> = /* @__PURE__ */ withBody("POST", "auth/logout")
 
 /**
- * A way to the control plane, for functions such as `createOrganization`.
+ * Creates a connection to the control plane, for functions such as `createOrganization`.
  *
  * **When to use**
  *
- * Use in place of `createControlPlane` where the size of a bundle counts: the functions that are not used are not in it.
+ * Use in place of `createControlPlane` if bundle size matters: functions that are not used are not bundled.
  *
  * **Details**
  *
- * The tokens stay inside. When the access token has run out, the next call exchanges the refresh token for a new pair:
- * once, however many calls are waiting.
+ * When the access token has expired, the next call exchanges the refresh token for new tokens. Concurrent calls share one
+ * exchange.
  *
- * @throws {TypeError} when `baseUrl` cannot be one.
+ * @throws {TypeError} if `baseUrl` is invalid.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createSession = (options: ConnectionOptions): Session => {
   let tokens: Tokens | undefined
@@ -63,10 +76,10 @@ export const createSession = (options: ConnectionOptions): Session => {
     options,
     "/control-plane/",
     () => tokens?.accessToken,
-    async ({ code }, refused) => {
+    async ({ code }, rejected) => {
       const old = code === "missing_access_token" && tokens
-      if (old && old.accessToken === refused) {
-        await (refreshing ??= refresh(old).finally(() => {
+      if (old && old.accessToken === rejected) {
+        await (refreshing ??= renew(old).finally(() => {
           refreshing = undefined
         }))
       }
@@ -75,19 +88,19 @@ export const createSession = (options: ConnectionOptions): Session => {
   )
   const connection = { "~send": send }
 
-  const refresh = async (spent: Tokens) => {
-    const renewed = await exchange(connection, { refreshToken: spent.refreshToken })
-    // Unless somebody has logged in or out in the meantime.
-    if (tokens === spent) tokens = renewed
+  const renew = async (old: Tokens) => {
+    const renewed = await refresh(connection, { refreshToken: old.refreshToken })
+    // A login or logout in the meantime takes precedence.
+    if (tokens === old) tokens = renewed
   }
 
   return {
     ...connection,
     login: async (credentials, options) => {
-      tokens = await enter(connection, credentials, options)
+      tokens = await login(connection, credentials, options)
     },
     logout: async (options) => {
-      if (tokens) await leave(connection, { refreshToken: tokens.refreshToken }, options)
+      if (tokens) await logout(connection, { refreshToken: tokens.refreshToken }, options)
       tokens = undefined
     }
   }

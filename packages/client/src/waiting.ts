@@ -1,12 +1,14 @@
 /**
- * Waiting for an invoice: by asking, less and less often.
+ * Waits for an invoice by polling.
  *
  * @module
+ * @since 0.1.0
  */
-import type { CallOptions, Connection } from "./connection.ts"
+import type { Connection } from "./connection.ts"
 import { type ApiError, type GovoiceError, UpoUnavailableError } from "./error.ts"
-import { bounded } from "./internal/bounded.ts"
-import { tell } from "./internal/tell.ts"
+import type { PlatformSignal } from "./fetch.ts"
+import { callHook } from "./internal/callHook.ts"
+import { withTimeout } from "./internal/withTimeout.ts"
 import {
   getInvoice,
   type InvoiceSubmission,
@@ -14,20 +16,26 @@ import {
   type SubmitOptions,
   type SubmittedInvoice
 } from "./invoices.ts"
+import type { CallOptions } from "./options.ts"
 import type { Invoice } from "./records.ts"
 
 declare const crypto: { randomUUID(): string }
 
-/** Bounds of a wait. */
+/**
+ * The options of a wait.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface WaitOptions extends CallOptions {
   /**
-   * How long to wait, in milliseconds.
+   * The maximum time to wait, in milliseconds.
    *
    * @default 600_000
    */
   readonly deadlineMs?: number | undefined
 
-  /** Called with the invoice when it is first seen, and whenever it has changed. What it throws is ignored. */
+  /** Called with the invoice after the first poll and after each change. Its errors are ignored. */
   readonly onProgress?: ((invoice: Invoice) => unknown) | undefined
 }
 
@@ -35,68 +43,80 @@ const isFinal = ({ completedAt, status }: Invoice) => completedAt ?? /^(accepted
 
 const hasUpo = (invoice: Invoice) => {
   const { status, upoAvailable } = invoice
-  if (!upoAvailable && isFinal(invoice) && status !== "accepted") throw new UpoUnavailableError(`No receipt: ${status}`)
+  if (!upoAvailable && isFinal(invoice) && status !== "accepted") {
+    throw new UpoUnavailableError(`There will be no receipt (UPO): the invoice is ${status}.`)
+  }
   return upoAvailable
 }
 
 const waitUntil = (
   isDone: (invoice: Invoice) => unknown,
   connection: Connection,
-  begin: (bounds: CallOptions) => Promise<Invoice>,
+  firstCall: (options: CallOptions) => Promise<Invoice>,
   { deadlineMs = 600_000, idempotencyKey, onProgress, signal, timeoutMs }: SubmitAndWaitOptions = {}
 ): Promise<Invoice> => {
-  const longestPauseMs = 5000
+  const maxDelayMs = 5000
   let invoice: Invoice | undefined
-  return bounded(deadlineMs, signal, async (signal) => {
-    for (let asked = 1; ; asked++) {
+  const poll = async (signal: PlatformSignal) => {
+    for (let polls = 1; ; polls++) {
       let delayMs: number | undefined
       try {
-        const seen = await (invoice
+        const current = await (invoice
           ? getInvoice(connection, invoice.id, { signal, timeoutMs })
-          : begin({ signal, timeoutMs }))
-        if (seen.updatedAt !== invoice?.updatedAt) void tell(onProgress, seen)
-        invoice = seen
-        if (isDone(seen)) return seen
+          : firstCall({ signal, timeoutMs }))
+        if (current.updatedAt !== invoice?.updatedAt) void callHook(onProgress, current)
+        invoice = current
+        if (isDone(current)) return current
       } catch (error) {
-        // The service may be gone for longer than one call waits.
+        // An outage may last longer than the retries of one call.
         if (!invoice || !(error as ApiError).retryable) throw error
         delayMs = (error as ApiError).retryAfterMs
       }
-      await bounded(delayMs ?? Math.random() * Math.min(longestPauseMs, 250 * 2 ** asked), signal)
+      await withTimeout(delayMs ?? Math.random() * Math.min(maxDelayMs, 250 * 2 ** polls), signal)
     }
-  }).catch((error: GovoiceError) => {
+  }
+  return withTimeout(deadlineMs, signal, poll, "The wait did not end").catch((error: GovoiceError) => {
     throw Object.assign(error, { invoice, idempotencyKey })
   })
 }
 
 /**
- * Waits until the status of an invoice is final, and resolves with the invoice: accepted, rejected or failed.
+ * Waits until the status of an invoice is final. Resolves with the invoice: accepted, rejected or failed.
  *
  * **Details**
  *
- * Asks at once, then within half a second, then less and less often, within five seconds in the end. Once the invoice
- * was seen, failures that may pass are waited out.
+ * Polls with increasing delays, from at most half a second to at most five seconds. After the first successful poll,
+ * retryable errors do not end the wait.
  *
- * @throws {TimeoutError} with the `invoice` as it was last seen; waiting may go on later.
- * @throws {AnyGovoiceError} what asking fails with for good, such as an `ApiError` `invoice_not_found`.
+ * @throws {TimeoutError} with the last known `invoice`. The call can be made again.
+ * @throws {AnyGovoiceError} such as an `ApiError` with code `invoice_not_found`.
+ * @category developer API
+ * @since 0.1.0
  */
 export const waitUntilFinal = (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> =>
-  waitUntil(isFinal, connection, (bounds) => getInvoice(connection, id, bounds), options)
+  waitUntil(isFinal, connection, (limits) => getInvoice(connection, id, limits), options)
 
 /**
- * Waits until the official receipt (UPO) of an invoice can be downloaded, and resolves with the invoice.
+ * Waits until the official receipt (UPO) of an invoice can be downloaded. Resolves with the invoice.
  *
- * @throws {UpoUnavailableError} as soon as it cannot come any more, with the `invoice`.
- * @throws {TimeoutError} with the `invoice` as it was last seen; waiting may go on later.
- * @throws {AnyGovoiceError} what asking fails with for good, such as an `ApiError` `invoice_not_found`.
+ * @throws {UpoUnavailableError} with the `invoice` if it is rejected or failed.
+ * @throws {TimeoutError} with the last known `invoice`. The call can be made again.
+ * @throws {AnyGovoiceError} such as an `ApiError` with code `invoice_not_found`.
+ * @category developer API
+ * @since 0.1.0
  */
 export const waitForUpo = (connection: Connection, id: string, options?: WaitOptions): Promise<Invoice> =>
-  waitUntil(hasUpo, connection, (bounds) => getInvoice(connection, id, bounds), options)
+  waitUntil(hasUpo, connection, (limits) => getInvoice(connection, id, limits), options)
 
-/** Bounds of a submission and of the wait that follows. */
+/**
+ * The options of {@link submitAndWait}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface SubmitAndWaitOptions extends SubmitOptions, WaitOptions {
   /**
-   * How long submitting and waiting may take together, in milliseconds.
+   * The maximum time for submitting and waiting together, in milliseconds.
    *
    * @default 600_000
    */
@@ -104,9 +124,12 @@ export interface SubmitAndWaitOptions extends SubmitOptions, WaitOptions {
 }
 
 /**
- * Submits an invoice and waits until its status is final: `submitInvoice`, then `waitUntilFinal`.
+ * Submits an invoice and waits until its status is final. Resolves with the invoice: accepted, rejected or failed.
  *
- * @throws {AnyGovoiceError} what either throws, with the `idempotencyKey`: the same call with it goes on.
+ * @throws {AnyGovoiceError} the errors of `submitInvoice` and `waitUntilFinal`, with the `idempotencyKey`. The same call with
+ * this key continues.
+ * @category developer API
+ * @since 0.1.0
  */
 export const submitAndWait = async (
   connection: Connection,
@@ -117,7 +140,7 @@ export const submitAndWait = async (
   const invoice = await waitUntil(
     isFinal,
     connection,
-    (bounds) => submitInvoice(connection, submission, { ...bounds, idempotencyKey }),
+    (limits) => submitInvoice(connection, submission, { ...limits, idempotencyKey }),
     { ...options, idempotencyKey }
   )
   return { ...invoice, idempotencyKey }

@@ -1,12 +1,13 @@
 /**
- * The control plane: webhook endpoints, and what became of the deliveries to them.
+ * The control plane operations of webhook endpoints and their deliveries.
  *
  * @module
+ * @since 0.1.0
  */
-import type { CallOptions } from "./connection.ts"
-import { newWebhookEndpoint, rotatedWebhookEndpoint, webhookDelivery, webhookEndpoint } from "./internal/kinds.ts"
 import { withBody, withoutBody } from "./internal/operation.ts"
+import { newWebhookEndpoint, rotatedWebhookEndpoint, webhookDelivery, webhookEndpoint } from "./internal/schemas.ts"
 import { type List, list, type ListOptions } from "./list.ts"
+import type { CallOptions } from "./options.ts"
 import type {
   DeliveryStatus,
   Known,
@@ -20,18 +21,25 @@ import type {
 } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
-/** Which deliveries a list has, and how it is read. */
+/**
+ * The filters and options of a list of deliveries.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface DeliveryListOptions extends ListOptions {
-  /** Only deliveries that have this status. */
+  /** Only deliveries with this status. */
   readonly status?: Known<DeliveryStatus> | undefined
   /** Only deliveries of this event, `evt_…`. */
   readonly eventId?: string | undefined
 }
 
 /**
- * Makes a webhook endpoint. Its signing `secret` is shown this once.
+ * Creates a webhook endpoint. Only this response contains its signing `secret`.
  *
- * @throws {AnyGovoiceError} an `ApiError` `unsafe_webhook_url` when events cannot be sent there.
+ * @throws {AnyGovoiceError} such as an `ApiError` with code `unsafe_webhook_url` or `limit_reached`.
+ * @category control plane
+ * @since 0.1.0
  */
 export const createWebhookEndpoint: (
   session: ControlPlaneConnection,
@@ -44,21 +52,37 @@ export const createWebhookEndpoint: (
   newWebhookEndpoint
 )
 
-/** The webhook endpoints of an organization, newest first. */
+/**
+ * Lists the webhook endpoints of an organization, newest first.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const listWebhookEndpoints: (
   session: ControlPlaneConnection,
   organizationId: string,
   options?: ListOptions
 ) => List<WebhookEndpoint> = /* @__PURE__ */ list("organizations/*/webhook-endpoints", webhookEndpoint)
 
-/** Shows a webhook endpoint. */
+/**
+ * Returns a webhook endpoint.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `webhook_endpoint_not_found` if there is no such endpoint in the account.
+ * @category control plane
+ * @since 0.1.0
+ */
 export const getWebhookEndpoint: (
   session: ControlPlaneConnection,
   id: string,
   options?: CallOptions
 ) => Promise<WebhookEndpoint> = /* @__PURE__ */ withoutBody("webhook-endpoints/*", webhookEndpoint)
 
-/** Changes a webhook endpoint. */
+/**
+ * Changes a webhook endpoint. Members that are left out are unchanged.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const updateWebhookEndpoint: (
   session: ControlPlaneConnection,
   id: string,
@@ -66,7 +90,12 @@ export const updateWebhookEndpoint: (
   options?: CallOptions
 ) => Promise<WebhookEndpoint> = /* @__PURE__ */ withBody("PATCH", "webhook-endpoints/*", webhookEndpoint)
 
-/** Makes a new signing secret, shown this once. The old one signs until `secretActivatesAt`. */
+/**
+ * Rotates the signing secret. Only this response contains the new one. The old one signs until `secretActivatesAt`.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const rotateWebhookSecret: (
   session: ControlPlaneConnection,
   id: string,
@@ -78,7 +107,12 @@ export const rotateWebhookSecret: (
   rotatedWebhookEndpoint
 )
 
-/** Deletes a webhook endpoint. What was not delivered to it yet ends as `endpoint_disabled`. */
+/**
+ * Deletes a webhook endpoint. Its pending deliveries become `endpoint_disabled`.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
 export const deleteWebhookEndpoint: (
   session: ControlPlaneConnection,
   id: string,
@@ -86,11 +120,14 @@ export const deleteWebhookEndpoint: (
 ) => Promise<void> = /* @__PURE__ */ withoutBody("webhook-endpoints/*", "", "DELETE")
 
 /**
- * What became of the deliveries to a webhook endpoint, newest first.
+ * Lists the deliveries of a webhook endpoint, newest first.
  *
  * **Gotchas**
  *
- * The same event may be in more than one record: reconcile by `eventId`.
+ * The same event may occur in more than one record: reconcile by `eventId`.
+ *
+ * @category control plane
+ * @since 0.1.0
  */
 export const listDeliveries: (
   session: ControlPlaneConnection,

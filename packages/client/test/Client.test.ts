@@ -1,7 +1,8 @@
-/** What the fault scenarios do not look at: what is sent, what hooks see, what stays behind. */
+/** Options, requests, hooks, limits and errors of the client, on a stubbed `fetch`. */
 import { getEventListeners } from "node:events"
 import { assert, describe, it } from "vitest"
 import {
+  type ApiError,
   createClient,
   createConnection,
   createControlPlane,
@@ -29,17 +30,39 @@ const rejection = async (promise: Promise<unknown>): Promise<GovoiceError> => {
 }
 
 describe("createClient", () => {
-  it("refuses a setting that is not there, and says which", () => {
-    assert.throws(() => createClient({ apiKey: undefined as never, baseUrl }), TypeError, /^apiKey must be/)
-    assert.throws(() => createClient({ apiKey, baseUrl: undefined as never }), TypeError, /^baseUrl must be/)
+  it.each<[message: string, options: object]>([
+    ["apiKey is undefined: is GOVOICE_API_KEY set?", { apiKey: undefined }],
+    ["apiKey is empty: is GOVOICE_API_KEY set?", { apiKey: "" }],
+    ["apiKey must not have white space or special characters.", { apiKey: "sk_test_secret\n" }],
+    ['baseUrl must start with http:// or https:// (got "undefined").', { baseUrl: undefined }],
+    ['baseUrl must start with http:// or https:// (got "api.example.com").', { baseUrl: "api.example.com" }],
+    ['baseUrl must start with http:// or https:// (got "https:///v1").', { baseUrl: "https:///v1" }],
+    ['baseUrl must not end in /v1 (got "https://example.com/v1").', { baseUrl: "https://example.com/v1" }],
+    ['baseUrl must not end in /v1 (got "https://example.com/a/v1//").', { baseUrl: "https://example.com/a/v1//" }],
+    [
+      'baseUrl must not have white space, a password or a query (got "https://example.com/?a").',
+      { baseUrl: "https://example.com/?a" }
+    ],
+    // The value may be a secret.
+    ["baseUrl must not have white space, a password or a query.", { baseUrl: "https://user:pass@example.com" }],
+    ["baseUrl must start with http:// or https://.", { baseUrl: apiKey }],
+    ["baseUrl must start with http:// or https://.", { baseUrl: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhY2N0XzEifQ.x" }]
+  ])("throws a TypeError: %s", (message, given) => {
+    try {
+      createClient({ apiKey, baseUrl, ...given })
+      assert.fail("it was accepted")
+    } catch (error) {
+      assert.instanceOf(error, TypeError)
+      assert.strictEqual(error.message, message)
+    }
   })
 
   it.each(["", "sk test\n", "sk_żółw", "sk_test_secret\u0000", "sk_test_secret ", " sk_test_secret"])(
-    "refuses the key %j, and does not repeat it",
+    "rejects the key %j without repeating it",
     (apiKey) => {
       try {
         createClient({ apiKey, baseUrl })
-        assert.fail("it was taken")
+        assert.fail("it was accepted")
       } catch (error) {
         assert.instanceOf(error, TypeError)
         if (apiKey !== "") assert.notInclude(String(error.stack), apiKey)
@@ -53,19 +76,22 @@ describe("createClient", () => {
     "ftp://example.com",
     "https://user:pass@example.com",
     "https://example.com/?a",
-    "/v1"
-  ])("refuses %j as an address", (baseUrl) => {
+    "/v1",
+    "https://example.com/v1",
+    "https://example.com/v1/",
+    "https:///"
+  ])("rejects %j as baseUrl", (baseUrl) => {
     assert.throws(() => createClient({ apiKey, baseUrl }), TypeError)
     assert.throws(() => createControlPlane({ baseUrl }), TypeError)
   })
 
-  it("keeps the path of the address, and takes it with slashes at its end", async () => {
+  it("keeps the path of baseUrl and ignores slashes at its end", async () => {
     const { fetch, requests } = stub(() => json(record))
     await createClient({ apiKey, baseUrl: "https://example.com/govoice//", fetch }).invoices.get(id)
     assert.strictEqual(requests[0]!.url, `https://example.com/govoice/v1/invoices/${id}`)
   })
 
-  it("has methods that may be taken off it, and is taken by the functions", async () => {
+  it("has methods that work without `this`, and is accepted by the functions", async () => {
     const { fetch } = stub(() => json(record))
     const client = connect(fetch)
     const { get } = client.invoices
@@ -74,7 +100,7 @@ describe("createClient", () => {
     assert.strictEqual((await getInvoice(createConnection({ apiKey, baseUrl, fetch }), id)).id, id)
   })
 
-  it("finds the global fetch when it is used, and not before", async () => {
+  it("looks up the global fetch for each call", async () => {
     const client = createClient({ apiKey, baseUrl })
     const original = globalThis.fetch
     try {
@@ -85,15 +111,15 @@ describe("createClient", () => {
     }
   })
 
-  it("shows no key when it is printed", () => {
+  it("does not reveal the key when it is serialized", () => {
     const client = connect(stub(() => json(record)).fetch)
     assert.notInclude(JSON.stringify(client), apiKey)
     assert.notInclude(Object.values(client).join(), apiKey)
   })
 })
 
-describe("submitting", () => {
-  it("sends the document, the notes and the scenario", async () => {
+describe("submitInvoice", () => {
+  it("sends the document, the metadata and the scenario", async () => {
     const { fetch, requests } = stub(() => json(record, { status: 201 }))
     const metadata = { orderId: "1", order_id: "2" }
     await connect(fetch).invoices.submit({ invoiceXml: "<a>ż</a>", metadata, sandboxScenario: "delayed" })
@@ -104,14 +130,14 @@ describe("submitting", () => {
     assert.strictEqual(headers["content-type"], "application/json")
   })
 
-  it("sends a member that is not known, so that the service can say so", async () => {
+  it("sends unknown members, so that the service can reject them", async () => {
     const { fetch, requests } = stub(() => json(record, { status: 201 }))
-    const misspelt = { invoiceXml: "<a/>", metaData: { a: "b" }, metadata: undefined }
-    await connect(fetch).invoices.submit(misspelt)
+    const misspelled = { invoiceXml: "<a/>", metaData: { a: "b" }, metadata: undefined }
+    await connect(fetch).invoices.submit(misspelled)
     assert.deepStrictEqual(JSON.parse(requests[0]!.body!), { invoice_xml: "<a/>", meta_data: { a: "b" } })
   })
 
-  it("makes a key for each submission, the same for its attempts, and says it", async () => {
+  it("generates one idempotency key for all attempts of a submission and returns it", async () => {
     const { fetch, requests } = stub((_, index) => (index % 2 === 0 ? problem(503, "busy", true) : json(record)))
     const seen: Array<RequestInfo> = []
     const client = connect(fetch, { onRequest: (info: RequestInfo) => seen.push(info) })
@@ -130,16 +156,19 @@ describe("submitting", () => {
     )
   })
 
-  it.each(["", "a\nb", "ż", "\u0000"])("refuses the key %j before anything is sent", async (idempotencyKey) => {
-    const { fetch, requests } = stub(() => json(record))
-    const error = await rejection(submitInvoice(connect(fetch), { invoiceXml: "<a/>" }, { idempotencyKey }))
-    assert.instanceOf(error, TypeError)
-    assert.isEmpty(requests)
-  })
+  it.each(["", "a\nb", "ż", "\u0000"])(
+    "rejects the idempotency key %j without sending a request",
+    async (idempotencyKey) => {
+      const { fetch, requests } = stub(() => json(record))
+      const error = await rejection(submitInvoice(connect(fetch), { invoiceXml: "<a/>" }, { idempotencyKey }))
+      assert.instanceOf(error, TypeError)
+      assert.isEmpty(requests)
+    }
+  )
 })
 
-describe("retries", () => {
-  it("waits at most half a second before the second attempt and one before the third, at random", async () => {
+describe("Retries", () => {
+  it("waits a random time of at most 0.5 s before the second attempt and 1 s before the third", async () => {
     const delays: Array<Array<number>> = [[], []]
     const onRetry = ({ attempts, delayMs }: { attempts: number; delayMs: number }) =>
       delays[attempts - 1]!.push(delayMs)
@@ -155,7 +184,7 @@ describe("retries", () => {
     assert.isAbove(Math.max(...delays[1]!), 500)
   })
 
-  it("never waits longer than eight seconds by itself", async () => {
+  it("waits at most 8 s without Retry-After", async () => {
     const delays: Array<number> = []
     const stopping = new AbortController()
     const onRetry = ({ attempts, delayMs }: { attempts: number; delayMs: number }) => {
@@ -181,8 +210,8 @@ describe("retries", () => {
   })
 })
 
-describe("hooks", () => {
-  it("see each request, each answer and each retry, and no secret", async () => {
+describe("Hooks", () => {
+  it("receive each request, response and retry, without secrets", async () => {
     const seen: Array<[string, object]> = []
     const { fetch } = stub((_, index) => (index === 0 ? problem(503, "busy", true) : json(record)))
     const client = connect(fetch, {
@@ -216,8 +245,8 @@ describe("hooks", () => {
   })
 })
 
-describe("bounds", () => {
-  it("leave no listener on the signal, however a call ends", async () => {
+describe("Timeout, deadline and signal", () => {
+  it("leave no listener on the signal", async () => {
     const { signal } = new AbortController()
     const endings: ReadonlyArray<() => Response | Promise<Response>> = [
       () => json(record),
@@ -234,7 +263,7 @@ describe("bounds", () => {
     }
   })
 
-  it("leave no timer behind", async () => {
+  it("leave no timer", async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length
     const before = timers()
     const client = connect(stub(() => json(record)).fetch, { timeoutMs: 100_000 })
@@ -247,12 +276,12 @@ describe("bounds", () => {
     assert.isAtMost(timers(), before)
   })
 
-  it("hold for a fetch that ignores its signal", async () => {
+  it("end a call whose fetch ignores the signal", async () => {
     const client = connect(stub(() => new Promise(() => {})).fetch, { timeoutMs: 30, maxRetries: 0 })
     assert.strictEqual((await rejection(client.invoices.get(id)))._tag, "TimeoutError")
   })
 
-  it("may be as long as one likes", async () => {
+  it("accept any duration", async () => {
     const { fetch } = stub(async () => {
       await new Promise((resolve) => setTimeout(resolve, 30))
       return json(record)
@@ -263,14 +292,14 @@ describe("bounds", () => {
     }
   })
 
-  it("of a call go before those of the client", async () => {
+  it("of a call override those of the client", async () => {
     const { fetch } = stub(() => new Promise(() => {}))
     const client = connect(fetch, { timeoutMs: 100_000, maxRetries: 0 })
     assert.strictEqual((await rejection(client.invoices.get(id, { timeoutMs: 20 })))._tag, "TimeoutError")
     assert.strictEqual((await rejection(client.invoices.get(id, { deadlineMs: 20 })))._tag, "TimeoutError")
   })
 
-  it("count for a call that waits for a new access token, too", async () => {
+  it("apply to a call that waits for a new access token", async () => {
     const { fetch } = stub(({ url }) =>
       url.endsWith("/login")
         ? json({ access_token: "a", token_type: "Bearer", expires_in: 1, refresh_token: "r", refresh_expires_in: 1 })
@@ -285,8 +314,8 @@ describe("bounds", () => {
   })
 })
 
-describe("errors", () => {
-  it("are told apart by guards that do not need the class", async () => {
+describe("Errors", () => {
+  it("are recognized by the guards without their class", async () => {
     const error = await rejection(connect(stub(() => problem(409, "idempotency_conflict")).fetch).invoices.get(id))
     const copy = Object.assign(new Error(error.message), Object.fromEntries(Object.entries(error)))
     assert.isTrue(isApiError(copy, "idempotency_conflict"))
@@ -298,7 +327,7 @@ describe("errors", () => {
     }
   })
 
-  it("have the request id of the last answer, from its head or from its envelope", async () => {
+  it("have the request id of the last response, from its header or its envelope", async () => {
     const envelope = { type: "api_error", code: "busy", message: "", param: null, request_id: "req_2", retryable: true }
     const bare = (text: string) => new Response(text, { status: 503 })
     for (const [text, requestId] of [
@@ -312,7 +341,67 @@ describe("errors", () => {
     }
   })
 
-  it("are Errors with a name and a stack that say which they are", async () => {
+  it.each<[message: string, baseUrl: string, thrown: unknown]>([
+    [
+      "Connection to api.example.com:443 failed: ECONNREFUSED (attempts: 2).",
+      "https://api.example.com/govoice",
+      Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }) })
+    ],
+    [
+      "Connection to api.example.com:80 failed: ConnectionRefused (attempts: 2).",
+      "http://api.example.com",
+      Object.assign(new Error("x"), { code: "ConnectionRefused" })
+    ],
+    [
+      "Connection to [::1]:443 failed: TypeError (attempts: 2).",
+      "https://[::1]/",
+      new TypeError("Bearer sk_test_secret")
+    ],
+    [
+      "Connection to [::1]:3000 failed: TypeError (attempts: 2).",
+      "http://[::1]:3000",
+      new TypeError("Failed to fetch")
+    ],
+    ["Connection to a:3000 failed: undefined (attempts: 2).", "http://a:3000", undefined]
+  ])("name host, port, cause and attempts: %s", async (message, baseUrl, thrown) => {
+    const { fetch } = stub(() => Promise.reject(thrown as Error))
+    const error = await rejection(createClient({ apiKey, baseUrl, fetch, maxRetries: 1 }).invoices.get(id))
+    assert.strictEqual(error._tag, "ConnectionError")
+    assert.strictEqual(error.message, message)
+    assert.strictEqual(error.cause, thrown)
+  })
+
+  it("name the host and the timeout, and the status of a response that is not from the API", async () => {
+    const hanging = connect(stub(() => new Promise(() => {})).fetch, { timeoutMs: 20, maxRetries: 0 })
+    assert.strictEqual(
+      (await rejection(hanging.invoices.get(id))).message,
+      "No response from api.example.com:443 within 20 ms."
+    )
+    assert.strictEqual(
+      (await rejection(hanging.invoices.waitUntilFinal(id, { deadlineMs: 10 }))).message,
+      "The wait did not end within 10 ms."
+    )
+    const proxied = connect(stub(() => new Response("<html>", { status: 404 })).fetch)
+    assert.strictEqual(
+      (await rejection(proxied.invoices.get(id))).message,
+      "The response (HTTP 404) is not from the API. Check baseUrl and proxies."
+    )
+  })
+
+  it("of the API have the URL of the page about their code", async () => {
+    const notFound = () => problem(404, "invoice_not_found")
+    const error = (await rejection(connect(stub(notFound).fetch).invoices.get(id))) as ApiError
+    assert.strictEqual(error.docsUrl, `${baseUrl}/docs/errors/invoice_not_found`)
+    const below = createClient({ apiKey, baseUrl: "https://example.com/govoice/", fetch: stub(notFound).fetch })
+    const other = (await rejection(below.invoices.get(id))) as ApiError
+    assert.strictEqual(other.docsUrl, "https://example.com/govoice/docs/errors/invoice_not_found")
+    const proxied = connect(stub(() => new Response("<html>", { status: 404 })).fetch)
+    const unexpected = (await rejection(proxied.invoices.get(id))) as ApiError
+    assert.strictEqual(unexpected.code, "unexpected_response")
+    assert.isUndefined(unexpected.docsUrl)
+  })
+
+  it("are instances of Error with the name of their class", async () => {
     const error = await rejection(connect(stub(() => problem(404, "invoice_not_found")).fetch).invoices.get(id))
     assert.isTrue(error instanceof GovoiceError)
     assert.strictEqual(String(error), "ApiError: Why.")

@@ -1,4 +1,4 @@
-/** The Effect face: the error channel, defects and interruption. */
+/** The Effect API: error channel, defects and interruption. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ const baseUrl = "https://api.example.com"
 const options = { apiKey: "sk_test_secret", baseUrl }
 
 describe("createClient", () => {
-  it.effect("succeeds with what the root entry resolves with", () =>
+  it.effect("succeeds with the results of the root entry", () =>
     Effect.gen(function* () {
       const client = createClient({ ...options, fetch: stub(() => json(record)).fetch })
       assert.strictEqual((yield* client.invoices.get(id)).id, id)
@@ -23,7 +23,7 @@ describe("createClient", () => {
     })
   )
 
-  it.effect("is lazy, and runs again when it is run again", () =>
+  it.effect("sends a request for each run, not before", () =>
     Effect.gen(function* () {
       const { fetch, requests } = stub(() => json(record))
       const get = createClient({ ...options, fetch }).invoices.get(id)
@@ -34,7 +34,7 @@ describe("createClient", () => {
     })
   )
 
-  it.effect("has what went wrong in the error channel", () =>
+  it.effect("fails with errors in the error channel", () =>
     Effect.gen(function* () {
       const client = createClient({ ...options, fetch: stub(() => problem(404, "invoice_not_found")).fetch })
       const code = yield* client.invoices.get(id).pipe(
@@ -45,7 +45,7 @@ describe("createClient", () => {
     })
   )
 
-  it.effect("dies of what the caller did wrong", () =>
+  it.effect("dies of programming errors", () =>
     Effect.gen(function* () {
       const client = createClient({ ...options, fetch: stub(() => json(record)).fetch })
       const exit = yield* Effect.exit(client.invoices.submit({ invoiceXml: "<a/>" }, { idempotencyKey: "\n" }))
@@ -53,7 +53,7 @@ describe("createClient", () => {
     })
   )
 
-  it.live("aborts the request when it is interrupted", () =>
+  it.live("aborts the request on interruption", () =>
     Effect.gen(function* () {
       const { fetch, requests } = stub(() => new Promise<Response>(() => {}))
       const fiber = yield* Effect.forkChild(createClient({ ...options, fetch }).invoices.get(id))
@@ -65,7 +65,7 @@ describe("createClient", () => {
     })
   )
 
-  it.live("ends a wait when it is interrupted", () =>
+  it.live("stops polling on interruption", () =>
     Effect.gen(function* () {
       const { fetch, requests } = stub(() => json(record))
       const waiting = createClient({ ...options, fetch }).invoices.waitUntilFinal(id)
@@ -81,7 +81,7 @@ describe("createControlPlane", () => {
   const page = (data: ReadonlyArray<unknown>, nextCursor: string | null) =>
     json({ object: "list", data, has_more: nextCursor !== null, next_cursor: nextCursor })
 
-  it.effect("logs in, and gives lists a page at a time", () =>
+  it.effect("logs in, and returns lists page by page", () =>
     Effect.gen(function* () {
       const { fetch, requests } = stub(({ url }) =>
         url.endsWith("/login")
@@ -113,7 +113,7 @@ describe("createControlPlane", () => {
     })
   )
 
-  it.effect("makes a stream of a list", () =>
+  it.effect("turns a list into a stream", () =>
     Effect.gen(function* () {
       const { fetch } = stub(({ url }) => page([record, record], url.includes("cursor=b") ? null : "b"))
       const session = createSession({ baseUrl, fetch })

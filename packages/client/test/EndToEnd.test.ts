@@ -1,4 +1,4 @@
-/** The client and the real server: every operation once, and every way a sandbox invoice can go. */
+/** The client with a real server: each operation, and each sandbox scenario. */
 import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -57,15 +57,15 @@ beforeAll(async () => {
 }, 90_000)
 afterAll(() => service?.[Symbol.asyncDispose](), 20_000)
 
-describe("the developer API", () => {
-  it("says whose the key is", async () => {
+describe("The developer API", () => {
+  it("returns the API key and its organization", async () => {
     const me = await client.me()
     assert.strictEqual(me.organization.id, organization.id)
     assert.strictEqual(me.mode, "test")
     assert.strictEqual(me.liveModeAvailable, false)
   })
 
-  it("takes an invoice all the way to its receipt", async () => {
+  it("submits an invoice, waits for the final status and downloads the receipt", async () => {
     const seen: Array<string> = []
     const submitted = await client.invoices.submitAndWait(
       { invoiceXml, metadata: { order_id: "2026/11/0042" } },
@@ -84,7 +84,7 @@ describe("the developer API", () => {
     assert.deepStrictEqual(await new Response(upo.stream()).text(), text)
   })
 
-  it("makes one invoice of one key", async () => {
+  it("creates one invoice for one idempotency key", async () => {
     const idempotencyKey = randomUUID()
     const submit = (xml: string) => client.invoices.submit({ invoiceXml: xml }, { idempotencyKey })
     const [first, second] = await Promise.all([submit(invoiceXml), submit(invoiceXml)])
@@ -97,7 +97,7 @@ describe("the developer API", () => {
     assert.strictEqual(conflict.param, "Idempotency-Key")
   })
 
-  it("sees a rejection, and that there will be no receipt", async () => {
+  it("returns a rejected invoice, and fails the wait for its receipt", async () => {
     const { id } = await client.invoices.submit({ invoiceXml, sandboxScenario: "rejected" })
     const invoice = await client.invoices.waitUntilFinal(id)
     assert.strictEqual(invoice.rejection?.code, "sandbox_rejected")
@@ -106,7 +106,7 @@ describe("the developer API", () => {
     assert.strictEqual(error.invoice.id, id)
   })
 
-  it("sees a failure after retries", async () => {
+  it("returns a failed invoice after retries", async () => {
     const { failure, status } = await client.invoices.submitAndWait({
       invoiceXml,
       sandboxScenario: "temporary_failure"
@@ -115,9 +115,9 @@ describe("the developer API", () => {
     assert.strictEqual(failure?.code, "gateway_unavailable")
   })
 
-  it("waits for a verdict that takes its time", async () => {
+  it("waits for a delayed decision", async () => {
     const { id } = await client.invoices.submit({ invoiceXml, sandboxScenario: "delayed" })
-    // Asked once: a client that asks again may find it there.
+    // Without retries: a later attempt may succeed.
     const impatient = createClient({ apiKey, baseUrl: service.baseUrl, maxRetries: 0 })
     const early = await failure(impatient.invoices.downloadUpo(id))
     assert.isTrue(isApiError(early, "upo_not_available"))
@@ -125,7 +125,7 @@ describe("the developer API", () => {
     assert.isTrue((await client.invoices.waitForUpo(id)).upoAvailable)
   })
 
-  it("says what is wrong with a document", async () => {
+  it("fails with line and column for an invalid document", async () => {
     const error = await failure(client.invoices.submit({ invoiceXml: "<a>" }))
     assert.deepInclude(error, {
       _tag: "ApiError",
@@ -140,18 +140,21 @@ describe("the developer API", () => {
     assert.match(error.message, /line 1, column/)
   })
 
-  it.each(["", "..", "../me", "inv_01m7q5cqg0e6786ptds43fm4k3", "a/upo"])("finds no invoice %j", async (id) => {
-    assert.strictEqual((await failure(client.invoices.get(id))).code, "invoice_not_found")
-  })
+  it.each(["", "..", "../me", "inv_01m7q5cqg0e6786ptds43fm4k3", "a/upo"])(
+    "fails with invoice_not_found for %j",
+    async (id) => {
+      assert.strictEqual((await failure(client.invoices.get(id))).code, "invoice_not_found")
+    }
+  )
 
-  it("is told when the key is none", async () => {
+  it("fails with missing_api_key for an unknown key", async () => {
     const stranger = createClient({ apiKey: "sk_test_nobody", baseUrl: service.baseUrl })
     assert.strictEqual((await failure(stranger.me())).code, "missing_api_key")
   })
 })
 
-describe("the control plane", () => {
-  it("keeps organizations", async () => {
+describe("The control plane", () => {
+  it("creates, changes and lists organizations", async () => {
     const { id } = await owner.organizations.create({ name: "Ż" })
     assert.strictEqual((await owner.organizations.update(id, { name: "Ź" })).name, "Ź")
     await owner.organizations.setGatewayCredential(id, { token: "20261119-EC-0", contextNip: "5265877635" })
@@ -164,7 +167,7 @@ describe("the control plane", () => {
     )
   })
 
-  it("lists page after page", async () => {
+  it("lists across pages", async () => {
     const stranger = await signUp()
     const made: Array<string> = []
     for (const name of ["a", "b", "c"]) made.unshift((await stranger.organizations.create({ name })).id)
@@ -175,7 +178,7 @@ describe("the control plane", () => {
     )
   })
 
-  it("keeps keys, which stop working at once when they are revoked", async () => {
+  it("creates, lists and revokes API keys, with immediate effect", async () => {
     const key = await owner.apiKeys.create(organization.id, { mode: "test", expiresAt: "2099-01-01T00:00:00Z" })
     assert.strictEqual(key.expiresAt, "2099-01-01T00:00:00.000Z")
     const other = createClient({ apiKey: key.secret, baseUrl: service.baseUrl })
@@ -188,7 +191,7 @@ describe("the control plane", () => {
     )
   })
 
-  it("keeps webhook endpoints, and shows what became of deliveries", async () => {
+  it("creates, changes, rotates and deletes webhook endpoints, and lists their deliveries", async () => {
     const input = { url: "http://127.0.0.1:9/hooks", eventTypes: ["*"], description: "a" } as const
     const made = await owner.webhookEndpoints.create(organization.id, input)
     assert.match(made.secret, /^whsec_/)
@@ -230,7 +233,7 @@ describe("the control plane", () => {
     assert.isTrue(listed.every(({ status }) => status === "rejected"))
   })
 
-  it("renews the access token once for all calls that wait for it", async () => {
+  it("refreshes the access token once for concurrent calls", async () => {
     const requests: Array<string> = []
     let stale = false
     const email = `${randomUUID()}@example.com`
@@ -239,7 +242,7 @@ describe("the control plane", () => {
       onRequest: ({ url }) => requests.push(url.replace(/^.*control-plane/, "")),
       fetch: (url, init) => {
         const { authorization } = init.headers
-        // A token that has run out looks to the server like one that is none.
+        // The server treats an expired token like an unknown one.
         const headers =
           authorization !== undefined && stale ? { ...init.headers, authorization: "Bearer old" } : init.headers
         if (url.endsWith("/refresh")) stale = false
@@ -255,7 +258,7 @@ describe("the control plane", () => {
     assert.strictEqual(requests.filter((path) => path === "/auth/refresh").length, 1)
   })
 
-  it("is closed after logging out, and without a login", async () => {
+  it("fails with missing_access_token after a logout and without a login", async () => {
     const controlPlane = await signUp()
     await controlPlane.logout()
     await controlPlane.logout()

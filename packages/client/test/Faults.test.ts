@@ -1,4 +1,4 @@
-/** Every fault scenario, on the Node that runs the tests. `Runtimes.test.ts` runs the same on the others. */
+/** Runs each fault scenario on the current Node. `Runtimes.test.ts` runs them on other runtimes. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as library from "../src/index.ts"
 import { type FaultServer, startFaultServer } from "./support/faultServer.ts"
@@ -15,7 +15,14 @@ describe("createClient", () => {
     assert.deepStrictEqual(await runScenario(library, server.origin, scenario), [])
   })
 
-  it("has no two scenarios of one name", () => {
+  it("names host, port and the code of Node if nothing listens", async () => {
+    const client = library.createClient({ apiKey: "sk_test_1", baseUrl: "http://127.0.0.1:1", maxRetries: 0 })
+    const error = await client.invoices.get("inv_1").catch((error: unknown) => error)
+    assert.match(String(error), /^ConnectionError: Connection to 127\.0\.0\.1:1 failed: \w+ \(attempts: 1\)\.$/)
+    assert.notInclude(String(error), "undefined")
+  })
+
+  it("has unique scenario names", () => {
     assert.strictEqual(new Set(scenarios.map(({ name }) => name)).size, scenarios.length)
     assert.isAtLeast(scenarios.length, 22)
   })

@@ -1,4 +1,4 @@
-/** The generated modules are what the contract says now. To bring them up to date: `pnpm --filter @govoice/client generate`. */
+/** Checks that the generated modules are up to date. Update them with `pnpm --filter @govoice/client generate`. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,7 +10,7 @@ const src = join(import.meta.dirname, "..", "src")
 const scratch = mkdtempSync(join(tmpdir(), "govoice-client-"))
 afterAll(() => rmSync(scratch, { recursive: true }))
 
-describe("the generated modules", () => {
+describe("The generated modules", () => {
   write(scratch)
 
   it.each(Object.keys(generated()))("%s is up to date", (file) => {

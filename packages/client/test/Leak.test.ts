@@ -1,4 +1,4 @@
-/** Ten thousand calls leave nothing behind. */
+/** Checks for leaks after 10,000 calls. */
 import { execFileSync } from "node:child_process"
 import { join } from "node:path"
 import { assert, it } from "vitest"
@@ -10,7 +10,7 @@ it("leaves a flat heap, no timers and no listeners after 10,000 calls", { timeou
   const output = execFileSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 50_000 })
   const { calls, grownBytes, listeners, timers } = JSON.parse(output) as Record<string, number>
   assert.strictEqual(calls, 10_000)
-  // 9,000 calls later. Had each kept as little as its request, it would be tens of megabytes.
+  // After 9,000 more calls. Keeping only the requests would take tens of megabytes.
   assert.isBelow(grownBytes!, 2_000_000)
   assert.strictEqual(timers, 0)
   assert.strictEqual(listeners, 0)

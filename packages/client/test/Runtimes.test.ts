@@ -1,5 +1,5 @@
 /**
- * Runs every fault scenario on every runtime, with the built package. What is not installed is skipped, and said so.
+ * Runs each fault scenario on each installed runtime, with the built package. Prints the runtimes that are not installed.
  */
 import { buildSync } from "esbuild"
 import { spawn } from "node:child_process"
@@ -93,7 +93,7 @@ const inWorker = async (path: string): Promise<Report> => {
   }
 }
 
-// Browsers open six connections to a host, and some scenarios hold one for a while.
+// Browsers open at most six connections to a host, and some scenarios hold one.
 const inBrowser = async (path: string): Promise<Report> => {
   let resolve!: (report: string) => void
   const reported = new Promise<string>((done) => (resolve = done))
@@ -124,7 +124,7 @@ const report = ({ name, path }: Runtime): Promise<Report> => {
 
 describe.each(runtimes)("$name", (runtime) => {
   if (!runtime.installed()) {
-    console.warn(`${runtime.name} is not here, so nothing is shown for it. To get it: ${runtime.how}`)
+    console.warn(`${runtime.name} is not installed and was skipped. To install it: ${runtime.how}`)
   }
 
   it.skipIf(!runtime.installed())("handles every fault", { timeout: 120_000 }, async () => {

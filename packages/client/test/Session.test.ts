@@ -1,4 +1,4 @@
-/** A login that keeps itself alive. */
+/** Sessions of the control plane, token refresh, and lists. */
 import { assert, describe, it } from "vitest"
 import { createControlPlane, isApiError } from "../src/index.ts"
 import { json, problem, stub, type StubbedRequest } from "./support/stub.ts"
@@ -21,7 +21,7 @@ const refreshTokenOf = ({ body }: StubbedRequest): string =>
 
 const isTo = ({ url }: StubbedRequest, action: string): boolean => url.endsWith(`/auth/${action}`)
 
-/** A service whose access tokens run out when they are told to. A refresh token is good once. */
+/** A service whose access tokens expire on demand. A refresh token is valid once. */
 const expiring = () => {
   let isStale = false
   let generation = 0
@@ -52,8 +52,8 @@ const expiring = () => {
   }
 }
 
-describe("a session", () => {
-  it("sends no credential before a login, and the access token after", async () => {
+describe("A session", () => {
+  it("sends the access token after a login, and no credential before", async () => {
     const { fetch, requests } = expiring()
     const controlPlane = createControlPlane({ baseUrl, fetch })
     const error = await controlPlane.accounts.get().catch((error: unknown) => error)
@@ -66,7 +66,7 @@ describe("a session", () => {
     )
   })
 
-  it("renews the access token once for any number of calls, and each of them succeeds", async () => {
+  it("refreshes the access token once for concurrent calls, which all succeed", async () => {
     const { count, expire, fetch } = expiring()
     const controlPlane = createControlPlane({ baseUrl, fetch })
     await controlPlane.login(credentials)
@@ -78,7 +78,7 @@ describe("a session", () => {
     }
   })
 
-  it("does not try for ever when even a new token is refused", async () => {
+  it("stops after the new token is rejected too", async () => {
     const { fetch, requests } = stub((request) =>
       isTo(request, "login") || isTo(request, "refresh") ? tokens(1) : problem(401, "missing_access_token")
     )
@@ -89,7 +89,7 @@ describe("a session", () => {
     assert.strictEqual(requests.length, 4)
   })
 
-  it("says that the refresh token is spent, to all that wait", async () => {
+  it("fails all waiting calls if the refresh token is already used", async () => {
     const { expire, fetch, spend } = expiring()
     const controlPlane = createControlPlane({ baseUrl, fetch })
     await controlPlane.login(credentials)
@@ -101,7 +101,7 @@ describe("a session", () => {
     assert.strictEqual((await controlPlane.accounts.get()).email, credentials.email)
   })
 
-  it("gives the others the new token when the one that began the refresh gives up", async () => {
+  it("completes the refresh if the call that started it is aborted", async () => {
     const { count, expire, fetch } = expiring()
     const controlPlane = createControlPlane({ baseUrl, fetch })
     await controlPlane.login(credentials)
@@ -115,7 +115,7 @@ describe("a session", () => {
     assert.strictEqual(count("refresh"), 1)
   })
 
-  it("does not renew again for a call that was refused with the token before", async () => {
+  it("does not refresh again for a call that was rejected with the previous token", async () => {
     let refreshes = 0
     const { fetch } = stub(async (request) => {
       if (isTo(request, "login")) return tokens(1)
@@ -124,7 +124,7 @@ describe("a session", () => {
         return tokens(2)
       }
       if (request.headers["authorization"] === "Bearer access-2") return json(account)
-      // The second refusal arrives when the new token is there already.
+      // The second rejection arrives after the refresh.
       await new Promise((resolve) => setTimeout(resolve, request.url.includes("organizations") ? 60 : 0))
       return problem(401, "missing_access_token")
     })
@@ -132,12 +132,12 @@ describe("a session", () => {
     await controlPlane.login(credentials)
     const late = controlPlane.organizations.get("org_1").catch((error: { _tag: string }) => error._tag)
     await controlPlane.accounts.get()
-    // An account is no organization, but it was let in.
+    // The stub answers with an account, so the authorized call fails to decode.
     assert.strictEqual(await late, "DecodeError")
     assert.strictEqual(refreshes, 1)
   })
 
-  it("does not take what was never there for removed because the access token was renewed", async () => {
+  it("does not treat a 404 after a token refresh as a successful deletion", async () => {
     const { fetch } = stub((request) => {
       if (isTo(request, "login")) return tokens(1)
       if (isTo(request, "refresh")) return tokens(2)
@@ -147,11 +147,11 @@ describe("a session", () => {
     })
     const controlPlane = createControlPlane({ baseUrl, fetch })
     await controlPlane.login(credentials)
-    const error = await controlPlane.apiKeys.revoke("key_misspelt").catch((error: unknown) => error)
+    const error = await controlPlane.apiKeys.revoke("key_misspelled").catch((error: unknown) => error)
     assert.isTrue(isApiError(error, "api_key_not_found"))
   })
 
-  it("says that the refresh has failed, and does not repeat what was repeated already", async () => {
+  it("fails with the error of the refresh and does not retry it again", async () => {
     const { fetch, requests } = stub((request) =>
       isTo(request, "login")
         ? tokens(1)
@@ -166,7 +166,7 @@ describe("a session", () => {
     assert.strictEqual(requests.filter((request) => isTo(request, "refresh")).length, 2)
   })
 
-  it("is not brought back by a refresh that ends after logging out", async () => {
+  it("stays logged out if a refresh completes after the logout", async () => {
     const { expire, fetch } = expiring()
     const controlPlane = createControlPlane({ baseUrl, fetch })
     await controlPlane.login(credentials)
@@ -180,7 +180,7 @@ describe("a session", () => {
     )
   })
 
-  it("stays when logging out has failed, so that it can be tried again", async () => {
+  it("keeps the login if the logout fails, so that it can be retried", async () => {
     let isDown = true
     const { fetch, requests } = stub((request) =>
       isTo(request, "login")
@@ -198,7 +198,7 @@ describe("a session", () => {
     assert.strictEqual(requests.filter((request) => isTo(request, "logout")).length, 2)
   })
 
-  it("keeps its tokens and the password to itself", async () => {
+  it("does not reveal tokens and password", async () => {
     const seen: Array<unknown> = []
     const { expire, fetch } = expiring()
     const see = (info: unknown) => seen.push(info)
@@ -210,7 +210,7 @@ describe("a session", () => {
   })
 })
 
-describe("a list", () => {
+describe("A list", () => {
   const organization = (id: string) => ({
     id,
     object: "organization",
@@ -229,7 +229,7 @@ describe("a list", () => {
       return json({ object: "list", data: ids.map(organization), has_more: next !== null, next_cursor: next })
     })
 
-  it("is read page after page, to its end, as often as one likes", async () => {
+  it("iterates over all pages, for each iteration anew", async () => {
     const { fetch, requests } = listed()
     const organizations = createControlPlane({ baseUrl, fetch }).organizations.list({ limit: 2 })
     assert.isEmpty(requests)
@@ -242,7 +242,7 @@ describe("a list", () => {
     assert.isTrue(requests.every(({ url }) => new URL(url).searchParams.get("limit") === "2"))
   })
 
-  it("asks for no page that is not needed", async () => {
+  it("requests a page only when it is needed", async () => {
     const { fetch, requests } = listed()
     for await (const { id } of createControlPlane({ baseUrl, fetch }).organizations.list()) {
       if (id === "b") break
@@ -250,14 +250,14 @@ describe("a list", () => {
     assert.strictEqual(requests.length, 1)
   })
 
-  it("gives one page", async () => {
+  it("returns one page", async () => {
     const { fetch, requests } = listed()
     const organizations = createControlPlane({ baseUrl, fetch }).organizations.list()
     const { data, hasMore, nextCursor } = await organizations.page("third")
     assert.deepStrictEqual([data.length, hasMore, nextCursor, requests.length], [1, false, null, 1])
   })
 
-  it("has filters in the case of the wire, and no bounds among them", async () => {
+  it("sends filters in snake_case, and no call options", async () => {
     const { fetch, requests } = stub(() => json({ object: "list", data: [], has_more: false, next_cursor: null }))
     const { signal } = new AbortController()
     const filters = { eventId: "evt_1", status: undefined, limit: 5, signal, timeoutMs: 1000, deadlineMs: 2000 }

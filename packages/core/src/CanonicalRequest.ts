@@ -1,6 +1,6 @@
 /**
- * What makes two submissions the same: mode, document, metadata and effective scenario. Nothing of the way in which the
- * JSON was written counts.
+ * The canonical form of a submission and its hash: mode, document, metadata and effective scenario. Whitespace and member
+ * order of the JSON do not count.
  *
  * @since 0.1.0
  */
@@ -25,11 +25,11 @@ export interface CanonicalRequest {
 const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * Writes the canonical form: a JSON array of mode, scenario, sorted metadata entries and the document, in this order.
+ * Returns the canonical form: a JSON array of mode, scenario, sorted metadata entries and the document, in this order.
  *
  * **Details**
  *
- * JSON strings escape what could be mistaken for structure, so two different requests never have the same form.
+ * JSON escapes structural characters in strings, so two different requests never have the same form.
  *
  * @category constructors
  * @since 0.1.0
@@ -38,7 +38,7 @@ export const canonicalForm = ({ invoiceXml, metadata, mode, scenario }: Canonica
   JSON.stringify([mode, scenario, Object.entries(metadata).sort(([a], [b]) => byCodeUnits(a, b)), invoiceXml])
 
 /**
- * Hashes the canonical form in UTF-8 with SHA-256 (FIPS 180-4), which the platform brings.
+ * Returns the SHA-256 (FIPS 180-4) of the canonical form in UTF-8. The caller supplies the hash function.
  *
  * **Example** (Hashing on Node)
  *

@@ -1,8 +1,7 @@
 /**
- * The life of a delivery of one event to one endpoint: the statuses it passes through and what moves it.
+ * The state machine of a delivery (one event to one endpoint): its statuses, triggers and transitions.
  *
- * The whole policy is the `transitions` table. The database, the worker and the guides ask this module what may
- * happen next, and none of them decides it. Nothing here reads a clock, a row or a setting.
+ * The `transitions` table is the only definition. The database, the worker and the guides are derived from it.
  *
  * @since 0.1.0
  */
@@ -10,15 +9,15 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
 /**
- * Where a delivery stands, as stored and as shown.
+ * The status of a delivery.
  *
  * **Details**
  *
- * - `pending`: planned, not yet attempted.
+ * - `pending`: scheduled, not yet attempted.
  * - `delivering`: a worker has claimed it and is sending it.
- * - `succeeded`: the endpoint answered with a 2xx status. Final.
- * - `retrying`: a retryable failure occurred and attempts remain.
- * - `failed`: it will not be delivered. Final.
+ * - `succeeded`: the endpoint returned a 2xx status. Final.
+ * - `retrying`: the last attempt failed with a transient error; another attempt is scheduled.
+ * - `failed`: all attempts failed, or one failed with a permanent error. Final.
  * - `endpoint_disabled`: the endpoint was disabled or deleted before sending. Final.
  *
  * @category models
@@ -35,16 +34,16 @@ export const Status = Schema.Literals(["pending", "delivering", "succeeded", "re
 export type Status = typeof Status.Type
 
 /**
- * What can happen to a delivery.
+ * A trigger of a transition.
  *
  * **Details**
  *
- * - `claim`: a worker takes it up, or takes it over from a worker whose lease has run out.
- * - `succeed`: the endpoint answered with a 2xx status.
- * - `retry`: a retryable failure, and attempts remain.
- * - `fail`: a failure that is final, or the last attempt failed.
+ * - `claim`: a worker claims it, or reclaims it after its lease expired.
+ * - `succeed`: the endpoint returned a 2xx status.
+ * - `retry`: a transient error, and attempts remain.
+ * - `fail`: a permanent error, or no attempts remain.
  * - `disable`: the check before sending found the endpoint disabled or deleted.
- * - `block`: the check before sending found an unsafe target.
+ * - `block`: the check before sending found an address that is not allowed.
  *
  * @category models
  * @since 0.1.0
@@ -60,7 +59,7 @@ export const Trigger = Schema.Literals(["claim", "succeed", "retry", "fail", "di
 export type Trigger = typeof Trigger.Type
 
 /**
- * The form of the table: a status for every cell, or `null` where nothing may happen.
+ * The type of the table: for each status and trigger the next status, or `null` if the transition is illegal.
  *
  * @category models
  * @since 0.1.0
@@ -70,7 +69,7 @@ export type Transitions = { readonly [S in Status]: { readonly [T in Trigger]: S
 const _ = null
 
 /**
- * Every transition there is. Adding a status or a trigger does not compile until each cell is decided.
+ * All transitions. A new status or trigger does not compile until each of its cells is filled in.
  *
  * @category constants
  * @since 0.1.0
@@ -86,7 +85,7 @@ export const transitions = {
 } as const satisfies Transitions
 
 /**
- * The status every delivery starts in.
+ * The status of a new delivery.
  *
  * @category constants
  * @since 0.1.0
@@ -94,7 +93,7 @@ export const transitions = {
 export const initial = "pending" satisfies Status
 
 /**
- * Something was to happen to a delivery that may not happen in its status.
+ * The trigger is illegal in the status of the delivery.
  *
  * @category errors
  * @since 0.1.0
@@ -109,9 +108,9 @@ export class IllegalTransition extends Schema.TaggedError<IllegalTransition>()("
 }
 
 /**
- * Returns the status that follows `trigger`, or the reason why there is none.
+ * Returns the status after `trigger`, or an `IllegalTransition`.
  *
- * **Example** (Moving a delivery on)
+ * **Example** (Applying a trigger)
  *
  * ```ts import.meta.vitest
  * import { DeliveryState } from "@govoice/core"
@@ -130,7 +129,7 @@ export const next = (status: Status, trigger: Trigger): Result.Result<Status, Il
 }
 
 /**
- * Tells whether nothing can happen to the delivery any more. Read from the table, so that the two cannot disagree.
+ * Returns whether the status is final, that is, has no transition in the table.
  *
  * @category guards
  * @since 0.1.0

@@ -1,21 +1,25 @@
 /**
- * What the end of one attempt means for its delivery, in the words that are shown to the owner.
+ * Maps the end of an attempt to the trigger of its delivery and to the summary that the owner sees.
  *
- * The sentences are a fixed vocabulary of our own. None of them repeats anything that a receiver or a resolver said,
- * and the failures of a connection share one sentence, so that the records cannot be used to scan a network.
+ * The summaries are a fixed set of sentences. They contain no text of a receiver or resolver, and all connection failures
+ * share one sentence, so that delivery records cannot be used to scan a network.
  *
  * @since 0.1.0
  */
 import type { Trigger } from "./DeliveryState.ts"
 
 /**
- * How an attempt ended.
+ * The end of an attempt.
  *
  * **Details**
  *
- * `answered` carries the HTTP status; `timed_out` and `unconnected` are failures of the transport; `interrupted` is an
- * attempt whose worker vanished; `blocked` and `disabled` come from the check before sending; `unprepared` is a request
- * that could not be made, whatever the receiver does.
+ * - `answered`: the endpoint returned this HTTP status.
+ * - `timed_out`, `connection_failed`: no response arrived.
+ * - `interrupted`: the lease of the worker expired before it recorded the result.
+ * - `quarantine_failed`: the attempts in quarantine were interrupted too.
+ * - `secret_unavailable`: the signing secret could not be decrypted, because a key is missing or wrong.
+ * - `blocked`, `disabled`: the check before sending stopped it.
+ * - `invalid_request`: the request could not be built.
  *
  * @category models
  * @since 0.1.0
@@ -23,25 +27,27 @@ import type { Trigger } from "./DeliveryState.ts"
 export type AttemptEnd =
   | { readonly _tag: "answered"; readonly status: number }
   | { readonly _tag: "timed_out" }
-  | { readonly _tag: "unconnected" }
+  | { readonly _tag: "connection_failed" }
   | { readonly _tag: "interrupted" }
+  | { readonly _tag: "quarantine_failed" }
+  | { readonly _tag: "secret_unavailable" }
   | { readonly _tag: "blocked" }
   | { readonly _tag: "disabled" }
-  | { readonly _tag: "unprepared" }
+  | { readonly _tag: "invalid_request" }
 
 /**
- * The trigger for `DeliveryState` and the summary for the record; `null` where nothing went wrong.
+ * The trigger for `DeliveryState`, and the summary for the record (`null` on success).
  *
  * @category models
  * @since 0.1.0
  */
-export interface Verdict {
+export interface DeliveryVerdict {
   readonly trigger: Exclude<Trigger, "claim">
   readonly summary: string | null
 }
 
 /**
- * Tells whether an HTTP status calls for another attempt: 429 and every 5xx.
+ * Returns whether an HTTP status is a transient error: 429 and every 5xx.
  *
  * @category guards
  * @since 0.1.0
@@ -49,13 +55,14 @@ export interface Verdict {
 export const isRetryableStatus = (status: number): boolean => status === 429 || (status >= 500 && status <= 599)
 
 /**
- * Judges the end of an attempt.
+ * Returns the trigger and the summary for the end of an attempt.
  *
  * **Details**
  *
- * `attemptsRemain` turns a retryable failure into `retry`; without it the delivery has failed.
+ * A transient error gives `retry` if `attemptsRemain`, otherwise `fail`. `secret_unavailable` always gives `retry`: it is
+ * a fault of the operator, who can correct it.
  *
- * **Example** (Judging an answer)
+ * **Example** (Judging a response)
  *
  * ```ts import.meta.vitest
  * import { DeliveryVerdict } from "@govoice/core"
@@ -68,7 +75,7 @@ export const isRetryableStatus = (status: number): boolean => status === 429 || 
  * @category constructors
  * @since 0.1.0
  */
-export const judge = (end: AttemptEnd, attemptsRemain: boolean): Verdict => {
+export const judge = (end: AttemptEnd, attemptsRemain: boolean): DeliveryVerdict => {
   const retryable = attemptsRemain ? "retry" : "fail"
   switch (end._tag) {
     case "answered":
@@ -80,15 +87,22 @@ export const judge = (end: AttemptEnd, attemptsRemain: boolean): Verdict => {
           }
     case "timed_out":
       return { trigger: retryable, summary: "The request timed out." }
-    case "unconnected":
+    case "connection_failed":
       return { trigger: retryable, summary: "The connection failed." }
     case "interrupted":
       return { trigger: retryable, summary: "The attempt was interrupted." }
+    case "quarantine_failed":
+      return {
+        trigger: "fail",
+        summary: "The delivery was stopped because sending it repeatedly interrupted the sender."
+      }
+    case "secret_unavailable":
+      return { trigger: "retry", summary: "The signing secret is temporarily unavailable." }
     case "blocked":
       return { trigger: "block", summary: "The endpoint address is not allowed." }
     case "disabled":
       return { trigger: "disable", summary: "The endpoint was disabled or deleted." }
-    case "unprepared":
+    case "invalid_request":
       return { trigger: "fail", summary: "The request could not be prepared." }
   }
 }

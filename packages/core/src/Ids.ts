@@ -1,15 +1,15 @@
 /**
- * Public identifiers: a prefix that names the kind of thing, and 26 characters that sort by age.
+ * Public identifiers: a prefix that names the kind of record, and 26 characters that sort by age.
  *
  * The 26 characters are a UUID of version 7 (RFC 9562 §5.7: 48 bits of milliseconds, then random bits) in
- * Crockford's base32, lowercase. Nothing here reads a clock or a source of randomness: both are arguments.
+ * Crockford's base32, lowercase. Time and randomness are arguments.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
 /**
- * The prefix of every kind of identifier.
+ * The prefix of each kind of identifier.
  *
  * @category constants
  * @since 0.1.0
@@ -34,7 +34,7 @@ export const prefixes = {
 export type Prefix = (typeof prefixes)[keyof typeof prefixes]
 
 /**
- * An identifier with the prefix `P`. The compiler keeps the kinds apart.
+ * An identifier with the prefix `P`. Identifiers of different kinds are different types.
  *
  * @category models
  * @since 0.1.0
@@ -74,7 +74,7 @@ export type ApiKeyId = Id<"key">
 export type InvoiceId = Id<"inv">
 
 /**
- * Identifies an event; receivers recognise a repeated one by it.
+ * Identifies an event. Receivers deduplicate by it.
  *
  * @category models
  * @since 0.1.0
@@ -90,7 +90,7 @@ export type EventId = Id<"evt">
 export type EndpointId = Id<"we">
 
 /**
- * Identifies a delivery; never a means of recognising a repeated event.
+ * Identifies a delivery. Not for deduplication: two deliveries can carry the same event.
  *
  * @category models
  * @since 0.1.0
@@ -108,7 +108,7 @@ export type RequestId = Id<"req">
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
 /**
- * How many random bytes `make` takes.
+ * The number of random bytes that `make` needs.
  *
  * @category constants
  * @since 0.1.0
@@ -116,7 +116,7 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 export const randomLength = 10
 
 /**
- * Makes an identifier.
+ * Returns a new identifier.
  *
  * **Details**
  *
@@ -125,8 +125,8 @@ export const randomLength = 10
  *
  * **Gotchas**
  *
- * Throws a `RangeError` for a time that 48 bits cannot hold, and for too few random bytes: either would make an
- * identifier that is short, out of order or easy to guess.
+ * Throws a `RangeError` if the time does not fit into 48 bits or there are too few random bytes: the identifier would be
+ * short, out of order or easy to guess.
  *
  * **Example** (Making an identifier)
  *
@@ -174,7 +174,7 @@ const fiveBytes = (a: number, b: number, c: number, d: number, e: number): strin
   alphabet.charAt(((d & 3) << 3) | (e >> 5)) +
   alphabet.charAt(e & 31)
 
-// Without the flag `u` a pattern does not reach the JSON Schema.
+// Effect puts a pattern into the JSON Schema only if it has the flag `u`.
 const pattern = (prefix: Prefix): RegExp => new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`, "u")
 
 const patterns = Object.fromEntries(Object.values(prefixes).map((prefix) => [prefix, pattern(prefix)])) as {
@@ -182,11 +182,11 @@ const patterns = Object.fromEntries(Object.values(prefixes).map((prefix) => [pre
 }
 
 /**
- * Tells whether `value` has the form of an identifier with this prefix.
+ * Returns whether `value` has the form of an identifier with this prefix.
  *
  * **When to use**
  *
- * Use before an identifier from outside reaches a statement: whatever is not of the form cannot exist.
+ * Use before an identifier from a request reaches an SQL statement. A malformed identifier cannot exist.
  *
  * @category guards
  * @since 0.1.0
@@ -194,7 +194,7 @@ const patterns = Object.fromEntries(Object.values(prefixes).map((prefix) => [pre
 export const is = <P extends Prefix>(prefix: P, value: string): value is Id<P> => patterns[prefix].test(value)
 
 /**
- * Reads the milliseconds since the epoch out of a well-formed identifier.
+ * Returns the creation time of a well-formed identifier, in milliseconds since the epoch.
  *
  * @category getters
  * @since 0.1.0
@@ -211,7 +211,7 @@ export const timestamp = (id: Id<Prefix>): number => {
 const example = new Uint8Array([1, 142, 3, 91, 77, 201, 6, 250, 18, 99])
 
 /**
- * The schema of an identifier with this prefix, as it stands in JSON.
+ * Returns the JSON schema of an identifier with this prefix.
  *
  * @category schemas
  * @since 0.1.0

@@ -1,8 +1,7 @@
 /**
- * The invoice as its owner sees it: in answers of the API and inside events.
+ * The invoice record of API responses and events.
  *
- * The members are snake_case because this is the record on the wire. The document itself (`invoice_xml`) is never part
- * of it.
+ * The members are snake_case, as on the wire. The record does not contain the document (`invoice_xml`).
  *
  * @since 0.1.0
  */
@@ -15,7 +14,7 @@ import { Scenario } from "./SandboxScenario.ts"
 import { Timestamp } from "./Timestamp.ts"
 
 /**
- * Why an invoice was rejected, or why the gateway failed: a stable code and a sentence.
+ * The reason for a rejection or a gateway failure: a stable code and a sentence.
  *
  * @category models
  * @since 0.1.0
@@ -44,19 +43,29 @@ export const Invoice = Schema.Struct({
   scenario: Schema.NullOr(Scenario).annotate({ description: "The sandbox scenario; null for live invoices." }),
   metadata: Metadata,
   official_number: Schema.NullOr(Schema.String).annotate({
-    description: "The number that the national system assigned, once the invoice is accepted."
+    description: "The number that the national system assigned. Null until the invoice is accepted."
   }),
-  rejection: Schema.NullOr(Reason).annotate({ description: "Why the national system refused the invoice." }),
-  failure: Schema.NullOr(Reason).annotate({ description: "Why the gateway failed, last or for good." }),
+  rejection: Schema.NullOr(Reason).annotate({
+    description: "The reason for the rejection. Null unless the invoice is rejected."
+  }),
+  failure: Schema.NullOr(Reason).annotate({
+    description: "The last gateway failure. Null if the last attempt did not fail."
+  }),
   upo_available: Schema.Boolean.annotate({ description: "Whether the official receipt (UPO) can be downloaded." }),
   attempt_count: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
-    description: "How many times a submission was attempted."
+    description: "The number of submission attempts."
   }),
-  next_attempt_at: Schema.NullOr(Timestamp).annotate({ description: "When a retrying invoice is attempted next." }),
+  next_attempt_at: Schema.NullOr(Timestamp).annotate({
+    description: "The time of the next attempt. Null unless the invoice is retrying."
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
-  submitted_at: Schema.NullOr(Timestamp).annotate({ description: "When the national system took the invoice." }),
-  completed_at: Schema.NullOr(Timestamp).annotate({ description: "When the invoice reached its final status." })
+  submitted_at: Schema.NullOr(Timestamp).annotate({
+    description: "The time at which the national system received the invoice."
+  }),
+  completed_at: Schema.NullOr(Timestamp).annotate({
+    description: "The time at which the invoice reached its final status."
+  })
 }).annotate({ identifier: "Invoice", description: "One submitted invoice." })
 
 /**

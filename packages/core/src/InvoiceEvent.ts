@@ -1,5 +1,5 @@
 /**
- * What is announced about an invoice: the six event types and the body that webhooks carry.
+ * The six event types and the event record, which is the body of a webhook request.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import { Mode } from "./Mode.ts"
 import { Timestamp } from "./Timestamp.ts"
 
 /**
- * The six milestones that create an event.
+ * The six event types.
  *
  * **Details**
  *
@@ -18,8 +18,8 @@ import { Timestamp } from "./Timestamp.ts"
  * - `invoice.submitted`: the national system has it.
  * - `invoice.accepted`: an official number is assigned.
  * - `invoice.upo_available`: the official receipt can be downloaded.
- * - `invoice.rejected`: the national system refused it.
- * - `invoice.failed`: no verdict after all attempts.
+ * - `invoice.rejected`: the national system rejected it.
+ * - `invoice.failed`: all attempts failed, and the national system has given no decision.
  *
  * @category models
  * @since 0.1.0
@@ -42,7 +42,7 @@ export const EventType = Schema.Literals([
 export type EventType = typeof EventType.Type
 
 /**
- * The body of a webhook: an event with the invoice as it stood at that moment.
+ * The body of a webhook request: an event with the invoice as of its transition.
  *
  * @category models
  * @since 0.1.0
@@ -65,7 +65,8 @@ export const InvoiceEvent = Schema.Struct({
 export type InvoiceEvent = typeof InvoiceEvent.Type
 
 /**
- * Tells which of the six types an endpoint hears of. `["*"]` stands for all of them, also for types added later.
+ * Returns whether an endpoint with these subscriptions receives events of `type`. `"*"` subscribes to all types, also to
+ * types added later.
  *
  * @category guards
  * @since 0.1.0

@@ -1,8 +1,7 @@
 /**
- * The life of an invoice: the statuses it passes through and what moves it.
+ * The state machine of an invoice: its statuses, triggers and transitions.
  *
- * The whole policy is the `transitions` table. The database, the worker and the guides ask this module what may
- * happen next, and none of them decides it. It knows neither a gateway nor a clock.
+ * The `transitions` table is the only definition. The database, the worker and the guides are derived from it.
  *
  * @since 0.1.0
  */
@@ -11,17 +10,17 @@ import * as Schema from "effect/Schema"
 import type { EventType } from "./InvoiceEvent.ts"
 
 /**
- * Where an invoice stands, as stored and as shown.
+ * The status of an invoice.
  *
  * **Details**
  *
  * - `queued`: stored, waiting for a worker.
- * - `submitting`: a worker holds it and talks to the gateway.
- * - `retrying`: the gateway failed for a while; another attempt is planned.
+ * - `submitting`: a worker has claimed it and is calling the gateway.
+ * - `retrying`: the last attempt failed with a transient error; another attempt is scheduled.
  * - `submitted`: the national system has it and is deciding.
  * - `accepted`: an official number is assigned. Final, except that the receipt (UPO) may still arrive.
- * - `rejected`: the national system refused it. Final.
- * - `failed`: no verdict after all attempts. Final.
+ * - `rejected`: the national system rejected it. Final.
+ * - `failed`: all attempts failed, or one failed with a permanent error. Final.
  *
  * @category models
  * @since 0.1.0
@@ -45,16 +44,16 @@ export const Status = Schema.Literals([
 export type Status = typeof Status.Type
 
 /**
- * What can happen to an invoice.
+ * A trigger of a transition.
  *
  * **Details**
  *
- * - `claim`: a worker takes it up, or takes it over from a worker whose lease has run out.
- * - `retry`: the gateway failed for a while and attempts remain.
- * - `submit`: the gateway handed it to the national system.
- * - `accept`, `reject`: the verdict.
+ * - `claim`: a worker claims it, or reclaims it after its lease expired.
+ * - `retry`: a transient gateway error, and attempts remain.
+ * - `submit`: the gateway delivered it to the national system.
+ * - `accept`, `reject`: the decision of the national system.
  * - `receipt`: the receipt was stored.
- * - `fail`: no attempts remain, or the gateway cannot go on.
+ * - `fail`: a permanent gateway error, or no attempts remain.
  *
  * @category models
  * @since 0.1.0
@@ -70,7 +69,7 @@ export const Trigger = Schema.Literals(["claim", "retry", "submit", "accept", "r
 export type Trigger = typeof Trigger.Type
 
 /**
- * The form of the table: a status for every cell, or `null` where nothing may happen.
+ * The type of the table: for each status and trigger the next status, or `null` if the transition is illegal.
  *
  * @category models
  * @since 0.1.0
@@ -80,7 +79,7 @@ export type Transitions = { readonly [S in Status]: { readonly [T in Trigger]: S
 const _ = null
 
 /**
- * Every transition there is. Adding a status or a trigger does not compile until each cell is decided.
+ * All transitions. A new status or trigger does not compile until each of its cells is filled in.
  *
  * @category constants
  * @since 0.1.0
@@ -97,7 +96,7 @@ export const transitions = {
 } as const satisfies Transitions
 
 /**
- * The status every invoice starts in.
+ * The status of a new invoice.
  *
  * @category constants
  * @since 0.1.0
@@ -105,7 +104,7 @@ export const transitions = {
 export const initial = "queued" satisfies Status
 
 /**
- * The event type that each trigger emits, and the one that the arrival of the invoice emits.
+ * The event type that each trigger emits, or `null`.
  *
  * @category constants
  * @since 0.1.0
@@ -121,15 +120,15 @@ export const emits = {
 } as const satisfies { readonly [T in Trigger]: EventType | null }
 
 /**
- * The event type emitted when an invoice is stored.
+ * The event type that a new invoice emits.
  *
  * @category constants
  * @since 0.1.0
  */
-export const emittedOnArrival = "invoice.received" satisfies EventType
+export const createdEvent = "invoice.received" satisfies EventType
 
 /**
- * Something was to happen to an invoice that may not happen in its status.
+ * The trigger is illegal in the status of the invoice.
  *
  * @category errors
  * @since 0.1.0
@@ -144,9 +143,9 @@ export class IllegalTransition extends Schema.TaggedError<IllegalTransition>()("
 }
 
 /**
- * Returns the status that follows `trigger`, or the reason why there is none.
+ * Returns the status after `trigger`, or an `IllegalTransition`.
  *
- * **Example** (Moving an invoice on)
+ * **Example** (Applying a trigger)
  *
  * ```ts import.meta.vitest
  * import { InvoiceState } from "@govoice/core"
@@ -165,7 +164,7 @@ export const next = (status: Status, trigger: Trigger): Result.Result<Status, Il
 }
 
 /**
- * Tells whether the status of the invoice cannot change any more. The receipt of an accepted invoice may still arrive.
+ * Returns whether the status is final. The receipt of an accepted invoice may still arrive.
  *
  * @category guards
  * @since 0.1.0

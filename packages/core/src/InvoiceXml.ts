@@ -1,12 +1,12 @@
 /**
- * The bounds of an invoice document that can be judged without reading it as XML.
+ * The limits of an invoice document, and the checks before it is parsed as XML.
  *
  * @since 0.1.0
  */
 import * as Text from "./Text.ts"
 
 /**
- * The largest document, in bytes of UTF-8. The national system sets the same bound (FA(3), without attachments).
+ * The maximum size of a document, in bytes of UTF-8. The national system has the same limit (FA(3), without attachments).
  *
  * @category constants
  * @since 0.1.0
@@ -14,7 +14,23 @@ import * as Text from "./Text.ts"
 export const maxBytes = 1_000_000
 
 /**
- * Says what is wrong with a value given as the document, or `undefined` when nothing is.
+ * The maximum number of elements of a document.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxElements = 100_000
+
+/**
+ * The maximum number of attributes of one element, namespace declarations included.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxAttributes = 64
+
+/**
+ * Returns a sentence that says why `value` is not a valid document, or `undefined` if it passes these checks.
  *
  * @category guards
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * The caller's own notes on an invoice: an object of strings, within bounds.
+ * The metadata of an invoice: strings by name, within limits.
  *
  * @since 0.1.0
  */
@@ -7,12 +7,12 @@ import * as Schema from "effect/Schema"
 import * as Text from "./Text.ts"
 
 /**
- * How much metadata an invoice may carry. Lengths are in Unicode code points.
+ * The limits of metadata. Lengths are in Unicode code points.
  *
  * @category constants
  * @since 0.1.0
  */
-export const bounds = { keys: 50, keyLength: 40, valueLength: 500 } as const
+export const limits = { keys: 50, keyLength: 40, valueLength: 500 } as const
 
 /**
  * The metadata of an invoice.
@@ -21,7 +21,7 @@ export const bounds = { keys: 50, keyLength: 40, valueLength: 500 } as const
  * @since 0.1.0
  */
 export const Metadata = Schema.Record(Schema.String, Schema.String).annotate({
-  description: `Strings by name: at most ${bounds.keys} keys of at most ${bounds.keyLength} characters, values of at most ${bounds.valueLength}.`
+  description: `Strings by name: at most ${limits.keys} keys of at most ${limits.keyLength} characters, values of at most ${limits.valueLength}.`
 })
 
 /**
@@ -33,13 +33,13 @@ export const Metadata = Schema.Record(Schema.String, Schema.String).annotate({
 export type Metadata = typeof Metadata.Type
 
 /**
- * Says what is wrong with a value given as metadata, or `undefined` when nothing is.
+ * Returns a sentence that says why `value` is not valid metadata, or `undefined` if it is valid.
  *
  * **Details**
  *
- * The sentence names the key where there is one, and never repeats a value.
+ * The sentence names the key at fault and never contains a value.
  *
- * **Example** (Judging metadata)
+ * **Example** (Checking metadata)
  *
  * ```ts import.meta.vitest
  * import { Metadata } from "@govoice/core"
@@ -56,18 +56,18 @@ export const fault = (value: unknown): string | undefined => {
     return "metadata must be an object whose values are strings."
   }
   const entries = Object.entries(value)
-  if (entries.length > bounds.keys) return `metadata may have at most ${bounds.keys} keys.`
+  if (entries.length > limits.keys) return `metadata may have at most ${limits.keys} keys.`
   for (const [key, text] of entries as Array<[string, unknown]>) {
     if (!Text.isStorable(key)) return "A metadata key contains a NUL or an unpaired surrogate."
-    if (Text.codePoints(key) > bounds.keyLength) {
-      return `A metadata key may have at most ${bounds.keyLength} characters.`
+    if (Text.codePoints(key) > limits.keyLength) {
+      return `A metadata key may have at most ${limits.keyLength} characters.`
     }
     if (typeof text !== "string") return `The metadata value of ${JSON.stringify(key)} must be a string.`
     if (!Text.isStorable(text)) {
       return `The metadata value of ${JSON.stringify(key)} contains a NUL or an unpaired surrogate.`
     }
-    if (Text.codePoints(text) > bounds.valueLength) {
-      return `The metadata value of ${JSON.stringify(key)} may have at most ${bounds.valueLength} characters.`
+    if (Text.codePoints(text) > limits.valueLength) {
+      return `The metadata value of ${JSON.stringify(key)} may have at most ${limits.valueLength} characters.`
     }
   }
   return undefined

@@ -1,12 +1,12 @@
 /**
- * The two worlds that never meet: the sandbox and the national system.
+ * The mode of an API key and of everything that is made with it.
  *
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
 
 /**
- * `test` runs the sandbox and reaches no real system; `live` is meant for real submission.
+ * `test` uses the sandbox and connects to no national system; `live` submits to the national system.
  *
  * @category models
  * @since 0.1.0

@@ -1,8 +1,7 @@
 /**
- * The four ways a sandbox invoice can go, as data.
+ * The four scenarios of the sandbox, as data.
  *
- * A sandbox gateway plays them; nothing here waits or talks to anybody. Times are in steps, whose length the deployment
- * decides (`GOVOICE_SANDBOX_STEP_MS`).
+ * The sandbox gateway of the server runs them. Times are in units of `GOVOICE_SANDBOX_STEP_MS`.
  *
  * @since 0.1.0
  */
@@ -26,7 +25,7 @@ export const Scenario = Schema.Literals(["accepted", "rejected", "temporary_fail
 export type Scenario = typeof Scenario.Type
 
 /**
- * The scenario of a submission that names none.
+ * The scenario of a submission without the header.
  *
  * @category constants
  * @since 0.1.0
@@ -34,23 +33,24 @@ export type Scenario = typeof Scenario.Type
 export const defaultScenario = "accepted" satisfies Scenario
 
 /**
- * One move of the play: what happens, and how many steps after the move before it. The first counts from the arrival.
+ * One step of a scenario: a trigger, and its delay after the previous step (after the submission for the first one), in
+ * units of `GOVOICE_SANDBOX_STEP_MS`.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Move {
+export interface Step {
   readonly afterSteps: number
   readonly trigger: Exclude<Trigger, "claim">
 }
 
 /**
- * The play of every scenario.
+ * The steps of each scenario.
  *
  * @category constants
  * @since 0.1.0
  */
-export const plays = {
+export const steps = {
   accepted: [
     { afterSteps: 1, trigger: "submit" },
     { afterSteps: 1, trigger: "accept" },
@@ -70,10 +70,10 @@ export const plays = {
     { afterSteps: 10, trigger: "accept" },
     { afterSteps: 1, trigger: "receipt" }
   ]
-} as const satisfies { readonly [S in Scenario]: ReadonlyArray<Move> }
+} as const satisfies { readonly [S in Scenario]: ReadonlyArray<Step> }
 
 /**
- * What the sandbox says when it rejects an invoice.
+ * The `rejection` of an invoice that the sandbox rejected.
  *
  * @category constants
  * @since 0.1.0
@@ -84,7 +84,7 @@ export const rejection = {
 } as const
 
 /**
- * What the sandbox says while it fails, and when it has failed for good.
+ * The `failure` of an invoice while the sandbox gateway fails, and after the last attempt.
  *
  * @category constants
  * @since 0.1.0

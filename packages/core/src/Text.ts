@@ -1,11 +1,11 @@
 /**
- * What text must be like to be stored: Postgres takes neither NUL nor half a surrogate pair.
+ * Properties of text: whether Postgres can store it, and its length.
  *
  * @since 0.1.0
  */
 
 /**
- * Tells whether `text` can be stored as it is.
+ * Returns whether Postgres can store `text`: it has no NUL and no unpaired surrogate.
  *
  * @category guards
  * @since 0.1.0
@@ -13,7 +13,7 @@
 export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed()
 
 /**
- * Counts Unicode code points, the way lengths are counted in the contract.
+ * Returns the length of `text` in Unicode code points, the unit of all length limits of the API.
  *
  * @category getters
  * @since 0.1.0
@@ -25,7 +25,20 @@ export const codePoints = (text: string): number => {
 }
 
 /**
- * Counts the bytes of `text` in UTF-8. Half a surrogate pair counts as the replacement character, three bytes.
+ * Returns the first `maxLength` Unicode code points of `text`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const truncate = (text: string, maxLength: number): string => {
+  if (text.length <= maxLength) return text
+  let end = 0
+  for (let count = 0; count < maxLength && end < text.length; count++) end += text.codePointAt(end)! > 0xffff ? 2 : 1
+  return text.slice(0, end)
+}
+
+/**
+ * Returns the length of `text` in bytes of UTF-8. An unpaired surrogate counts as U+FFFD, three bytes.
  *
  * @category getters
  * @since 0.1.0

@@ -17,7 +17,7 @@ const request: CanonicalRequest.CanonicalRequest = {
   invoiceXml: "<Faktura/>"
 }
 
-// A body as a client would write it, read as a server would.
+// A request body, serialized by a client and parsed by a server.
 const submitted = (json: string): CanonicalRequest.CanonicalRequest => {
   const body = JSON.parse(json) as { invoice_xml: string; metadata?: Record<string, string> }
   return { mode: "test", scenario: "accepted", metadata: body.metadata ?? {}, invoiceXml: body.invoice_xml }
@@ -39,7 +39,7 @@ const build = ([mode, scenario, entries, invoiceXml]: Raw): CanonicalRequest.Can
   invoiceXml
 })
 
-// An independent statement of when two requests are the same.
+// An independent definition of equal requests.
 const same = (a: CanonicalRequest.CanonicalRequest, b: CanonicalRequest.CanonicalRequest): boolean => {
   const keys = Object.getOwnPropertyNames(a.metadata)
   return (
@@ -57,8 +57,8 @@ const same = (a: CanonicalRequest.CanonicalRequest, b: CanonicalRequest.Canonica
 }
 
 describe("CanonicalRequest", () => {
-  // Hashes are stored for a month and longer: a form that changes would turn every replay into a conflict.
-  it("has a form and a hash that stay", () => {
+  // Hashes are stored for a month and longer. A changed form would turn replays into conflicts.
+  it("keeps the form and the hash of a known request", () => {
     assert.strictEqual(
       canonicalForm(request),
       '["test","accepted",[["buyer","Zażółć"],["order","2026/11/0042"]],"<Faktura/>"]'
@@ -66,7 +66,7 @@ describe("CanonicalRequest", () => {
     assert.strictEqual(hex(request), "aefdc4e384384561c32090ceb5c10a0868c1506063e8e6144d09b65bfdf7013f")
   })
 
-  it("has another form in live mode, where no scenario applies", () => {
+  it("has a null scenario in live mode", () => {
     assert.strictEqual(
       canonicalForm({ ...request, mode: "live", scenario: null, metadata: {} }),
       '["live",null,[],"<Faktura/>"]'
@@ -82,17 +82,17 @@ describe("CanonicalRequest", () => {
     })
   )
 
-  it("does not care for whitespace, escapes or the order of members", () => {
+  it("ignores whitespace, escapes and member order of the JSON", () => {
     const one = submitted('{"invoice_xml":"<a>é</a>","metadata":{"a":"1","b":"2"}}')
     const other = submitted('{ "metadata" : {\n  "b":"2", "\\u0061":"1" },\t"invoice_xml":"<a>\\u00e9</a>" }')
     assert.strictEqual(hex(one), hex(other))
   })
 
-  it("takes absent metadata for empty", () => {
+  it("treats absent metadata as empty", () => {
     assert.strictEqual(hex(submitted('{"invoice_xml":"<a/>"}')), hex(submitted('{"invoice_xml":"<a/>","metadata":{}}')))
   })
 
-  it("sorts keys the same way for keys that look like numbers", () => {
+  it("sorts numeric keys like other keys", () => {
     const one = submitted('{"invoice_xml":"<a/>","metadata":{"10":"a","9":"b","x":"c"}}')
     const other = submitted('{"invoice_xml":"<a/>","metadata":{"x":"c","9":"b","10":"a"}}')
     assert.strictEqual(hex(one), hex(other))
@@ -115,7 +115,7 @@ describe("CanonicalRequest", () => {
     assert.notStrictEqual(hex({ ...request, ...changed }), hex(request))
   })
 
-  it("counts __proto__ as a key like any other", () => {
+  it("treats __proto__ as an ordinary key", () => {
     const plain = submitted('{"invoice_xml":"<a/>"}')
     const one = submitted('{"invoice_xml":"<a/>","metadata":{"__proto__":"1"}}')
     const other = submitted('{"invoice_xml":"<a/>","metadata":{"__proto__":"2"}}')
@@ -124,7 +124,7 @@ describe("CanonicalRequest", () => {
   })
 
   it.prop(
-    "gives equal requests one hash and different requests different ones",
+    "gives equal hashes exactly to equal requests",
     [raw, raw],
     ([a, b]) => {
       const one = build(a)
@@ -134,9 +134,9 @@ describe("CanonicalRequest", () => {
     { arbitrary: { runs: 5000 } }
   )
 
-  // Two independent draws are rarely alike; these differ in one place only.
+  // Two random requests rarely differ in one place only; these do.
   it.prop(
-    "notices a change of any single part",
+    "changes the hash when any single part changes",
     [raw, hostileText, Schema.Literals([0, 1, 2, 3, 4])],
     ([draw, text, part]) => {
       const one = build(draw)
@@ -158,10 +158,10 @@ describe("CanonicalRequest", () => {
   )
 
   it.prop(
-    "is blind to the order in which the keys were written",
+    "ignores the order of metadata keys",
     [raw],
     ([[mode, scenario, entries, invoiceXml]]) => {
-      // Of a key that is written twice only the last value counts, so each is kept once.
+      // JSON.parse keeps the last value of a repeated key, so each key is used once.
       const unique = [...new Map(entries)]
       assert.strictEqual(
         hex(build([mode, scenario, unique, invoiceXml])),

@@ -12,7 +12,7 @@ const edges = Status.literals.flatMap((status) =>
   })
 )
 
-// The statuses passed through. A trigger that is refused leaves the delivery where it was.
+// Returns the sequence of statuses. An illegal trigger changes nothing.
 const walk = (triggers: ReadonlyArray<DeliveryState.Trigger>): ReadonlyArray<DeliveryState.Status> => {
   const path: Array<DeliveryState.Status> = [DeliveryState.initial]
   for (const trigger of triggers) {
@@ -27,7 +27,7 @@ const Triggers = Schema.Array(Schema.Union([Trigger, Schema.Literals(["claim", "
 )
 
 describe("DeliveryState", () => {
-  // Says the table a second time, edge by edge. A change to the table is a change of behaviour and has to be made in
+  // The table, written a second time. A change of the table is a change of behavior, so it has to be made in
   // both places.
   it("allows these transitions and no others", () => {
     assert.deepStrictEqual(edges, [
@@ -57,21 +57,21 @@ describe("DeliveryState", () => {
     ])
   })
 
-  it("does not compile with a cell left undecided", () => {
+  it("does not compile with a missing cell", () => {
     const { block: _, ...incomplete } = transitions.retrying
     // @ts-expect-error Property 'block' is missing
     const table: DeliveryState.Transitions = { ...transitions, retrying: incomplete }
     assert.isUndefined((table.retrying as { block?: unknown }).block)
   })
 
-  it("does not compile with a row left out", () => {
+  it("does not compile with a missing row", () => {
     const { succeeded: _, ...incomplete } = transitions
     // @ts-expect-error Property 'succeeded' is missing
     const table: DeliveryState.Transitions = incomplete
     assert.isFalse("succeeded" in table)
   })
 
-  it("does not compile with a target that is no status", () => {
+  it("does not compile with a target that is not a status", () => {
     const table: DeliveryState.Transitions = {
       ...transitions,
       // @ts-expect-error Type '"lost"' is not assignable
@@ -80,13 +80,13 @@ describe("DeliveryState", () => {
     assert.strictEqual(table.pending.claim as string, "lost")
   })
 
-  it("starts out as planned", () => {
+  it("starts as pending", () => {
     assert.strictEqual(DeliveryState.initial, "pending")
   })
 
   describe("next", () => {
     it.each(Status.literals.flatMap((status) => Trigger.literals.map((trigger) => ({ status, trigger }))))(
-      "decides $trigger of a delivery that is $status",
+      "decides $trigger for a $status delivery",
       ({ status, trigger }) => {
         const edge = edges.find((edge) => edge.startsWith(`${status} --${trigger}-> `))
         assert.deepStrictEqual(
@@ -98,14 +98,14 @@ describe("DeliveryState", () => {
       }
     )
 
-    it("names the status and the trigger that it refused", () => {
+    it("names the status and the trigger of an illegal transition", () => {
       const refused = Result.getOrThrow(Result.flip(DeliveryState.next("succeeded", "claim")))
       assert.strictEqual(refused._tag, "IllegalDeliveryTransition")
       assert.strictEqual(refused.message, "A delivery that is succeeded cannot claim")
     })
 
     it.prop(
-      "ends once, and stays ended",
+      "reaches a final status at most once and keeps it",
       [Triggers],
       ([triggers]) => {
         const path = walk(triggers)
@@ -117,7 +117,7 @@ describe("DeliveryState", () => {
     )
 
     it.prop(
-      "sends nothing that no worker has claimed",
+      "reaches succeeded and retrying only from delivering",
       [Triggers],
       ([triggers]) => {
         const path = walk(triggers)
@@ -129,7 +129,7 @@ describe("DeliveryState", () => {
     )
 
     it.prop(
-      "can be taken up again until it has ended",
+      "can be claimed in every status that is not final",
       [Triggers],
       ([triggers]) => {
         const status = walk(triggers).at(-1)!
@@ -143,7 +143,7 @@ describe("DeliveryState", () => {
   })
 
   describe("isFinal", () => {
-    it("holds for the three ends of a delivery", () => {
+    it("is true for the three final statuses of a delivery", () => {
       assert.deepStrictEqual(Status.literals.filter(DeliveryState.isFinal), [
         "succeeded",
         "failed",

@@ -30,18 +30,25 @@ describe("DeliveryVerdict", () => {
       [{ _tag: "answered", status: 599 }, "retry", "fail", "The endpoint returned HTTP 599."],
       [{ _tag: "answered", status: 600 }, "fail", "fail", "The endpoint returned HTTP 600."],
       [{ _tag: "timed_out" }, "retry", "fail", "The request timed out."],
-      [{ _tag: "unconnected" }, "retry", "fail", "The connection failed."],
+      [{ _tag: "connection_failed" }, "retry", "fail", "The connection failed."],
       [{ _tag: "interrupted" }, "retry", "fail", "The attempt was interrupted."],
+      [
+        { _tag: "quarantine_failed" },
+        "fail",
+        "fail",
+        "The delivery was stopped because sending it repeatedly interrupted the sender."
+      ],
+      [{ _tag: "secret_unavailable" }, "retry", "retry", "The signing secret is temporarily unavailable."],
       [{ _tag: "blocked" }, "block", "block", "The endpoint address is not allowed."],
       [{ _tag: "disabled" }, "disable", "disable", "The endpoint was disabled or deleted."],
-      [{ _tag: "unprepared" }, "fail", "fail", "The request could not be prepared."]
+      [{ _tag: "invalid_request" }, "fail", "fail", "The request could not be prepared."]
     ])("%o: %s while attempts remain, %s after the last", (end, more, last, summary) => {
       assert.deepStrictEqual<object>(judge(end, true), { trigger: more, summary })
       assert.deepStrictEqual<object>(judge(end, false), { trigger: last, summary })
     })
 
     it.prop(
-      "retries 429 and 5xx, succeeds on 2xx, and fails on every other answer",
+      "retries 429 and 5xx, succeeds on 2xx, and fails on every other status",
       [HttpStatus, Schema.Boolean],
       ([status, attemptsRemain]) => {
         const family = String(status).charAt(0)
@@ -53,7 +60,7 @@ describe("DeliveryVerdict", () => {
     )
 
     it.prop(
-      "says something about every failure and nothing about a success",
+      "has a summary exactly for failures",
       [HttpStatus, Schema.Boolean],
       ([status, attemptsRemain]) => {
         const { summary, trigger } = judge({ _tag: "answered", status }, attemptsRemain)
@@ -62,15 +69,17 @@ describe("DeliveryVerdict", () => {
       thorough
     )
 
-    it("always gives a trigger that a delivery in the hands of a worker can take", () => {
+    it("returns only triggers that are legal in status delivering", () => {
       const ends: ReadonlyArray<DeliveryVerdict.AttemptEnd> = [
         ...[200, 302, 404, 429, 500].map((status) => ({ _tag: "answered" as const, status })),
         { _tag: "timed_out" },
-        { _tag: "unconnected" },
+        { _tag: "connection_failed" },
         { _tag: "interrupted" },
+        { _tag: "quarantine_failed" },
+        { _tag: "secret_unavailable" },
         { _tag: "blocked" },
         { _tag: "disabled" },
-        { _tag: "unprepared" }
+        { _tag: "invalid_request" }
       ]
       for (const end of ends) {
         for (const attemptsRemain of [true, false]) {
@@ -81,7 +90,7 @@ describe("DeliveryVerdict", () => {
   })
 
   describe("isRetryableStatus", () => {
-    it("holds for 429 and every 5xx", () => {
+    it("is true for 429 and every 5xx", () => {
       const retryable = Array.from({ length: 900 }, (_, index) => index + 100).filter(DeliveryVerdict.isRetryableStatus)
       assert.deepStrictEqual(retryable, [429, ...Array.from({ length: 100 }, (_, index) => 500 + index)])
     })

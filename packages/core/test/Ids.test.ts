@@ -5,20 +5,20 @@ import { bytes, hostileText, thorough } from "./arbitraries.ts"
 
 const Prefix = Schema.Literals(["acct", "org", "key", "inv", "evt", "we", "wd", "req"])
 
-// From the epoch to the last millisecond that 48 bits can hold, in the year 10889.
+// From the epoch to the largest 48-bit number of milliseconds, in the year 10889.
 const Millis = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 48 - 1 }))
 
-// Crockford's symbols as his page lists them: ten digits, then the letters without I, L, O and U.
+// Crockford's base32 symbols: ten digits, then the letters without I, L, O and U.
 const symbols = Array.from("0123456789abcdefghijklmnopqrstuvwxyz".replaceAll(/[ilou]/g, ""))
 
-// An independent reading: the 26 symbols as one number, the number as a UUID in hex.
+// An independent decoder: the 26 symbols as one number, the number as a UUID in hex.
 const toUuid = (id: string): string => {
   const text = id.slice(id.indexOf("_") + 1)
   const value = Array.from(text).reduce((sum, symbol) => sum * 32n + BigInt(symbols.indexOf(symbol)), 0n)
   return value.toString(16).padStart(32, "0")
 }
 
-// An independent statement of what is an id.
+// An independent definition of a well-formed id.
 const isId = (prefix: string, value: string): boolean => {
   const [head, ...rest] = value.split("_")
   const [text] = rest
@@ -38,7 +38,7 @@ const sample = Ids.make(
 )
 
 describe("Ids", () => {
-  it("has a prefix for each of the eight kinds", () => {
+  it("has eight prefixes", () => {
     assert.deepStrictEqual(Ids.prefixes, {
       account: "acct",
       organization: "org",
@@ -51,7 +51,7 @@ describe("Ids", () => {
     })
   })
 
-  it("keeps the kinds apart for the compiler", () => {
+  it("does not compile when ids of different kinds are mixed", () => {
     const id: Ids.InvoiceId = Ids.make("inv", 0, new Uint8Array(10))
     // @ts-expect-error Type '`inv_${string}`' is not assignable to type '`evt_${string}`'
     const event: Ids.EventId = id
@@ -60,7 +60,7 @@ describe("Ids", () => {
 
   describe("make", () => {
     // The example of RFC 9562, appendix A.6: 017F22E2-79B0-7CC3-98C4-DC0C0C07398F.
-    it("agrees with the example of the RFC", () => {
+    it("encodes the example of RFC 9562", () => {
       const random = Uint8Array.from([0x0c, 0xc3, 0x18, 0xc4, 0xdc, 0x0c, 0x0c, 0x07, 0x39, 0x8f])
       const id = Ids.make("req", 0x017f22e279b0, random)
       assert.strictEqual(toUuid(id), "017f22e279b07cc398c4dc0c0c07398f")
@@ -68,7 +68,7 @@ describe("Ids", () => {
     })
 
     it.prop(
-      "writes the prefix and 26 symbols of the alphabet",
+      "returns the prefix and 26 symbols of the alphabet",
       [Prefix, Millis, bytes],
       ([prefix, millis, random]) => {
         const id = Ids.make(prefix, millis, random)
@@ -81,7 +81,7 @@ describe("Ids", () => {
     )
 
     it.prop(
-      "is a UUID of version 7 and keeps every other bit",
+      "is a UUID of version 7 with all other bits unchanged",
       [Millis, bytes],
       ([millis, random]) => {
         const uuid = toUuid(Ids.make("inv", millis, random))
@@ -106,7 +106,7 @@ describe("Ids", () => {
     )
 
     it.prop(
-      "sorts neighbours in time by age",
+      "sorts ids of adjacent milliseconds by age",
       [Millis, bytes, bytes],
       ([millis, randomOne, randomOther]) => {
         const later = millis + 1
@@ -117,7 +117,7 @@ describe("Ids", () => {
     )
 
     it.prop(
-      "differs wherever the random bits differ",
+      "gives different ids for different random bits",
       [Millis, bytes, bytes],
       ([millis, one, other]) => {
         const significant = (random: Uint8Array) =>
@@ -132,18 +132,18 @@ describe("Ids", () => {
       thorough
     )
 
-    it("drops fractions of a millisecond", () => {
+    it("truncates fractions of a millisecond", () => {
       assert.strictEqual(Ids.timestamp(Ids.make("inv", 1_795_000_000_000.9, new Uint8Array(10))), 1_795_000_000_000)
     })
 
     it.each([-1, -0.5, 2 ** 48, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
-      "refuses %d as a time",
+      "rejects %d as a timestamp",
       (millis) => {
         assert.throws(() => Ids.make("inv", millis, new Uint8Array(10)), RangeError)
       }
     )
 
-    it("refuses fewer than ten random bytes", () => {
+    it("rejects fewer than ten random bytes", () => {
       assert.strictEqual(Ids.randomLength, 10)
       assert.throws(() => Ids.make("inv", 0, new Uint8Array(9)), RangeError)
     })
@@ -151,7 +151,7 @@ describe("Ids", () => {
 
   describe("timestamp", () => {
     it.prop(
-      "reads back what make was given",
+      "returns the timestamp that make was given",
       [Prefix, Millis, bytes],
       ([prefix, millis, random]) => {
         assert.strictEqual(Ids.timestamp(Ids.make(prefix, millis, random)), millis)
@@ -162,7 +162,7 @@ describe("Ids", () => {
 
   describe("is", () => {
     it.prop(
-      "knows its own, and only under their prefix",
+      "accepts ids only with their own prefix",
       [Prefix, Prefix, Millis, bytes],
       ([prefix, other, millis, random]) => {
         assert.strictEqual(Ids.is(other, Ids.make(prefix, millis, random)), prefix === other)
@@ -193,12 +193,12 @@ describe("Ids", () => {
       ["a UUID", "inv_019e0b3a-5d7c-7000-8000-000000000000"],
       ["a path", "inv_../../me"],
       ["a statement", "inv_' OR 1=1 --"]
-    ])("refuses %s", (_, value) => {
+    ])("rejects %s", (_, value) => {
       assert.isFalse(Ids.is("inv", value))
     })
 
     it.prop(
-      "agrees with its definition on mutated ids",
+      "agrees with the independent definition on mutated ids",
       [
         Prefix,
         bytes,
@@ -220,7 +220,7 @@ describe("Ids", () => {
     )
 
     it.prop(
-      "refuses text of any other kind",
+      "rejects arbitrary text",
       [Prefix, hostileText],
       ([prefix, text]) => {
         assert.isFalse(Ids.is(prefix, text))
@@ -234,7 +234,7 @@ describe("Ids", () => {
     const decode = Schema.decodeUnknownResult(Ids.schema("wd"))
 
     it.prop(
-      "takes and leaves what `is` does",
+      "accepts the same values as `is`",
       [Prefix, Millis, bytes],
       ([prefix, millis, random]) => {
         assert.strictEqual(decode(Ids.make(prefix, millis, random))._tag, prefix === "wd" ? "Success" : "Failure")
@@ -242,12 +242,12 @@ describe("Ids", () => {
       thorough
     )
 
-    it("takes nothing but text", () => {
+    it("rejects values that are not strings", () => {
       for (const value of [null, undefined, 7, {}, [sample]]) assert.strictEqual(decode(value)._tag, "Failure")
     })
 
-    // A pattern or an example that got lost on the way would be missing from the OpenAPI document without a sound.
-    it.each(Prefix.literals)("carries its pattern and a true example of %s into JSON Schema", (prefix) => {
+    // Nothing else notices a pattern or an example that is missing from the OpenAPI document.
+    it.each(Prefix.literals)("has the pattern and a valid example of %s in its JSON Schema", (prefix) => {
       const { schema } = Schema.toJsonSchemaDocument(Ids.schema(prefix))
       assert.strictEqual(schema["pattern"], `^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`)
       const [example] = schema["examples"] as ReadonlyArray<string>

@@ -31,21 +31,21 @@ describe("Invoice", () => {
     ])
   })
 
-  it("is shown in every status", () => {
+  it("has an example record in every status", () => {
     assert.deepStrictEqual(new Set(invoices.map(({ status }) => status)), new Set<string>(InvoiceState.Status.literals))
   })
 
-  it.each(invoices)("takes a realistic one that is $status, and writes it back as it was", (invoice) => {
+  it.each(invoices)("decodes and encodes a realistic $status invoice without change", (invoice) => {
     assert.deepStrictEqual<object>(decodeExactly(invoice), invoice)
     assert.strictEqual(JSON.stringify(encode(decode(invoice))), JSON.stringify(invoice))
   })
 
-  it.each(Object.keys(acceptedInvoice))("cannot do without %s", (member) => {
+  it.each(Object.keys(acceptedInvoice))("requires %s", (member) => {
     const { [member]: _, ...rest } = acceptedInvoice as Record<string, unknown>
     assert.throws(() => decode(rest), member)
   })
 
-  it("has no room for the document or any other member", () => {
+  it("rejects the document and any other additional member", () => {
     assert.throws(() => decodeExactly({ ...acceptedInvoice, invoice_xml: "<Faktura/>" }))
     assert.throws(() => decodeExactly({ ...acceptedInvoice, rejection: { code: "a", message: "b", detail: "c" } }))
     assert.notProperty(decode({ ...acceptedInvoice, invoice_xml: "<Faktura/>" }), "invoice_xml")
@@ -80,27 +80,27 @@ describe("Invoice", () => {
     ["updated_at", 1_795_000_000_000],
     ["submitted_at", "2026-02-30T09:00:00.000Z"],
     ["completed_at", false]
-  ])("refuses %s = %j", (member, value) => {
+  ])("rejects %s = %j", (member, value) => {
     assert.throws(() => decode({ ...acceptedInvoice, [member]: value }))
   })
 
-  it("keeps metadata named __proto__, both ways", () => {
+  it("keeps metadata named __proto__ when decoding and encoding", () => {
     const json = JSON.stringify(acceptedInvoice).replace('"order"', '"__proto__"')
     assert.strictEqual(JSON.stringify(encode(decode(JSON.parse(json)))), json)
   })
 
   it.prop(
-    "survives JSON",
+    "survives a JSON round trip",
     [Invoice.Invoice],
     ([invoice]) => {
       const there: unknown = JSON.parse(JSON.stringify(encode(invoice)))
-      // On the wire, where records have one prototype; by Node's comparison, which shows both sides when they differ.
+      // Compared as JSON, because records may have different prototypes, and with Node's assert, which prints a diff.
       deepStrictEqual(JSON.parse(JSON.stringify(encode(decodeExactly(there)))), there)
     },
     thorough
   )
 
-  it("describes every member that needs a word in JSON Schema", () => {
+  it("keeps required members, minima and patterns in its JSON Schema", () => {
     const { definitions } = Schema.toJsonSchemaDocument(Invoice.Invoice)
     const schema = definitions["Invoice"] as {
       readonly required: ReadonlyArray<string>

@@ -10,7 +10,7 @@ const decodeExactly = Schema.decodeUnknownSync(InvoiceEvent.InvoiceEvent, { onEx
 const encode = Schema.encodeSync(InvoiceEvent.InvoiceEvent)
 
 describe("InvoiceEvent", () => {
-  it("has six types: arrival, hand-over, acceptance, receipt, refusal, failure", () => {
+  it("has the six event types of the contract", () => {
     assert.deepStrictEqual(EventType.literals, [
       "invoice.received",
       "invoice.submitted",
@@ -21,14 +21,12 @@ describe("InvoiceEvent", () => {
     ])
   })
 
-  it("emits each type on exactly one occasion", () => {
-    const occasions = [InvoiceState.emittedOnArrival, ...Object.values(InvoiceState.emits)].filter(
-      (type) => type !== null
-    )
+  it("emits each type by exactly one trigger or on creation", () => {
+    const occasions = [InvoiceState.createdEvent, ...Object.values(InvoiceState.emits)].filter((type) => type !== null)
     assert.deepStrictEqual([...occasions].sort(), [...EventType.literals].sort())
   })
 
-  it("has the members of the contract, in their order", () => {
+  it("has the members of the contract, in order", () => {
     assert.deepStrictEqual(Object.keys(InvoiceEvent.InvoiceEvent.fields), [
       "id",
       "object",
@@ -40,19 +38,19 @@ describe("InvoiceEvent", () => {
     assert.deepStrictEqual(Object.keys(InvoiceEvent.InvoiceEvent.fields.data.fields), ["invoice"])
   })
 
-  it.each(EventType.literals)("takes a realistic %s, and writes it back as it was", (type) => {
+  it.each(EventType.literals)("decodes and encodes a realistic %s event without change", (type) => {
     for (const invoice of invoices) {
       const event = { ...acceptedEvent, type, mode: invoice.mode, data: { invoice } }
       assert.strictEqual(JSON.stringify(encode(decodeExactly(event))), JSON.stringify(event))
     }
   })
 
-  it.each(Object.keys(acceptedEvent))("cannot do without %s", (member) => {
+  it.each(Object.keys(acceptedEvent))("requires %s", (member) => {
     const { [member]: _, ...rest } = acceptedEvent as Record<string, unknown>
     assert.throws(() => decode(rest))
   })
 
-  it("cannot do without any member of its invoice", () => {
+  it("requires every member of its invoice", () => {
     for (const member of Object.keys(acceptedInvoice)) {
       const { [member]: _, ...rest } = acceptedInvoice as Record<string, unknown>
       assert.throws(() => decode({ ...acceptedEvent, data: { invoice: rest } }))
@@ -79,12 +77,12 @@ describe("InvoiceEvent", () => {
     ["data", {}],
     ["data", { invoice: null }],
     ["data", acceptedInvoice]
-  ])("refuses %s = %j", (member, value) => {
+  ])("rejects %s = %j", (member, value) => {
     assert.throws(() => decode({ ...acceptedEvent, [member]: value }))
   })
 
   it.prop(
-    "survives JSON",
+    "survives a JSON round trip",
     [InvoiceEvent.InvoiceEvent],
     ([event]) => {
       const there: unknown = JSON.parse(JSON.stringify(encode(event)))
@@ -95,7 +93,7 @@ describe("InvoiceEvent", () => {
 
   describe("isSubscribed", () => {
     it.prop(
-      "hears of what is listed, and of everything for *",
+      "returns true for listed types, and for every type with *",
       [Schema.Array(Schema.Union([EventType, Schema.Literals(["*", "invoice.*", "invoice", ""])])), EventType],
       ([subscriptions, type]) => {
         assert.strictEqual(
@@ -106,14 +104,14 @@ describe("InvoiceEvent", () => {
       thorough
     )
 
-    it("hears of nothing when nothing is listed", () => {
+    it("returns false for an empty list", () => {
       assert.deepStrictEqual(
         EventType.literals.filter((type) => isSubscribed([], type)),
         []
       )
     })
 
-    it("knows no other patterns than the star alone", () => {
+    it("supports no pattern other than *", () => {
       assert.deepStrictEqual(
         EventType.literals.filter((type) => isSubscribed(["invoice.*", "invoice", "**"], type)),
         []

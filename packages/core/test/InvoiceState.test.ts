@@ -14,30 +14,30 @@ const edges = Status.literals.flatMap((status) =>
 
 interface Walk {
   readonly path: ReadonlyArray<InvoiceState.Status>
-  readonly announced: ReadonlyArray<string>
+  readonly emitted: ReadonlyArray<string>
 }
 
-// What an invoice goes through. A trigger that is refused leaves it where it was and announces nothing.
+// Returns the sequences of statuses and event types. An illegal trigger changes nothing.
 const walk = (triggers: ReadonlyArray<InvoiceState.Trigger>): Walk => {
   const path: Array<InvoiceState.Status> = [InvoiceState.initial]
-  const announced: Array<string> = [InvoiceState.emittedOnArrival]
+  const emitted: Array<string> = [InvoiceState.createdEvent]
   for (const trigger of triggers) {
     const result = InvoiceState.next(path.at(-1)!, trigger)
     if (Result.isFailure(result)) continue
     path.push(result.success)
     const event = emits[trigger]
-    if (event !== null) announced.push(event)
+    if (event !== null) emitted.push(event)
   }
-  return { path, announced }
+  return { path, emitted }
 }
 
-// Long enough, and with enough claims among them, to reach every end.
+// Long enough, and with enough claims, to reach every final status.
 const Triggers = Schema.Array(Schema.Union([Trigger, Schema.Literals(["claim", "submit", "accept"])])).check(
   Schema.isMaxLength(30)
 )
 
 describe("InvoiceState", () => {
-  // Says the table a second time, edge by edge. A change to the table is a change of behaviour and has to be made in
+  // The table, written a second time. A change of the table is a change of behavior, so it has to be made in
   // both places.
   it("allows these transitions and no others", () => {
     assert.deepStrictEqual(edges, [
@@ -57,7 +57,7 @@ describe("InvoiceState", () => {
     ])
   })
 
-  it("goes where the contract's table of statuses says, and nowhere else", () => {
+  it("has the transitions of the contract's status table and no others", () => {
     const goesTo = Object.fromEntries(
       Status.literals.map((status) => [
         status,
@@ -77,21 +77,21 @@ describe("InvoiceState", () => {
     })
   })
 
-  it("does not compile with a cell left undecided", () => {
+  it("does not compile with a missing cell", () => {
     const { claim: _, ...incomplete } = transitions.queued
     // @ts-expect-error Property 'claim' is missing
     const table: InvoiceState.Transitions = { ...transitions, queued: incomplete }
     assert.isUndefined((table.queued as { claim?: unknown }).claim)
   })
 
-  it("does not compile with a row left out", () => {
+  it("does not compile with a missing row", () => {
     const { failed: _, ...incomplete } = transitions
     // @ts-expect-error Property 'failed' is missing
     const table: InvoiceState.Transitions = incomplete
     assert.isFalse("failed" in table)
   })
 
-  it("does not compile with a target that is no status", () => {
+  it("does not compile with a target that is not a status", () => {
     const table: InvoiceState.Transitions = {
       ...transitions,
       // @ts-expect-error Type '"lost"' is not assignable
@@ -100,12 +100,12 @@ describe("InvoiceState", () => {
     assert.strictEqual(table.queued.claim as string, "lost")
   })
 
-  it("starts in the queue, and says that the invoice was received", () => {
+  it("starts as queued with the event invoice.received", () => {
     assert.strictEqual(InvoiceState.initial, "queued")
-    assert.strictEqual(InvoiceState.emittedOnArrival, "invoice.received")
+    assert.strictEqual(InvoiceState.createdEvent, "invoice.received")
   })
 
-  it("announces what an integration waits for, and not what happens inside", () => {
+  it("emits events for the triggers that an integration waits for only", () => {
     assert.deepStrictEqual(emits, {
       claim: null,
       retry: null,
@@ -119,7 +119,7 @@ describe("InvoiceState", () => {
 
   describe("next", () => {
     it.each(Status.literals.flatMap((status) => Trigger.literals.map((trigger) => ({ status, trigger }))))(
-      "decides $trigger of an invoice that is $status",
+      "decides $trigger for a $status invoice",
       ({ status, trigger }) => {
         const edge = edges.find((edge) => edge.startsWith(`${status} --${trigger}-> `))
         assert.deepStrictEqual(
@@ -131,14 +131,14 @@ describe("InvoiceState", () => {
       }
     )
 
-    it("names the status and the trigger that it refused", () => {
+    it("names the status and the trigger of an illegal transition", () => {
       const refused = Result.getOrThrow(Result.flip(InvoiceState.next("rejected", "accept")))
       assert.strictEqual(refused._tag, "IllegalInvoiceTransition")
       assert.strictEqual(refused.message, "An invoice that is rejected cannot accept")
     })
 
     it.prop(
-      "never leaves a final status",
+      "keeps a final status",
       [Triggers],
       ([triggers]) => {
         const { path } = walk(triggers)
@@ -149,22 +149,22 @@ describe("InvoiceState", () => {
     )
 
     it.prop(
-      "gives one verdict at most",
+      "emits at most one event of a final status",
       [Triggers],
       ([triggers]) => {
-        const verdicts = walk(triggers).announced.filter((event) => /accepted|rejected|failed/.test(event))
+        const verdicts = walk(triggers).emitted.filter((event) => /accepted|rejected|failed/.test(event))
         assert.isAtMost(verdicts.length, 1)
       },
       thorough
     )
 
     it.prop(
-      "accepts only what was handed over, and has a receipt only of what was accepted",
+      "emits received, submitted, accepted and upo_available in this order",
       [Triggers],
       ([triggers]) => {
-        const { announced } = walk(triggers)
+        const { emitted } = walk(triggers)
         const order = ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"]
-        const happy = announced.filter((event) => order.includes(event))
+        const happy = emitted.filter((event) => order.includes(event))
         const firsts = [...new Set(happy)]
         assert.deepStrictEqual(firsts, order.slice(0, firsts.length))
       },
@@ -172,7 +172,7 @@ describe("InvoiceState", () => {
     )
 
     it.prop(
-      "can be taken up again wherever a worker may have died",
+      "can be claimed in every status except rejected and failed",
       [Triggers],
       ([triggers]) => {
         const status = walk(triggers).path.at(-1)!
@@ -186,7 +186,7 @@ describe("InvoiceState", () => {
   })
 
   describe("isFinal", () => {
-    it("holds for the three ends of an invoice", () => {
+    it("is true for the three final statuses of an invoice", () => {
       assert.deepStrictEqual(Status.literals.filter(InvoiceState.isFinal), ["accepted", "rejected", "failed"])
     })
   })

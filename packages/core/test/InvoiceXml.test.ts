@@ -8,7 +8,7 @@ const { fault } = InvoiceXml
 const tooLarge = "invoice_xml is larger than 1,000,000 bytes."
 
 describe("InvoiceXml", () => {
-  it("has the bound of the contract", () => {
+  it("has the size limit of the contract", () => {
     assert.strictEqual(InvoiceXml.maxBytes, 1_000_000)
   })
 
@@ -48,7 +48,7 @@ describe("InvoiceXml", () => {
     })
 
     it.prop(
-      "draws the line where Node counts a million bytes",
+      "agrees with Node's byte count at the size limit",
       [codeUnits, Schema.Int.check(Schema.isBetween({ minimum: -4, maximum: 4 }))],
       ([text, off]) => {
         const document = text + "x".repeat(1_000_000 + off - Buffer.byteLength(text, "utf8"))
@@ -58,7 +58,7 @@ describe("InvoiceXml", () => {
     )
 
     it.prop(
-      "finds a fault in whatever cannot be stored or says nothing",
+      "rejects text that cannot be stored or is blank",
       [codeUnits],
       ([text]) => {
         const good = !text.includes("\0") && Buffer.from(text, "utf8").toString("utf8") === text && text.trim() !== ""
@@ -67,7 +67,7 @@ describe("InvoiceXml", () => {
       thorough
     )
 
-    it("judges a million blanks before a letter at once", () => {
+    it("checks a million blanks before a letter without backtracking", () => {
       const document = `${" ".repeat(999_999)}x`
       const start = performance.now()
       assert.isUndefined(fault(document))

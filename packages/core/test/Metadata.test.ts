@@ -3,11 +3,11 @@ import { Arbitrary, Schema } from "effect"
 import { Metadata } from "../src/index.ts"
 import { hostileText, record, thorough } from "./arbitraries.ts"
 
-const { bounds, fault } = Metadata
+const { fault, limits } = Metadata
 
 const withKeys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, ""]))
 
-// Text of a length near the bounds, in characters that take one, two and three UTF-16 code units.
+// Text with a length near the limits, in characters of one, two and three UTF-16 code units.
 const near = (length: number) =>
   Arbitrary.map(
     Arbitrary.all([
@@ -20,13 +20,13 @@ const near = (length: number) =>
 
 const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/
 
-// An independent statement of what is good text.
+// An independent definition of valid text.
 const isGood = (text: string, length: number): boolean =>
   !text.includes("\0") && !loneSurrogate.test(text) && Array.from(text).length <= length
 
 describe("Metadata", () => {
-  it("has the bounds of the contract", () => {
-    assert.deepStrictEqual(bounds, { keys: 50, keyLength: 40, valueLength: 500 })
+  it("has the limits of the contract", () => {
+    assert.deepStrictEqual(limits, { keys: 50, keyLength: 40, valueLength: 500 })
   })
 
   describe("fault", () => {
@@ -84,7 +84,7 @@ describe("Metadata", () => {
     })
 
     it.prop(
-      "agrees with an independent statement of the bounds",
+      "agrees with an independent definition of the limits",
       [Arbitrary.array(Arbitrary.all([near(40), near(500)]), { maxLength: 2 })],
       ([entries]) => {
         const metadata = record(entries)
@@ -95,7 +95,7 @@ describe("Metadata", () => {
     )
 
     it.prop(
-      "never repeats a value",
+      "never contains a value",
       [hostileText, Schema.Literals(["\0", "\ud800", "v".repeat(501)])],
       ([key, flaw]) => {
         const value = `secret-7c1f${flaw}`
@@ -105,7 +105,7 @@ describe("Metadata", () => {
     )
 
     it.prop(
-      "counts keys, whatever they are",
+      "counts keys independent of their names",
       [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 }))],
       ([count]) => {
         assert.strictEqual(fault(withKeys(count)) === undefined, count <= 50)
@@ -118,7 +118,7 @@ describe("Metadata", () => {
     const decode = Schema.decodeUnknownSync(Metadata.Metadata)
     const encode = Schema.encodeSync(Metadata.Metadata)
 
-    it("keeps __proto__ as an own key, both ways", () => {
+    it("keeps __proto__ as an own key when decoding and encoding", () => {
       const metadata = JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>
       const there = decode(metadata)
       assert.strictEqual(JSON.stringify(there), '{"__proto__":"x","constructor":"y"}')
@@ -127,7 +127,7 @@ describe("Metadata", () => {
     })
 
     it.prop(
-      "passes text through unchanged",
+      "keeps text unchanged",
       [Arbitrary.array(Arbitrary.all([hostileText, hostileText]), { maxLength: 5 })],
       ([entries]) => {
         const metadata = record(entries)
@@ -136,7 +136,7 @@ describe("Metadata", () => {
       thorough
     )
 
-    it("refuses values that are not text", () => {
+    it("rejects values that are not strings", () => {
       for (const value of [{ x: 1 }, { x: null }, { x: {} }, JSON.parse('{"__proto__":{}}'), [], null, "x"]) {
         assert.throws(() => decode(value))
       }

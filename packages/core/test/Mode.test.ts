@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Mode } from "../src/index.ts"
 
 describe("Mode", () => {
-  it("is test or live and nothing else", () => {
+  it("accepts test and live only", () => {
     const accepted = ["test", "live", "demo", "Test", "TEST", "", "production", null, undefined, true].filter(
       Schema.is(Mode.Mode)
     )

@@ -2,15 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { InvoiceEvent, InvoiceState, SandboxScenario } from "../src/index.ts"
 
-const { Scenario, plays } = SandboxScenario
+const { Scenario, steps } = SandboxScenario
 
-// Plays a scenario through the state machine, as a worker would: claim, then whatever the gateway says.
+// Runs a scenario through the state machine as a worker does: claim, then the trigger of the step.
 const perform = (scenario: SandboxScenario.Scenario): { timeline: Array<string>; events: Array<string> } => {
   let status: InvoiceState.Status = InvoiceState.initial
   let step = 0
   const timeline = [`0: ${status}`]
-  const events: Array<string> = [InvoiceState.emittedOnArrival]
-  for (const { afterSteps, trigger } of plays[scenario]) {
+  const events: Array<string> = [InvoiceState.createdEvent]
+  for (const { afterSteps, trigger } of steps[scenario]) {
     step += afterSteps
     status = Result.getOrThrow(InvoiceState.next(Result.getOrThrow(InvoiceState.next(status, "claim")), trigger))
     timeline.push(`${step}: ${trigger} -> ${status}`)
@@ -22,12 +22,12 @@ const perform = (scenario: SandboxScenario.Scenario): { timeline: Array<string>;
 }
 
 describe("SandboxScenario", () => {
-  it("has the four values of the header, and takes accepted where there is none", () => {
+  it("has the four values of the header; the default is accepted", () => {
     assert.deepStrictEqual(Scenario.literals, ["accepted", "rejected", "temporary_failure", "delayed"])
     assert.strictEqual(SandboxScenario.defaultScenario, "accepted")
   })
 
-  // The scenarios a second time, as what an integration sees: the step, and what has become of the invoice.
+  // The scenarios, written a second time as an integration sees them: the time and the new status.
   it.each<[scenario: SandboxScenario.Scenario, timeline: Array<string>, events: Array<string>]>([
     [
       "accepted",
@@ -49,32 +49,32 @@ describe("SandboxScenario", () => {
       ["0: queued", "1: submit -> submitted", "11: accept -> accepted", "12: receipt -> accepted"],
       ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"]
     ]
-  ])("plays %s step by step", (scenario, timeline, events) => {
+  ])("runs %s step by step", (scenario, timeline, events) => {
     assert.deepStrictEqual(perform(scenario), { timeline, events })
   })
 
-  it("produces all six event types between the four", () => {
+  it("produces all six event types with the four scenarios", () => {
     const events = new Set(Scenario.literals.flatMap((scenario) => perform(scenario).events))
     assert.deepStrictEqual([...events].sort(), [...InvoiceEvent.EventType.literals].sort())
   })
 
-  it("never moves twice at once", () => {
+  it("has no two steps at the same time", () => {
     for (const scenario of Scenario.literals) {
-      assert.isTrue(plays[scenario].every(({ afterSteps }) => Number.isInteger(afterSteps) && afterSteps >= 1))
+      assert.isTrue(steps[scenario].every(({ afterSteps }) => Number.isInteger(afterSteps) && afterSteps >= 1))
     }
   })
 
-  it("gives reasons with the codes of the contract", () => {
+  it("has the reason codes of the contract", () => {
     assert.strictEqual(SandboxScenario.rejection.code, "sandbox_rejected")
     assert.strictEqual(SandboxScenario.failure.code, "gateway_unavailable")
     assert.match(SandboxScenario.rejection.message, /sandbox/)
     assert.match(SandboxScenario.failure.message, /sandbox/)
   })
 
-  it("does not compile with a scenario left out", () => {
-    const { delayed: _, ...incomplete } = plays
+  it("does not compile with a missing scenario", () => {
+    const { delayed: _, ...incomplete } = steps
     // @ts-expect-error Property 'delayed' is missing
-    const table: { readonly [S in SandboxScenario.Scenario]: ReadonlyArray<SandboxScenario.Move> } = incomplete
+    const table: { readonly [S in SandboxScenario.Scenario]: ReadonlyArray<SandboxScenario.Step> } = incomplete
     assert.isFalse("delayed" in table)
   })
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Text } from "../src/index.ts"
 import { codeUnits, hostileText, thorough } from "./arbitraries.ts"
 
-// Refuses half a surrogate pair by throwing: an independent judge.
+// An independent check: it throws for an unpaired surrogate.
 const isWellFormed = (text: string): boolean => {
   try {
     encodeURIComponent(text)
@@ -16,19 +16,19 @@ const everyUnit = Array.from({ length: 0x10000 }, (_, unit) => String.fromCharCo
 
 describe("Text", () => {
   describe("isStorable", () => {
-    it("refuses NUL and half a surrogate pair, and nothing else", () => {
+    it("rejects NUL and unpaired surrogates only", () => {
       const refused = everyUnit.filter((text) => !Text.isStorable(text)).map((text) => text.charCodeAt(0))
       assert.deepStrictEqual(refused, [0, ...Array.from({ length: 0x800 }, (_, index) => 0xd800 + index)])
     })
 
-    it("takes a whole pair, and refuses one in the wrong order", () => {
+    it("accepts a surrogate pair, and rejects one in the wrong order", () => {
       assert.isTrue(Text.isStorable("\ud83d\ude00"))
       assert.isFalse(Text.isStorable("\ude00\ud83d"))
       assert.isFalse(Text.isStorable("\ud83d\ud83d\ude00"))
     })
 
     it.prop(
-      "agrees with an independent judge",
+      "agrees with an independent check",
       [codeUnits],
       ([text]) => {
         assert.strictEqual(Text.isStorable(text), isWellFormed(text) && text.split("\0").length === 1)
@@ -37,9 +37,30 @@ describe("Text", () => {
     )
   })
 
+  describe("truncate", () => {
+    it("keeps whole characters", () => {
+      assert.strictEqual(Text.truncate("a😀b", 2), "a😀")
+      assert.strictEqual(Text.truncate("a😀b", 3), "a😀b")
+      assert.strictEqual(Text.truncate("a😀b", 0), "")
+      assert.strictEqual(Text.truncate("\ud83dab", 2), "\ud83da")
+    })
+
+    it.prop(
+      "returns as many code points of the beginning as it may",
+      [codeUnits],
+      ([text]) => {
+        const points = Array.from(text)
+        for (let length = 0; length <= points.length + 1; length++) {
+          assert.strictEqual(Text.truncate(text, length), points.slice(0, length).join(""))
+        }
+      },
+      { arbitrary: { runs: 1000 } }
+    )
+  })
+
   describe("codePoints", () => {
     it.prop(
-      "counts as an array of characters does",
+      "agrees with the length of an array of code points",
       [codeUnits],
       ([text]) => {
         assert.strictEqual(Text.codePoints(text), Array.from(text).length)
@@ -47,7 +68,7 @@ describe("Text", () => {
       thorough
     )
 
-    it("counts an emoji once and each part of a sequence", () => {
+    it("counts an emoji once, and each code point of a sequence", () => {
       assert.strictEqual(Text.codePoints("😀"), 1)
       assert.strictEqual(Text.codePoints("👩‍💻"), 3)
       assert.strictEqual(Text.codePoints("e\u0301"), 2)
@@ -75,7 +96,7 @@ describe("Text", () => {
     )
 
     it.prop(
-      "adds up over whole characters",
+      "is additive over whole characters",
       [hostileText],
       ([text]) => {
         const sum = Array.from(text).reduce((sum, character) => sum + Text.utf8Bytes(character), 0)

@@ -5,12 +5,12 @@ import { thorough } from "./arbitraries.ts"
 
 const isTimestamp = Schema.is(Timestamp.Timestamp)
 
-// Years 0 to 9999, which is as far as four digits go.
+// Years 0 to 9999: four digits.
 const Millis = Schema.Int.check(Schema.isBetween({ minimum: -62_167_219_200_000, maximum: 253_402_300_799_999 }))
 
 describe("Timestamp", () => {
   it.prop(
-    "is what JSON makes of a date",
+    "accepts every date that JSON.stringify writes",
     [Millis],
     ([millis]) => {
       assert.isTrue(isTimestamp(JSON.parse(JSON.stringify(new Date(millis)))))
@@ -43,22 +43,22 @@ describe("Timestamp", () => {
     "٢٠٢٦-11-20T09:00:00.000Z",
     "",
     "now"
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     assert.isFalse(isTimestamp(text))
   })
 
-  it("knows leap years", () => {
+  it("accepts February 29 in leap years only", () => {
     assert.isTrue(isTimestamp("2028-02-29T09:00:00.000Z"))
     assert.isTrue(isTimestamp("2000-02-29T09:00:00.000Z"))
     assert.isFalse(isTimestamp("2100-02-29T09:00:00.000Z"))
   })
 
-  it("takes nothing but text", () => {
+  it("rejects values that are not strings", () => {
     for (const value of [null, undefined, 1_795_000_000_000, new Date(0)]) assert.isFalse(isTimestamp(value))
   })
 
-  // A part that got lost on the way would be missing from the OpenAPI document without a sound.
-  it("carries its format, its pattern and a true example into JSON Schema", () => {
+  // Nothing else notices a part that is missing from the OpenAPI document.
+  it("has its format, its pattern and a valid example in its JSON Schema", () => {
     const { schema } = Schema.toJsonSchemaDocument(Timestamp.Timestamp)
     assert.strictEqual(schema["type"], "string")
     assert.strictEqual(schema["format"], "date-time")

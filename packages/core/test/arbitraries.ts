@@ -1,9 +1,9 @@
 /**
- * What the property tests of this package draw from.
+ * Arbitraries of the property tests of this package.
  */
 import { Arbitrary, Schema } from "effect"
 
-/** Thousands: a hundred runs miss faults that two thousand find. */
+/** 2,000 runs: 100 runs missed faults that 2,000 found. */
 export const thorough = { arbitrary: { runs: 2000 } }
 
 // prettier-ignore
@@ -13,13 +13,13 @@ const fragments: ReadonlyArray<string> = [
   "\u0000", "\ud83d", "\ude00", "\ud800", "\udfff", "__proto__", "constructor", "toString"
 ]
 
-/** Strings put together from whatever has ever been mistaken for structure, or is counted in more than one way. */
+/** Strings of fragments that are often mistaken for structure or have more than one length. */
 export const hostileText = Arbitrary.map(
   Arbitrary.array(Arbitrary.schema(Schema.Literals(fragments)), { maxLength: 6 }),
   (parts) => parts.join("")
 )
 
-/** Text that need not be text: any sequence of UTF-16 code units. */
+/** Any sequence of UTF-16 code units, unpaired surrogates included. */
 export const codeUnits = Arbitrary.map(
   Arbitrary.array(
     Arbitrary.schema(
@@ -42,7 +42,7 @@ export const bytes = Arbitrary.map(
   (values) => Uint8Array.from(values)
 )
 
-/** An object as `JSON.parse` would make it: `__proto__` is a member like any other. */
+/** An object as `JSON.parse` returns it: `__proto__` is an ordinary member. */
 export const record = <A>(entries: ReadonlyArray<readonly [string, A]>): Record<string, A> => {
   const object: Record<string, A> = {}
   for (const [key, value] of entries) {

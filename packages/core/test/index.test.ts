@@ -19,7 +19,7 @@ describe("@govoice/core", () => {
     )
   })
 
-  it.each(modules)("%s says what it is for, and what each of its exports is", (file) => {
+  it.each(modules)("%s: the module and each of its exports have a doc comment", (file) => {
     const text = readFileSync(join(source, file), "utf8")
     assert.match(text, /^\/\*\*\n \* [A-Z][^]*? \* @since \d+\.\d+\.\d+\n \*\//)
 

@@ -1,5 +1,5 @@
 /**
- * Records as they stand on the wire, written by hand.
+ * Handwritten records in wire format.
  */
 
 /** An invoice that was accepted and has its receipt. */
@@ -22,7 +22,7 @@ export const acceptedInvoice = {
   completed_at: "2026-11-20T09:00:02.013Z"
 }
 
-/** The same invoice on the day it came in. */
+/** The same invoice when it was submitted. */
 export const queuedInvoice = {
   ...acceptedInvoice,
   status: "queued",
@@ -69,7 +69,7 @@ export const invoices = [
   }
 ]
 
-/** What a webhook carries. */
+/** The body of a webhook request. */
 export const acceptedEvent = {
   id: "evt_01m7q5cqg0e6786ptds43fm4k3",
   object: "event",

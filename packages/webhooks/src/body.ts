@@ -1,15 +1,21 @@
 /**
- * The body of a webhook, as bytes and never as what somebody made of them.
+ * The raw body of a webhook request.
  *
  * @module
+ * @since 0.1.0
  */
 import { check } from "./error.ts"
 import { encoder } from "./internal/platform.ts"
 
-/** A body as it was received. Text counts as its UTF-8 bytes. */
+/**
+ * A body as received. A string stands for its UTF-8 bytes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type WebhookBody = string | Uint8Array | ArrayBuffer
 
-/** What is signed, not copied. */
+/** Returns the bytes of a body, without a copy if it has bytes already. */
 export const readBody = (body: WebhookBody): Uint8Array => {
   if (typeof body === "string") return encoder.encode(body)
   if (ArrayBuffer.isView(body)) return body

@@ -1,7 +1,8 @@
 /**
- * The same names as the root entry, as Effects. The types are those of the root entry.
+ * The functions of the root entry as Effects. The types are those of the root entry.
  *
  * @module
+ * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import { WebhookVerificationError } from "./error.ts"
@@ -15,11 +16,16 @@ import type { VerifiedWebhook, WebhookRequest } from "./verifier.ts"
 
 export { WebhookVerificationError } from "./error.ts"
 
-/** What a verifier needs to know. As in the root entry, and `now` may be an Effect. */
+/**
+ * The options of {@link createVerifier}: those of the root entry, and `now` may be an Effect.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type VerifierOptions = DistributiveOmit<Root.VerifierOptions, "now"> & {
   /**
-   * The clock, in milliseconds since the epoch. Pass `Clock.currentTimeMillis` to have `TestClock` move it; it is not
-   * the default because the `Clock` module would be a fifth of the whole bundle.
+   * The clock, in milliseconds since the epoch. Pass `Clock.currentTimeMillis` to control it with `TestClock`. It is not
+   * the default, because the `Clock` module is a fifth of the bundle.
    *
    * @default Date.now
    */
@@ -28,24 +34,30 @@ export type VerifierOptions = DistributiveOmit<Root.VerifierOptions, "now"> & {
 
 type DistributiveOmit<A, K extends PropertyKey> = A extends unknown ? Omit<A, K> : never
 
-/** A verifier whose operations are Effects. They fail with what the root entry's throw. */
+/**
+ * A verifier whose operations are Effects.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Verifier {
+  /** Verifies a webhook and succeeds with its event. Synchronous if the runtime has `node:crypto`. */
   readonly verify: (
     body: WebhookBody,
     headers: WebhookHeaders
   ) => Effect.Effect<VerifiedWebhook, WebhookVerificationError>
-  /** A request whose body breaks off is a defect. */
+  /** Reads the body of a `Request`, then verifies it. An error while reading the body is a defect. */
   readonly verifyRequest: (request: WebhookRequest) => Effect.Effect<VerifiedWebhook, WebhookVerificationError>
-  /** Where the runtime has no `node:crypto`, a defect that names `verify`. */
+  /** Verifies synchronously. Dies if the runtime has no `node:crypto`. */
   readonly verifySync: Verifier["verify"]
 }
 
 /**
- * As in the root entry, with operations that are Effects.
+ * Creates a verifier for the webhooks of one endpoint.
  *
  * **Details**
  *
- * Where the runtime has `node:crypto`, `verify` finishes at once too, so that `Effect.runSync` runs it.
+ * If the runtime has `node:crypto`, `Effect.runSync` can run `verify`.
  *
  * **Example** (Verifying in an Effect)
  *
@@ -67,25 +79,27 @@ export interface Verifier {
  * ```
  *
  * @throws {WebhookVerificationError} `bad_secret`.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createVerifier = (options: VerifierOptions): Verifier => {
   const { now = Date.now } = options
   let time = 0
   const verifier = Root.createVerifier({ ...options, now: () => time })
 
-  // `evaluate` asks for the time before anything else can run, so that one variable is enough.
+  // `evaluate` reads the time synchronously, so one variable is enough for concurrent fibers.
   const operation =
-    (evaluate: (body: WebhookBody, headers: WebhookHeaders) => Attempt<VerifiedWebhook>): Verifier["verify"] =>
+    (
+      evaluate: (body: WebhookBody, headers: WebhookHeaders) => VerificationEffect<VerifiedWebhook>
+    ): Verifier["verify"] =>
     (body, headers) =>
       Effect.flatMap(typeof now === "function" ? Effect.sync(now) : now, (millis) => {
         time = millis
         return evaluate(body, headers)
       })
 
-  const verifySync = operation((body, headers) => attempt(() => verifier.verifySync(body, headers)))
-  const verify = nodeCrypto()
-    ? verifySync
-    : operation((body, headers) => attemptPromise(verifier.verify(body, headers)))
+  const verifySync = operation((body, headers) => trySync(() => verifier.verifySync(body, headers)))
+  const verify = nodeCrypto() ? verifySync : operation((body, headers) => tryPromise(verifier.verify(body, headers)))
   return {
     verify,
     verifyRequest: (request) =>
@@ -97,33 +111,48 @@ export const createVerifier = (options: VerifierOptions): Verifier => {
   }
 }
 
-/** The value of `Gov-Signature` for a body. */
+/**
+ * Signs a body and succeeds with the value of `Gov-Signature`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const sign = (options: SignOptions): Effect.Effect<string, WebhookVerificationError> =>
-  Effect.suspend(() => attemptPromise(Signer.sign(options)))
+  Effect.suspend(() => tryPromise(Signer.sign(options)))
 
-/** As {@link sign}, at once. Where the runtime has no `node:crypto`, a defect that names `sign`. */
+/**
+ * Signs a body synchronously. Dies if the runtime has no `node:crypto`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const signSync = (options: SignOptions): Effect.Effect<string, WebhookVerificationError> =>
-  Effect.suspend(() => attempt(() => Signer.signSync(options)))
+  Effect.suspend(() => trySync(() => Signer.signSync(options)))
 
-/** The three headers that a receiver verifies a webhook by. */
+/**
+ * Signs a body and succeeds with the three headers of the webhook.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
 export const signedHeaders = (options: SignedHeadersOptions): Effect.Effect<SignedHeaders, WebhookVerificationError> =>
-  Effect.suspend(() => attemptPromise(Signer.signedHeaders(options)))
+  Effect.suspend(() => tryPromise(Signer.signedHeaders(options)))
 
-type Attempt<A> = Effect.Effect<A, WebhookVerificationError>
+type VerificationEffect<A> = Effect.Effect<A, WebhookVerificationError>
 
-const refuse = (error: unknown): Attempt<never> =>
+const failOrDie = (error: unknown): VerificationEffect<never> =>
   error instanceof WebhookVerificationError ? Effect.fail(error) : Effect.die(error)
 
-const attempt = <A>(evaluate: () => A): Attempt<A> => {
+const trySync = <A>(evaluate: () => A): VerificationEffect<A> => {
   try {
     return Effect.succeed(evaluate())
   } catch (error) {
-    return refuse(error)
+    return failOrDie(error)
   }
 }
 
-const attemptPromise = <A>(promise: Promise<A>): Attempt<A> => {
-  // Settled at once, so that a fiber that is interrupted here leaves no rejection behind.
-  const settled = promise.then(Effect.succeed, refuse)
+const tryPromise = <A>(promise: Promise<A>): VerificationEffect<A> => {
+  // The handlers are attached synchronously, so an interrupted fiber leaves no unhandled rejection.
+  const settled = promise.then(Effect.succeed, failOrDie)
   return Effect.flatten(Effect.promise(() => settled))
 }

@@ -1,10 +1,11 @@
 /**
- * Events as they are on the wire.
+ * Types of events in wire format.
  *
  * @module
+ * @since 0.1.0
  */
 
-/** What every invoice in an event has, as it stood when the event was made. */
+/** The members of an invoice in an event, as of its transition. */
 interface InvoiceFields {
   /** `inv_…` */
   readonly id: string
@@ -12,63 +13,98 @@ interface InvoiceFields {
   readonly mode: "test" | "live"
   /** The sandbox scenario of a test invoice; `null` in live mode. */
   readonly scenario: "accepted" | "rejected" | "temporary_failure" | "delayed" | null
-  /** What was submitted with the invoice. */
+  /** The metadata that was submitted with the invoice. */
   readonly metadata: { readonly [key: string]: string }
   /** The number that the national system assigned. */
   readonly official_number: string | null
-  /** Why the national system refused the invoice. */
+  /** The reason for the rejection. */
   readonly rejection: { readonly code: string; readonly message: string } | null
-  /** The last failure on the way to the national system. */
+  /** The last gateway failure. */
   readonly failure: { readonly code: string; readonly message: string } | null
   /** Whether the official receipt can be downloaded. */
   readonly upo_available: boolean
   readonly attempt_count: number
   readonly next_attempt_at: string | null
-  /** ISO 8601 UTC, like every time here. */
+  /** ISO 8601 in UTC, like all timestamps. */
   readonly created_at: string
   readonly updated_at: string
   readonly submitted_at: string | null
   readonly completed_at: string | null
 }
 
-/** An invoice that was stored and waits for its turn. */
+/**
+ * An invoice that is stored and queued.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ReceivedInvoice extends InvoiceFields {
   readonly status: "queued"
 }
 
-/** An invoice that the national system has and is deciding on. */
+/**
+ * An invoice that the national system has received.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface SubmittedInvoice extends InvoiceFields {
   readonly status: "submitted"
   readonly submitted_at: string
 }
 
-/** An invoice with an official number. */
+/**
+ * An invoice with an official number.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface AcceptedInvoice extends InvoiceFields {
   readonly status: "accepted"
   readonly official_number: string
   readonly completed_at: string
 }
 
-/** An accepted invoice whose official receipt is there. */
+/**
+ * An accepted invoice whose receipt (UPO) can be downloaded.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface ReceiptedInvoice extends AcceptedInvoice {
   readonly upo_available: true
 }
 
-/** An invoice that the national system refused. */
+/**
+ * An invoice that the national system rejected.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface RejectedInvoice extends InvoiceFields {
   readonly status: "rejected"
   readonly rejection: { readonly code: string; readonly message: string }
   readonly completed_at: string
 }
 
-/** An invoice without a verdict after all attempts. */
+/**
+ * An invoice whose attempts all failed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface FailedInvoice extends InvoiceFields {
   readonly status: "failed"
   readonly failure: { readonly code: string; readonly message: string }
   readonly completed_at: string
 }
 
-/** The invoice of an event, by the type of the event. */
+/**
+ * The type of the invoice for each event type.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface InvoiceByEventType {
   readonly "invoice.received": ReceivedInvoice
   readonly "invoice.submitted": SubmittedInvoice
@@ -78,18 +114,28 @@ export interface InvoiceByEventType {
   readonly "invoice.failed": FailedInvoice
 }
 
-/** The six types of events. */
+/**
+ * The six event types.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type InvoiceEventType = keyof InvoiceByEventType
 
 interface EventFields {
-  /** `evt_…`, the same on every attempt: de-duplicate by it. */
+  /** `evt_…`, the same on every attempt. Deduplicate by it. */
   readonly id: string
   readonly object: "event"
   readonly mode: "test" | "live"
   readonly created_at: string
 }
 
-/** An event of one of the six types. */
+/**
+ * An event of one of the six types.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type InvoiceEvent<Type extends InvoiceEventType = InvoiceEventType> = {
   readonly [T in Type]: EventFields & {
     readonly type: T
@@ -97,26 +143,39 @@ export type InvoiceEvent<Type extends InvoiceEventType = InvoiceEventType> = {
   }
 }[Type]
 
-declare enum Unrecognised {
+declare enum Unrecognized {
   type = ""
 }
 
-/** A string that is none of the types known here. An ambient enum, because only a unit type lets `switch` narrow. */
-export type UnknownEventType = Unrecognised.type
+/**
+ * A string that is none of the six types. It is an ambient enum because `switch` narrows unit types only.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type UnknownEventType = Unrecognized.type
 
-/** An event of a type that is younger than this version of the package. */
+/**
+ * An event of a type that this version of the package does not know.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface UnknownEvent extends EventFields {
   readonly type: UnknownEventType
   readonly data: { readonly [key: string]: unknown }
 }
 
 /**
- * The event in a webhook. A comparison of `type` narrows `data.invoice`; the `default` branch of a `switch` is left
- * with {@link UnknownEvent}.
+ * The event of a webhook. Comparing `type` narrows `data.invoice`; the `default` branch of a `switch` has type
+ * {@link UnknownEvent}.
  *
  * **Gotchas**
  *
- * Types younger than this version arrive too. To compare `type` with one of them, widen it first:
+ * Types that are added to the service later arrive too. To compare `type` with such a type, widen it first:
  * `const type: string = event.type`.
+ *
+ * @category models
+ * @since 0.1.0
  */
 export type WebhookEvent = InvoiceEvent | UnknownEvent

@@ -2,13 +2,19 @@
  * A plugin for Fastify 4 and 5.
  *
  * @module
+ * @since 0.1.0
  */
 import type { WebhookBody } from "./body.ts"
 import { makeReceive, type HandlerOptions, type OnWebhook } from "./internal/receive.ts"
 
 export type { HandlerOptions, OnWebhook } from "./internal/receive.ts"
 
-/** What is used of a Fastify request. */
+/**
+ * The part of a Fastify request that the plugin uses.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface FastifyWebhookRequest {
   readonly method: string
   readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
@@ -21,7 +27,12 @@ interface Reply {
   send(text?: string): this
 }
 
-/** What is used of a Fastify instance. */
+/**
+ * The part of a Fastify instance that the plugin uses.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface FastifyWebhookInstance<Request> {
   removeAllContentTypeParsers(): unknown
   addContentTypeParser(
@@ -34,12 +45,13 @@ export interface FastifyWebhookInstance<Request> {
 }
 
 /**
- * Makes a plugin that verifies webhooks at one path and answers for them: `fastify.register(plugin, { path })`.
+ * Creates a plugin that verifies webhooks at one path, calls `onWebhook` and answers the request. Register it with
+ * `fastify.register(plugin, { path })`.
  *
  * **Details**
  *
- * The answers are those of `@govoice/webhooks/node`. The plugin takes the content type parsers away within itself, so
- * that the body stays raw; the rest of the application keeps them.
+ * The statuses are those of `@govoice/webhooks/node`. The plugin removes the content type parsers within its own scope, so
+ * that the body stays raw. Other routes keep their parsers.
  *
  * **Example** (Receiving with Fastify)
  *
@@ -56,9 +68,11 @@ export interface FastifyWebhookInstance<Request> {
  * ```
  *
  * @throws {WebhookVerificationError} `bad_secret`.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createHandler = <Request extends FastifyWebhookRequest>(
-  options: HandlerOptions,
+  options: HandlerOptions<Request>,
   onWebhook: OnWebhook<Request>
 ) => {
   const receive = makeReceive(options, onWebhook, async ({ body }: Request) => (body ?? "") as WebhookBody)
@@ -66,7 +80,7 @@ export const createHandler = <Request extends FastifyWebhookRequest>(
   return (fastify: FastifyWebhookInstance<Request>, { path }: { readonly path: string }, done: () => void): void => {
     fastify.removeAllContentTypeParsers()
     fastify.addContentTypeParser("*", { parseAs: "buffer", bodyLimit }, (_request, body, done) => done(null, body))
-    // The application's own handler might answer a body that is too large in another way.
+    // The error handler of the application could change the status for a body that is too large.
     fastify.setErrorHandler(({ statusCode = 500 }, _request, reply) => void reply.code(statusCode).send())
     fastify.all(path, async (request, reply) => {
       const { status, headers = {}, text } = await receive(request)

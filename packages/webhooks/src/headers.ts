@@ -1,27 +1,31 @@
 /**
- * The three headers of a webhook, wherever a framework keeps them.
+ * Reads the three headers of a webhook from any common representation.
  *
  * @module
+ * @since 0.1.0
  */
 import { check } from "./error.ts"
 
 /**
- * The headers of a received webhook: `Headers`, a record in any case, Node's `IncomingHttpHeaders`, a `Map` or any
- * other iterable of entries.
+ * The headers of a received webhook: `Headers`, a record with names in any case, Node's `IncomingHttpHeaders`, a `Map` or
+ * another iterable of entries.
+ *
+ * @category models
+ * @since 0.1.0
  */
 export type WebhookHeaders =
   | { get(name: string): string | null; append(name: string, value: string): void }
   | Iterable<readonly [name: string, value: string | ReadonlyArray<string> | undefined]>
   | { readonly [name: string]: string | ReadonlyArray<string> | undefined }
 
-/** What the three headers say. */
-export type Envelope = readonly [
+/** The values of the three headers. */
+export type GovHeaders = readonly [
   id: string,
-  /** As received, which is what was signed. */
+  /** As received. The signature covers this text. */
   timestamp: string,
-  /** The same, in milliseconds since the epoch. */
+  /** The timestamp in milliseconds since the epoch. */
   time: number,
-  /** Those of `v1`, at most 8, each 64 lower-case hex digits. Empty when there are other versions only. */
+  /** The `v1` signatures, at most 8, each 64 lowercase hex digits. Empty if the header has other versions only. */
   signatures: ReadonlyArray<string>
 ]
 
@@ -30,21 +34,21 @@ const names = ["gov-event-id", "gov-timestamp", "gov-signature"]
 type Value = string | ReadonlyArray<string> | undefined
 
 /**
- * Reads the three headers. Each has to be there, once, and of the form that it should have.
+ * Returns the values of the three headers. Each must be present once and well-formed.
  *
  * @throws {WebhookVerificationError} `duplicate_header`, `missing_header`, `malformed_header`, `malformed_timestamp`.
  */
-export const readHeaders = (headers: WebhookHeaders): Envelope => {
+export const readHeaders = (headers: WebhookHeaders): GovHeaders => {
   const found: Array<string> = []
   const add = (name: string, value: Value) => {
     const index = names.indexOf(name.toLowerCase())
     if (value && index >= 0) {
       check(
-        // In an array that is the second value; in a string a character, which has no second one. `Headers` and Node
-        // join what is repeated, and only a list of signatures may contain a comma and a space.
+        // `value[1]?.[1]` is truthy for an array of two values, never for a string. `Headers` and Node join repeated
+        // headers with a comma and a space, which only a list of signatures may contain.
         !(found[index] || value[1]?.[1] || (index < 2 && /, /.test(value as string))),
         "duplicate_header",
-        name
+        names[index]
       )
       found[index] = value + ""
     }
@@ -61,7 +65,7 @@ export const readHeaders = (headers: WebhookHeaders): Envelope => {
 
   const time = new Date(timestamp)
   check(
-    // Engines read the 30th of February as a day in March, and 24:00 as the next day: so what was read is written again.
+    // Engines parse February 30 as a day in March and 24:00 as the next day, so the parsed date is formatted and compared.
     timestamp.startsWith(time.toJSON()?.slice(0, 19)) && /^\d.{18}(\.\d+)?Z$/.test(timestamp),
     "malformed_timestamp",
     "gov-timestamp"

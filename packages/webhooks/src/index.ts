@@ -1,7 +1,8 @@
 /**
- * Verification and signing of webhooks, on any runtime with Web Crypto.
+ * Verifies and signs webhooks on any runtime with Web Crypto.
  *
  * @module
+ * @since 0.1.0
  */
 export { createVerifier } from "./verifier.ts"
 export type { VerifiedWebhook, Verifier, VerifierOptions, WebhookRequest } from "./verifier.ts"

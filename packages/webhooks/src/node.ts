@@ -1,7 +1,8 @@
 /**
- * A handler for `node:http`.
+ * A request handler for `node:http`.
  *
  * @module
+ * @since 0.1.0
  */
 import { readNodeBody, type NodeRequest } from "./internal/nodeBody.ts"
 import { makeReceive, type HandlerOptions, type OnWebhook } from "./internal/receive.ts"
@@ -9,20 +10,31 @@ import { makeReceive, type HandlerOptions, type OnWebhook } from "./internal/rec
 export type { HandlerOptions, OnWebhook } from "./internal/receive.ts"
 export type { NodeRequest } from "./internal/nodeBody.ts"
 
-/** What is used of a `ServerResponse`. */
+/**
+ * The part of a `ServerResponse` that the handler uses.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface NodeResponse {
   readonly headersSent?: boolean | undefined
   writeHead(status: number, headers?: Record<string, string>): { end(text?: string): unknown }
 }
 
 /**
- * Makes a request handler that verifies webhooks and answers for them.
+ * Creates a request handler that verifies webhooks, calls `onWebhook` and answers the request.
  *
  * **Details**
  *
- * 204 once `onWebhook` has settled, or when `seen` knows the event; 400 for what does not verify; 405 for other methods
- * than POST; 413 for a body over `maxBodyBytes`; 500 when `onWebhook` or `seen` fails, and when the body was parsed
- * before it got here, so that the service tries again. The returned promise never rejects.
+ * The statuses are:
+ *
+ * - 204 after `onWebhook` has finished, or if `seen` returns true.
+ * - 400 if the webhook does not verify.
+ * - 405 for methods other than POST.
+ * - 413 for a body over `maxBodyBytes`.
+ * - 500 if `onWebhook` or `seen` fails, or if the body was parsed before. The service retries.
+ *
+ * The returned promise never rejects.
  *
  * **Example** (Receiving with node:http)
  *
@@ -38,15 +50,17 @@ export interface NodeResponse {
  * ```
  *
  * @throws {WebhookVerificationError} `bad_secret`.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createHandler = <Request extends NodeRequest>(
-  options: HandlerOptions,
+  options: HandlerOptions<Request>,
   onWebhook: OnWebhook<Request>
 ): ((request: Request, response: NodeResponse) => Promise<void>) => {
   const receive = makeReceive(options, onWebhook, readNodeBody)
   return async (request, response) => {
     const { status, headers, text } = await receive(request)
-    // Somebody may have answered in the meantime, with a timeout for instance.
+    // Other middleware, such as a timeout, may have answered already.
     if (!response.headersSent) response.writeHead(status, headers).end(text)
   }
 }

@@ -1,33 +1,49 @@
 /**
- * The sending side.
+ * Signing of webhooks.
  *
  * @module
+ * @since 0.1.0
  */
 import { readBody, type WebhookBody } from "./body.ts"
 import { makeKey } from "./internal/key.ts"
 import { nodeCrypto } from "./internal/platform.ts"
 
-/** What is signed, and with which secret. */
+/**
+ * The options of {@link sign} and {@link signSync}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface SignOptions {
-  /** The secret of the endpoint, `whsec_…`, all of it. */
+  /** The complete secret of the endpoint, `whsec_…`. */
   readonly secret: string
-  /** The value of `Gov-Timestamp`. Text is signed as it stands; a `Date` as its `toISOString()`. */
+  /** The value of `Gov-Timestamp`. A string is signed as it is, a `Date` as its `toISOString()`. */
   readonly timestamp: string | Date
   readonly body: WebhookBody
 }
 
-/** What {@link signedHeaders} makes headers of. */
+/**
+ * The options of {@link signedHeaders}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface SignedHeadersOptions {
   /** The id of the event in the body. */
   readonly id: string
-  /** The secret of the endpoint, `whsec_…`, all of it. */
+  /** The complete secret of the endpoint, `whsec_…`. */
   readonly secret: string
   /** @default new Date() */
   readonly timestamp?: string | Date | undefined
   readonly body: WebhookBody
 }
 
-/** The headers by which a receiver verifies a webhook. */
+/**
+ * The headers of a signed webhook.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type SignedHeaders = {
   readonly "Gov-Event-Id": string
   readonly "Gov-Timestamp": string
@@ -35,9 +51,11 @@ export type SignedHeaders = {
 }
 
 /**
- * The value of `Gov-Signature` for a body: `v1=` and 64 lowercase hex digits.
+ * Signs a body and resolves with the value of `Gov-Signature`: `v1=` and 64 lowercase hex digits.
  *
  * @throws {WebhookVerificationError} `bad_secret` or `body_not_raw`.
+ * @category constructors
+ * @since 0.1.0
  */
 export const sign = async (options: SignOptions): Promise<string> => {
   const mac = (await signWith(options)) as string | ArrayBuffer
@@ -49,18 +67,20 @@ export const sign = async (options: SignOptions): Promise<string> => {
 }
 
 /**
- * As {@link sign}, at once, on Node, Bun, Deno and workerd with nodejs_compat.
+ * Signs a body synchronously. Requires `node:crypto`: Node, Bun, Deno, workerd with nodejs_compat.
  *
  * @throws {WebhookVerificationError} `bad_secret` or `body_not_raw`.
- * @throws {Error} that names `sign`, where the runtime has no `node:crypto`.
+ * @throws {Error} if the runtime has no `node:crypto`.
+ * @category constructors
+ * @since 0.1.0
  */
 export const signSync = (options: SignOptions): string => {
-  if (!nodeCrypto()) throw Error("no node:crypto: use sign")
+  if (!nodeCrypto()) throw Error("signSync requires node:crypto. Use sign.")
   return `v1=${signWith(options) as string}`
 }
 
 /**
- * The three headers that a receiver verifies a webhook by.
+ * Signs a body and resolves with the three headers of the webhook.
  *
  * **Example** (Sending a webhook)
  *
@@ -78,9 +98,11 @@ export const signSync = (options: SignOptions): string => {
  * ```
  *
  * @throws {WebhookVerificationError} `bad_secret` or `body_not_raw`.
+ * @category constructors
+ * @since 0.1.0
  */
 export const signedHeaders = async (options: SignedHeadersOptions): Promise<SignedHeaders> => {
-  const timestamp = isoText(options.timestamp ?? new Date())
+  const timestamp = toText(options.timestamp ?? new Date())
   return {
     "Gov-Event-Id": options.id,
     "Gov-Timestamp": timestamp,
@@ -89,7 +111,7 @@ export const signedHeaders = async (options: SignedHeadersOptions): Promise<Sign
 }
 
 const signWith = ({ secret, timestamp, body }: SignOptions) =>
-  // Text stays text, since it is signed with less effort than it takes to make bytes of it first.
-  makeKey(secret)(isoText(timestamp), typeof body === "string" ? body : readBody(body))
+  // A string is hashed faster than it is converted to bytes and hashed.
+  makeKey(secret)(toText(timestamp), typeof body === "string" ? body : readBody(body))
 
-const isoText = (timestamp: string | Date) => (typeof timestamp === "string" ? timestamp : timestamp.toISOString())
+const toText = (timestamp: string | Date) => (typeof timestamp === "string" ? timestamp : timestamp.toISOString())

@@ -1,13 +1,19 @@
 /**
- * Signed webhooks for the tests of receivers.
+ * Signed webhooks for tests of receivers.
  *
  * @module
+ * @since 0.1.0
  */
 import type { InvoiceByEventType, InvoiceEvent, InvoiceEventType, WebhookEvent } from "./event.ts"
 import { sampleInvoice } from "./internal/samples.ts"
 import { sign, signSync } from "./sign.ts"
 
-/** The `Request` of the platform, if its types are there. */
+/**
+ * The `Request` of the platform, if its types are installed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type PlatformRequest = typeof globalThis extends { Request: { prototype: infer R } }
   ? R
   : { readonly url: string; readonly method: string }
@@ -18,15 +24,20 @@ declare const Request: new (
 ) => PlatformRequest
 declare const crypto: { getRandomValues(bytes: Uint8Array): Uint8Array }
 
-/** Which webhook to make. */
+/**
+ * The options of {@link signedWebhook}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface SignedWebhookOptions<Type extends string = string> {
-  /** The secret that the receiver verifies with. */
+  /** The secret of the receiver. */
   readonly secret: string
 
-  /** The type of the event: one of the six, or one that does not exist yet. */
+  /** The type of the event: one of the six, or any other string. */
   readonly type: Type
 
-  /** What differs from the sample: members of `data`, and members of `data.invoice`. */
+  /** Members of `data` and of `data.invoice` that replace those of the sample. */
   readonly data?:
     | (Type extends InvoiceEventType
         ? { readonly invoice?: Partial<InvoiceByEventType[Type]> }
@@ -34,16 +45,16 @@ export interface SignedWebhookOptions<Type extends string = string> {
     | undefined
 
   /**
-   * When it is signed, in milliseconds, as a `Date` or as a clock.
+   * The time of signing: milliseconds, a `Date` or a clock.
    *
    * @default Date.now
    */
   readonly now?: number | Date | (() => number) | undefined
 
   /**
-   * The id of the event. Give the same one twice to test de-duplication.
+   * The id of the event. Use the same id twice to test deduplication.
    *
-   * @default a new one
+   * @default a new id
    */
   readonly id?: string | undefined
 
@@ -51,26 +62,35 @@ export interface SignedWebhookOptions<Type extends string = string> {
   readonly url?: string | undefined
 }
 
-/** A webhook as the service would send it. */
+/**
+ * A webhook as the service sends it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface SignedWebhook<Event = WebhookEvent> {
   readonly event: Event
   /** The raw body. */
   readonly body: string
   readonly headers: Record<string, string>
-  /** The same as a `Request`, which can be read once. */
+  /** The same webhook as a `Request`. Its body can be read once. */
   readonly request: PlatformRequest
 }
 
-/** The event that a type stands for. */
+/**
+ * The type of the event for an event type.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type EventOfType<Type extends string> = Type extends InvoiceEventType ? InvoiceEvent<Type> : WebhookEvent
 
 /**
- * Makes a signed webhook with realistic content, as the service would send it.
+ * Returns a signed webhook with realistic content, as the service sends it.
  *
  * **Details**
  *
- * It is signed at once, by `node:crypto`: on Node, Bun, Deno and workerd with nodejs_compat. Elsewhere use
- * {@link signedWebhookAsync}.
+ * Requires `node:crypto`: Node, Bun, Deno, workerd with nodejs_compat. On other runtimes use {@link signedWebhookAsync}.
  *
  * **Example** (Testing a receiver)
  *
@@ -90,7 +110,9 @@ export type EventOfType<Type extends string> = Type extends InvoiceEventType ? I
  * ```
  *
  * @throws {WebhookVerificationError} `bad_secret`.
- * @throws {Error} that names `sign`, where the runtime has no `node:crypto`.
+ * @throws {Error} if the runtime has no `node:crypto`.
+ * @category constructors
+ * @since 0.1.0
  */
 export const signedWebhook = <const Type extends string>(
   options: SignedWebhookOptions<Type>
@@ -99,7 +121,13 @@ export const signedWebhook = <const Type extends string>(
   return finish(options, draft, signSync({ ...options, ...draft }))
 }
 
-/** As {@link signedWebhook}, on every runtime. */
+/**
+ * Resolves with a signed webhook with realistic content. Works on every runtime.
+ *
+ * @throws {WebhookVerificationError} `bad_secret`.
+ * @category constructors
+ * @since 0.1.0
+ */
 export const signedWebhookAsync = async <const Type extends string>(
   options: SignedWebhookOptions<Type>
 ): Promise<SignedWebhook<EventOfType<Type>>> => {

@@ -2,6 +2,7 @@
  * Verification of webhooks.
  *
  * @module
+ * @since 0.1.0
  */
 import { readBody, type WebhookBody } from "./body.ts"
 import { check } from "./error.ts"
@@ -11,21 +12,26 @@ import { decode, readHeaders } from "./internal/fast.ts"
 import { makeKey } from "./internal/key.ts"
 import { nodeCrypto } from "./internal/platform.ts"
 
-/** What a verifier needs to know. */
+/**
+ * The options of {@link createVerifier}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type VerifierOptions = (
   | {
-      /** The secret of the endpoint, `whsec_…`, all of it. */
+      /** The complete secret of the endpoint, `whsec_…`. */
       readonly secret: string
       readonly secrets?: undefined
     }
   | {
-      /** Several secrets, of which one has to fit: the old and the new one while a secret is rotated. */
+      /** Several secrets, one of which must match: the old and the new one during a rotation. */
       readonly secrets: ReadonlyArray<string>
       readonly secret?: undefined
     }
 ) & {
   /**
-   * How many seconds `Gov-Timestamp` may differ from the clock, in either direction.
+   * The maximum difference between `Gov-Timestamp` and the clock in either direction, in seconds.
    *
    * @default 300
    */
@@ -39,70 +45,85 @@ export type VerifierOptions = (
   readonly now?: (() => number) | undefined
 }
 
-/** A webhook that is what it claims to be. */
+/**
+ * A webhook whose signature, timestamp and id are valid.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface VerifiedWebhook {
-  /** The id of the event. The same event may arrive more than once: de-duplicate by it. */
+  /** The id of the event. The same event may arrive more than once: deduplicate by this id. */
   readonly id: string
-  /** When this attempt was signed. */
+  /** The time at which this attempt was signed. */
   readonly timestamp: Date
+  /** The parsed body. */
   readonly event: WebhookEvent
 }
 
-/** What `verifyRequest` reads of a `Request`. */
+/**
+ * The part of `Request` that `verifyRequest` uses.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface WebhookRequest {
   readonly bodyUsed: boolean
   readonly headers: WebhookHeaders
   arrayBuffer(): Promise<ArrayBuffer>
 }
 
-/** Made by {@link createVerifier}. No operation needs `this`. */
+/**
+ * Returned by {@link createVerifier}. The operations do not use `this`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface Verifier {
   /**
-   * Resolves with the webhook when it was signed with one of the secrets, recently; rejects otherwise.
+   * Verifies a webhook and resolves with its event.
    *
-   * @throws {WebhookVerificationError} with a `code` that names the check that failed.
+   * @throws {WebhookVerificationError} with the code of the check that failed.
    */
   readonly verify: (body: WebhookBody, headers: WebhookHeaders) => Promise<VerifiedWebhook>
 
   /**
-   * As {@link Verifier.verify}, for a `Request`, whose body it reads to the end. It sets no limit to the body: where
-   * the server sets none either, use the adapter `@govoice/webhooks/web`.
+   * Reads the body of a `Request`, then verifies like {@link Verifier.verify}. The size of the body is not limited: if the
+   * server does not limit it, use the adapter `@govoice/webhooks/web`.
    *
-   * @throws {WebhookVerificationError} `body_not_raw` when the body was read before, and as `verify`.
+   * @throws {WebhookVerificationError} `body_not_raw` if the body was read before, and as `verify`.
    */
   readonly verifyRequest: (request: WebhookRequest) => Promise<VerifiedWebhook>
 
   /**
-   * As {@link Verifier.verify}, at once. Works on Node (20.16 and newer), Bun, Deno and workerd with nodejs_compat.
+   * Verifies synchronously. Requires `node:crypto`: Node (20.16 and newer), Bun, Deno, workerd with nodejs_compat.
    *
-   * @throws {WebhookVerificationError} with a `code` that names the check that failed.
-   * @throws {Error} that names `verify`, where the runtime has no `node:crypto`.
+   * @throws {WebhookVerificationError} with the code of the check that failed.
+   * @throws {Error} if the runtime has no `node:crypto`.
    */
   readonly verifySync: (body: WebhookBody, headers: WebhookHeaders) => VerifiedWebhook
 }
 
 /**
- * Prepares the secrets of an endpoint, once, for the verification of the webhooks that arrive there.
+ * Creates a verifier for the webhooks of one endpoint.
  *
  * **When to use**
  *
- * Use wherever webhooks are received, before anything in them is read: make one verifier at the start of the program.
- * The adapters (`@govoice/webhooks/express`, `/fastify`, `/node`, `/web`) do it for you and answer the request too.
+ * Create one verifier when the program starts and use it for every request. The adapters (`@govoice/webhooks/express`,
+ * `/fastify`, `/node`, `/web`) create one and also answer the request.
  *
  * **Details**
  *
- * What is verified is `Gov-Timestamp` as received, a period, and the bytes of the body. They are decoded and parsed
- * only once a signature fits, and signatures are compared by the platform in constant time. The timestamp may differ
- * from the clock by `toleranceSeconds` in either direction. Up to 8 signatures of a header are looked at; versions
- * other than `v1` are skipped.
+ * The signature covers `Gov-Timestamp` as received, a period, and the bytes of the body. The body is decoded and parsed
+ * only after a signature matched. Signatures are compared in constant time. At most 8 signatures of a header are checked;
+ * versions other than `v1` are skipped.
  *
  * **Gotchas**
  *
- * `body` has to be what was received. A body that was parsed and serialised again, as `express.json()` leaves it,
- * fails with `body_not_raw` or `no_match`.
+ * `body` must be the body as received. A body that was parsed and serialized again, as after `express.json()`, fails with
+ * `body_not_raw` or `no_match`.
  *
- * A webhook that verifies may be a repetition: the service delivers at least once, and whoever recorded a webhook can
- * send it again while its timestamp is fresh. Remember `id`, and handle each id once.
+ * A valid webhook may be a repetition: the service delivers at least once, and a recorded request can be sent again while
+ * its timestamp is within the tolerance. Store `id` and handle each id once.
  *
  * **Example** (Verifying a webhook)
  *
@@ -123,7 +144,9 @@ export interface Verifier {
  * event.type // => "invoice.accepted"
  * ```
  *
- * @throws {WebhookVerificationError} `bad_secret`, unless every secret begins with `whsec_` and is free of white space.
+ * @throws {WebhookVerificationError} `bad_secret` if a secret is missing, incomplete or contains white space.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createVerifier = ({
   secret,
@@ -132,29 +155,29 @@ export const createVerifier = ({
   now = Date.now
 }: VerifierOptions): Verifier => {
   const node = nodeCrypto()
-  const keys = Array.from(secrets[0] ? secrets : [""], makeKey)
+  const keys = Array.from(secrets.length ? secrets : [undefined!], makeKey)
 
   const verify = (body: WebhookBody, headers: WebhookHeaders): VerifiedWebhook | Promise<VerifiedWebhook> => {
-    // Web Crypto takes a while. It gets a copy, so that nobody changes the body between the check and the parsing.
+    // Web Crypto is asynchronous. It gets a copy, so that the caller cannot change the body between check and parsing.
     const raw = node ? readBody(body) : new Uint8Array(readBody(body))
     const [id, timestamp, time, signatures] = readHeaders(headers)
     const age = now() - time
     check(
-      // What is not a number, of the clock or in the options, is refused.
+      // False for NaN, from the clock or from the options.
       Math.abs(age) <= toleranceSeconds * 1000,
       age < 0 ? "timestamp_too_new" : "timestamp_too_old",
-      "gov-timestamp"
+      Math.abs(age) / 1000
     )
     const open = (matches: ReadonlyArray<unknown>): VerifiedWebhook => {
-      // Not merely truthy, as a promise is.
+      // Exactly `true`: a promise is truthy too.
       check(matches.includes(true), "no_match")
       let event: WebhookEvent | undefined
       try {
         event = JSON.parse(decode(raw)) as WebhookEvent
       } catch {
-        // What JSON.parse throws quotes the body.
+        // The message of JSON.parse quotes the body.
       }
-      check(event?.id === id, event ? "id_mismatch" : "body_not_json", "but signed")
+      check(event?.id === id, event ? "id_mismatch" : "body_not_json", "gov-event-id")
       return { id, timestamp: new Date(time), event }
     }
     const matches = keys.map((key) => key(timestamp, raw, signatures))
@@ -168,7 +191,7 @@ export const createVerifier = ({
     verifySync: node
       ? (verify as Verifier["verifySync"])
       : () => {
-          throw Error("no node:crypto: use verify")
+          throw Error("verifySync requires node:crypto. Use verify.")
         }
   }
 }

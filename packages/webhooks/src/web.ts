@@ -1,14 +1,20 @@
 /**
- * A handler of `Request`: for Hono, Next.js route handlers, Workers, Deno, Bun and whatever else speaks Fetch.
+ * A handler from `Request` to `Response`: for Hono, Next.js, Workers, Deno, Bun and other runtimes with the Fetch API.
  *
  * @module
+ * @since 0.1.0
  */
 import { makeReceive, type HandlerOptions, type OnWebhook } from "./internal/receive.ts"
 import type { WebhookHeaders } from "./headers.ts"
 
 export type { HandlerOptions, OnWebhook } from "./internal/receive.ts"
 
-/** What is used of a `Request`. */
+/**
+ * The part of a `Request` that the handler uses.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface WebRequest {
   readonly method: string
   readonly headers: WebhookHeaders
@@ -16,7 +22,12 @@ export interface WebRequest {
   readonly body: unknown
 }
 
-/** The `Response` of the platform, if its types are there. */
+/**
+ * The `Response` of the platform, if its types are installed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type WebResponse = typeof globalThis extends { Response: { prototype: infer R } }
   ? R
   : { readonly status: number }
@@ -28,11 +39,11 @@ declare const Response: new (
 ) => WebResponse
 
 /**
- * Makes a handler that verifies a `Request` and answers it with a `Response`.
+ * Creates a handler that verifies a `Request`, calls `onWebhook` and resolves with the `Response`.
  *
  * **Details**
  *
- * The answers are those of `@govoice/webhooks/node`. The returned promise never rejects.
+ * The statuses are those of `@govoice/webhooks/node`. The returned promise never rejects.
  *
  * **Example** (Receiving with Fetch)
  *
@@ -50,9 +61,11 @@ declare const Response: new (
  * ```
  *
  * @throws {WebhookVerificationError} `bad_secret`.
+ * @category constructors
+ * @since 0.1.0
  */
 export const createHandler = <Request extends WebRequest>(
-  options: HandlerOptions,
+  options: HandlerOptions<Request>,
   onWebhook: OnWebhook<Request>
 ): ((request: Request) => Promise<WebResponse>) => {
   const receive = makeReceive(options, onWebhook, readWebBody)

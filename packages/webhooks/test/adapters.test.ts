@@ -1,5 +1,5 @@
 /**
- * One suite of what an adapter does, on real servers on the loopback interface: node:http, Express 4 and 5, Fastify 4
+ * Runs one suite for all adapters on real servers on the loopback interface: node:http, Express 4 and 5, Fastify 4
  * and 5, and the handler of `Request`.
  */
 import { createVerifier, type VerifiedWebhook, type WebhookVerificationError } from "@govoice/webhooks"
@@ -15,9 +15,9 @@ import { Hono } from "hono"
 import { createServer, request as httpRequest, type RequestListener } from "node:http"
 import { connect, type AddressInfo } from "node:net"
 import { createRequire } from "node:module"
-import { afterEach, assert, describe, it } from "vitest"
+import { afterEach, assert, describe, it, vi } from "vitest"
 
-// Express 4 has no types of its own; what is used here has the types of Express 5.
+// Express 4 has no types. The parts used here have the types of Express 5.
 const express4 = createRequire(import.meta.url)("express4") as typeof express5
 
 const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
@@ -58,7 +58,7 @@ const startFastify =
   (fastify: typeof fastify5): Start =>
   async (options, onWebhook) => {
     const app = fastify()
-    // What the application does with errors has no say in the answers of the plugin.
+    // The error handler of the application must not change the answers of the plugin.
     app.setErrorHandler((_error, _request, reply) => reply.code(418).send())
     app.post("/json", (request) => request.body)
     await app.register(createFastifyHandler(options, onWebhook), { path: "/webhooks" })
@@ -66,7 +66,7 @@ const startFastify =
     return `${await app.listen({ port: 0, host: "127.0.0.1" })}/webhooks`
   }
 
-/** Serves a handler of `Request` over HTTP, so that the suite reaches it in the same way. */
+/** Serves a handler of `Request` over HTTP for the suite. */
 const startWeb =
   (
     route: (handler: (request: Request) => Promise<Response>) => (request: Request) => Response | Promise<Response>
@@ -137,7 +137,7 @@ const post = (url: string, { body, headers }: { readonly body: string; readonly 
   fetch(url, { method: "POST", body, headers })
 
 describe.each(adapters)("%s", (_name, start) => {
-  it("answers 204 once the handler has finished", async () => {
+  it("answers 204 after the handler has finished", async () => {
     const events: Array<string> = []
     const webhook = signedWebhook({ secret, type: "invoice.accepted" })
     const url = await start({ secret }, async ({ event }) => {
@@ -150,7 +150,7 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual(await response.text(), "")
   })
 
-  it("gives the handler bodies in Polish unharmed, also when they arrive in pieces", async () => {
+  it("passes a body with Polish text in several chunks to the handler unchanged", async () => {
     const note = "Zażółć gęślą jaźń ".repeat(2000)
     const webhook = signedWebhook({ secret, type: "invoice.accepted", data: { invoice: { metadata: { note } } } })
     let seen = ""
@@ -171,9 +171,11 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual(seen, webhook.body)
   })
 
-  it("answers 400 and the code for what does not verify, and does not handle it", async () => {
+  it("answers 400 with the code for a webhook that does not verify, and does not call the handler", async () => {
     let handled = 0
-    const url = await start({ secret }, () => {
+    const rejected: Array<string> = []
+    const onRejected = ({ code }: WebhookVerificationError) => rejected.push(code)
+    const url = await start({ secret, onRejected }, () => {
       handled += 1
     })
     const { body, headers } = signedWebhook({ secret, type: "invoice.accepted" })
@@ -189,9 +191,55 @@ describe.each(adapters)("%s", (_name, start) => {
       assert.match(await response.text(), new RegExp(`^${code}`))
     }
     assert.strictEqual(handled, 0)
+    assert.deepStrictEqual(rejected, ["no_match", "timestamp_too_old", "missing_header", "no_match"])
   })
 
-  it("answers 405 to other methods", async () => {
+  it("passes the request to onRejected and not to onError", async () => {
+    const methods: Array<unknown> = []
+    const errors: Array<unknown> = []
+    const options: HandlerOptions<{ readonly method?: string }> = {
+      secret,
+      onRejected: (_error, { method }) => methods.push(method),
+      onError: (error) => errors.push(error)
+    }
+    const url = await start(options as HandlerOptions, () => {})
+    assert.strictEqual((await post(url, { body: "{}", headers: {} })).status, 400)
+    assert.deepStrictEqual(methods, ["POST"])
+    assert.deepStrictEqual(errors, [])
+  })
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("The log is full")
+      }
+    ],
+    ["rejects", () => Promise.reject(new Error("The log is full"))]
+  ])("answers 400 also when onRejected %s", async (_how, onRejected) => {
+    const url = await start({ secret, onRejected }, () => {})
+    assert.strictEqual((await post(url, { body: "{}", headers: {} })).status, 400)
+  })
+
+  it("warns of a rejected webhook by default, without secret, signature or body", async () => {
+    const warn = vi.spyOn(console, "warn").mockReturnValue(undefined)
+    try {
+      const url = await start({ secret: `${secret}x` }, () => {})
+      const { body, headers } = signedWebhook({ secret, type: "invoice.accepted" })
+      assert.strictEqual((await post(url, { body, headers })).status, 400)
+      const lines = warn.mock.calls.map(([line]) => String(line))
+      assert.deepStrictEqual(lines, [
+        "Webhook rejected: no_match: No signature matches. Check that secret is the complete whsec_… value of this endpoint and that the body is unparsed."
+      ])
+      for (const part of [secret, headers["Gov-Signature"]!.slice(3, 20), body.slice(10, 40)]) {
+        assert.notInclude(lines.join(), part)
+      }
+    } finally {
+      warn.mockRestore()
+    }
+  })
+
+  it("answers 405 to methods other than POST", async () => {
     const url = await start({ secret }, () => {})
     for (const method of ["GET", "PUT", "DELETE"]) {
       const response = await fetch(url, { method })
@@ -200,7 +248,7 @@ describe.each(adapters)("%s", (_name, start) => {
     }
   })
 
-  it("answers 413 to a body over the limit, announced or not", async () => {
+  it("answers 413 to a body over the limit, with and without Content-Length", async () => {
     let handled = 0
     const url = await start({ secret, maxBodyBytes: 10_000 }, () => {
       handled += 1
@@ -227,7 +275,7 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual((await post(url, small)).status, 204)
   })
 
-  it("answers 500 when the handler fails, tells the application, and nobody else", async () => {
+  it("answers 500 when the handler fails, and passes the error to onError only", async () => {
     const errors: Array<unknown> = []
     const failure = new Error("The database of invoices is down")
     const url = await start({ secret, onError: (error) => errors.push(error) }, async () => {
@@ -239,7 +287,7 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.deepStrictEqual(errors, [failure])
   })
 
-  it("answers 500 when the handler fails with an error of this package, as one that forwards webhooks may", async () => {
+  it("answers 500 when the handler throws a WebhookVerificationError", async () => {
     const errors: Array<unknown> = []
     const url = await start({ secret, onError: (error) => errors.push(error) }, () =>
       createVerifier({ secret }).verify("", {})
@@ -248,7 +296,14 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual(errors.length, 1)
   })
 
-  it("answers 500 also when telling the application fails", async () => {
+  it("answers 500 when onError rejects", async () => {
+    const url = await start({ secret, onError: () => Promise.reject(new Error("The log is full")) }, () => {
+      throw new Error("The handler fails")
+    })
+    assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.failed" }))).status, 500)
+  })
+
+  it("answers 500 when onError fails too", async () => {
     const onError = () => {
       throw new Error("The log is full")
     }
@@ -258,7 +313,7 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.failed" }))).status, 500)
   })
 
-  it("answers 500 and does not handle an event when `seen` fails", async () => {
+  it("answers 500 without calling the handler when `seen` fails", async () => {
     const errors: Array<unknown> = []
     let handled = 0
     const failure = new Error("The database of ids is down")
@@ -277,7 +332,7 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual(handled, 0)
   })
 
-  it("does not handle an event again that was seen, and tries again after a failure", async () => {
+  it("calls the handler again after a failure, but not for an event that was seen", async () => {
     const ids = new Set<string>()
     let attempts = 0
     const url = await start({ secret, seen: async (id) => ids.has(id), onError: () => {} }, ({ id }) => {
@@ -294,7 +349,7 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual(attempts, 2)
   })
 
-  it("survives a request that breaks off", async () => {
+  it("handles further requests after a truncated request", async () => {
     const errors: Array<unknown> = []
     const url = await start({ secret, onError: (error) => errors.push(error) }, () => errors.push("handled"))
     const { port } = new URL(url)
@@ -309,7 +364,7 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.accepted" }))).status, 204)
   })
 
-  it("refuses a bad secret when it is made", async () => {
+  it("throws bad_secret on creation", async () => {
     let code: unknown
     await (async () => start({ secret: "nope" }, () => {}))().catch((error: unknown) => {
       code = (error as { readonly code: unknown }).code
@@ -318,7 +373,7 @@ describe.each(adapters)("%s", (_name, start) => {
   })
 })
 
-describe("a body that was parsed before", () => {
+describe("A body that was parsed before", () => {
   it.each<[name: string, start: Start]>([
     ["Express 5", startExpress(express5, (app) => app.use(express5.json()))],
     ["Express 4", startExpress(express4, (app) => app.use(express4.json()))],
@@ -338,7 +393,7 @@ describe("a body that was parsed before", () => {
         return handler(request)
       })
     ]
-  ])("is answered 500 with a clear error by %s, so that nothing is lost", async (_name, start) => {
+  ])("%s: answers 500 with body_not_raw, so that the service retries", async (_name, start) => {
     const errors: Array<Partial<WebhookVerificationError>> = []
     const url = await start({ secret, onError: (error) => errors.push(error as WebhookVerificationError) }, () =>
       errors.push({})
@@ -352,20 +407,20 @@ describe("a body that was parsed before", () => {
     )
   })
 
-  it("is read by Express 4 where express.json() left it alone", async () => {
+  it("is read by Express 4 if express.json() skipped it", async () => {
     const start = startExpress(express4, (app) => app.use(express4.json({ type: "application/never" })))
     const url = await start({ secret }, () => {})
     assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.accepted" }))).status, 204)
   })
 })
 
-describe("a request that somebody else has answered", () => {
+describe("A request that other middleware has answered", () => {
   it.each<[name: string, express: typeof express5]>([
     ["Express 5", express5],
     ["Express 4", express4]
-  ])("is left at that by %s", async (_name, express) => {
+  ])("%s: does not answer again", async (_name, express) => {
     const app = express()
-    // As a middleware for timeouts does.
+    // Like a timeout middleware.
     app.use((_request, response, next) => {
       setTimeout(() => response.status(503).end(), 20)
       next()
@@ -382,8 +437,8 @@ describe("a request that somebody else has answered", () => {
   })
 })
 
-describe("the Fastify plugin", () => {
-  it("says so when a hook of the application has parsed the body", async () => {
+describe("The Fastify plugin", () => {
+  it("answers 500 with body_not_raw when a hook of the application has parsed the body", async () => {
     const errors: Array<Partial<WebhookVerificationError>> = []
     const app = fastify5()
     app.addHook("preValidation", async (request) => {
@@ -404,7 +459,7 @@ describe("the Fastify plugin", () => {
     )
   })
 
-  it("leaves the content types of the application alone", async () => {
+  it("keeps the content type parsers of the application", async () => {
     const url = await startFastify(fastify5)({ secret }, () => {})
     const headers = { "content-type": "application/json" }
     const response = await fetch(url.replace("/webhooks", "/json"), { method: "POST", headers, body: '{"parsed":1}' })

@@ -1,7 +1,7 @@
 /**
- * Runs the examples of the documentation: those in doc comments, in the README and in the guides. `// => value` behind a
- * statement is what it has to evaluate to. What an example takes for granted is given to it: a secret in the environment
- * and, where it says nothing of where it comes from, a `request`.
+value` behind a =>  * Runs the examples of the doc comments, the README and the guides. `// => value` after a => value` behind a
+ * statement is its expected value. Examples get a secret in the environment
+ * and a `request` if they do not define one.
  */
 import { signedWebhook } from "@govoice/webhooks/testing"
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -34,7 +34,7 @@ const examples = files.flatMap((file) =>
   }))
 )
 
-/** The example with an assertion for each value that it claims. */
+/** Returns the example with an assertion for each expected value. */
 const program = (code: string): string => {
   const source = ts.createSourceFile("example.ts", code, ts.ScriptTarget.Latest, true)
   const statements = source.statements.map((statement) => {
@@ -59,8 +59,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(scratch, { recursive: true }))
 
-describe("the examples", () => {
-  it("are there", () => assert.isAbove(examples.length, 15))
+describe("The examples", () => {
+  it("exist", () => assert.isAbove(examples.length, 15))
 
   it("compile", { timeout: 60_000 }, () => {
     const options: ts.CompilerOptions = {

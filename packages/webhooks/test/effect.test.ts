@@ -15,7 +15,7 @@ afterEach(() => void vi.restoreAllMocks())
 const withoutNodeCrypto = () => vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
 
 describe("createVerifier", () => {
-  it("verifies at once where there is node:crypto", () => {
+  it("verifies synchronously with node:crypto", () => {
     const { body, headers, event } = signedWebhook({ secret, type: "invoice.accepted" })
     const { verify, verifySync } = createVerifier({ secret })
     assert.strictEqual(Effect.runSync(verify(body, headers)).id, event.id)
@@ -31,7 +31,7 @@ describe("createVerifier", () => {
     })
   )
 
-  it.effect("can be told apart by tag", () =>
+  it.effect("can be caught by tag", () =>
     Effect.gen(function* () {
       const code = yield* createVerifier({ secret })
         .verify("", {})
@@ -43,7 +43,7 @@ describe("createVerifier", () => {
     })
   )
 
-  it.effect("takes its time from an Effect, so that TestClock moves it", () =>
+  it.effect("reads the time from an Effect, which TestClock controls", () =>
     Effect.gen(function* () {
       const { body, headers } = signedWebhook({ secret, type: "invoice.accepted", now: 1_000_000 })
       const { verify } = createVerifier({ secret, now: Clock.currentTimeMillis })
@@ -56,7 +56,7 @@ describe("createVerifier", () => {
     })
   )
 
-  it.effect("gives each of many at a time its own answer, by Web Crypto too", () =>
+  it.effect("returns each of 20 concurrent verifications its own event with Web Crypto", () =>
     Effect.gen(function* () {
       const webhooks = Array.from({ length: 20 }, () => signedWebhook({ secret, type: "invoice.submitted" }))
       withoutNodeCrypto()
@@ -71,11 +71,11 @@ describe("createVerifier", () => {
       const { body, headers } = webhooks[0]!
       assert.strictEqual((yield* Effect.flip(verify(`${body} `, headers))).code, "no_match")
       const exit = yield* Effect.exit(verifySync(body, headers))
-      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("use verify"))
+      assert.isTrue(Exit.isFailure(exit) && String(exit.cause).includes("Use verify"))
     })
   )
 
-  it.effect("verifies a Request, and refuses one that was read", () =>
+  it.effect("verifies a Request, and rejects one that was read before", () =>
     Effect.gen(function* () {
       const { request, event } = signedWebhook({ secret, type: "invoice.failed" })
       const { verifyRequest } = createVerifier({ secret })
@@ -84,13 +84,13 @@ describe("createVerifier", () => {
     })
   )
 
-  it("refuses a bad secret when it is made", () => {
+  it("throws bad_secret on creation", () => {
     assert.throws(() => createVerifier({ secret: "nope" }), /bad_secret/)
   })
 })
 
-describe("the signers", () => {
-  it.effect("sign what the root entry verifies", () =>
+describe("The signers", () => {
+  it.effect("sign webhooks that the root entry verifies", () =>
     Effect.gen(function* () {
       const body = '{"id":"evt_1","type":"invoice.accepted"}'
       const timestamp = new Date()
@@ -102,7 +102,7 @@ describe("the signers", () => {
     })
   )
 
-  it.effect("fail for a bad secret, and do nothing before they are run", () =>
+  it.effect("fail with bad_secret when they are run", () =>
     Effect.gen(function* () {
       const options = { secret: "nope", timestamp: new Date(), body: "{}" }
       for (const effect of [sign(options), signSync(options), signedHeaders({ ...options, id: "evt_1" })]) {

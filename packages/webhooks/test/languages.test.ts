@@ -1,5 +1,5 @@
 /**
- * Runs the functions of the guide for other languages on the vectors, for those languages that the machine has.
+ * Runs the functions of the guide for other languages on the vectors. Languages that are not installed are skipped.
  */
 import vectors from "@govoice/webhooks/vectors.json" with { type: "json" }
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
@@ -11,7 +11,7 @@ import type { Vector } from "./support/vectors.ts"
 
 const guide = readFileSync(join(import.meta.dirname, "../../../docs/guides/webhooks-other-languages.md"), "utf8")
 
-/** What is refused for other reasons than a signature or a time is not the business of these functions. */
+/** The vectors about signatures and timestamps. The functions of the guide check nothing else. */
 const judged = (vectors as unknown as ReadonlyArray<Vector>).filter(
   ({ expect, headers }) =>
     !["bad_secret", "duplicate_header"].includes(expect) &&
@@ -36,8 +36,8 @@ const line = ({ secrets, headers, body, bodyBase64, now, toleranceSeconds = 300 
   ].join("\t")
 }
 
-describe.each(languages)("the function in $name", ({ name, fence, installed, how, run }) => {
-  if (!installed()) console.warn(`${name} is not here, so nothing is shown for it. To get it: ${how}`)
+describe.each(languages)("The function in $name", ({ name, fence, installed, how, run }) => {
+  if (!installed()) console.warn(`${name} is not installed and was skipped. To install it: ${how}`)
 
   it.skipIf(!installed())("agrees with every vector", { timeout: 120_000 }, () => {
     const code = new RegExp(`^\`\`\`${fence}\\n([^]*?)^\`\`\`$`, "m").exec(guide)![1]!

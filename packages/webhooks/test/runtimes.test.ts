@@ -1,5 +1,5 @@
 /**
- * Runs one suite of behaviour on every runtime, against the built files. What is not installed is skipped, and said so.
+ * Runs one suite on every installed runtime, on the built files. Prints the runtimes that are not installed.
  */
 import { buildSync } from "esbuild"
 import { spawn } from "node:child_process"
@@ -48,7 +48,7 @@ const report = (path: string, args: ReadonlyArray<string>) =>
 
 beforeAll(() => {
   build()
-  // What a bundler makes of it for workers and browsers, with the files that the manifest puts in the place of others.
+  // The output of a bundler for workers and browsers, with the substitutions of the `browser` field.
   const { metafile } = buildSync({
     entryPoints: ["index", "web", "testing"].map((name) => join(dist, `${name}.js`)),
     outdir: bundled,
@@ -65,7 +65,7 @@ beforeAll(() => {
 }, 90_000)
 
 describe.each(runtimes)("$name", ({ name, how, modes, installed, command }) => {
-  if (!installed()) console.warn(`${name} is not here, so nothing is shown for it. To get it: ${how}`)
+  if (!installed()) console.warn(`${name} is not installed and was skipped. To install it: ${how}`)
 
   const suite = (folder: string) => async (mode: string) => {
     const { cases, failures } = await report(...command([urlOf(folder), vectors], mode))

@@ -4,7 +4,7 @@ import { afterEach, assert, describe, it, vi } from "vitest"
 
 const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
 
-/** What the contract says of an invoice on entering each state, said a second time. */
+/** The invoice in each event by the contract, written a second time. */
 const expectations: Readonly<Record<InvoiceEventType, object>> = {
   "invoice.received": {
     status: "queued",
@@ -24,7 +24,7 @@ const types = Object.keys(expectations) as Array<InvoiceEventType>
 afterEach(() => void vi.restoreAllMocks())
 
 describe("signedWebhook", () => {
-  it.each(types)("makes a webhook of type %s that verifies", async (type) => {
+  it.each(types)("returns a webhook of type %s that verifies", async (type) => {
     const { verify, verifyRequest } = createVerifier({ secret })
     const { body, headers, request, event } = signedWebhook({ secret, type })
     assert.deepStrictEqual((await verify(body, headers)).event, event)
@@ -33,7 +33,7 @@ describe("signedWebhook", () => {
     assert.deepInclude(event.data.invoice, expectations[type])
   })
 
-  it.each(types)("gives %s exactly the members of the contract", (type) => {
+  it.each(types)("%s has exactly the members of the contract", (type) => {
     const { event } = signedWebhook({ secret, type })
     assert.sameMembers(Object.keys(event), ["id", "object", "type", "mode", "created_at", "data"])
     assert.sameMembers(Object.keys(event.data.invoice), [
@@ -58,7 +58,7 @@ describe("signedWebhook", () => {
     assert.match(event.data.invoice.id, /^inv_[0-9a-hjkmnp-tv-z]{26}$/)
   })
 
-  it("has an official number of the national form, with the right checksum", () => {
+  it("has an official number in the national format with the right checksum", () => {
     const number = signedWebhook({ secret, type: "invoice.accepted" }).event.data.invoice.official_number
     assert.match(number, /^\d{10}-\d{8}-[0-9A-F]{12}-[0-9A-F]{2}$/)
     let crc = 0
@@ -69,7 +69,7 @@ describe("signedWebhook", () => {
     assert.strictEqual(number.slice(33), crc.toString(16).toUpperCase().padStart(2, "0"))
   })
 
-  it("takes members of the invoice, a time and an id", () => {
+  it("accepts members of the invoice, a time and an id", () => {
     const now = Date.parse("2026-11-20T10:00:00Z")
     const { event, headers } = signedWebhook({
       secret,
@@ -91,20 +91,20 @@ describe("signedWebhook", () => {
     }
   })
 
-  it("makes events of types that do not exist yet", () => {
+  it("accepts types that are not known", () => {
     const { event } = signedWebhook({ secret, type: "invoice.archived", data: { reason: "old" } })
     assert.deepInclude(event as object, { type: "invoice.archived", data: { reason: "old" } })
   })
 
-  it("gives every event an id of its own", () => {
+  it("gives every event a unique id", () => {
     const ids = Array.from({ length: 1000 }, () => signedWebhook({ secret, type: "invoice.accepted" }).event.id)
     assert.strictEqual(new Set(ids).size, 1000)
   })
 
-  it("has a twin for runtimes without node:crypto, and names what it needs", async () => {
+  it("has an asynchronous form for runtimes without node:crypto", async () => {
     vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
     const { body, headers } = await signedWebhookAsync({ secret, type: "invoice.accepted" })
     assert.strictEqual((await createVerifier({ secret }).verify(body, headers)).event.type, "invoice.accepted")
-    assert.throws(() => signedWebhook({ secret, type: "invoice.accepted" }), /use sign/)
+    assert.throws(() => signedWebhook({ secret, type: "invoice.accepted" }), /Use sign/)
   })
 })

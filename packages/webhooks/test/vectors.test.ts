@@ -33,15 +33,15 @@ const outcome = async (run: () => VerifiedWebhook | Promise<VerifiedWebhook>) =>
 }
 
 describe("vectors.json", () => {
-  it("is what the generator makes", () => {
+  it("equals the output of the generator", () => {
     assert.strictEqual(readFileSync(file, "utf8"), printVectors())
   })
 
-  it("has a name of its own for every vector", () => {
+  it("has a unique name for every vector", () => {
     assert.strictEqual(new Set(published.map(({ name }) => name)).size, published.length)
   })
 
-  it("has every code that a request can be refused with", () => {
+  it("has every code that a request can cause", () => {
     assert.sameMembers(
       [...new Set(published.map(({ expect }) => expect))],
       [
@@ -84,11 +84,14 @@ describe.each(published)("$name", (vector) => {
 })
 
 describe("signSync", () => {
-  it.each(published.filter(({ name }) => name.startsWith("good,")))("makes the signature of «$name»", (vector) => {
-    const header = (name: string) => Object.entries(vector.headers).find(([key]) => key.toLowerCase() === name)![1]
-    assert.strictEqual(
-      signSync({ secret: vector.secrets[0]!, timestamp: header("gov-timestamp") as string, body: bodyOf(vector) }),
-      header("gov-signature")
-    )
-  })
+  it.each(published.filter(({ name }) => name.startsWith("good,")))(
+    "returns the signature of vector $name",
+    (vector) => {
+      const header = (name: string) => Object.entries(vector.headers).find(([key]) => key.toLowerCase() === name)![1]
+      assert.strictEqual(
+        signSync({ secret: vector.secrets[0]!, timestamp: header("gov-timestamp") as string, body: bodyOf(vector) }),
+        header("gov-signature")
+      )
+    }
+  )
 })

@@ -10,7 +10,7 @@ const withKey = (apiKey: string) =>
     next(HttpClientRequest.bearerToken(request, apiKey))
   )
 
-// Submits an invoice and says where it stands. Sending the same order again makes nothing new.
+// Submits an invoice and returns its status. The same order submitted again creates nothing.
 export const submit = (options: { apiKey: string; baseUrl: string; invoiceXml: string; order: string }) =>
   Effect.gen(function* () {
     const httpClient = yield* HttpClient.HttpClient
@@ -24,7 +24,7 @@ export const submit = (options: { apiKey: string; baseUrl: string; invoiceXml: s
 
     return `${invoice.id} is ${invoice.status}`
   }).pipe(
-    // What the server refuses is in the error channel, in the envelope that it sent.
+    // Error responses are in the error channel as envelopes.
     Effect.catch((error) =>
       Problems.is(error) ? Effect.succeed(`${error.error.code}: ${error.error.message}`) : Effect.fail(error)
     ),

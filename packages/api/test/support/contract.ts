@@ -1,9 +1,9 @@
 /**
- * The contract a second time, written down by hand. Whoever changes the declarations has to change it here as well, and
- * say so in VERSIONING.md where it breaks a caller.
+ * The contract, written a second time by hand. A change of the declarations requires a change here, and
+ * a note in VERSIONING.md if it breaks a caller.
  */
 
-/** Every operation: who may call it, the status of success, and the codes of its own besides those of any endpoint. */
+/** The operations: credentials, the status of success, and the codes in addition to those of all endpoints. */
 export const operations: Readonly<
   Record<string, { readonly auth: "key" | "token" | "none"; readonly status: number; readonly codes: string }>
 > = {
@@ -12,7 +12,7 @@ export const operations: Readonly<
     auth: "key",
     status: 201,
     codes:
-      "missing_idempotency_key invalid_idempotency_key idempotency_conflict invalid_sandbox_scenario invalid_invoice_xml invalid_metadata live_mode_unavailable invalid_request_body unsupported_media_type request_too_large unknown_parameter"
+      "missing_idempotency_key invalid_idempotency_key idempotency_conflict invalid_sandbox_scenario invalid_invoice_xml invalid_metadata live_mode_unavailable invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter"
   },
   "GET /v1/invoices/{id}": { auth: "key", status: 200, codes: "invoice_not_found" },
   "GET /v1/invoices/{id}/upo": { auth: "key", status: 200, codes: "invoice_not_found upo_not_available" },
@@ -20,30 +20,32 @@ export const operations: Readonly<
     auth: "none",
     status: 201,
     codes:
-      "email_taken signup_disabled rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+      "email_taken signup_disabled rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "POST /v1/control-plane/auth/login": {
     auth: "none",
     status: 200,
     codes:
-      "invalid_credentials rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+      "invalid_credentials rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "POST /v1/control-plane/auth/refresh": {
     auth: "none",
     status: 200,
     codes:
-      "invalid_refresh_token rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+      "invalid_refresh_token rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "POST /v1/control-plane/auth/logout": {
     auth: "none",
     status: 204,
-    codes: "invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+    codes:
+      "rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "GET /v1/control-plane/account": { auth: "token", status: 200, codes: "" },
   "POST /v1/control-plane/organizations": {
     auth: "token",
     status: 201,
-    codes: "invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+    codes:
+      "limit_reached invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "GET /v1/control-plane/organizations": { auth: "token", status: 200, codes: "unknown_parameter invalid_parameter" },
   "GET /v1/control-plane/organizations/{org_id}": {
@@ -55,13 +57,13 @@ export const operations: Readonly<
     auth: "token",
     status: 200,
     codes:
-      "organization_not_found invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+      "organization_not_found invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "PUT /v1/control-plane/organizations/{org_id}/gateway-credential": {
     auth: "token",
     status: 204,
     codes:
-      "organization_not_found invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+      "organization_not_found invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "DELETE /v1/control-plane/organizations/{org_id}/gateway-credential": {
     auth: "token",
@@ -72,7 +74,7 @@ export const operations: Readonly<
     auth: "token",
     status: 201,
     codes:
-      "organization_not_found limit_reached invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+      "organization_not_found limit_reached invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "GET /v1/control-plane/organizations/{org_id}/api-keys": {
     auth: "token",
@@ -88,7 +90,7 @@ export const operations: Readonly<
     auth: "token",
     status: 201,
     codes:
-      "organization_not_found unsafe_webhook_url limit_reached invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+      "organization_not_found unsafe_webhook_url limit_reached invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "GET /v1/control-plane/organizations/{org_id}/webhook-endpoints": {
     auth: "token",
@@ -104,7 +106,7 @@ export const operations: Readonly<
     auth: "token",
     status: 200,
     codes:
-      "webhook_endpoint_not_found unsafe_webhook_url invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+      "webhook_endpoint_not_found unsafe_webhook_url invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "DELETE /v1/control-plane/webhook-endpoints/{endpoint_id}": {
     auth: "token",
@@ -115,7 +117,7 @@ export const operations: Readonly<
     auth: "token",
     status: 200,
     codes:
-      "webhook_endpoint_not_found invalid_request_body unsupported_media_type request_too_large unknown_parameter invalid_parameter"
+      "webhook_endpoint_not_found invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/deliveries": {
     auth: "token",
@@ -129,18 +131,24 @@ export const operations: Readonly<
   }
 }
 
-/** What any endpoint can answer with, by who may call it. */
+/** The codes of all endpoints, by credentials. */
 export const everyEndpoint = {
   key: "missing_api_key rate_limit_exceeded api_disabled internal_error service_unavailable",
   token: "missing_access_token api_disabled internal_error service_unavailable",
   none: "api_disabled internal_error service_unavailable"
 } as const
 
-/** The codes that belong to no endpoint. */
+/** The codes of any path. */
 export const anyPath = "not_found method_not_allowed malformed_request headers_too_large"
 
-/** The catalogue: code → type, status, retryable. */
-export const catalogue: Readonly<Record<string, readonly [type: string, status: number, retryable: boolean]>> = {
+/**
+ * The codes that no operation of the document returns: the session routes of the console are outside `/v1`, and single
+ * deliveries are not served yet.
+ */
+export const undocumented = ["cross_site_request", "webhook_delivery_not_found"]
+
+/** The catalog: code → type, status, retryable. */
+export const catalog: Readonly<Record<string, readonly [type: string, status: number, retryable: boolean]>> = {
   missing_api_key: ["authentication_error", 401, false],
   missing_idempotency_key: ["invalid_request_error", 400, false],
   idempotency_conflict: ["conflict_error", 409, false],
@@ -156,6 +164,7 @@ export const catalogue: Readonly<Record<string, readonly [type: string, status: 
   invalid_parameter: ["validation_error", 422, false],
   unsupported_media_type: ["invalid_request_error", 415, false],
   request_too_large: ["invalid_request_error", 413, false],
+  request_timeout: ["invalid_request_error", 408, true],
   not_found: ["invalid_request_error", 404, false],
   method_not_allowed: ["invalid_request_error", 405, false],
   invoice_not_found: ["invalid_request_error", 404, false],
@@ -168,9 +177,11 @@ export const catalogue: Readonly<Record<string, readonly [type: string, status: 
   organization_not_found: ["invalid_request_error", 404, false],
   api_key_not_found: ["invalid_request_error", 404, false],
   webhook_endpoint_not_found: ["invalid_request_error", 404, false],
+  webhook_delivery_not_found: ["invalid_request_error", 404, false],
   unsafe_webhook_url: ["validation_error", 422, false],
   malformed_request: ["invalid_request_error", 400, false],
   headers_too_large: ["invalid_request_error", 431, false],
+  cross_site_request: ["invalid_request_error", 403, false],
   limit_reached: ["conflict_error", 409, false],
   internal_error: ["api_error", 500, true],
   service_unavailable: ["api_error", 503, true]
@@ -178,7 +189,7 @@ export const catalogue: Readonly<Record<string, readonly [type: string, status: 
 
 const endpoint = "id object organization_id url description|null event_types enabled created_at updated_at"
 
-/** The members of each record, all of them required, and no others; `|null` stands after what may be null. */
+/** The members of each record. All are required, no others are allowed, and `|null` marks nullable ones. */
 export const records: Readonly<Record<string, string>> = {
   Invoice:
     "id object mode status scenario|null metadata official_number|null rejection|null failure|null upo_available attempt_count next_attempt_at|null created_at updated_at submitted_at|null completed_at|null",
@@ -201,7 +212,7 @@ export const records: Readonly<Record<string, string>> = {
   RotatedWebhookEndpoint: `${endpoint} secret secret_activates_at`
 }
 
-/** The members of each request body; a question mark stands after what may be left out. */
+/** The members of each request body. A question mark marks optional ones. */
 export const bodies: Readonly<Record<string, string>> = {
   "POST /v1/invoices": "invoice_xml metadata?",
   "POST /v1/control-plane/accounts": "email password",
@@ -217,7 +228,7 @@ export const bodies: Readonly<Record<string, string>> = {
   "POST /v1/control-plane/webhook-endpoints/{endpoint_id}/rotate-secret": "activates_in_seconds?"
 }
 
-/** Query parameters and request headers of the operations that have any. */
+/** The query parameters and request headers of operations. */
 export const parameters: Readonly<Record<string, string>> = {
   "POST /v1/invoices": "Idempotency-Key Gov-Sandbox-Scenario?",
   "GET /v1/invoices/{id}/upo": "If-None-Match?",
@@ -228,7 +239,7 @@ export const parameters: Readonly<Record<string, string>> = {
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/deliveries": "limit? cursor? status? event_id?"
 }
 
-/** What the document says of the bounds of members, where a bound is more than a type. */
+/** The documented limits of members. */
 export const bounds: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   NewAccount: { email: { minLength: 3, maxLength: 254 }, password: { minLength: 12, maxLength: 128 } },
   Credentials: { email: { minLength: 1, maxLength: 254 }, password: { minLength: 1, maxLength: 128 } },

@@ -1,9 +1,9 @@
 /**
- * The whole API in memory: the real declarations and middleware, handlers that remember what they were given and answer
- * with the examples of the document.
+ * The API in memory: the declarations, and handlers that record their arguments and return the examples of the
+ * document.
  */
 import { Effect, Layer, Redacted } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import {
   AccountAuthorization,
@@ -13,7 +13,7 @@ import {
   SubmissionHeaders,
   Validation
 } from "@govoice/api"
-import * as Examples from "../../src/internal/examples.ts"
+import * as Examples from "../../src/internal/document/examples.ts"
 
 export const keys = { test: "sk_test_of_the_tests", live: "sk_live_of_the_tests", token: "token-of-the-tests" } as const
 
@@ -38,12 +38,27 @@ const Owners = Layer.succeed(AccountAuthorization.AccountAuthorization)({
       : Problems.fail("missing_access_token")
 })
 
-// The server reads bodies. Here they are small and in memory.
+// Test bodies are small.
 const Bodies = Layer.succeed(Validation.BodyReading)((effect) => effect)
+
+/** Middleware that a test may replace. */
+export type Middleware = Layer.Layer<SubmissionHeaders.SubmissionHeaders | Validation.ParameterValidation>
+
+const passThrough: Middleware = Layer.mergeAll(
+  Layer.succeed(Validation.ParameterValidation)((effect) => effect),
+  Layer.succeed(SubmissionHeaders.SubmissionHeaders)((effect) =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+      Effect.provideService(effect, SubmissionHeaders.CurrentSubmission, {
+        idempotencyKey: headers["idempotency-key"] ?? "",
+        scenario: null
+      })
+    )
+  )
+)
 
 const { operations: examples } = Examples
 
-/** What a handler was given. */
+/** The arguments of a handler. */
 export interface Call {
   readonly operation: string
   readonly payload?: unknown
@@ -51,8 +66,8 @@ export interface Call {
   readonly submission?: { readonly idempotencyKey: string; readonly scenario: string | null }
 }
 
-/** Starts it. `wrong` are answers to give instead, by operation: what no handler should. */
-export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}) => {
+/** Starts the API. `wrong` replaces the response of a handler, by operation. */
+export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middleware: Middleware = passThrough) => {
   const calls: Array<Call> = []
   const note = <A>(
     operation: string,
@@ -142,15 +157,7 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}) => {
 
   const server = HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
     Layer.provide([Me, Invoices, Accounts, Organizations, ApiKeys, WebhookEndpoints]),
-    Layer.provide([
-      Developers,
-      Owners,
-      Bodies,
-      Validation.layer,
-      Validation.layerSubmission,
-      SubmissionHeaders.layer,
-      HttpServer.layerServices
-    ])
+    Layer.provide([Developers, Owners, Bodies, middleware, HttpServer.layerServices])
   )
   const { dispose, handler } = HttpRouter.toWebHandler(server, { disableLogger: true })
 
@@ -159,7 +166,7 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}) => {
 
 const page = <A>(data: ReadonlyArray<A>) => ({ object: "list" as const, data, has_more: false, next_cursor: null })
 
-/** An answer, read. */
+/** A response with its body. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -167,7 +174,7 @@ export interface Answer {
   readonly json: unknown
 }
 
-/** The members of an error envelope, as far as there is one. */
+/** Returns the members of the error envelope, if there is one. */
 export const errorOf = ({ json }: Answer): Partial<Problems.Problem["error"]> =>
   (json as { readonly error?: Problems.Problem["error"] } | undefined)?.error ?? {}
 

@@ -1,10 +1,10 @@
 /**
- * Makes methods of functions.
+ * Methods from functions.
  *
  * @module
  */
 
-/** The function without its first parameter. */
+/** Returns the function with its first argument bound. */
 export const bind =
   <C, A extends ReadonlyArray<unknown>, B>(connection: C, operation: (connection: C, ...rest: A) => B) =>
   (...rest: A): B =>

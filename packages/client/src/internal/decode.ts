@@ -1,8 +1,7 @@
 /**
- * Reads answers: JSON in snake_case, checked against what the contract was compiled into (`kinds.ts`).
+ * Decodes responses: JSON in snake_case, checked against the schemas that are generated from the contract (`schemas.ts`).
  *
- * Members that are not known are let through, and so is any text where the contract lists values: an answer of a newer
- * service is not a fault.
+ * Unknown members pass, and so does any string where the contract lists values: a newer service may send them.
  *
  * @module
  */
@@ -10,15 +9,14 @@ import { DecodeError } from "../error.ts"
 import { rename } from "./rename.ts"
 
 /**
- * The members of a record, parted by spaces. Each is its path and what it must be: text, unless it says `:n` (a number),
- * `:b` (a boolean) or `:o` (texts by name or in a list). With `?` it may be null. An answer without content is of the
- * empty kind.
+ * The members of a record, separated by spaces. Each is a path and its type: a string by default, `:n` a number, `:b` a
+ * boolean, `:o` strings by name or in a list. `?` means nullable. The schema of a response without content is empty.
  */
-export type Kind = string
+export type RecordSchema = string
 
-/** Returns the record. @throws {DecodeError} when a member is missing or is something else. */
-export const check = (kind: Kind, record: unknown): unknown => {
-  for (const [, path, type, orNull] of kind.matchAll(/([\w.]+):?(\w?)(\??)/g)) {
+/** Returns the record. @throws {DecodeError} if a member is missing or has another type. */
+export const check = (schema: RecordSchema, record: unknown): unknown => {
+  for (const [, path, type, orNull] of schema.matchAll(/([\w.]+):?(\w?)(\??)/g)) {
     const value = path!
       .split(".")
       .reduce((at, name) => (at == null ? at : (at as Record<string, unknown>)[name]), record)
@@ -28,20 +26,20 @@ export const check = (kind: Kind, record: unknown): unknown => {
         : (typeof value)[0] !== (type || "s") ||
           (type === "o" && Object.values(value as object).some((text) => typeof text !== "string"))
     )
-      throw new DecodeError(`No valid ${path}`)
+      throw new DecodeError(`The response has no valid ${path}. Check baseUrl and proxies.`)
   }
   return record
 }
 
-/** Reads JSON, and makes its names camelCase. What is no JSON is undefined. */
+/** Parses JSON and converts names to camelCase. Returns `undefined` for invalid JSON. */
 export const parse = (text: string): unknown => {
   try {
     return JSON.parse(text, (name, value: object | null) =>
-      // In metadata the caller chose the names.
+      // Metadata has names of the caller.
       value?.constructor === Object && name !== "metadata" ? rename(value) : value
     )
   } catch {
-    // The SyntaxError would quote the answer, which may hold a secret.
+    // The SyntaxError quotes the response, which may contain a secret.
     return undefined
   }
 }

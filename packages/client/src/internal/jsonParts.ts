@@ -1,12 +1,12 @@
 /**
- * Requests with a body.
+ * Requests with a JSON body.
  *
  * @module
  */
 import { rename } from "./rename.ts"
 import type { RequestParts } from "./transport.ts"
 
-/** The parts of a request with a JSON body. The members of the body are in camelCase here. */
+/** Returns the headers and body of a JSON request. The members of `body` are in camelCase. */
 export const jsonParts = (body: object, headers?: Record<string, string>): RequestParts => ({
   headers: { "content-type": "application/json", ...headers },
   body: JSON.stringify(rename(body))

@@ -1,27 +1,27 @@
 /**
- * Makes Effects of functions that return promises.
+ * Effects from functions that return promises.
  *
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { CallOptions } from "../connection.ts"
 import { type AnyGovoiceError, isGovoiceError } from "../error.ts"
 import type { Signal } from "../fetch.ts"
 import type { List, Page } from "../list.ts"
+import type { CallOptions } from "../options.ts"
 
-// Interruption is the signal.
+// Interruption replaces the signal.
 type WithoutSignal<P extends ReadonlyArray<unknown>> = {
   [K in keyof P]: "signal" extends keyof NonNullable<P[K]>
     ? Omit<NonNullable<P[K]>, "signal"> | Extract<P[K], undefined>
     : P[K]
 }
 
-/** A function as it is in Effect. */
+/** The Effect form of a function that returns a promise. */
 export type Lifted<F> = F extends (...args: infer P) => Promise<infer A>
   ? (...args: WithoutSignal<P>) => Effect.Effect<A, AnyGovoiceError>
   : never
 
-/** A function that lists, as it is in Effect: it gives the page that begins at `cursor`. */
+/** The Effect form of a function that returns a list: it succeeds with the page at `cursor`. */
 export type LiftedList<F> = F extends (...args: infer P) => List<infer A>
   ? (...args: WithCursor<WithoutSignal<P>>) => Effect.Effect<Page<A>, AnyGovoiceError>
   : never
@@ -32,11 +32,11 @@ type WithCursor<P extends ReadonlyArray<unknown>> = {
     : P[K]
 }
 
-// A TypeError is a mistake of the caller, and nothing that a program could go on from.
-const refuse = (error: unknown): Effect.Effect<never, AnyGovoiceError> =>
+// A TypeError is a programming error.
+const failOrDie = (error: unknown): Effect.Effect<never, AnyGovoiceError> =>
   isGovoiceError(error) ? Effect.fail(error) : Effect.die(error)
 
-/** Lifts a function whose bounds are its parameter at `position`. Interruption aborts it. */
+/** Lifts a function whose call options are the parameter at `position`. Interruption aborts the call. */
 export const lift = <F>(operation: F, position: number): Lifted<F> =>
   ((...args: Array<unknown>) =>
     Effect.flatten(
@@ -46,13 +46,13 @@ export const lift = <F>(operation: F, position: number): Lifted<F> =>
         try {
           return Effect.succeed(await (operation as (...args: Array<unknown>) => Promise<unknown>)(...given))
         } catch (error) {
-          // Settled here, so that an interruption leaves no rejection behind.
-          return refuse(error)
+          // Handled here, so that an interruption leaves no unhandled rejection.
+          return failOrDie(error)
         }
       })
     )) as Lifted<F>
 
-/** Lifts a list, of which the filters are the parameter at `position`: what was a list is one page of it. */
+/** Lifts a function that returns a list and whose filters are the parameter at `position`. */
 export const liftList = <F>(list: F, position: number): LiftedList<F> =>
   lift(
     (...args: Array<unknown>) =>

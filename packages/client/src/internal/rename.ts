@@ -1,10 +1,10 @@
 /**
- * Cases: snake_case on the wire, camelCase here.
+ * Conversion between snake_case (wire) and camelCase (here).
  *
  * @module
  */
 
-/** The same object with its names in the other case: no name on the wire has a capital, and none here has a `_`. */
+/** Returns the object with its names in the other case. Names on the wire have no capital, names here no underscore. */
 export const rename = (object: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(object).map(([name, value]: [string, unknown]) => [

@@ -1,31 +1,41 @@
 /**
- * One call: as many requests as it takes, within its bounds, and one outcome.
+ * Sends the requests of a call: authorization, retries, timeouts and hooks.
  *
  * @module
  */
-import type { CallOptions, ConnectionOptions, RequestInfo } from "../connection.ts"
 import { type ApiError, ConnectionError, GovoiceError } from "../error.ts"
 import type { Fetch, FetchResponse, PlatformSignal } from "../fetch.ts"
-import { bounded } from "./bounded.ts"
+import type { CallOptions, ConnectionOptions, RequestInfo } from "../options.ts"
+import { assertMatches } from "./assertMatches.ts"
+import { callHook } from "./callHook.ts"
 import { check, parse } from "./decode.ts"
-import { must } from "./must.ts"
 import { readError } from "./readError.ts"
-import { tell } from "./tell.ts"
+import { withTimeout } from "./withTimeout.ts"
 
 declare const fetch: Fetch
 declare const performance: { now(): number }
 
-/** What a request has beside its method and its path. */
+/**
+ * The headers and body of a request.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface RequestParts {
   readonly headers: Record<string, string>
   readonly body: string
 }
 
 /**
- * What a connection has for the functions of this package. Programs do not call it: it may change in any release.
+ * Makes a call. `answer` is the schema of the response or a function that reads it. A POST without an idempotency key is
+ * not retried after an unknown result, except for logins.
  *
- * Makes a call: its method and path, the kind of its answer or how to read it, the bounds that the caller set, and what
- * else the request has. What might make something twice is sent once: a POST without an idempotency key, but for logins.
+ * **Gotchas**
+ *
+ * For the functions of this package only. It may change in any release.
+ *
+ * @category models
+ * @since 0.1.0
  */
 export type Send = <A>(
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
@@ -35,23 +45,31 @@ export type Send = <A>(
   parts?: RequestParts
 ) => Promise<A>
 
-/** The credential to send. */
+/** Returns the credential to send. */
 export type Authorize = () => string | undefined
 
-/** Tries to replace a credential that was refused with this error, and tells whether there is another one. */
-export type Renew = (error: ApiError, refused: string | undefined) => Promise<unknown>
+/** Tries to renew the credential that was rejected with this error. Resolves with whether there is a new one. */
+export type Renew = (error: ApiError, rejected: string | undefined) => Promise<unknown>
 
 type Writable<A> = { -readonly [K in keyof A]: A[K] }
 
-/** Makes what makes calls to the paths below `root`. @throws {TypeError} when `baseUrl` is none. */
+/** Returns the function that calls paths below `root`. @throws {TypeError} if `baseUrl` is invalid. */
 export const createTransport = (
   options: ConnectionOptions,
   root: string,
   authorize: Authorize,
   renew?: Renew
 ): Send => {
-  const longestPauseMs = 60_000
-  const base = must("baseUrl", options.baseUrl, /^https?:\/\/[^\s?#@]+$/).replace(/\/+$/, "")
+  const maxDelayMs = 60_000
+  const { baseUrl } = options
+  // Passwords in the URL and keys in the wrong option must not appear in a message.
+  const got = /^[^@_]{0,40}$/.test(baseUrl) ? ` (got "${baseUrl}")` : ""
+  assertMatches(baseUrl, /^https?:\/\/[^/]/, `baseUrl must start with http:// or https://${got}.`)
+  assertMatches(baseUrl, /^[^\s?#@]+$/, `baseUrl must not have white space, a password or a query${got}.`)
+  assertMatches(baseUrl, /^(?!.*\/v1\/*$)/, `baseUrl must not end in /v1${got}.`)
+  const base = baseUrl.replace(/\/+$/, "")
+  const [protocol, , host] = base.split("/") as [string, string, string]
+  const address = /:\d+$/.test(host) ? host : `${host}:${protocol === "https:" ? 443 : 80}`
 
   return async (
     method,
@@ -66,17 +84,17 @@ export const createTransport = (
     parts
   ) => {
     const expires = performance.now() + deadlineMs
-    // What was last heard of the call.
+    // The last request and response of the call.
     const info = { method, url: `${base}/v1${root}${path}`, attempts: 0, idempotencyKey } as Writable<RequestInfo> & {
       requestId: string | undefined
     }
-    const mayRepeat = !!idempotencyKey || !/POST(?!auth)/.test(method + path)
+    const isIdempotent = !!idempotencyKey || !/POST(?!auth)/.test(method + path)
     let delayMs = 0
 
     const attempt = async (signal: PlatformSignal, again: Renew | null | undefined = renew) => {
       const credential = authorize()
       info.attempts++
-      void tell(options.onRequest, { ...info })
+      void callHook(options.onRequest, { ...info })
       const response = await (options.fetch ?? fetch)(info.url, {
         method,
         ...parts,
@@ -85,10 +103,10 @@ export const createTransport = (
         signal
       })
       info.requestId = response.headers.get("request-id") || undefined
-      void tell(options.onResponse, { ...info, status: response.status, headers: response.headers })
+      void callHook(options.onResponse, { ...info, status: response.status, headers: response.headers })
       if (response.ok)
         return typeof answer === "string" ? (check(answer, parse(await response.text())) as never) : answer(response)
-      const error = await readError(response, credential)
+      const error = await readError(response, credential, base)
       info.requestId ??= error.requestId
       if (await again?.(error, credential)) return attempt(signal, null)
       throw error
@@ -96,32 +114,50 @@ export const createTransport = (
 
     for (;;) {
       try {
-        if (delayMs) await bounded(delayMs, signal)
-        return await bounded(Math.min(timeoutMs, expires - performance.now()), signal, attempt)
+        if (delayMs) await withTimeout(delayMs, signal)
+        return await withTimeout(
+          Math.min(timeoutMs, expires - performance.now()),
+          signal,
+          attempt,
+          `No response from ${address}`
+        )
       } catch (thrown) {
         const error = (
           thrown instanceof GovoiceError
             ? thrown
-            : new ConnectionError("No connection", { retryable: true }, { cause: thrown })
+            : new ConnectionError(
+                `Connection to ${address} failed: ${causeOf(thrown as Thrown)} (attempts: ${info.attempts}).`,
+                { retryable: true },
+                { cause: thrown }
+              )
         ) as ApiError
-        // The refresh of an access token was a call of its own.
+        // The refresh of an access token is a call of its own, with its own retries.
         if (error.attempts) throw error
 
-        // An attempt before has removed it, and its answer did not arrive.
+        // A previous attempt deleted the resource, but its response did not arrive.
         if (delayMs && /DELETE.+_not_/.test(method + error.code)) return undefined as never
-        const again = error.retryable && (mayRepeat || error.status === 429)
+        const again = error.retryable && (isIdempotent || error.status === 429)
         delayMs = error.retryAfterMs ?? Math.random() * Math.min(8000, 250 * 2 ** info.attempts)
-        // Whether a request without an answer arrived is not known.
+        // Without a response, it is unknown whether the request arrived.
         Object.assign(error, info, { retryable: error.status ? error.retryable : again })
         if (
           !again ||
           info.attempts > (options.maxRetries ?? 2) ||
-          delayMs > longestPauseMs ||
+          delayMs > maxDelayMs ||
           delayMs > expires - performance.now()
         )
           throw error
-        void tell(options.onRetry, { ...info, error, delayMs })
+        void callHook(options.onRetry, { ...info, error, delayMs })
       }
     }
   }
 }
+
+interface Thrown {
+  readonly name?: string
+  readonly code?: string
+  readonly cause?: Thrown
+}
+
+// A code such as ECONNREFUSED. The message of `fetch` may quote headers or a part of the response.
+const causeOf = (thrown: Thrown | undefined): string | undefined => thrown?.cause?.code ?? thrown?.code ?? thrown?.name

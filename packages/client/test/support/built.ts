@@ -1,6 +1,6 @@
 /**
- * The built package, for tests of what is published. Builds it when a source is newer than what is there; test files run
- * at the same time, so one builds and the others wait.
+ * Builds the package for tests of the published files, if a source is newer than the build. Test files run
+ * concurrently, so one builds and the others wait.
  */
 import { execFileSync } from "node:child_process"
 import { existsSync, globSync, mkdirSync, rmdirSync, statSync } from "node:fs"
@@ -21,7 +21,7 @@ const isCurrent = () => {
   return sources.every((path) => statSync(path).mtimeMs < oldest)
 }
 
-/** Ends once the package is built. */
+/** Returns after the package is built. */
 export const build = (): void => {
   const deadline = Date.now() + 60_000
   for (;;) {
@@ -29,7 +29,8 @@ export const build = (): void => {
       mkdirSync(lock)
       break
     } catch (error) {
-      if (Date.now() > deadline) throw new Error(`${lock} is in the way`, { cause: error })
+      if (Date.now() > deadline)
+        throw new Error(`${lock} is held by another process. Delete it if no test is running.`, { cause: error })
       pause(200)
     }
   }

@@ -1,8 +1,8 @@
 /**
- * A server that does what it is told, request by request, and remembers what it was asked.
+ * A server with scripted responses that records its requests.
  *
- * `POST /script` takes the answers and returns where they are given; below that path every request gets the next one,
- * and the last one again when there are no more. `GET <there>/requests` tells what has arrived.
+ * `POST /script` accepts the responses and returns a path. Below that path each request gets the next response,
+ * and the last one again after that. `GET <path>/requests` returns the recorded requests.
  */
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -20,7 +20,7 @@ const answerWith = (response: ServerResponse, answer: Answer): void => {
     "content-type": "application/json",
     "request-id": "req_01m7q5cqg0e6786ptds43fm4k3",
     ...(retryAfterDateMs === undefined ? {} : { "retry-after": new Date(Date.now() + retryAfterDateMs).toUTCString() }),
-    // More than there is.
+    // Larger than the body.
     ...(ends === undefined ? {} : { "content-length": "100000" }),
     ...headers
   })
@@ -32,7 +32,7 @@ const answerWith = (response: ServerResponse, answer: Answer): void => {
 const page = '<!doctype html><meta charset="utf-8"><script type="module" src="/program.js"></script>'
 
 /**
- * Starts a server on a free port of the loopback interface. `GET /` is a page that loads a program, which sends its
+ * Starts a server on a free loopback port. `GET /` is a page that loads a program, which sends its
  * report to `/report`.
  */
 export const startFaultServer = async (
@@ -41,7 +41,7 @@ export const startFaultServer = async (
 ): Promise<FaultServer> => {
   const scripts: Array<{ answers: ReadonlyArray<Answer>; requests: Array<ArrivedRequest> }> = []
   const server = createServer((request, response) => {
-    // Below fetch, Bun and Deno send a request again when a connection breaks that was used before.
+    // Bun and Deno repeat a request if a reused connection breaks.
     response.setHeader("connection", "close")
     const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))

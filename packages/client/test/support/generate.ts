@@ -1,6 +1,6 @@
 /**
- * Writes what the contract says about records into `src`: the types (`records.ts`), the checks of answers
- * (`internal/kinds.ts`) and the error codes (`errorCode.ts`). `Generated.test.ts` fails while they differ.
+ * Writes the modules of `src` that are generated from the contract: the types (`records.ts`), the schemas of responses
+ * (`internal/schemas.ts`) and the error codes (`errorCode.ts`). `Generated.test.ts` fails if they are out of date.
  *
  *     pnpm --filter @govoice/client generate
  */
@@ -11,7 +11,7 @@ import { generated } from "./generated.ts"
 
 const root = join(import.meta.dirname, "../../../..")
 
-/** Writes the modules into a folder, formatted like all others. */
+/** Writes the formatted modules into a folder. */
 export const write = (folder: string): void => {
   const files = Object.entries(generated()).map(([file, text]) => {
     const path = join(folder, file)

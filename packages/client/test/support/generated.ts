@@ -1,8 +1,8 @@
 /**
- * Compiles the OpenAPI document into the modules of `src` that are not written by hand.
+ * Generates modules of `src` from the OpenAPI document.
  */
 import { Api } from "@govoice/api"
-import { ErrorCatalogue } from "@govoice/core"
+import { ErrorCatalog } from "@govoice/core"
 import * as OpenApi from "effect/http-api/OpenApi"
 import { isDeepStrictEqual } from "node:util"
 
@@ -18,7 +18,7 @@ interface JsonSchema {
   readonly additionalProperties?: boolean | JsonSchema
 }
 
-/** The records that callers get. A record that another one begins comes after it. */
+/** The records of responses. A record that starts with the members of another one comes after it. */
 const answers = [
   "Me",
   "Invoice",
@@ -32,50 +32,60 @@ const answers = [
   "WebhookDelivery"
 ] as const
 
-/** The bodies that callers give: name in the document, name of the type, what it is. */
+/** The request bodies: name in the document, name of the type, doc comment. */
 const inputs = [
-  ["NewAccount", "NewAccount", "Who signs up."],
-  ["Credentials", "Credentials", "Who logs in."],
-  ["OrganizationName", "OrganizationRequest", "An organization to make."],
-  ["OrganizationChange", "OrganizationChange", "What is to change of an organization; the rest stays."],
-  ["GatewayCredential", "GatewayCredential", "The credential for the national system. It is never returned."],
-  ["ApiKeyRequest", "ApiKeyRequest", "An API key to make."],
-  ["WebhookEndpointRequest", "WebhookEndpointRequest", "A webhook endpoint to make."],
-  ["WebhookEndpointChange", "WebhookEndpointChange", "What is to change of a webhook endpoint; the rest stays."],
-  ["SecretRotation", "SecretRotation", "When the new secret takes over."]
+  ["NewAccount", "NewAccount", "The input of `createAccount`."],
+  ["Credentials", "Credentials", "The input of `login`."],
+  ["OrganizationName", "OrganizationRequest", "The input of `createOrganization`."],
+  [
+    "OrganizationChange",
+    "OrganizationChange",
+    "The input of `updateOrganization`. Members that are left out are unchanged."
+  ],
+  ["GatewayCredential", "GatewayCredential", "The credential for the national system. No response contains it."],
+  ["ApiKeyRequest", "ApiKeyRequest", "The input of `createApiKey`."],
+  ["WebhookEndpointRequest", "WebhookEndpointRequest", "The input of `createWebhookEndpoint`."],
+  [
+    "WebhookEndpointChange",
+    "WebhookEndpointChange",
+    "The input of `updateWebhookEndpoint`. Members that are left out are unchanged."
+  ],
+  ["SecretRotation", "SecretRotation", "The input of `rotateWebhookSecret`."]
 ] as const
 
-/** What is read of records that nobody outside of this package sees whole. */
+/** The members that are checked of records that only this package reads. */
 const read = {
   tokenPair: ["access_token", "refresh_token"],
   error: ["type", "code", "message", "param", "request_id", "retryable"],
   page: ["has_more", "next_cursor"]
 } as const
 
-/** Unions of values that have a name of their own: a member that has each, the name, what it is. */
+/** Unions of values with a named type: a member that has it, the name, doc comment. */
 const named = [
-  ["Invoice.mode", "Mode", "Whether it is for the sandbox or real."],
-  ["Invoice.status", "InvoiceStatus", "Where an invoice stands. `accepted`, `rejected` and `failed` are final."],
-  ["Invoice.scenario", "SandboxScenario", "How the sandbox treats an invoice."],
-  ["WebhookDelivery.status", "DeliveryStatus", "Where a delivery stands."],
-  ["WebhookDelivery.event_type", "EventType", "What is announced about an invoice."]
+  ["Invoice.mode", "Mode", "`test` for the sandbox, `live` for the national system."],
+  ["Invoice.status", "InvoiceStatus", "The status of an invoice. `accepted`, `rejected` and `failed` are final."],
+  ["Invoice.scenario", "SandboxScenario", "The sandbox scenario of an invoice."],
+  ["WebhookDelivery.status", "DeliveryStatus", "The status of a delivery."],
+  ["WebhookDelivery.event_type", "EventType", "The type of an event."]
 ] as const
 
 const banner = (what: string): string =>
-  `/**\n * ${what}\n *\n * Generated from @govoice/api by \`test/support/generate.ts\`: change it there.\n *\n * @module\n */\n`
+  `/**\n * ${what}\n *\n * Generated from @govoice/api by \`test/support/generate.ts\`. Do not edit.\n *\n * @module\n * @since 0.1.0\n */\n`
+
+const comment = (text: string): string => `/**\n * ${text}\n *\n * @category models\n * @since 0.1.0\n */\n`
 
 const camelCase = (name: string): string => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 const lowerFirst = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
 const refName = (ref: string): string => ref.split("/").at(-1)!
 
-/** Makes the modules, as text by path under `src`. */
+/** Returns the text of each module by its path under `src`. */
 export const generated = (): Readonly<Record<string, string>> => {
   const { schemas } = OpenApi.fromApi(Api).components as unknown as {
     readonly schemas: Readonly<Record<string, JsonSchema>>
   }
   return {
     "records.ts": records(schemas),
-    "internal/kinds.ts": kinds(schemas),
+    "internal/schemas.ts": recordSchemas(schemas),
     "errorCode.ts": errorCode()
   }
 }
@@ -86,7 +96,7 @@ export const generated = (): Readonly<Record<string, string>> => {
 
 const literals = (schema: JsonSchema): ReadonlyArray<string> => schema.enum!.map((value) => JSON.stringify(value))
 
-// A value that the caller gets may be younger than this package, so a union of several stays open.
+// A newer service may send other values, so a union of several values is open.
 const open = (values: ReadonlyArray<string>): string =>
   values.length === 1 ? values[0]! : `${values.join(" | ")} | (string & {})`
 
@@ -113,7 +123,7 @@ const records = (schemas: Readonly<Record<string, JsonSchema>>): string => {
     if (schema.type === "object") return body(schema, depth + 1, given)
     if (schema.type === "integer" || schema.type === "number") return "number"
     if (schema.type === "string" || schema.type === "boolean" || schema.type === "null") return schema.type
-    throw new Error(`There is no type for ${JSON.stringify(schema)}`)
+    throw new Error(`No type for ${JSON.stringify(schema)}`)
   }
 
   const body = (schema: JsonSchema, depth: number, given: boolean, inherited: ReadonlyArray<string> = []): string => {
@@ -123,10 +133,13 @@ const records = (schemas: Readonly<Record<string, JsonSchema>>): string => {
       .map(([name, member]) => {
         const mark = schema.required?.includes(name) === true ? "" : "?"
         const described = member.anyOf === undefined || member.description !== undefined ? member : member.anyOf[0]!
-        const said = described.description
-        const comment = said === undefined || said.startsWith("ISO 8601 in UTC with") ? "" : `${indent}/** ${said} */\n`
+        const { description } = described
+        const doc =
+          description === undefined || description.startsWith("ISO 8601 in UTC with")
+            ? ""
+            : `${indent}/** ${description} */\n`
         const orUndefined = mark === "" ? "" : " | undefined"
-        return `${comment}${indent}readonly ${camelCase(name)}${mark}: ${type(member, depth, given)}${orUndefined}`
+        return `${doc}${indent}readonly ${camelCase(name)}${mark}: ${type(member, depth, given)}${orUndefined}`
       })
     return `{\n${members.join("\n")}\n${"  ".repeat(depth - 1)}}`
   }
@@ -140,38 +153,37 @@ const records = (schemas: Readonly<Record<string, JsonSchema>>): string => {
 
   return [
     banner(
-      "The records of the API, in camelCase. Times are ISO 8601 in UTC with milliseconds.\n *\n * Where a member has one of several values, values that are younger than this package arrive too."
+      "The records of the API, in camelCase. Timestamps are ISO 8601 in UTC with milliseconds.\n *\n * Unions are open: a newer service may send other values."
     ),
-    ...named.map(([path, name, what]) => `/** ${what} */\nexport type ${name} = ${open(unionAt(schemas, path))}\n`),
-    "/** The values of an open union that are known here: those that a request may have. */",
-    "export type Known<T extends string> = T extends unknown ? (string extends T ? never : T) : never\n",
+    ...named.map(([path, name, what]) => `${comment(what)}export type ${name} = ${open(unionAt(schemas, path))}\n`),
+    comment("The known values of an open union. Requests accept these only.") +
+      "export type Known<T extends string> = T extends unknown ? (string extends T ? never : T) : never\n",
     ...answers.map((name) => {
       const base = answers.find((other) => isBegunBy(name, other))
       const inherited = base === undefined ? [] : namesOf(base)
       const head = `export interface ${name}${base === undefined ? "" : ` extends ${base}`}`
-      return `/** ${schemas[name]!.description!} */\n${head} ${body(schemas[name]!, 1, false, inherited)}\n`
+      return `${comment(schemas[name]!.description!)}${head} ${body(schemas[name]!, 1, false, inherited)}\n`
     }),
     ...inputs.map(
-      ([name, alias, what]) => `/** ${what} */\nexport interface ${alias} ${body(schemas[name]!, 1, true)}\n`
+      ([name, alias, what]) => `${comment(what)}export interface ${alias} ${body(schemas[name]!, 1, true)}\n`
     )
   ].join("\n")
 }
 
 // -----------------------------------------------------------------------------
-// Kinds
+// Record schemas
 // -----------------------------------------------------------------------------
 
-// A member is its path in camelCase and what it must be: see `internal/decode.ts`. The records of a list are checked
-// one by one.
+// The format is that of `RecordSchema` in `internal/decode.ts`. The records of a list are checked one by one.
 const members = (schema: JsonSchema, path: string, orNull = ""): ReadonlyArray<string> => {
   if (schema.anyOf !== undefined) {
     const [value, none, ...rest] = schema.anyOf
-    if (none?.type !== "null" || rest.length > 0) throw new Error(`There is no check for ${JSON.stringify(schema)}`)
+    if (none?.type !== "null" || rest.length > 0) throw new Error(`No check for ${JSON.stringify(schema)}`)
     return members(value!, path, "?")
   }
   if (schema.properties !== undefined) {
     return Object.entries(schema.properties).flatMap(([name, member]) => {
-      if (schema.required?.includes(name) !== true) throw new Error(`${path}.${name} may be left out of an answer`)
+      if (schema.required?.includes(name) !== true) throw new Error(`${path}.${name} is optional in a response`)
       return members(member, path === "" ? camelCase(name) : `${path}.${camelCase(name)}`, orNull)
     })
   }
@@ -185,18 +197,18 @@ const only = (schema: JsonSchema, names: ReadonlyArray<string>): JsonSchema => (
   properties: Object.fromEntries(names.map((name) => [name, schema.properties![name]!]))
 })
 
-const kinds = (schemas: Readonly<Record<string, JsonSchema>>): string => {
+const recordSchemas = (schemas: Readonly<Record<string, JsonSchema>>): string => {
   const lists = Object.entries(schemas).filter(([name]) => name.endsWith("List"))
   const pages = lists.map(([, schema]) => members(only(schema, read.page), "").join(" "))
-  if (new Set(pages).size !== 1) throw new Error("The lists differ by more than their records")
-  const kind = (name: string, schema: JsonSchema): string =>
+  if (new Set(pages).size !== 1) throw new Error("The lists differ in more than their records")
+  const recordSchema = (name: string, schema: JsonSchema): string =>
     `export const ${name} = ${JSON.stringify(members(schema, "").join(" "))}\n`
   return [
-    banner("The records of the API as `check` checks them."),
-    ...answers.map((name) => kind(lowerFirst(name), schemas[name]!)),
-    kind("tokenPair", only(schemas["TokenPair"]!, read.tokenPair)),
-    kind("error", only(schemas["Error"]!.properties!["error"]!, read.error)),
-    kind("page", only(lists[0]![1], read.page))
+    banner("The schemas of responses, in the format of `RecordSchema`."),
+    ...answers.map((name) => recordSchema(lowerFirst(name), schemas[name]!)),
+    recordSchema("tokenPair", only(schemas["TokenPair"]!, read.tokenPair)),
+    recordSchema("error", only(schemas["Error"]!.properties!["error"]!, read.error)),
+    recordSchema("page", only(lists[0]![1], read.page))
   ].join("\n")
 }
 
@@ -206,20 +218,23 @@ const kinds = (schemas: Readonly<Record<string, JsonSchema>>): string => {
 
 const errorCode = (): string =>
   [
-    banner("The codes of the API's errors."),
-    "/** The families of errors. */",
-    `export type ErrorType = ${open(ErrorCatalogue.ErrorType.literals.map((type) => JSON.stringify(type)))}\n`,
+    banner("The error codes of the API."),
+    comment("The type of an API error.") +
+      `export type ErrorType = ${open(ErrorCatalog.ErrorType.literals.map((type) => JSON.stringify(type)))}\n`,
     "/**",
-    " * Stable codes of an `ApiError`. Codes may be added, so a `switch` over them needs a `default`.",
+    " * The code of an `ApiError`. Codes are stable. New codes may be added, so a `switch` over them needs a `default`.",
     " *",
     " * **Details**",
     " *",
-    ...ErrorCatalogue.codes.map((code) => {
-      const { message, status } = ErrorCatalogue.catalogue[code]
+    ...ErrorCatalog.codes.map((code) => {
+      const { message, status } = ErrorCatalog.catalog[code]
       return ` * - \`${code}\` (${status}): ${message}`
     }),
-    " * - `unexpected_response`: an answer that is not the service's own, such as the error page of a proxy, or a redirect.",
+    " * - `unexpected_response`: the response is not from the service, such as the error page of a proxy, or is a redirect.",
+    " *",
+    " * @category models",
+    " * @since 0.1.0",
     " */",
-    `export type ErrorCode = ${open([...ErrorCatalogue.codes, "unexpected_response"].map((code) => JSON.stringify(code)))}`,
+    `export type ErrorCode = ${open([...ErrorCatalog.codes, "unexpected_response"].map((code) => JSON.stringify(code)))}`,
     ""
   ].join("\n")

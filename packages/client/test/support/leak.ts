@@ -1,5 +1,5 @@
 /**
- * Makes 10,000 calls of all kinds against a server in the same process, and prints what is left of them: the growth of
+ * Makes 10,000 calls of all kinds to a server in the same process, and prints what remains: the growth of
  * the heap between the first and the last tenth, timers, and listeners on the signal. Run with `--expose-gc`.
  */
 import { getEventListeners } from "node:events"

@@ -1,29 +1,29 @@
 /**
- * What can go wrong between a client and a server, and what is to come of it.
+ * The fault scenarios: responses of the server and the expected result of the call. One table, therefore one file.
  *
- * Nothing here belongs to a runtime or to a test runner: the library is an argument, and `runScenario` returns what is
- * wrong, so that Node, Bun, Deno and workerd run the same.
+ * Independent of runtime and test runner: the library is an argument, and `runScenario` returns the
+ * faults, so that Node, Bun, Deno and workerd run the same code.
  */
 
 import type * as library from "../../src/index.ts"
 
-/** The library, whichever way it was loaded. */
+/** The exports of the package. */
 export type Library = typeof library
 
-/** What the server does with one request. */
+/** The response to one request. */
 export interface Answer {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** In place of `body`. */
+  /** Replaces `body`. */
   readonly bytes?: ReadonlyArray<number>
-  /** Adds a `Retry-After` in the form of a date that is this far away. */
+  /** Adds a `Retry-After` with the date in so many milliseconds. */
   readonly retryAfterDateMs?: number
-  /** In place of a good end. */
+  /** The fault at the end of the response. */
   readonly ends?: "reset before the head" | "hang before the head" | "reset within the body" | "hang within the body"
 }
 
-/** A request as it has arrived. */
+/** A recorded request. */
 export interface ArrivedRequest {
   readonly method: string
   readonly path: string
@@ -34,26 +34,26 @@ export interface ArrivedRequest {
 interface Tools {
   readonly library: Library
   readonly baseUrl: string
-  /** A client that is in no hurry, unless the scenario says so. */
+  /** A client with the options of the scenario. */
   readonly client: ReturnType<Library["createClient"]>
   readonly controlPlane: ReturnType<Library["createControlPlane"]>
   readonly abortAfter: (ms: number) => AbortSignal
 }
 
-/** One scenario. What is left out of the expectations is not looked at. */
+/** One scenario. Expectations that are left out are not checked. */
 export interface Scenario {
   readonly name: string
   readonly answers: ReadonlyArray<Answer>
   readonly options?: { readonly maxRetries?: number; readonly timeoutMs?: number; readonly deadlineMs?: number }
   readonly call: (tools: Tools) => Promise<unknown>
-  /** Members of what the call resolves or rejects with. */
+  /** Expected members of the result or error. */
   readonly resolves?: Readonly<Record<string, unknown>>
   readonly rejects?: Readonly<Record<string, unknown>>
-  /** The requests that arrive: `METHOD path`. */
+  /** The expected requests: `METHOD path`. */
   readonly requests?: ReadonlyArray<string>
   readonly headersOfEach?: Readonly<Record<string, string>>
   readonly takesMs?: readonly [atLeast: number, atMost: number]
-  /** What must be nowhere in the error, its stack and its causes. */
+  /** Text that must not occur in the error, its stack and its causes. */
   readonly hides?: string
 }
 
@@ -128,7 +128,7 @@ const retriedStatuses = [408, 425, 429, 500, 502, 503, 504]
 /** All scenarios. */
 export const scenarios: ReadonlyArray<Scenario> = [
   {
-    name: "an answer that is right is in camelCase, and its metadata as it was",
+    name: "converts a response to camelCase, except for metadata",
     answers: [invoice()],
     call: get,
     resolves: { id, status: "queued", officialNumber: null, attemptCount: 0, metadata: { order_id: "42" } },
@@ -136,28 +136,28 @@ export const scenarios: ReadonlyArray<Scenario> = [
     headersOfEach: { authorization: `Bearer ${apiKey}` }
   },
   {
-    name: "members and values that are younger than the client are let through",
+    name: "passes unknown members and values",
     answers: [invoice({ status: "archived", scenario: "slow", tax_office: { code_name: "PL" }, mode: "demo" })],
     call: get,
     resolves: { status: "archived", scenario: "slow", taxOffice: { codeName: "PL" }, mode: "demo" },
     requests: [GET]
   },
   {
-    name: "metadata may have any name that JSON may have",
+    name: "accepts any name in metadata",
     answers: [{ body: JSON.stringify(record).replace('"order_id"', '"__proto__"') }],
     call: async (tools) => ({ names: Object.keys((await get(tools)).metadata) }),
     resolves: { names: ["__proto__"] },
     requests: [GET]
   },
   ...retriedStatuses.map((status): Scenario => ({
-    name: `${status} without an envelope is tried again`,
+    name: `${status} without an envelope is retried`,
     answers: [html(status), invoice()],
     call: get,
     resolves: { id },
     requests: [GET, GET]
   })),
   ...[400, 401, 403, 404, 409, 410, 413, 422, 431, 501].map((status): Scenario => ({
-    name: `${status} without an envelope is an error at once`,
+    name: `${status} without an envelope is not retried`,
     answers: [html(status)],
     call: get,
     rejects: {
@@ -172,7 +172,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: [GET]
   })),
   {
-    name: "an envelope is an error with all that it says",
+    name: "fails with the members of the envelope",
     answers: [failure(404, "invoice_not_found", false, {}, "There is none.")],
     call: get,
     rejects: {
@@ -189,35 +189,35 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: [GET]
   },
   {
-    name: "a code that is younger than the client is let through",
+    name: "passes an unknown code",
     answers: [failure(418, "teapot", false)],
     call: get,
     rejects: { _tag: "ApiError", code: "teapot", status: 418 },
     requests: [GET]
   },
   {
-    name: "the envelope says that trying again is of no use",
+    name: "does not retry if the envelope is not retryable",
     answers: [failure(503, "closed_for_good", false)],
     call: get,
     rejects: { code: "closed_for_good", retryable: false, attempts: 1 },
     requests: [GET]
   },
   {
-    name: "the envelope says that trying again is of use",
+    name: "retries if the envelope is retryable",
     answers: [failure(409, "busy", true), invoice()],
     call: get,
     resolves: { id },
     requests: [GET, GET]
   },
   {
-    name: "an outage ends after three attempts",
+    name: "fails after three attempts of an outage",
     answers: [failure(500, "internal_error", true)],
     call: get,
     rejects: { _tag: "ApiError", code: "internal_error", status: 500, retryable: true, attempts: 3 },
     requests: times(3, GET)
   },
   {
-    name: "maxRetries: 0 tries once",
+    name: "sends one request with maxRetries: 0",
     answers: [unavailable],
     options: { maxRetries: 0 },
     call: get,
@@ -225,7 +225,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: [GET]
   },
   {
-    name: "Retry-After in seconds is waited for",
+    name: "waits for Retry-After in seconds",
     answers: [limited({ "retry-after": "1" }), invoice()],
     call: get,
     resolves: { id },
@@ -233,7 +233,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [990, 3000]
   },
   {
-    name: "Retry-After as a date is waited for",
+    name: "waits for Retry-After as a date",
     answers: [{ ...unavailable, retryAfterDateMs: 2500 }, invoice()],
     call: get,
     resolves: { id },
@@ -241,7 +241,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [1400, 4500]
   },
   {
-    name: "a Retry-After of more than a minute is for the caller",
+    name: "fails with retryAfterMs for a Retry-After of more than a minute",
     answers: [limited({ "retry-after": "61" })],
     call: get,
     rejects: { code: "rate_limit_exceeded", retryAfterMs: 61_000, retryable: true, attempts: 1 },
@@ -249,7 +249,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [0, 1000]
   },
   ...["soon", "-5", "", "Thu, 01 Jan 1970 00:00:00 GMT"].map((value): Scenario => ({
-    name: `Retry-After: ${value} changes nothing`,
+    name: `ignores Retry-After: ${value}`,
     answers: [limited({ "retry-after": value }), invoice()],
     call: get,
     resolves: { id },
@@ -257,7 +257,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [0, 1500]
   })),
   {
-    name: "a pause that would end after the deadline is not begun",
+    name: "fails at once if the delay would exceed the deadline",
     answers: [limited({ "retry-after": "30" })],
     options: { deadlineMs: 5000 },
     call: get,
@@ -266,28 +266,28 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [0, 1000]
   },
   {
-    name: "a connection that breaks before the answer is tried again",
+    name: "retries after a reset before the response",
     answers: [{ ends: "reset before the head" }, invoice()],
     call: get,
     resolves: { id },
     requests: [GET, GET]
   },
   {
-    name: "a connection that breaks within the answer is tried again",
+    name: "retries after a reset within the response",
     answers: [{ ...invoice(), ends: "reset within the body" }, invoice()],
     call: get,
     resolves: { id },
     requests: [GET, GET]
   },
   {
-    name: "a connection that breaks within an error is tried again",
+    name: "retries after a reset within an error response",
     answers: [{ ...failure(404, "invoice_not_found", false), ends: "reset within the body" }, invoice()],
     call: get,
     resolves: { id },
     requests: [GET, GET]
   },
   {
-    name: "a connection that keeps breaking is a ConnectionError",
+    name: "fails with ConnectionError if all attempts are reset",
     answers: [{ ends: "reset before the head" }],
     call: get,
     rejects: {
@@ -300,15 +300,19 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: times(3, GET)
   },
   {
-    name: "nobody listens",
+    name: "fails with ConnectionError if nothing listens",
     answers: [],
     call: ({ library }) => library.createClient({ apiKey, baseUrl: "http://127.0.0.1:1" }).invoices.get(id),
-    rejects: { _tag: "ConnectionError", attempts: 3, requestId: undefined },
+    rejects: {
+      _tag: "ConnectionError",
+      attempts: 3,
+      requestId: undefined
+    },
     requests: [],
     hides: apiKey
   },
   {
-    name: "an answer that does not come is a TimeoutError, after as many attempts",
+    name: "fails with TimeoutError after three attempts without a response",
     answers: [{ ends: "hang before the head" }],
     options: { timeoutMs: 500 },
     call: get,
@@ -317,7 +321,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [1490, 8000]
   },
   {
-    name: "an answer that comes in the second attempt is good",
+    name: "succeeds if the second attempt gets a response",
     answers: [{ ends: "hang before the head" }, invoice()],
     options: { timeoutMs: 1000 },
     call: get,
@@ -325,7 +329,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: [GET, GET]
   },
   {
-    name: "an answer that stops in the middle is a TimeoutError",
+    name: "fails with TimeoutError if the response stops in the middle",
     answers: [{ ...invoice(), ends: "hang within the body" }],
     options: { timeoutMs: 500, maxRetries: 0 },
     call: get,
@@ -333,7 +337,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: [GET]
   },
   {
-    name: "the deadline is over all attempts",
+    name: "applies the deadline to all attempts together",
     answers: [{ ends: "hang before the head" }],
     options: { timeoutMs: 60_000, deadlineMs: 500, maxRetries: 9 },
     call: get,
@@ -342,14 +346,14 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [490, 3000]
   },
   {
-    name: "a signal that is aborted already keeps the request back",
+    name: "sends no request if the signal is aborted",
     answers: [invoice()],
     call: ({ client }) => client.invoices.get(id, { signal: AbortSignal.abort("enough") }),
     rejects: { _tag: "AbortedError", name: "AbortedError", code: "aborted", cause: "enough", retryable: false },
     requests: []
   },
   {
-    name: "a signal ends a request",
+    name: "aborts a request by signal",
     answers: [{ ends: "hang before the head" }],
     call: ({ abortAfter, client }) => client.invoices.get(id, { signal: abortAfter(500) }),
     rejects: { _tag: "AbortedError", cause: "enough", attempts: 1 },
@@ -357,7 +361,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [490, 3000]
   },
   {
-    name: "a signal ends the reading of an answer",
+    name: "aborts the reading of a response by signal",
     answers: [{ ...invoice(), ends: "hang within the body" }],
     call: ({ abortAfter, client }) => client.invoices.get(id, { signal: abortAfter(500) }),
     rejects: { _tag: "AbortedError", attempts: 1, requestId },
@@ -365,7 +369,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [490, 3000]
   },
   {
-    name: "a signal ends a pause",
+    name: "aborts a delay by signal",
     answers: [limited({ "retry-after": "20" })],
     call: ({ abortAfter, client }) => client.invoices.get(id, { signal: abortAfter(500) }),
     rejects: { _tag: "AbortedError", attempts: 1 },
@@ -373,7 +377,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [490, 3000]
   },
   ...["{", "", "<html>", '{"id":'].map((body): Scenario => ({
-    name: `a 200 of ${JSON.stringify(body)} is a DecodeError`,
+    name: `fails with DecodeError for the body ${JSON.stringify(body)}`,
     answers: [{ body }],
     call: get,
     rejects: {
@@ -387,7 +391,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: [GET]
   })),
   ...["null", "[]", '"queued"', '""', "42", "{}", '{"id":"inv_1","object":"invoice"}'].map((body): Scenario => ({
-    name: `a 200 of the JSON ${body} is a DecodeError`,
+    name: `fails with DecodeError for the JSON ${body}`,
     answers: [{ body }],
     call: get,
     rejects: { _tag: "DecodeError", attempts: 1 },
@@ -395,31 +399,31 @@ export const scenarios: ReadonlyArray<Scenario> = [
   })),
   ...(
     [
-      ["a number for text", { status: 1 }, "status"],
-      ["text for a number", { attempt_count: "1" }, "attemptCount"],
-      ["null where null may not be", { upo_available: null }, "upoAvailable"],
-      ["a part that lacks a member", { rejection: { code: "x" } }, "rejection.message"],
-      ["no text for a part", { rejection: "" }, "rejection.code"],
-      ["notes that are no text", { metadata: { order: 1 } }, "metadata"]
+      ["a number in place of a string", { status: 1 }, "status"],
+      ["a string in place of a number", { attempt_count: "1" }, "attemptCount"],
+      ["null in a member that is not nullable", { upo_available: null }, "upoAvailable"],
+      ["an object with a missing member", { rejection: { code: "x" } }, "rejection.message"],
+      ["a string in place of an object", { rejection: "" }, "rejection.code"],
+      ["metadata with a number", { metadata: { order: 1 } }, "metadata"]
     ] as const
   ).map(([what, members, path]): Scenario => ({
-    name: `${what} is a DecodeError that names the member`,
+    name: `fails with DecodeError that names the member for ${what}`,
     answers: [invoice(members)],
     call: get,
-    rejects: { _tag: "DecodeError", message: `No valid ${path}` },
+    rejects: { _tag: "DecodeError", message: `The response has no valid ${path}. Check baseUrl and proxies.` },
     requests: [GET]
   })),
   {
-    name: "a redirect is not followed, and the key does not go there",
+    name: "does not follow a redirect",
     answers: [{ status: 302, headers: { location: "followed" } }],
     call: get,
-    // Browsers tell nothing of it, not even which it was.
+    // Browsers hide the status of a redirect.
     rejects: { _tag: "ApiError", code: "unexpected_response", status: isBrowser ? 0 : 302, attempts: 1 },
     requests: [GET]
   },
   ...["", ".", "..", "../me", "a/../../me", "?limit=1", "#", "%2e%2e", "inv_1\n", "ż", `${id}/upo`].map(
     (malformed): Scenario => ({
-      name: `the identifier ${JSON.stringify(malformed)} leads to no other path`,
+      name: `does not change the path for the identifier ${JSON.stringify(malformed)}`,
       answers: [failure(404, "invoice_not_found", false)],
       call: ({ client }) => client.invoices.get(malformed),
       rejects: { _tag: "ApiError", code: "invoice_not_found" },
@@ -427,7 +431,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     })
   ),
   {
-    name: "a submission is repeated with the same key",
+    name: "retries a submission with the same key",
     answers: [unavailable, { ends: "reset before the head" }, invoice()],
     call: submit,
     resolves: { id, idempotencyKey: "order 42" },
@@ -435,14 +439,14 @@ export const scenarios: ReadonlyArray<Scenario> = [
     headersOfEach: { "idempotency-key": "order 42", "content-type": "application/json" }
   },
   {
-    name: "a submission that fails says its key",
+    name: "fails with the key of the submission",
     answers: [unavailable],
     call: submit,
     rejects: { _tag: "ApiError", idempotencyKey: "order 42", attempts: 3, retryable: true },
     requests: times(3, POST)
   },
   {
-    name: "a submission that is not answered says its key",
+    name: "fails with the key of the submission after a timeout",
     answers: [{ ends: "hang before the head" }],
     options: { timeoutMs: 500, maxRetries: 0 },
     call: submit,
@@ -450,14 +454,14 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: [POST]
   },
   {
-    name: "a submission that is refused is an error at once",
+    name: "does not retry a rejected submission",
     answers: [failure(409, "idempotency_conflict", false)],
     call: submit,
     rejects: { code: "idempotency_conflict", idempotencyKey: "order 42", attempts: 1 },
     requests: [POST]
   },
   {
-    name: "what on the way repeats the request in its error gives no key away",
+    name: "masks the API key in an error message",
     answers: [failure(400, "bad", false, {}, `No: authorization=Bearer ${apiKey}`)],
     call: get,
     rejects: { message: "No: authorization=Bearer ***" },
@@ -465,13 +469,13 @@ export const scenarios: ReadonlyArray<Scenario> = [
     hides: apiKey
   },
   {
-    name: "an error says what the service said, also when there is no credential",
+    name: "keeps the error message if there is no credential",
     answers: [failure(400, "bad", false, {}, "The name is undefined.")],
     call: ({ controlPlane }) => controlPlane.organizations.get("org_1"),
     rejects: { code: "bad", message: "The name is undefined." }
   },
   {
-    name: "an envelope may have members that are called like those of an error",
+    name: "ignores members of the envelope with names of Error properties",
     answers: [
       {
         status: 503,
@@ -499,21 +503,21 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: times(3, GET)
   },
   {
-    name: "what makes something is not repeated when nobody knows whether it arrived",
+    name: "does not retry a POST after a reset",
     answers: [{ ends: "reset before the head" }],
     call: ({ controlPlane }) => controlPlane.organizations.create({ name: "a" }),
     rejects: { _tag: "ConnectionError", attempts: 1, retryable: false },
     requests: ["POST /v1/control-plane/organizations"]
   },
   ...[unavailable, html(500), html(502)].map((answer): Scenario => ({
-    name: `what makes something is not repeated after ${answer.status} ${answer.headers ? "without" : "with"} an envelope`,
+    name: `does not retry a POST after ${answer.status} ${answer.headers ? "without" : "with"} an envelope`,
     answers: [answer],
     call: ({ controlPlane }) => controlPlane.apiKeys.create("org_1", { mode: "test" }),
     rejects: { _tag: "ApiError", attempts: 1 },
     requests: ["POST /v1/control-plane/organizations/org_1/api-keys"]
   })),
   {
-    name: "what makes something is not repeated after a timeout",
+    name: "does not retry a POST after a timeout",
     answers: [{ ends: "hang before the head" }],
     options: { timeoutMs: 500 },
     call: ({ controlPlane }) => controlPlane.webhookEndpoints.rotateSecret("we_1"),
@@ -521,7 +525,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: ["POST /v1/control-plane/webhook-endpoints/we_1/rotate-secret"]
   },
   {
-    name: "what was removed by an attempt that was not answered is removed",
+    name: "treats a 404 after a reset DELETE as success",
     answers: [{ ends: "reset before the head" }, failure(404, "api_key_not_found", false)],
     call: ({ controlPlane }) => controlPlane.apiKeys.revoke("key_1"),
     resolves: {},
@@ -529,19 +533,19 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   ...(
     [
-      ["was never there", [failure(404, "api_key_not_found", false)]],
-      ["is hidden by an error page", [unavailable, html(404)]],
-      ["has no route any more", [unavailable, failure(404, "not_found", false)]]
+      ["the first attempt", [failure(404, "api_key_not_found", false)]],
+      ["an error page", [unavailable, html(404)]],
+      ["an unknown route", [unavailable, failure(404, "not_found", false)]]
     ] as const
   ).map(([what, answers]): Scenario => ({
-    name: `what ${what} is not taken for removed`,
+    name: `does not treat a 404 of ${what} as a successful DELETE`,
     answers,
     call: ({ controlPlane }) => controlPlane.apiKeys.revoke("key_1"),
     rejects: { _tag: "ApiError", status: 404, attempts: answers.length },
     requests: times(answers.length, "DELETE /v1/control-plane/api-keys/key_1")
   })),
   {
-    name: "what makes something is repeated when it was turned away at the door",
+    name: "retries a POST after a rate limit",
     answers: [
       limited(),
       {
@@ -560,17 +564,22 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: times(2, "POST /v1/control-plane/organizations")
   },
   {
-    name: "a list of what is no record is a DecodeError",
+    name: "fails with DecodeError for a list of invalid records",
     answers: [{ body: '{"object":"list","data":[{}],"has_more":false,"next_cursor":null}' }],
     call: async ({ controlPlane }) => {
       for await (const organization of controlPlane.organizations.list({ limit: 2 })) return organization
       return undefined
     },
-    rejects: { _tag: "DecodeError", message: "No valid id", attempts: 1, requestId },
+    rejects: {
+      _tag: "DecodeError",
+      message: "The response has no valid id. Check baseUrl and proxies.",
+      attempts: 1,
+      requestId
+    },
     requests: ["GET /v1/control-plane/organizations?limit=2"]
   },
   {
-    name: "a list that is none is a DecodeError",
+    name: "fails with DecodeError for a page without data",
     answers: [{ body: '{"object":"list","has_more":false,"next_cursor":null}' }],
     call: async ({ controlPlane }) => {
       for await (const organization of controlPlane.organizations.list({ limit: 2 })) return organization
@@ -580,13 +589,13 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: ["GET /v1/control-plane/organizations?limit=2"]
   },
   {
-    name: "a list that is text is a DecodeError",
+    name: "fails with DecodeError for a page with a string as data",
     answers: [{ body: '{"object":"list","data":"","has_more":false,"next_cursor":null}' }],
     call: ({ controlPlane }) => controlPlane.apiKeys.list("org_1").page(),
-    rejects: { _tag: "DecodeError", message: "No valid id" }
+    rejects: { _tag: "DecodeError", message: "The response has no valid id. Check baseUrl and proxies." }
   },
   {
-    name: "a record in place of a list is one of one",
+    name: "accepts a record in place of a list of one",
     answers: [{ body: `{"object":"list","data":${JSON.stringify(record)},"has_more":false,"next_cursor":null}` }],
     call: async ({ controlPlane }) => {
       for await (const invoice of controlPlane.invoices.list("org_1")) return invoice
@@ -595,14 +604,14 @@ export const scenarios: ReadonlyArray<Scenario> = [
     resolves: { id }
   },
   {
-    name: "a login that is answered with an empty text is a DecodeError",
+    name: "fails with DecodeError if a login gets an empty string",
     answers: [{ body: '""' }],
     call: ({ controlPlane }) => controlPlane.login({ email: "owner@example.com", password: "p" }),
     rejects: { _tag: "DecodeError", attempts: 1 },
     requests: ["POST /v1/control-plane/auth/login"]
   },
   {
-    name: "a receipt comes byte for byte",
+    name: "returns a receipt byte for byte",
     answers: [
       { headers: { "content-type": "application/xml" }, bytes: [0xef, 0xbb, 0xbf, 0x3c, 0xc5, 0xbc, 0x2f, 0x3e] }
     ],
@@ -619,7 +628,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: [`${GET}/upo`]
   },
   {
-    name: "a receipt that breaks off is asked for again",
+    name: "retries after a reset within a receipt",
     answers: [
       { headers: { "content-type": "application/xml" }, body: "<a", ends: "reset within the body" },
       { headers: { "content-type": "application/xml" }, body: "<a/>" }
@@ -629,14 +638,14 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: times(2, `${GET}/upo`)
   },
   {
-    name: "a page of HTML is no receipt",
+    name: "fails with DecodeError for an HTML page in place of a receipt",
     answers: [html(200)],
     call: ({ client }) => client.invoices.downloadUpo(id),
     rejects: { _tag: "DecodeError", attempts: 1 },
     requests: [`${GET}/upo`]
   },
   {
-    name: "waiting outlasts an outage",
+    name: "waits through an outage",
     answers: [invoice(), unavailable, unavailable, unavailable, invoice({ status: "submitted" }), accepted()],
     call: async ({ client }) => {
       const seen: Array<string> = []
@@ -647,14 +656,14 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: times(6, GET)
   },
   {
-    name: "waiting ends at once when there is nothing to wait for",
+    name: "fails the wait for an unknown invoice",
     answers: [failure(404, "invoice_not_found", false)],
     call: ({ client }) => client.invoices.waitUntilFinal(id),
     rejects: { code: "invoice_not_found", attempts: 1 },
     requests: [GET]
   },
   {
-    name: "waiting ends with the deadline, and says where the invoice stood",
+    name: "ends the wait at the deadline with the last known invoice",
     answers: [invoice({ status: "submitted", updated_at: "2026-11-20T09:00:01.000Z" })],
     call: async ({ client }) =>
       client.invoices.waitUntilFinal(id, { deadlineMs: 1500 }).catch((error: { _tag: string; invoice: object }) => {
@@ -664,35 +673,35 @@ export const scenarios: ReadonlyArray<Scenario> = [
     takesMs: [1490, 4000]
   },
   {
-    name: "waiting ends with the signal",
+    name: "aborts the wait by signal",
     answers: [invoice()],
     call: ({ abortAfter, client }) => client.invoices.waitUntilFinal(id, { signal: abortAfter(500) }),
     rejects: { _tag: "AbortedError", cause: "enough" },
     takesMs: [490, 3000]
   },
   {
-    name: "waiting for a receipt that cannot come any more fails",
+    name: "fails the wait for a receipt of a rejected invoice",
     answers: [invoice({ status: "submitted" }), rejected],
     call: ({ client }) => client.invoices.waitForUpo(id),
     rejects: { _tag: "UpoUnavailableError", name: "UpoUnavailableError", code: "upo_unavailable", retryable: false },
     requests: [GET, GET]
   },
   {
-    name: "waiting for a receipt goes on after the invoice is accepted",
+    name: "waits for the receipt after the invoice is accepted",
     answers: [accepted(), accepted({ upo_available: true })],
     call: ({ client }) => client.invoices.waitForUpo(id),
     resolves: { upoAvailable: true },
     requests: [GET, GET]
   },
   {
-    name: "submitting and waiting is one call with one key",
+    name: "submits and waits with one key",
     answers: [unavailable, invoice(), accepted()],
     call: ({ client }) => client.invoices.submitAndWait({ invoiceXml: "<a/>" }, { idempotencyKey: "order 42" }),
     resolves: { status: "accepted", idempotencyKey: "order 42" },
     requests: [POST, POST, GET]
   },
   {
-    name: "submitting and waiting that is not done in time says its key",
+    name: "fails with the key if submitting and waiting exceeds the deadline",
     answers: [invoice()],
     call: ({ client }) =>
       client.invoices.submitAndWait({ invoiceXml: "<a/>" }, { idempotencyKey: "a", deadlineMs: 500 }),
@@ -719,7 +728,7 @@ const everythingOf = (error: unknown): string =>
     ? `${error.message} ${error.stack} ${show(Object.entries(error))} ${everythingOf(error.cause)}`
     : show(error)
 
-/** Runs a scenario against a fault server, and returns what is wrong. */
+/** Runs a scenario against a fault server. Resolves with the faults. */
 export const runScenario = async (
   library: Library,
   origin: string,
@@ -763,13 +772,13 @@ export const runScenario = async (
   const [atLeast, atMost] = scenario.takesMs ?? [0, 20_000]
   if (tookMs < atLeast || tookMs > atMost) faults.push(`took ${tookMs} ms`)
   for (const secret of [scenario.hides, apiKey]) {
-    if (secret !== undefined && everythingOf(error).includes(secret)) faults.push("the error gives the secret away")
-    if (secret !== undefined && seen.join().includes(secret)) faults.push("a hook gives the secret away")
+    if (secret !== undefined && everythingOf(error).includes(secret)) faults.push("the error contains the secret")
+    if (secret !== undefined && seen.join().includes(secret)) faults.push("a hook receives the secret")
   }
   return faults
 }
 
-/** Runs all scenarios, so many at a time, and returns what is wrong, by name. */
+/** Runs all scenarios with limited concurrency. Resolves with the faults by scenario name. */
 export const runScenarios = async (
   library: Library,
   origin: string,

@@ -1,5 +1,5 @@
 /**
- * The real server, as a process of its own, with its embedded database in memory and a sandbox in a hurry.
+ * Starts the real server in a process of its own, with the embedded database in memory and short sandbox steps.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { join } from "node:path"
@@ -16,7 +16,7 @@ const ended = (child: ChildProcess): Promise<void> =>
     child.once("exit", () => resolve())
   })
 
-/** Starts a server on a free port of the loopback interface, and waits until it is ready. */
+/** Starts a server on a free loopback port. Resolves when it is ready. */
 export const startService = async (settings: Record<string, string> = {}): Promise<Service> => {
   const child = spawn(process.execPath, ["--conditions=source", join(root, "apps/server/src/main.ts")], {
     cwd: root,
@@ -29,7 +29,7 @@ export const startService = async (settings: Record<string, string> = {}): Promi
     },
     stdio: ["ignore", "pipe", "pipe"]
   })
-  // Nothing of it outlives the tests, however they end.
+  // The server must not outlive the tests.
   const kill = () => child.kill("SIGKILL")
   process.once("exit", kill)
 

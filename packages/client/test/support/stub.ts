@@ -1,4 +1,4 @@
-/** A `fetch` that answers from a function, without a network. */
+/** A stubbed `fetch` that responds from a function. */
 import type { Fetch, FetchInit } from "../../src/index.ts"
 
 export interface StubbedRequest extends FetchInit {
@@ -32,7 +32,7 @@ export const json = (value: unknown, init: { readonly status?: number } = {}): R
 export const problem = (status: number, code: string, retryable = false): Response =>
   json({ error: { type: "api_error", code, message: "Why.", param: null, request_id: "req_1", retryable } }, { status })
 
-/** A `fetch` and the requests that it got. */
+/** Returns a `fetch` and the requests that it received. */
 export const stub = (
   answer: (request: StubbedRequest, index: number) => Response | Promise<Response>
 ): { readonly fetch: Fetch; readonly requests: ReadonlyArray<StubbedRequest> } => {

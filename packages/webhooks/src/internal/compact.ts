@@ -1,6 +1,6 @@
 /**
- * What there are two ways of, in as few bytes as it can be: takes the place of `fast.ts` in bundles for browsers and
- * workers, by the field `browser` of the manifest.
+ * The smaller implementation. The `browser` field of package.json substitutes it for `fast.ts` in bundles for browsers and
+ * workers: `fast.ts` would add 820 bytes (gzip) to the verifier.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What is asked of `node:crypto`, in as few bytes as it can be.
+ * HMAC-SHA256 by `createHmac`.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { encoder, type NodeCrypto, type NodeKey } from "./platform.ts"
 
 declare const TextDecoder: new () => { decode(bytes: Uint8Array): string }
 
-/** HMAC-SHA256 with a secret of printable ASCII. A key that is text needs no preparation. */
+/** Returns the key for a secret of printable ASCII. */
 export const makeNodeKey =
   (node: NodeCrypto, secret: string): NodeKey =>
   (timestamp, body, signatures) => {
@@ -19,5 +19,5 @@ export const makeNodeKey =
     return signatures?.some((entry) => node.timingSafeEqual(encoder.encode(mac), encoder.encode(entry))) ?? mac
   }
 
-/** The text of a body, without a byte order mark. What is not UTF-8 is replaced. */
+/** Returns the text of a body without a byte order mark. Invalid UTF-8 becomes U+FFFD. */
 export const decode = (body: Uint8Array): string => new TextDecoder().decode(body)

@@ -1,6 +1,6 @@
 /**
- * What there are two ways of, as fast as it can be. Does what `compact.ts` does, which takes its place where size counts
- * for more.
+ * The faster implementation, with the same results as `compact.ts`. Verification of 1 KiB by `compact.ts` takes 2.3 times
+ * as long (Node 24.21, CPU time of the main thread).
  *
  * @module
  */

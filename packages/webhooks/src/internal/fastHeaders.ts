@@ -1,16 +1,17 @@
 /**
- * The three headers of a webhook, read in one go where they are as the service sends them and as Node has them. Whatever
- * looks different is left to `headers.ts`, which alone says what is wrong with it.
+ * Reads the three headers in one pass if they are well-formed and in a record with lowercase names, as Node provides them.
+ * Everything else goes to `headers.ts`, which throws the errors. Without this pass, verification of 1 KiB takes 55 to 70 %
+ * longer (paired runs, Node 24.21).
  *
  * @module
  */
 import * as general from "../headers.ts"
 
-/** As {@link general.readHeaders}. */
-export const readHeaders = (headers: general.WebhookHeaders): general.Envelope =>
+/** Same result as {@link general.readHeaders}. */
+export const readHeaders = (headers: general.WebhookHeaders): general.GovHeaders =>
   readUsual(headers) ?? general.readHeaders(headers)
 
-const readUsual = (headers: general.WebhookHeaders): general.Envelope | undefined => {
+const readUsual = (headers: general.WebhookHeaders): general.GovHeaders | undefined => {
   if (typeof headers !== "object" || headers === null || Symbol.iterator in headers) return undefined
   const record = headers as { readonly [name: string]: unknown }
   let id: unknown
@@ -20,7 +21,7 @@ const readUsual = (headers: general.WebhookHeaders): general.Envelope | undefine
     if (name === "gov-event-id") id = record[name]
     else if (name === "gov-timestamp") timestamp = record[name]
     else if (name === "gov-signature") signature = record[name]
-    // It may be one of them in another spelling.
+    // Possibly one of them with uppercase letters.
     else if (name[3] === "-" && (name.length === 12 || name.length === 13)) return undefined
   }
   if (typeof id !== "string" || id === "" || id.includes(", ")) return undefined
@@ -30,11 +31,10 @@ const readUsual = (headers: general.WebhookHeaders): general.Envelope | undefine
   return time === undefined ? undefined : [id, timestamp, time, [signature.slice(3)]]
 }
 
-// Milliseconds are always there, and no part is out of range, so that nothing is left to ask but whether the month has
-// as many days.
+// Each part is within its range. Only the length of the month remains to be checked.
 const usual = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
-/** Milliseconds since the epoch; a fraction of the work of `Date.parse`. */
+/** Returns milliseconds since the epoch. Faster than `Date.parse`. */
 const readTime = (text: string): number | undefined => {
   if (text.length !== 24 || !usual.test(text)) return undefined
   const number = (from: number, to: number) => {

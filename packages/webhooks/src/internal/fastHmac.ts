@@ -1,11 +1,11 @@
 /**
- * What is asked of `node:crypto`, as fast as it can be.
+ * HMAC-SHA256 by two calls of `crypto.hash`, as RFC 2104 defines it: H(K ^ opad, H(K ^ ipad, text)).
  *
- * HMAC is written out as RFC 2104 defines it, H(K ^ opad, H(K ^ ipad, text)): a hash in one call is so much cheaper than
- * an object that two of them take two thirds of the time of `createHmac` for 1 KiB.
+ * Measured for the verification of 1 KiB (paired runs, Node 24.21): `createHmac` takes 60 to 75 % longer, buffers that are
+ * allocated for each call take 11 to 22 % longer than the shared ones below.
  *
- * The memory is kept from call to call. Nothing in here calls back, so that whatever is written into it is used up
- * before anybody else can run; what it holds of a body, at most its own size, is overwritten by the next.
+ * The shared buffers are safe because no caller's code runs between writing and hashing. The last body, up to 32 KiB,
+ * remains in memory until it is overwritten.
  *
  * @module
  */
@@ -26,23 +26,23 @@ declare const Buffer:
     }
   | undefined
 
-/** The length of a block of SHA-256. */
+/** The block size of SHA-256. */
 const block = 64
 
 const allocate = (length: number) => (typeof Buffer === "undefined" ? undefined! : Buffer.alloc(length))
 
-// From here on, copying a body costs as much as the object does that needs no copy.
-const kept = allocate(2 ** 15)
+// For larger bodies, the copy costs as much as `createHmac`.
+const message = allocate(2 ** 15)
 const outer = allocate(block + 32)
 const expected = allocate(64)
 const received = allocate(64)
 
-/** HMAC-SHA256 with a secret of printable ASCII. */
+/** Returns the key for a secret of printable ASCII. */
 export const makeNodeKey = (node: NodeCrypto, secret: string): NodeKey => {
   const general = compact.makeNodeKey(node, secret)
   const { hash, timingSafeEqual } = node
-  // Older versions have no such function.
-  if (!hash || !kept) return general
+  // `crypto.hash` exists since Node 20.12.
+  if (!hash || !message) return general
 
   const key = secret.length > block ? hash("sha256", secret, "latin1") : secret
   const innerPad = new Uint8Array(block).fill(0x36)
@@ -56,18 +56,19 @@ export const makeNodeKey = (node: NodeCrypto, secret: string): NodeKey => {
   return (timestamp, body, signatures) => {
     const { length } = body
     const isText = typeof body === "string"
-    // A character takes up to three bytes.
-    const most = block + 3 * timestamp.length + 1 + (isText ? 3 * length : length)
-    if (most > kept.length || (!isText && body.BYTES_PER_ELEMENT !== 1)) return general(timestamp, body, signatures)
+    // A UTF-16 code unit takes up to three bytes.
+    const maxLength = block + 3 * timestamp.length + 1 + (isText ? 3 * length : length)
+    if (maxLength > message.length || (!isText && body.BYTES_PER_ELEMENT !== 1))
+      return general(timestamp, body, signatures)
 
-    kept.set(innerPad)
-    const period = block + kept.write(timestamp, block)
-    kept[period] = 0x2e
+    message.set(innerPad)
+    const period = block + message.write(timestamp, block)
+    message[period] = 0x2e
     const start = period + 1
-    if (!isText) kept.set(body, start)
-    const end = start + (isText ? kept.write(body, start) : length)
+    if (!isText) message.set(body, start)
+    const end = start + (isText ? message.write(body, start) : length)
     outer.set(outerPad)
-    outer.write(hash("sha256", kept.subarray(0, end), "latin1"), block, "latin1")
+    outer.write(hash("sha256", message.subarray(0, end), "latin1"), block, "latin1")
     const mac = hash("sha256", outer, "hex")
     if (!signatures) return mac
 
@@ -81,7 +82,7 @@ export const makeNodeKey = (node: NodeCrypto, secret: string): NodeKey => {
   }
 }
 
-/** The text of a body, without a byte order mark. What is not UTF-8 is replaced. */
+/** Returns the text of a body without a byte order mark. Invalid UTF-8 becomes U+FFFD. */
 export const decode = (body: Uint8Array): string => {
   if (typeof Buffer === "undefined") return compact.decode(body)
   const text = (Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength)).toString()

@@ -1,9 +1,9 @@
 /**
- * `v1` signatures: HMAC-SHA256 over a timestamp, a period and a body, by `node:crypto` or by Web Crypto.
+ * `v1` signatures: HMAC-SHA256 over timestamp, period and body, by `node:crypto` or by Web Crypto.
  *
  * @module
  */
-import { check } from "../error.ts"
+import { WebhookVerificationError } from "../error.ts"
 import { makeNodeKey } from "./fast.ts"
 import { encoder, nodeCrypto, type WebCrypto, type WebKey } from "./platform.ts"
 
@@ -11,8 +11,8 @@ declare const Blob: new (parts: ReadonlyArray<string | Uint8Array>) => { arrayBu
 declare const crypto: WebCrypto
 
 /**
- * A secret, ready for use: gives the 64 hex digits of a signature, or whether one of those that it was given fits. At once
- * where there is `node:crypto`; elsewhere a promise, and bytes instead of digits.
+ * Computes a signature, or with `signatures` returns whether one of them matches. With `node:crypto` the result is
+ * synchronous and a signature is 64 hex digits; with Web Crypto it is a promise and a signature is bytes.
  */
 export type Key = (
   timestamp: string,
@@ -20,12 +20,22 @@ export type Key = (
   signatures?: ReadonlyArray<string>
 ) => string | boolean | Promise<ArrayBuffer | boolean | undefined>
 
-/** The key is the whole secret, prefix included. */
+/** Returns the key for a secret. The HMAC key is the whole string, prefix included. */
 export const makeKey = (secret: string): Key => {
-  check(typeof secret === "string" && /^whsec_[!-~]+$/.test(secret), "bad_secret")
+  if (typeof secret !== "string" || !/^whsec_[!-~]+$/.test(secret)) {
+    throw new WebhookVerificationError(
+      "bad_secret",
+      typeof secret !== "string" || !secret
+        ? `is ${secret === "" ? "empty" : typeof secret}: is WEBHOOK_SECRET set?`
+        : /[^!-~]/.test(secret)
+          ? "contains white space or other invalid characters. Copy it again."
+          : "is not the complete whsec_… value."
+    )
+  }
   const node = nodeCrypto()
   if (node) return makeNodeKey(node, secret)
-  // Made late, and kept without its promise: workerd does nothing between requests, and nothing for another request.
+  // Imported on first use, and stored as a value: workerd does no work between requests and shares no promise of one
+  // request with another.
   let key: WebKey | undefined
   return async (timestamp, body, signatures) => {
     const signed = await new Blob([timestamp, ".", body]).arrayBuffer()

@@ -1,5 +1,5 @@
 /**
- * The body of a request of `node:http`, raw.
+ * Reads the raw body of a `node:http` request.
  *
  * @module
  */
@@ -7,20 +7,25 @@ import type { WebhookBody } from "../body.ts"
 
 declare const Buffer: { concat(chunks: ReadonlyArray<Uint8Array>): Uint8Array }
 
-/** A body that is still to be read. */
+/** The stream of the body. */
 export interface NodeStream {
   readonly readableEnded?: boolean | undefined
   on(event: "data", listener: (chunk: Uint8Array) => void): this
   on(event: "end" | "error" | "close", listener: () => void): this
 }
 
-/** A request as `node:http` makes it, with what others may have put there. */
+/**
+ * The part of an `IncomingMessage` that the handler uses.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export interface NodeRequest extends NodeStream {
   readonly method?: string | undefined
   readonly headers: { readonly [name: string]: string | ReadonlyArray<string> | undefined }
 }
 
-/** Reads the stream, unless somebody has: then takes what they left in `rawBody`, or in a `body` that is not parsed. */
+/** Returns `rawBody` or `body` if other middleware has read the stream, otherwise reads the stream. */
 export const readNodeBody = async (
   request: NodeStream & { readonly rawBody?: unknown; readonly body?: unknown },
   maxBytes: number
@@ -29,7 +34,7 @@ export const readNodeBody = async (
   if (given?.length || request.readableEnded) return given?.length > maxBytes ? undefined : given
   return new Promise((resolve) => {
     const chunks: Array<Uint8Array> = []
-    // A body that breaks off has no signature that fits, and nobody to answer.
+    // A truncated body fails verification, and the connection is closed anyway.
     const end = () => resolve(Buffer.concat(chunks))
     request
       .on("data", (chunk) => {

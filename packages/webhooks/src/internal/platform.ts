@@ -1,5 +1,5 @@
 /**
- * The globals that this package uses, typed here so that it compiles with neither `@types/node` nor the DOM library.
+ * Types of the globals that this package uses. It compiles without `@types/node` and without the DOM library.
  *
  * @module
  */
@@ -9,7 +9,7 @@ export interface WebKey {
   readonly type: string
 }
 
-/** What is used of Web Crypto. */
+/** The part of Web Crypto that is used. */
 export interface WebCrypto {
   readonly subtle: Subtle
 }
@@ -22,9 +22,9 @@ interface Subtle {
     extractable: false,
     usages: ReadonlyArray<"sign" | "verify">
   ): Promise<WebKey>
-  /** Of the data. */
+  /** `data` is the message. */
   sign(algorithm: "HMAC", key: WebKey, ...data: ReadonlyArray<Uint8Array | ArrayBuffer>): Promise<ArrayBuffer>
-  /** Of the signature and the data. */
+  /** `data` is the signature and the message. */
   verify(algorithm: "HMAC", key: WebKey, ...data: ReadonlyArray<Uint8Array | ArrayBuffer>): Promise<boolean>
 }
 
@@ -33,7 +33,7 @@ interface Digest {
   digest(encoding: "hex"): string
 }
 
-/** What is used of `node:crypto`. */
+/** The part of `node:crypto` that is used. */
 export interface NodeCrypto {
   /** Since Node 20.12. */
   readonly hash?: (algorithm: "sha256", data: string | Uint8Array, encoding: "latin1" | "hex") => string
@@ -41,10 +41,7 @@ export interface NodeCrypto {
   readonly timingSafeEqual: (left: Uint8Array, right: Uint8Array) => boolean
 }
 
-/**
- * A secret, ready for use by `node:crypto`: gives the 64 hex digits of a signature, or whether one of those that it was
- * given fits.
- */
+/** Computes a signature (64 hex digits), or with `signatures` returns whether one of them matches. */
 export type NodeKey = (
   timestamp: string,
   body: string | Uint8Array,
@@ -58,8 +55,8 @@ declare const TextEncoder: new () => {
 export const encoder = new TextEncoder()
 
 /**
- * `node:crypto` where the runtime has it (Node, Bun, Deno, workerd with nodejs_compat). Asked for at run time, so that
- * bundlers find no Node import and one build serves every runtime.
+ * Returns `node:crypto` if the runtime has it (Node, Bun, Deno, workerd with nodejs_compat). Looked up at run time, so that
+ * bundlers see no Node import and one build works on every runtime.
  */
 export const nodeCrypto = (): NodeCrypto | undefined =>
   (

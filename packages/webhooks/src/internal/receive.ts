@@ -1,46 +1,69 @@
 /**
- * What the adapters have in common: from a request to the status that answers it. It knows no framework.
+ * The common part of the adapters: from a request to the status of the answer.
  *
  * @module
  */
 import type { WebhookBody } from "../body.ts"
-import { WebhookVerificationError } from "../error.ts"
+import { WebhookVerificationError, type WebhookVerificationErrorCode } from "../error.ts"
 import type { WebhookHeaders } from "../headers.ts"
 import { createVerifier, type VerifiedWebhook, type VerifierOptions } from "../verifier.ts"
 
-declare const console: { readonly error: (error: unknown) => void }
+declare const console: {
+  readonly error: (error: unknown) => void
+  readonly warn: (line: string) => void
+}
 
-/** What a handler needs to know. */
-export type HandlerOptions = VerifierOptions & {
+/**
+ * The options of a handler.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type HandlerOptions<Request = unknown> = VerifierOptions & {
   /**
-   * The largest body that is read, in bytes. A larger one is answered 413, and no more of it is kept.
+   * The maximum size of a body, in bytes. A larger one is answered with 413 and not read to the end.
    *
    * @default 1048576
    */
   readonly maxBodyBytes?: number | undefined
 
   /**
-   * Whether the event with this id was handled before; then it is answered 204 and not handled again. Asked once a
-   * webhook is verified. Where it fails, the answer is 500, and the service tries again.
+   * Returns whether the event with this id was handled before. If so, the request is answered with 204 and `onWebhook` is
+   * not called. Called after verification. If it fails, the request is answered with 500 and the service retries.
    *
-   * Only look here: note the id where the work is done, or an event is lost when its handling fails.
+   * Only look up the id here. Store it in the transaction that handles the event: otherwise an event whose handling fails
+   * is lost.
    *
    * @default never
    */
   readonly seen?: ((id: string) => boolean | Promise<boolean>) | undefined
 
   /**
-   * Called with what is answered 500: a failure of `onWebhook` or `seen`, or a body that was parsed before it got here.
+   * Called with each error that is answered with 500: a failure of `onWebhook` or `seen`, or a body that was parsed
+   * before.
    *
    * @default console.error
    */
-  readonly onError?: ((error: unknown) => void) | undefined
+  readonly onError?: ((error: unknown) => unknown) | undefined
+
+  /**
+   * Called with each error that is answered with 400: a request that does not verify.
+   *
+   * The default writes one line with the code and the remedy to `console.warn`, at most once a minute for each code. It
+   * contains no secret, no signature and no part of the body.
+   */
+  readonly onRejected?: ((error: WebhookVerificationError, request: Request) => unknown) | undefined
 }
 
-/** Handles a verified webhook. The answer waits for it, so that 204 means that the event is in good hands. */
+/**
+ * Handles a verified webhook. The answer 204 is sent after it has finished, so let it finish after the event is stored.
+ *
+ * @category models
+ * @since 0.1.0
+ */
 export type OnWebhook<Request> = (webhook: VerifiedWebhook, request: Request) => unknown
 
-/** Reads a body of at most so many bytes; `undefined` stands for a larger one. */
+/** Reads a body of at most `maxBytes`. Resolves with `undefined` for a larger one. */
 export type ReadBody<Request> = (request: Request, maxBytes: number) => Promise<WebhookBody | undefined>
 
 interface Answer {
@@ -49,16 +72,36 @@ interface Answer {
   readonly text?: string | undefined
 }
 
-// What is left of the body is not wanted, so the connection cannot be used again.
+// The rest of the body is not read, so the connection cannot be reused.
 const headers = { connection: "close", allow: "POST" }
 
-/** Answers requests. Never rejects. */
+/** Returns a function that warns of each code at most once a minute. */
+const makeWarn = () => {
+  const lastWarned: { [code in WebhookVerificationErrorCode]?: number } = {}
+  return ({ code, message }: WebhookVerificationError): void => {
+    const now = Date.now()
+    if (now - (lastWarned[code] ?? 0) < 60_000) return
+    lastWarned[code] = now
+    console.warn(`Webhook rejected: ${message}`)
+  }
+}
+
+/** Calls a callback of the application, whose failure must not change the answer. */
+const call = async <Args extends ReadonlyArray<unknown>>(callback: (...args: Args) => unknown, ...args: Args) => {
+  try {
+    await callback(...args)
+  } catch {
+    // The failed callback is the only place to report to.
+  }
+}
+
+/** Returns a function that answers requests. It never rejects. */
 export const makeReceive = <Request extends { readonly method?: string | undefined; readonly headers: WebhookHeaders }>(
-  options: HandlerOptions,
+  options: HandlerOptions<Request>,
   onWebhook: OnWebhook<Request>,
   read: ReadBody<Request>
 ) => {
-  const { maxBodyBytes = 2 ** 20, onError = console.error } = options
+  const { maxBodyBytes = 2 ** 20, onError = console.error, onRejected = makeWarn() } = options
   const { verify } = createVerifier(options)
 
   return async (request: Request): Promise<Answer> => {
@@ -71,12 +114,9 @@ export const makeReceive = <Request extends { readonly method?: string | undefin
       if (!(await options.seen?.(webhook.id))) await onWebhook(webhook, request)
       return { status: 204 }
     } catch (error) {
-      const { status = 500, message: text } = !webhook && error instanceof WebhookVerificationError ? error : {}
-      try {
-        if (status > 400) onError(error)
-      } catch {
-        // It has no say in the answer, and there is nobody else to tell.
-      }
+      const rejection = !webhook && error instanceof WebhookVerificationError ? error : undefined
+      const { status = 500, message: text } = rejection ?? {}
+      void (rejection && status < 500 ? call(onRejected, rejection, request) : call(onError, error))
       return { status, text }
     }
   }

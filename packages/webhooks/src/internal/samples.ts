@@ -1,5 +1,5 @@
 /**
- * What the invoice of each event looks like: one invoice, told apart by how far it came.
+ * The sample invoice of each event type.
  *
  * @module
  */
@@ -9,7 +9,7 @@ type Sample = { readonly [Type in InvoiceEventType]: Partial<InvoiceByEventType[
 
 const officialNumber = "5265877635-20261120-0100A0B1C2D3-32"
 
-/** How an invoice of each type differs from one that was just received, `t` giving times in seconds from then. */
+/** The members that differ from a received invoice. `t` returns the time so many seconds after its creation. */
 const samples = (t: (seconds: number) => string) =>
   ({
     "invoice.received": {},
@@ -34,7 +34,7 @@ const samples = (t: (seconds: number) => string) =>
     "invoice.rejected": {
       status: "rejected",
       scenario: "rejected",
-      rejection: { code: "sandbox_rejected", message: "The sandbox refused the invoice, as its scenario asks." },
+      rejection: { code: "sandbox_rejected", message: "The sandbox rejected the invoice, as its scenario says." },
       attempt_count: 1,
       submitted_at: t(1),
       completed_at: t(2),
@@ -43,14 +43,14 @@ const samples = (t: (seconds: number) => string) =>
     "invoice.failed": {
       status: "failed",
       scenario: "temporary_failure",
-      failure: { code: "gateway_unavailable", message: "The national system could not be reached." },
+      failure: { code: "gateway_unavailable", message: "The sandbox gateway was unavailable, as its scenario says." },
       attempt_count: 3,
       completed_at: t(3),
       updated_at: t(3)
     }
   }) as const satisfies Sample
 
-/** The invoice of an event of this type that was made at `now`; nothing for types that are not known. */
+/** Returns the invoice for an event of this type and time, or `undefined` for an unknown type. */
 export const sampleInvoice = (type: string, id: string, now: number) => {
   const differences = samples((seconds) => new Date(now - 3000 + seconds * 1000).toISOString())
   if (!Object.hasOwn(differences, type)) return undefined

@@ -1,6 +1,6 @@
 /**
- * How the functions of the guide for other languages are run. Each gets lines of fields, parted by tabs and in base64 but
- * for the numbers, and answers each with `true` or `false`, so that no language needs a reader of JSON.
+ * Runs the functions of the guide for other languages. Each reads lines of fields, separated by tabs, in base64 except
+ * for numbers, and prints `true` or `false` for each line, so that no language needs a JSON parser.
  */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -8,11 +8,11 @@ import { join } from "node:path"
 
 export interface Language {
   readonly name: string
-  /** Of the fence in the guide. */
+  /** The language of the code fence in the guide. */
   readonly fence: string
   readonly installed: () => boolean
   readonly how: string
-  /** Runs the function over lines; `folder` is empty and may be filled. */
+  /** Runs the function over lines. `folder` is an empty scratch directory. */
   readonly run: (code: string, lines: string, folder: string) => string
 }
 
@@ -30,7 +30,7 @@ const runFile = (folder: string, name: string, text: string, lines: string, ...c
   return execFileSync(command[0], command.slice(1), { cwd: folder, input: lines, encoding: "utf8" })
 }
 
-/** The imports of a piece of code, which have to stand outside of what is put around it. */
+/** Separates the imports from the rest, because imports must be at the top of the file. */
 const parted = (code: string, imports: RegExp) => ({
   imports: (code.match(imports) ?? []).join("\n"),
   rest: code.replaceAll(imports, "")

@@ -1,6 +1,6 @@
 /**
- * Makes the test vectors, by `node:crypto` and nothing of this package, so that the package is not tested with itself.
- * `UPDATE_VECTORS=1` with the tests writes `src/vectors.json` anew.
+ * Generates the test vectors with `node:crypto`, independent of this package.
+ * Run the tests with `UPDATE_VECTORS=1` to update `src/vectors.json`.
  */
 import { createHmac } from "node:crypto"
 
@@ -146,7 +146,7 @@ export const makeVectors = (): ReadonlyArray<Vector> => [
     signedBody: event()
   }),
   vector("tampered, white space added", "no_match", { body: `${event()} `, signedBody: event() }),
-  vector("tampered, serialised again", "no_match", {
+  vector("tampered, serialized again", "no_match", {
     body: JSON.stringify(JSON.parse(`{ "id": "${id}" }`)),
     signedBody: `{ "id": "${id}" }`
   }),
@@ -279,7 +279,7 @@ export const makeVectors = (): ReadonlyArray<Vector> => [
   vector("bad secret, none at all", "bad_secret", { secrets: [] })
 ]
 
-/** The file as it is published. */
+/** Returns the contents of the published file. */
 export const printVectors = () =>
   `[\n${makeVectors()
     .map((vector) => JSON.stringify(vector))

@@ -1,5 +1,5 @@
 /**
- * Work that is bounded by a time and by a signal. Whatever becomes of it, no timer and no listener stays behind.
+ * Timeouts and cancellation.
  *
  * @module
  */
@@ -11,15 +11,16 @@ declare const setTimeout: (callback: () => void, ms: number) => unknown
 declare const clearTimeout: (timer: unknown) => void
 
 /**
- * Runs `work` and aborts it when `ms` milliseconds have passed or `signal` is aborted. It settles then, also when the
- * work goes on regardless. Without work it is a pause.
+ * Runs `work` and aborts it after `ms` milliseconds or when `signal` is aborted. The promise settles then, even if the work
+ * ignores its signal. Leaves no timer and no listener behind. Without `work` it is a delay.
  *
- * @throws {TimeoutError | AbortedError} or what the work threw.
+ * @throws {TimeoutError | AbortedError} or the error of the work. `message` is that of the `TimeoutError`.
  */
-export const bounded = <A>(
+export const withTimeout = <A>(
   ms: number,
   signal: Signal | undefined,
-  work?: (signal: PlatformSignal) => Promise<A>
+  work?: (signal: PlatformSignal) => Promise<A>,
+  message?: string
 ): Promise<A> => {
   const controller = new AbortController()
   let timer: unknown
@@ -29,12 +30,15 @@ export const bounded = <A>(
       reject(error)
       controller.abort()
     }
-    abort = () => stop(new AbortedError("Aborted", {}, { cause: signal!.reason }))
-    // A timer for longer than 31 bits can hold (2.1e9) would go off at once.
+    abort = () => stop(new AbortedError("Aborted by signal.", {}, { cause: signal!.reason }))
+    // A timer of more than 2^31 ms (2.1e9) fires at once.
     timer =
       ms < 2e9 &&
       setTimeout(
-        () => (work ? stop(new TimeoutError("Not in time", { retryable: true })) : resolve(undefined as A)),
+        () =>
+          work
+            ? stop(new TimeoutError(`${message} within ${ms | 0} ms.`, { retryable: true }))
+            : resolve(undefined as A),
         ms
       )
     signal?.addEventListener("abort", abort)

@@ -1,18 +1,18 @@
 /**
- * The examples of the OpenAPI document, operation by operation. The tests hold each against the schema beside it.
+ * The examples of the OpenAPI document, by operation. Tests check each against its schema.
  *
- * Credentials are shortened with an ellipsis: they show what to expect, and nothing that looks like a leaked secret.
+ * Credentials are shortened with an ellipsis, so that none looks like a leaked secret.
  */
 import { Ids, type Invoice, type InvoiceEvent } from "@govoice/core"
-import type { Account, TokenPair } from "../Account.ts"
-import type { ApiKey, Me, NewApiKey } from "../ApiKey.ts"
-import type { Organization } from "../Organization.ts"
-import * as Problems from "../Problems.ts"
-import type { Submission } from "../Submission.ts"
-import type { WebhookDelivery } from "../WebhookDelivery.ts"
-import type { NewWebhookEndpoint, RotatedWebhookEndpoint, WebhookEndpoint } from "../WebhookEndpoint.ts"
+import type { Account, TokenPair } from "../../Account.ts"
+import type { ApiKey, Me, NewApiKey } from "../../ApiKey.ts"
+import type { Organization } from "../../Organization.ts"
+import * as Problems from "../../Problems.ts"
+import type { SubmissionRequest } from "../../Submission.ts"
+import type { WebhookDelivery } from "../../WebhookDelivery.ts"
+import type { NewWebhookEndpoint, RotatedWebhookEndpoint, WebhookEndpoint } from "../../WebhookEndpoint.ts"
 
-/** One example: the request body and the answer. What is left out has no body. */
+/** The request body and the response body of an operation. A missing member means no body. */
 export interface Example {
   readonly request?: unknown
   readonly response?: unknown
@@ -73,7 +73,7 @@ const me: Me = {
   live_mode_available: false
 }
 
-const submission: Submission = {
+const submission: SubmissionRequest = {
   invoice_xml:
     '<?xml version="1.0" encoding="UTF-8"?><Faktura xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/"><Naglowek><KodFormularza kodSystemowy="FA (3)" wersjaSchemy="1-0E">FA</KodFormularza><WariantFormularza>3</WariantFormularza><DataWytworzeniaFa>2026-11-20T08:59:00Z</DataWytworzeniaFa></Naglowek><Podmiot1><DaneIdentyfikacyjne><NIP>5265877635</NIP><Nazwa>Sprzedawca Testowy</Nazwa></DaneIdentyfikacyjne><Adres><KodKraju>PL</KodKraju><AdresL1>ul. Testowa 1</AdresL1></Adres></Podmiot1><Podmiot2><DaneIdentyfikacyjne><NIP>5260250274</NIP><Nazwa>Nabywca Testowy</Nazwa></DaneIdentyfikacyjne><JST>2</JST><GV>2</GV></Podmiot2><Fa><KodWaluty>PLN</KodWaluty><P_1>2026-11-20</P_1><P_2>FV/2026/11/0042</P_2><P_15>123.00</P_15><Adnotacje><P_16>2</P_16><P_17>2</P_17><P_18>2</P_18><P_18A>2</P_18A><Zwolnienie><P_19N>1</P_19N></Zwolnienie><NoweSrodkiTransportu><P_22N>1</P_22N></NoweSrodkiTransportu><P_23>2</P_23><PMarzy><P_PMarzyN>1</P_PMarzyN></PMarzy></Adnotacje><RodzajFaktury>VAT</RodzajFaktury></Fa></Faktura>',
   metadata: { order: "2026/11/0042" }
@@ -219,7 +219,7 @@ export const operations = {
   "webhookEndpoints.listDeliveries": { response: page(delivery) }
 } satisfies Readonly<Record<string, Example>>
 
-/** The example of an operation, if it has bodies. */
+/** Returns the example of an operation. It is empty if the operation has no bodies. */
 export const of = (operation: string): Example => (operations as Readonly<Record<string, Example>>)[operation] ?? {}
 
 /** The example of each event, by its type. */
@@ -233,12 +233,12 @@ export const events: Readonly<Record<InvoiceEvent.EventType, InvoiceEvent.Invoic
 }
 
 const details: { readonly [C in Problems.Code]?: Problems.Details } = {
-  unknown_parameter: { param: "colour", message: 'There is no parameter named "colour" here.' },
+  unknown_parameter: { param: "color", message: 'Unknown parameter "color".' },
   invalid_parameter: { param: "name", message: "name must have 1 to 200 characters." },
   invalid_invoice_xml: { message: "invoice_xml is missing." },
   invalid_metadata: { message: "metadata may have at most 50 keys." }
 }
 
-/** The example of an error. */
+/** Returns the example of an error. */
 export const problem = (code: Problems.Code): Problems.Problem =>
   Problems.make(code, id("req", "2026-11-20T09:00:00.214Z"), details[code])

@@ -1,9 +1,10 @@
 /**
- * The records of the API as `check` checks them.
+ * The schemas of responses, in the format of `RecordSchema`.
  *
- * Generated from @govoice/api by `test/support/generate.ts`: change it there.
+ * Generated from @govoice/api by `test/support/generate.ts`. Do not edit.
  *
  * @module
+ * @since 0.1.0
  */
 
 export const me =

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ErrorCatalogue } from "../src/index.ts"
+import { ErrorCatalog } from "../src/index.ts"
 
-const { catalogue, codes } = ErrorCatalogue
+const { catalog, codes } = ErrorCatalog
 
 type Row = readonly [code: string, type: string, status: number, param: string | null, retryable: boolean]
 
-// The catalogue of the contract, row by row in its words. "*" stands for «the member».
+// The catalog of the contract, written a second time. "*" means that each response names the parameter.
 // prettier-ignore
 const contract: ReadonlyArray<Row> = [
   ["missing_api_key",            "authentication_error",  401, null,                   false],
@@ -23,6 +23,7 @@ const contract: ReadonlyArray<Row> = [
   ["invalid_parameter",          "validation_error",      422, "*",                    false],
   ["unsupported_media_type",     "invalid_request_error", 415, "Content-Type",         false],
   ["request_too_large",          "invalid_request_error", 413, null,                   false],
+  ["request_timeout",            "invalid_request_error", 408, null,                   true],
   ["not_found",                  "invalid_request_error", 404, null,                   false],
   ["method_not_allowed",         "invalid_request_error", 405, null,                   false],
   ["invoice_not_found",          "invalid_request_error", 404, null,                   false],
@@ -35,16 +36,18 @@ const contract: ReadonlyArray<Row> = [
   ["organization_not_found",     "invalid_request_error", 404, null,                   false],
   ["api_key_not_found",          "invalid_request_error", 404, null,                   false],
   ["webhook_endpoint_not_found", "invalid_request_error", 404, null,                   false],
+  ["webhook_delivery_not_found", "invalid_request_error", 404, null,                   false],
   ["unsafe_webhook_url",         "validation_error",      422, "url",                  false],
   ["malformed_request",          "invalid_request_error", 400, null,                   false],
   ["headers_too_large",          "invalid_request_error", 431, null,                   false],
+  ["cross_site_request",         "invalid_request_error", 403, null,                   false],
   ["limit_reached",              "conflict_error",        409, null,                   false],
   ["internal_error",             "api_error",             500, null,                   true],
   ["service_unavailable",        "api_error",             503, null,                   true]
 ]
 
-describe("ErrorCatalogue", () => {
-  it("has the codes of the contract, in its order", () => {
+describe("ErrorCatalog", () => {
+  it("has the codes of the contract, in order", () => {
     assert.deepStrictEqual<ReadonlyArray<string>>(
       codes,
       contract.map(([code]) => code)
@@ -52,12 +55,12 @@ describe("ErrorCatalogue", () => {
   })
 
   it.each(contract)("%s is a %s with status %i", (code, type, status, param, retryable) => {
-    const { message: _, ...row } = catalogue[code as ErrorCatalogue.ErrorCode]
+    const { message: _, ...row } = catalog[code as ErrorCatalog.ErrorCode]
     assert.deepStrictEqual<object>(row, { type, status, param, retryable })
   })
 
-  it("has the six families of the specification", () => {
-    assert.deepStrictEqual([...ErrorCatalogue.ErrorType.literals].sort(), [
+  it("has the six types of the specification", () => {
+    assert.deepStrictEqual([...ErrorCatalog.ErrorType.literals].sort(), [
       "api_error",
       "authentication_error",
       "conflict_error",
@@ -67,9 +70,9 @@ describe("ErrorCatalogue", () => {
     ])
   })
 
-  it("gives authentication, conflicts, validation and rate limits one status each", () => {
-    const statuses = (type: ErrorCatalogue.ErrorType) => [
-      ...new Set(Object.values(catalogue).flatMap((row) => (row.type === type ? [row.status] : [])))
+  it("has one status for each of the types authentication, conflict, validation and rate limit", () => {
+    const statuses = (type: ErrorCatalog.ErrorType) => [
+      ...new Set(Object.values(catalog).flatMap((row) => (row.type === type ? [row.status] : [])))
     ]
     assert.deepStrictEqual(statuses("authentication_error"), [401])
     assert.deepStrictEqual(statuses("conflict_error"), [409])
@@ -77,27 +80,34 @@ describe("ErrorCatalogue", () => {
     assert.deepStrictEqual(statuses("rate_limit_error"), [429])
   })
 
-  it("invites to retry only what time can cure", () => {
+  it("marks only transient errors as retryable", () => {
     assert.deepStrictEqual(
-      codes.filter((code) => catalogue[code].retryable),
-      ["upo_not_available", "rate_limit_exceeded", "api_disabled", "internal_error", "service_unavailable"]
+      codes.filter((code) => catalog[code].retryable),
+      [
+        "upo_not_available",
+        "rate_limit_exceeded",
+        "api_disabled",
+        "request_timeout",
+        "internal_error",
+        "service_unavailable"
+      ]
     )
   })
 
-  it.each(codes)("%s says what to know in sentences", (code) => {
-    assert.match(catalogue[code].message, /^\S.{15,150}\.$/)
+  it.each(codes)("%s: the message is a sentence of 17 to 152 characters", (code) => {
+    assert.match(catalog[code].message, /^\S.{15,150}\.$/)
   })
 
-  it("does not compile with a type, a code or a member that there is not", () => {
-    const { retryable: _, ...incomplete } = catalogue.not_found
+  it("does not compile with an unknown type, an unknown code or a missing member", () => {
+    const { retryable: _, ...incomplete } = catalog.not_found
     // @ts-expect-error Property 'retryable' is missing
-    const short: ErrorCatalogue.CatalogueEntry = incomplete
+    const short: ErrorCatalog.CatalogEntry = incomplete
     // @ts-expect-error Type '"server_error"' is not assignable
-    const stray: ErrorCatalogue.CatalogueEntry = { ...catalogue.not_found, type: "server_error" }
+    const stray: ErrorCatalog.CatalogEntry = { ...catalog.not_found, type: "server_error" }
     // @ts-expect-error Type '"teapot"' is not assignable
-    const code: ErrorCatalogue.ErrorCode = "teapot"
+    const code: ErrorCatalog.ErrorCode = "teapot"
     assert.isFalse("retryable" in short)
-    assert.notInclude(ErrorCatalogue.ErrorType.literals, stray.type)
+    assert.notInclude(ErrorCatalog.ErrorType.literals, stray.type)
     assert.notInclude(codes, code)
   })
 })

@@ -1,0 +1,287 @@
+/**
+ * The operations of the root entry as Effects.
+ *
+ * @module
+ * @since 0.1.0
+ */
+import * as Accounts from "./accounts.ts"
+import * as ApiKeys from "./apiKeys.ts"
+import { lift, type Lifted, liftList, type LiftedList } from "./internal/lift.ts"
+import * as Invoices from "./invoices.ts"
+import * as Organizations from "./organizations.ts"
+import * as Waiting from "./waiting.ts"
+import * as WebhookEndpoints from "./webhookEndpoints.ts"
+
+/**
+ * Returns the API key of the connection and its organization.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const getMe: Lifted<typeof Invoices.getMe> = /* @__PURE__ */ lift(Invoices.getMe, 1)
+
+/**
+ * Submits an invoice. Succeeds after the service has stored it.
+ *
+ * **Gotchas**
+ *
+ * Without `idempotencyKey`, each run of the Effect is a new submission. Pass a key if the Effect may run again, as with
+ * `Effect.retry`. A key with characters other than printable ASCII is a defect.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const submitInvoice: Lifted<typeof Invoices.submitInvoice> = /* @__PURE__ */ lift(Invoices.submitInvoice, 2)
+
+/**
+ * Returns an invoice.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const getInvoice: Lifted<typeof Invoices.getInvoice> = /* @__PURE__ */ lift(Invoices.getInvoice, 2)
+
+/**
+ * Downloads the official receipt (UPO) of an invoice. Succeeds after all of it was read.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const downloadUpo: Lifted<typeof Invoices.downloadUpo> = /* @__PURE__ */ lift(Invoices.downloadUpo, 2)
+
+/**
+ * Waits until the status of an invoice is final. Succeeds with the invoice: accepted, rejected or failed.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const waitUntilFinal: Lifted<typeof Waiting.waitUntilFinal> = /* @__PURE__ */ lift(Waiting.waitUntilFinal, 2)
+
+/**
+ * Waits until the official receipt (UPO) of an invoice can be downloaded. Succeeds with the invoice.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const waitForUpo: Lifted<typeof Waiting.waitForUpo> = /* @__PURE__ */ lift(Waiting.waitForUpo, 2)
+
+/**
+ * Submits an invoice and waits until its status is final. Succeeds with the invoice: accepted, rejected or failed.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const submitAndWait: Lifted<typeof Waiting.submitAndWait> = /* @__PURE__ */ lift(Waiting.submitAndWait, 2)
+
+/**
+ * Creates an account. Does not log in.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const createAccount: Lifted<typeof Accounts.createAccount> = /* @__PURE__ */ lift(Accounts.createAccount, 2)
+
+/**
+ * Returns the account of the login.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getAccount: Lifted<typeof Accounts.getAccount> = /* @__PURE__ */ lift(Accounts.getAccount, 1)
+
+/**
+ * Creates an API key. Only this response contains its `secret`.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const createApiKey: Lifted<typeof ApiKeys.createApiKey> = /* @__PURE__ */ lift(ApiKeys.createApiKey, 3)
+
+/**
+ * Returns one page of the API keys of an organization that are not revoked, newest first.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const listApiKeys: LiftedList<typeof ApiKeys.listApiKeys> = /* @__PURE__ */ liftList(ApiKeys.listApiKeys, 2)
+
+/**
+ * Revokes an API key. Requests with it fail immediately.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const revokeApiKey: Lifted<typeof ApiKeys.revokeApiKey> = /* @__PURE__ */ lift(ApiKeys.revokeApiKey, 2)
+
+/**
+ * Creates an organization.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const createOrganization: Lifted<typeof Organizations.createOrganization> = /* @__PURE__ */ lift(
+  Organizations.createOrganization,
+  2
+)
+
+/**
+ * Returns one page of the organizations of the account, newest first.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const listOrganizations: LiftedList<typeof Organizations.listOrganizations> = /* @__PURE__ */ liftList(
+  Organizations.listOrganizations,
+  1
+)
+
+/**
+ * Returns an organization.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getOrganization: Lifted<typeof Organizations.getOrganization> = /* @__PURE__ */ lift(
+  Organizations.getOrganization,
+  2
+)
+
+/**
+ * Changes an organization. Members that are left out are unchanged.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const updateOrganization: Lifted<typeof Organizations.updateOrganization> = /* @__PURE__ */ lift(
+  Organizations.updateOrganization,
+  3
+)
+
+/**
+ * Stores the credential of an organization for the national system. Replaces an existing one.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const setGatewayCredential: Lifted<typeof Organizations.setGatewayCredential> = /* @__PURE__ */ lift(
+  Organizations.setGatewayCredential,
+  3
+)
+
+/**
+ * Deletes the credential of an organization for the national system.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const deleteGatewayCredential: Lifted<typeof Organizations.deleteGatewayCredential> = /* @__PURE__ */ lift(
+  Organizations.deleteGatewayCredential,
+  2
+)
+
+/**
+ * Returns one page of the invoices of an organization, newest first.
+ *
+ * **Example** (Reading all pages as a stream)
+ *
+ * ```ts
+ * import { createSession, listInvoices } from "@govoice/client/effect"
+ * import * as Effect from "effect/Effect"
+ * import * as Option from "effect/Option"
+ * import * as Stream from "effect/Stream"
+ *
+ * const session = createSession({ baseUrl: "https://api.example.com" })
+ *
+ * export const invoices = (organizationId: string) =>
+ *   Stream.paginate(undefined as string | undefined, (cursor) =>
+ *     Effect.map(
+ *       listInvoices(session, organizationId, { cursor, limit: 100 }),
+ *       ({ data, nextCursor }) => [data, Option.fromNullOr(nextCursor)] as const
+ *     )
+ *   )
+ * ```
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const listInvoices: LiftedList<typeof Organizations.listInvoices> = /* @__PURE__ */ liftList(
+  Organizations.listInvoices,
+  2
+)
+
+/**
+ * Creates a webhook endpoint. Only this response contains its signing `secret`.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const createWebhookEndpoint: Lifted<typeof WebhookEndpoints.createWebhookEndpoint> = /* @__PURE__ */ lift(
+  WebhookEndpoints.createWebhookEndpoint,
+  3
+)
+
+/**
+ * Returns one page of the webhook endpoints of an organization, newest first.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const listWebhookEndpoints: LiftedList<typeof WebhookEndpoints.listWebhookEndpoints> = /* @__PURE__ */ liftList(
+  WebhookEndpoints.listWebhookEndpoints,
+  2
+)
+
+/**
+ * Returns a webhook endpoint.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getWebhookEndpoint: Lifted<typeof WebhookEndpoints.getWebhookEndpoint> = /* @__PURE__ */ lift(
+  WebhookEndpoints.getWebhookEndpoint,
+  2
+)
+
+/**
+ * Changes a webhook endpoint. Members that are left out are unchanged.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const updateWebhookEndpoint: Lifted<typeof WebhookEndpoints.updateWebhookEndpoint> = /* @__PURE__ */ lift(
+  WebhookEndpoints.updateWebhookEndpoint,
+  3
+)
+
+/**
+ * Rotates the signing secret. Only this response contains the new one. The old one signs until `secretActivatesAt`.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const rotateWebhookSecret: Lifted<typeof WebhookEndpoints.rotateWebhookSecret> = /* @__PURE__ */ lift(
+  WebhookEndpoints.rotateWebhookSecret,
+  3
+)
+
+/**
+ * Deletes a webhook endpoint. Its pending deliveries become `endpoint_disabled`.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const deleteWebhookEndpoint: Lifted<typeof WebhookEndpoints.deleteWebhookEndpoint> = /* @__PURE__ */ lift(
+  WebhookEndpoints.deleteWebhookEndpoint,
+  2
+)
+
+/**
+ * Returns one page of the deliveries of a webhook endpoint, newest first.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const listDeliveries: LiftedList<typeof WebhookEndpoints.listDeliveries> = /* @__PURE__ */ liftList(
+  WebhookEndpoints.listDeliveries,
+  2
+)

@@ -1,7 +1,7 @@
 /**
- * One file for the `govoice` command, with everything inside that is ours or Effect's: the patched driver, too, so that
- * an installed server does not depend on the patch. What is native, WebAssembly, or watched for security fixes stays
- * outside, as a dependency: `dependencies` in package.json is that list.
+ * Bundles the `govoice` command with the code of this repository and of Effect: the patched driver, too, so that an
+ * installed server does not depend on the patch. Modules that are native, WebAssembly, or watched for security fixes are
+ * dependencies: `dependencies` in package.json is that list.
  */
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -21,11 +21,11 @@ const folderOf = (input: string): string | undefined => {
   return undefined
 }
 
-// Their licences ask that the notice goes along with the code.
+// Their licenses ask that the notice goes along with the code.
 const notice = (folder: string): string => {
   const { license, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
   const [file] = globSync("{LICENSE,LICENCE,license}*", { cwd: folder })
-  if (file === undefined) throw new Error(`${name} is bundled, and has no licence to go along`)
+  if (file === undefined) throw new Error(`${name} is bundled, and has no license to go along`)
   return `## ${name} ${version} (${license ?? "see below"})\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`
 }
 
@@ -45,7 +45,7 @@ const reachable = (outputs: Readonly<Record<string, Output>>): ReadonlySet<strin
     found.add(path)
     for (const { external, path: next } of outputs[path]!.imports) if (external !== true) visit(next)
   }
-  for (const [path, { entryPoint }] of Object.entries(outputs)) if (entryPoint === "src/cli.ts") visit(path)
+  for (const [path, { entryPoint = "" }] of Object.entries(outputs)) if (entries.includes(entryPoint)) visit(path)
   return found
 }
 
@@ -61,8 +61,16 @@ const finish = (folder: string): void => {
   rmSync(metafile)
 }
 
+// The command, and the modules that it runs in threads and in the quarantine process.
+const entry = {
+  cli: "src/cli.ts",
+  quarantine: "src/runtime/quarantine.ts",
+  submissionThread: "src/invoices/submissionThread.ts"
+}
+const entries: ReadonlyArray<string> = Object.values(entry)
+
 export default defineConfig(({ outDir = "dist" }) => ({
-  entry: { cli: "src/cli.ts" },
+  entry,
   format: "esm",
   platform: "node",
   target: "node22",

@@ -8,8 +8,8 @@
 import { check } from "./commands/doctor/runtime.ts"
 
 const fault = check().find(({ level }) => level === "fault")
-if (fault === undefined) await import("./process/runCommand.ts")
+if (fault === undefined) await import("./commands/runCommand.ts")
 else {
-  console.error(`${fault.says} ${fault.remedy}`)
+  console.error(`${fault.message} ${fault.remedy}`)
   process.exitCode = 1
 }

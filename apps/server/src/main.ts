@@ -1,3 +1,3 @@
-import { serve } from "./process/serve.ts"
+import { serve } from "./runtime/serve.ts"
 
 serve(process.env)

@@ -7,12 +7,12 @@ import { AccountsApi } from "@govoice/api"
 import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag, Prompt } from "effect/cli"
 import { text } from "node:stream/consumers"
-import * as KeyRing from "../security/KeyRing.ts"
-import * as Passwords from "../security/Passwords.ts"
-import * as DeploymentSecrets from "../settings/DeploymentSecrets.ts"
-import * as Accounts from "../store/Accounts.ts"
-import * as ApiKeys from "../store/ApiKeys.ts"
-import * as Organizations from "../store/Organizations.ts"
+import * as KeyRing from "../crypto/KeyRing.ts"
+import * as Passwords from "../accounts/Passwords.ts"
+import * as Accounts from "../accounts/Accounts.ts"
+import * as ApiKeys from "../accounts/ApiKeys.ts"
+import * as Email from "../accounts/Email.ts"
+import * as Organizations from "../accounts/Organizations.ts"
 import * as deployment from "./deployment.ts"
 import { Failure } from "./Failure.ts"
 
@@ -40,7 +40,7 @@ const decode = (input: unknown) =>
     Effect.mapError(({ message }) => new Failure({ message: `The account cannot be created: ${inOneLine(message)}` }))
   )
 
-const stores = Layer.mergeAll(Accounts.layer, ApiKeys.layer, Organizations.layer)
+const stores = Layer.mergeAll(Accounts.layer, ApiKeys.layer).pipe(Layer.provideMerge(Organizations.layer))
 
 const createFirstKey = Effect.fnUntraced(function* (
   accountId: Parameters<ApiKeys.ApiKeys["Service"]["create"]>[0],
@@ -48,7 +48,7 @@ const createFirstKey = Effect.fnUntraced(function* (
 ) {
   const organizations = yield* Organizations.Organizations
   const apiKeys = yield* ApiKeys.ApiKeys
-  const organization = yield* organizations.create(accountId, name)
+  const organization = yield* Effect.orDie(organizations.create(accountId, name))
   const key = yield* Effect.orDie(
     apiKeys.create(accountId, organization.id, { mode: "test", name: "first key", expiresAt: null })
   )
@@ -69,12 +69,12 @@ const create = (environment: deployment.Environment) =>
     Effect.fnUntraced(function* ({ email, organization }) {
       const settings = yield* deployment.settings(environment)
       const account = yield* decode({ email, password: yield* readPassword })
-      const { encryptionKeys } = DeploymentSecrets.find(settings)
+      const { encryptionKeys } = yield* deployment.secrets(settings)
       const make = Effect.gen(function* () {
         const accounts = yield* Accounts.Accounts
         const passwords = yield* Passwords.Passwords
         const { id } = yield* accounts
-          .create(account.email, yield* passwords.hash(account.password))
+          .create(Email.normalize(account.email), yield* passwords.hash(account.password))
           .pipe(Effect.mapError(() => new Failure({ message: "Somebody has an account with this email already." })))
         yield* Console.log(`account       ${id}`)
         if (Option.isSome(organization)) yield* createFirstKey(id, organization.value)

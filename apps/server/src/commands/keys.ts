@@ -1,29 +1,25 @@
-/**
- * `govoice keys`: the secrets that a deployment brings itself.
- *
- * @since 0.1.0
- */
+/** `govoice keys`: the secrets that a deployment brings itself. */
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
-import * as KeyRing from "../security/KeyRing.ts"
-import * as DeploymentSecrets from "../settings/DeploymentSecrets.ts"
+import * as KeyRing from "../crypto/KeyRing.ts"
 import * as deployment from "./deployment.ts"
-import { rotateEncryption } from "./rotateEncryption.ts"
+import { rotateEncryption } from "../maintenance/rotateEncryption.ts"
 
 const generate = Command.make(
   "generate",
-  { id: Flag.String("id").pipe(Flag.withDescription("The name of the encryption key."), Flag.withDefault("k1")) },
+  { id: Flag.String("id").pipe(Flag.withDescription("The id of the encryption key."), Flag.withDefault("k1")) },
   Effect.fnUntraced(function* ({ id }) {
     yield* Console.log(`GOVOICE_JWT_SECRET=${randomBytes(48).toString("base64url")}`)
     yield* Console.log(`GOVOICE_ENCRYPTION_KEYS=${id}:${randomBytes(32).toString("base64")}`)
   })
 ).pipe(
-  Command.withDescription(
-    "Print new secrets for a deployment with DATABASE_URL. Nothing is stored: keep them where your deployment keeps secrets."
-  ),
+  Command.withDescription("Print new secrets for a deployment with DATABASE_URL. Stores nothing."),
   Command.withExamples([
-    { command: "(umask 077; govoice keys generate > govoice.env)", description: "Into a file of your own" }
+    {
+      command: "(umask 077; govoice keys generate > govoice.env)",
+      description: "Write them to a file that only you can read"
+    }
   ])
 )
 
@@ -33,28 +29,22 @@ const rotate = (environment: deployment.Environment) =>
     {},
     Effect.fnUntraced(function* () {
       const settings = yield* deployment.settings(environment)
-      const { encryptionKeys } = DeploymentSecrets.find(settings)
+      const { encryptionKeys } = yield* deployment.secrets(settings)
       const rotated = yield* deployment.onMigrated(
         settings,
         rotateEncryption.pipe(Effect.provide(KeyRing.layer(encryptionKeys)))
       )
-      yield* Console.log(`${rotated} values were stored anew, under ${encryptionKeys[0]?.id}.`)
+      yield* Console.log(`Re-encrypted ${rotated} values with key ${encryptionKeys[0]?.id}.`)
     })
   ).pipe(
     Command.withDescription(
-      "Store anew, under the first key of GOVOICE_ENCRYPTION_KEYS, what is stored under others. First put the new key in front of the list, and restart every process with it. Then run this, see that the doctor calls the keys ok, and take the old keys away."
+      "Re-encrypt stored values with the first key of GOVOICE_ENCRYPTION_KEYS. Rotate a key in two phases, so that no process meets a value it cannot open: 1. append the new key (old,new) and restart every process; 2. move it to the front (new,old) and restart every process. Then run this command, check that 'govoice doctor' reports the keys as ok, remove the old key, and restart every process."
     ),
-    Command.withShortDescription("Store everything anew under the first encryption key.")
+    Command.withShortDescription("Re-encrypt stored values with the first key.")
   )
 
-/**
- * The command, for these environment variables.
- *
- * @category constructors
- * @since 0.1.0
- */
 export const keys = (environment: deployment.Environment) =>
   Command.make("keys").pipe(
-    Command.withDescription("The secrets that a deployment brings itself."),
+    Command.withDescription("Secrets of a deployment."),
     Command.withSubcommands([generate, rotate(environment)])
   )

@@ -1,27 +1,19 @@
-/**
- * `govoice prune`: removes now what the server removes every hour.
- *
- * @since 0.1.0
- */
+/** `govoice prune`: deletes now what workers delete every hour. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import * as Retention from "../engine/Retention.ts"
+import * as Pruner from "../maintenance/Pruner.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as deployment from "./deployment.ts"
 
 const run = Effect.gen(function* () {
-  const { prune } = yield* Retention.Retention
-  const { events, idempotencyRecords } = yield* prune
+  const { prune } = yield* Pruner.Pruner
+  const { events, idempotencyRecords, refreshTokens, sessions } = yield* prune
   yield* Console.log(`events with their deliveries  ${events}`)
   yield* Console.log(`idempotency records           ${idempotencyRecords}`)
+  yield* Console.log(`refresh tokens                ${refreshTokens}`)
+  yield* Console.log(`sessions                      ${sessions}`)
 })
 
-/**
- * The command, for these environment variables.
- *
- * @category constructors
- * @since 0.1.0
- */
 export const prune = (environment: deployment.Environment) =>
   Command.make(
     "prune",
@@ -30,12 +22,12 @@ export const prune = (environment: deployment.Environment) =>
       const settings = yield* deployment.settings(environment)
       yield* deployment.onMigrated(
         settings,
-        run.pipe(Effect.provide(Retention.layer), Effect.provideService(Settings, settings))
+        run.pipe(Effect.provide(Pruner.layer), Effect.provideService(Settings, settings))
       )
     })
   ).pipe(
     Command.withDescription(
-      "Remove events, deliveries and idempotency records that have been finished for as long as GOVOICE_EVENT_RETENTION_DAYS and GOVOICE_IDEMPOTENCY_RETENTION_DAYS say, and print how many. Workers do it every hour by themselves. Nothing with work left is removed, and no invoice, document or receipt ever."
+      "Delete records past their retention, and print how many: events with their deliveries after GOVOICE_EVENT_RETENTION_DAYS, idempotency records after GOVOICE_IDEMPOTENCY_RETENTION_DAYS, refresh tokens a day after they expired, and sessions without any. Workers do so every hour. Work that is not complete is kept, and so are all invoices, documents and receipts."
     ),
-    Command.withShortDescription("Remove what has been finished for long.")
+    Command.withShortDescription("Delete records past their retention.")
   )

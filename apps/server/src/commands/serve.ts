@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { serve as start } from "../process/serve.ts"
+import { serve as start } from "../runtime/serve.ts"
 import * as deployment from "./deployment.ts"
 
 /**

@@ -1,29 +1,19 @@
-/**
- * `govoice settings`: every environment variable that means something to Govoice, from the table that reads them.
- *
- * @since 0.1.0
- */
+/** `govoice settings`: prints every setting from the table that reads them. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import { definitions } from "../settings/Settings.ts"
+import { type Definition, definitions } from "../settings/definitions.ts"
 
-interface Described {
-  readonly about: string
-  readonly default: unknown
-  readonly defaultAbout?: string
-}
+const describe = (name: string, definition: Definition<unknown>): string =>
+  [
+    name,
+    `  ${definition.description.replaceAll("`", "")}`,
+    `  Default: ${(definition.defaultText ?? String(definition.default)).replaceAll("`", "")}`
+  ].join("\n")
 
-const describe = (name: string, definition: Described): string =>
-  [name, `  ${definition.about}`, `  Default: ${definition.defaultAbout ?? String(definition.default)}`].join("\n")
+const all: ReadonlyArray<readonly [string, Definition<unknown>]> = Object.entries(definitions)
 
-/**
- * The command.
- *
- * @category constructors
- * @since 0.1.0
- */
 export const settings = Command.make("settings", {}, () =>
-  Effect.forEach(Object.entries(definitions), ([name, definition]) => Console.log(`${describe(name, definition)}\n`), {
-    discard: true
-  })
-).pipe(Command.withDescription("List every setting: what it decides, and its default. All are environment variables."))
+  Effect.forEach(all, ([name, definition]) => Console.log(`${describe(name, definition)}\n`), { discard: true })
+).pipe(
+  Command.withDescription("List every setting with its description and default. Settings are environment variables.")
+)

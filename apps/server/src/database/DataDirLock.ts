@@ -1,47 +1,42 @@
 /**
- * One process at a time on an embedded database: two would write over each other.
+ * Locks the data directory of an embedded database, so that one process at a time uses it.
  *
- * The lock is a file that names its holder: host, process and when that process began. On the same host a holder that was
- * killed is known to be gone at once; on another, such as another container on the same volume, by a file that nobody has
- * touched for a while.
- *
- * @since 0.1.0
+ * The lock is a file that names its holder: host, process, and start time of the process. On the same host, the lock of a
+ * process that is gone is free at once. On another host, such as a container on the same volume, it is free when the file
+ * was not touched for a while.
  */
 import { Data, Effect, Result, Schedule, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
+import * as DataDirectory from "../settings/DataDirectory.ts"
+import type { DeploymentError } from "../settings/DeploymentError.ts"
 
-/**
- * Another process works on this data directory.
- *
- * @category errors
- * @since 0.1.0
- */
+/** Another process uses the data directory. */
 export class DataDirInUse extends Data.TaggedError("DataDirInUse")<{
   readonly dataDir: string
   readonly holder: string
 }> {
   override get message(): string {
-    return `${this.dataDir} is in use by ${this.holder}: stop that first, or set GOVOICE_DATA_DIR to another directory`
+    return `${this.dataDir} is in use by ${this.holder}. Stop it, or set GOVOICE_DATA_DIR to another directory.`
   }
 }
 
 interface Holder {
   readonly host: string
   readonly pid: number
-  /** When the process began, as its system counts; empty where that cannot be known. */
-  readonly began: string
-  /** Tells two holders apart that are the same in everything else, as in containers. */
+  /** In clock ticks since the system booted; empty where it cannot be read. */
+  readonly startTime: string
+  /** Distinguishes holders that agree in everything else, as processes of containers can. */
   readonly token: string
 }
 
 const touchEvery = "5 seconds"
-const forgottenAfterMs = 20_000
+const staleLockMs = 20_000
 
-// Processes get the numbers of those that are gone. The 22nd field is the moment of the start (proc(5)).
-const beganOf = (pid: number): string =>
+// Process numbers are reused. The 22nd field of the file is the start time (proc(5)).
+const processStartTime = (pid: number): string =>
   Result.getOrElse(
     Result.try(() => {
       const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
@@ -62,7 +57,7 @@ const exists = (pid: number): boolean =>
 const isHolder = (value: unknown): value is Holder =>
   typeof value === "object" &&
   value !== null &&
-  ["host", "began", "token"].every((name) => typeof (value as Record<string, unknown>)[name] === "string") &&
+  ["host", "startTime", "token"].every((name) => typeof (value as Record<string, unknown>)[name] === "string") &&
   Number.isSafeInteger((value as Record<string, unknown>)["pid"])
 
 const read = (path: string): Holder | undefined => {
@@ -70,42 +65,43 @@ const read = (path: string): Holder | undefined => {
   return isHolder(value) ? value : undefined
 }
 
-const isAlive = (path: string, { began, host, pid }: Holder): boolean =>
+const isAlive = (path: string, { host, pid, startTime }: Holder): boolean =>
   host === hostname()
-    ? pid !== process.pid && exists(pid) && beganOf(pid) === began
-    : Date.now() - statSync(path).mtimeMs < forgottenAfterMs
+    ? pid !== process.pid && exists(pid) && processStartTime(pid) === startTime
+    : Date.now() - statSync(path).mtimeMs < staleLockMs
 
-const taken = (dataDir: string, { host, pid }: Holder) =>
+const inUse = (dataDir: string, { host, pid }: Holder) =>
   new DataDirInUse({ dataDir, holder: host === hostname() ? `process ${pid}` : `process ${pid} on ${host}` })
 
-/**
- * Takes a data directory for as long as the scope lasts.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const acquire = (dataDir: string): Effect.Effect<void, DataDirInUse, Scope.Scope> =>
+const ensureDirectory = (dataDir: string): Effect.Effect<void, DeploymentError> =>
+  Effect.try({
+    try: () => DataDirectory.ensure(dataDir),
+    catch: (error) => error as DeploymentError
+  })
+
+/** Locks a data directory, which it creates if necessary, for as long as the scope lasts. */
+export const acquire = (dataDir: string): Effect.Effect<void, DataDirInUse | DeploymentError, Scope.Scope> =>
   Effect.gen(function* () {
     const path = join(dataDir, "lock.json")
     const token = randomBytes(8).toString("hex")
-    const mine: Holder = { host: hostname(), pid: process.pid, began: beganOf(process.pid), token }
+    const self: Holder = { host: hostname(), pid: process.pid, startTime: processStartTime(process.pid), token }
 
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    yield* ensureDirectory(dataDir)
     const before = read(path)
-    if (before !== undefined && isAlive(path, before)) return yield* taken(dataDir, before)
+    if (before !== undefined && isAlive(path, before)) return yield* inUse(dataDir, before)
 
     yield* Effect.acquireRelease(
       Effect.sync(() => {
-        writeFileSync(`${path}.${token}`, JSON.stringify(mine), { mode: 0o600 })
+        writeFileSync(`${path}.${token}`, JSON.stringify(self), { mode: 0o600 })
         renameSync(`${path}.${token}`, path)
       }),
       () => Effect.sync(() => read(path)?.token === token && rmSync(path))
     )
 
-    // Of two that came at once, the one that wrote last has it.
+    // Of two that write at once, the later one has the lock.
     yield* Effect.sleep("50 millis")
     const after = read(path)
-    if (after !== undefined && after.token !== token) return yield* taken(dataDir, after)
+    if (after !== undefined && after.token !== token) return yield* inUse(dataDir, after)
 
     yield* Effect.sync(() => utimesSync(path, new Date(), new Date())).pipe(
       Effect.ignoreCause,

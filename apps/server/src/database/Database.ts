@@ -1,28 +1,24 @@
-/**
- * The database of a deployment: the Postgres that the settings name, or the embedded one.
- *
- * @since 0.1.0
- */
+/** The database of a deployment: the Postgres that the settings name, or the embedded one. */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
+import { reasonOf } from "../observability/reasonOf.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
+import { connectionOptions } from "./connectionOptions.ts"
 import * as DataDirLock from "./DataDirLock.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./Migrations.ts"
+import * as OutageLog from "./OutageLog.ts"
+import * as SqlErrors from "./SqlErrors.ts"
 
-/**
- * Whether other processes can be on the same database. The embedded one belongs to this process alone.
- *
- * @category references
- * @since 0.1.0
- */
+/** Whether other processes can use the same database. The embedded one belongs to this process alone. */
 export class Shared extends Context.Service<Shared, boolean>()("@govoice/server/database/Shared") {}
 
 const applicationName = "govoice"
 
-// A statement that is stuck, or a transaction that its process has forgotten, gives up and lets others go on. A request
-// waits a little longer than a statement, and says that the service is not available.
+// Ends statements that are stuck and transactions that were abandoned. Requests wait a little longer than a statement, and
+// are answered with service_unavailable then.
 const startupParameters = {
   timezone: "UTC",
   statement_timeout: "10s",
@@ -31,7 +27,7 @@ const startupParameters = {
 
 const layerPostgres = (url: string) =>
   PgClient.layer({
-    url: Redacted.make(url),
+    ...connectionOptions(url),
     applicationName,
     maxConnections: 20,
     connectTimeout: "5 seconds",
@@ -62,24 +58,48 @@ const layerEmbedded = (dataDir: string | undefined) =>
     )
   )
 
-/**
- * The client of the database that these settings name, not yet migrated.
- *
- * @category layers
- * @since 0.1.0
- */
+/** The client of the database of these settings. Migrates nothing. */
 export const layerClient = (settings: SettingsShape["database"]) =>
   settings._tag === "Postgres" ? layerPostgres(settings.url) : layerEmbedded(settings.dataDir)
 
-/**
- * The database of the deployment, brought up to date.
- *
- * @category layers
- * @since 0.1.0
- */
+const connectEvery = "500 millis"
+
+/** Waits until the database accepts a connection. Errors that only an operator can correct fail at once. */
+const awaitConnection = (waitMs: number): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const startedAt = yield* Clock.currentTimeMillis
+    let failures = 0
+    const connect = sql`SELECT 1`.pipe(
+      Effect.tapError((error) =>
+        SqlErrors.isUnreachable(error) && failures++ === 0 && waitMs > 0
+          ? Effect.annotateLogs(Effect.logWarning(`Database unavailable; waiting up to ${waitMs} ms`), {
+              reason: reasonOf(error)
+            })
+          : Effect.void
+      )
+    )
+    yield* Effect.retry(connect, {
+      schedule: Schedule.spaced(connectEvery),
+      while: (error) =>
+        Effect.map(Clock.currentTimeMillis, (now) => SqlErrors.isUnreachable(error) && now - startedAt < waitMs)
+    })
+    if (failures > 0) yield* Effect.annotateLogs(Effect.logInfo("Database available"), { failures })
+  })
+
+/** Waits for the database, and migrates it, while it is built. */
+const layerPrepared = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { databaseWaitMs } = yield* Settings
+    yield* awaitConnection(databaseWaitMs)
+    yield* Migrations.run
+  })
+)
+
+/** The database of the deployment, migrated. */
 export const layer = Layer.unwrap(
   Effect.map(Settings, ({ database }) =>
-    Migrations.layer.pipe(
+    Layer.mergeAll(layerPrepared, OutageLog.layerProbe).pipe(
       Layer.provideMerge(layerClient(database)),
       Layer.merge(Layer.succeed(Shared)(database._tag === "Postgres"))
     )

@@ -1,17 +1,14 @@
-/**
- * Postgres inside the process: PGlite, spoken to in the wire protocol by the same driver as any other Postgres.
- *
- * The driver wants a stream to a server. `connect` gives it one whose other end is the database in this process: what is
- * written goes to the database a chunk at a time, and what the database answers can be read.
- *
- * @since 0.1.0
- */
+/** Postgres inside the process: PGlite, which the driver reaches over the wire protocol like any other Postgres. */
 import { PGlite } from "@electric-sql/pglite"
 import { Effect, type Scope } from "effect"
-import { mkdirSync } from "node:fs"
-import { dirname } from "node:path"
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { Duplex } from "node:stream"
+import * as DataDirectory from "../settings/DataDirectory.ts"
+import { DeploymentError } from "../settings/DeploymentError.ts"
+import { DurableNodeFS, makePrivate, sync, syncAll, syncParameters } from "./DurableNodeFS.ts"
 
+/** A stream to the database: each chunk written is executed, and the response can be read. */
 class Connection extends Duplex {
   private readonly database: PGlite
 
@@ -33,21 +30,51 @@ class Connection extends Duplex {
   }
 }
 
+// Exists while a database is created. A process that is killed meanwhile leaves files that cannot be opened.
+const markerOf = (directory: string): string => `${directory}.incomplete`
+
+/** Tells whether a directory has a database. */
+export const exists = (directory: string): boolean =>
+  existsSync(join(directory, "PG_VERSION")) && !existsSync(markerOf(directory))
+
+const openFiles = async (directory: string): Promise<PGlite> => {
+  const marker = markerOf(directory)
+  if (existsSync(marker)) rmSync(directory, { recursive: true, force: true })
+  DataDirectory.ensure(directory)
+  const isNew = readdirSync(directory).length === 0
+  if (isNew) writeFileSync(marker, "", { mode: 0o600 })
+  makePrivate(directory)
+
+  const database = await PGlite.create({
+    fs: new DurableNodeFS(directory),
+    startParams: syncParameters(PGlite.defaultStartParams)
+  })
+  if (!isNew) return database
+  await database.exec("CHECKPOINT")
+  syncAll(directory)
+  rmSync(marker)
+  sync(dirname(directory))
+  return database
+}
+
+const toDeploymentError = (directory: string | undefined, error: unknown): DeploymentError => {
+  if (error instanceof DeploymentError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  return new DeploymentError({
+    message: `The embedded Postgres cannot open ${directory ?? "its memory"} (${reason}). Restore it from a backup, or move it away to start with an empty database.`
+  })
+}
+
 /**
- * Opens the database in `dataDir`, or in memory without one, for as long as the scope lasts.
+ * Opens the database in a directory, or in memory without one, for as long as the scope lasts.
  *
- * **Details**
- *
- * The database has one session, so there can be one connection at a time.
- *
- * @category constructors
- * @since 0.1.0
+ * Returns the constructor of its connection. The database has one session, so one connection can be open at a time.
  */
-export const open = (dataDir: string | undefined): Effect.Effect<() => Duplex, never, Scope.Scope> =>
+export const open = (directory: string | undefined): Effect.Effect<() => Duplex, DeploymentError, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.promise(async () => {
-      if (dataDir !== undefined) mkdirSync(dirname(dataDir), { recursive: true })
-      return PGlite.create(dataDir === undefined ? {} : { dataDir })
+    Effect.tryPromise({
+      try: () => (directory === undefined ? PGlite.create() : openFiles(directory)),
+      catch: (error) => toDeploymentError(directory, error)
     }),
     (database) => Effect.promise(() => database.close())
   ).pipe(Effect.map((database) => () => new Connection(database)))

@@ -3,28 +3,33 @@
  *
  * @since 0.1.0
  */
-import { Api, SubmissionHeaders, Validation } from "@govoice/api"
+import { Api } from "@govoice/api"
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
-import * as LiveMode from "../gateway/LiveMode.ts"
-import * as Credentials from "../security/Credentials.ts"
-import * as LoginGuard from "../security/LoginGuard.ts"
-import * as Passwords from "../security/Passwords.ts"
-import * as AccountsHttp from "./AccountsHttp.ts"
-import * as ApiKeysHttp from "./ApiKeysHttp.ts"
-import * as Authorization from "./Authorization.ts"
-import * as BodyReading from "./BodyReading.ts"
-import * as InvoicesHttp from "./InvoicesHttp.ts"
-import * as MeHttp from "./MeHttp.ts"
-import * as NodeServer from "./NodeServer.ts"
-import * as Operational from "./Operational.ts"
-import * as OrganizationsHttp from "./OrganizationsHttp.ts"
-import * as Pipeline from "./Pipeline.ts"
-import * as RateLimitStore from "./RateLimitStore.ts"
-import * as RateLimits from "./RateLimits.ts"
-import * as WebhookEndpointsHttp from "./WebhookEndpointsHttp.ts"
+import * as LiveMode from "../invoices/gateway/LiveMode.ts"
+import * as Credentials from "../accounts/Credentials.ts"
+import * as SubmissionReader from "../invoices/SubmissionReader.ts"
+import * as Login from "../accounts/Login.ts"
+import * as LoginThrottle from "../accounts/LoginThrottle.ts"
+import * as Passwords from "../accounts/Passwords.ts"
+import * as AccountsHttp from "./handlers/AccountsHandlers.ts"
+import * as ApiKeysHttp from "./handlers/ApiKeysHandlers.ts"
+import * as AddressLimits from "./middleware/AddressLimits.ts"
+import * as Authorization from "./middleware/Authorization.ts"
+import * as BodyReading from "./middleware/BodyReading.ts"
+import * as InvoicesHttp from "./handlers/InvoicesHandlers.ts"
+import * as MeHttp from "./handlers/MeHandlers.ts"
+import * as NodeServer from "./transport/NodeServer.ts"
+import * as Operational from "./handlers/Operational.ts"
+import * as OrganizationsHttp from "./handlers/OrganizationsHandlers.ts"
+import * as RequestLifecycle from "./middleware/RequestLifecycle.ts"
+import * as LimitStores from "./middleware/LimitStores.ts"
+import * as RateLimits from "./middleware/RateLimits.ts"
+import * as RequestValidation from "./middleware/RequestValidation.ts"
+import * as SubmissionHeaders from "./middleware/SubmissionHeaders.ts"
+import * as WebhookEndpointsHttp from "./handlers/WebhookEndpointsHandlers.ts"
 
 const handlers = Layer.mergeAll(
   AccountsHttp.layer,
@@ -39,17 +44,16 @@ const middleware = Layer.mergeAll(
   Authorization.layerAccount,
   Authorization.layerDeveloper,
   BodyReading.layer,
-  SubmissionHeaders.layer,
-  Validation.layer,
-  Validation.layerSubmission
+  RequestValidation.layer,
+  SubmissionHeaders.layer
 )
 
-const rateLimits = RateLimits.layer.pipe(Layer.provide(RateLimiter.layer.pipe(Layer.provide(RateLimitStore.layer))))
+const limits = Layer.merge(RateLimits.layer.pipe(Layer.provide(RateLimiter.layer)), AddressLimits.layer)
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),
   Operational.layer
-).pipe(Layer.provide(Pipeline.layer))
+).pipe(Layer.provide(RequestLifecycle.layer))
 
 // A path is what it says, letter by letter. How long a segment may be is up to the bound of the headers alone, since an
 // identifier that is too long is as unknown as any other.
@@ -57,7 +61,7 @@ const routerConfig = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,
   ignoreTrailingSlash: false,
-  maxParamLength: NodeServer.bounds.maxHeaderSize
+  maxParamLength: NodeServer.limits.maxHeaderSize
 }
 
 /**
@@ -68,6 +72,7 @@ const routerConfig = {
  */
 export const layer = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig }).pipe(
   Layer.provide(middleware),
-  Layer.provide([rateLimits, LiveMode.layer, LoginGuard.layer, Passwords.layer]),
-  Layer.provide(Credentials.layer)
+  Layer.provide([limits, LiveMode.layer, Login.layer, SubmissionReader.layer]),
+  Layer.provide([Credentials.layer, LoginThrottle.layer, Passwords.layer]),
+  Layer.provide(LimitStores.layer)
 )

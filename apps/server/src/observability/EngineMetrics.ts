@@ -1,8 +1,8 @@
 /**
- * What the engine counts and measures.
+ * The metrics of the engine.
  *
- * No label holds an identifier, a host or anything else that strangers choose: the number of series is fixed. Times are
- * in seconds, as Prometheus has it.
+ * No label contains an identifier, a host or any value from outside, so the number of series is fixed. Times are in
+ * seconds.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import type { DeliveryState, DeliveryVerdict, InvoiceState } from "@govoice/core
 import { Effect, Metric } from "effect"
 
 /**
- * What workers take from queues.
+ * The kinds of queued work.
  *
  * @category models
  * @since 0.1.0
@@ -37,20 +37,20 @@ const counter = <Label extends string>(
 const kinds: ReadonlyArray<Kind> = ["invoices", "deliveries"]
 
 /**
- * Deliveries that came to a status other than `delivering`, by that status.
+ * Deliveries completed, by status.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const deliveriesSettled = counter<DeliveryState.Status>(
-  "govoice_deliveries_settled_total",
-  "Deliveries that a worker let go of, by the status they came to",
+export const deliveriesCompleted = counter<DeliveryState.Status>(
+  "govoice_deliveries_completed_total",
+  "Deliveries completed, by status",
   "status",
   ["pending", "delivering", "succeeded", "retrying", "failed", "endpoint_disabled"]
 )
 
 /**
- * How an attempt ended, in few words.
+ * The outcome of an attempt, as a label.
  *
  * @category models
  * @since 0.1.0
@@ -64,16 +64,30 @@ export type AttemptOutcome =
   | "5xx"
 
 /**
- * Attempts that ended, by how.
+ * Attempts, by outcome.
  *
  * @category metrics
  * @since 0.1.0
  */
 export const attempts = counter<AttemptOutcome>(
   "govoice_delivery_attempts_total",
-  "Attempts at deliveries that ended, by how",
+  "Delivery attempts, by outcome",
   "outcome",
-  ["2xx", "3xx", "429", "4xx", "5xx", "timed_out", "unconnected", "interrupted", "blocked", "disabled", "unprepared"]
+  [
+    "2xx",
+    "3xx",
+    "429",
+    "4xx",
+    "5xx",
+    "timed_out",
+    "connection_failed",
+    "interrupted",
+    "quarantine_failed",
+    "secret_unavailable",
+    "blocked",
+    "disabled",
+    "invalid_request"
+  ]
 )
 
 /**
@@ -89,79 +103,106 @@ export const outcomeOf = (end: DeliveryVerdict.AttemptEnd): AttemptOutcome => {
 }
 
 /**
- * How long attempts took that sent something.
+ * Counts an attempt by its outcome.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const countAttempt = (end: DeliveryVerdict.AttemptEnd): Effect.Effect<void> =>
+  Metric.update(attempts(outcomeOf(end)), 1)
+
+/**
+ * The duration of attempts that sent a request.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const attemptSeconds = Metric.histogram("govoice_delivery_attempt_seconds", {
-  description: "How long attempts at deliveries took",
+export const attemptDuration = Metric.histogram("govoice_delivery_attempt_duration_seconds", {
+  description: "Duration of delivery attempts",
   boundaries: milliseconds
 })
 
 /**
- * How long deliveries were due before a worker took them.
+ * The time from becoming available to the attempt.
  *
  * @category metrics
  * @since 0.1.0
  */
 export const lagSeconds = Metric.histogram("govoice_delivery_lag_seconds", {
-  description: "How long deliveries were due before a worker took them",
+  description: "Time from becoming available to the attempt",
   boundaries: [...milliseconds, 30, 60, 300, 1800]
 })
 
 /**
- * Deliveries that this process has in flight.
+ * Deliveries in flight in this process.
  *
  * @category metrics
  * @since 0.1.0
  */
 export const inFlight = Metric.gauge("govoice_deliveries_in_flight", {
-  description: "Deliveries that this process has in flight"
+  description: "Deliveries in flight in this process"
 })
 
 /**
- * Invoices that were moved on, by the status they came to.
+ * Transitions of invoices, by new status.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const invoiceMoves = counter<InvoiceState.Status>(
-  "govoice_invoice_moves_total",
-  "Invoices that a worker let go of, by the status they came to",
+export const invoiceTransitions = counter<InvoiceState.Status>(
+  "govoice_invoice_transitions_total",
+  "Invoice transitions, by new status",
   "status",
   ["queued", "submitting", "retrying", "submitted", "accepted", "rejected", "failed"]
 )
 
 /**
- * Results that could not be written, because the lease had run out meanwhile.
+ * Completions discarded because the lease was lost.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const leasesLost = counter<Kind>(
-  "govoice_leases_lost_total",
-  "Results of this process that came too late to be written",
+export const staleCompletions = counter<Kind>(
+  "govoice_stale_completions_total",
+  "Completions discarded because the lease was lost",
   "kind",
   kinds
 )
 
 /**
- * Deliveries whose worker was lost, as this process found.
+ * Counts the completion of a delivery, or that it was discarded.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const countCompletion = (status: DeliveryState.Status, isWritten: boolean): Effect.Effect<void> =>
+  Metric.update(isWritten ? deliveriesCompleted(status) : staleCompletions("deliveries"), 1)
+
+/**
+ * Counts the transition of an invoice, or that it was discarded.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const countTransition = (status: InvoiceState.Status, isWritten: boolean): Effect.Effect<void> =>
+  Metric.update(isWritten ? invoiceTransitions(status) : staleCompletions("invoices"), 1)
+
+/**
+ * Leases of deliveries that expired and were rescued by this process.
  *
  * @category metrics
  * @since 0.1.0
  */
 export const leasesExpired = Metric.counter("govoice_leases_expired_total", {
-  description: "Deliveries taken back from workers that let their lease run out",
+  description: "Deliveries rescued after their lease expired",
   incremental: true
 })
 
-const claims = new Map(
+const claimDurations = new Map(
   kinds.map((kind) => [
     kind,
-    Metric.histogram("govoice_claim_seconds", {
-      description: "How long claims took",
+    Metric.histogram("govoice_claim_duration_seconds", {
+      description: "Duration of claims",
       attributes: { kind },
       boundaries: milliseconds
     })
@@ -169,12 +210,12 @@ const claims = new Map(
 )
 
 /**
- * How long claims took.
+ * The duration of claims.
  *
  * @category metrics
  * @since 0.1.0
  */
-export const claimSeconds = (kind: Kind): Metric.Histogram<number> => claims.get(kind)!
+export const claimDuration = (kind: Kind): Metric.Histogram<number> => claimDurations.get(kind)!
 
 /**
  * Measures how long an effect takes when it succeeds, in seconds.
@@ -204,38 +245,47 @@ const gauges = <Label extends string>(
 }
 
 /**
- * What queues hold: invoices with something left to do, deliveries that can be sent, deliveries that wait for their
- * retry.
+ * The queues: unfinished invoices, available deliveries, scheduled retries.
  *
  * @category models
  * @since 0.1.0
  */
-export type Queue = "invoices" | "deliveries" | "waiting"
+export type Queue = "invoices" | "deliveries" | "retries"
 
-const queues: ReadonlyArray<Queue> = ["invoices", "deliveries", "waiting"]
+const queues: ReadonlyArray<Queue> = ["invoices", "deliveries", "retries"]
 
 /**
- * How many entries a queue has. Exact up to a bound, then the estimate of the database.
+ * The number of entries of a queue: exact up to a limit, then the estimate of the database.
  *
  * @category metrics
  * @since 0.1.0
  */
 export const queueDepth = gauges<Queue>(
   "govoice_queue_depth",
-  "Entries of each queue: exact up to 10,000, an estimate beyond",
+  "Entries of each queue: exact up to 10,000, estimated beyond",
   "queue",
   queues
 )
 
 /**
- * For how long the oldest entry of a queue has been due; 0 when none is.
+ * The age of the oldest due entry of a queue in seconds; 0 when none is due.
  *
  * @category metrics
  * @since 0.1.0
  */
 export const queueOldestSeconds = gauges<Queue>(
   "govoice_queue_oldest_due_seconds",
-  "For how long the oldest entry of each queue has been due",
+  "Age of the oldest due entry of each queue",
   "queue",
   queues
 )
+
+/**
+ * The time of the database minus the time of this process.
+ *
+ * @category metrics
+ * @since 0.1.0
+ */
+export const clockOffset = Metric.gauge("govoice_clock_offset_seconds", {
+  description: "Time of the database minus time of this process"
+})

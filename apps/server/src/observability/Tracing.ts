@@ -4,14 +4,14 @@
  * @since 0.1.0
  */
 import { Layer, References } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { FetchHttpClient, HttpMiddleware } from "effect/http"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
 import type { SettingsShape } from "../settings/Settings.ts"
 import { version } from "../version.ts"
-import * as Trace from "./Trace.ts"
+import * as TraceContext from "./TraceContext.ts"
 
 // Spans that nobody looks at cost as much as those that somebody does.
-const off = Layer.mergeAll(Layer.succeed(References.TracerEnabled)(false), Layer.succeed(Trace.Exported)(false))
+const off = Layer.mergeAll(Layer.succeed(References.TracerEnabled)(false), Layer.succeed(TraceContext.Exported)(false))
 
 const exported = (endpoint: string, role: string) =>
   OtlpTracer.layer({
@@ -19,7 +19,9 @@ const exported = (endpoint: string, role: string) =>
     resource: { serviceName: "govoice", serviceVersion: version, attributes: { "govoice.role": role } }
   }).pipe(
     Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer]),
-    Layer.merge(Layer.succeed(Trace.Exported)(true))
+    Layer.merge(Layer.succeed(TraceContext.Exported)(true)),
+    // The HTTP server makes the span of a request itself: that of Effect has the client's trace as parent, and the query.
+    Layer.merge(Layer.succeed(HttpMiddleware.TracerDisabledWhen)(() => true))
   )
 
 /**

@@ -1,35 +1,27 @@
-/**
- * The secrets that a deployment needs: those of the settings, or those kept beside the embedded database.
- *
- * @since 0.1.0
- */
+/** The secrets of a deployment: those of the settings, or generated ones stored beside the embedded database. */
 import { Result } from "effect"
 import { randomBytes } from "node:crypto"
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as DataDirectory from "./DataDirectory.ts"
+import { DeploymentError } from "./DeploymentError.ts"
 import type { EncryptionKey } from "./Parsers.ts"
 import * as Parsers from "./Parsers.ts"
 import type { SettingsShape } from "./Settings.ts"
 
-/**
- * The secrets of a deployment.
- *
- * @category models
- * @since 0.1.0
- */
 export interface DeploymentSecrets {
   readonly jwtSecret: string
   readonly encryptionKeys: ReadonlyArray<EncryptionKey>
 }
 
-type Kept = Readonly<Record<"GOVOICE_JWT_SECRET" | "GOVOICE_ENCRYPTION_KEYS", string>>
+type StoredSecrets = Readonly<Record<"GOVOICE_JWT_SECRET" | "GOVOICE_ENCRYPTION_KEYS", string>>
 
-const generate = (): Kept => ({
+const generate = (): StoredSecrets => ({
   GOVOICE_JWT_SECRET: randomBytes(48).toString("base64url"),
   GOVOICE_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`
 })
 
-const isKept = (value: unknown): value is Kept =>
+const isStoredSecrets = (value: unknown): value is StoredSecrets =>
   typeof value === "object" &&
   value !== null &&
   "GOVOICE_JWT_SECRET" in value &&
@@ -37,44 +29,44 @@ const isKept = (value: unknown): value is Kept =>
   "GOVOICE_ENCRYPTION_KEYS" in value &&
   typeof value.GOVOICE_ENCRYPTION_KEYS === "string"
 
-const readKept = (path: string): Kept => {
-  const text = readFileSync(path, "utf8")
-  const kept: unknown = Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
-  if (!isKept(kept)) throw new Error(`${path} is damaged: restore it, or remove the data directory to start anew`)
-  return kept
+const load = (path: string): StoredSecrets => {
+  const stored: unknown = Result.getOrUndefined(Result.try((): unknown => JSON.parse(readFileSync(path, "utf8"))))
+  if (isStoredSecrets(stored)) return stored
+  throw new DeploymentError({
+    message: `${path} cannot be read. Restore it from a backup: without it, stored secrets cannot be decrypted.`
+  })
 }
 
-// Written whole or not at all: linking fails when another start was quicker, and then its file is read.
-const keep = (dataDir: string): Kept => {
+// The file is linked into place complete. When another process was faster, its file is read.
+const persist = (dataDir: string): StoredSecrets => {
   const path = join(dataDir, "secrets.json")
-  if (existsSync(path)) return readKept(path)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const made = generate()
+  if (existsSync(path)) return load(path)
+  DataDirectory.ensure(dataDir)
+  const generated = generate()
   const draft = `${path}.${randomBytes(6).toString("hex")}`
-  writeFileSync(draft, `${JSON.stringify(made, null, 2)}\n`, { flag: "wx", mode: 0o600 })
+  writeFileSync(draft, `${JSON.stringify(generated, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true })
   try {
     linkSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-    return readKept(path)
+    return load(path)
   } finally {
     rmSync(draft)
   }
-  return made
+  return generated
 }
 
 /**
- * Finds the secrets. With the embedded database, what the settings leave out is made once and kept in the data directory;
- * in memory, for this run.
+ * Returns the secrets of the settings. With the embedded database, those that are missing are generated once and stored in
+ * the data directory, or, in memory, generated for this process.
  *
- * @category constructors
- * @since 0.1.0
+ * @throws {DeploymentError} when stored secrets cannot be read or written.
  */
 export const find = ({ database, encryptionKeys, jwtSecret }: SettingsShape): DeploymentSecrets => {
   if (jwtSecret !== undefined && encryptionKeys !== undefined) return { jwtSecret, encryptionKeys }
-  const kept = database._tag === "Embedded" && database.dataDir !== undefined ? keep(database.dataDir) : generate()
+  const stored = database._tag === "Embedded" && database.dataDir !== undefined ? persist(database.dataDir) : generate()
   return {
-    jwtSecret: jwtSecret ?? kept.GOVOICE_JWT_SECRET,
-    encryptionKeys: encryptionKeys ?? Parsers.encryptionKeys(kept.GOVOICE_ENCRYPTION_KEYS)
+    jwtSecret: jwtSecret ?? stored.GOVOICE_JWT_SECRET,
+    encryptionKeys: encryptionKeys ?? Parsers.encryptionKeys(stored.GOVOICE_ENCRYPTION_KEYS)
   }
 }

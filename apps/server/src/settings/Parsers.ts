@@ -1,18 +1,13 @@
 /**
- * How the text of an environment variable becomes a value.
+ * Parsers of environment variables.
  *
- * A parser returns the value or throws a `SettingFault` with a sentence that says what is wanted. The sentence never
- * repeats what was given: it may be a secret.
- *
- * @since 0.1.0
+ * A parser returns the value or throws a `SettingFault` that says what is expected. The message never contains the given
+ * value, because it may be a secret.
  */
+import type { OptionParsers } from "@govoice/dispatcher"
+import { faultOf } from "./postgresUrl.ts"
 
-/**
- * A setting that cannot be read. `message` says what is wanted instead.
- *
- * @category errors
- * @since 0.1.0
- */
+/** A setting that cannot be read. `message` continues a sentence that begins with the name of the setting. */
 export class SettingFault extends Error {}
 
 const refuse = (message: string): never => {
@@ -50,39 +45,52 @@ export const url =
       ? value
       : refuse(`must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`)
 
-/** A list separated by commas, without empty entries. */
-export const list =
-  <A>(parse: Parser<A>): Parser<ReadonlyArray<A>> =>
-  (value) => {
-    const entries = value.split(",").map((entry) => entry.trim())
-    if (entries.includes("")) refuse("must be a list separated by commas, without empty entries")
-    return entries.map(parse)
-  }
-
-/** A network in CIDR notation, such as `127.0.0.0/8` or `fd00::/8`. */
-export const network: Parser<string> = (value) => {
-  const [address = "", prefix = "", ...rest] = value.split("/")
-  const isIPv6 = address.includes(":")
-  const readable = isIPv6
-    ? URL.canParse(`http://[${address}]`)
-    : /^\d{1,3}(\.\d{1,3}){3}$/.test(address) && address.split(".").every((octet) => Number(octet) <= 255)
-  return readable && rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= (isIPv6 ? 128 : 32)
-    ? value
-    : refuse("must name networks such as 10.0.0.0/8 or fd00::/8")
+/** The connection URL of a Postgres. */
+export const postgresUrl: Parser<string> = (value) => {
+  const read = url("postgres", "postgresql")(value)
+  const fault = faultOf(read)
+  return fault === undefined ? read : refuse(fault)
 }
 
-/** One encryption key: an identifier, a colon, 32 bytes in base64. */
+const entriesOf = (value: string): ReadonlyArray<string> => {
+  const entries = value.split(",").map((entry) => entry.trim())
+  return entries.includes("") ? refuse("must be a list separated by commas, without empty entries") : entries
+}
+
+/** A list separated by commas, each entry read by `parse`. */
+export const list =
+  <A>(parse: Parser<A>): Parser<ReadonlyArray<A>> =>
+  (value) =>
+    entriesOf(value).map(parse)
+
+/** A parser of the dispatcher, so that settings and options accept the same. */
+export const ofDispatcher =
+  <Input, A>(parse: (input: Input) => OptionParsers.Parsed<A>): ((input: Input) => A) =>
+  (input) => {
+    const parsed = parse(input)
+    return parsed.ok ? parsed.value : refuse(parsed.fault)
+  }
+
+/** A list separated by commas, read as a whole by a parser of the dispatcher. */
+export const listOf = <A>(parse: (entries: ReadonlyArray<string>) => OptionParsers.Parsed<A>): Parser<A> => {
+  const read = ofDispatcher(parse)
+  return (value) => read(entriesOf(value))
+}
+
+/** One encryption key: an identifier and 32 bytes. */
 export interface EncryptionKey {
   readonly id: string
   readonly bytes: Uint8Array
 }
 
+const encryptionKey: Parser<EncryptionKey> = (entry) => {
+  const [, id, encoded] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(entry) ?? []
+  return id === undefined || encoded === undefined
+    ? refuse("must be a list of id:key, each key 32 bytes in base64 (openssl rand -base64 32)")
+    : { id, bytes: new Uint8Array(Buffer.from(encoded, "base64")) }
+}
+
 export const encryptionKeys: Parser<ReadonlyArray<EncryptionKey>> = (value) => {
-  const keys = list((entry) => {
-    const [, id, encoded] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(entry) ?? []
-    return id === undefined || encoded === undefined
-      ? refuse("must be a list of id:key, each key 32 bytes in base64 (openssl rand -base64 32)")
-      : { id, bytes: new Uint8Array(Buffer.from(encoded, "base64")) }
-  })(value)
-  return new Set(keys.map(({ id }) => id)).size === keys.length ? keys : refuse("names two keys with the same id")
+  const keys = list(encryptionKey)(value)
+  return new Set(keys.map(({ id }) => id)).size === keys.length ? keys : refuse("has two keys with the same id")
 }

@@ -31,28 +31,28 @@ describe("the doctor on settings", () => {
     const said = (environment: Record<string, string>) =>
       checkSettings(environment)
         .findings.filter(({ level }) => level === "warning")
-        .map(({ says }) => says)
+        .map(({ message }) => message)
         .join()
     assert.include(said({ GOVOICE_SINGUP: "closed" }), "GOVOICE_SINGUP is not a setting")
-    assert.include(said({ HOST: "0.0.0.0" }), "Whoever can reach the API")
+    assert.include(said({ HOST: "0.0.0.0" }), "Anybody who can reach the API")
     assert.strictEqual(said({ HOST: "0.0.0.0", GOVOICE_SIGNUP: "closed" }), "")
-    assert.include(said({ GOVOICE_DATA_DIR: "memory" }), "gone when the server stops")
+    assert.include(said({ GOVOICE_DATA_DIR: "memory" }), "lost when the server stops")
     assert.include(said({ GOVOICE_API_ENABLED: "false" }), "api_disabled")
   })
 })
 
 describe("the doctor on the outbound guard", () => {
   const policy = (more: object = {}) =>
-    checkPolicy({ allowHttp: false, allowNetworks: [], timeoutMs: 1, waits: [], ...more })
+    checkPolicy({ policy: { allowHttp: false, allowNetworks: [], ...more }, proxy: undefined, timeoutMs: 1, waits: [] })
 
   it("is content when nothing inward can be reached", () => {
     assert.deepStrictEqual(levels(policy()), ["ok"])
   })
 
   it("says what can be reached", () => {
-    assert.include(policy({ allowNetworks: ["127.0.0.0/8"] })[0]?.says, "this machine")
-    assert.include(policy({ allowNetworks: ["10.0.0.0/8", "fd00::/8"] })[0]?.says, "private networks")
-    assert.include(policy({ allowNetworks: ["192.0.2.0/24"] })[1]?.says, "192.0.2.0/24")
-    assert.include(policy({ allowHttp: true })[1]?.says, "unencrypted")
+    assert.include(policy({ allowNetworks: ["127.0.0.0/8"] })[0]?.message, "this machine")
+    assert.include(policy({ allowNetworks: ["10.0.0.0/8", "fd00::/8"] })[0]?.message, "private networks")
+    assert.include(policy({ allowNetworks: ["192.0.2.0/24"] })[1]?.message, "192.0.2.0/24")
+    assert.include(policy({ allowHttp: true })[1]?.message, "unencrypted")
   })
 })

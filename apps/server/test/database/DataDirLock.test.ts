@@ -11,7 +11,7 @@ const folder = Effect.acquireRelease(
 )
 
 const holder = (overrides: object) =>
-  JSON.stringify({ host: hostname(), pid: process.ppid, began: "0", token: "x", ...overrides })
+  JSON.stringify({ host: hostname(), pid: process.ppid, startTime: "0", token: "x", ...overrides })
 
 const taken = (written: string, ageMs = 0) =>
   Effect.gen(function* () {
@@ -55,7 +55,7 @@ describe("DataDirLock", () => {
   it.live("takes over from a process that is gone, whose number is somebody else's now, and from nonsense", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* taken(holder({ pid: 4_000_000 })), "taken")
-      assert.strictEqual(yield* taken(holder({ began: "1" })), "taken")
+      assert.strictEqual(yield* taken(holder({ startTime: "1" })), "taken")
       assert.strictEqual(yield* taken(holder({ pid: process.pid })), "taken")
       assert.strictEqual(yield* taken("{"), "taken")
       assert.strictEqual(yield* taken(""), "taken")

@@ -10,6 +10,7 @@ interface Span {
   readonly spanId: string
   readonly parentSpanId?: string
   readonly name: string
+  readonly links: ReadonlyArray<{ readonly traceId: string; readonly spanId: string }>
   readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: { readonly stringValue?: string } }>
 }
 
@@ -39,6 +40,9 @@ const until = async <A>(what: string, find: () => Promise<A | undefined> | A | u
   }
   throw new Error(`Waited in vain: ${what}`)
 }
+
+// Says that its trace is not sampled.
+const stranger = { traceId: "a".repeat(32), spanId: "b".repeat(16) }
 
 describe("Observability", () => {
   const spans: Array<Span> = []
@@ -106,9 +110,13 @@ describe("Observability", () => {
     )
     await call(`control-plane/organizations/${id}/webhook-endpoints`, { url: receiverUrl, event_types: ["*"] }, owner)
     const invoice = await call<{ id: string }>(
-      "invoices",
+      "invoices?unread=hidden-query",
       { invoice_xml: "<Faktura/>" },
-      { authorization: `Bearer ${secret}`, "idempotency-key": "1" }
+      {
+        authorization: `Bearer ${secret}`,
+        "idempotency-key": "1",
+        traceparent: `00-${stranger.traceId}-${stranger.spanId}-00`
+      }
     )
     invoiceId = invoice.id
     await until("the webhooks", () => (webhooks.length === 5 ? true : undefined))
@@ -121,12 +129,12 @@ describe("Observability", () => {
 
   it("follows an invoice from its request to every webhook in one trace", async () => {
     const ofTrace = await until("the spans of the attempts", () => {
-      const submitted = spans.find(({ name }) => name === "Invoices.submit")
+      const submitted = spans.find(({ name }) => name === "SubmitInvoice.submit")
       const trace = spans.filter(({ traceId }) => traceId === submitted?.traceId)
       return trace.filter(({ name }) => name === "Dispatcher.send").length >= 5 ? trace : undefined
     })
     const named = (name: string) => ofTrace.filter((span) => span.name === name)
-    assert.strictEqual(named("Invoices.submit").length, 1)
+    assert.strictEqual(named("SubmitInvoice.submit").length, 1)
     assert.strictEqual(named("InvoiceWorker.advance").length, 3)
     assert.strictEqual(named("Attempt").length, 5)
     const attribute = (span: Span, key: string) => span.attributes.find((one) => one.key === key)?.value.stringValue
@@ -140,30 +148,41 @@ describe("Observability", () => {
     assert.include(services, "service.name=govoice")
   })
 
+  it("links the trace of a stranger, which decides neither the trace nor its sampling, and keeps queries out", async () => {
+    const submitted = await until("the request", () => spans.find(({ links }) => (links ?? []).length > 0))
+    assert.strictEqual(submitted.name, "POST")
+    assert.isUndefined(submitted.parentSpanId)
+    assert.deepInclude(submitted.links[0], stranger)
+    assert.isFalse(spans.some(({ traceId }) => traceId === stranger.traceId))
+    const path = submitted.attributes.find(({ key }) => key === "url.path")
+    assert.strictEqual(path?.value.stringValue, "/v1/invoices")
+    assert.notInclude(JSON.stringify(spans) + output, "hidden-query")
+  })
+
   it("serves what it counted and measured to Prometheus", async () => {
     const url = await find(/Metrics are served at (http:\S+\/metrics)/)
     const read = async (): Promise<string> => (await fetch(url)).text()
-    const text = await until("the last settlement", async () => {
+    const text = await until("the last completion", async () => {
       const text = await read()
-      return text.includes('govoice_deliveries_settled_total{status="succeeded"} 4') ? text : undefined
+      return text.includes('govoice_deliveries_completed_total{status="succeeded"} 4') ? text : undefined
     })
     const value = (series: string): number => {
       const line = text.split("\n").find((line) => line.startsWith(`${series} `))
       if (line === undefined) throw new Error(`There is no ${series} in:\n${text}`)
       return Number(line.slice(series.length + 1))
     }
-    assert.strictEqual(value('govoice_deliveries_settled_total{status="retrying"}'), 1)
+    assert.strictEqual(value('govoice_deliveries_completed_total{status="retrying"}'), 1)
     assert.strictEqual(value('govoice_delivery_attempts_total{outcome="2xx"}'), 4)
     assert.strictEqual(value('govoice_delivery_attempts_total{outcome="5xx"}'), 1)
-    assert.strictEqual(value('govoice_invoice_moves_total{status="submitted"}'), 1)
-    assert.strictEqual(value('govoice_invoice_moves_total{status="accepted"}'), 2)
-    assert.strictEqual(value("govoice_delivery_attempt_seconds_count"), 5)
+    assert.strictEqual(value('govoice_invoice_transitions_total{status="submitted"}'), 1)
+    assert.strictEqual(value('govoice_invoice_transitions_total{status="accepted"}'), 2)
+    assert.strictEqual(value("govoice_delivery_attempt_duration_seconds_count"), 5)
     assert.strictEqual(value("govoice_delivery_lag_seconds_count"), 5)
     assert.strictEqual(value("govoice_deliveries_in_flight"), 0)
     assert.strictEqual(value("govoice_leases_expired_total"), 0)
-    assert.isAbove(value('govoice_claim_seconds_count{kind="deliveries"}'), 0)
-    assert.isAbove(value('govoice_claim_seconds_count{kind="invoices"}'), 0)
-    for (const queue of ["invoices", "deliveries", "waiting"]) {
+    assert.isAbove(value('govoice_claim_duration_seconds_count{kind="deliveries"}'), 0)
+    assert.isAbove(value('govoice_claim_duration_seconds_count{kind="invoices"}'), 0)
+    for (const queue of ["invoices", "deliveries", "retries"]) {
       assert.isAtLeast(value(`govoice_queue_depth{queue="${queue}"}`), 0)
       assert.isAtLeast(value(`govoice_queue_oldest_due_seconds{queue="${queue}"}`), 0)
     }
@@ -171,11 +190,13 @@ describe("Observability", () => {
     assert.notMatch(text, /127\.0\.0\.1|(evt|inv|org|we|wd)_[0-9a-z]{26}/)
   })
 
-  it("names delivery, event and invoice where it says that a webhook was not delivered", async () => {
-    const line = await until("the line", () => output.split("\n").find((text) => text.includes("was not delivered")))
+  it("names delivery, event and invoice where it logs a failed attempt", async () => {
+    const line = await until("the line", () =>
+      output.split("\n").find((text) => text.includes("Delivery attempt failed"))
+    )
     const { annotations, level, message } = JSON.parse(line) as Record<string, unknown>
     assert.strictEqual(level, "INFO")
-    assert.strictEqual(message, "A webhook was not delivered: The endpoint returned HTTP 500.")
+    assert.strictEqual(message, "Delivery attempt failed: The endpoint returned HTTP 500.")
     const { attempts, deliveryId, eventId, invoiceId: about } = annotations as Record<string, unknown>
     assert.deepStrictEqual({ attempts, eventId, about }, { attempts: 1, eventId: webhooks[0], about: invoiceId })
     assert.match(String(deliveryId), /^wd_/)

@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { judgeUrl } from "@govoice/dispatcher"
+import { definitions } from "../../src/settings/definitions.ts"
 import { InvalidSettings, read, unknownNames } from "../../src/settings/Settings.ts"
 
 const key = Buffer.alloc(32, 1).toString("base64")
@@ -14,31 +16,33 @@ const faultsOf = (environment: Readonly<Record<string, string>>): ReadonlyArray<
 }
 
 describe("Settings", () => {
-  it("are the defaults of the contract where nothing is said", () => {
+  it("defaults to the values of the contract", () => {
     assert.deepInclude(read({}), {
       http: { host: "127.0.0.1", port: 3000 },
+      trustedProxies: [],
+      connectionsPerAddress: 256,
       database: { _tag: "Embedded", dataDir: ".govoice" },
+      databaseWaitMs: 30_000,
       role: "all",
       apiEnabled: true,
       liveMode: false,
       signupOpen: true,
       sandboxStepMs: 1000,
       webhooks: {
-        allowHttp: false,
-        allowNetworks: [],
+        policy: { allowHttp: false, allowNetworks: [], denyNetworks: [], denyPorts: [], nat64Prefixes: [] },
+        proxy: undefined,
         timeoutMs: 10_000,
         waits: [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000]
       },
       leaseMs: 30_000,
       tenantConcurrency: 10,
-      rateLimit: { perSecond: 100, burst: 200 },
+      rateLimit: { perSecond: 100, burst: 200, bytesPerSecond: 8 * 1024 * 1024 },
       redisUrl: undefined,
       metricsPort: undefined
     })
-    assert.deepStrictEqual(read({ PORT: "", DATABASE_URL: "" }), read({}))
   })
 
-  it("let the lease and the webhook deadline follow each other", () => {
+  it("derives the default of the lease from the webhook deadline, and the other way round", () => {
     const both = (environment: Record<string, string>) => {
       const { leaseMs, webhooks } = read(environment)
       assert.isAbove(leaseMs, webhooks.timeoutMs + 5000)
@@ -57,7 +61,7 @@ describe("Settings", () => {
     }
   })
 
-  it("name every fault at once, and no value", () => {
+  it("reports every fault at once, and no value", () => {
     const faults = faultsOf({
       PORT: "hidden",
       DATABASE_URL: "http://hidden",
@@ -73,7 +77,7 @@ describe("Settings", () => {
     assert.notInclude(faults.join(), "hidden")
   })
 
-  it("ask for both secrets with DATABASE_URL, and for a port of their own for metrics", () => {
+  it("requires both secrets with DATABASE_URL, and different ports", () => {
     assert.deepStrictEqual(faultsOf({ DATABASE_URL: "postgres://127.0.0.1/x" }), [
       "GOVOICE_JWT_SECRET is required with DATABASE_URL.",
       "GOVOICE_ENCRYPTION_KEYS is required with DATABASE_URL."
@@ -92,11 +96,59 @@ describe("Settings", () => {
     [`k1:${key.slice(0, -1)}`, false],
     [`:${key}`, false],
     [`k 1:${key}`, false]
-  ])("take the encryption keys %s: %s", (text, isTaken) => {
+  ])("accepts the encryption keys %s: %s", (text, isTaken) => {
     assert.strictEqual(faultsOf({ GOVOICE_ENCRYPTION_KEYS: text }).length === 0, isTaken)
   })
 
-  it("find names that are nobody's", () => {
+  it("refuses an empty value of any setting", () => {
+    for (const name of Object.keys(definitions)) {
+      assert.include(faultsOf({ [name]: "" }), `${name} is empty. Set a value or remove it.`)
+    }
+  })
+
+  it.each(["api", "worker"])("refuses GOVOICE_ROLE=%s without DATABASE_URL", (role) => {
+    const [fault, ...others] = faultsOf({ GOVOICE_ROLE: role })
+    assert.match(fault ?? "", new RegExp(`^GOVOICE_ROLE=${role} requires DATABASE_URL`))
+    assert.deepStrictEqual(others, [])
+    const secrets = { GOVOICE_JWT_SECRET: "x".repeat(32), GOVOICE_ENCRYPTION_KEYS: `k1:${key}` }
+    assert.deepStrictEqual(faultsOf({ GOVOICE_ROLE: role, DATABASE_URL: "postgres://127.0.0.1/x", ...secrets }), [])
+  })
+
+  it("reads the webhook policy as the dispatcher does", () => {
+    const { policy, proxy } = read({
+      GOVOICE_WEBHOOK_ALLOW_NETWORKS: "10.1.0.0/16, 192.0.2.7",
+      GOVOICE_WEBHOOK_DENY_NETWORKS: "FD00::/8",
+      GOVOICE_WEBHOOK_DENY_PORTS: "25,6000",
+      GOVOICE_WEBHOOK_NAT64_PREFIXES: "2001:db8:64::/96",
+      GOVOICE_WEBHOOK_PROXY: "http://user:password@proxy.example.com:3128"
+    }).webhooks
+    assert.deepStrictEqual(policy, {
+      allowHttp: false,
+      allowNetworks: ["10.1.0.0/16", "192.0.2.7/32"],
+      denyNetworks: ["fd00::/8"],
+      denyPorts: [25, 6000],
+      nat64Prefixes: ["2001:db8:64::/96"]
+    })
+    assert.strictEqual(proxy, "http://user:password@proxy.example.com:3128")
+    assert.deepStrictEqual(judgeUrl("https://example.com:25", policy), { ok: false, rule: "port" })
+  })
+
+  it.each([
+    ["GOVOICE_WEBHOOK_ALLOW_NETWORKS", "10.1.2.3/8"],
+    ["GOVOICE_WEBHOOK_DENY_NETWORKS", "10.0.0.0/33"],
+    ["GOVOICE_WEBHOOK_DENY_PORTS", "65536"],
+    ["GOVOICE_WEBHOOK_NAT64_PREFIXES", "2001:db8::/64,10.0.0.0/8"],
+    ["GOVOICE_WEBHOOK_PROXY", "https://proxy.example.com"],
+    ["GOVOICE_TRUSTED_PROXIES", "10.0.0.1/24"]
+  ])("refuses %s=%s at start", (name, value) => {
+    const faults = faultsOf({ [name]: value })
+    assert.lengthOf(faults, 1)
+    assert.match(faults[0] ?? "", new RegExp(`^${name} must `))
+    // A fault may give an example of its own, never the value.
+    if (value !== "10.1.2.3/8") assert.notInclude(faults[0], value)
+  })
+
+  it("finds names that are no settings", () => {
     assert.deepStrictEqual(unknownNames({ GOVOICE_SIGNUPS: "open", GOVOICE_SIGNUP: "open", PATH: "x" }), [
       "GOVOICE_SIGNUPS"
     ])

@@ -4,12 +4,13 @@
  * On the server of the run it is created before the suite and dropped after it, so suites run side by side. The embedded
  * one lives in memory.
  */
-import { PgClient } from "@effect/sql-pg"
-import { Effect, Exit, Layer, Redacted, Scope } from "effect"
-import { SqlClient } from "effect/sql"
+import { PgClient, PgTypes } from "@effect/sql-pg"
+import { Clock, Effect, Exit, Layer, Redacted, Scope } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import * as Database from "../../src/database/Database.ts"
+import { StatementTime } from "../../src/database/StatementTime.ts"
 import * as Migrations from "../../src/database/Migrations.ts"
 
 const admin = (url: string) => PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })
@@ -48,22 +49,37 @@ export const create = async () => {
   }
 }
 
+// Statements take the time of `Clock`, so that tests can set it.
+const layerClock = Layer.succeed(StatementTime)((sql) =>
+  Effect.map(Clock.currentTimeMillis, (now): Statement.Fragment => sql`${PgTypes.timestamptz(now)}`)
+)
+
 const migrated = (settings: Parameters<typeof Database.layerClient>[0]) =>
   Migrations.layer.pipe(Layer.provideMerge(Database.layerClient(settings)))
 
-/** A database on the server of the run. */
-export const layerPostgres = Layer.unwrap(
+const layerPostgresLive = Layer.unwrap(
   Effect.map(acquire, (url) => Layer.merge(migrated({ _tag: "Postgres", url }), Layer.succeed(Database.Shared)(true)))
 )
 
-/** An embedded database in memory. */
-export const layerEmbedded = Layer.merge(
+const layerEmbeddedLive = Layer.merge(
   migrated({ _tag: "Embedded", dataDir: undefined }),
   Layer.succeed(Database.Shared)(false)
 )
+
+/** A database on the server of the run. */
+export const layerPostgres = Layer.merge(layerPostgresLive, layerClock)
+
+/** An embedded database in memory. */
+export const layerEmbedded = Layer.merge(layerEmbeddedLive, layerClock)
 
 /** Both, for suites that every database has to pass. */
 export const databases = [
   { name: "Postgres", layer: layerPostgres },
   { name: "embedded", layer: layerEmbedded }
+] as const
+
+/** Both, with the clock of the database. */
+export const liveDatabases = [
+  { name: "Postgres", layer: layerPostgresLive },
+  { name: "embedded", layer: layerEmbeddedLive }
 ] as const

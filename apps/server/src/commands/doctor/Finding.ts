@@ -1,30 +1,19 @@
-/**
- * What the doctor found.
- *
- * @since 0.1.0
- */
-
-/**
- * One thing that was looked at.
- *
- * @category models
- * @since 0.1.0
- */
+/** The result of one check of `govoice doctor`. */
 export interface Finding {
-  readonly about: string
-  /** A warning may be what somebody wants; a fault cannot be. */
+  readonly check: string
+  /** A warning can be intended; a fault cannot. */
   readonly level: "ok" | "warning" | "fault"
-  readonly says: string
-  /** What to do, where there is something to do. */
+  readonly message: string
+  /** What to do. */
   readonly remedy?: string
 }
 
 const at =
   (level: Finding["level"]) =>
-  (about: string, says: string, remedy?: string): Finding => ({
-    about,
+  (check: string, message: string, remedy?: string): Finding => ({
+    check,
     level,
-    says,
+    message,
     ...(remedy === undefined ? {} : { remedy })
   })
 

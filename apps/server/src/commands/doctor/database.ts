@@ -1,42 +1,63 @@
-/**
- * The database: whether it answers, is new enough, is migrated, tells the same time, and can be read with the keys.
- *
- * @since 0.1.0
- */
+/** Checks the database: connection, TLS, version, clock, schema, and the keys that stored values need. */
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { find as findSecrets } from "../../settings/DeploymentSecrets.ts"
+import * as KeyRing from "../../crypto/KeyRing.ts"
+import * as EmbeddedPostgres from "../../database/EmbeddedPostgres.ts"
+import * as Migrations from "../../database/Migrations.ts"
+import * as KeyCheck from "../../maintenance/KeyCheck.ts"
+import * as DataDirectory from "../../settings/DataDirectory.ts"
+import { targetOf } from "../../settings/postgresUrl.ts"
 import type { SettingsShape } from "../../settings/Settings.ts"
-import { onDatabase } from "../deployment.ts"
+import * as deployment from "../deployment.ts"
 import { Failure } from "../Failure.ts"
-import { isCurrent } from "../migrate.ts"
 import { fault, type Finding, ok, warning } from "./Finding.ts"
 
-// The statements are written for it, and every test runs on it.
-const triedOn = 18
+// Statements are written for it, and every test runs on it.
+const testedVersion = 18
 
-const clockMayDifferMs = 1000
+const maxClockOffsetMs = 1000
 
 const checkVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly number: number }>`SELECT current_setting('server_version_num')::int AS number`
   const major = Math.floor((row?.number ?? 0) / 10_000)
-  return major >= triedOn
-    ? ok("database", `answers; Postgres ${major}`)
+  return major >= testedVersion
+    ? ok("database", `reachable; Postgres ${major}`)
     : warning(
         "database",
-        `answers; Postgres ${major}, and Govoice is tested on ${triedOn}.`,
+        `reachable; Postgres ${major}. Govoice is tested on Postgres ${testedVersion}.`,
         "Prefer a newer Postgres."
       )
 })
 
-const checkSchema = Effect.map(isCurrent, (current) =>
-  current
-    ? ok("schema", "current")
-    : warning("schema", "not current; `serve` will bring it up to date.", "Do it now with: govoice migrate")
-)
+const checkTls = ({ database }: SettingsShape): ReadonlyArray<Finding> => {
+  if (database._tag === "Embedded") return []
+  const { isLocal, sslMode } = targetOf(database.url)
+  const isVerified = sslMode.startsWith("verify") || sslMode === "require"
+  if (isVerified) return [ok("tls", "the connection is encrypted, and the certificate of the database verified")]
+  if (isLocal) return [ok("tls", "not needed: the database is on this machine")]
+  return [
+    warning(
+      "tls",
+      `sslmode=${sslMode} does not verify that the connection to the database is encrypted and ends there.`,
+      "Remove sslmode from DATABASE_URL unless the network is trusted."
+    )
+  ]
+}
+
+const checkSchema = Effect.gen(function* () {
+  const { isCurrent, isReadOnly } = yield* Migrations.status
+  if (isCurrent) {
+    return isReadOnly
+      ? fault("schema", "current, but the database is read-only.", "Point DATABASE_URL at the primary.")
+      : ok("schema", "current")
+  }
+  const obstacle = yield* Migrations.obstacle
+  return obstacle === undefined
+    ? warning("schema", "not current; `serve` migrates it when it starts.", "Migrate it now with 'govoice migrate'.")
+    : fault("schema", obstacle.message)
+})
 
 const checkClock = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -46,87 +67,61 @@ const checkClock = Effect.gen(function* () {
   `
   const after = yield* Clock.currentTimeMillis
   const theirs = row?.now ?? 0
-  // The answer was made at some moment in between.
-  const apart = Math.round(Math.max(before - theirs, theirs - after, 0))
-  return apart <= clockMayDifferMs
+  // The database read its clock at some time in between.
+  const offset = Math.round(Math.max(before - theirs, theirs - after, 0))
+  return offset <= maxClockOffsetMs
     ? ok("clock", "agrees with the database")
     : fault(
         "clock",
-        `differs from the database by ${apart} ms; receivers refuse signatures with a time that is far off.`,
-        "Let NTP set the clock of both machines."
+        `differs from the database by ${offset} ms. Receivers refuse signatures whose time is far off.`,
+        "Synchronize the clocks of both machines with NTP."
       )
 })
 
-const selectKeyIds = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  // A sealed value begins with its version, the length of its key's id, and the id (see KeyRing).
-  const rows = yield* sql<{ readonly id: string }>`
-    SELECT DISTINCT encode(substring(sealed FROM 3 FOR get_byte(sealed, 1)), 'escape') AS id
-    FROM (
-      SELECT secret AS sealed FROM webhook_endpoints
-      UNION ALL SELECT next_secret FROM webhook_endpoints WHERE next_secret IS NOT NULL
-      UNION ALL SELECT credential FROM organizations WHERE credential IS NOT NULL
-    ) AS stored
-  `
-  return rows.map(({ id }) => id)
-})
-
 const checkKeys = Effect.fnUntraced(function* (settings: SettingsShape) {
-  const { encryptionKeys } = findSecrets(settings)
-  const known = encryptionKeys.map(({ id }) => id)
-  const used = yield* selectKeyIds
-  const missing = used.filter((id) => !known.includes(id))
-  if (missing.length > 0) {
-    return fault(
-      "keys",
-      `Values are stored under keys that GOVOICE_ENCRYPTION_KEYS lacks: ${missing.join(", ")}.`,
-      "Put these keys back, after the first one."
-    )
-  }
-  const [current] = known
-  return used.every((id) => id === current)
-    ? ok("keys", "open everything that is stored")
+  const { encryptionKeys } = yield* deployment.secrets(settings)
+  const report = yield* Effect.provide(KeyCheck.check, KeyRing.layer(encryptionKeys))
+  const problem = KeyCheck.describe(report)
+  if (problem !== undefined) return fault("keys", problem, KeyCheck.remedy)
+  return [...report.inUse].every((id) => id === encryptionKeys[0]?.id)
+    ? ok("keys", "open the samples of all stored values")
     : warning(
         "keys",
-        "Some values are still stored under an older key, which must stay in GOVOICE_ENCRYPTION_KEYS.",
-        "Store them anew with: govoice keys rotate-encryption"
+        `Some values are sealed with older keys, which must stay in GOVOICE_ENCRYPTION_KEYS: ${[...report.inUse].join(", ")}.`,
+        "Re-encrypt them with 'govoice keys rotate-encryption'."
       )
 })
 
 const examine = Effect.fnUntraced(function* (settings: SettingsShape) {
-  const found: Array<Finding> = [yield* checkVersion, yield* checkClock, yield* checkSchema]
-  if (yield* isCurrent) found.push(yield* checkKeys(settings))
-  return found
+  const findings: Array<Finding> = [yield* checkVersion, ...checkTls(settings), yield* checkClock, yield* checkSchema]
+  if (yield* Migrations.isCurrent) findings.push(yield* checkKeys(settings))
+  return findings
 })
 
-const untouched: ReadonlyArray<Finding> = [ok("database", "embedded, and made when the server starts")]
-
-const failed = (settings: SettingsShape, error: { readonly message: string }): Finding =>
+const failed = (error: { readonly message: string }): Finding =>
   error instanceof Failure && error.holder !== undefined
-    ? ok("database", `in use by ${error.holder}; ask that server: GET /readyz`)
-    : fault(
-        "database",
-        error.message.split("\n")[0]!,
-        settings.database._tag === "Postgres"
-          ? "Check host, port, user, password and name in DATABASE_URL, and that Postgres runs and lets this machine in."
-          : "Check GOVOICE_DATA_DIR, and that it is the data directory of Govoice."
-      )
+    ? ok("database", `in use by ${error.holder}; its GET /readyz tells more`)
+    : fault("database", error.message)
 
-/**
- * Looks at the database of these settings.
- *
- * @category checks
- * @since 0.1.0
- */
+const checkNew = (dataDir: string | undefined): Finding => {
+  const unusable = dataDir === undefined ? undefined : DataDirectory.faultOf(dataDir)
+  return unusable === undefined
+    ? ok("database", "embedded; created when the server starts")
+    : fault("database", unusable.message)
+}
+
+/** Checks the database of these settings. Does not create an embedded one. */
 export const check = (settings: SettingsShape): Effect.Effect<ReadonlyArray<Finding>> =>
   Effect.suspend(() => {
     const { database } = settings
     if (database._tag === "Embedded") {
-      if (database.dataDir === undefined || !existsSync(join(database.dataDir, "postgres")))
-        return Effect.succeed(untouched)
+      const { dataDir } = database
+      if (dataDir === undefined || !EmbeddedPostgres.exists(join(dataDir, "postgres"))) {
+        return Effect.succeed([checkNew(dataDir)])
+      }
     }
-    return onDatabase(settings, examine(settings)).pipe(
+    return deployment.onDatabase(settings, examine(settings)).pipe(
       Effect.timeout("20 seconds"),
-      Effect.catch((error) => Effect.succeed([failed(settings, error)]))
+      Effect.catch((error) => Effect.succeed([failed(error)]))
     )
   })

@@ -1,8 +1,4 @@
-/**
- * The outbound guard: what webhooks could reach under these settings that they should not.
- *
- * @since 0.1.0
- */
+/** Checks the outbound guard: what webhooks can reach with these settings. */
 import { judgeAddress, judgeUrl, resolveWithDns } from "@govoice/dispatcher"
 import { Effect } from "effect"
 import type { SettingsShape } from "../../settings/Settings.ts"
@@ -10,7 +6,7 @@ import { fault, type Finding, ok, warning } from "./Finding.ts"
 
 type Webhooks = SettingsShape["webhooks"]
 
-const inward: Readonly<Record<string, string>> = {
+const internalAddresses: Readonly<Record<string, string>> = {
   "127.0.0.1": "this machine",
   "::1": "this machine",
   "10.0.0.1": "private networks",
@@ -22,71 +18,66 @@ const inward: Readonly<Record<string, string>> = {
   "169.254.169.254": "the metadata service of clouds"
 }
 
-/**
- * Tries the policy of the settings on addresses that no webhook has business with.
- *
- * @category checks
- * @since 0.1.0
- */
-export const checkPolicy = ({ allowHttp, allowNetworks }: Webhooks): ReadonlyArray<Finding> => {
-  const open = Object.keys(inward).filter((address) => judgeAddress(address, { allowNetworks }).ok)
-  const reach = new Set(open.map((address) => inward[address]))
+/** Judges internal addresses by the policy of the settings. */
+export const checkPolicy = ({ policy }: Webhooks): ReadonlyArray<Finding> => {
+  const { allowHttp = false, allowNetworks = [] } = policy
+  const reachable = Object.keys(internalAddresses).filter((address) => judgeAddress(address, policy).ok)
+  const named = new Set(reachable.map((address) => internalAddresses[address]))
   return [
-    open.length === 0
+    reachable.length === 0
       ? ok("guard", "refuses loopback, private, link-local and metadata addresses")
       : warning(
           "guard",
-          `GOVOICE_WEBHOOK_ALLOW_NETWORKS lets webhooks reach ${[...reach].join(", ")}.`,
-          "Leave it empty where customers choose the URLs."
+          `GOVOICE_WEBHOOK_ALLOW_NETWORKS lets webhooks reach ${[...named].join(", ")}.`,
+          "Leave it unset where customers choose the URLs."
         ),
-    ...(allowNetworks.length > 0 && open.length === 0
-      ? [warning("guard", `GOVOICE_WEBHOOK_ALLOW_NETWORKS lets through ${allowNetworks.join(", ")}.`)]
+    ...(allowNetworks.length > 0 && reachable.length === 0
+      ? [warning("guard", `GOVOICE_WEBHOOK_ALLOW_NETWORKS allows ${allowNetworks.join(", ")}.`)]
       : []),
     ...(allowHttp
       ? [
           warning(
             "guard",
-            "GOVOICE_WEBHOOK_ALLOW_HTTP lets webhooks travel unencrypted.",
-            "Leave it out in production."
+            "GOVOICE_WEBHOOK_ALLOW_HTTP lets webhooks be sent unencrypted.",
+            "Leave it unset in production."
           )
         ]
       : [])
   ]
 }
 
-const notResolved = (error: unknown): string =>
+const unresolved = (error: unknown): string =>
   error instanceof Error && "code" in error
     ? `The name cannot be resolved (${String(error.code)}).`
     : "The name cannot be resolved."
 
-const judge = async (webhooks: Webhooks, text: string): Promise<Finding> => {
-  const { allowHttp, allowNetworks } = webhooks
-  const url = judgeUrl(text, { allowHttp, allowNetworks })
-  if (!url.ok) return fault("url", `refused by the rule «${url.rule}»`, "The API answers unsafe_webhook_url for it.")
+const checkName = "Check the name, and the DNS of this machine."
+
+const judge = async ({ policy }: Webhooks, text: string): Promise<Finding> => {
+  const url = judgeUrl(text, policy)
+  if (!url.ok) return fault("url", `refused by the rule '${url.rule}'`, "The API answers unsafe_webhook_url for it.")
 
   const host = new URL(text).hostname
   if (host.startsWith("[") || /^[\d.]+$/.test(host)) return ok("url", "allowed")
   try {
     const addresses = await resolveWithDns()(host, { signal: AbortSignal.timeout(5000) })
     const refused = addresses.flatMap((address) => {
-      const verdict = judgeAddress(address, { allowNetworks })
-      return verdict.ok ? [] : [`${address} («${verdict.rule}»)`]
+      const verdict = judgeAddress(address, policy)
+      return verdict.ok ? [] : [`${address} ('${verdict.rule}')`]
     })
-    if (addresses.length === 0)
-      return fault("url", "The name has no addresses.", "Check the name, and the DNS of this machine.")
+    if (addresses.length === 0) return fault("url", "The name has no addresses.", checkName)
     return refused.length === 0
       ? ok("url", `allowed, at ${addresses.join(", ")}`)
-      : fault("url", `refused at ${refused.join(", ")}`, "One bad address is enough. Correct the DNS of the receiver.")
+      : fault(
+          "url",
+          `refused at ${refused.join(", ")}`,
+          "One refused address is enough. Correct the DNS of the receiver."
+        )
   } catch (error) {
-    return fault("url", notResolved(error), "Check the name, and the DNS of this machine.")
+    return fault("url", unresolved(error), checkName)
   }
 }
 
-/**
- * Judges a URL and what its name resolves to. Nothing is sent.
- *
- * @category checks
- * @since 0.1.0
- */
+/** Judges a URL and the addresses of its name. Sends nothing. */
 export const checkUrl = (webhooks: Webhooks, url: string): Effect.Effect<Finding> =>
   Effect.promise(() => judge(webhooks, url))

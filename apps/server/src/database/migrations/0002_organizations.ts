@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-// The owner leads every index of the tables below, because it leads every query.
+// The owner leads the indexes that requests use, because it leads their queries.
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -23,6 +23,11 @@ export default Effect.gen(function* () {
     )
   `
   yield* sql`CREATE INDEX organizations_account_id_id_idx ON organizations (account_id, id DESC)`
+  // Sealed values by the key that sealed them: version, length of its id, and id are their first bytes.
+  yield* sql`
+    CREATE INDEX organizations_credential_key_idx
+    ON organizations (substring(credential FROM 1 FOR 2 + get_byte(credential, 1)), id) WHERE credential IS NOT NULL
+  `
 
   yield* sql`
     CREATE TABLE api_keys (
@@ -71,5 +76,14 @@ export default Effect.gen(function* () {
   yield* sql`
     CREATE INDEX webhook_endpoints_organization_id_id_idx ON webhook_endpoints (organization_id, id DESC)
     WHERE deleted_at IS NULL
+  `
+  yield* sql`
+    CREATE INDEX webhook_endpoints_secret_key_idx
+    ON webhook_endpoints (substring(secret FROM 1 FOR 2 + get_byte(secret, 1)), id)
+  `
+  yield* sql`
+    CREATE INDEX webhook_endpoints_next_secret_key_idx
+    ON webhook_endpoints (substring(next_secret FROM 1 FOR 2 + get_byte(next_secret, 1)), id)
+    WHERE next_secret IS NOT NULL
   `
 })

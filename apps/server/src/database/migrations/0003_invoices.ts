@@ -1,9 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-// `due_at` says when a worker may act: for a claimed invoice that is when its lease runs out. It is null when nothing is
-// left to do. `claims` counts the claims: it is the fencing number of the worker that holds the invoice. `held` tells a
-// claimed invoice from one that waits: a claim that finds it set takes over from a worker that was lost.
+// `due_at` is the time from which a worker may act: for a leased invoice, when its lease expires. It is null when nothing
+// is left to do. `fencing_token` is increased by every claim. A claim that finds `is_leased` set has found an expired lease,
+// which counts as an interruption. `quarantine_interruption_count` counts the interruptions of the quarantine process. From
+// two interruptions on, only a claim for that process takes the invoice.
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -18,15 +19,17 @@ export default Effect.gen(function* () {
       next_attempt_at timestamptz,
       due_at          timestamptz,
       attempt_count   integer NOT NULL DEFAULT 0,
-      claims          integer NOT NULL DEFAULT 0,
+      fencing_token   integer NOT NULL DEFAULT 0,
+      interruption_count            integer NOT NULL DEFAULT 0,
+      quarantine_interruption_count integer NOT NULL DEFAULT 0,
       upo_available   boolean NOT NULL DEFAULT false,
-      held            boolean NOT NULL DEFAULT false,
+      is_leased       boolean NOT NULL DEFAULT false,
       mode            text NOT NULL,
       status          text NOT NULL,
       scenario        text,
       official_number text,
       reference       text,
-      trace           text,
+      traceparent     text,
       rejection       jsonb,
       failure         jsonb,
       metadata        json NOT NULL,
@@ -48,24 +51,44 @@ export default Effect.gen(function* () {
       CONSTRAINT invoices_unfinished_due       CHECK (
         status NOT IN ('queued', 'submitting', 'retrying', 'submitted') OR due_at IS NOT NULL
       ),
-      CONSTRAINT invoices_held_due             CHECK (NOT held OR due_at IS NOT NULL)
+      CONSTRAINT invoices_interruptions_counted CHECK (
+        quarantine_interruption_count BETWEEN 0 AND interruption_count
+      ),
+      CONSTRAINT invoices_updated_after_created CHECK (updated_at >= created_at),
+      CONSTRAINT invoices_leased_due             CHECK (NOT is_leased OR due_at IS NOT NULL)
     ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)
   `
-  // The oldest of all come first; when they are more than a claim takes, organizations take turns.
+  // A claim takes the oldest; when more are due than it takes, it serves organizations in turn.
   yield* sql`CREATE INDEX invoices_due_at_idx ON invoices (due_at, id) WHERE due_at IS NOT NULL`
   yield* sql`
     CREATE INDEX invoices_organization_id_due_at_idx ON invoices (organization_id, due_at, id) WHERE due_at IS NOT NULL
   `
+  yield* sql`
+    CREATE INDEX invoices_quarantine_idx ON invoices (due_at, id) WHERE due_at IS NOT NULL AND interruption_count >= 2
+  `
   yield* sql`CREATE INDEX invoices_organization_id_id_idx ON invoices (organization_id, id DESC)`
 
-  // Apart from the invoice, so that moving an invoice on does not rewrite its document.
+  // A table of its own, so that a transition does not rewrite the document. What workers need of the document is read once,
+  // when it is submitted, and stored in the columns after it.
   yield* sql`
     CREATE TABLE invoice_documents (
-      invoice_id text COLLATE "C" NOT NULL,
-      xml        text NOT NULL,
+      invoice_id     text COLLATE "C" NOT NULL,
+      xml            text NOT NULL,
+      sha256         bytea NOT NULL,
+      seller_nip     text,
+      issue_date     text,
+      invoice_number text,
+      form_code      text,
+      schema_version text,
 
-      CONSTRAINT invoice_documents_pkey            PRIMARY KEY (invoice_id),
-      CONSTRAINT invoice_documents_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices (id)
+      CONSTRAINT invoice_documents_pkey             PRIMARY KEY (invoice_id),
+      CONSTRAINT invoice_documents_invoice_id_fkey  FOREIGN KEY (invoice_id) REFERENCES invoices (id),
+      CONSTRAINT invoice_documents_sha256_length    CHECK (length(sha256) = 32),
+      CONSTRAINT invoice_documents_seller_nip_form  CHECK (seller_nip ~ '^[0-9]{10}$'),
+      CONSTRAINT invoice_documents_issue_date_form  CHECK (issue_date ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'),
+      CONSTRAINT invoice_documents_lengths          CHECK (
+        length(invoice_number) <= 256 AND length(form_code) <= 50 AND length(schema_version) <= 50
+      )
     )
   `
 

@@ -1,0 +1,37 @@
+/**
+ * The secrets of API keys: their format, their generation, and the hash that is stored of them.
+ *
+ * A secret is `sk_test_` or `sk_live_`, 33 characters of base62 for 192 random bits, and a checksum of 6 characters. The
+ * checksum rejects mistyped keys without a query, and lets secret scanners recognize leaked ones.
+ */
+import type { Mode } from "@govoice/core"
+import { createHash, randomBytes } from "node:crypto"
+import { crc32 } from "node:zlib"
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+const base62 = (value: bigint, length: number): string => {
+  let text = ""
+  for (let rest = value; text.length < length; rest /= 62n) text = alphabet.charAt(Number(rest % 62n)) + text
+  return text
+}
+
+// Every request computes it, and bigints are slow: hence a second base62 over numbers.
+const checksum = (body: string): string => {
+  let text = ""
+  for (let rest = crc32(body); text.length < 6; rest = Math.floor(rest / 62)) text = alphabet.charAt(rest % 62) + text
+  return text
+}
+
+/** Generates a secret of 192 random bits. */
+export const generate = (mode: Mode.Mode): string => {
+  const body = `sk_${mode}_${base62(BigInt(`0x${randomBytes(24).toString("hex")}`), 33)}`
+  return body + checksum(body)
+}
+
+/** Returns whether a text has the format and the checksum of a secret. */
+export const isWellFormed = (secret: string): boolean =>
+  /^sk_(?:test|live)_[0-9A-Za-z]{39}$/.test(secret) && checksum(secret.slice(0, -6)) === secret.slice(-6)
+
+/** Returns the SHA-256 of a secret. Secrets have enough entropy to need no slower hash. */
+export const hash = (secret: string): Uint8Array => createHash("sha256").update(secret).digest()

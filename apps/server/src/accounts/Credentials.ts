@@ -1,0 +1,118 @@
+/**
+ * Authenticates bearer credentials. Results are cached for a few seconds, so that not every request is a query.
+ *
+ * A revocation takes effect at once in the process that did it, and in every other when its cache entry expires.
+ */
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
+import { AccessTokens, type SessionIdentity } from "./AccessTokens.ts"
+import { type ApiKeyIdentity, ApiKeys } from "./ApiKeys.ts"
+import * as ApiKeySecret from "./ApiKeySecret.ts"
+import { Sessions } from "./Sessions.ts"
+import { SlidingWindows } from "./SlidingWindows.ts"
+import { failWhileWaiting, type Throttled } from "./Throttled.ts"
+
+const capacity = 10_000
+
+// A failed query is not cached: the database may be available for the next request.
+const cacheOptions = {
+  capacity,
+  timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? Duration.seconds(5) : Duration.zero)
+}
+
+/** How many queries for unknown API keys a minute allows from one network. */
+export const maxUnknownKeys = 100
+
+/** Authenticates credentials. */
+export class Credentials extends Context.Service<
+  Credentials,
+  {
+    /**
+     * Returns `undefined` for a key that is malformed, unknown, revoked or expired. Fails after too many unknown keys from
+     * the network; keys that were valid before are exempt.
+     */
+    readonly authenticateApiKey: (
+      secret: string,
+      network: string
+    ) => Effect.Effect<ApiKeyIdentity | undefined, Throttled>
+    /** Returns `undefined` for a token that is malformed, expired, or of a session that has ended. */
+    readonly authenticateAccessToken: (token: string) => Effect.Effect<SessionIdentity | undefined>
+    readonly invalidateApiKey: (hash: Uint8Array) => Effect.Effect<void>
+    readonly invalidateSession: (session: SessionIdentity) => Effect.Effect<void>
+  }
+>()("@govoice/server/accounts/Credentials") {}
+
+const toKey = ({ accountId, sessionId }: SessionIdentity): string => `${accountId} ${sessionId}`
+
+const fromKey = (key: string): SessionIdentity => {
+  const [accountId, sessionId] = key.split(" ") as [SessionIdentity["accountId"], string]
+  return { accountId, sessionId }
+}
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
+
+// The keys that were valid last. The least recently used one is evicted.
+const makeValidKeys = () => {
+  const hashes = new Set<string>()
+  return {
+    has: (hash: string): boolean => hashes.has(hash),
+    delete: (hash: string): void => void hashes.delete(hash),
+    add: (hash: string): void => {
+      hashes.delete(hash)
+      hashes.add(hash)
+      if (hashes.size > capacity) hashes.delete(hashes.values().next().value!)
+    }
+  }
+}
+
+/** Provides `Credentials`. */
+export const layer: Layer.Layer<Credentials, never, AccessTokens | ApiKeys | Sessions | SlidingWindows> = Layer.effect(
+  Credentials,
+  Effect.gen(function* () {
+    const accessTokens = yield* AccessTokens
+    const apiKeys = yield* ApiKeys
+    const sessions = yield* Sessions
+    const windows = yield* SlidingWindows
+    const unknownKeys = windows.make({ name: "api-key", limit: maxUnknownKeys, windowMs: 60_000 })
+
+    const validKeys = makeValidKeys()
+    const identities = yield* Cache.makeWith(
+      (hash: string) => apiKeys.findIdentity(Buffer.from(hash, "hex")),
+      cacheOptions
+    )
+    const active = yield* Cache.makeWith((key: string) => sessions.isActive(fromKey(key)), cacheOptions)
+
+    const query = Effect.fnUntraced(function* (hash: string, network: string) {
+      if (!validKeys.has(hash)) yield* Effect.flatMap(unknownKeys.wait(network), failWhileWaiting)
+      const identity = yield* Cache.get(identities, hash)
+      if (identity === undefined) yield* unknownKeys.add(network)
+      else validKeys.add(hash)
+      return identity
+    })
+
+    return {
+      authenticateApiKey: Effect.fn("Credentials.authenticateApiKey")(function* (secret, network) {
+        if (!ApiKeySecret.isWellFormed(secret)) return undefined
+        const hash = hex(ApiKeySecret.hash(secret))
+        const cached = yield* Cache.getOption(identities, hash)
+        const identity = Option.isSome(cached) ? cached.value : yield* query(hash, network)
+        const now = yield* Clock.currentTimeMillis
+        return identity === undefined || (identity.expiresAt !== null && identity.expiresAt <= now)
+          ? undefined
+          : identity
+      }),
+
+      authenticateAccessToken: Effect.fn("Credentials.authenticateAccessToken")(function* (token) {
+        const session = yield* accessTokens.verify(token)
+        if (session === undefined) return undefined
+        return (yield* Cache.get(active, toKey(session))) ? session : undefined
+      }),
+
+      invalidateApiKey: (hash) => {
+        validKeys.delete(hex(hash))
+        return Cache.invalidate(identities, hex(hash))
+      },
+
+      invalidateSession: (session) => Cache.invalidate(active, toKey(session))
+    }
+  })
+)

@@ -1,0 +1,199 @@
+/**
+ * The `organizations` table, with the credentials for the national system.
+ *
+ * Every statement on behalf of an owner names the account, so that an identifier alone reaches no row.
+ */
+import type { Organization } from "@govoice/api"
+import { Ids } from "@govoice/core"
+import { Clock, Context, Data, Effect, Layer } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import * as IdGenerator from "../crypto/IdGenerator.ts"
+import { KeyRing } from "../crypto/KeyRing.ts"
+import * as Page from "../database/Page.ts"
+import { iso, isoOrNull } from "../database/timestamps.ts"
+
+/** How many organizations an account may have. */
+export const maxOrganizations = 100
+
+/** The account has no such organization. An organization of another account counts as absent. */
+export class OrganizationNotFound extends Data.TaggedError("OrganizationNotFound") {}
+
+/** The account has as many organizations as it may have. */
+export class TooManyOrganizations extends Data.TaggedError("TooManyOrganizations") {}
+
+/** Stores and finds the organizations of an account. */
+export class Organizations extends Context.Service<
+  Organizations,
+  {
+    readonly create: (
+      accountId: Ids.AccountId,
+      name: string
+    ) => Effect.Effect<Organization.Organization, TooManyOrganizations>
+    readonly list: (
+      accountId: Ids.AccountId,
+      page: Page.PageRequest
+    ) => Effect.Effect<Page.Page<Organization.Organization>>
+    readonly find: (
+      accountId: Ids.AccountId,
+      id: string
+    ) => Effect.Effect<Organization.Organization, OrganizationNotFound>
+    /** Without a name, nothing changes. */
+    readonly rename: (
+      accountId: Ids.AccountId,
+      id: string,
+      name: string | undefined
+    ) => Effect.Effect<Organization.Organization, OrganizationNotFound>
+    readonly putCredential: (
+      accountId: Ids.AccountId,
+      id: string,
+      credential: { readonly token: string; readonly contextNip: string }
+    ) => Effect.Effect<void, OrganizationNotFound>
+    readonly deleteCredential: (accountId: Ids.AccountId, id: string) => Effect.Effect<void, OrganizationNotFound>
+    /** Returns whether the organization has stored a credential for the national system. */
+    readonly hasCredential: (id: Ids.OrganizationId) => Effect.Effect<boolean>
+    /**
+     * Locks an organization for the rest of the transaction, so that concurrent transactions count what it has one after
+     * the other.
+     */
+    readonly lock: (
+      accountId: Ids.AccountId,
+      id: string
+    ) => Effect.Effect<Ids.OrganizationId, OrganizationNotFound | SqlError.SqlError>
+    /** Returns the condition that `organization_id` of another table is an organization of the account. */
+    readonly ownedBy: (accountId: Ids.AccountId) => Statement.Fragment
+  }
+>()("@govoice/server/accounts/Organizations") {}
+
+interface Row {
+  readonly id: Ids.OrganizationId
+  readonly name: string
+  readonly created_at: Date
+  readonly credential_updated_at: Date | null
+}
+
+const toApi = ({ created_at, credential_updated_at, id, name }: Row): Organization.Organization => ({
+  id,
+  object: "organization",
+  name,
+  gateway_credential: { present: credential_updated_at !== null, updated_at: isoOrNull(credential_updated_at) },
+  created_at: iso(created_at)
+})
+
+/** Provides `Organizations` from a migrated database. */
+export const layer: Layer.Layer<Organizations, never, SqlClient.SqlClient | KeyRing> = Layer.effect(
+  Organizations,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const tail = yield* Page.makeTail
+    const keyRing = yield* KeyRing
+    const columns = sql`id, name, created_at, credential_updated_at`
+
+    const lockAccount = (id: Ids.AccountId) => sql`SELECT 1 FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`
+
+    const countAll = (accountId: Ids.AccountId) => sql<{ readonly organizations: number }>`
+      SELECT count(*)::int AS organizations FROM organizations WHERE account_id = ${accountId}
+    `
+
+    const insert = (id: Ids.OrganizationId, accountId: Ids.AccountId, name: string, now: Date) => sql<Row>`
+      INSERT INTO organizations (id, account_id, name, created_at)
+      VALUES (${id}, ${accountId}, ${name}, ${now})
+      RETURNING ${columns}
+    `
+
+    const selectOne = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<Row>`
+      SELECT ${columns} FROM organizations WHERE account_id = ${accountId} AND id = ${id}
+    `
+
+    const selectPage = (accountId: Ids.AccountId, page: Page.PageRequest) => sql<Row>`
+      SELECT ${columns} FROM organizations WHERE account_id = ${accountId} ${tail(page)}
+    `
+
+    const updateName = (accountId: Ids.AccountId, id: Ids.OrganizationId, name: string | undefined) => sql<Row>`
+      UPDATE organizations SET name = coalesce(${name ?? null}, name)
+      WHERE account_id = ${accountId} AND id = ${id}
+      RETURNING ${columns}
+    `
+
+    const updateCredential = (
+      accountId: Ids.AccountId,
+      id: Ids.OrganizationId,
+      credential: { readonly sealed: Uint8Array; readonly nip: string; readonly now: Date } | undefined
+    ) => sql`
+      UPDATE organizations
+      SET credential            = ${credential?.sealed ?? null}::bytea,
+          credential_nip        = ${credential?.nip ?? null},
+          credential_updated_at = ${credential?.now ?? null}::timestamptz
+      WHERE account_id = ${accountId} AND id = ${id}
+      RETURNING id
+    `
+
+    const selectCredential = (id: Ids.OrganizationId) => sql`
+      SELECT 1 FROM organizations WHERE id = ${id} AND credential IS NOT NULL
+    `
+
+    const lockOne = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
+      SELECT 1 FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR NO KEY UPDATE
+    `
+
+    const orNotFound = Effect.fnUntraced(function* <A>(
+      id: string,
+      query: (id: Ids.OrganizationId) => Effect.Effect<ReadonlyArray<A>, unknown>
+    ) {
+      const [row] = Ids.is("org", id) ? yield* Effect.orDie(query(id)) : []
+      return row ?? (yield* new OrganizationNotFound())
+    })
+
+    return {
+      create: Effect.fn("Organizations.create")(
+        function* (accountId, name) {
+          const now = yield* Clock.currentTimeMillis
+          yield* lockAccount(accountId)
+          const [count] = yield* countAll(accountId)
+          if (count!.organizations >= maxOrganizations) return yield* new TooManyOrganizations()
+          const [row] = yield* insert(IdGenerator.at("org", now), accountId, name, new Date(now))
+          return toApi(row!)
+        },
+        (effect) => sql.withTransaction(effect).pipe(Effect.catchTag("SqlError", Effect.die))
+      ),
+
+      list: Effect.fn("Organizations.list")(function* (accountId, page) {
+        return Page.fromRows(yield* Effect.orDie(selectPage(accountId, page)), page, toApi)
+      }),
+
+      find: Effect.fn("Organizations.find")((accountId, id) =>
+        Effect.map(
+          orNotFound(id, (valid) => selectOne(accountId, valid)),
+          toApi
+        )
+      ),
+
+      rename: Effect.fn("Organizations.rename")((accountId, id, name) =>
+        Effect.map(
+          orNotFound(id, (valid) => updateName(accountId, valid, name)),
+          toApi
+        )
+      ),
+
+      putCredential: Effect.fn("Organizations.putCredential")(function* (accountId, id, { contextNip, token }) {
+        const now = new Date(yield* Clock.currentTimeMillis)
+        const sealed = keyRing.seal(token, { column: "organizations.credential", row: id })
+        yield* orNotFound(id, (valid) => updateCredential(accountId, valid, { sealed, nip: contextNip, now }))
+      }),
+
+      deleteCredential: Effect.fn("Organizations.deleteCredential")(function* (accountId, id) {
+        yield* orNotFound(id, (valid) => updateCredential(accountId, valid, undefined))
+      }),
+
+      hasCredential: Effect.fn("Organizations.hasCredential")(function* (id) {
+        return (yield* Effect.orDie(selectCredential(id))).length > 0
+      }),
+
+      lock: Effect.fn("Organizations.lock")(function* (accountId, id) {
+        const [row] = Ids.is("org", id) ? yield* lockOne(accountId, id) : []
+        return row === undefined || !Ids.is("org", id) ? yield* new OrganizationNotFound() : id
+      }),
+
+      ownedBy: (accountId) => sql`organization_id IN (SELECT id FROM organizations WHERE account_id = ${accountId})`
+    }
+  })
+)

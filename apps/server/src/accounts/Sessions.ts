@@ -1,0 +1,128 @@
+/**
+ * The `sessions` and `refresh_tokens` tables.
+ *
+ * A session is a family of refresh tokens. Each refresh spends one token and issues the next. A spent token that is used
+ * again was stolen or lost, so it ends the session.
+ */
+import type { Ids } from "@govoice/core"
+import { Clock, Context, Data, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomUUID } from "node:crypto"
+import type { SessionIdentity } from "./AccessTokens.ts"
+import type { Email } from "./Email.ts"
+
+/** The lifetime of a refresh token, in seconds: 30 days. */
+export const lifetime = 30 * 86_400
+
+/** The refresh token is unknown, spent, expired or revoked. If it belonged to a session, that has ended now. */
+export class InvalidRefreshToken extends Data.TaggedError("InvalidRefreshToken")<{
+  readonly revoked: SessionIdentity | undefined
+}> {}
+
+/** Opens, continues and ends sessions. Refresh tokens are passed as their hashes. */
+export class Sessions extends Context.Service<
+  Sessions,
+  {
+    /** Opens a session of an account from the network of a client. */
+    readonly open: (accountId: Ids.AccountId, token: Uint8Array, network: string) => Effect.Effect<SessionIdentity>
+    readonly rotate: (spent: Uint8Array, next: Uint8Array) => Effect.Effect<SessionIdentity, InvalidRefreshToken>
+    /** Ends the session of a token and returns it, if there is one. */
+    readonly revoke: (token: Uint8Array) => Effect.Effect<SessionIdentity | undefined>
+    readonly isActive: (session: SessionIdentity) => Effect.Effect<boolean>
+    /** Returns whether the account of an email has opened a session from this network that is still stored. */
+    readonly isKnownNetwork: (email: Email, network: string) => Effect.Effect<boolean>
+  }
+>()("@govoice/server/accounts/Sessions") {}
+
+interface Row {
+  readonly session_id: string
+  readonly account_id: Ids.AccountId
+}
+
+const toIdentity = (row: Row): SessionIdentity => ({ accountId: row.account_id, sessionId: row.session_id })
+
+/** Provides `Sessions` from a migrated database. */
+export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.effect(
+  Sessions,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const insert = (
+      session: SessionIdentity,
+      token: Uint8Array,
+      network: string,
+      time: { readonly now: Date; readonly expiresAt: Date }
+    ) => sql`
+      WITH session AS (
+        INSERT INTO sessions (id, account_id, created_at, network)
+        VALUES (${session.sessionId}, ${session.accountId}, ${time.now}, ${network})
+        RETURNING id
+      )
+      INSERT INTO refresh_tokens (hash, session_id, created_at, expires_at)
+      SELECT ${token}, id, ${time.now}, ${time.expiresAt} FROM session
+    `
+
+    // Of two concurrent refreshes, the second waits for the row lock of the first and then finds the token spent.
+    const spendAndInsert = (spent: Uint8Array, next: Uint8Array, now: Date, expiresAt: Date) => sql<Row>`
+      WITH spent AS (
+        UPDATE refresh_tokens SET spent_at = ${now}
+        FROM sessions
+        WHERE hash = ${spent} AND spent_at IS NULL AND expires_at > ${now}
+          AND sessions.id = session_id AND revoked_at IS NULL
+        RETURNING session_id, account_id
+      ), next AS (
+        INSERT INTO refresh_tokens (hash, session_id, created_at, expires_at)
+        SELECT ${next}, session_id, ${now}, ${expiresAt} FROM spent
+      )
+      SELECT session_id, account_id FROM spent
+    `
+
+    const updateRevoked = (token: Uint8Array, now: Date) => sql<Row>`
+      UPDATE sessions SET revoked_at = coalesce(revoked_at, ${now})
+      WHERE id = (SELECT session_id FROM refresh_tokens WHERE hash = ${token})
+      RETURNING id AS session_id, account_id
+    `
+
+    const selectActive = ({ accountId, sessionId }: SessionIdentity) => sql`
+      SELECT 1 FROM sessions WHERE id = ${sessionId} AND account_id = ${accountId} AND revoked_at IS NULL
+    `
+
+    const selectNetwork = (email: Email, network: string) => sql`
+      SELECT 1 FROM accounts JOIN sessions ON account_id = accounts.id
+      WHERE email = ${email} AND network = ${network} LIMIT 1
+    `
+
+    const revoke = Effect.fn("Sessions.revoke")(function* (token: Uint8Array) {
+      const now = yield* Clock.currentTimeMillis
+      const [row] = yield* Effect.orDie(updateRevoked(token, new Date(now)))
+      return row && toIdentity(row)
+    })
+
+    return {
+      revoke,
+
+      open: Effect.fn("Sessions.open")(function* (accountId, token, network) {
+        const now = yield* Clock.currentTimeMillis
+        const session = { accountId, sessionId: randomUUID() }
+        const time = { now: new Date(now), expiresAt: new Date(now + lifetime * 1000) }
+        yield* Effect.orDie(insert(session, token, network, time))
+        return session
+      }),
+
+      rotate: Effect.fn("Sessions.rotate")(function* (spent, next) {
+        const now = yield* Clock.currentTimeMillis
+        const [row] = yield* Effect.orDie(spendAndInsert(spent, next, new Date(now), new Date(now + lifetime * 1000)))
+        if (row !== undefined) return toIdentity(row)
+        return yield* new InvalidRefreshToken({ revoked: yield* revoke(spent) })
+      }),
+
+      isActive: Effect.fn("Sessions.isActive")(function* (session) {
+        return (yield* Effect.orDie(selectActive(session))).length > 0
+      }),
+
+      isKnownNetwork: Effect.fn("Sessions.isKnownNetwork")(function* (email, network) {
+        return (yield* Effect.orDie(selectNetwork(email, network))).length > 0
+      })
+    }
+  })
+)

@@ -1,0 +1,53 @@
+/**
+ * List cursors: where a page ended, sealed so that only a cursor made here for the same list continues it.
+ *
+ * @since 0.1.0
+ */
+import { Context, Layer } from "effect"
+import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
+
+const macLength = 12
+
+/**
+ * Service that makes and reads cursors.
+ *
+ * **Details**
+ *
+ * `list` says which list, whose, and with which filters. `read` returns `undefined` for whatever was not made here for
+ * that list.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Cursors extends Context.Service<
+  Cursors,
+  {
+    readonly make: (list: ReadonlyArray<string>, lastId: string) => string
+    readonly read: (list: ReadonlyArray<string>, cursor: string) => string | undefined
+  }
+>()("@govoice/server/crypto/Cursors") {}
+
+/**
+ * Layer that provides cursors sealed with a key derived from this secret.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (secret: string): Layer.Layer<Cursors> => {
+  const key = new Uint8Array(hkdfSync("sha256", secret, "", "govoice list cursors", 32))
+  const mac = (list: ReadonlyArray<string>, lastId: string): Buffer =>
+    createHmac("sha256", key)
+      .update(JSON.stringify([...list, lastId]))
+      .digest()
+      .subarray(0, macLength)
+
+  return Layer.succeed(Cursors)({
+    make: (list, lastId) => Buffer.concat([mac(list, lastId), Buffer.from(lastId)]).toString("base64url"),
+    read: (list, cursor) => {
+      const bytes = Buffer.from(cursor, "base64url")
+      if (bytes.length <= macLength || bytes.toString("base64url") !== cursor) return undefined
+      const lastId = bytes.subarray(macLength).toString()
+      return timingSafeEqual(bytes.subarray(0, macLength), mac(list, lastId)) ? lastId : undefined
+    }
+  })
+}

@@ -1,0 +1,85 @@
+/**
+ * The file system of the embedded Postgres: files of this machine, for their owner only, synchronized to disk when Postgres
+ * asks for it.
+ *
+ * PGlite by itself creates files that everybody may write to, and does nothing in `fsync`.
+ */
+import type { PGlite } from "@electric-sql/pglite"
+import { NodeFS } from "@electric-sql/pglite/nodefs"
+import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+
+const othersRights = 0o077
+
+/** What is used of Emscripten's NODEFS, which its types do not describe. */
+interface NodeFileSystem {
+  readonly node_ops: {
+    mknod: (parent: unknown, name: string, mode: number, device: number) => unknown
+    setattr: (node: unknown, attributes: { mode?: number | null }) => void
+  }
+  readonly stream_ops: { fsync?: (stream: { readonly nfd: number }) => number }
+  readonly tryFSOperation: <A>(operation: () => A) => A
+}
+
+const patch = ({ node_ops, stream_ops, tryFSOperation }: NodeFileSystem): void => {
+  const { mknod, setattr } = node_ops
+  node_ops.mknod = (parent, name, mode, device) => mknod(parent, name, mode & ~othersRights, device)
+  node_ops.setattr = (node, attributes) => {
+    if (typeof attributes.mode === "number") attributes.mode &= ~othersRights
+    setattr(node, attributes)
+  }
+  stream_ops.fsync = ({ nfd }) => {
+    tryFSOperation(() => fsyncSync(nfd))
+    return 0
+  }
+}
+
+type Options = Parameters<NodeFS["init"]>[1]
+
+/** Files below one directory. */
+export class DurableNodeFS extends NodeFS {
+  override async init(database: PGlite, options: Options): Promise<{ emscriptenOpts: Options }> {
+    const { emscriptenOpts } = await super.init(database, options)
+    const patchModule = ({ NODEFS }: { readonly NODEFS: unknown }) => patch(NODEFS as NodeFileSystem)
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [patchModule, ...(emscriptenOpts.preRun ?? [])] } }
+  }
+}
+
+/** Start parameters that make Postgres use `fsync`. The default, fdatasync, does nothing in Emscripten. */
+export const syncParameters = (parameters: ReadonlyArray<string>): Array<string> => [
+  ...parameters.filter((parameter) => parameter !== "-F"),
+  "-c",
+  "wal_sync_method=fsync"
+]
+
+const everyEntry = function* (directory: string): Generator<string> {
+  yield directory
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) yield* everyEntry(path)
+    else if (entry.isFile()) yield path
+  }
+}
+
+/** Takes every right from others, on a directory and everything below it. */
+export const makePrivate = (directory: string): void => {
+  for (const path of everyEntry(directory)) {
+    const { mode } = statSync(path)
+    if ((mode & othersRights) !== 0) chmodSync(path, mode & 0o700)
+  }
+}
+
+/** Synchronizes a file, or the entries of a directory, to disk. */
+export const sync = (path: string): void => {
+  const descriptor = openSync(path, "r")
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Synchronizes a directory and everything below it to disk. */
+export const syncAll = (directory: string): void => {
+  for (const path of everyEntry(directory)) sync(path)
+}

@@ -1,0 +1,46 @@
+/** Classifies SQL errors, for the API and the workers alike: each is either transient or permanent. */
+import { SqlError } from "effect/sql"
+
+// Classes and codes of PostgreSQL's appendix A: lost or refused connections, missing rights and databases, rollbacks that
+// a retry resolves, resources, locks, operator intervention, system errors, and databases that are read-only for now.
+const transientStates = /^(?:08|28|3D|40(?!002)|42501|53|55(?:000|006|P03)|57|58|F0|25(?:006|P03|P04))/
+
+/** Returns the SQLSTATE that the server reported, or an empty string. */
+export const sqlState = ({ reason: { cause } }: SqlError.SqlError): string =>
+  typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""
+
+/**
+ * Tells whether the same statement may succeed later: the database is unreachable, overloaded, read-only, or configured
+ * so that it refuses this client.
+ *
+ * A failure to connect is always transient: no change to the statement would help, and an operator's change would.
+ */
+export const isTransient = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) &&
+  (error.isRetryable || error.reason.operation === "connect" || transientStates.test(sqlState(error)))
+
+/** Tells whether the same statement would fail again: a constraint, a value, or a mistake in the statement. */
+export const isPermanent = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) && !isTransient(error)
+
+// Socket errors, and what a server answers while it starts, stops or has no connection left.
+const unreachableCodes = /^(?:ECONN|EHOST|ENET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT$|08|53300|57P)/
+
+// The driver gives these no code.
+const unreachableMessages = /timed out|closed/
+
+const codesOf = (cause: unknown): ReadonlyArray<string> =>
+  cause instanceof AggregateError
+    ? cause.errors.flatMap(codesOf)
+    : typeof cause === "object" && cause !== null && "code" in cause
+      ? [String(cause.code)]
+      : []
+
+/** Tells whether a connection failed in a way that passes without an operator, as while the server starts. */
+export const isUnreachable = ({ reason }: SqlError.SqlError): boolean => {
+  if (reason.operation !== "connect" && reason._tag !== "ConnectionError") return false
+  const codes = codesOf(reason.cause)
+  return codes.length === 0
+    ? unreachableMessages.test(reason.message ?? "")
+    : codes.some((code) => unreachableCodes.test(code))
+}

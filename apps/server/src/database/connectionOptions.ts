@@ -1,0 +1,17 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Redacted } from "effect"
+import { rootCertificatesOf, targetOf } from "../settings/postgresUrl.ts"
+
+const unverifiedModes: ReadonlyArray<string> = ["disable", "allow", "prefer"]
+
+/**
+ * Returns the options with which the driver connects to the Postgres of a URL.
+ *
+ * Certificate and host name are verified in every mode that requires TLS: unlike libpq, the driver does so for `require`.
+ */
+export const connectionOptions = (url: string): Pick<PgClient.PgPoolConfig, "url" | "ssl"> => {
+  const options = { url: Redacted.make(url) }
+  if (unverifiedModes.includes(targetOf(url).sslMode)) return options
+  const ca = rootCertificatesOf(url)
+  return { ...options, ssl: ca === undefined ? true : { ca } }
+}

@@ -1,0 +1,106 @@
+/**
+ * Serves accounts and sessions.
+ *
+ * @since 0.1.0
+ */
+import { type Account, AccountAuthorization, Api, Problems } from "@govoice/api"
+import { Effect, Option } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { AccessTokens, lifetime as accessLifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
+import { Credentials } from "../../accounts/Credentials.ts"
+import * as Email from "../../accounts/Email.ts"
+import { Login } from "../../accounts/Login.ts"
+import * as OpaqueToken from "../../crypto/OpaqueToken.ts"
+import { Passwords } from "../../accounts/Passwords.ts"
+import { AddressLimits, type Kind } from "../middleware/AddressLimits.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { Accounts } from "../../accounts/Accounts.ts"
+import { lifetime as refreshLifetime, Sessions } from "../../accounts/Sessions.ts"
+import * as Throttling from "../middleware/Throttling.ts"
+import * as ClientAddress from "../transport/ClientAddress.ts"
+
+/**
+ * Layer that implements the `accounts` group.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "accounts",
+  Effect.fnUntraced(function* (handlers) {
+    const accounts = yield* Accounts
+    const accessTokens = yield* AccessTokens
+    const credentials = yield* Credentials
+    const addressLimits = yield* AddressLimits
+    const login = yield* Login
+    const sessions = yield* Sessions
+    const passwords = yield* Passwords
+    const { signupOpen } = yield* Settings
+
+    const limitAddress = (kind: Kind, { remoteAddress }: HttpServerRequest.HttpServerRequest) =>
+      addressLimits.take(kind, Option.getOrUndefined(remoteAddress)).pipe(Effect.catchTag("Throttled", Throttling.fail))
+
+    const tokens = (session: SessionIdentity, refreshToken: string): Effect.Effect<Account.TokenPair> =>
+      Effect.map(accessTokens.issue(session), (accessToken) => ({
+        access_token: accessToken,
+        token_type: "Bearer",
+        expires_in: accessLifetime,
+        refresh_token: refreshToken,
+        refresh_expires_in: refreshLifetime
+      }))
+
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload, request }) {
+        if (!signupOpen) return yield* Problems.fail("signup_disabled")
+        yield* limitAddress("signup", request)
+
+        const hash = yield* passwords.hash(payload.password)
+        return yield* accounts
+          .create(Email.normalize(payload.email), hash)
+          .pipe(Effect.catchTag("EmailTaken", () => Problems.fail("email_taken")))
+      }),
+
+      login: Effect.fnUntraced(function* ({ payload, request }) {
+        yield* limitAddress("login", request)
+        const network = ClientAddress.group(Option.getOrUndefined(request.remoteAddress))
+        const { refreshToken, session } = yield* login.logIn({ ...payload, network }).pipe(
+          Effect.catchTags({
+            InvalidCredentials: () => Problems.fail("invalid_credentials"),
+            Throttled: Throttling.fail
+          })
+        )
+        return yield* tokens(session, refreshToken)
+      }),
+
+      refresh: Effect.fnUntraced(function* ({ payload, request }) {
+        yield* limitAddress("refresh", request)
+
+        const refreshToken = OpaqueToken.refreshToken()
+        const session = yield* sessions
+          .rotate(OpaqueToken.hash(payload.refresh_token), OpaqueToken.hash(refreshToken))
+          .pipe(
+            Effect.catchTag("InvalidRefreshToken", ({ revoked }) =>
+              Effect.andThen(
+                revoked === undefined ? Effect.void : credentials.invalidateSession(revoked),
+                Problems.fail("invalid_refresh_token")
+              )
+            )
+          )
+        return yield* tokens(session, refreshToken)
+      }),
+
+      logout: Effect.fnUntraced(function* ({ payload, request }) {
+        yield* limitAddress("logout", request)
+        const ended = yield* sessions.revoke(OpaqueToken.hash(payload.refresh_token))
+        if (ended !== undefined) yield* credentials.invalidateSession(ended)
+      }),
+
+      get: Effect.fnUntraced(function* () {
+        const account = yield* accounts.find(yield* AccountAuthorization.CurrentAccount)
+        return account ?? (yield* Problems.fail("missing_access_token"))
+      })
+    })
+  })
+)

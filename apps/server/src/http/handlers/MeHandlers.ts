@@ -1,0 +1,35 @@
+/**
+ * Serves `/v1/me`.
+ *
+ * @since 0.1.0
+ */
+import { Api, DeveloperAuthorization, Problems } from "@govoice/api"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { LiveMode } from "../../invoices/gateway/LiveMode.ts"
+import { ApiKeys } from "../../accounts/ApiKeys.ts"
+
+/**
+ * Layer that implements the `me` group.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "me",
+  Effect.fnUntraced(function* (handlers) {
+    const apiKeys = yield* ApiKeys
+    const liveMode = yield* LiveMode
+
+    return handlers.handleAll({
+      get: Effect.fnUntraced(function* () {
+        const key = yield* DeveloperAuthorization.CurrentApiKey
+        const described = yield* apiKeys.describe(key)
+        // Revoked between the check and here.
+        if (described === undefined) return yield* Problems.fail("missing_api_key")
+        return { ...described, live_mode_available: yield* liveMode.isAvailableTo(key.organizationId) }
+      })
+    })
+  })
+)

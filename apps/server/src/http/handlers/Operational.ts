@@ -1,0 +1,72 @@
+/** Paths outside the API: where things are, liveness, readiness, and the reference. */
+import { Api, CurrentRequestId } from "@govoice/api"
+import { Effect, Fiber, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpApiScalar } from "effect/http-api"
+import type { SqlClient } from "effect/sql"
+import type { KeyRing } from "../../crypto/KeyRing.ts"
+import * as Migrations from "../../database/Migrations.ts"
+import * as SqlErrors from "../../database/SqlErrors.ts"
+import * as KeyCheck from "../../maintenance/KeyCheck.ts"
+import { version } from "../../version.ts"
+import * as Responses from "../Responses.ts"
+import * as ErrorPages from "./ErrorPages.ts"
+
+const json = (body: unknown): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.text(JSON.stringify(body), { contentType: "application/json" })
+
+const root = HttpRouter.add(
+  "GET",
+  "/",
+  json({ name: "Govoice", version, docs: "/docs", openapi: "/openapi.json", health: "/healthz", ready: "/readyz" })
+)
+
+const healthz = HttpRouter.add("GET", "/healthz", json({ status: "ok" }))
+
+const ready = json({ status: "ready", checks: { database: "ok" } })
+
+const unready = (message: string) =>
+  Effect.map(CurrentRequestId, (requestId) => Responses.problem("service_unavailable", requestId, {}, { message }))
+
+const schemaMismatch = "The database schema does not match this version of the server."
+
+const findProblem = Effect.gen(function* () {
+  const { isCurrent, isReadOnly } = yield* Migrations.status
+  if (isReadOnly) return "The database is read-only."
+  if (!isCurrent) return schemaMismatch
+  return KeyCheck.describe(yield* KeyCheck.check)
+})
+
+// Anybody may ask, so that many requests cost one statement.
+const cachedFor = "1 second"
+
+const readyz = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const services = yield* Effect.context<KeyRing | SqlClient.SqlClient>()
+    // Detached, because an interruption waits until the statement is cancelled, and a probe must not.
+    const problem = yield* findProblem.pipe(
+      Effect.provideContext(services),
+      Effect.timeout("2 seconds"),
+      Effect.forkDetach,
+      Effect.flatMap(Fiber.join),
+      Effect.timeout("2 seconds"),
+      Effect.catch((error) =>
+        Effect.succeed(SqlErrors.isPermanent(error) ? schemaMismatch : "The database cannot be reached.")
+      ),
+      Effect.cachedWithTTL(cachedFor)
+    )
+    const answer = Effect.flatMap(problem, (message) =>
+      message === undefined ? Effect.succeed(ready) : unready(message)
+    )
+    yield* router.add("GET", "/readyz", answer)
+  })
+)
+
+/** Serves these paths. */
+export const layer = Layer.mergeAll(
+  root,
+  healthz,
+  readyz,
+  HttpApiScalar.layer(Api, { path: "/docs" }),
+  ErrorPages.layer
+)

@@ -1,0 +1,84 @@
+/**
+ * Serves organizations and the owner's view of their invoices.
+ *
+ * @since 0.1.0
+ */
+import { AccountAuthorization, Api, Problems } from "@govoice/api"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Cursors } from "../../crypto/Cursors.ts"
+import { Invoices } from "../../invoices/Invoices.ts"
+import { Organizations } from "../../accounts/Organizations.ts"
+import * as Pagination from "./Pagination.ts"
+
+const notFound = () => Problems.fail("organization_not_found")
+
+/**
+ * Layer that implements the `organizations` group.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "organizations",
+  Effect.fnUntraced(function* (handlers) {
+    const cursors = yield* Cursors
+    const invoices = yield* Invoices
+    const organizations = yield* Organizations
+
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload }) {
+        return yield* organizations
+          .create(yield* AccountAuthorization.CurrentAccount, payload.name)
+          .pipe(Effect.catchTag("TooManyOrganizations", () => Problems.fail("limit_reached")))
+      }),
+
+      list: Effect.fnUntraced(function* ({ query }) {
+        const accountId = yield* AccountAuthorization.CurrentAccount
+        return yield* Pagination.serve(cursors, ["organizations", accountId], query, (page) =>
+          organizations.list(accountId, page)
+        )
+      }),
+
+      get: Effect.fnUntraced(function* ({ params }) {
+        return yield* organizations
+          .find(yield* AccountAuthorization.CurrentAccount, params.org_id)
+          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+      }),
+
+      update: Effect.fnUntraced(function* ({ params, payload }) {
+        return yield* organizations
+          .rename(yield* AccountAuthorization.CurrentAccount, params.org_id, payload.name)
+          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+      }),
+
+      putGatewayCredential: Effect.fnUntraced(function* ({ params, payload }) {
+        yield* organizations
+          .putCredential(yield* AccountAuthorization.CurrentAccount, params.org_id, {
+            token: payload.token,
+            contextNip: payload.context_nip
+          })
+          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+      }),
+
+      deleteGatewayCredential: Effect.fnUntraced(function* ({ params }) {
+        yield* organizations
+          .deleteCredential(yield* AccountAuthorization.CurrentAccount, params.org_id)
+          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+      }),
+
+      listInvoices: Effect.fnUntraced(function* ({ params, query }) {
+        const organization = yield* organizations
+          .find(yield* AccountAuthorization.CurrentAccount, params.org_id)
+          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+        return yield* Pagination.serve(
+          cursors,
+          ["invoices", organization.id, query.status, query.mode],
+          query,
+          (page) => invoices.list(organization.id, query, page)
+        )
+      })
+    })
+  })
+)

@@ -1,0 +1,46 @@
+/**
+ * Turns pages of records into lists of the API, and cursors back into places.
+ *
+ * @since 0.1.0
+ */
+import { Lists, Problems } from "@govoice/api"
+import { Effect } from "effect"
+import type { Cursors } from "../../crypto/Cursors.ts"
+import type { Page, PageRequest } from "../../database/Page.ts"
+
+interface Query {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+/**
+ * Serves one list: `name` says which list it is, whose, and with which filters, and goes into its cursors.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const serve = <A extends { readonly id: string }>(
+  cursors: Cursors["Service"],
+  name: ReadonlyArray<string | undefined>,
+  { cursor, limit = Lists.limits.default }: Query,
+  fetch: (page: PageRequest) => Effect.Effect<Page<A>>
+) =>
+  Effect.gen(function* () {
+    const list = name.map((part) => part ?? "")
+    const after = cursor === undefined ? undefined : cursors.read(list, cursor)
+    if (cursor !== undefined && after === undefined) {
+      return yield* Problems.fail("invalid_parameter", {
+        param: "cursor",
+        message: "cursor: must be the next_cursor of the page before, for the same list with the same filters."
+      })
+    }
+
+    const { hasMore, records } = yield* fetch({ limit, after })
+    const last = records.at(-1)
+    return {
+      object: "list" as const,
+      data: records,
+      has_more: hasMore,
+      next_cursor: hasMore && last !== undefined ? cursors.make(list, last.id) : null
+    }
+  })

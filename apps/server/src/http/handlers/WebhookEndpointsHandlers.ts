@@ -1,0 +1,120 @@
+/**
+ * Serves webhook endpoints and their delivery records.
+ *
+ * @since 0.1.0
+ */
+import { AccountAuthorization, Api, Problems } from "@govoice/api"
+import { judgeUrl } from "@govoice/dispatcher"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Cursors } from "../../crypto/Cursors.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { Deliveries } from "../../webhooks/DeliveryRecords.ts"
+import { Organizations } from "../../accounts/Organizations.ts"
+import { WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
+import * as Pagination from "./Pagination.ts"
+
+const organizationNotFound = () => Problems.fail("organization_not_found")
+const endpointNotFound = () => Problems.fail("webhook_endpoint_not_found")
+
+/**
+ * Layer that implements the `webhookEndpoints` group.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "webhookEndpoints",
+  Effect.fnUntraced(function* (handlers) {
+    const cursors = yield* Cursors
+    const deliveries = yield* Deliveries
+    const endpoints = yield* WebhookEndpoints
+    const organizations = yield* Organizations
+    const { webhooks } = yield* Settings
+
+    // What a name resolves to is judged before every attempt; here, only what the URL itself says.
+    const checkUrl = Effect.fnUntraced(function* (url: string | undefined) {
+      if (url === undefined) return
+      const verdict = judgeUrl(url, webhooks.policy)
+      if (!verdict.ok) {
+        return yield* Problems.fail("unsafe_webhook_url", {
+          message: `Webhooks cannot be sent to this URL: it breaks the rule '${verdict.rule}'.`
+        })
+      }
+    })
+
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ params, payload }) {
+        yield* checkUrl(payload.url)
+        return yield* endpoints
+          .create(yield* AccountAuthorization.CurrentAccount, params.org_id, {
+            url: payload.url,
+            description: payload.description ?? null,
+            eventTypes: payload.event_types,
+            enabled: payload.enabled ?? true
+          })
+          .pipe(
+            Effect.catchTags({
+              OrganizationNotFound: organizationNotFound,
+              TooManyWebhookEndpoints: () => Problems.fail("limit_reached")
+            })
+          )
+      }),
+
+      update: Effect.fnUntraced(function* ({ params, payload }) {
+        yield* checkUrl(payload.url)
+        const { description, enabled, event_types: eventTypes, url } = payload
+        return yield* endpoints
+          .update(yield* AccountAuthorization.CurrentAccount, params.endpoint_id, {
+            ...(url === undefined ? {} : { url }),
+            ...(description === undefined ? {} : { description }),
+            ...(eventTypes === undefined ? {} : { eventTypes }),
+            ...(enabled === undefined ? {} : { enabled })
+          })
+          .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
+      }),
+
+      rotateSecret: Effect.fnUntraced(function* ({ params, payload }) {
+        return yield* endpoints
+          .rotateSecret(
+            yield* AccountAuthorization.CurrentAccount,
+            params.endpoint_id,
+            payload.activates_in_seconds ?? 0
+          )
+          .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
+      }),
+
+      list: Effect.fnUntraced(function* ({ params, query }) {
+        const organization = yield* organizations
+          .find(yield* AccountAuthorization.CurrentAccount, params.org_id)
+          .pipe(Effect.catchTag("OrganizationNotFound", organizationNotFound))
+        return yield* Pagination.serve(cursors, ["webhookEndpoints", organization.id], query, (page) =>
+          endpoints.list(organization.id, page)
+        )
+      }),
+
+      get: Effect.fnUntraced(function* ({ params }) {
+        return yield* endpoints
+          .find(yield* AccountAuthorization.CurrentAccount, params.endpoint_id)
+          .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
+      }),
+
+      delete: Effect.fnUntraced(function* ({ params }) {
+        yield* endpoints
+          .remove(yield* AccountAuthorization.CurrentAccount, params.endpoint_id)
+          .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
+      }),
+
+      listDeliveries: Effect.fnUntraced(function* ({ params, query }) {
+        const endpoint = yield* endpoints
+          .find(yield* AccountAuthorization.CurrentAccount, params.endpoint_id)
+          .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
+        const { event_id: eventId, status } = query
+        return yield* Pagination.serve(cursors, ["deliveries", endpoint.id, status, eventId], query, (page) =>
+          deliveries.list(endpoint.organization_id, endpoint.id, { status, eventId }, page)
+        )
+      })
+    })
+  })
+)

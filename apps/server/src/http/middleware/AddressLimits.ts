@@ -1,0 +1,37 @@
+/**
+ * Limits the calls that need no credential by the address of the client: so many of each kind in a sliding minute.
+ */
+import { Context, Effect, Layer } from "effect"
+import { SlidingWindows } from "../../accounts/SlidingWindows.ts"
+import { failWhileWaiting, type Throttled } from "../../accounts/Throttled.ts"
+import * as ClientAddress from "../transport/ClientAddress.ts"
+
+/** How many calls of one kind an address may make in a minute. */
+export const maxCalls = 100
+
+/** The kinds of calls. Each is counted for itself. */
+export type Kind = "login" | "logout" | "refresh" | "signup"
+
+/** Service that counts calls by address. */
+export class AddressLimits extends Context.Service<
+  AddressLimits,
+  {
+    /** Counts a call. A call beyond the limit fails and is not counted. */
+    readonly take: (kind: Kind, address: string | undefined) => Effect.Effect<void, Throttled>
+  }
+>()("@govoice/server/http/middleware/AddressLimits") {}
+
+/** Provides `AddressLimits`. */
+export const layer: Layer.Layer<AddressLimits, never, SlidingWindows> = Layer.effect(
+  AddressLimits,
+  Effect.map(SlidingWindows, (windows) => {
+    const window = (kind: Kind) => windows.make({ name: `address:${kind}`, limit: maxCalls, windowMs: 60_000 })
+    const calls = {
+      login: window("login"),
+      logout: window("logout"),
+      refresh: window("refresh"),
+      signup: window("signup")
+    }
+    return { take: (kind, address) => Effect.flatMap(calls[kind].take(ClientAddress.group(address)), failWhileWaiting) }
+  })
+)

@@ -1,0 +1,64 @@
+/**
+ * Turns bearer credentials into whoever is calling.
+ *
+ * @since 0.1.0
+ */
+import { AccountAuthorization, DeveloperAuthorization, Problems } from "@govoice/api"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { Credentials } from "../../accounts/Credentials.ts"
+import * as ClientAddress from "../transport/ClientAddress.ts"
+import { RateLimits } from "./RateLimits.ts"
+import * as Throttling from "./Throttling.ts"
+
+/**
+ * Layer that provides `DeveloperAuthorization`: an API key that is good, within its rate limit.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerDeveloper = Layer.effect(
+  DeveloperAuthorization.DeveloperAuthorization,
+  Effect.gen(function* () {
+    const credentials = yield* Credentials
+    const rateLimits = yield* RateLimits
+
+    return {
+      apiKey: Effect.fnUntraced(function* (httpEffect, { credential }) {
+        const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+        const identity = yield* credentials
+          .authenticateApiKey(Redacted.value(credential), ClientAddress.group(Option.getOrUndefined(remoteAddress)))
+          .pipe(Effect.catchTag("Throttled", Throttling.fail))
+        if (identity === undefined) return yield* Problems.fail("missing_api_key")
+        yield* rateLimits.take(identity)
+        const { id, mode, organizationId } = identity
+        return yield* Effect.provideService(httpEffect, DeveloperAuthorization.CurrentApiKey, {
+          id,
+          mode,
+          organizationId
+        })
+      })
+    }
+  })
+)
+
+/**
+ * Layer that provides `AccountAuthorization`: an access token that is good, of a login that has not ended.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerAccount = Layer.effect(
+  AccountAuthorization.AccountAuthorization,
+  Effect.gen(function* () {
+    const credentials = yield* Credentials
+
+    return {
+      accessToken: Effect.fnUntraced(function* (httpEffect, { credential }) {
+        const session = yield* credentials.authenticateAccessToken(Redacted.value(credential))
+        if (session === undefined) return yield* Problems.fail("missing_access_token")
+        return yield* Effect.provideService(httpEffect, AccountAuthorization.CurrentAccount, session.accountId)
+      })
+    }
+  })
+)

@@ -1,0 +1,150 @@
+/**
+ * Reads the body of a request within its limits of size and time. Passes a body with a document on as bytes, and the text of
+ * any other one that is a JSON object in UTF-8.
+ */
+import { AccountAuthorization, DeveloperAuthorization, Problems, Validation } from "@govoice/api"
+import { Effect, Layer, Option, Result } from "effect"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as BodyMemory from "../transport/BodyMemory.ts"
+import * as BodyReader from "../transport/BodyReader.ts"
+
+const kibibyte = 1024
+const mebibyte = 1024 * kibibyte
+
+/** The maximum size of a body with a document, in bytes. */
+export const maxDocumentBodyBytes = 4 * mebibyte
+
+interface BodyClass {
+  readonly maxBytes: number
+  readonly memory: BodyMemory.BodyMemory
+}
+
+// A body takes about four times its bytes until it is answered. Bodies of the control plane have memory of their own: they
+// never delay a document.
+const makeClasses = () => {
+  const control = BodyMemory.make({ totalBytes: 8 * mebibyte, ownerBytes: 2 * mebibyte, bodyBytes: 256 * kibibyte })
+  return {
+    documents: {
+      maxBytes: maxDocumentBodyBytes,
+      memory: BodyMemory.make({
+        totalBytes: 48 * mebibyte,
+        ownerBytes: 12 * mebibyte,
+        bodyBytes: maxDocumentBodyBytes
+      })
+    },
+    control: { maxBytes: 256 * kibibyte, memory: control },
+    credentials: { maxBytes: 16 * kibibyte, memory: control }
+  } satisfies Record<string, BodyClass>
+}
+
+const withoutCredential = ["accounts.create", "accounts.login", "accounts.refresh"]
+
+const isJson = (contentType: string): boolean =>
+  /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType.trim())
+
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
+const parseObject = (bytes: Uint8Array): string => {
+  const text = decoder.decode(bytes)
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SyntaxError("not an object")
+  return text
+}
+
+// The decoder of the payload parses the text again: one microsecond for an invoice of the usual size.
+const withText = (request: HttpServerRequest.HttpServerRequest, text: string): HttpServerRequest.HttpServerRequest =>
+  Object.create(request, { text: { value: Effect.succeed(text) } }) as HttpServerRequest.HttpServerRequest
+
+// Copies a body that is part of a larger buffer.
+const withArrayBuffer = (request: HttpServerRequest.HttpServerRequest, body: Buffer) => {
+  const { buffer, byteLength, byteOffset } = body
+  const isWhole = byteLength === buffer.byteLength
+  const bytes = isWhole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)
+  return Object.create(request, {
+    arrayBuffer: { value: Effect.succeed(bytes) }
+  }) as HttpServerRequest.HttpServerRequest
+}
+
+const inWords = (bytes: number): string => (bytes < mebibyte ? `${bytes / kibibyte} KiB` : `${bytes / mebibyte} MiB`)
+
+const tooLarge = (maxBytes: number) =>
+  Problems.fail("request_too_large", { message: `The request body is larger than ${inWords(maxBytes)}.` })
+
+const crowdedOut =
+  "The request body arrived slowly, and the server needed its memory for others. Send the request again."
+
+// The rest of the body is not read, so the connection cannot be used again.
+const closeConnection = HttpEffect.appendPreResponseHandler((_request, response) =>
+  Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))
+)
+
+const failWith = (fault: BodyReader.BodyFault, maxBytes: number) =>
+  Effect.gen(function* () {
+    if (fault === "too-large") return yield* tooLarge(maxBytes)
+    if (fault === "aborted") return yield* Problems.fail("invalid_request_body")
+    yield* closeConnection
+    return yield* Problems.fail("request_timeout", fault === "memory-exhausted" ? { message: crowdedOut } : {})
+  })
+
+// Whose share of the memory a body takes: the organization of the API key, or the account.
+const currentOwner = Effect.gen(function* () {
+  const key = yield* Effect.serviceOption(DeveloperAuthorization.CurrentApiKey)
+  if (Option.isSome(key)) return key.value.organizationId
+  return Option.getOrElse(yield* Effect.serviceOption(AccountAuthorization.CurrentAccount), () => "nobody")
+})
+
+/** Provides `BodyReading`. */
+export const layer = Layer.effect(
+  Validation.BodyReading,
+  Effect.gen(function* () {
+    const classes = makeClasses()
+    const reader = yield* BodyReader.make(BodyReader.limits)
+
+    const classOf = (group: string, endpoint: string): BodyClass =>
+      group === "invoices"
+        ? classes.documents
+        : withoutCredential.includes(`${group}.${endpoint}`)
+          ? classes.credentials
+          : classes.control
+
+    return Effect.fnUntraced(function* (httpEffect, { endpoint, group }) {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const {
+        "content-encoding": encoding = "identity",
+        "content-length": length = "0",
+        "content-type": contentType = ""
+      } = request.headers
+      const { maxBytes, memory } = classOf(group.identifier, endpoint.identifier)
+
+      if (!isJson(contentType)) return yield* Problems.fail("unsupported_media_type")
+      if (encoding.toLowerCase() !== "identity") {
+        return yield* Problems.fail("unsupported_media_type", { message: "The request body must not be compressed." })
+      }
+      if (Number(length) > maxBytes) return yield* tooLarge(maxBytes)
+
+      const owner = yield* currentOwner
+      return yield* reader.withBody(
+        request,
+        { maxBytes, memory, owner },
+        {
+          onBody: (body) =>
+            Effect.gen(function* () {
+              // `SubmissionReader` decodes bodies with documents.
+              if (group.identifier === "invoices") {
+                const withBytes = withArrayBuffer(request, body)
+                return yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withBytes)
+              }
+              const text = Result.try(() => parseObject(body))
+              if (Result.isFailure(text)) return yield* Problems.fail("invalid_request_body")
+              return yield* Effect.provideService(
+                httpEffect,
+                HttpServerRequest.HttpServerRequest,
+                withText(request, text.success)
+              )
+            }),
+          onFault: (fault) => failWith(fault, maxBytes)
+        }
+      )
+    })
+  })
+)

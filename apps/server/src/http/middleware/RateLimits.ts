@@ -1,0 +1,152 @@
+/**
+ * Limits the requests and the body bytes of an API key.
+ *
+ * Each is a token bucket. The headers follow the IETF draft «RateLimit header fields for HTTP»: `RateLimit-Policy` and
+ * `RateLimit` name the limit of requests on every response, and that of bytes where the request has a body.
+ */
+import { Problems } from "@govoice/api"
+import { Context, Duration, Effect, Layer } from "effect"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { RateLimiter } from "effect/persistence"
+import type { ApiKeyIdentity } from "../../accounts/ApiKeys.ts"
+import * as RedisClient from "../../database/RedisClient.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { maxDocumentBodyBytes } from "./BodyReading.ts"
+
+/** Limits API keys. */
+export class RateLimits extends Context.Service<
+  RateLimits,
+  {
+    /** Takes the current request, and the bytes that its `Content-Length` announces, or fails. */
+    readonly take: (
+      key: Pick<ApiKeyIdentity, "id">
+    ) => Effect.Effect<void, Problems.Problem<"rate_limit_exceeded">, HttpServerRequest.HttpServerRequest>
+    /** Takes the bytes of a body that was sent in chunks. They count against the requests that follow. */
+    readonly takeUnannounced: (
+      key: Pick<ApiKeyIdentity, "id">,
+      bytes: number
+    ) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
+  }
+>()("@govoice/server/http/middleware/RateLimits") {}
+
+interface Limit {
+  /** The name of the limit in the headers. */
+  readonly name: string
+  readonly policy: string
+  readonly keyOf: (key: Pick<ApiKeyIdentity, "id">) => string
+  /** The size of a token. */
+  readonly unit: number
+  /** The size of the bucket, in tokens. */
+  readonly tokens: number
+  readonly window: Duration.Duration
+}
+
+/** What is left of a limit. */
+interface Remaining {
+  readonly limit: Limit
+  readonly remaining: number
+  readonly resetSeconds: number
+}
+
+const seconds = (duration: Duration.Duration): number => Math.ceil(Duration.toSeconds(duration))
+
+const requestLimit = (burst: number, perSecond: number): Limit => {
+  const window = Duration.seconds(burst / perSecond)
+  return {
+    name: "default",
+    policy: `"default";q=${burst};w=${seconds(window)}`,
+    keyOf: ({ id }) => id,
+    unit: 1,
+    tokens: burst,
+    window
+  }
+}
+
+// A token is a KiB: the limiter rounds the time that a token takes to nanoseconds, and a byte would take less.
+const byteUnit = 1024
+const byteBurstSeconds = 4
+
+const byteLimit = (perSecond: number): Limit => ({
+  name: "bytes",
+  policy: `"bytes";q=${byteBurstSeconds * perSecond};w=${byteBurstSeconds};qu="content-bytes"`,
+  keyOf: ({ id }) => `${id}:bytes`,
+  unit: byteUnit,
+  tokens: Math.floor((byteBurstSeconds * perSecond) / byteUnit),
+  window: Duration.seconds(byteBurstSeconds)
+})
+
+const addHeaders = (headers: Readonly<Record<string, string>>) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeaders(response, headers))
+  )
+
+const reportRemaining = (all: ReadonlyArray<Remaining>) =>
+  addHeaders({
+    "ratelimit-policy": all.map(({ limit }) => limit.policy).join(", "),
+    ratelimit: all
+      .map(({ limit, remaining, resetSeconds }) => `"${limit.name}";r=${remaining};t=${resetSeconds}`)
+      .join(", ")
+  })
+
+/** Provides `RateLimits`. */
+export const layer = Layer.effect(
+  RateLimits,
+  Effect.gen(function* () {
+    const limiter = yield* RateLimiter.RateLimiter
+    const outageLog = yield* RedisClient.OutageLog
+    const { burst, bytesPerSecond, perSecond } = (yield* Settings).rateLimit
+    const requests = requestLimit(burst, perSecond)
+    const bytes = byteLimit(bytesPerSecond)
+
+    /** Returns what is left, or `undefined` while the store is unavailable: an outage of it must not be one of the API. */
+    const consume = Effect.fnUntraced(function* (
+      limit: Limit,
+      key: Pick<ApiKeyIdentity, "id">,
+      amount: number,
+      onExceeded: "delay" | "fail"
+    ) {
+      const result = yield* Effect.result(
+        limiter.consume({
+          key: limit.keyOf(key),
+          limit: limit.tokens,
+          window: limit.window,
+          algorithm: "token-bucket",
+          tokens: Math.ceil(amount / limit.unit),
+          onExceeded
+        })
+      )
+      if (result._tag === "Success") {
+        yield* outageLog.success
+        const { remaining, resetAfter } = result.success
+        return { limit, remaining: Math.max(0, Math.floor(remaining)) * limit.unit, resetSeconds: seconds(resetAfter) }
+      }
+      const { reason } = result.failure
+      if (reason._tag !== "RateLimitExceeded") {
+        yield* outageLog.failure(reason)
+        return undefined
+      }
+      yield* outageLog.success
+      const retryAfter = Math.max(1, seconds(reason.retryAfter))
+      yield* reportRemaining([{ limit, remaining: 0, resetSeconds: retryAfter }])
+      yield* addHeaders({ "retry-after": String(retryAfter) })
+      return yield* Problems.fail("rate_limit_exceeded")
+    })
+
+    return {
+      take: Effect.fnUntraced(function* (key) {
+        const ofRequests = yield* consume(requests, key, 1, "fail")
+        const { "content-length": length, "transfer-encoding": encoding } = (yield* HttpServerRequest.HttpServerRequest)
+          .headers
+        // A chunked body counts when it has arrived. Until then, it needs a byte.
+        const announced = encoding === undefined ? Number(length ?? 0) : 1
+        // A body beyond the limit of its size is not read, and answered as too large.
+        const ofBytes =
+          announced > 0 ? yield* consume(bytes, key, Math.min(announced, maxDocumentBodyBytes), "fail") : undefined
+        const remaining = [ofRequests, ofBytes].filter((each) => each !== undefined)
+        if (remaining.length > 0) yield* reportRemaining(remaining)
+      }),
+
+      takeUnannounced: (key, count) => Effect.ignore(consume(bytes, key, count, "delay"))
+    }
+  })
+)

@@ -1,0 +1,152 @@
+/**
+ * What happens to every request, whatever it asks for: it gets an identifier, an answer in the one envelope, and a line
+ * in the log.
+ *
+ * @since 0.1.0
+ */
+import { CurrentRequestId } from "@govoice/api"
+import type { Ids } from "@govoice/core"
+import { Cause, Clock, Context, Effect, LogLevel, Option, References } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as OutageLog from "../../database/OutageLog.ts"
+import * as SqlErrors from "../../database/SqlErrors.ts"
+import * as ThrottledLog from "../../observability/ThrottledLog.ts"
+import * as IdGenerator from "../../crypto/IdGenerator.ts"
+import { Settings } from "../../settings/Settings.ts"
+import * as RequestTracing from "./RequestTracing.ts"
+import * as RequestTimeout from "./RequestTimeout.ts"
+import * as Responses from "../Responses.ts"
+import * as Routes from "../Routes.ts"
+import * as ClientAddress from "../transport/ClientAddress.ts"
+import * as Target from "../transport/RequestTarget.ts"
+
+const isRouteNotFound = (error: unknown): boolean =>
+  error instanceof HttpServerError.HttpServerError && error.reason._tag === "RouteNotFound"
+
+const unrouted = (method: string, path: string, requestId: Ids.RequestId): HttpServerResponse.HttpServerResponse => {
+  const methods = path === "*" ? Routes.allMethods : Routes.methodsOf(path)
+  if (method === "OPTIONS" && methods.length > 0) {
+    return HttpServerResponse.empty({ status: 204, headers: { allow: methods.join(", ") } })
+  }
+  return methods.length === 0 || path === "*"
+    ? Responses.problem("not_found", requestId)
+    : Responses.problem("method_not_allowed", requestId, { allow: methods.join(", ") })
+}
+
+// The client is gone, so there is nobody to answer.
+const isAbandoned = (cause: Cause.Cause<unknown>): boolean =>
+  Cause.hasInterruptsOnly(cause) &&
+  cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
+
+const answerCause = (
+  cause: Cause.Cause<unknown>,
+  { method, path, requestId }: { readonly method: string; readonly path: string; readonly requestId: Ids.RequestId }
+): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
+  // Requests are interrupted when the server stops.
+  if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(Responses.problem("service_unavailable", requestId))
+  const error = Cause.squash(cause)
+  if (isRouteNotFound(error)) return Effect.succeed(unrouted(method, path, requestId))
+  return Effect.as(
+    OutageLog.report(cause, Effect.logError("Request failed with a defect", cause)),
+    Responses.problem(SqlErrors.isTransient(error) ? "service_unavailable" : "internal_error", requestId)
+  )
+}
+
+// A write that succeeded implies that the database was reachable. A read may be answered from a cache.
+const reachedDatabase = ({ status }: HttpServerResponse.HttpServerResponse, method: string): boolean =>
+  status < 300 && method !== "GET" && method !== "HEAD" && method !== "OPTIONS"
+
+// What the API says is nobody's but the caller's: it is not kept on the way, unless the answer says otherwise.
+const finish = (
+  response: HttpServerResponse.HttpServerResponse,
+  requestId: Ids.RequestId,
+  isApi: boolean
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setHeaders(response, {
+    "request-id": requestId,
+    ...(isApi ? { "x-content-type-options": "nosniff" } : {}),
+    ...(isApi && response.headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
+    ...(response.status === 401 ? { "www-authenticate": "Bearer" } : {})
+  })
+
+// Behind a trusted proxy, the address of a request is that of the client.
+const makeWithClientAddress = (trustedProxies: ReadonlyArray<string>) => {
+  const clients = ClientAddress.make(trustedProxies)
+  return (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest => {
+    const peer = Option.getOrUndefined(request.remoteAddress)
+    return peer === undefined || !clients.isProxy(peer)
+      ? request
+      : request.modify({ remoteAddress: Option.some(clients.find(peer, request.headers)) })
+  }
+}
+
+const withRequestId = (requestId: Ids.RequestId) =>
+  Effect.provideContext(
+    Context.make(CurrentRequestId, requestId).pipe(
+      Context.add(References.CurrentLogAnnotations, { request_id: requestId })
+    )
+  )
+
+/**
+ * Layer that puts every request through the pipeline.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = HttpRouter.middleware(
+  Effect.gen(function* () {
+    const { apiEnabled, logLevel, trustedProxies } = yield* Settings
+    const withClientAddress = makeWithClientAddress(trustedProxies)
+    const timeoutLog = ThrottledLog.make({
+      down: `Requests exceed ${RequestTimeout.requestMs} ms and are answered with service_unavailable`,
+      recovered: "Requests are answered in time again"
+    })
+    const isLogged = LogLevel.isLessThanOrEqualTo(logLevel, "Debug")
+
+    return (httpEffect) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const startedAt = yield* Clock.currentTimeMillis
+        const requestId = IdGenerator.at("req", startedAt)
+        const target = Target.read(request)
+        const { method } = request
+
+        const answer = Effect.gen(function* () {
+          if (target === undefined) return Responses.problem("malformed_request", requestId)
+          const { isApi, path } = target
+          if (isApi && !apiEnabled) return Responses.problem("api_disabled", requestId)
+          const request = withClientAddress(target.request)
+          const response = yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request).pipe(
+            RequestTimeout.withTimeout(
+              Effect.suspend(() =>
+                Effect.as(timeoutLog.failure(`${method} ${path}`), Responses.problem("service_unavailable", requestId))
+              )
+            ),
+            Effect.catchCause((cause) =>
+              isAbandoned(cause) ? Effect.failCause(cause) : answerCause(cause, { method, path, requestId })
+            )
+          )
+          if (isApi && reachedDatabase(response, method)) {
+            yield* OutageLog.success
+            yield* timeoutLog.success
+          }
+          return response
+        })
+
+        const note = (response: HttpServerResponse.HttpServerResponse) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            Effect.annotateLogs(Effect.logDebug("Request"), {
+              method,
+              path: target?.path,
+              status: response.status,
+              milliseconds: now - startedAt
+            })
+          )
+
+        const traced = RequestTracing.trace(request, target?.path)(answer)
+        const response = yield* withRequestId(requestId)(isLogged ? Effect.tap(traced, note) : traced)
+        return finish(response, requestId, target?.isApi === true)
+      })
+  }),
+  { global: true }
+)

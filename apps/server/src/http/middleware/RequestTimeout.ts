@@ -1,0 +1,48 @@
+/**
+ * The longest that a request may take once it is here, so that a database that hangs does not keep requests forever.
+ *
+ * A timer and an interruption do it, because a race of two fibers for every request would cost more than many requests.
+ *
+ * @since 0.1.0
+ */
+import { Cause, Effect, Fiber } from "effect"
+import { HttpServerRequest } from "effect/http"
+import type { IncomingMessage } from "node:http"
+
+/**
+ * How long a request may take, in milliseconds. A statement gives up sooner.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const requestMs = 15_000
+
+const isComplete = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
+  (source as Partial<IncomingMessage>).complete !== false
+
+/**
+ * Answers with `onTimeout` when a request takes longer than it may. While its body is on the way the client is waited for: how
+ * long, is the business of the server's own timeouts.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const withTimeout =
+  <A, E2, R2>(onTimeout: Effect.Effect<A, E2, R2>) =>
+  <E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | E2, R | R2 | HttpServerRequest.HttpServerRequest> =>
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const fiber = Fiber.getCurrent()!
+      let isLate = false
+      const timer = setTimeout(() => {
+        if (!isComplete(request)) return void timer.refresh()
+        isLate = true
+        fiber.interruptUnsafe(fiber.id)
+      }, requestMs)
+
+      return effect.pipe(
+        Effect.ensuring(Effect.sync(() => clearTimeout(timer))),
+        Effect.catchCause((cause): Effect.Effect<A, E | E2, R2> =>
+          isLate && Cause.hasInterrupts(cause) ? onTimeout : Effect.failCause(cause)
+        )
+      )
+    })

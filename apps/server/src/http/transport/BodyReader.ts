@@ -1,0 +1,203 @@
+/**
+ * Reads request bodies within limits of size, time and memory.
+ *
+ * A body that arrives more slowly than the minimum rate ends. While the memory for large bodies is exhausted, so do bodies
+ * that are older than the grace period, slowest first: a trickle cannot occupy the memory of others.
+ */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Effect, type Scope } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { BodyMemory, BodyShare } from "./BodyMemory.ts"
+
+export interface BodyLimits {
+  /** Bytes that have to arrive in a second, once the grace period is over. */
+  readonly minBytesPerSecond: number
+  /** How long a body may rest, and how much time bytes that came earlier can buy. */
+  readonly graceMs: number
+  /** How often the rates are checked. */
+  readonly checkMs: number
+  /** A body of up to so many bytes takes no share of the memory. */
+  readonly smallBytes: number
+}
+
+/** The limits of a deployment. */
+export const limits: BodyLimits = {
+  minBytesPerSecond: 16 * 1024,
+  graceMs: 5000,
+  checkMs: 1000,
+  smallBytes: 32 * 1024
+}
+
+/** Why a body was not read. */
+export type BodyFault = "aborted" | "memory-exhausted" | "too-large" | "too-slow"
+
+export interface ReadOptions {
+  readonly maxBytes: number
+  /** Counts the bytes of a large body for its owner. */
+  readonly memory: BodyMemory
+  readonly owner: string
+}
+
+export interface BodyReader {
+  /** Reads the body and runs `onBody` with it, or `onFault`. The memory of the body is counted until that is done. */
+  readonly withBody: <A, E, R, A2, E2, R2>(
+    request: HttpServerRequest.HttpServerRequest,
+    options: ReadOptions,
+    handlers: {
+      readonly onBody: (body: Buffer) => Effect.Effect<A, E, R>
+      readonly onFault: (fault: BodyFault) => Effect.Effect<A2, E2, R2>
+    }
+  ) => Effect.Effect<A | A2, E | E2, R | R2>
+}
+
+const expectsContinue = /(?:^|\W)100-continue(?:$|\W)/i
+
+/** One body on its way. */
+class Reading {
+  readonly memory: BodyMemory
+  share: BodyShare | undefined
+  received = 0
+  isPaused = false
+  onFault: ((fault: BodyFault) => void) | undefined
+  private readonly startedAt: number
+  private activeMs = 0
+  private creditMs: number
+  private uncredited = 0
+  private checkedAt: number
+  private readonly limits: BodyLimits
+
+  constructor(memory: BodyMemory, limits: BodyLimits, now: number) {
+    this.memory = memory
+    this.limits = limits
+    this.creditMs = limits.graceMs
+    this.startedAt = now
+    this.checkedAt = now
+  }
+
+  receive(bytes: number): void {
+    this.received += bytes
+    this.uncredited += bytes
+  }
+
+  /** Accounts for the time since the last check. A late check, of a busy process, charges a body for two intervals only. */
+  check(now: number): void {
+    const elapsedMs = Math.min(now - this.checkedAt, 2 * this.limits.checkMs)
+    this.checkedAt = now
+    if (this.isPaused) return
+    this.activeMs += elapsedMs
+    const earnedMs = (this.uncredited / this.limits.minBytesPerSecond) * 1000
+    this.uncredited = 0
+    this.creditMs = Math.min(this.creditMs - elapsedMs + earnedMs, this.limits.graceMs)
+  }
+
+  get isTooSlow(): boolean {
+    return this.creditMs < 0
+  }
+
+  isPastGrace(now: number): boolean {
+    return now - this.startedAt > this.limits.graceMs
+  }
+
+  /** The rate over the time that the body was not paused. */
+  get bytesPerMs(): number {
+    return this.received / this.activeMs
+  }
+}
+
+const readAll = (
+  reading: Reading,
+  source: IncomingMessage,
+  { maxBytes, memory, owner }: ReadOptions,
+  { smallBytes }: BodyLimits
+): Effect.Effect<Buffer, BodyFault> =>
+  Effect.callback<Buffer, BodyFault>((resume) => {
+    const announced = source.headers["content-length"]
+    const length = announced === undefined ? undefined : Number(announced)
+    const chunks: Array<Buffer> = []
+
+    const onTurn = () => {
+      reading.check(performance.now())
+      reading.isPaused = false
+      source.resume()
+    }
+    const hasRoomFor = (bytes: number): boolean => {
+      if (reading.share !== undefined) return reading.share.add(bytes)
+      if (reading.received <= smallBytes) return true
+      reading.share = memory.open(owner, length, onTurn)
+      return reading.share.add(reading.received)
+    }
+    const onData = (chunk: Buffer) => {
+      reading.receive(chunk.length)
+      if (reading.received > maxBytes) return stop(Effect.fail("too-large"))
+      chunks.push(chunk)
+      if (hasRoomFor(chunk.length) || reading.received === length) return
+      reading.check(performance.now())
+      reading.isPaused = true
+      source.pause()
+    }
+    const onEnd = () => {
+      reading.share?.complete()
+      stop(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, reading.received)))
+    }
+    const onError = () => stop(Effect.fail("aborted"))
+    const stop = (result: Effect.Effect<Buffer, BodyFault>) => {
+      cleanUp()
+      resume(result)
+    }
+    const cleanUp = () => {
+      reading.onFault = undefined
+      source.off("data", onData).off("end", onEnd).off("error", onError)
+      if (!source.readableEnded) source.pause()
+    }
+
+    reading.onFault = (fault) => stop(Effect.fail(fault))
+    source.on("data", onData).on("end", onEnd).on("error", onError)
+    return Effect.sync(cleanUp)
+  })
+
+/** Makes the reader. It checks the rates of all bodies until its scope closes. */
+export const make = (limits: BodyLimits): Effect.Effect<BodyReader, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const readings = new Set<Reading>()
+
+    const endSlowest = (now: number): void => {
+      const slowestFirst = [...readings]
+        .filter((reading) => reading.share !== undefined && reading.isPastGrace(now))
+        .sort((a, b) => a.bytesPerMs - b.bytesPerMs)
+      for (const { memory, onFault, share } of slowestFirst) {
+        if (!memory.isExhausted()) continue
+        onFault?.("memory-exhausted")
+        share?.close()
+      }
+    }
+    const checkAll = (): void => {
+      const now = performance.now()
+      for (const reading of readings) {
+        reading.check(now)
+        if (reading.isTooSlow) reading.onFault?.("too-slow")
+      }
+      endSlowest(now)
+    }
+    yield* Effect.acquireRelease(
+      Effect.sync(() => setInterval(checkAll, limits.checkMs).unref()),
+      (timer) => Effect.sync(() => clearInterval(timer))
+    )
+
+    return {
+      withBody: (request, options, { onBody, onFault }) =>
+        Effect.suspend(() => {
+          const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
+          const reading = new Reading(options.memory, limits, performance.now())
+          readings.add(reading)
+          if (expectsContinue.test(source.headers.expect ?? "")) {
+            ;(NodeHttpServerRequest.toServerResponse(request) as ServerResponse).writeContinue()
+          }
+          return readAll(reading, source, options, limits).pipe(
+            Effect.ensuring(Effect.sync(() => readings.delete(reading))),
+            Effect.matchEffect({ onFailure: onFault, onSuccess: onBody }),
+            Effect.ensuring(Effect.sync(() => reading.share?.close()))
+          )
+        })
+    }
+  })

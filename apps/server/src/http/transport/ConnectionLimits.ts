@@ -1,0 +1,82 @@
+/**
+ * Limits what one client can do to a server with connections alone: how many it has, and how long it lets an answer wait.
+ */
+import type { Server } from "node:http"
+import type { Socket } from "node:net"
+import * as ClientAddress from "./ClientAddress.ts"
+
+export interface AddressOptions {
+  /** How many connections an address may have. */
+  readonly perAddress: number
+  /** Whether an address may have any number. */
+  readonly isExempt: (address: string | undefined) => boolean
+  /** Called for each connection that is closed because its address has too many. */
+  readonly onRefused: (address: string) => void
+}
+
+/** Closes connections beyond the limit of their address as they come. */
+export const limitByAddress = (server: Server, { isExempt, onRefused, perAddress }: AddressOptions): void => {
+  const counts = new Map<string, number>()
+
+  server.on("connection", (socket: Socket) => {
+    const { remoteAddress } = socket
+    if (isExempt(remoteAddress)) return
+    const key = ClientAddress.group(remoteAddress)
+    const count = counts.get(key) ?? 0
+    if (count >= perAddress) {
+      socket.destroy()
+      return onRefused(key)
+    }
+    counts.set(key, count + 1)
+    socket.once("close", () => {
+      const left = counts.get(key)! - 1
+      if (left === 0) counts.delete(key)
+      else counts.set(key, left)
+    })
+  })
+}
+
+interface Progress {
+  /** Bytes that the kernel has taken, up to the end of the last write. */
+  acknowledged: number
+  /** Bytes of the write in progress that the kernel has not taken. */
+  queued: number
+  /** Since when neither has moved. */
+  since: number
+}
+
+// Node counts a write in full until the kernel has taken all of it. The handle knows how much is left of a large one.
+const queuedBytes = (socket: Socket): number =>
+  (socket as unknown as { readonly _handle?: { readonly writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
+
+export interface StallOptions {
+  /** How long an answer may wait for the client to read on. */
+  readonly stalledMs: number
+  readonly checkMs: number
+}
+
+/** Ends connections whose answer does not move, until the server closes. What the client sends meanwhile is no progress. */
+export const endStalled = (server: Server, { checkMs, stalledMs }: StallOptions): void => {
+  const connections = new Map<Socket, Progress>()
+
+  const check = (socket: Socket, progress: Progress, now: number): void => {
+    const queued = queuedBytes(socket)
+    const acknowledged = (socket.bytesWritten ?? 0) - socket.writableLength
+    const isPending = socket.writableLength > 0 || queued > 0
+    if (!isPending || acknowledged > progress.acknowledged || queued < progress.queued) progress.since = now
+    progress.acknowledged = acknowledged
+    progress.queued = queued
+    // A reset, because the kernel would keep what is unsent after a close.
+    if (now - progress.since >= stalledMs) socket.resetAndDestroy()
+  }
+
+  const timer = setInterval(() => {
+    const now = performance.now()
+    for (const [socket, progress] of connections) check(socket, progress, now)
+  }, checkMs).unref()
+  server.once("close", () => clearInterval(timer))
+  server.on("connection", (socket: Socket) => {
+    connections.set(socket, { acknowledged: 0, queued: 0, since: performance.now() })
+    socket.once("close", () => connections.delete(socket))
+  })
+}

@@ -1,0 +1,116 @@
+/**
+ * Decides where submissions are read: small ones at once on the event loop, others in threads.
+ *
+ * No body occupies the event loop for long, and no organization occupies it more often than its rate limit is worth: what is
+ * beyond its share goes to the threads as well, where organizations take turns.
+ */
+import type { Ids } from "@govoice/core"
+import { Clock, Context, Data, Effect, Layer } from "effect"
+import { availableParallelism } from "node:os"
+import { Throttled } from "../accounts/Throttled.ts"
+import * as TokenBuckets from "../accounts/TokenBuckets.ts"
+import * as ThreadPool from "../jobs/ThreadPool.ts"
+import { Settings } from "../settings/Settings.ts"
+import {
+  type ReadSubmission,
+  readSubmission,
+  type SubmissionContext,
+  type SubmissionFault,
+  type ValidSubmission
+} from "./readSubmission.ts"
+import type { SubmissionJob } from "./submissionThread.ts"
+
+/** The body is not a valid submission. */
+export class InvalidSubmission extends Data.TaggedError("InvalidSubmission")<{ readonly fault: SubmissionFault }> {}
+
+/** Too many submissions of all organizations are waiting, or the thread was lost that read this one. */
+export class SubmissionNotRead extends Data.TaggedError("SubmissionNotRead") {}
+
+/** Reads submissions. */
+export class SubmissionReader extends Context.Service<
+  SubmissionReader,
+  {
+    /**
+     * Reads a body and takes ownership of it: it may move to a thread. Fails with `Throttled` when too many submissions of
+     * the organization are waiting.
+     */
+    readonly read: (
+      organizationId: Ids.OrganizationId,
+      body: Uint8Array<ArrayBuffer>,
+      context: SubmissionContext
+    ) => Effect.Effect<ValidSubmission, InvalidSubmission | SubmissionNotRead | Throttled>
+  }
+>()("@govoice/server/invoices/SubmissionReader") {}
+
+// The most expensive body of this size takes 6 ms.
+const maxBytesOnEventLoop = 64 * 1024
+
+// The time on the event loop that each request brings with it. An invoice of the usual size takes a tenth of it.
+const microsecondsPerRequest = 500
+
+// Beside a thread, the event loop and Postgres need processors, too.
+const threads = availableParallelism() >= 4 ? 2 : 1
+
+const entry = new URL(`./submissionThread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
+
+const toEffect = (read: ReadSubmission): Effect.Effect<ValidSubmission, InvalidSubmission> =>
+  read._tag === "Valid" ? Effect.succeed(read.submission) : Effect.fail(new InvalidSubmission({ fault: read.fault }))
+
+// Only a buffer of its own can be transferred.
+const owned = (body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> =>
+  body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body)
+
+/** Provides `SubmissionReader`. */
+export const layer: Layer.Layer<SubmissionReader, never, Settings> = Layer.effect(
+  SubmissionReader,
+  Effect.gen(function* () {
+    const { burst, perSecond } = (yield* Settings).rateLimit
+    const pool = yield* ThreadPool.make<SubmissionJob, ReadSubmission>({
+      name: "submissions",
+      entry,
+      threads,
+      maxJobs: 256,
+      maxJobsPerGroup: 32,
+      timeoutMs: 10_000
+    })
+    const shares = TokenBuckets.make()
+    // Returns what is left of the share, in microseconds.
+    const takeShare = (organizationId: string, microseconds: number, now: number): number =>
+      shares.take(
+        {
+          key: organizationId,
+          tokens: microseconds,
+          limit: burst * microsecondsPerRequest,
+          refillMs: 1000 / (perSecond * microsecondsPerRequest),
+          allowOverflow: true
+        },
+        now
+      )[0]
+
+    const readHere = (organizationId: string, body: Uint8Array, context: SubmissionContext, now: number) => {
+      const startedAt = performance.now()
+      const read = readSubmission(body, context)
+      takeShare(organizationId, Math.ceil((performance.now() - startedAt) * 1000), now)
+      return toEffect(read)
+    }
+
+    const readInThread = (organizationId: string, body: Uint8Array<ArrayBuffer>, context: SubmissionContext) => {
+      const transferred = owned(body)
+      return pool.run(organizationId, { body: transferred, context }, [transferred.buffer]).pipe(
+        Effect.mapError((error) =>
+          error._tag === "ThreadPoolFull" && error.isGroup ? new Throttled({ waitMs: 1000 }) : new SubmissionNotRead()
+        ),
+        Effect.flatMap(toEffect)
+      )
+    }
+
+    return {
+      read: (organizationId, body, context) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) =>
+          body.byteLength <= maxBytesOnEventLoop && takeShare(organizationId, 0, now) > 0
+            ? readHere(organizationId, body, context, now)
+            : readInThread(organizationId, body, context)
+        )
+    }
+  })
+)

@@ -1,0 +1,193 @@
+/**
+ * Submits an invoice: stores it, its document, its idempotency record and its first event with the deliveries, in one
+ * statement.
+ *
+ * Submissions that arrive together are stored together. A submission with an idempotency key that is in use returns the
+ * response that was stored with the key.
+ */
+import { type Ids, InvoiceState } from "@govoice/core"
+import { Clock, Context, Data, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import * as IdGenerator from "../crypto/IdGenerator.ts"
+import { column } from "../database/Arrays.ts"
+import * as QueryTimeout from "../database/QueryTimeout.ts"
+import * as SqlErrors from "../database/SqlErrors.ts"
+import * as Batcher from "../jobs/Batcher.ts"
+import * as TraceContext from "../observability/TraceContext.ts"
+import * as EventOutbox from "../webhooks/EventOutbox.ts"
+import { InvoiceGateways } from "./gateway/InvoiceGateway.ts"
+import { type InvoiceRow, toApi } from "./InvoiceRow.ts"
+import type { SubmissionContext, ValidSubmission } from "./readSubmission.ts"
+
+/** The idempotency key was used for another request. */
+export class IdempotencyConflict extends Data.TaggedError("IdempotencyConflict") {}
+
+/** No gateway is installed for the mode of the submission. */
+export class GatewayNotConfigured extends Data.TaggedError("GatewayNotConfigured") {}
+
+/** A valid submission of an organization. */
+export interface InvoiceSubmission extends SubmissionContext, ValidSubmission {
+  readonly organizationId: Ids.OrganizationId
+  readonly idempotencyKey: string
+}
+
+/** An invoice that is stored. */
+export interface SubmittedInvoice {
+  readonly invoiceId: Ids.InvoiceId
+  /** The response body: the invoice as JSON, the same text for every repetition. */
+  readonly body: string
+  /** Whether an earlier submission with the same key stored it. */
+  readonly replayed: boolean
+}
+
+/** Submits invoices. */
+export class SubmitInvoice extends Context.Service<
+  SubmitInvoice,
+  {
+    /** Durable when it returns. */
+    readonly submit: (
+      submission: InvoiceSubmission
+    ) => Effect.Effect<SubmittedInvoice, GatewayNotConfigured | IdempotencyConflict>
+  }
+>()("@govoice/server/invoices/SubmitInvoice") {}
+
+const newRow = ({ metadata, mode, scenario }: InvoiceSubmission, now: Date): InvoiceRow => ({
+  id: IdGenerator.at("inv", now.getTime()),
+  mode,
+  status: InvoiceState.initial,
+  scenario,
+  metadata,
+  official_number: null,
+  rejection: null,
+  failure: null,
+  upo_available: false,
+  attempt_count: 0,
+  next_attempt_at: null,
+  created_at: now,
+  updated_at: now,
+  submitted_at: null,
+  completed_at: null
+})
+
+/** What the statement inserts for a submission. */
+interface Entry {
+  readonly submission: InvoiceSubmission
+  readonly row: InvoiceRow
+  readonly body: string
+  readonly dueAt: number
+  readonly event: EventOutbox.OutboxEvent
+}
+
+const batches = { atOnce: 4, atMost: 32 }
+
+// In UTF-16 code units. A larger document would delay the others of its batch.
+const maxBatchedLength = 100_000
+
+const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
+
+/** Provides `SubmitInvoice` from a migrated database. */
+export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClient.SqlClient> = Layer.effect(
+  SubmitInvoice,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const gateways = yield* InvoiceGateways
+    const outboxSteps = yield* EventOutbox.makeSteps
+
+    // One round trip and one transaction. A key that a concurrent statement has inserted blocks this one until that commits;
+    // then nothing is inserted for it. Keys are inserted in their order, so that no two statements block each other.
+    const insert = (entries: ReadonlyArray<Entry>) => sql<{ readonly id: Ids.InvoiceId }>`
+      WITH entry AS MATERIALIZED (
+        SELECT * FROM unnest(
+          ${column("text", entries, ({ row }) => row.id)},
+          ${column("text", entries, ({ submission }) => submission.organizationId)},
+          ${column("text", entries, ({ row }) => row.mode)},
+          ${column("text", entries, ({ row }) => row.status)},
+          ${column("text", entries, ({ row }) => row.scenario)},
+          ${column("text", entries, ({ row }) => JSON.stringify(row.metadata))},
+          ${column("timestamptz", entries, ({ row }) => row.created_at.getTime())},
+          ${column("timestamptz", entries, ({ dueAt }) => dueAt)},
+          ${column("text", entries, ({ event }) => event.traceparent)},
+          ${column("text", entries, ({ submission }) => submission.idempotencyKey)},
+          ${column("bytea", entries, ({ submission }) => submission.requestHash)},
+          ${column("text", entries, ({ body }) => body)},
+          ${column("text", entries, ({ submission }) => submission.invoiceXml)},
+          ${column("bytea", entries, ({ submission }) => submission.summary.sha256)},
+          ${column("text", entries, ({ submission }) => submission.summary.sellerNip)},
+          ${column("text", entries, ({ submission }) => submission.summary.issueDate)},
+          ${column("text", entries, ({ submission }) => submission.summary.invoiceNumber)},
+          ${column("text", entries, ({ submission }) => submission.summary.formCode)},
+          ${column("text", entries, ({ submission }) => submission.summary.schemaVersion)}
+        ) AS entry (
+          id, organization_id, mode, status, scenario, metadata, created_at, due_at, traceparent, key, request_hash, body,
+          xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version
+        )
+      ), reserved AS (
+        INSERT INTO idempotency_records
+          (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
+        SELECT organization_id, mode, key, created_at, 201, request_hash, id, body FROM entry
+        ORDER BY organization_id, mode, key
+        ON CONFLICT DO NOTHING
+        RETURNING invoice_id
+      ), transitioned AS (
+        INSERT INTO invoices
+          (id, organization_id, mode, status, scenario, metadata, created_at, updated_at, due_at, traceparent)
+        SELECT id, organization_id, mode, status, scenario, metadata::json, created_at, created_at, due_at, traceparent
+        FROM entry JOIN reserved ON invoice_id = id
+        RETURNING id
+      ), document AS (
+        INSERT INTO invoice_documents
+          (invoice_id, xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version)
+        SELECT id, xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version
+        FROM entry JOIN transitioned USING (id)
+      ), ${outboxSteps(entries.map(({ event }) => event))}
+      SELECT id FROM transitioned
+    `
+
+    // The timeout is here, because interrupting a caller does not cancel a statement that others share.
+    const write = (entries: ReadonlyArray<Entry>) =>
+      Effect.map(QueryTimeout.withTimeout(QueryTimeout.requestMs)(insert(entries)), (written) => {
+        const ids = new Set(written.map(({ id }) => id))
+        return entries.map(({ row }) => ids.has(row.id))
+      })
+
+    const writeBatched = yield* Batcher.make({ write, isShared: SqlErrors.isTransient, ...batches })
+
+    const writeOne = (entry: Entry): Effect.Effect<boolean, SqlError.SqlError> =>
+      entry.submission.invoiceXml.length > maxBatchedLength
+        ? Effect.map(write([entry]), ([isNew]) => isNew === true)
+        : writeBatched(entry)
+
+    const selectRecord = ({ idempotencyKey, mode, organizationId }: InvoiceSubmission) => sql<{
+      readonly request_hash: Uint8Array
+      readonly invoice_id: Ids.InvoiceId
+      readonly body: string
+    }>`
+      SELECT request_hash, invoice_id, body FROM idempotency_records
+      WHERE organization_id = ${organizationId} AND mode = ${mode} AND key = ${idempotencyKey}
+    `
+
+    const submit: SubmitInvoice["Service"]["submit"] = Effect.fn("SubmitInvoice.submit")(function* (submission) {
+      const gateway = gateways[submission.mode]
+      if (gateway === undefined) return yield* new GatewayNotConfigured()
+
+      const now = new Date(yield* Clock.currentTimeMillis)
+      const row = newRow(submission, now)
+      const invoice = toApi(row)
+      const body = JSON.stringify(invoice)
+      const traceparent = yield* TraceContext.current
+      const event = EventOutbox.make(InvoiceState.createdEvent, submission.organizationId, invoice, now, traceparent)
+      const dueAt = now.getTime() + gateway.submitAfterMs(submission.scenario)
+
+      const isNew = yield* Effect.orDie(writeOne({ submission, row, body, dueAt, event }))
+      if (isNew) return { invoiceId: row.id, body, replayed: false }
+
+      const [record] = yield* Effect.orDie(selectRecord(submission))
+      // The record was pruned in between: the key is free again.
+      if (record === undefined) return yield* submit(submission)
+      if (!equalBytes(record.request_hash, submission.requestHash)) return yield* new IdempotencyConflict()
+      return { invoiceId: record.invoice_id, body: record.body, replayed: true }
+    })
+
+    return { submit }
+  })
+)

@@ -1,0 +1,67 @@
+/**
+ * The invoice document: checks that it is XML within its limits, and reads the fields that the service needs.
+ *
+ * The document is stored and passed on byte for byte. No schema is applied: the national system decides whether the invoice
+ * is valid.
+ */
+import { InvoiceXml, Text } from "@govoice/core"
+import { InvoiceHeader } from "@govoice/ksef/format"
+import { StrictXml } from "@govoice/ksef/xml"
+
+/** A document that was read. */
+export interface ReadDocument {
+  /** A sentence for the sender that names line and column where there are any; `undefined` without a fault. */
+  readonly fault: string | undefined
+  /** The header, up to the fault if there is one. */
+  readonly header: InvoiceHeader.InvoiceHeader
+}
+
+const limits: StrictXml.Limits = { maxElements: InvoiceXml.maxElements, maxAttributes: InvoiceXml.maxAttributes }
+
+/** Reads a document that has passed `InvoiceXml.fault`, in one pass. */
+export const read = (xml: string): ReadDocument => {
+  const visitor = InvoiceHeader.makeVisitor()
+  const fault = StrictXml.read(xml, visitor, limits)
+  return {
+    fault: fault && `invoice_xml ${fault.message} (line ${fault.line}, column ${fault.column}).`,
+    header: visitor.header()
+  }
+}
+
+/**
+ * What is stored beside a document, so that nothing parses it again. A field that is absent or of another form is `null`;
+ * texts are cut to the length that the national schemas allow.
+ */
+export interface Summary {
+  /** The SHA-256 of the document in UTF-8. */
+  readonly sha256: Uint8Array
+  /** The tax number of the seller: ten digits. */
+  readonly sellerNip: string | null
+  /** The date of issue: `YYYY-MM-DD`. */
+  readonly issueDate: string | null
+  /** The number that the seller gave the invoice: at most 256 characters. */
+  readonly invoiceNumber: string | null
+  /** The form: at most 50 characters. */
+  readonly formCode: string | null
+  /** The version of the form's schema: at most 50 characters. */
+  readonly schemaVersion: string | null
+}
+
+/** Makes the summary of a document from its hash and its header. */
+export const summarize = (sha256: Uint8Array, header: InvoiceHeader.InvoiceHeader): Summary => ({
+  sha256,
+  sellerNip: header.sellerNip !== undefined && /^[0-9]{10}$/.test(header.sellerNip) ? header.sellerNip : null,
+  issueDate: header.issueDate !== undefined && isDate(header.issueDate) ? header.issueDate : null,
+  invoiceNumber: cut(header.invoiceNumber, 256),
+  formCode: cut(header.formCode, 50),
+  schemaVersion: cut(header.schemaVersion, 50)
+})
+
+const isDate = (text: string): boolean =>
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) &&
+  !Number.isNaN(Date.parse(text)) &&
+  new Date(text).toISOString().startsWith(text)
+
+// The cut can leave a space at the end.
+const cut = (text: string | undefined, maxLength: number): string | null =>
+  text === undefined ? null : Text.truncate(text, maxLength).replace(/ $/, "")

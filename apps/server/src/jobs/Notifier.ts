@@ -1,0 +1,123 @@
+/**
+ * Notifies workers of new work, so that they need not poll often.
+ *
+ * A notification is a hint: workers poll anyway, so a lost one causes a short delay. Within a process it is a signal;
+ * processes that share a database use LISTEN and NOTIFY.
+ *
+ * @since 0.1.0
+ */
+import { PgClient } from "@effect/sql-pg"
+import { Context, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
+import { randomBytes } from "node:crypto"
+import { Shared } from "../database/Database.ts"
+import * as QueryTimeout from "../database/QueryTimeout.ts"
+
+/**
+ * The kinds of queued work.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Kind = "invoices" | "deliveries"
+
+const kinds: ReadonlyArray<Kind> = ["invoices", "deliveries"]
+
+/**
+ * Service that notifies workers and lets them wait.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Notifier extends Context.Service<
+  Notifier,
+  {
+    /** Wakes the workers of this kind in all processes. Returns at once and never fails. */
+    readonly wake: (kind: Kind) => Effect.Effect<void>
+    /** Wakes the worker of this kind in this process. */
+    readonly wakeLocal: (kind: Kind) => Effect.Effect<void>
+    /** Ends the wait of the worker in this process without waking it: it computes anew when to continue. */
+    readonly recheck: (kind: Kind) => Effect.Effect<void>
+    /** Waits for a wake or recheck, or for as many milliseconds. Returns whether it was woken. */
+    readonly wait: (kind: Kind, milliseconds: number) => Effect.Effect<boolean>
+  }
+>()("@govoice/server/jobs/Notifier") {}
+
+const channel = "govoice_wakeups"
+
+// Coalesces notifications under load: NOTIFY takes a lock that serializes commits.
+const spacing = Duration.millis(5)
+
+const reconnect = Schedule.spaced("1 second")
+
+/**
+ * Layer that provides `Notifier`.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = Layer.effect(
+  Notifier,
+  Effect.gen(function* () {
+    const pg = yield* PgClient.PgClient
+    const shared = yield* Shared
+    // Identifies this process, which ignores its own notifications.
+    const self = randomBytes(6).toString("base64url")
+    const signals = { invoices: yield* Queue.sliding<void>(1), deliveries: yield* Queue.sliding<void>(1) }
+    const outbox = yield* Queue.unbounded<Kind>()
+    const unsent = new Set<Kind>()
+
+    const awake = new Set<Kind>()
+
+    const recheck = (kind: Kind) => void Queue.offerUnsafe(signals[kind], undefined)
+    const signal = (kind: Kind) => {
+      awake.add(kind)
+      recheck(kind)
+    }
+
+    const send = Queue.takeAll(outbox).pipe(
+      Effect.flatMap(() => {
+        const payload = [self, ...unsent].join(" ")
+        unsent.clear()
+        return Effect.ignore(QueryTimeout.withTimeout(QueryTimeout.engineMs)(pg.notify(channel, payload)))
+      }),
+      Effect.andThen(Effect.sleep(spacing)),
+      Effect.forever
+    )
+
+    const receive = (payload: string) =>
+      Effect.sync(() => {
+        const [sender, ...named] = payload.split(" ")
+        if (sender !== self) for (const kind of kinds) if (named.includes(kind)) signal(kind)
+      })
+
+    const listen = Effect.scoped(
+      Effect.gen(function* () {
+        const notifications = yield* pg.listen(channel)
+        // Notifications may have been missed before.
+        kinds.forEach(signal)
+        yield* Stream.fromQueue(notifications).pipe(Stream.runForEach(({ payload }) => receive(payload)))
+      })
+    ).pipe(Effect.andThen(Effect.fail("closed")), Effect.retry(reconnect), Effect.ignore)
+
+    if (shared) {
+      yield* Effect.forkScoped(send)
+      yield* Effect.forkScoped(listen)
+    }
+
+    return {
+      wake: (kind) =>
+        Effect.sync(() => {
+          signal(kind)
+          if (!shared || unsent.has(kind)) return
+          unsent.add(kind)
+          Queue.offerUnsafe(outbox, kind)
+        }),
+      wakeLocal: (kind) => Effect.sync(() => signal(kind)),
+      recheck: (kind) => Effect.sync(() => recheck(kind)),
+      wait: (kind, milliseconds) =>
+        Effect.map(Effect.timeoutOption(Queue.take(signals[kind]), Duration.millis(Math.max(0, milliseconds))), () =>
+          awake.delete(kind)
+        )
+    }
+  })
+)

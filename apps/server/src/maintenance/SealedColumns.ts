@@ -1,0 +1,14 @@
+/** The columns with sealed values, for those who go through all of them: key rotation and the check of the keys. */
+import type { Place } from "../crypto/KeyRing.ts"
+
+export interface SealedColumn {
+  readonly table: string
+  readonly column: string
+  readonly place: Place["column"]
+}
+
+export const sealedColumns: ReadonlyArray<SealedColumn> = [
+  { table: "webhook_endpoints", column: "secret", place: "webhook_endpoints.secret" },
+  { table: "webhook_endpoints", column: "next_secret", place: "webhook_endpoints.secret" },
+  { table: "organizations", column: "credential", place: "organizations.credential" }
+]

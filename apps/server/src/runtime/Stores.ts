@@ -1,0 +1,30 @@
+/**
+ * Everything that is kept for accounts and organizations.
+ *
+ * @since 0.1.0
+ */
+import { Layer } from "effect"
+import * as Accounts from "../accounts/Accounts.ts"
+import * as ApiKeys from "../accounts/ApiKeys.ts"
+import * as Deliveries from "../webhooks/DeliveryRecords.ts"
+import * as Invoices from "../invoices/Invoices.ts"
+import * as SubmitInvoice from "../invoices/SubmitInvoice.ts"
+import * as Sessions from "../accounts/Sessions.ts"
+import * as Organizations from "../accounts/Organizations.ts"
+import * as WebhookEndpoints from "../webhooks/WebhookEndpoints.ts"
+
+/**
+ * Layer that provides every store from a migrated database.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = Layer.mergeAll(
+  Accounts.layer,
+  ApiKeys.layer,
+  Deliveries.layer,
+  Invoices.layer,
+  Sessions.layer,
+  SubmitInvoice.layer,
+  WebhookEndpoints.layer
+).pipe(Layer.provideMerge(Organizations.layer))

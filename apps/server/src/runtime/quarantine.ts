@@ -1,0 +1,32 @@
+/**
+ * The quarantine process: sends requests and calls the sandbox gateway, one call at a time.
+ *
+ * @since 0.1.0
+ */
+import { type DispatcherOptions, type DispatchRequest, makeDispatcher } from "@govoice/dispatcher"
+import { Effect } from "effect"
+import type { GatewayInvoice } from "../invoices/gateway/InvoiceGateway.ts"
+import * as SandboxGateway from "../invoices/gateway/sandbox/SandboxGateway.ts"
+import { serveCalls } from "../jobs/serveCalls.ts"
+
+/**
+ * What the process needs to know of the settings.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface QuarantineStart {
+  readonly dispatcher: DispatcherOptions
+  readonly sandboxStepMs: number
+}
+
+serveCalls(({ dispatcher: options, sandboxStepMs }: QuarantineStart) => {
+  const dispatcher = makeDispatcher(options)
+  const gateway = SandboxGateway.make(sandboxStepMs)
+  return {
+    send: (request: DispatchRequest) => dispatcher.send(request),
+    submit: (invoice: GatewayInvoice) => Effect.runPromise(gateway.submit(invoice)),
+    poll: (invoice: GatewayInvoice) => Effect.runPromise(gateway.poll(invoice)),
+    receipt: (invoice: GatewayInvoice) => Effect.runPromise(gateway.receipt(invoice))
+  }
+})

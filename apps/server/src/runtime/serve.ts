@@ -1,0 +1,61 @@
+/** Starts the server from an environment, and runs it until a signal stops it. */
+import { Effect, Layer } from "effect"
+import { InvalidSettings, read, type SettingsShape, unknownNames } from "../settings/Settings.ts"
+import { version } from "../version.ts"
+import { banner, storage } from "./banner.ts"
+import * as logging from "./logging.ts"
+import { runMain } from "./runMain.ts"
+import * as Server from "./Server.ts"
+import { reportStartupError } from "./StartupError.ts"
+import { disablePretenuring } from "./v8Flags.ts"
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+// A stop ends within the webhook deadline plus five seconds.
+const graceMs = ({ webhooks }: SettingsShape): number => webhooks.timeoutMs + 4900
+
+const readOrExit = (environment: Environment): SettingsShape => {
+  try {
+    return read(environment)
+  } catch (error) {
+    if (!(error instanceof InvalidSettings)) throw error
+    process.stderr.write(`${error.message}\n`)
+    return process.exit(1)
+  }
+}
+
+const warnOfUnknown = (environment: Environment) =>
+  Effect.forEach(unknownNames(environment), (name) => Effect.logWarning(`${name} is not a setting of Govoice`), {
+    discard: true
+  })
+
+const announce = (settings: SettingsShape) =>
+  Effect.gen(function* () {
+    const { url } = yield* Server.Listening
+    yield* Effect.annotateLogs(Effect.logInfo("Server started"), {
+      version,
+      role: settings.role,
+      data: storage(settings),
+      ...(url === undefined ? {} : { url })
+    })
+    process.stderr.write(banner(settings, url))
+  })
+
+/**
+ * Runs the server. Invalid settings are printed and exit with 1, and so does everything else that prevents a start.
+ *
+ * Standard output has log lines only; the banner and the reason of a failed start go to standard error.
+ */
+export const serve = (environment: Environment): void => {
+  disablePretenuring()
+  const settings = readOrExit(environment)
+
+  Layer.effectDiscard(announce(settings)).pipe(
+    Layer.provide(Server.layer(settings)),
+    Layer.launch,
+    (server) => Effect.andThen(warnOfUnknown(environment), server),
+    reportStartupError(settings),
+    Effect.provide(logging.layer(settings)),
+    runMain(graceMs(settings))
+  )
+}

@@ -1,0 +1,203 @@
+/**
+ * Every setting: its environment variable, parser, default and description.
+ *
+ * Nothing else reads the environment. `govoice settings` and the reference page are printed from this table.
+ */
+import { Backoff, OptionParsers } from "@govoice/dispatcher"
+import * as Parsers from "./Parsers.ts"
+
+export interface Definition<A> {
+  readonly description: string
+  readonly parse: Parsers.Parser<A>
+  readonly default: A
+  /** The default in words, where its text is not enough. */
+  readonly defaultText?: string
+  /** A secret is never printed. */
+  readonly secret?: true
+}
+
+type Options = Pick<Definition<unknown>, "defaultText" | "secret">
+
+const define = <A>(
+  description: string,
+  parse: Parsers.Parser<A>,
+  byDefault: A,
+  options: Options = {}
+): Definition<A> => ({
+  description,
+  parse,
+  default: byDefault,
+  ...options
+})
+
+/** A setting without a value unless one is given. `defaultText` says what happens then. */
+const optional = <A>(
+  description: string,
+  parse: Parsers.Parser<A>,
+  defaultText: string,
+  options: Pick<Options, "secret"> = {}
+): Definition<A | undefined> => define<A | undefined>(description, parse, undefined, { defaultText, ...options })
+
+const networks = Parsers.listOf(OptionParsers.networks)
+
+const none = { defaultText: "none" } as const
+
+export const definitions = {
+  PORT: define("Port of the API. 0 picks a free one.", Parsers.integer(0, 65_535), 3000),
+  HOST: define("Address that the API and the metrics listen on.", Parsers.text, "127.0.0.1"),
+  DATABASE_URL: optional(
+    "URL of the Postgres database. Off this machine, `sslmode` defaults to `verify-full`. Without the URL, an embedded Postgres stores its data in `GOVOICE_DATA_DIR`.",
+    Parsers.postgresUrl,
+    "embedded",
+    { secret: true }
+  ),
+  GOVOICE_DATABASE_WAIT_MS: define(
+    "How long `serve` waits at start for a database that cannot be reached. 0 does not wait.",
+    Parsers.integer(0, 3_600_000),
+    30_000
+  ),
+  GOVOICE_DATA_DIR: define(
+    "Directory of the embedded Postgres and its secrets. `memory` stores nothing.",
+    Parsers.text,
+    ".govoice"
+  ),
+  GOVOICE_ROLE: define(
+    "What the process runs: the API (`api`), the workers (`worker`), or both (`all`). `api` and `worker` require `DATABASE_URL`.",
+    Parsers.oneOf("all", "api", "worker"),
+    "all"
+  ),
+  GOVOICE_API_ENABLED: define(
+    "Whether `/v1` is served. Otherwise every request to it is answered with `api_disabled`.",
+    Parsers.boolean,
+    true
+  ),
+  GOVOICE_LIVE_MODE: define("Whether live keys may submit, where a live gateway is installed.", Parsers.boolean, false),
+  GOVOICE_SIGNUP: define("Whether anybody may create an account.", Parsers.oneOf("open", "closed"), "open"),
+  GOVOICE_JWT_SECRET: optional(
+    "Signs access tokens and list cursors. At least 32 characters. Required with `DATABASE_URL`.",
+    Parsers.secret(32),
+    "generated and stored in the data directory",
+    { secret: true }
+  ),
+  GOVOICE_ENCRYPTION_KEYS: optional(
+    "Encrypt signing secrets and credentials at rest: `id:base64,…`, 32 bytes each. New values use the first key, stored values the key that they name. Required with `DATABASE_URL`.",
+    Parsers.encryptionKeys,
+    "generated and stored in the data directory",
+    { secret: true }
+  ),
+  GOVOICE_SANDBOX_STEP_MS: define("Duration of one step of a sandbox scenario.", Parsers.integer(1, 3_600_000), 1000),
+  GOVOICE_WEBHOOK_ALLOW_HTTP: define("Whether webhooks may be sent to http URLs.", Parsers.boolean, false),
+  GOVOICE_WEBHOOK_ALLOW_NETWORKS: define(
+    "Networks that webhooks may reach although they are not public. A bare address is a network of one.",
+    networks,
+    [],
+    none
+  ),
+  GOVOICE_WEBHOOK_DENY_NETWORKS: define(
+    "Networks that webhooks may not reach. Wins over `GOVOICE_WEBHOOK_ALLOW_NETWORKS`.",
+    networks,
+    [],
+    none
+  ),
+  GOVOICE_WEBHOOK_DENY_PORTS: define(
+    "Ports that webhooks may not reach.",
+    Parsers.listOf(OptionParsers.ports),
+    [],
+    none
+  ),
+  GOVOICE_WEBHOOK_NAT64_PREFIXES: define(
+    "NAT64 prefixes of your network (RFC 6052). Addresses behind them are judged as the IPv4 address that they contain.",
+    Parsers.listOf(OptionParsers.nat64Prefixes),
+    [],
+    none
+  ),
+  GOVOICE_WEBHOOK_PROXY: optional(
+    "Forward proxy for webhooks, as `http://user:password@host:port`. It receives `CONNECT` with the judged address.",
+    Parsers.ofDispatcher(OptionParsers.proxy),
+    "none",
+    { secret: true }
+  ),
+  GOVOICE_WEBHOOK_TIMEOUT_MS: optional(
+    "Deadline of one webhook attempt, from name lookup to response head.",
+    Parsers.integer(100, 600_000),
+    "10000, or `GOVOICE_LEASE_MS` minus 5001 if that is shorter"
+  ),
+  GOVOICE_LEASE_MS: optional(
+    "Lease of a claimed delivery or invoice. When it expires, another worker may claim it. Must be longer than `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 5000.",
+    Parsers.integer(1000, 3_600_000),
+    "30000, or `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 10000 if that is longer"
+  ),
+  GOVOICE_RETRY_SCHEDULE_MS: define(
+    "Waits between the attempts of a delivery. There is one attempt more than there are waits.",
+    Parsers.list(Parsers.integer(1, 30 * 86_400_000)),
+    Backoff.defaultSchedule,
+    { defaultText: Backoff.defaultSchedule.join(",") }
+  ),
+  GOVOICE_TENANT_CONCURRENCY: define(
+    "Concurrency limit of one organization: its deliveries in flight over all workers.",
+    Parsers.integer(1, 10_000),
+    10
+  ),
+  GOVOICE_WORKER_CONCURRENCY: define(
+    "Concurrency limit of one worker: its deliveries in flight.",
+    Parsers.integer(1, 10_000),
+    500
+  ),
+  GOVOICE_RATE_LIMIT_PER_SECOND: define("Requests per second of one API key.", Parsers.integer(1, 1_000_000), 100),
+  GOVOICE_RATE_LIMIT_BURST: define("Requests that one API key may send at once.", Parsers.integer(1, 1_000_000), 200),
+  GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: define(
+    "Request body bytes per second of one API key. Four times as many may arrive at once.",
+    Parsers.integer(1_048_576, 1_099_511_627_776),
+    8_388_608
+  ),
+  GOVOICE_TRUSTED_PROXIES: define(
+    "Networks of the proxies in front of the API. Their `Forwarded` or `X-Forwarded-For` names the client.",
+    networks,
+    [],
+    none
+  ),
+  GOVOICE_CONNECTIONS_PER_ADDRESS: define(
+    "Connections that one client address may have open. Trusted proxies have no limit.",
+    Parsers.integer(1, 1_000_000),
+    256
+  ),
+  REDIS_URL: optional(
+    "URL of a Redis that shares the limits of API keys and addresses between processes. Without it, each process counts for itself.",
+    Parsers.url("redis", "rediss"),
+    "none",
+    { secret: true }
+  ),
+  GOVOICE_METRICS_PORT: optional(
+    "Port of `/metrics`, on `HOST`. 0 picks a free one. Without it, metrics are not served.",
+    Parsers.integer(0, 65_535),
+    "none"
+  ),
+  GOVOICE_EVENT_RETENTION_DAYS: define(
+    "Days that events and their deliveries are kept after the last delivery completed.",
+    Parsers.integer(1, 36_500),
+    90
+  ),
+  GOVOICE_IDEMPOTENCY_RETENTION_DAYS: define(
+    "Days that an idempotency record is kept. It is never deleted before its invoice is final.",
+    Parsers.integer(30, 36_500),
+    30
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+    "OTLP endpoint (HTTP) that traces are sent to. `/v1/traces` is appended.",
+    Parsers.url("http", "https"),
+    "no traces"
+  ),
+  GOVOICE_LOG_LEVEL: define(
+    "Least severe level that is logged.",
+    Parsers.oneOf("Trace", "Debug", "Info", "Warn", "Error"),
+    "Info"
+  )
+} as const
+
+type Definitions = typeof definitions
+
+/** Environment variable of a setting. */
+export type Name = keyof Definitions
+
+/** The value of every setting as it was given or defaulted, by environment variable. */
+export type Values = { readonly [K in Name]: Definitions[K] extends Definition<infer A> ? A : never }

@@ -1,0 +1,214 @@
+/**
+ * One attempt at a delivery: checks, signs and sends the request, and derives the completion from its outcome.
+ *
+ * @since 0.1.0
+ */
+import { DeliveryState, DeliveryVerdict } from "@govoice/core"
+import { Backoff, Dispatcher, DispatcherError, type DispatchRequest, type Outcome } from "@govoice/dispatcher"
+import { signSync } from "@govoice/webhooks"
+import { Clock, Effect, Random, Result } from "effect"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import * as ThrottledLog from "../observability/ThrottledLog.ts"
+import * as TraceContext from "../observability/TraceContext.ts"
+import { KeyRing } from "../crypto/KeyRing.ts"
+import { QuarantineInterruption, QuarantineUnavailable } from "../jobs/QuarantineProcess.ts"
+import { Settings } from "../settings/Settings.ts"
+import { version } from "../version.ts"
+import type { ClaimedDelivery, Completion } from "./DeliveryQueue.ts"
+
+interface End {
+  readonly end: DeliveryVerdict.AttemptEnd
+  readonly retryAfterMs?: number | undefined
+}
+
+const toEnd = (outcome: Outcome): End => {
+  switch (outcome._tag) {
+    case "Delivered":
+      return { end: { _tag: "answered", status: outcome.status } }
+    case "Refused":
+      return { end: { _tag: "answered", status: outcome.status }, retryAfterMs: outcome.retryAfterMs }
+    case "Failed":
+      return { end: { _tag: outcome.reason === "timeout" && outcome.attempted ? "timed_out" : "connection_failed" } }
+    case "Blocked":
+      return { end: { _tag: "blocked" } }
+  }
+}
+
+// A failure of the sender itself.
+const unsent: Outcome = { _tag: "Failed", reason: "connect", retryable: true, attempted: false, durationMs: 0 }
+
+// Decrypting a secret costs as much as sending a request.
+const maxCachedSecrets = 1000
+
+const makeSecretCache = (keyRing: KeyRing["Service"]) => {
+  const cache = new Map<string, { readonly sealed: Uint8Array; readonly secret: string }>()
+  return (sealed: Uint8Array, endpointId: string): string => {
+    const cached = cache.get(endpointId)
+    if (cached !== undefined && Buffer.compare(cached.sealed, sealed) === 0) return cached.secret
+    const secret = keyRing.open(sealed, { column: "webhook_endpoints.secret", row: endpointId })
+    // A map iterates in insertion order, so the first is the oldest.
+    const [first] = cache.keys()
+    if (cache.size >= maxCachedSecrets && first !== undefined) cache.delete(first)
+    cache.set(endpointId, { sealed, secret })
+    return secret
+  }
+}
+
+// The wait for an operator to correct the encryption keys.
+const secretRetryMs = 30_000
+
+const activeSecret = (delivery: ClaimedDelivery, now: number): Uint8Array =>
+  delivery.next_secret !== null && delivery.next_secret_at !== null && delivery.next_secret_at.getTime() <= now
+    ? delivery.next_secret
+    : delivery.secret
+
+// Undo the attempt count if no request was sent.
+const wasSent = ({ _tag }: DeliveryVerdict.AttemptEnd): boolean =>
+  _tag === "answered" || _tag === "timed_out" || _tag === "connection_failed"
+
+// Many attempts start or end in the same millisecond.
+const makeTimestampMemo = () => {
+  let last = 0
+  let text = new Date(last).toISOString()
+  return (milliseconds: number): string => {
+    if (milliseconds !== last) {
+      last = milliseconds
+      text = new Date(milliseconds).toISOString()
+    }
+    return text
+  }
+}
+
+const idsOf = (delivery: ClaimedDelivery) => ({
+  deliveryId: delivery.id,
+  eventId: delivery.event_id,
+  invoiceId: delivery.invoice_id
+})
+
+/**
+ * Makes the function that performs an attempt and returns its completion. It never fails.
+ *
+ * **Details**
+ *
+ * An attempt is one fiber with one suspension. Services are read once, here, and spans and log annotations are made only
+ * where they are exported.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = Effect.gen(function* () {
+  const dispatcher = yield* Dispatcher
+  const openSecret = makeSecretCache(yield* KeyRing)
+  const { webhooks } = yield* Settings
+  const clock = yield* Clock.Clock
+  const random = yield* Random.Random
+  const exported = yield* TraceContext.Exported
+  const context = yield* Effect.context()
+  const secretLog = ThrottledLog.make({
+    down: "An endpoint secret could not be decrypted; deliveries are retried. Check GOVOICE_ENCRYPTION_KEYS.",
+    recovered: "Endpoint secrets can be decrypted"
+  })
+  const formatStart = makeTimestampMemo()
+  const formatEnd = makeTimestampMemo()
+
+  const toRequest = (delivery: ClaimedDelivery, secret: string, now: number): DispatchRequest => {
+    const timestamp = formatStart(now)
+    return {
+      url: delivery.url,
+      body: delivery.body,
+      deadlineMs: webhooks.timeoutMs,
+      headers: {
+        "content-type": "application/json",
+        "gov-event-id": delivery.event_id,
+        "gov-timestamp": timestamp,
+        "gov-signature": signSync({ secret, timestamp, body: delivery.body }),
+        "user-agent": `Govoice-Webhooks/${version}`
+      }
+    }
+  }
+
+  const conclude = (
+    delivery: ClaimedDelivery,
+    startedAt: number,
+    { end, retryAfterMs }: End
+  ): Effect.Effect<Completion> => {
+    const endedAt = clock.currentTimeMillisUnsafe()
+    const status = end._tag === "answered" ? end.status : null
+    const attempts = wasSent(end) ? delivery.attempt_count : delivery.attempt_count - 1
+    const wait =
+      end._tag === "secret_unavailable"
+        ? Backoff.nextDelay({ attempt: 1, random: () => random.nextDoubleUnsafe(), schedule: [secretRetryMs] })
+        : Backoff.nextDelay({
+            attempt: attempts,
+            random: () => random.nextDoubleUnsafe(),
+            schedule: webhooks.waits,
+            retryAfterMs: status === 429 || status === 503 ? retryAfterMs : undefined
+          })
+    const { summary, trigger } = DeliveryVerdict.judge(end, wait !== undefined)
+
+    EngineMetrics.attempts(EngineMetrics.outcomeOf(end)).updateUnsafe(1, context)
+    EngineMetrics.lagSeconds.updateUnsafe(Math.max(0, startedAt - delivery.available_at.getTime()) / 1000, context)
+    if (wasSent(end)) EngineMetrics.attemptDuration.updateUnsafe((endedAt - startedAt) / 1000, context)
+
+    const completion: Completion = {
+      id: delivery.id,
+      organization_id: delivery.organization_id,
+      endpoint_id: delivery.endpoint_id,
+      event_id: delivery.event_id,
+      fencing_token: delivery.fencing_token,
+      status: Result.getOrThrow(DeliveryState.next("delivering", trigger)),
+      attempt_count: attempts,
+      last_attempted_at: wasSent(end) ? formatStart(startedAt) : (delivery.last_attempted_at?.toISOString() ?? null),
+      last_http_status: status,
+      last_error_summary: summary,
+      next_retry_at: trigger === "retry" && wait !== undefined ? new Date(endedAt + wait).toISOString() : null,
+      delivered_at: trigger === "succeed" ? formatEnd(endedAt) : null,
+      updated_at: formatEnd(endedAt)
+    }
+    return summary === null
+      ? Effect.succeed(completion)
+      : Effect.logInfo(`Delivery attempt failed: ${summary}`).pipe(
+          Effect.annotateLogs({ ...idsOf(delivery), attempts }),
+          Effect.as(completion)
+        )
+  }
+
+  const logError = (delivery: ClaimedDelivery, message: string, cause: unknown) =>
+    Effect.annotateLogs(Effect.logError(message, cause), idsOf(delivery))
+
+  const perform = (delivery: ClaimedDelivery, now: number): Effect.Effect<End> => {
+    if (!delivery.endpoint_enabled) return Effect.succeed({ end: { _tag: "disabled" } })
+
+    const secret = Result.try(() => openSecret(activeSecret(delivery, now), delivery.endpoint_id))
+    if (Result.isFailure(secret)) {
+      return Effect.as(secretLog.failure(secret.failure), { end: { _tag: "secret_unavailable" } })
+    }
+    const request = Result.try(() => toRequest(delivery, secret.success, now))
+    if (Result.isFailure(request)) {
+      return Effect.as(logError(delivery, "Delivery request could not be prepared", request.failure), {
+        end: { _tag: "invalid_request" }
+      })
+    }
+    return dispatcher.send(request.success).pipe(
+      Effect.map(toEnd),
+      Effect.catchDefect((defect): Effect.Effect<End> => {
+        if (defect instanceof QuarantineInterruption || defect instanceof QuarantineUnavailable)
+          return Effect.die(defect)
+        // An invalid request stays invalid; any other failure of the sender is transient.
+        const isInvalid = defect instanceof DispatcherError && defect.code === "invalid_request"
+        return Effect.as(
+          logError(delivery, "Delivery request could not be sent", defect),
+          isInvalid ? { end: { _tag: "invalid_request" } } : toEnd(unsent)
+        )
+      })
+    )
+  }
+
+  return (delivery: ClaimedDelivery): Effect.Effect<Completion> => {
+    const attempt = Effect.suspend(() => {
+      const startedAt = clock.currentTimeMillisUnsafe()
+      return Effect.flatMap(perform(delivery, startedAt), (end) => conclude(delivery, startedAt, end))
+    })
+    return exported ? Effect.withSpan(attempt, "Attempt", { attributes: idsOf(delivery) }) : attempt
+  }
+})

@@ -1,0 +1,114 @@
+/**
+ * Reads the records of deliveries for their owner. Only the engine writes them.
+ *
+ * @since 0.1.0
+ */
+import type { WebhookDelivery } from "@govoice/api"
+import { type DeliveryState, Ids, type InvoiceEvent } from "@govoice/core"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { iso, isoOrNull } from "../database/timestamps.ts"
+import * as Page from "../database/Page.ts"
+
+/**
+ * Which deliveries to list.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Filter {
+  readonly status?: DeliveryState.Status | undefined
+  readonly eventId?: string | undefined
+}
+
+/**
+ * Service that lists the deliveries of an endpoint. The caller checks the owner of the endpoint.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Deliveries extends Context.Service<
+  Deliveries,
+  {
+    readonly list: (
+      organizationId: Ids.OrganizationId,
+      endpointId: Ids.EndpointId,
+      filter: Filter,
+      page: Page.PageRequest
+    ) => Effect.Effect<Page.Page<WebhookDelivery.WebhookDelivery>>
+  }
+>()("@govoice/server/webhooks/Deliveries") {}
+
+// These statuses have an index of their own.
+const hasFailureStatus = (status: DeliveryState.Status): boolean =>
+  status === "retrying" || status === "failed" || status === "endpoint_disabled"
+
+interface Row {
+  readonly id: Ids.DeliveryId
+  readonly event_id: Ids.EventId
+  readonly event_type: InvoiceEvent.EventType
+  readonly endpoint_id: Ids.EndpointId
+  readonly status: DeliveryState.Status
+  readonly attempt_count: number
+  readonly last_http_status: number | null
+  readonly last_error_summary: string | null
+  readonly next_retry_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly last_attempted_at: Date | null
+  readonly delivered_at: Date | null
+}
+
+const toApi = (row: Row): WebhookDelivery.WebhookDelivery => ({
+  id: row.id,
+  object: "webhook_delivery",
+  event_id: row.event_id,
+  event_type: row.event_type,
+  endpoint_id: row.endpoint_id,
+  status: row.status,
+  attempt_count: row.attempt_count,
+  last_http_status: row.last_http_status,
+  last_error_summary: row.last_error_summary,
+  next_retry_at: isoOrNull(row.next_retry_at),
+  created_at: iso(row.created_at),
+  updated_at: iso(row.updated_at),
+  last_attempted_at: isoOrNull(row.last_attempted_at),
+  delivered_at: isoOrNull(row.delivered_at)
+})
+
+/**
+ * Layer that provides `Deliveries` from a migrated database.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.effect(
+  Deliveries,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const tail = yield* Page.makeTail
+
+    const selectPage = (
+      organizationId: Ids.OrganizationId,
+      endpointId: Ids.EndpointId,
+      { eventId, status }: Filter,
+      page: Page.PageRequest
+    ) => sql<Row>`
+      SELECT id, event_id, event_type, endpoint_id, status, attempt_count, last_http_status, last_error_summary,
+             next_retry_at, created_at, updated_at, last_attempted_at, delivered_at
+      FROM deliveries
+      WHERE organization_id = ${organizationId} AND endpoint_id = ${endpointId}
+        ${status === undefined ? sql`` : hasFailureStatus(status) ? sql`AND failure_status = ${status}` : sql`AND status = ${status}`}
+        ${eventId === undefined ? sql`` : sql`AND event_id = ${eventId}`}
+        ${tail(page)}
+    `
+
+    return {
+      list: Effect.fn("Deliveries.list")(function* (organizationId, endpointId, filter, page) {
+        const cannotExist = filter.eventId !== undefined && !Ids.is("evt", filter.eventId)
+        const rows = cannotExist ? [] : yield* Effect.orDie(selectPage(organizationId, endpointId, filter, page))
+        return Page.fromRows(rows, page, toApi)
+      })
+    }
+  })
+)

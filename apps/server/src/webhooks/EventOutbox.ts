@@ -1,0 +1,108 @@
+/**
+ * The outbox: events and their deliveries, written by the statement that creates or transitions the invoice, so that
+ * neither exists without the other. An event has one delivery for each enabled endpoint that subscribes to its type.
+ *
+ * @since 0.1.0
+ */
+import { PgTypes } from "@effect/sql-pg"
+import type { Ids, Invoice, InvoiceEvent } from "@govoice/core"
+import { Effect } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import * as IdGenerator from "../crypto/IdGenerator.ts"
+
+/**
+ * An event that has its identifier and body, but is not stored yet.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OutboxEvent {
+  readonly eventId: Ids.EventId
+  /** The identifiers of the deliveries are this one with its last character replaced. */
+  readonly deliveryId: Ids.DeliveryId
+  readonly organizationId: Ids.OrganizationId
+  readonly invoiceId: Ids.InvoiceId
+  readonly type: InvoiceEvent.EventType
+  readonly at: Date
+  /** The event as it is sent, byte for byte. */
+  readonly body: string
+  /** The trace context of the request or transition, as W3C `traceparent`. */
+  readonly traceparent: string | null
+}
+
+/**
+ * Makes an event with a snapshot of the invoice.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (
+  type: InvoiceEvent.EventType,
+  organizationId: Ids.OrganizationId,
+  invoice: Invoice.Invoice,
+  at: Date,
+  traceparent: string | null = null
+): OutboxEvent => {
+  const eventId = IdGenerator.at("evt", at.getTime())
+  const event: InvoiceEvent.InvoiceEvent = {
+    id: eventId,
+    object: "event",
+    type,
+    mode: invoice.mode,
+    created_at: at.toISOString(),
+    data: { invoice }
+  }
+  return {
+    eventId,
+    deliveryId: IdGenerator.at("wd", at.getTime()),
+    organizationId,
+    invoiceId: invoice.id,
+    type,
+    at,
+    body: JSON.stringify(event),
+    traceparent
+  }
+}
+
+/**
+ * Makes the function that returns three steps of a `WITH`: `outbox`, `inserted_event` and `inserted_delivery`. They
+ * write the events whose invoice the step named `transitioned` returned the `id` of.
+ *
+ * **Gotchas**
+ *
+ * The number of subscribed endpoints is known only to the database, so the statement makes the identifiers of the
+ * deliveries: it replaces the last character of `deliveryId` by the row number. There are 32 characters and at most 20
+ * endpoints.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeSteps = Effect.map(
+  SqlClient.SqlClient,
+  (sql) =>
+    (events: ReadonlyArray<OutboxEvent>): Statement.Fragment =>
+      sql`
+      outbox AS MATERIALIZED (
+        SELECT outbox.*
+        FROM json_to_recordset(${PgTypes.json(events)}) AS outbox (
+          "eventId" text, "deliveryId" text, "organizationId" text, "invoiceId" text, type text, at timestamptz,
+          body text, traceparent text
+        )
+        JOIN transitioned ON transitioned.id = "invoiceId"
+      ), inserted_event AS (
+        INSERT INTO events (id, organization_id, invoice_id, created_at, type, body, traceparent)
+        SELECT "eventId", "organizationId", "invoiceId", at, type, body, traceparent FROM outbox
+      ), inserted_delivery AS (
+        INSERT INTO deliveries
+          (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, is_due, status)
+        SELECT left("deliveryId", -1) || substr(
+                 '0123456789abcdefghjkmnpqrstvwxyz',
+                 (row_number() OVER (PARTITION BY "eventId" ORDER BY endpoint.id))::int, 1
+               ),
+               "organizationId", endpoint.id, "eventId", type, at, at, at, true, 'pending'
+        FROM outbox JOIN webhook_endpoints AS endpoint ON endpoint.organization_id = "organizationId"
+        WHERE endpoint.enabled AND endpoint.deleted_at IS NULL AND endpoint.event_types && ARRAY[type, '*']
+        RETURNING 1
+      )
+    `
+)

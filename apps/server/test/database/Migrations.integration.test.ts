@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../../src/database/Database.ts"
+import * as Migrations from "../../src/database/Migrations.ts"
+import { acquire } from "../support/TestDatabase.ts"
+
+const messageOf = <R>(effect: Effect.Effect<unknown, unknown, R>) =>
+  Effect.match(effect, { onFailure: (error) => (error as Error).message, onSuccess: () => "" })
+
+const onEmpty = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.scoped(
+    Effect.flatMap(acquire, (url) =>
+      Effect.provide(effect, Database.layerClient({ _tag: "Postgres", url }), { local: true })
+    )
+  )
+
+describe("Migrations", () => {
+  it.live("refuses the schema of an unreleased version in one sentence, and changes nothing", () =>
+    onEmpty(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`CREATE TABLE schema_migrations (migration_id int PRIMARY KEY, created_at timestamptz, name text)`
+        yield* sql`INSERT INTO schema_migrations (migration_id, name) VALUES (1, 'accounts'), (2, 'organizations')`
+        assert.match(
+          yield* messageOf(Migrations.run),
+          /^The schema is of an unreleased version of Govoice, which cannot be migrated \(migration 1 is accounts, .*\)\. Use an empty database/
+        )
+        assert.isFalse(yield* Migrations.isCurrent)
+        const tables = yield* sql`SELECT 1 FROM pg_tables WHERE schemaname = 'public'`
+        assert.lengthOf(tables, 1)
+      })
+    )
+  )
+
+  it.live("writes nothing to a current database, so that a process starts on a standby", () =>
+    onEmpty(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* Migrations.run
+        const readOnly = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+          sql.withTransaction(Effect.andThen(sql`SET TRANSACTION READ ONLY`, effect))
+        yield* readOnly(Migrations.run)
+        assert.isTrue((yield* readOnly(Migrations.status)).isReadOnly)
+        assert.isFalse((yield* Migrations.status).isReadOnly)
+      })
+    )
+  )
+
+  it.live("names the remedy where an outdated database is read-only", () =>
+    onEmpty(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const message = yield* messageOf(
+          sql.withTransaction(Effect.andThen(sql`SET TRANSACTION READ ONLY`, Migrations.run))
+        )
+        assert.match(message, /read-only\. Point DATABASE_URL at the primary\.$/)
+      })
+    )
+  )
+})

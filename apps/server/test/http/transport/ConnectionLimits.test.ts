@@ -1,0 +1,148 @@
+/** Slow readers and too many connections, on real sockets with small limits. */
+import { createServer, type Server } from "node:http"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterEach, assert, describe, it } from "vitest"
+import * as ConnectionLimits from "../../../src/http/transport/ConnectionLimits.ts"
+
+// More than the kernel buffers of a loopback connection hold.
+const large = Buffer.alloc(32 * 1024 * 1024, "a")
+const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+describe("ConnectionLimits", () => {
+  let server: Server
+  const sockets: Array<Socket> = []
+
+  const listen = async (made: Server): Promise<void> => {
+    server = made.listen(0, "127.0.0.1")
+    await once(server, "listening")
+  }
+  const open = async (text = "", localAddress = "127.0.0.1"): Promise<{ socket: Socket; closed: Promise<number> }> => {
+    const { port } = server.address() as { readonly port: number }
+    const begun = performance.now()
+    const socket = connect({ port, host: "127.0.0.1", localAddress })
+    sockets.push(socket)
+    socket.on("error", () => {})
+    const closed = new Promise<number>((resolve) => {
+      socket.once("close", () => resolve(performance.now() - begun))
+    })
+    await once(socket, "connect")
+    socket.write(text)
+    return { socket, closed }
+  }
+
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  describe("endStalled", () => {
+    const start = (answer: Buffer) => {
+      const made = createServer((_request, response) => response.end(answer))
+      ConnectionLimits.endStalled(made, { stalledMs: 400, checkMs: 50 })
+      return listen(made)
+    }
+
+    it("ends a connection whose client does not read", async () => {
+      await start(large)
+      const { closed, socket } = await open(request)
+      socket.pause()
+      await sleep(1000)
+      assert.strictEqual(await connectionCount(server), 0)
+      socket.resume()
+      assert.isBelow(await closed, 3000)
+    })
+
+    it("ends a connection whose client does not read, although it keeps sending", async () => {
+      await start(large)
+      const { socket } = await open(request)
+      socket.pause()
+      const timer = setInterval(() => socket.write("G"), 50)
+      await sleep(1000)
+      clearInterval(timer)
+      assert.strictEqual(await connectionCount(server), 0)
+    })
+
+    it("ends a connection whose client does not read many small answers", async () => {
+      await start(Buffer.alloc(64 * 1024, "a"))
+      const { socket } = await open(request.repeat(1000))
+      socket.pause()
+      await sleep(1500)
+      assert.strictEqual(await connectionCount(server), 0)
+    })
+
+    it("lets a client read slowly", async () => {
+      await start(large)
+      const { socket } = await open(request)
+      let received = 0
+      socket.on("data", (chunk: Buffer) => {
+        received += chunk.length
+        socket.pause()
+        setTimeout(() => socket.resume(), 2)
+      })
+      while (received < large.length && !socket.destroyed) await sleep(50)
+      assert.isAtLeast(received, large.length)
+    })
+
+    it("lets a connection rest between requests", async () => {
+      await start(Buffer.from("small"))
+      const { socket } = await open(request)
+      await once(socket, "data")
+      await sleep(1000)
+      socket.write(request)
+      await once(socket, "data")
+    })
+  })
+
+  describe("limitByAddress", () => {
+    const start = (isExempt: (address: string | undefined) => boolean = () => false) => {
+      const refused: Array<string> = []
+      const made = createServer((_request, response) => response.end("ok"))
+      ConnectionLimits.limitByAddress(made, {
+        perAddress: 3,
+        isExempt,
+        onRefused: (address) => void refused.push(address)
+      })
+      return listen(made).then(() => refused)
+    }
+    const isOpen = async (socket: Socket): Promise<boolean> => {
+      await sleep(100)
+      return !socket.destroyed && !socket.readableEnded
+    }
+
+    it("closes the connections of an address beyond its limit, and no others", async () => {
+      const refused = await start()
+      const kept = [await open(), await open(), await open()]
+      const fourth = await open()
+      fourth.socket.resume()
+      await fourth.closed
+      const other = await open("", "127.0.0.2")
+      for (const { socket } of [...kept, other]) assert.isTrue(await isOpen(socket))
+      assert.deepStrictEqual(refused, ["127.0.0.1"])
+    })
+
+    it("accepts another connection when one has ended", async () => {
+      await start()
+      const kept = [await open(), await open(), await open()]
+      kept[0]!.socket.destroy()
+      await sleep(100)
+      const { socket } = await open(request)
+      await once(socket, "data")
+    })
+
+    it("accepts any number of connections of a trusted proxy", async () => {
+      const refused = await start((address) => address === "127.0.0.1")
+      for (let count = 0; count < 20; count++) assert.isTrue(!(await open()).socket.destroyed)
+      await sleep(100)
+      assert.strictEqual(await connectionCount(server), 20)
+      assert.deepStrictEqual(refused, [])
+    })
+  })
+})
+
+const connectionCount = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
+  })

@@ -1,0 +1,109 @@
+/** Slow requests, slow readers and too many connections, on a server with small limits. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { createConnection, type Socket } from "node:net"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as NodeServer from "../../../src/http/transport/NodeServer.ts"
+import * as RequestLifecycle from "../../../src/http/middleware/RequestLifecycle.ts"
+import * as TestSettings from "../../support/TestSettings.ts"
+
+const small: NodeServer.Limits = {
+  ...NodeServer.limits,
+  headersTimeout: 400,
+  requestTimeout: 900,
+  connectionsCheckingInterval: 50,
+  maxConnections: 20
+}
+
+const echo = HttpRouter.add(
+  "POST",
+  "/echo",
+  Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    return HttpServerResponse.text(yield* Effect.orDie(request.text))
+  })
+)
+
+describe("a server that waits so long and no longer", () => {
+  const scope = Scope.makeUnsafe()
+  let port = 0
+
+  beforeAll(async () => {
+    const http = NodeHttpServer.layer(() => NodeServer.make(small), { port: 0, host: "127.0.0.1" })
+    const layer = HttpRouter.serve(echo.pipe(Layer.provide(RequestLifecycle.layer)), {
+      disableLogger: true,
+      disableListenLog: true
+    }).pipe(Layer.provideMerge(http), Layer.provide(TestSettings.layer()))
+    const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+    const { address } = await Effect.runPromise(Effect.provide(HttpServer.HttpServer, context))
+    port = Number(new URL(HttpServer.formatAddress(address)).port)
+  })
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+  /** Sends the first text at once, the second a byte at a time. Resolves when the connection is closed. */
+  const trickle = (at: string, then = "", everyMs = 20) =>
+    new Promise<{ readonly text: string; readonly milliseconds: number }>((resolve) => {
+      const begun = performance.now()
+      let text = ""
+      let sent = 0
+      const socket: Socket = createConnection(port, "127.0.0.1", () => socket.write(at))
+      const timer = setInterval(() => {
+        if (sent < then.length && socket.writable) socket.write(then[sent++]!)
+      }, everyMs)
+      socket.on("data", (chunk) => (text += chunk.toString()))
+      socket.on("error", () => {})
+      socket.on("close", () => {
+        clearInterval(timer)
+        resolve({ text, milliseconds: performance.now() - begun })
+      })
+    })
+
+  const post = (length: number) =>
+    `POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`
+
+  const assertRefused = (text: string, code: string) => {
+    assert.match(
+      text,
+      code === "request_timeout" ? /^HTTP\/1\.1 408 Request Timeout\r\n/ : /^HTTP\/1\.1 400 Bad Request\r\n/
+    )
+    assert.match(text, /\r\nRequest-Id: req_/)
+    const { error } = JSON.parse(text.slice(text.indexOf("\r\n\r\n"))) as {
+      readonly error: Record<string, unknown>
+    }
+    assert.strictEqual(error["code"], code)
+    assert.include(text, `Request-Id: ${String(error["request_id"])}`)
+  }
+
+  it("takes a body that arrives in pieces, but in time", async () => {
+    const { text } = await trickle(post(10), "0123456789")
+    assert.match(text, /^HTTP\/1\.1 200 OK\r\n[^]*0123456789$/)
+  })
+
+  it.each([
+    ["stops", ""],
+    ["never ends", "x".repeat(1000)]
+  ])("answers a body that %s, once, and closes the connection", async (_, then) => {
+    const { milliseconds, text } = await trickle(`${post(100_000)}x`, then)
+    assertRefused(text, "request_timeout")
+    assert.strictEqual(text.match(/HTTP\/1\.1/g)?.length, 1)
+    assert.isTrue(milliseconds > 850 && milliseconds < 3000, String(milliseconds))
+  })
+
+  it.each([
+    ["stop", ""],
+    ["never end", "X-Slow: ".padEnd(1000, "x")]
+  ])("answers headers that %s, and closes the connection", async (_, then) => {
+    const { milliseconds, text } = await trickle("POST /echo HTTP/1.1\r\nHost: x\r\n", then)
+    assertRefused(text, "malformed_request")
+    assert.isTrue(milliseconds > 350 && milliseconds < 2000, String(milliseconds))
+  })
+
+  it("closes connections beyond the bound as they come, and takes others when there is room again", async () => {
+    const slow = Array.from({ length: 60 }, () => trickle("POST /echo HTTP/1.1\r\n"))
+    const ends = await Promise.all(slow)
+    const closed = ends.filter(({ text }) => text === "")
+    assert.lengthOf(closed, 40)
+    assert.match((await trickle(post(1), "x")).text, /^HTTP\/1\.1 200/)
+  })
+})

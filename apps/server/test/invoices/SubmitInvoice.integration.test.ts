@@ -1,0 +1,126 @@
+/** Batched submissions: the response to each, and what is stored. */
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { InvoiceGateways } from "../../src/invoices/gateway/InvoiceGateway.ts"
+import * as SandboxGateway from "../../src/invoices/gateway/sandbox/SandboxGateway.ts"
+import * as IdGenerator from "../../src/crypto/IdGenerator.ts"
+import * as Invoices from "../../src/invoices/Invoices.ts"
+import * as SubmitInvoice from "../../src/invoices/SubmitInvoice.ts"
+import * as fixtures from "../support/fixtures.ts"
+import { databases } from "../support/TestDatabase.ts"
+
+const gateways = Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000), live: undefined })
+
+for (const database of databases) {
+  const invoices = Layer.provide(Layer.merge(Invoices.layer, SubmitInvoice.layer), gateways)
+  layer(Layer.provideMerge(invoices, database.layer), { timeout: "60 seconds" })(
+    `Invoices (${database.name})`,
+    (it) => {
+      it.effect("stores each of many concurrent submissions exactly, with its own event, deliveries and response", () =>
+        Effect.gen(function* () {
+          const { find } = yield* Invoices.Invoices
+          const { submit } = yield* SubmitInvoice.SubmitInvoice
+          const sql = yield* SqlClient.SqlClient
+          const organizations = yield* Effect.replicateEffect(fixtures.organization, 5)
+          const endpoints = yield* Effect.forEach(organizations, (id) => fixtures.endpoint(id))
+          const submissions = Array.from({ length: 200 }, (_, index) => ({
+            organizationId: organizations[index % 5]!,
+            mode: "test" as const,
+            idempotencyKey: `key ${Math.floor(index / 10)}`,
+            invoiceXml: `<a n="${index}">\\ "quoted", {braced}, NULL, ż 😀</a>`,
+            metadata: { index: String(index), ["__proto__"]: 'a "b" \\' },
+            scenario: index % 2 === 0 ? ("accepted" as const) : ("rejected" as const)
+          }))
+          const exits = yield* Effect.forEach(
+            submissions,
+            (submission) => Effect.exit(submit(fixtures.submission(submission))),
+            {
+              concurrency: "unbounded"
+            }
+          )
+          const won = exits.flatMap((exit, index) =>
+            Exit.isSuccess(exit) ? [{ ...exit.value, ...submissions[index]! }] : []
+          )
+          // Twenty keys at five organizations, each asked for twice with different documents.
+          assert.lengthOf(won, 100)
+          assert.lengthOf(
+            new Set(won.map(({ idempotencyKey, organizationId }) => idempotencyKey + organizationId)),
+            100
+          )
+
+          for (const { body, invoiceId, invoiceXml, metadata, organizationId, replayed, scenario } of won) {
+            assert.isFalse(replayed)
+            const invoice = yield* find({ organizationId, mode: "test" }, invoiceId)
+            assert.deepStrictEqual(invoice, JSON.parse(body))
+            assert.deepInclude(invoice, { scenario, metadata })
+            const rows = yield* sql<{ readonly xml: string; readonly organization_id: string; readonly body: string }>`
+            SELECT xml, events.organization_id, events.body
+            FROM invoice_documents JOIN events USING (invoice_id) WHERE invoice_id = ${invoiceId}
+          `
+            assert.lengthOf(rows, 1)
+            assert.deepInclude(rows[0], { xml: invoiceXml, organization_id: organizationId })
+            assert.deepStrictEqual((JSON.parse(rows[0]!.body) as { readonly data: unknown }).data, { invoice })
+          }
+          const planned = yield* sql<{ readonly endpoint_id: string; readonly count: number }>`
+          SELECT endpoint_id, count(*)::int AS count FROM deliveries GROUP BY endpoint_id
+        `
+          assert.sameDeepMembers(
+            planned.map(({ count, endpoint_id }) => [endpoint_id, count]),
+            endpoints.map((id) => [id, 20])
+          )
+        })
+      )
+
+      it.effect("processes that insert the same keys in different orders do not deadlock", () =>
+        Effect.gen(function* () {
+          const processes = yield* Effect.replicateEffect(Layer.build(Layer.fresh(invoices)), 4)
+          const organizationId = yield* fixtures.organization
+          for (let round = 0; round < 20; round++) {
+            const keys = Array.from({ length: 60 }, (_, index) => index)
+            const answers = yield* Effect.forEach(
+              processes.flatMap((context, process) =>
+                (process % 2 === 0 ? keys : keys.toReversed()).map((key) => ({ context, key }))
+              ),
+              ({ context, key }) =>
+                Context.get(context, SubmitInvoice.SubmitInvoice).submit(
+                  fixtures.submission({ organizationId, idempotencyKey: `round ${round} key ${key}` })
+                ),
+              { concurrency: "unbounded" }
+            )
+            assert.lengthOf(
+              answers.filter(({ replayed }) => !replayed),
+              60
+            )
+            assert.lengthOf(new Set(answers.map(({ invoiceId }) => invoiceId)), 60)
+          }
+        })
+      )
+
+      it.effect("stores the other submissions of a batch when the database refuses one", () =>
+        Effect.gen(function* () {
+          const { submit } = yield* SubmitInvoice.SubmitInvoice
+          const organizationId = yield* fixtures.organization
+          const nobody = IdGenerator.at("org", 0)
+          const exits = yield* Effect.forEach(
+            Array.from({ length: 60 }, (_, index) => index),
+            (index) =>
+              Effect.exit(
+                submit(
+                  fixtures.submission({
+                    organizationId: index === 30 ? nobody : organizationId,
+                    idempotencyKey: `together ${index}`
+                  })
+                )
+              ),
+            { concurrency: "unbounded" }
+          )
+          assert.deepStrictEqual(
+            exits.flatMap((exit, index) => (Exit.isSuccess(exit) ? [] : [index])),
+            [30]
+          )
+        })
+      )
+    }
+  )
+}

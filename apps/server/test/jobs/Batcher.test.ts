@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber, Latch } from "effect"
+import * as Batcher from "../../src/jobs/Batcher.ts"
+
+const writer = Effect.fnUntraced(function* (
+  options: {
+    readonly refused?: ReadonlyArray<number>
+    readonly broken?: ReadonlyArray<number>
+    readonly away?: () => boolean
+  } = {}
+) {
+  const written: Array<ReadonlyArray<number>> = []
+  const open = yield* Latch.make(true)
+  const add = yield* Batcher.make<number, string, "refused" | "away">({
+    atOnce: 2,
+    atMost: 4,
+    isShared: (error) => error === "away",
+    write: (entries) =>
+      Effect.gen(function* () {
+        written.push(entries)
+        yield* open.await
+        if (options.away?.() === true) return yield* Effect.fail("away" as const)
+        if (entries.some((entry) => options.refused?.includes(entry))) return yield* Effect.fail("refused" as const)
+        if (entries.some((entry) => options.broken?.includes(entry))) return yield* Effect.die("broken")
+        return entries.map((entry) => `answer to ${entry}`)
+      })
+  })
+  const addAll = (entries: ReadonlyArray<number>) =>
+    Effect.forkChild(Effect.forEach(entries, (entry) => Effect.exit(add(entry)), { concurrency: "unbounded" }))
+  return { written, open, add, addAll }
+})
+
+const settled = Effect.replicateEffect(Effect.yieldNow, 50, { discard: true })
+
+describe("Batcher", () => {
+  it.effect("writes at once what comes alone", () =>
+    Effect.gen(function* () {
+      const { add, written } = yield* writer()
+      for (const entry of [1, 2, 3]) assert.strictEqual(yield* add(entry), `answer to ${entry}`)
+      assert.deepStrictEqual(written, [[1], [2], [3]])
+    })
+  )
+
+  it.effect(
+    "writes together what came while as many as may be were under way, and gives everybody their own answer",
+    () =>
+      Effect.gen(function* () {
+        const { addAll, open, written } = yield* writer()
+        open.closeUnsafe()
+        const first = yield* addAll([1])
+        yield* settled
+        const second = yield* addAll([2])
+        yield* settled
+        const rest = yield* addAll([3, 4, 5, 6, 7, 8])
+        yield* settled
+        assert.deepStrictEqual(written, [[1], [2]])
+        yield* open.open
+        const answers = (yield* Effect.forEach([first, second, rest], Fiber.join)).flat()
+        assert.deepStrictEqual(written.slice(2), [
+          [3, 4, 5, 6],
+          [7, 8]
+        ])
+        assert.deepStrictEqual(
+          answers,
+          [1, 2, 3, 4, 5, 6, 7, 8].map((entry) => Exit.succeed(`answer to ${entry}`))
+        )
+      })
+  )
+
+  const crowd = Effect.fnUntraced(function* (options: Parameters<typeof writer>[0]) {
+    const { addAll, open, written } = yield* writer(options)
+    open.closeUnsafe()
+    const before = yield* addAll([1, 2])
+    yield* settled
+    const four = yield* addAll([3, 4, 5, 6])
+    yield* settled
+    yield* open.open
+    yield* Fiber.join(before)
+    return { exits: yield* Fiber.join(four), written }
+  })
+
+  it.effect.each([
+    ["refused", { refused: [4] }],
+    ["dies of", { broken: [4] }]
+  ] as const)("lets nobody suffer for an entry that the database %s", ([, options]) =>
+    Effect.gen(function* () {
+      const { exits, written } = yield* crowd(options)
+      assert.deepStrictEqual(
+        exits.map((exit) => Exit.isSuccess(exit)),
+        [true, false, true, true]
+      )
+      assert.includeDeepMembers([...written], [[3, 4, 5, 6], [3], [4], [5], [6]])
+    })
+  )
+
+  it.effect("fails all at once when the database is away, which it would be for each", () =>
+    Effect.gen(function* () {
+      const { exits, written } = yield* crowd({ away: () => true })
+      for (const exit of exits) {
+        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) === "away")
+      }
+      assert.notDeepInclude(written, [3])
+    })
+  )
+
+  it.effect("drops what nobody waits for any longer, and goes on", () =>
+    Effect.gen(function* () {
+      const { add, addAll, open, written } = yield* writer()
+      open.closeUnsafe()
+      for (const entry of [1, 2]) {
+        yield* addAll([entry])
+        yield* settled
+      }
+      const gone = yield* Effect.forkChild(add(3))
+      const stays = yield* addAll([4])
+      yield* settled
+      yield* Fiber.interrupt(gone)
+      yield* open.open
+      assert.deepStrictEqual(yield* Fiber.join(stays), [Exit.succeed("answer to 4")])
+      assert.deepStrictEqual(written, [[1], [2], [4]])
+      assert.strictEqual(yield* add(5), "answer to 5")
+    })
+  )
+})

@@ -1,0 +1,161 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Logger, References, Scope } from "effect"
+import * as ThreadPool from "../../src/jobs/ThreadPool.ts"
+import type { Answer, Job } from "./support/thread.ts"
+
+const make = (options: Partial<ThreadPool.ThreadPoolOptions> = {}) =>
+  ThreadPool.make<Job, Answer>({
+    name: "tested",
+    entry: new URL("support/thread.ts", import.meta.url),
+    threads: 1,
+    maxJobs: 100,
+    maxJobsPerGroup: 50,
+    timeoutMs: 20_000,
+    ...options
+  })
+
+const answer = (value: string, busyMs = 0): Job => ({ _tag: "Answer", value, busyMs })
+
+const silent = Layer.succeed(References.MinimumLogLevel)("None")
+
+describe("ThreadPool", () => {
+  it.live("answers each job in order, in as many threads as it may have", () =>
+    Effect.gen(function* () {
+      const pool = yield* make({ threads: 2 })
+      const values = Array.from({ length: 50 }, (_, index) => String(index))
+      const answers = yield* Effect.forEach(values, (value) => pool.run(value, answer(value, 5), []), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(
+        answers.map(({ value }) => value),
+        values
+      )
+      assert.strictEqual(new Set(answers.map(({ threadId }) => threadId)).size, 2)
+    })
+  )
+
+  it.live("leaves the event loop free while a job runs", () =>
+    Effect.gen(function* () {
+      const pool = yield* make()
+      yield* pool.run("a", answer("warm"), [])
+      let turns = 0
+      const timer = setInterval(() => turns++, 1)
+      yield* pool.run("a", answer("busy", 200), [])
+      clearInterval(timer)
+      assert.isAbove(turns, 20)
+    })
+  )
+
+  it.live("interleaves groups by the time that they used, not by arrival", () =>
+    Effect.gen(function* () {
+      const pool = yield* make()
+      yield* pool.run("c", answer("warm"), [])
+      const order: Array<string> = []
+      const run = (group: string, busyMs: number) =>
+        Effect.tap(pool.run(group, answer(group, busyMs), []), ({ value }) => Effect.sync(() => order.push(value)))
+      const expensive = yield* Effect.forkChild(Effect.replicateEffect(run("expensive", 60), 6, { concurrency: 6 }))
+      yield* Effect.sleep("5 millis")
+      const cheap = yield* Effect.forkChild(Effect.replicateEffect(run("cheap", 1), 6, { concurrency: 6 }))
+      yield* Fiber.join(expensive)
+      yield* Fiber.join(cheap)
+      // All cheap jobs together cost less than two of the others.
+      assert.isBelow(order.lastIndexOf("cheap"), 6 + 3)
+    })
+  )
+
+  it.live("refuses what is beyond the jobs of a group, and of all groups", () =>
+    Effect.gen(function* () {
+      const pool = yield* make({ maxJobs: 3, maxJobsPerGroup: 2 })
+      const run = (group: string) => Effect.result(pool.run(group, answer(group, 50), []))
+      const groups = ["a", "a", "a", "a", "b", "c"]
+      const results = yield* Effect.forEach(groups, run, { concurrency: "unbounded" })
+      const outcomes = results.map((result) => (result._tag === "Success" ? "done" : result.failure))
+      assert.deepStrictEqual(outcomes, [
+        "done",
+        "done",
+        "done",
+        new ThreadPool.ThreadPoolFull({ isGroup: true }),
+        "done",
+        new ThreadPool.ThreadPoolFull({ isGroup: false })
+      ])
+    })
+  )
+
+  it.live.each(["Exit", "Throw", "Hang"] as const)(
+    "a job that ends its thread (%s) fails, and the next ones run in another thread",
+    (_tag) =>
+      Effect.gen(function* () {
+        const pool = yield* make({ timeoutMs: _tag === "Hang" ? 1500 : 20_000 })
+        const { threadId } = yield* pool.run("a", answer("first"), [])
+        const [lost, ...others] = yield* Effect.forEach(
+          [{ _tag }, answer("second"), answer("third")],
+          (job) => Effect.result(pool.run("a", job, [])),
+          { concurrency: "unbounded" }
+        )
+        assert.isTrue(lost?._tag === "Failure" && lost.failure._tag === "ThreadLost")
+        for (const other of others) {
+          assert.strictEqual(other._tag, "Success")
+          assert.notStrictEqual(other._tag === "Success" && other.success.threadId, threadId)
+        }
+      }).pipe(Effect.provide(silent)),
+    40_000
+  )
+
+  it.live("logs why a thread failed", () =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ cause, message }) => void lines.push(`${String(message)} ${String(cause)}`))
+      yield* Effect.gen(function* () {
+        const pool = yield* make()
+        yield* Effect.exit(pool.run("a", { _tag: "Throw" }, []))
+      }).pipe(Effect.provide(Logger.layer([logger])))
+      assert.lengthOf(lines, 1)
+      assert.match(lines[0] ?? "", /^Thread failed; starting another.*thrown by the job/s)
+    })
+  )
+
+  it.live("fails a job whose thread cannot start", () =>
+    Effect.gen(function* () {
+      const pool = yield* make({ entry: new URL("support/absent.ts", import.meta.url) })
+      assert.strictEqual((yield* Effect.flip(pool.run("a", answer("x"), [])))._tag, "ThreadLost")
+      assert.strictEqual((yield* Effect.flip(pool.run("a", answer("x"), [])))._tag, "ThreadLost")
+    }).pipe(Effect.provide(silent))
+  )
+
+  it.live("drops a job whose caller is interrupted while it waits", () =>
+    Effect.gen(function* () {
+      const pool = yield* make({ maxJobs: 2 })
+      yield* pool.run("a", answer("warm"), [])
+      const running = yield* Effect.forkChild(pool.run("a", answer("running", 150), []), { startImmediately: true })
+      const waiting = yield* Effect.forkChild(pool.run("a", answer("waiting", 5000), []), { startImmediately: true })
+      yield* Fiber.interrupt(waiting)
+      const startedAt = performance.now()
+      yield* pool.run("a", answer("next"), [])
+      assert.isBelow(performance.now() - startedAt, 3000)
+      yield* Fiber.join(running)
+    })
+  )
+
+  it.live("moves what is transferred instead of copying it", () =>
+    Effect.gen(function* () {
+      const pool = yield* make()
+      const body = new Uint8Array(1000)
+      yield* pool.run("a", { _tag: "Answer", value: "x", body }, [body.buffer])
+      assert.strictEqual(body.byteLength, 0)
+    })
+  )
+
+  it.live("ends its threads with its scope, also one that never answers, and accepts no further job", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const pool = yield* Scope.provide(make(), scope)
+      const hanging = yield* Effect.forkChild(Effect.exit(pool.run("a", { _tag: "Hang" }, [])), {
+        startImmediately: true
+      })
+      yield* Effect.sleep("300 millis")
+      yield* Scope.close(scope, Exit.void)
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(hanging)))
+      assert.strictEqual((yield* Effect.flip(pool.run("a", answer("x"), [])))._tag, "ThreadPoolFull")
+    })
+  )
+})

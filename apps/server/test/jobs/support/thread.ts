@@ -1,0 +1,31 @@
+/** A thread that does what its jobs say. */
+import { parentPort, threadId } from "node:worker_threads"
+
+export type Job =
+  | { readonly _tag: "Answer"; readonly value: string; readonly busyMs?: number; readonly body?: Uint8Array }
+  | { readonly _tag: "Exit" }
+  | { readonly _tag: "Throw" }
+  | { readonly _tag: "Hang" }
+
+export interface Answer {
+  readonly value: string
+  readonly threadId: number
+}
+
+const block = (milliseconds: number): void => {
+  for (const until = performance.now() + milliseconds; performance.now() < until;);
+}
+
+parentPort?.on("message", (job: Job) => {
+  switch (job._tag) {
+    case "Answer":
+      block(job.busyMs ?? 0)
+      return parentPort?.postMessage({ value: job.value, threadId } satisfies Answer)
+    case "Exit":
+      return process.exit(1)
+    case "Throw":
+      throw new Error("thrown by the job")
+    case "Hang":
+      for (;;);
+  }
+})

@@ -1,0 +1,90 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import { rotateEncryption } from "../../src/maintenance/rotateEncryption.ts"
+import * as KeyRing from "../../src/crypto/KeyRing.ts"
+import type { EncryptionKey } from "../../src/settings/Parsers.ts"
+import { databases } from "../support/TestDatabase.ts"
+
+const key = (id: string): EncryptionKey => ({ id, bytes: new Uint8Array(randomBytes(32)) })
+
+const [older, newer] = [key("k1"), key("k2")]
+
+const before = KeyRing.make([older])
+const during = KeyRing.make([newer, older])
+const after = KeyRing.make([newer])
+
+// Enough endpoints for more than one batch.
+const endpoints = Array.from({ length: 501 }, (_, index) => `we_${String(index).padStart(26, "0")}`)
+const organization = `org_${"0".repeat(26)}`
+
+const insertAll = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const now = new Date()
+  const account = `acct_${"0".repeat(26)}`
+  yield* sql`INSERT INTO accounts (id, created_at, email, password_hash) VALUES (${account}, ${now}, 'a@example.com', 'x')`
+  const credential = before.seal("credential", { column: "organizations.credential", row: organization })
+  yield* sql`
+    INSERT INTO organizations (id, account_id, name, created_at, credential, credential_nip, credential_updated_at)
+    VALUES (${organization}, ${account}, 'Example', ${now}, ${credential}, '1111111111', ${now})
+  `
+  for (const id of endpoints) {
+    const place = { column: "webhook_endpoints.secret", row: id } as const
+    // A few are sealed with the new key already, as new ones are.
+    const ring = id.endsWith("7") ? during : before
+    yield* sql`
+      INSERT INTO webhook_endpoints
+        (id, organization_id, created_at, updated_at, enabled, url, event_types, secret, next_secret, next_secret_at)
+      VALUES (
+        ${id}, ${organization}, ${now}, ${now}, true, 'https://example.com', ARRAY['*'],
+        ${ring.seal(`secret of ${id}`, place)}, ${before.seal(`next of ${id}`, place)}, ${now}
+      )
+    `
+  }
+})
+
+const readAll = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly id: string; readonly secret: Uint8Array; readonly next_secret: Uint8Array }>`
+    SELECT id, secret, next_secret FROM webhook_endpoints ORDER BY id
+  `
+  const [row] = yield* sql<{ readonly credential: Uint8Array }>`SELECT credential FROM organizations`
+  return { rows, credential: row!.credential }
+})
+
+const rotate = Effect.provide(rotateEncryption, KeyRing.layer([newer, older]))
+
+for (const database of databases) {
+  layer(database.layer, { timeout: "60 seconds" })(`rotateEncryption (${database.name})`, (it) => {
+    it.effect("stores everything anew, so that the new key alone opens it, and finds nothing more to do", () =>
+      Effect.gen(function* () {
+        yield* insertAll
+        const alreadyNew = endpoints.filter((id) => id.endsWith("7")).length
+        assert.strictEqual(yield* rotate, endpoints.length * 2 - alreadyNew + 1)
+
+        const { credential, rows } = yield* readAll
+        assert.strictEqual(
+          after.open(credential, { column: "organizations.credential", row: organization }),
+          "credential"
+        )
+        for (const { id, next_secret, secret } of rows) {
+          const place = { column: "webhook_endpoints.secret", row: id } as const
+          assert.strictEqual(after.open(secret, place), `secret of ${id}`)
+          assert.strictEqual(after.open(next_secret, place), `next of ${id}`)
+        }
+        assert.strictEqual(yield* rotate, 0)
+      })
+    )
+
+    it.effect("stops at a value whose key is not in the ring, and says which one it is", () =>
+      Effect.gen(function* () {
+        const lost = Effect.provide(rotateEncryption, KeyRing.layer([key("k3")]))
+        const exit = yield* Effect.exit(lost)
+        assert.strictEqual(exit._tag, "Failure")
+        assert.include(String(exit), 'lacks the key "k2"')
+        assert.strictEqual(yield* rotate, 0)
+      })
+    )
+  })
+}

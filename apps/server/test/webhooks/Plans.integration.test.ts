@@ -1,0 +1,264 @@
+/**
+ * What the statements of the engine cost does not grow with what is stored: with a hundred thousand deliveries they look
+ * at as few blocks as with a thousand. The bounds hold for a million, too: `PLAN_ROWS=1000000` takes minutes to store
+ * them, `PLAN_REPORT=1` prints what was seen.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../../src/database/Database.ts"
+import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
+import * as WorkerDbClient from "../../src/database/WorkerDbClient.ts"
+import * as InvoiceQueue from "../../src/invoices/InvoiceQueue.ts"
+import * as Pruner from "../../src/maintenance/Pruner.ts"
+import * as DeliveryScheduler from "../../src/webhooks/DeliveryScheduler.ts"
+import * as QueueGauges from "../../src/maintenance/QueueGauges.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import { type Explained, explain } from "../support/Explained.ts"
+import * as fixtures from "../support/fixtures.ts"
+import * as TestSettings from "../support/TestSettings.ts"
+import * as Migrations from "../../src/database/Migrations.ts"
+
+const many = Number(process.env["PLAN_ROWS"] ?? 100_000)
+const leaseMs = 30_000
+
+// Identifiers of the right length that sort by age, the oldest two thousand days ago. Two organizations in three have
+// one endpoint; the first has half of everything.
+const fill = Effect.fnUntraced(function* (rows: number) {
+  const sql = yield* SqlClient.SqlClient
+  const organizations = Math.max(10, rows / 2000)
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      // Foreign keys are not looked up, which would take most of the time.
+      yield* sql`SET LOCAL session_replication_role = replica`
+      yield* sql`SET LOCAL synchronous_commit = off`
+      yield* sql`INSERT INTO accounts VALUES ('acct_1', now(), 'a@example.com', 'hash')`
+      yield* sql`
+        INSERT INTO organizations (id, account_id, created_at, name)
+        SELECT 'org_' || lpad(n::text, 26, '0'), 'acct_1', now(), 'Company'
+        FROM generate_series(1, ${organizations}::int) AS n
+      `
+      yield* sql`
+        INSERT INTO organization_concurrency (organization_id)
+        SELECT 'org_' || lpad(n::text, 26, '0') FROM generate_series(1, ${organizations}::int) AS n
+      `
+      yield* sql`
+        INSERT INTO webhook_endpoints
+          (id, organization_id, created_at, updated_at, enabled, url, event_types, secret)
+        SELECT 'we_' || lpad(n::text, 26, '0'), 'org_' || lpad(n::text, 26, '0'), now(), now(), true,
+               'https://example.com', '{*}', '\\x010000'
+        FROM generate_series(1, ${organizations}::int) AS n
+      `
+      yield* sql`
+        INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
+        SELECT 'evt_0' || lpad(n::text, 25, '0'),
+               'org_' || lpad((CASE WHEN n % 2 = 0 THEN 1 ELSE n % ${organizations}::int + 1 END)::text, 26, '0'),
+               'inv_' || lpad(n::text, 26, '0'), now(), 'invoice.received', '{}'
+        FROM generate_series(1, ${rows}::int) AS n
+      `
+      // Seven in ten can be sent, one waits for its retry, one is in flight, one is done.
+      yield* sql`
+        INSERT INTO deliveries
+          (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, is_due, status,
+           lease_expires_at, next_retry_at, delivered_at, failure_status)
+        SELECT 'wd_0' || lpad(n::text, 25, '0'), organization_id, replace(organization_id, 'org_', 'we_'), id, type,
+               to_timestamp(n / 1000.0), to_timestamp(n / 1000.0),
+               CASE n % 10 WHEN 7 THEN to_timestamp(4e9 + n) WHEN 9 THEN NULL ELSE to_timestamp(n / 1000.0) END,
+               n % 10 < 7 OR n % 10 = 8,
+               CASE n % 10 WHEN 7 THEN 'retrying' WHEN 8 THEN 'delivering' WHEN 9 THEN 'succeeded' ELSE 'pending' END,
+               CASE n % 10 WHEN 8 THEN to_timestamp(3e9 + n) END,
+               CASE n % 10 WHEN 7 THEN to_timestamp(4e9 + n) END, CASE n % 10 WHEN 9 THEN now() END,
+               CASE n % 10 WHEN 7 THEN 'retrying' END
+        FROM (SELECT *, substr(id, 6)::int AS n FROM events) AS event
+      `
+      yield* sql`
+        INSERT INTO invoices
+          (id, organization_id, created_at, updated_at, due_at, mode, status, scenario, metadata, completed_at)
+        SELECT 'inv_' || lpad(n::text, 26, '0'), organization_id, now(), now(),
+               CASE WHEN n % 10 < 8 THEN to_timestamp(n / 1000.0) END,
+               'test', CASE WHEN n % 10 < 8 THEN 'queued' ELSE 'failed' END, 'accepted', '{}',
+               CASE WHEN n % 10 >= 8 THEN now() END
+        FROM (SELECT *, substr(id, 6)::int AS n FROM events WHERE substr(id, 6)::int % 2 = 0) AS event
+      `
+      yield* sql`INSERT INTO invoice_documents SELECT id, '<Faktura/>', sha256('<Faktura/>') FROM invoices WHERE due_at IS NOT NULL`
+    })
+  )
+  yield* sql`VACUUM ANALYZE`
+})
+
+const measure = Effect.fnUntraced(function* (rows: number) {
+  const deliveries = yield* DeliveryQueue.DeliveryQueue
+  // A plan is made when the table is empty, and kept.
+  const onNothing = yield* explain(deliveries.claim({ limit: 100, perOrganization: 10, leaseMs }))
+  yield* fill(rows)
+  const invoices = yield* InvoiceQueue.InvoiceQueue
+  const scheduler = yield* DeliveryScheduler.DeliveryScheduler
+  const retention = yield* Pruner.Pruner
+  const options = { limit: 100, perOrganization: 10, leaseMs }
+
+  const claim = yield* explain(deliveries.claim(options))
+  assert.isAbove(claim.result.deliveries.length, 9)
+  const complete = yield* explain(
+    deliveries.complete(
+      claim.result.deliveries.map((one) => ({
+        ...one,
+        status: "succeeded" as const,
+        last_attempted_at: new Date().toISOString(),
+        last_http_status: 204,
+        last_error_summary: null,
+        next_retry_at: null,
+        delivered_at: new Date().toISOString(),
+        updated_at: new Date().toISOString()
+      }))
+    )
+  )
+  assert.strictEqual(complete.result.length, claim.result.deliveries.length)
+  const promoteDue = yield* explain(scheduler.promoteDue)
+  const first = yield* explain(invoices.claim({ limit: 50, leaseMs }))
+  const byOrganization = yield* explain(invoices.claim({ limit: 50, leaseMs }))
+  assert.strictEqual(first.result.invoices.length, 50)
+  assert.isAbove(byOrganization.result.invoices.length, 0)
+  const transition = yield* explain(
+    invoices.transition(
+      first.result.invoices.map((invoice) => ({
+        invoice,
+        transition: {
+          status: "rejected",
+          at: new Date(),
+          emits: "invoice.rejected",
+          dueAt: null,
+          completedAt: new Date(),
+          rejection: { code: "a", message: "b" }
+        }
+      }))
+    )
+  )
+  assert.deepStrictEqual(
+    transition.result,
+    first.result.invoices.map(() => true)
+  )
+  const gauges = yield* explain(QueueGauges.read)
+  const prune = yield* explain(retention.prune)
+  const one = ({ explained }: { readonly explained: ReadonlyArray<Explained> }) => explained[0]!
+  return {
+    "claim of nothing": one(onNothing),
+    claim: one(claim),
+    complete: one(complete),
+    promoteDue: one(promoteDue),
+    "claim of invoices": one(first),
+    "claim of invoices by organization": one(byOrganization),
+    transition: one(transition),
+    gauges: one(gauges),
+    prune: one(prune)
+  }
+})
+
+const withDatabase = <A, E>(
+  effect: Effect.Effect<
+    A,
+    E,
+    | DeliveryQueue.DeliveryQueue
+    | InvoiceQueue.InvoiceQueue
+    | DeliveryScheduler.DeliveryScheduler
+    | Pruner.Pruner
+    | SqlClient.SqlClient
+  >
+) => {
+  const database = Layer.unwrap(
+    Effect.map(TestDatabase.acquire, (url) => {
+      const settings = TestSettings.layer({ database: { _tag: "Postgres", url } })
+      const migrated = Migrations.layer.pipe(
+        Layer.provideMerge(Database.layerClient({ _tag: "Postgres", url })),
+        Layer.merge(Layer.succeed(Database.Shared)(true))
+      )
+      return WorkerDbClient.layer.pipe(Layer.provide(migrated), Layer.provideMerge(settings))
+    })
+  )
+  const services = Layer.mergeAll(DeliveryQueue.layer, InvoiceQueue.layer, DeliveryScheduler.layer, Pruner.layer)
+  return Effect.scoped(Effect.provide(effect, Layer.fresh(services.pipe(Layer.provideMerge(database)))))
+}
+
+describe("Plans", () => {
+  it.live(
+    "look at as much with many deliveries as with few, by index, and throw nothing away",
+    () =>
+      Effect.gen(function* () {
+        const small = yield* withDatabase(measure(1000))
+        const large = yield* withDatabase(measure(many))
+        const report: Array<string> = []
+        for (const name of Object.keys(large) as ReadonlyArray<keyof typeof large>) {
+          const { blocks, indexes, milliseconds, scanned, wasted } = large[name]
+          report.push(
+            `${name}: ${small[name].blocks} to ${blocks} blocks, ${small[name].milliseconds.toFixed(1)} to ${milliseconds.toFixed(1)} ms, ${wasted} wasted, ${indexes.join(" ")}`
+          )
+          assert.deepStrictEqual(scanned, [], `${name} reads whole tables:\n${report.join("\n")}`)
+        }
+        if (process.env["PLAN_REPORT"] === "1") console.log(report.join("\n"))
+        // A claim takes a hundred of a hundred endpoints, or ten of ten: the blocks are those of what it takes.
+        assert.isBelow(large.claim.blocks, 60 * 100, report.join("\n"))
+        assert.isBelow(large.complete.blocks, 60 * 100, report.join("\n"))
+        assert.isBelow(large.promoteDue.blocks, 200, report.join("\n"))
+        assert.isBelow(large["claim of invoices"].blocks, 60 * 50, report.join("\n"))
+        assert.isBelow(large["claim of invoices by organization"].blocks, 60 * 50, report.join("\n"))
+        assert.isBelow(large.transition.blocks, 100 * 50, report.join("\n"))
+        for (const name of ["claim", "complete", "promoteDue", "claim of invoices", "transition"] as const) {
+          assert.isAtMost(large[name].wasted, 100, `${name}\n${report.join("\n")}`)
+        }
+      }),
+    { timeout: 400_000 }
+  )
+
+  // Nothing has told the planner by then that the table is no longer empty.
+  it.live("of a claim, kept from when nothing waited, reads few of ten thousand", () =>
+    withDatabase(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* DeliveryQueue.DeliveryQueue
+        const rowsRead = Effect.map(
+          sql<{ readonly n: number }>`
+            SELECT coalesce(idx_tup_fetch, 0)::int AS n FROM pg_stat_xact_user_tables WHERE relname = 'deliveries'
+          `,
+          (rows) => rows[0]!.n
+        )
+        // One transaction, so that all of it is done by the connection that keeps the plan.
+        const read = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            const options = { limit: 10, perOrganization: 10, leaseMs }
+            yield* queue.claim(options)
+            yield* fixtures.backlog(10_000)
+            const before = yield* rowsRead
+            const { deliveries } = yield* queue.claim(options)
+            assert.strictEqual(deliveries.length, 10)
+            return (yield* rowsRead) - before
+          })
+        )
+        assert.isBelow(read, 200)
+      })
+    )
+  )
+
+  it.live("pass what was completed before vacuum has been there, but not when they resume", () =>
+    withDatabase(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const queue = yield* DeliveryQueue.DeliveryQueue
+        yield* sql`ALTER TABLE deliveries SET (autovacuum_enabled = off)`
+        yield* fixtures.backlog(9000)
+        const options = { limit: 500, perOrganization: 500, leaseMs, resume: true }
+        let completions: ReadonlyArray<DeliveryQueue.Completion> = []
+        for (let taken = 0; taken < 8000; taken += completions.length) {
+          const { deliveries } = yield* queue.claim({ ...options, completions })
+          completions = deliveries.map((one) => fixtures.completion(one))
+        }
+        yield* queue.complete(completions)
+        const resumed = yield* explain(queue.claim({ ...options, limit: 1 }))
+        const fromTheFront = yield* explain(queue.claim({ ...options, limit: 1, resume: false }))
+        assert.strictEqual(resumed.result.deliveries.length, 1)
+        assert.strictEqual(fromTheFront.result.deliveries.length, 1)
+        const blocksOf = ({ explained }: { readonly explained: ReadonlyArray<Explained> }) =>
+          explained.reduce((sum, { blocks }) => sum + blocks, 0)
+        assert.isAbove(blocksOf(fromTheFront), 2 * blocksOf(resumed), `${blocksOf(resumed)} blocks`)
+      })
+    )
+  )
+})

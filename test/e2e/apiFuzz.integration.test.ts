@@ -230,6 +230,7 @@ for (const { name, open } of databases) {
       server = await startServer({
         ...database.settings,
         GOVOICE_RATE_LIMIT_PER_SECOND: "1000000",
+        GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: "1000000000",
         GOVOICE_RATE_LIMIT_BURST: "1000000"
       })
       agreement = await readAgreement(server.url)
@@ -248,7 +249,7 @@ for (const { name, open } of databases) {
       assert.notInclude(server.output(), "A request failed by a defect", server.output().slice(-3000))
     }
 
-    // Logins hash passwords, so that they are slow on purpose; what is destructive would end the run.
+    // Sessions hash passwords, so that they are slow on purpose; what is destructive would end the run.
     const operations = () =>
       operationsOf(tenant, invoiceId).filter(({ id }) => !["apiKeys.revoke", "webhookEndpoints.delete"].includes(id))
 

@@ -84,6 +84,24 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
     assert.include(statuses.slice(6), 429)
   })
 
+  it("count the calls of an address over all processes", async () => {
+    const refresh = async (server: Server | undefined) => {
+      const response = await fetch(`${server!.url}/v1/control-plane/auth/refresh`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ refresh_token: "of nobody" })
+      })
+      await response.arrayBuffer()
+      return response
+    }
+    for (let time = 0; time < 100; time++) assert.strictEqual((await refresh(servers[time % 2])).status, 401)
+    for (const server of servers) {
+      const refused = await refresh(server)
+      assert.strictEqual(refused.status, 429)
+      assert.isAtMost(Number(refused.headers.get("retry-after")), 60)
+    }
+  })
+
   it("let everything through while Redis hangs or is gone, soon, and say so in the log once in a while", async () => {
     redis.kill("SIGSTOP")
     const begun = Date.now()
@@ -92,7 +110,7 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
     await stopRedis()
     for (let time = 0; time < 10; time++) assert.strictEqual((await ask(servers[0], tenant.testKey)).status, 200)
     assert.lengthOf(warnings(servers[0]), 1)
-    assert.include(warnings(servers[0])[0], "store of the rate limits is not available")
+    assert.include(warnings(servers[0])[0], "Redis unavailable")
   })
 
   it("count again when Redis is back, and say that it is", async () => {
@@ -105,7 +123,7 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
       Array.from({ length: 10 }, async () => (await ask(servers[0], tenant.testKey)).status)
     )
     assert.include(statuses, 429)
-    assert.lengthOf(servers[0]!.output().match(/store of the rate limits is available again/g) ?? [], 1)
+    assert.lengthOf(servers[0]!.output().match(/Redis available again/g) ?? [], 1)
     assert.isAtMost(warnings(servers[0]).length, 2)
   })
 

@@ -189,6 +189,7 @@ describe("settings that cannot be used", () => {
   it("are a database that nobody serves: the process ends, and keeps the password to itself", async () => {
     const { exitCode, output } = await startInVain({
       DATABASE_URL: "postgres://postgres:hidden-password@127.0.0.1:1/x",
+      GOVOICE_DATABASE_WAIT_MS: "0",
       ...secrets
     })
     assert.strictEqual(exitCode, 1)

@@ -251,31 +251,33 @@ describe("the server on the wire", () => {
     assert.isBelow((await rss()) - before, 250_000, "600 MiB were sent")
   })
 
-  it("has few large bodies in hand at once, and what is small or a document does not wait for those of others", async () => {
+  it("keeps a few large bodies in memory at once; small ones, and those of others, do not wait", async () => {
     const before = await rss()
-    const login = "/v1/control-plane/auth/login"
+    const other = await signUp(call)
     const length = 4 * 2 ** 20
     const sockets = Array.from({ length: 80 }, () => {
       const socket = connect(server.port, "127.0.0.1")
       socket.on("error", () => {})
-      socket.write(post(login, `Content-Length: ${length}\r\n`))
+      socket.write(post("/v1/invoices", `Idempotency-Key: large\r\nContent-Length: ${length}\r\n`))
       socket.write(Buffer.alloc(length - 1, " "))
       return socket
     })
     await sleep(3000)
     assert.isBelow((await rss()) - before, 150_000, "320 MiB were sent")
 
+    const login = "/v1/control-plane/auth/login"
     const small = await call("POST", login, { body: { email: "nobody@example.com", password } })
     assert.strictEqual(codeOf(small), "invalid_credentials")
-    const invoice_xml = `<a>${"a".repeat(900_000)}</a>`
+    const invoice_xml = `<a>${"a".repeat(400_000)}</a>`
+    // 24 MB: less than the burst of the rate limit on bytes.
     const documents = await Promise.all(
-      Array.from({ length: 100 }, () => submit(call, tenant.testKey, { body: { invoice_xml } }))
+      Array.from({ length: 60 }, () => submit(call, other.testKey, { body: { invoice_xml } }))
     )
-    assert.deepStrictEqual(documents.map(codeOf), Array<string>(100).fill("201"))
+    assert.deepStrictEqual(documents.map(codeOf), Array<string>(60).fill("201"))
 
     for (const socket of sockets) socket.destroy()
-    const next = await call("POST", login, { body: { email: "a".repeat(2 ** 20), password } })
-    assert.strictEqual(codeOf(next), "invalid_parameter")
+    const next = await submit(call, tenant.testKey, { body: { invoice_xml } })
+    assert.strictEqual(codeOf(next), "201")
   })
 
   it("says nothing in the log of clients that hang up", async () => {

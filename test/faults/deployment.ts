@@ -1,8 +1,8 @@
 /** A deployment of real processes on one database: one that serves the API, and workers that can be killed. */
-import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { Pool } from "pg"
+import { ServerProcess } from "../support/serverProcess.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -21,53 +21,17 @@ export const until = async (what: string, check: () => Promise<boolean>, withinM
 // Short, so that a run is; a lease has to outlast the deadline by five seconds.
 export const timeoutMs = 700
 export const leaseMs = 5800
-const waits = [100, 200, 400]
+export const waits = [100, 200, 400]
 export const maxAttempts = waits.length + 1
 
 /** How many deliveries a worker has in flight. */
 export const workerConcurrency = 40
 
-export class Process {
-  readonly child: ChildProcess
-  readonly output: Array<string> = []
-  readonly exited: Promise<number | null>
+const main = [join(root, "apps/server/src/main.ts")]
+const cli = join(root, "apps/server/src/cli.ts")
 
-  constructor(environment: Readonly<Record<string, string>>) {
-    this.child = spawn(process.execPath, ["--conditions=source", join(root, "apps/server/src/main.ts")], {
-      cwd: root,
-      env: { PATH: process.env["PATH"], ...environment },
-      stdio: ["ignore", "pipe", "pipe"]
-    })
-    for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream?.setEncoding("utf8").on("data", (text: string) => this.output.push(text))
-    }
-    this.exited = new Promise((resolve) => this.child.once("exit", (code) => resolve(code)))
-  }
-
-  /** The text that was printed so far. */
-  get text(): string {
-    return this.output.join("")
-  }
-
-  async started(): Promise<this> {
-    await until("the start of a process", async () => this.text.includes("Govoice "), 20_000).catch(
-      (error: unknown) => {
-        throw new Error(`${String(error)}\n${this.text}`)
-      }
-    )
-    return this
-  }
-
-  kill(): Promise<number | null> {
-    this.child.kill("SIGKILL")
-    return this.exited
-  }
-
-  stop(): Promise<number | null> {
-    this.child.kill("SIGTERM")
-    return this.exited
-  }
-}
+/** Environment variables that a process gets besides those of the deployment. */
+export type Environment = Readonly<Record<string, string>>
 
 interface Answer<A> {
   readonly status: number
@@ -77,7 +41,7 @@ interface Answer<A> {
 export class Deployment {
   readonly databaseUrl: string
   readonly pool: Pool
-  readonly processes: Array<Process> = []
+  readonly processes: Array<ServerProcess> = []
   #api = ""
   readonly #environment: Readonly<Record<string, string>>
 
@@ -97,22 +61,64 @@ export class Deployment {
       GOVOICE_RETRY_SCHEDULE_MS: waits.join(","),
       GOVOICE_WORKER_CONCURRENCY: String(workerConcurrency),
       GOVOICE_RATE_LIMIT_PER_SECOND: "100000",
+      GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: "1000000000",
       GOVOICE_RATE_LIMIT_BURST: "100000",
       GOVOICE_LOG_LEVEL: "Warn"
     }
   }
 
-  async startApi(): Promise<void> {
-    const api = new Process({ ...this.#environment, GOVOICE_ROLE: "api" })
-    this.processes.push(api)
-    await api.started()
-    this.#api = /http:\/\/[\d.:]+/.exec(api.text)![0]
+  /** Starts a process that serves the API. Calls go to the one that was started last. */
+  async startApi(settings: Environment = {}): Promise<ServerProcess> {
+    const api = this.#launch(main, { GOVOICE_ROLE: "api", ...settings })
+    this.#api = await api.started()
+    return api
   }
 
-  async startWorker(): Promise<Process> {
-    const worker = new Process({ ...this.#environment, GOVOICE_ROLE: "worker" })
-    this.processes.push(worker)
-    return worker.started()
+  async startWorker(settings: Environment = {}): Promise<ServerProcess> {
+    const worker = this.#launch(main, { GOVOICE_ROLE: "worker", ...settings })
+    await worker.started()
+    return worker
+  }
+
+  /** Starts a worker, and another one whenever it ends. Returns the exit codes, and the means to stop it. */
+  supervise(settings: Environment = {}): {
+    readonly exits: ReadonlyArray<number | null>
+    readonly stop: () => Promise<void>
+  } {
+    const exits: Array<number | null> = []
+    let isStopping = false
+    let worker: ServerProcess | undefined
+    const run = async (): Promise<void> => {
+      worker = this.#launch(main, { GOVOICE_ROLE: "worker", ...settings })
+      worker.mayCrash = true
+      const code = await worker.exited
+      if (isStopping) return
+      exits.push(code)
+      await run()
+    }
+    const running = run()
+    return {
+      exits,
+      stop: async () => {
+        isStopping = true
+        await worker?.stop()
+        await running
+      }
+    }
+  }
+
+  /** Runs a command of `govoice`, and returns what it printed. Throws when it fails. */
+  async run(command: string, settings: Environment = {}): Promise<string> {
+    const ran = this.#launch([cli, ...command.split(" ")], settings)
+    if ((await ran.exited) !== 0) throw new Error(`govoice ${command} failed:\n${ran.text}`)
+    return ran.stdout
+  }
+
+  #launch(args: ReadonlyArray<string>, settings: Environment): ServerProcess {
+    const environment = { ...this.#environment, ...settings }
+    const launched = new ServerProcess(["--conditions=source", ...args], environment, { cwd: root })
+    this.processes.push(launched)
+    return launched
   }
 
   async call<A>(
@@ -133,8 +139,11 @@ export class Deployment {
     return { status: response.status, body: (text === "" ? undefined : JSON.parse(text)) as A }
   }
 
-  /** An organization with a test key and endpoints of these URLs, which hear of everything. */
-  async organization(urls: ReadonlyArray<string>): Promise<{
+  /** An organization with a test key and endpoints of these URLs, which subscribe to all events or to these. */
+  async organization(
+    urls: ReadonlyArray<string>,
+    eventTypes: ReadonlyArray<string> = ["*"]
+  ): Promise<{
     readonly id: string
     readonly key: string
     readonly endpoints: ReadonlyArray<{ readonly id: string; readonly url: string; readonly secret: string }>
@@ -154,19 +163,19 @@ export class Deployment {
     const { secret: key } = await post<{ secret: string }>(`organizations/${id}/api-keys`, { mode: "test" })
     const endpoints: Array<{ id: string; url: string; secret: string }> = []
     for (const url of urls) {
-      endpoints.push(await post(`organizations/${id}/webhook-endpoints`, { url, event_types: ["*"] }))
+      endpoints.push(await post(`organizations/${id}/webhook-endpoints`, { url, event_types: eventTypes }))
     }
     return { id, key, endpoints }
   }
 
   /** Submits until it is accepted, as a client does that retries with the same idempotency key. */
-  async submit(key: string, scenario: string): Promise<string> {
+  async submit(key: string, scenario: string, invoiceXml = "<Faktura/>"): Promise<string> {
     const idempotencyKey = randomBytes(12).toString("hex")
     for (let attempt = 0; attempt < 150; attempt++) {
       try {
         const { body, status } = await this.call<{ id: string }>("POST", "/v1/invoices", {
           token: key,
-          body: { invoice_xml: "<Faktura/>" },
+          body: { invoice_xml: invoiceXml },
           headers: { "idempotency-key": idempotencyKey, "gov-sandbox-scenario": scenario }
         })
         if (status === 201) return body.id
@@ -192,7 +201,7 @@ export class Deployment {
       )
     await until("the end of all work", async () => (await left()) === 0, withinMs).catch(async (error: unknown) => {
       const { rows } = await this.pool.query(
-        "SELECT status, ready, count(*), min(due_at) FROM deliveries WHERE due_at IS NOT NULL GROUP BY 1, 2"
+        "SELECT status, is_due, count(*), min(due_at) FROM deliveries WHERE due_at IS NOT NULL GROUP BY 1, 2"
       )
       throw new Error(`${String(error)} ${JSON.stringify(rows)} ${this.processes.map((one) => one.text).join("\n")}`)
     })

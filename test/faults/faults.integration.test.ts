@@ -3,79 +3,43 @@
  *
  * `FAULTS_SECONDS` makes the faults of each test last longer than the few seconds that they last here.
  */
-import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { startPostgres } from "../support/postgres.ts"
-import { Deployment, leaseMs, maxAttempts, sleep, timeoutMs, until, workerConcurrency } from "./deployment.ts"
+import { assert, describe, it } from "vitest"
+import { leaseMs, maxAttempts, sleep, timeoutMs, until, workerConcurrency } from "./deployment.ts"
 import * as Invariants from "./invariants.ts"
-import { type Receiver, startReceiver } from "./receiver.ts"
+import { duplicates as countDuplicates, makeOrganization, setUp } from "./support.ts"
 
 const seconds = Number(process.env["FAULTS_SECONDS"] ?? 6)
 const scenarios = ["accepted", "rejected", "temporary_failure", "accepted", "delayed"]
 
-let postgres: Awaited<ReturnType<typeof startPostgres>>
-let receiver: Receiver
-let deployment: Deployment
-let databases = 0
+const faults = setUp()
 
-beforeAll(async () => {
-  postgres = await startPostgres()
-})
-afterAll(() => postgres.remove())
-
-beforeEach(async () => {
-  databases += 1
-  const url = new URL(postgres.url)
-  const admin = new Deployment(url.href)
-  await admin.pool.query(`CREATE DATABASE faults_${databases}`)
-  await admin.close()
-  url.pathname = `/faults_${databases}`
-  deployment = new Deployment(url.href)
-  receiver = await startReceiver()
-})
-afterEach(async () => {
-  await deployment.close()
-  await receiver.close()
-})
-
-let paths = 0
-
-/** An organization whose endpoints behave like this. */
-const organization = async (...behaviours: ReadonlyArray<string>) => {
-  const urls = behaviours.map((behaviour) => `/${behaviour}?${(paths += 1)}`)
-  const made = await deployment.organization(urls.map((path) => receiver.url(path)))
-  made.endpoints.forEach(({ secret }, index) => receiver.learn(urls[index]!, secret))
-  return { ...made, paths: urls }
-}
+const organization = (...behaviours: ReadonlyArray<string>) => makeOrganization(faults, behaviours)
 
 /** Submits without a pause until it is told to stop, some at a time. Returns how many were accepted. */
 const load = (keys: ReadonlyArray<string>, perSecond: number) => {
   const stopping = new AbortController()
   let submitted = 0
-  const lane = async (offset: number) => {
+  const client = async (offset: number) => {
     for (let n = offset; !stopping.signal.aborted; n++) {
-      await deployment.submit(keys[n % keys.length]!, scenarios[n % scenarios.length]!)
+      await faults.deployment.submit(keys[n % keys.length]!, scenarios[n % scenarios.length]!)
       submitted += 1
       await sleep((4 * 1000) / perSecond)
     }
   }
-  const lanes = Promise.all([0, 1, 2, 3].map(lane))
+  const clients = Promise.all([0, 1, 2, 3].map(client))
   return async (): Promise<number> => {
     stopping.abort()
-    await lanes
+    await clients
     return submitted
   }
 }
 
-/** How many requests came more than once, on paths that answer with success. */
-const duplicates = (): number => {
-  const ok = receiver.receipts.filter(({ path }) => path.startsWith("/ok"))
-  return ok.length - new Set(ok.map(({ eventId, path }) => `${path} ${eventId}`)).size
-}
+const duplicates = (): number => countDuplicates(faults)
 
 /** Everything that is delivered was received, and everything is delivered that should be. */
 const assertReceived = async (path: string, endpointId: string): Promise<void> => {
-  const received = new Set(receiver.receipts.filter((one) => one.path === path).map(({ eventId }) => eventId))
-  const { rows } = await deployment.pool.query<{ event_id: string; status: string }>(
+  const received = new Set(faults.receiver.receipts.filter((one) => one.path === path).map(({ eventId }) => eventId))
+  const { rows } = await faults.deployment.pool.query<{ event_id: string; status: string }>(
     "SELECT event_id, status FROM deliveries WHERE endpoint_id = $1",
     [endpointId]
   )
@@ -87,8 +51,8 @@ const assertReceived = async (path: string, endpointId: string): Promise<void> =
 }
 
 const assertAllWell = async (organizations: ReadonlyArray<Awaited<ReturnType<typeof organization>>>) => {
-  assert.deepStrictEqual(receiver.faults, [])
-  await Invariants.check(deployment.pool, { maxAttempts })
+  assert.deepStrictEqual(faults.receiver.faults, [])
+  await Invariants.check(faults.deployment.pool, { maxAttempts })
   for (const { endpoints, paths } of organizations) {
     for (const [index, path] of paths.entries()) {
       if (path.startsWith("/ok")) await assertReceived(path, endpoints[index]!.id)
@@ -96,13 +60,13 @@ const assertAllWell = async (organizations: ReadonlyArray<Awaited<ReturnType<typ
   }
 }
 
-const inFlight = () => deployment.count("deliveries WHERE leased_until IS NOT NULL")
+const inFlight = () => faults.deployment.count("deliveries WHERE lease_expires_at IS NOT NULL")
 
 describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
   it("loses nothing when workers are killed in the middle of their work, again and again", async () => {
-    await deployment.startApi()
+    await faults.deployment.startApi()
     const organizations = [await organization("ok", "ok"), await organization("ok"), await organization("ok", "flaky")]
-    const workers = await Promise.all([deployment.startWorker(), deployment.startWorker()])
+    const workers = await Promise.all([faults.deployment.startWorker(), faults.deployment.startWorker()])
     const stop = load(
       organizations.map(({ key }) => key),
       60
@@ -116,33 +80,33 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
       const victim = workers[kills % workers.length]!
       await victim.kill()
       atRisk += await inFlight()
-      workers[kills % workers.length] = await deployment.startWorker()
+      workers[kills % workers.length] = await faults.deployment.startWorker()
     }
     const submitted = await stop()
-    await deployment.finished(leaseMs * 3 + 20_000)
+    await faults.deployment.finished(leaseMs * 3 + 20_000)
 
     assert.isAtLeast(kills, 2)
     assert.isAbove(submitted, 10 * seconds)
-    assert.strictEqual(await deployment.count("invoices"), submitted)
+    assert.strictEqual(await faults.deployment.count("invoices"), submitted)
     await assertAllWell(organizations)
     // What a killed worker had sent and not written down comes again; nothing else does.
     assert.isAtMost(duplicates(), atRisk)
-    assert.strictEqual(await deployment.count("deliveries WHERE status <> 'succeeded'"), 0)
+    assert.strictEqual(await faults.deployment.count("deliveries WHERE status <> 'succeeded'"), 0)
   })
 
-  it("settles what is in flight when it is told to stop, and leaves no lease behind", async () => {
-    await deployment.startApi()
+  it("completes what is in flight when it is told to stop, and leaves no lease behind", async () => {
+    await faults.deployment.startApi()
     const organizations = [await organization("ok"), await organization("ok", "ok")]
     const stop = load(
       organizations.map(({ key }) => key),
       60
     )
     const deadline = Date.now() + seconds * 1000
-    let worker = await deployment.startWorker()
+    let worker = await faults.deployment.startWorker()
     while (Date.now() < deadline) {
       await sleep(700)
       const begun = Date.now()
-      const replaced = deployment.startWorker()
+      const replaced = faults.deployment.startWorker()
       assert.strictEqual(await worker.stop(), 0)
       assert.isBelow(Date.now() - begun, timeoutMs + 5000)
       worker = await replaced
@@ -150,79 +114,81 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
     await stop()
     assert.strictEqual(await worker.stop(), 0)
     assert.strictEqual(await inFlight(), 0)
-    assert.strictEqual(await deployment.count("invoices WHERE held"), 0)
+    assert.strictEqual(await faults.deployment.count("invoices WHERE is_leased"), 0)
     assert.strictEqual(duplicates(), 0)
 
-    worker = await deployment.startWorker()
-    await deployment.finished(20_000)
+    worker = await faults.deployment.startWorker()
+    await faults.deployment.finished(20_000)
     await assertAllWell(organizations)
     assert.strictEqual(duplicates(), 0)
     // Nobody was ever taken over from.
-    assert.strictEqual(await deployment.count("deliveries WHERE claims <> attempt_count"), 0)
+    assert.strictEqual(await faults.deployment.count("deliveries WHERE fencing_token <> attempt_count"), 0)
   })
 
   it("waits for a receiver that is slow when it is told to stop, no longer than its deadline", async () => {
-    await deployment.startApi()
+    await faults.deployment.startApi()
     const { key } = await organization("hang")
-    const worker = await deployment.startWorker()
-    await deployment.submit(key, "accepted")
+    const worker = await faults.deployment.startWorker()
+    await faults.deployment.submit(key, "accepted")
     await until("an attempt", async () => (await inFlight()) > 0, 5000)
     const begun = Date.now()
     assert.strictEqual(await worker.stop(), 0)
     assert.isBelow(Date.now() - begun, timeoutMs + 5000)
     assert.strictEqual(await inFlight(), 0)
-    const { rows } = await deployment.pool.query<{ status: string; attempt_count: number; last_error_summary: string }>(
-      "SELECT status, attempt_count, last_error_summary FROM deliveries WHERE event_type = 'invoice.received'"
-    )
+    const { rows } = await faults.deployment.pool.query<{
+      status: string
+      attempt_count: number
+      last_error_summary: string
+    }>("SELECT status, attempt_count, last_error_summary FROM deliveries WHERE event_type = 'invoice.received'")
     assert.deepStrictEqual(rows, [
       { status: "retrying", attempt_count: 1, last_error_summary: "The request timed out." }
     ])
   })
 
   it("comes back by itself when connections are cut and Postgres is restarted under load", async () => {
-    await deployment.startApi()
+    await faults.deployment.startApi()
     const organizations = [await organization("ok", "ok"), await organization("ok")]
-    await Promise.all([deployment.startWorker(), deployment.startWorker()])
+    await Promise.all([faults.deployment.startWorker(), faults.deployment.startWorker()])
     const stop = load(
       organizations.map(({ key }) => key),
       60
     )
     let atRisk = 0
     const deadline = Date.now() + seconds * 1000
-    for (let faults = 0; Date.now() < deadline; faults++) {
+    for (let n = 0; Date.now() < deadline; n++) {
       await sleep(900)
       atRisk += 2 * workerConcurrency
-      if (faults % 2 === 0) {
-        await deployment.pool.query(
+      if (n % 2 === 0) {
+        await faults.deployment.pool.query(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'govoice%'"
         )
       } else {
-        await postgres.stop()
+        await faults.postgres.stop()
         await sleep(300)
-        await postgres.start()
+        await faults.postgres.start()
       }
     }
     const submitted = await stop()
-    await deployment.finished(leaseMs * 3 + 20_000)
+    await faults.deployment.finished(leaseMs * 3 + 20_000)
 
     assert.isAbove(submitted, 5 * seconds)
     // One that was accepted is there once; one whose answer was lost is there once, too.
-    assert.strictEqual(await deployment.count("invoices"), submitted)
+    assert.strictEqual(await faults.deployment.count("invoices"), submitted)
     await assertAllWell(organizations)
     assert.isAtMost(duplicates(), atRisk)
-    for (const { child, text } of deployment.processes) assert.isNull(child.exitCode, text)
+    for (const { child, text } of faults.deployment.processes) assert.isNull(child.exitCode, text)
   })
 
   it("writes down what hostile receivers did, and delivers to the others as if they were not there", async () => {
-    await deployment.startApi()
+    await faults.deployment.startApi()
     const hostile = ["hang", "drip", "reset", "redirect", "rubbish", "endless", "busy", "gone", "flaky"]
     const crowd = await organization("ok", ...hostile)
     const healthy = await organization("ok")
-    await Promise.all([deployment.startWorker(), deployment.startWorker()])
+    await Promise.all([faults.deployment.startWorker(), faults.deployment.startWorker()])
     const stop = load([crowd.key, healthy.key], 8)
     await sleep(800)
     await stop()
-    await deployment.finished(60_000)
+    await faults.deployment.finished(60_000)
     await assertAllWell([crowd, healthy])
 
     const expected: Readonly<
@@ -240,7 +206,7 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
       flaky: ["succeeded", 200, null, 2]
     }
     for (const [index, behaviour] of ["ok", ...hostile].entries()) {
-      const { rows } = await deployment.pool.query<Record<string, unknown>>(
+      const { rows } = await faults.deployment.pool.query<Record<string, unknown>>(
         `SELECT DISTINCT status, last_http_status AS http, last_error_summary AS summary, attempt_count AS attempts
          FROM deliveries WHERE endpoint_id = $1`,
         [crowd.endpoints[index]!.id]
@@ -248,7 +214,7 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
       const [status, http, summary, attempts] = expected[behaviour]!
       assert.deepStrictEqual(rows, [{ status, http, summary, attempts }], behaviour)
     }
-    const { rows } = await deployment.pool.query<{ slowest: number }>(
+    const { rows } = await faults.deployment.pool.query<{ slowest: number }>(
       `SELECT extract(epoch FROM max(delivered_at - created_at))::float AS slowest FROM deliveries WHERE endpoint_id = $1`,
       [healthy.endpoints[0]!.id]
     )

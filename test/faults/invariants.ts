@@ -20,7 +20,8 @@ const lives: Readonly<Record<string, { readonly status: string; readonly events:
 }
 
 const nothing: Readonly<Record<string, string>> = {
-  "an invoice that is not finished": "SELECT id FROM invoices WHERE completed_at IS NULL OR due_at IS NOT NULL OR held",
+  "an invoice that is not finished":
+    "SELECT id FROM invoices WHERE completed_at IS NULL OR due_at IS NOT NULL OR is_leased",
   "an accepted invoice without its receipt, or a receipt without its invoice": `
     SELECT id FROM invoices LEFT JOIN receipts ON invoice_id = id
     WHERE upo_available <> (status = 'accepted') OR upo_available <> (invoice_id IS NOT NULL)`,
@@ -42,7 +43,7 @@ const nothing: Readonly<Record<string, string>> = {
       WHEN 'invoice.rejected' THEN 'rejected' WHEN 'invoice.failed' THEN 'failed' ELSE 'accepted' END`,
   "an event and an endpoint of its organization without a delivery": `
     SELECT events.id FROM events JOIN webhook_endpoints AS endpoint USING (organization_id)
-    WHERE endpoint.created_at <= events.created_at
+    WHERE endpoint.created_at <= events.created_at AND endpoint.event_types && ARRAY[events.type, '*']
       AND NOT EXISTS (SELECT FROM deliveries WHERE event_id = events.id AND endpoint_id = endpoint.id)`,
   "a delivery to the endpoint of another organization": `
     SELECT deliveries.id FROM deliveries
@@ -51,7 +52,7 @@ const nothing: Readonly<Record<string, string>> = {
        OR events.organization_id <> deliveries.organization_id OR events.type <> event_type`,
   "a delivery that is not finished": `
     SELECT id FROM deliveries
-    WHERE status NOT IN ('succeeded', 'failed', 'endpoint_disabled') OR due_at IS NOT NULL OR ready OR leased_until IS NOT NULL`,
+    WHERE status NOT IN ('succeeded', 'failed', 'endpoint_disabled') OR due_at IS NOT NULL OR is_due OR lease_expires_at IS NOT NULL`,
   "a success that does not look like one": `
     SELECT id FROM deliveries
     WHERE status = 'succeeded' AND (
@@ -62,8 +63,12 @@ const nothing: Readonly<Record<string, string>> = {
     SELECT id FROM deliveries
     WHERE status = 'failed' AND (last_error_summary IS NULL OR last_http_status BETWEEN 200 AND 299)`,
   "an attempt that was not counted": `
-    SELECT id FROM deliveries WHERE claims < attempt_count OR (attempt_count = 0) <> (last_attempted_at IS NULL)`,
-  "a place that is taken by nobody": "SELECT organization_id FROM lanes WHERE in_flight <> '{}'"
+    SELECT id FROM deliveries WHERE fencing_token < attempt_count OR (attempt_count = 0) <> (last_attempted_at IS NULL)`,
+  "a record that was updated before it was created": `
+    SELECT id FROM deliveries WHERE updated_at < created_at UNION ALL
+    SELECT id FROM invoices WHERE updated_at < created_at`,
+  "a slot in use without a delivery in flight":
+    "SELECT organization_id FROM organization_concurrency WHERE in_flight <> '{}'"
 }
 
 /** Throws with everything that is wrong. */

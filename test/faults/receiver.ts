@@ -1,7 +1,7 @@
 /**
- * A receiver that behaves in every way there is, by path, and keeps what reached it.
+ * A receiver that behaves by path, and records what reached it.
  *
- * - `/ok` verifies and answers 204; `/flaky` does so from the second time an event comes
+ * - `/ok` verifies and answers 204, `/slow` does so after `slowMs`, `/flaky` from the second request for an event on
  * - `/hang` never answers, `/drip` answers a byte of its head at a time, `/reset` cuts the connection
  * - `/redirect` sends to `/ok`, `/rubbish` answers what is not HTTP, `/endless` never stops sending its body
  * - `/busy` answers 429 with a `Retry-After`, `/gone` 410
@@ -10,12 +10,16 @@ import { createVerifier } from "@govoice/webhooks"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
+/** How long `/slow` takes, in milliseconds. */
+export const slowMs = 400
+
 export interface Receipt {
   readonly path: string
   readonly eventId: string
 }
 
 export interface Receiver {
+  readonly port: number
   readonly url: (path: string) => string
   /** Every request that came with a signature that is right, in order. */
   readonly receipts: ReadonlyArray<Receipt>
@@ -23,6 +27,8 @@ export interface Receiver {
   readonly faults: ReadonlyArray<string>
   /** Signatures are checked with the secret of the path, query included. */
   readonly learn: (path: string, secret: string) => void
+  /** How many requests below `/slow` there were at once, at most. */
+  readonly peak: () => number
   readonly close: () => Promise<void>
 }
 
@@ -32,11 +38,22 @@ export const startReceiver = async (): Promise<Receiver> => {
   const seen = new Map<string, number>()
   const verifiers = new Map<string, ReturnType<typeof createVerifier>>()
 
+  let active = 0
+  let peak = 0
+
   const answer = (path: string, request: IncomingMessage, response: ServerResponse, times: number) => {
     const { socket } = request
     switch (path.split("?")[0]) {
       case "/ok":
         return response.writeHead(204).end()
+      case "/slow":
+        active += 1
+        peak = Math.max(peak, active)
+        setTimeout(() => {
+          active -= 1
+          response.writeHead(204).end()
+        }, slowMs)
+        return undefined
       case "/flaky":
         return response.writeHead(times > 1 ? 200 : 503).end()
       case "/hang":
@@ -96,9 +113,11 @@ export const startReceiver = async (): Promise<Receiver> => {
   const { port } = server.address() as AddressInfo
 
   return {
+    port,
     url: (path) => `http://127.0.0.1:${port}${path}`,
     receipts,
     faults,
+    peak: () => peak,
     learn: (path, secret) => verifiers.set(path, createVerifier({ secret })),
     close: () => {
       server.closeAllConnections()

@@ -1,11 +1,11 @@
 /**
- * Every package, installed from its tarball into an empty project of each kind, and used there.
+ * Installs every package from its tarball into an empty project of each kind, and uses it.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { isNewNode, makeProject, type Project } from "./support/project.ts"
-import { anywhere, onNode } from "./programs/typescript.ts"
+import { anywhere, onNode, withPromises } from "./programs/typescript.ts"
 
 const portable = ["@govoice/api", "@govoice/client", "@govoice/core", "@govoice/webhooks"]
 const all = [...portable, ...(isNewNode ? ["@govoice/dispatcher"] : [])]
@@ -13,7 +13,7 @@ const standalone = ["@govoice/client", "@govoice/webhooks"]
 
 const shortName = (name: string): string => name.slice("@govoice/".length)
 
-// A program that loads packages the way of its kind, and hands them to `exercise.mjs`.
+// A program that loads the packages as its module kind does and passes them to `exercise.mjs`.
 const program = (type: "module" | "commonjs", names: ReadonlyArray<string>): string => {
   const members = names.map((name) => shortName(name)).join(", ")
   return type === "module"
@@ -49,7 +49,7 @@ const project = (options: Parameters<typeof makeProject>[0]): { readonly current
 describe.each(["module", "commonjs"] as const)("an empty project of type %s", (type) => {
   const { current } = project({ packages: all, tools: ["effect"], type })
 
-  it("uses the packages that run anywhere", () => {
+  it("uses the packages without Node modules", () => {
     runs(current(), type, portable)
   })
 
@@ -58,15 +58,15 @@ describe.each(["module", "commonjs"] as const)("an empty project of type %s", (t
   })
 })
 
-describe("a project that has neither Effect nor anything else", () => {
+describe("a project without Effect", () => {
   const { current } = project({ packages: standalone })
 
-  it("receives webhooks and submits invoices, whichever way it imports", () => {
+  it("receives webhooks and submits invoices with import and require", () => {
     runs(current(), "module", standalone)
     runs(current(), "commonjs", standalone)
   })
 
-  it("got no other package along with them", () => {
+  it("installs no other package", () => {
     const installed = readdirSync(join(current().folder, "node_modules/.pnpm")).filter((name) => name.includes("@"))
     assert.lengthOf(installed, standalone.length, installed.join())
   })
@@ -97,7 +97,7 @@ describe("an empty TypeScript project", () => {
     tools: ["effect", "typescript", "@types/node"],
     type: "module"
   })
-  // DOM, because the types of Effect name CryptoKey: with `skipLibCheck` it is not needed.
+  // DOM, because the types of Effect name CryptoKey; `skipLibCheck` makes it unnecessary.
   const esnext = { lib: ["ES2024", "ESNext.Disposable", "DOM"], types: ["node"] }
 
   it("compiles with NodeNext resolution", () => {
@@ -108,7 +108,12 @@ describe("an empty TypeScript project", () => {
     assert.strictEqual(compile(current(), onNode, { module: "ESNext", moduleResolution: "bundler", ...esnext }), "")
   })
 
-  it("compiles what runs anywhere without the types of Node", () => {
+  it("compiles the promise API of the dispatcher without DOM", () => {
+    const withoutDom = { module: "NodeNext", lib: ["ES2022"], types: ["node"] }
+    assert.strictEqual(compile(current(), withPromises, withoutDom), "")
+  })
+
+  it("compiles the packages without Node modules without the types of Node", () => {
     const browser = { module: "ESNext", moduleResolution: "bundler", lib: ["ES2024", "DOM"], types: [] }
     assert.strictEqual(compile(current(), anywhere, browser), "")
   })
@@ -153,7 +158,7 @@ describe("tarballs", () => {
   const { current } = project({ packages: names, tools: ["effect"] })
 
   it.each(names)(
-    "%s has a README, a changelog, the licence and what it was built to, and no sources or tests",
+    "%s has a README, a changelog, the license and what it was built to, and no sources or tests",
     (name) => {
       const installed = join(current().folder, "node_modules", name)
       for (const file of ["CHANGELOG.md", "README.md", "LICENSE", "dist", "package.json"]) {

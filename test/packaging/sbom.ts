@@ -1,21 +1,24 @@
 /**
- * Writes a bill of materials (CycloneDX 1.6) for each package that is published, from the lockfile and what is installed,
- * without the network:
+ * Writes a bill of materials (CycloneDX 1.6) for each published package, from the lockfile and the installed packages. Works
+ * offline:
  *
  *     npx -y pnpm@12 run sbom            into sbom/
  *     npx -y pnpm@12 run sbom <folder>   into another folder
  *
- * The server's has what is bundled into it as well, so build first: `npx -y pnpm@12 build`.
+ * The one of the server contains what is bundled, so build first: `npx -y pnpm@12 build`.
  */
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
-import { bundled } from "./licences.ts"
+import { publishedFolders } from "../../release/pack.ts"
+import { bundled } from "./licenses.ts"
 import { locked } from "./support/lockfile.ts"
 import { pnpm } from "./support/pnpm.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 
-const names = ["api", "client", "core", "dispatcher", "server", "webhooks"].map((name) => `@govoice/${name}`)
+const names = publishedFolders().map(
+  (folder) => (JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as { readonly name: string }).name
+)
 
 interface Component {
   readonly type: "library"
@@ -25,7 +28,7 @@ interface Component {
   readonly "bom-ref": string
 }
 
-/** What is read of a bill of materials. */
+/** The members of a bill of materials that are used here. */
 export interface Bom {
   readonly bomFormat: string
   readonly specVersion: string
@@ -43,9 +46,8 @@ const withBundled = (bom: Bom): Bom => {
   const integrity = new Map(locked().map((entry) => [`${entry.name}@${entry.version}`, entry.integrity]))
   const known = new Set(bom.components?.map((component) => component.purl))
   const inside = bundled().filter(({ name, version }) => !known.has(purl(name, version)))
-  if (inside.length === 0)
-    throw new Error("Nothing is known yet of what the server bundles. Build it first: npx -y pnpm@12 build")
-  const components = inside.map(({ licence, name, version }) => {
+  if (inside.length === 0) throw new Error("The server is not built. Run `npx -y pnpm@12 build` first.")
+  const components = inside.map(({ license, name, version }) => {
     const hash = sha512(integrity.get(`${name}@${version}`))
     return {
       type: "library" as const,
@@ -53,7 +55,7 @@ const withBundled = (bom: Bom): Bom => {
       version,
       purl: purl(name, version),
       "bom-ref": purl(name, version),
-      licenses: [{ license: { id: licence } }],
+      licenses: [{ license: { id: license } }],
       ...(hash === undefined ? {} : { hashes: [{ alg: "SHA-512", content: hash }] }),
       properties: [{ name: "govoice:bundled", value: "true" }]
     }
@@ -68,7 +70,7 @@ const withBundled = (bom: Bom): Bom => {
   }
 }
 
-/** Makes the bill of materials of a package. */
+/** Returns the bill of materials of a package. */
 export const make = (name: string): Bom => {
   const type = name === "@govoice/server" ? "application" : "library"
   const options = ["--sbom-format", "cyclonedx", "--sbom-spec-version", "1.6", "--sbom-type", type]

@@ -1,6 +1,6 @@
 /**
- * The server, installed from its tarball into an empty project and started in an empty folder, as `npx @govoice/server`
- * would do it: no database, no settings.
+ * Installs the server from its tarball into an empty project and starts it in an empty folder without settings, like
+ * `npx @govoice/server`.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -16,14 +16,14 @@ interface Started {
 
 const withinMs = 60_000
 
-describe.skipIf(isNewNode)("@govoice/server on a Node that is too old", () => {
-  it("says so, and what to do", () => {
+describe.skipIf(isNewNode)("@govoice/server on an unsupported Node", () => {
+  it("exits with a message that names the required version", () => {
     const project = makeProject({ packages: ["@govoice/server"] })
     try {
       const command = join(project.folder, "node_modules/@govoice/server/dist/cli.js")
       const { status, stderr } = spawnSync(node, [command, "serve"], { encoding: "utf8" })
       assert.strictEqual(status, 1)
-      assert.match(stderr, /^Node [\d.]+ is older than this program needs \(>=[\d.]+\)\. Install a newer Node\.\n$/)
+      assert.match(stderr, /^Node [\d.]+ is too old: >=[\d.]+ is required\. Install a newer Node\.\n$/)
     } finally {
       project.remove()
     }
@@ -91,7 +91,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     return code
   }
 
-  it("brings its driver along, and the notices of what it brings", () => {
+  it("bundles its driver, and contains the notices of bundled packages", () => {
     const manifest = JSON.parse(readFileSync(join(installed(), "package.json"), "utf8")) as {
       readonly dependencies: Readonly<Record<string, string>>
     }
@@ -101,7 +101,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     assert.notInclude(readdirSync(join(project.folder, "node_modules/.pnpm")).join(), "effect")
   })
 
-  it("is a command that says what it can do", () => {
+  it("prints its commands with --help", () => {
     const [bin] = readdirSync(join(project.folder, "node_modules/.bin")).filter((name) => name === "govoice")
     assert.strictEqual(bin, "govoice")
     const help = govoice(["--help"])
@@ -110,7 +110,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
       assert.include(help.stdout, name)
   })
 
-  it("starts in an empty folder, is ready, and stops when asked", async () => {
+  it("starts in an empty folder, becomes ready, and stops on SIGTERM", async () => {
     const server = await start()
     const health = await fetch(`${server.url}/healthz`)
     assert.deepStrictEqual([health.status, await health.json()], [200, { status: "ok" }])
@@ -120,7 +120,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     assert.isTrue(existsSync(join(folder, ".govoice/secrets.json")))
   })
 
-  it("makes an account with a key while the server is stopped, which opens the API when it runs again", async () => {
+  it("creates an account and a key while the server is stopped; the key works after the next start", async () => {
     const args = ["account", "create", "owner@example.com", "--organization", "Example"]
     const made = govoice(args, { input: "correct horse battery\n" })
     assert.strictEqual(made.status, 0, made.stderr)
@@ -141,14 +141,14 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     assert.strictEqual(await stop(server), 0)
   })
 
-  it("is examined by its doctor", () => {
+  it("passes its doctor", () => {
     const { status, stdout } = govoice(["doctor"])
     assert.strictEqual(status, 0)
     for (const line of ["ok    schema     current", "ok    keys", "ok    clock", "ok    guard"])
       assert.include(stdout, line)
   })
 
-  it("ends with 2 for what it does not understand, and with 1 for what cannot be done", () => {
+  it("exits with 2 on a usage error and with 1 on a failure", () => {
     assert.strictEqual(govoice(["sevre"]).status, 2)
     assert.strictEqual(govoice(["account", "create"]).status, 2)
     const refused = govoice(["migrate"], { DATABASE_URL: "postgres://nobody:hunter2@127.0.0.1:1/none" })
@@ -157,7 +157,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     assert.notInclude(refused.stderr, "hunter2")
   })
 
-  it("prints new secrets that its own settings accept", () => {
+  it("generates secrets that its settings accept", () => {
     const printed = govoice(["keys", "generate"]).stdout.trim().split("\n")
     const secrets = Object.fromEntries(
       printed.map((line) => /^(\w+)=(.+)$/.exec(line)!.slice(1, 3) as [string, string])
@@ -166,23 +166,23 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     assert.strictEqual(status, 0, stdout)
   })
 
-  it("stores anew under a new key, after which the old one is not needed", () => {
+  it("re-encrypts with a new key, after which the old key is not needed", () => {
     const kept = JSON.parse(readFileSync(join(folder, ".govoice/secrets.json"), "utf8")) as Record<string, string>
     const old = kept["GOVOICE_ENCRYPTION_KEYS"]!
     const [, line = ""] = govoice(["keys", "generate", "--id", "k2"]).stdout.split("\n")
     const both = { GOVOICE_ENCRYPTION_KEYS: `${line.slice("GOVOICE_ENCRYPTION_KEYS=".length)},${old}` }
     const rotated = govoice(["keys", "rotate-encryption"], both)
     assert.strictEqual(rotated.status, 0, rotated.stderr)
-    assert.match(rotated.stdout, /^\d+ values were stored anew, under k2\.$/m)
+    assert.match(rotated.stdout, /^Re-encrypted \d+ values with key k2\.$/m)
     assert.include(govoice(["doctor"], both).stdout, "ok    keys")
   })
 
-  it("removes what has been finished for long, of which there is nothing yet", () => {
+  it("prunes nothing from a new database", () => {
     const { status, stdout } = govoice(["prune"])
-    assert.deepStrictEqual([status, stdout.match(/ 0$/gm)?.length], [0, 2])
+    assert.deepStrictEqual([status, stdout.match(/ \d+$/gm)?.length], [0, 4])
   })
 
-  it("completes its commands in a shell", () => {
+  it("has shell completions", () => {
     const script = govoice(["--completions", "bash"]).stdout
     assert.strictEqual(execFileSync("bash", ["-n"], { input: script, encoding: "utf8" }), "")
     assert.include(script, "doctor")

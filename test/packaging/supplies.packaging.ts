@@ -1,32 +1,32 @@
 /**
- * What Govoice is made of: licences that go with its own, and bills of materials that name everything.
+ * Checks licenses, the lockfile, and bills of materials.
  */
 import { assert, describe, it } from "vitest"
-import { bundled, dependencies, type Dependency, refused, unread } from "./licences.ts"
+import { bundled, dependencies, type Dependency, refused, unread } from "./licenses.ts"
 import { type Bom, make } from "./sbom.ts"
 import { locked } from "./support/lockfile.ts"
 
-const dependency = (licence: string, use: Dependency["use"]): Dependency => ({
+const dependency = (license: string, use: Dependency["use"]): Dependency => ({
   name: "planted",
   version: "1.0.0",
-  licence,
+  license,
   use
 })
 
-describe("licences", () => {
-  it("go with the MIT licence, all of them", () => {
+describe("licenses", () => {
+  it("are compatible with the MIT license", () => {
     const found = dependencies()
     assert.isAbove(found.filter(({ use }) => use === "published").length, 10)
     assert.deepStrictEqual(refused(found), [])
     assert.deepStrictEqual(unread(found), [])
   })
 
-  it("are refused when they ask for more, or say nothing", () => {
-    for (const licence of ["GPL-3.0-only", "AGPL-3.0", "SSPL-1.0", "BUSL-1.1", "UNLICENSED", "Unknown", "MPL-2.0"]) {
-      assert.lengthOf(refused([dependency(licence, "published")]), 1, licence)
+  it("are refused if they are not in the table, or missing", () => {
+    for (const license of ["GPL-3.0-only", "AGPL-3.0", "SSPL-1.0", "BUSL-1.1", "UNLICENSED", "Unknown", "MPL-2.0"]) {
+      assert.lengthOf(refused([dependency(license, "published")]), 1, license)
     }
-    for (const licence of ["MIT", "(MIT OR GPL-3.0-only)", "Apache-2.0"]) {
-      assert.isEmpty(refused([dependency(licence, "published")]), licence)
+    for (const license of ["MIT", "(MIT OR GPL-3.0-only)", "Apache-2.0"]) {
+      assert.isEmpty(refused([dependency(license, "published")]), license)
     }
     assert.isEmpty(refused([dependency("MPL-2.0", "tool")]))
     assert.lengthOf(refused([dependency("MIT AND GPL-3.0-only", "tool")]), 1)
@@ -34,7 +34,7 @@ describe("licences", () => {
 })
 
 describe("the lockfile", () => {
-  it("is read whole, with a checksum for every package", () => {
+  it("has a checksum for every package", () => {
     const entries = locked()
     assert.isAbove(entries.length, 300)
     for (const { integrity, name, version } of entries) {
@@ -49,7 +49,7 @@ describe("the lockfile", () => {
 const refs = ({ components = [] }: Bom): ReadonlyArray<string> => components.map((component) => component["bom-ref"])
 
 describe("bills of materials", () => {
-  it("names what the server depends on, and what it has inside", () => {
+  it("contain dependencies and bundled packages of the server", () => {
     const bom = make("@govoice/server")
     assert.deepStrictEqual([bom.bomFormat, bom.specVersion], ["CycloneDX", "1.6"])
     const text = refs(bom).join(" ")
@@ -63,7 +63,7 @@ describe("bills of materials", () => {
     }
   })
 
-  it("says of the verifier that it depends on nothing", () => {
+  it("contain no dependency of the verifier", () => {
     assert.isEmpty(refs(make("@govoice/webhooks")))
   })
 })

@@ -1,6 +1,6 @@
 /**
- * The public surface of each package is what `test/packaging/api` says. A difference is either a mistake or a change for
- * users, which wants a changeset; `-u` writes the new surface down.
+ * Compares the public surface of each package with `test/packaging/api`. A difference is a mistake, or a change for users that
+ * needs a changeset; `-u` records the new surface.
  */
 import { resolve } from "node:path"
 import { assert, describe, expect, inject, it } from "vitest"
@@ -10,12 +10,12 @@ const root = resolve(import.meta.dirname, "../..")
 const packages = inject("packed").filter(({ folder }) => folder.startsWith("packages/"))
 
 describe("the public surface", () => {
-  it.each(packages)("of $name is the one that was written down", async ({ folder }) => {
+  it.each(packages)("of $name is the recorded one", async ({ folder }) => {
     const name = folder.slice("packages/".length)
     await expect(surface(resolve(root, folder))).toMatchFileSnapshot(`api/${name}.md`)
   })
 
-  it("is seen whole: entries, namespaces, and what is behind them", () => {
+  it("contains entries, namespaces and their members", () => {
     const webhooks = surface(resolve(root, "packages/webhooks"))
     for (const entry of ["", "/effect", "/testing", "/express", "/fastify", "/node", "/web"]) {
       assert.include(webhooks, `## @govoice/webhooks${entry}\n`)

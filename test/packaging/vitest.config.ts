@@ -1,5 +1,5 @@
 /**
- * What is published, as strangers get it. Apart from `pnpm test`, because it builds and installs:
+ * Tests of the published packages. Separate from `pnpm test`, because they build and install:
  *
  *     npx -y pnpm@12 run test:packaging
  */

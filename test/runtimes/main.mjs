@@ -1,6 +1,6 @@
 /**
  * Runs the suite on Node, Bun or Deno: `<runtime> main.mjs <url of dist> <url of vectors.json> <sync|async>`.
- * With `async` the runtime is made to look like one without node:crypto.
+ * `async` hides node:crypto.
  */
 const [dist, vectorsUrl, mode] = process.argv.slice(2)
 if (mode === "async") Object.defineProperty(process, "getBuiltinModule", { value: undefined })

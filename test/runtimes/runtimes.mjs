@@ -1,5 +1,5 @@
 /**
- * Where each runtime is, how to get it, and how it runs the suite.
+ * The path, the install command and the test command of each runtime.
  */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -25,8 +25,8 @@ const chromium =
   "/usr/bin/chromium"
 
 /**
- * `modes` says what the suite expects: `sync` of a runtime that has node:crypto, `async` of one that has not. Node, Bun
- * and Deno run it both ways, so that their Web Crypto is tried too.
+ * `modes`: `sync` for a runtime with node:crypto, `async` for one without. Node, Bun and Deno run both, so that their Web Crypto
+ * is tested too.
  */
 export const runtimes = [
   { ...node("20", nodeOf("node20")), modes: ["sync", "async"] },

@@ -1,6 +1,6 @@
 /**
- * What `@govoice/webhooks` has to do on every runtime: one list of cases, run unchanged on the built files. It is plain
- * JavaScript without imports, and gets the library as an argument, so that any runtime can load it.
+ * The test cases of `@govoice/webhooks` for every runtime, run on the built files. The file is plain
+ * JavaScript without imports and gets the library as an argument, so that any runtime can load it.
  */
 
 const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
@@ -22,7 +22,7 @@ const equal = (actual, expected, what) =>
 
 const toBytes = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
 
-/** «ok», the code of the refusal, or what else was thrown. */
+/** Resolves with "ok", the code of the error, or another error as a string. */
 const outcome = async (run) => {
   try {
     await run()
@@ -34,8 +34,8 @@ const outcome = async (run) => {
 }
 
 /**
- * The cases. `library` has the root entry, `web` and `testing` theirs, `sync` says whether the runtime has node:crypto.
- * `early` is a verifier that was made when the module was loaded, which some runtimes treat differently.
+ * The cases. `library` is the root entry, `web` and `testing` are those entries, `sync` is true if the runtime has node:crypto.
+ * `early` is a verifier that was created while the module was loaded.
  */
 export const cases = ({ library, web, testing, vectors, sync, early }) => {
   const { createVerifier, sign, signSync, signedHeaders, WebhookVerificationError } = library
@@ -58,7 +58,7 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     })
   }
 
-  it("takes bodies as text, bytes, a part of a buffer and an ArrayBuffer", async () => {
+  it("accepts bodies as string, bytes, part of a buffer and ArrayBuffer", async () => {
     const { body, headers } = await sample()
     const bytes = new TextEncoder().encode(body)
     const wide = new Uint8Array(bytes.length + 20).fill(7)
@@ -69,7 +69,7 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     }
   })
 
-  it("takes headers as Headers, a record, a Map, entries and what iterates over entries", async () => {
+  it("accepts headers as Headers, record, Map, entries and iterable of entries", async () => {
     const { body, headers } = await sample()
     const entries = Object.entries(headers)
     const iterable = {
@@ -84,7 +84,7 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     }
   })
 
-  it("refuses repeated headers, also those that were joined", async () => {
+  it("rejects repeated headers, joined or not", async () => {
     const { body, headers } = await sample()
     const joined = new Headers(headers)
     joined.append("gov-timestamp", headers["Gov-Timestamp"])
@@ -93,15 +93,15 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     equal(await outcome(() => verifier.verify(body, twice)), "duplicate_header", "entries")
   })
 
-  it("refuses bodies that were parsed", async () => {
+  it("rejects parsed bodies", async () => {
     const { body, headers } = await sample()
-    // The last would be an array of that many bytes to who takes its word for it.
+    // `new Uint8Array` would allocate 1 GB for the last one.
     for (const parsed of [JSON.parse(body), undefined, null, 7, [body], [1, 2], { length: 1e9, byteLength: 1e9 }]) {
       equal(await outcome(() => verifier.verify(parsed, headers)), "body_not_raw", JSON.stringify(parsed))
     }
   })
 
-  it("refuses every webhook while its clock or its tolerance is not a number", async () => {
+  it("rejects every webhook if the clock or the tolerance is NaN", async () => {
     const { body, headers } = await sample()
     for (const options of [{ now: () => NaN }, { toleranceSeconds: NaN }, { toleranceSeconds: -1 }]) {
       const { verify } = createVerifier({ secret, ...options })
@@ -109,7 +109,7 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     }
   })
 
-  it("gives the id, the time and the event", async () => {
+  it("returns the id, the timestamp and the event", async () => {
     const now = Date.now()
     const { body, headers, event } = await sample({ now })
     const webhook = await verifier.verify(body, headers)
@@ -118,16 +118,16 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     equal(JSON.stringify(webhook.event), body, "event")
   })
 
-  it("verifies a Request, and refuses one that was read", async () => {
+  it("verifies a Request, and rejects one that was read before", async () => {
     const { request } = await sample()
     const copy = request.clone()
     equal((await verifier.verifyRequest(request)).event.type, "invoice.accepted", "type")
     equal(await outcome(() => verifier.verifyRequest(request)), "body_not_raw", "read before")
     await copy.text()
-    equal(await outcome(() => verifier.verifyRequest(copy)), "body_not_raw", "read by somebody else")
+    equal(await outcome(() => verifier.verifyRequest(copy)), "body_not_raw", "read as text")
   })
 
-  it("verifies many webhooks at a time, each by itself", async () => {
+  it("verifies concurrent webhooks independently", async () => {
     const samples = await Promise.all(Array.from({ length: 20 }, () => sample()))
     const outcomes = await Promise.all(
       samples.map(({ body, headers }, index) => outcome(() => verifier.verify(index % 2 ? body : `${body} `, headers)))
@@ -135,7 +135,7 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     outcomes.forEach((code, index) => equal(code, index % 2 ? "ok" : "no_match", `webhook ${index}`))
   })
 
-  it("is not deceived by a body that changes while it is verified", async () => {
+  it("returns the verified body even if the caller changes the buffer during verification", async () => {
     const { body, headers } = await sample()
     const bytes = new TextEncoder().encode(body)
     const verified = verifier.verify(bytes, headers)
@@ -143,12 +143,12 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     equal(JSON.stringify((await verified).event), body, "event")
   })
 
-  it("verifies with a verifier that was made when the program started", async () => {
+  it("verifies with a verifier that was created while the module was loaded", async () => {
     const { body, headers } = await sample()
     equal(await outcome(() => early.verify(body, headers)), "ok", "verify")
   })
 
-  it("says in an error what is wrong, and nothing secret", async () => {
+  it("throws an error with cause and remedy, without secrets", async () => {
     const { body, headers } = await sample()
     const other = createVerifier({ secret: `${secret}x` })
     const error = await other.verify(body, headers).then(
@@ -159,14 +159,14 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     equal(error.name, "WebhookVerificationError", "name")
     equal(error.code, "no_match", "code")
     equal(error.status, 400, "status")
-    assert(error.message.includes("raw body"), "the hint")
+    assert(error.message.includes("the body is unparsed"), "the remedy")
     const told = [error.message, error.stack, JSON.stringify(error), String(error.cause)].join()
     for (const part of [secret, body.slice(10, 40), headers["Gov-Signature"].slice(3, 20)]) {
       assert(!told.includes(part), `told ${part}`)
     }
   })
 
-  it("signs what it verifies, by every signer", async () => {
+  it("signs webhooks that verify, with every signer", async () => {
     const body = '{"id":"evt_1","note":"Zażółć"}'
     const timestamp = new Date()
     const signature = await sign({ secret, timestamp, body })
@@ -183,7 +183,7 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     equal(await outcome(async () => sign({ secret, timestamp, body: { parsed: true } })), "body_not_raw", "body")
   })
 
-  it(sync ? "verifies at once" : "says which name to use where it cannot verify at once", async () => {
+  it(sync ? "verifies synchronously" : "names the asynchronous function if node:crypto is missing", async () => {
     const { body, headers } = await sample()
     const first = await outcome(async () => verifier.verifySync(body, headers))
     const second = await outcome(async () => signSync({ secret, timestamp: new Date(), body }))
@@ -191,20 +191,20 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
       equal(first, "ok", "verifySync")
       equal(second, "ok", "signSync")
     } else {
-      assert(/use verify\b/.test(first), `verifySync: ${first}`)
-      assert(/use sign\b/.test(second), `signSync: ${second}`)
+      assert(/Use verify\b/.test(first), `verifySync: ${first}`)
+      assert(/Use sign\b/.test(second), `signSync: ${second}`)
     }
   })
 
   for (const type of types) {
-    it(`makes a signed sample of ${type}`, async () => {
+    it(`returns a signed sample of ${type}`, async () => {
       const { body, headers, request } = await sample({ type })
       equal((await verifier.verify(body, headers)).event.type, type, "body and headers")
       equal((await verifier.verifyRequest(request)).event.data.invoice.object, "invoice", "request")
     })
   }
 
-  it("answers a Request: 204, 400, 405, 413, 500", async () => {
+  it("responds to a Request with 204, 400, 405, 413, 500", async () => {
     const handled = []
     const errors = []
     const options = { secret, maxBodyBytes: 5000, onError: (error) => errors.push(error) }
@@ -234,7 +234,7 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
     equal(handled.length, 1, "handled in all")
   })
 
-  it("asks whether an event was seen, and does not handle it again", async () => {
+  it("does not handle an event for which seen returns true", async () => {
     const ids = new Set()
     let handled = 0
     const handler = web.createHandler({ secret, seen: async (id) => ids.has(id) }, ({ id }) => {
@@ -251,7 +251,7 @@ export const cases = ({ library, web, testing, vectors, sync, early }) => {
   return all
 }
 
-/** Runs the cases and tells how it went. */
+/** Runs the cases and resolves with their number and the failures. */
 export const run = async (subject) => {
   const failures = []
   const list = cases(subject)
@@ -265,5 +265,5 @@ export const run = async (subject) => {
   return { cases: list.length, failures }
 }
 
-/** A verifier as a program would make it when it is loaded. */
+/** Creates a verifier while the module is loaded. */
 export const makeEarly = ({ createVerifier }) => createVerifier({ secret })

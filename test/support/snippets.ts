@@ -1,8 +1,7 @@
 /**
- * The code that documentation shows: finding it in pages and in doc comments, compiling it, running it.
+ * Finds, compiles and runs the code blocks of pages and doc comments.
  *
- * A snippet is a module of its own and is compiled as it stands: it imports what it uses, from the packages' public
- * entries. Nothing is left out or filled in.
+ * A snippet is a complete module: it imports what it uses from the public entries of the packages.
  */
 import {
   existsSync,
@@ -27,7 +26,7 @@ export interface Fence {
   readonly line: number
   /** The first word after the opening fence. */
   readonly language: string
-  /** Whatever follows the language. */
+  /** The text after the language. */
   readonly info: string
   readonly code: string
 }
@@ -54,7 +53,7 @@ export const fences = (file: string, markdown: string): ReadonlyArray<Fence> => 
 
 /** Finds the fenced blocks in the doc comments of a module. */
 export const docFences = (file: string, source: string): ReadonlyArray<Fence> => {
-  // What is no comment becomes empty lines, so that the line numbers stay.
+  // Replaces code with empty lines to keep the line numbers.
   let markdown = ""
   let end = 0
   for (const match of source.matchAll(/^[ \t]*\/\*\*[^]*?\*\//gm)) {
@@ -71,13 +70,13 @@ export const read = (
   find: (file: string, text: string) => ReadonlyArray<Fence>
 ): ReadonlyArray<Fence> => files.flatMap((file) => find(file, readFileSync(join(root, file), "utf8")))
 
-/** A folder in which modules resolve as they do for a user of all packages at once. */
+/** A folder where modules resolve like for a user of all packages. */
 export interface Scratch {
   readonly path: (name: string) => string
   readonly remove: () => void
 }
 
-// Every package of the workspace under its own name, and whatever any of them depends on.
+// Links every package of the workspace and its dependencies.
 const linkPackages = (modules: string): void => {
   const link = (name: string, target: string): void => {
     const path = join(modules, name)
@@ -102,7 +101,7 @@ const linkPackages = (modules: string): void => {
   }
 }
 
-/** Makes an empty scratch folder. */
+/** Creates an empty scratch folder. */
 export const makeScratch = (name: string): Scratch => {
   const folder = join(root, ".doctest", `${name}-${process.pid}`)
   rmSync(folder, { recursive: true, force: true })
@@ -111,7 +110,7 @@ export const makeScratch = (name: string): Scratch => {
   return { path: (name) => join(folder, name), remove: () => rmSync(folder, { recursive: true }) }
 }
 
-/** Compiles the blocks in one program, and returns the faults of each, as `file:line: message`. */
+/** Compiles the blocks in one program and returns the errors of each as `file:line: message`. */
 export const compile = (scratch: Scratch, blocks: ReadonlyArray<Fence>): ReadonlyMap<Fence, ReadonlyArray<string>> => {
   const base = ts.readConfigFile(join(root, "tsconfig.base.json"), (path) => ts.sys.readFile(path))
   const { options } = ts.convertCompilerOptionsFromJson(
@@ -125,7 +124,7 @@ export const compile = (scratch: Scratch, blocks: ReadonlyArray<Fence>): Readonl
     types: ["node"],
     typeRoots: [join(root, "node_modules", "@types")],
     moduleDetection: ts.ModuleDetectionKind.Force,
-    // A snippet shows how to come by a value, not always what to do with it.
+    // A snippet may leave a value unused.
     noUnusedLocals: false,
     noUnusedParameters: false
   })

@@ -42,8 +42,8 @@ export interface Problem {
   readonly retryable: boolean
 }
 
-/** The catalogue of the contract, written down a second time: type, status, param, retryable. `*` is the one at fault. */
-export const catalogue: Readonly<Record<string, readonly [string, number, string | null, boolean]>> = {
+/** The catalog of the contract, written down a second time: type, status, param, retryable. `*` is the one at fault. */
+export const catalog: Readonly<Record<string, readonly [string, number, string | null, boolean]>> = {
   missing_api_key: ["authentication_error", 401, null, false],
   missing_idempotency_key: ["invalid_request_error", 400, "Idempotency-Key", false],
   idempotency_conflict: ["conflict_error", 409, "Idempotency-Key", false],
@@ -59,6 +59,7 @@ export const catalogue: Readonly<Record<string, readonly [string, number, string
   invalid_parameter: ["validation_error", 422, "*", false],
   unsupported_media_type: ["invalid_request_error", 415, "Content-Type", false],
   request_too_large: ["invalid_request_error", 413, null, false],
+  request_timeout: ["invalid_request_error", 408, null, true],
   not_found: ["invalid_request_error", 404, null, false],
   method_not_allowed: ["invalid_request_error", 405, null, false],
   invoice_not_found: ["invalid_request_error", 404, null, false],
@@ -71,9 +72,11 @@ export const catalogue: Readonly<Record<string, readonly [string, number, string
   organization_not_found: ["invalid_request_error", 404, null, false],
   api_key_not_found: ["invalid_request_error", 404, null, false],
   webhook_endpoint_not_found: ["invalid_request_error", 404, null, false],
+  webhook_delivery_not_found: ["invalid_request_error", 404, null, false],
   unsafe_webhook_url: ["validation_error", 422, "url", false],
   malformed_request: ["invalid_request_error", 400, null, false],
   headers_too_large: ["invalid_request_error", 431, null, false],
+  cross_site_request: ["invalid_request_error", 403, null, false],
   limit_reached: ["conflict_error", 409, null, false],
   internal_error: ["api_error", 500, null, true],
   service_unavailable: ["api_error", 503, null, true]
@@ -103,7 +106,7 @@ export const checkAnswer = (answer: Answer, method: string): void => {
   assert.deepStrictEqual(Object.keys(answer.json as object), ["error"])
   const problem = problemOf(answer)
   assert.sameMembers(Object.keys(problem), ["type", "code", "message", "param", "request_id", "retryable"])
-  const row = catalogue[problem.code]
+  const row = catalog[problem.code]
   assert.isDefined(row, problem.code)
   const [type, status, param, retryable] = row
   assert.deepStrictEqual(

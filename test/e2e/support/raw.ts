@@ -34,7 +34,7 @@ export const parse = (bytes: Buffer, method = "GET"): ReadonlyArray<Answer> => {
 
 export interface Exchange {
   readonly bytes: Buffer
-  /** Why it ended: the server closed, or an error of the connection, or our patience. */
+  /** Why it ended: the server closed, or an error of the connection, or our timeout. */
   readonly end: string
 }
 

@@ -1,9 +1,6 @@
-/**
- * The server as others run it: the command that is shipped, built, in a process of its own, its settings in the
- * environment, its log on standard output.
- */
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
+/** The server as it is shipped: the bundled command in a process of its own, configured by its environment. */
+import type { ChildProcess } from "node:child_process"
+import { type LogLine, ServerProcess } from "../../support/serverProcess.ts"
 import { builtCommand } from "./build.ts"
 
 /** The secrets of deployments in tests. */
@@ -18,66 +15,42 @@ export interface Server {
   readonly process: ChildProcess
   /** Everything that the process wrote so far. */
   readonly output: () => string
-  /** Asks it to stop, and returns its exit code. */
+  /** The log lines so far. */
+  readonly log: () => ReadonlyArray<LogLine>
+  /** Stops it gracefully, and returns its exit code. */
   readonly stop: () => Promise<number | null>
-  /** Ends it without a word, as kill -9 does. */
+  /** Kills it with SIGKILL. */
   readonly kill: () => Promise<void>
 }
 
 type Settings = Readonly<Record<string, string>>
 
-const launch = async (settings: Settings) => {
-  const child = spawn(process.execPath, [await builtCommand(), "serve"], {
-    env: { PATH: process.env["PATH"], PORT: "0", GOVOICE_SANDBOX_STEP_MS: "20", ...settings },
-    stdio: ["ignore", "pipe", "pipe"]
-  })
-  let written = ""
-  const note = (chunk: Buffer) => void (written += chunk.toString())
-  child.stdout.on("data", note)
-  child.stderr.on("data", note)
-  return { child, output: () => written }
-}
+const launch = async (settings: Settings): Promise<ServerProcess> =>
+  new ServerProcess([await builtCommand(), "serve"], { PORT: "0", GOVOICE_SANDBOX_STEP_MS: "20", ...settings })
 
-const ended = async (child: ChildProcess): Promise<number | null> => {
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
-  return child.exitCode
-}
-
-/** Runs it with settings that it cannot start with, and returns its exit code and what it said. */
-export const startInVain = async (settings: Settings) => {
-  const { child, output } = await launch(settings)
-  const timer = setTimeout(() => child.kill("SIGKILL"), 30_000)
-  const exitCode = await ended(child)
+/** Runs it with settings that it cannot start with. */
+export const startInVain = async (settings: Settings, withinMs = 30_000) => {
+  const server = await launch(settings)
+  const timer = setTimeout(() => void server.kill(), withinMs)
+  const exitCode = await server.exited
   clearTimeout(timer)
-  return { exitCode, output: output() }
+  return { exitCode, stdout: server.stdout, stderr: server.stderr, output: server.text }
 }
+
+/** Starts it without waiting. */
+export const launchServer = launch
 
 /** Starts it and waits until it listens. */
 export const startServer = async (settings: Settings): Promise<Server> => {
-  const { child, output } = await launch(settings)
-  const deadline = Date.now() + 50_000
-  for (;;) {
-    const url = /^ {2}API +(?<url>http\S+)\/v1$/m.exec(output())?.groups?.["url"]
-    if (url !== undefined) {
-      return {
-        url,
-        port: Number(new URL(url).port),
-        process: child,
-        output,
-        stop: () => {
-          child.kill("SIGTERM")
-          return ended(child)
-        },
-        kill: async () => {
-          child.kill("SIGKILL")
-          await ended(child)
-        }
-      }
-    }
-    if (child.exitCode !== null || Date.now() > deadline) {
-      child.kill("SIGKILL")
-      throw new Error(`The server did not start:\n${output()}`)
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  const server = await launch(settings)
+  const url = await server.started()
+  return {
+    url,
+    port: Number(new URL(url).port),
+    process: server.child,
+    log: () => server.log,
+    output: () => server.text,
+    stop: () => server.stop(),
+    kill: async () => void (await server.kill())
   }
 }

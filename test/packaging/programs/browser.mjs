@@ -1,3 +1,3 @@
-/** What a page or a worker at the edge would bundle. It leaves its exports for the test to call. */
+/** The program of a page or an edge worker. The test calls its exports. */
 export { createClient, isApiError } from "@govoice/client"
 export { createVerifier, signedHeaders } from "@govoice/webhooks"

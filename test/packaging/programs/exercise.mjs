@@ -1,6 +1,5 @@
 /**
- * Uses every package once, the way a stranger would: what they export is handed in, because the projects load it in
- * different ways.
+ * Uses every package once. The packages are arguments, because projects load them in different ways.
  */
 import assert from "node:assert/strict"
 import { createServer } from "node:http"

@@ -1,6 +1,5 @@
 /**
- * What the lockfile says of the packages it locks, as far as it is needed here. It is written by a program, always the
- * same way, so that lines are enough to read it by.
+ * Reads the locked packages from the lockfile, line by line: pnpm always writes the same layout.
  */
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
@@ -10,13 +9,13 @@ export interface Locked {
   readonly version: string
   /** `sha512-` and base64. */
   readonly integrity: string | undefined
-  /** Whether it is a build for some platforms alone. */
+  /** Whether it is a platform-specific build. */
   readonly forSomePlatforms: boolean
 }
 
 const path = resolve(import.meta.dirname, "../../../pnpm-lock.yaml")
 
-/** Every package that is locked. */
+/** Returns the locked packages. */
 export const locked = (text: string = readFileSync(path, "utf8")): ReadonlyArray<Locked> => {
   const [, packages = ""] = /^packages:\n([^]*?)^\S/m.exec(text) ?? []
   return packages

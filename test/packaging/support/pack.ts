@@ -1,5 +1,5 @@
 /**
- * Packs every package once, as it would be published. What is older than its sources is built first.
+ * Packs every package once, like a release. Builds a package first if its sources are newer than its build.
  */
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -43,7 +43,7 @@ const pack = (folder: string, into: string): Packed => {
 
 export default ({ provide }: TestProject): (() => void) => {
   const into = mkdtempSync(join(tmpdir(), "govoice-packed-"))
-  // In the order of their dependencies, since types are built from the types of what they import.
+  // In the order of their dependencies: types are built from the types of imported packages.
   const folders = ["core", "api", "webhooks", "dispatcher", "client"].map((name) => `packages/${name}`)
   provide(
     "packed",

@@ -1,9 +1,9 @@
 /**
- * The package manager of the repository.
+ * Runs pnpm.
  */
 import { execFileSync } from "node:child_process"
 
-/** Runs it in a folder, and returns what it printed. */
+/** Runs pnpm in a folder and returns its output. */
 export const pnpm = (cwd: string, ...args: ReadonlyArray<string>): string =>
   execFileSync("npx", ["-y", "pnpm@12", ...args], {
     cwd,

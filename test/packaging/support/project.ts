@@ -1,5 +1,5 @@
 /**
- * An empty project outside of the repository, with packages installed from their tarballs.
+ * Creates an empty project outside of the repository, with packages installed from their tarballs.
  */
 import { execFileSync } from "node:child_process"
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -11,13 +11,13 @@ import { pnpm } from "./pnpm.ts"
 const programs = resolve(import.meta.dirname, "../programs")
 const root = resolve(import.meta.dirname, "../../..")
 
-/** The Node that projects run on: that of the tests, or the one that CONSUMER_NODE names. */
+/** The Node of the projects: CONSUMER_NODE, or the Node of the tests. */
 export const node = process.env["CONSUMER_NODE"] ?? process.execPath
 
 const versionOf = (path: string): ReadonlyArray<number> =>
   execFileSync(path, ["--version"], { encoding: "utf8" }).trim().slice(1).split(".").map(Number)
 
-/** Whether the Node of the projects is new enough for the packages that ask for 22.19. */
+/** Whether the Node of the projects is at least 22.19. */
 export const isNewNode = ((): boolean => {
   const [major = 0, minor = 0] = versionOf(node)
   return major > 22 || (major === 22 && minor >= 19)
@@ -28,19 +28,19 @@ export interface Project {
   /** Copies programs of `test/packaging/programs` into the project. */
   readonly copy: (...names: ReadonlyArray<string>) => void
   readonly write: (name: string, text: string) => void
-  /** Runs Node in the project, and returns what it printed. */
+  /** Runs Node in the project and returns its output. */
   readonly run: (...args: ReadonlyArray<string>) => string
   readonly remove: () => void
 }
 
 interface Options {
   readonly packages: ReadonlyArray<string>
-  /** Further packages, by name, in the version that this repository has of them. */
+  /** Further packages by name, in the versions of this repository. */
   readonly tools?: ReadonlyArray<string>
   readonly type?: "commonjs" | "module"
 }
 
-// A tool of the root, a dependency of a package, or what only another tool brings along.
+// A tool of the root, a dependency of a package, or a transitive dependency.
 const versionHere = (name: string): string => {
   const folders = ["node_modules", "packages/core/node_modules", "node_modules/.pnpm/node_modules"]
   const manifest = folders.map((folder) => join(root, folder, name, "package.json")).find((path) => existsSync(path))
@@ -50,7 +50,7 @@ const versionHere = (name: string): string => {
 
 const environment = (): NodeJS.ProcessEnv => ({ PATH: process.env["PATH"], HOME: process.env["HOME"] })
 
-/** Makes a project. Nothing of this repository is in reach of it, and it installs what it names and nothing else. */
+/** Creates a project that installs the named packages only and cannot resolve anything of this repository. */
 export const makeProject = ({ packages, tools = [], type }: Options): Project => {
   const folder = mkdtempSync(join(tmpdir(), "govoice-project-"))
   const packed = new Map(inject("packed").map(({ name, tarball }) => [name, `file:${tarball}`]))
@@ -69,7 +69,7 @@ export const makeProject = ({ packages, tools = [], type }: Options): Project =>
     }
   }
   write("package.json", JSON.stringify(manifest, null, 2))
-  // The packages name each other by version, and no registry has that version yet.
+  // The packages depend on each other by a version that is not published yet.
   const overrides = [...packed].map(([name, tarball]) => `  "${name}": "${tarball}"`)
   write("pnpm-workspace.yaml", ["autoInstallPeers: false", "overrides:", ...overrides, ""].join("\n"))
   pnpm(folder, "install", "--prefer-offline", "--ignore-scripts", "--silent")

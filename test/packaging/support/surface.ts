@@ -1,6 +1,6 @@
 /**
- * The public surface of a package, as text: every export of every entry with its declaration, as the built types have it,
- * and whatever the declarations need that is not exported. Comments are left out, and order does not count.
+ * Prints the public surface of a package: every export of every entry with its declaration in the built types, and the private
+ * declarations that they use. Comments are omitted and the order is normalized.
  */
 import { readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
@@ -19,7 +19,7 @@ const printer = ts.createPrinter({ removeComments: true, newLine: ts.NewLineKind
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
-// The compiler writes the members of a union in the order in which it met them, and another order is no change.
+// The compiler orders the members of a union by first use.
 const inOrder = (source: ts.SourceFile, node: ts.Node): ts.Node => {
   const { transformed } = ts.transform(node, [
     (context) => (root) => {
@@ -38,11 +38,11 @@ const inOrder = (source: ts.SourceFile, node: ts.Node): ts.Node => {
   return transformed[0]!
 }
 
-// What one package declares, seen through its built types.
+// The declarations of a package in its built types.
 class Surface {
   private readonly checker: ts.TypeChecker
   private readonly folder: string
-  /** Declarations that the public ones need, by their text. */
+  /** Private declarations that public ones use, by their text. */
   private readonly needed = new Map<ts.Node, string>()
   private readonly exported = new Set<ts.Symbol>()
 
@@ -76,7 +76,7 @@ class Surface {
       : symbol
   }
 
-  // A variable is printed with its statement: alone it would lose `const`.
+  // A variable is printed with its statement to keep `const`.
   private whole(node: ts.Declaration): ts.Node {
     return ts.isVariableDeclaration(node) ? node.parent.parent : node
   }
@@ -84,7 +84,7 @@ class Surface {
   private text(node: ts.Node): string {
     const source = node.getSourceFile()
     const printed = printer.printNode(ts.EmitHint.Unspecified, inOrder(source, node), source)
-    // The bundler numbers what has the same name in two modules, and another number is no change.
+    // The bundler numbers equal names of two modules; the numbers are unstable.
     return printed.replace(/^(?:export |declare |default )+/, "").replaceAll(/\b(\w+)\$\d+\b/g, "$1")
   }
 
@@ -165,7 +165,7 @@ class Surface {
   }
 }
 
-/** Reads the surface of a package that is built. `folder` is absolute. */
+/** Returns the surface of a built package. `folder` is absolute. */
 export const surface = (folder: string): string => {
   const { name, publishConfig } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
   const entries = Object.entries(publishConfig.exports).flatMap(([path, target]) =>

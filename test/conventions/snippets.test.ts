@@ -1,7 +1,6 @@
 /**
- * Documentation compiles: every TypeScript block of the README, of the guides, of the packages' READMEs and of doc
- * comments. An example in a doc comment that is fenced with `ts import.meta.vitest` runs, too, and a statement of it that
- * ends in `// => value` has to evaluate to that value.
+ * Compiles every TypeScript block of READMEs, guides and doc comments. Runs the blocks of doc comments that are fenced with
+ * `ts import.meta.vitest`; a statement that ends with `// => value` must evaluate to that value.
  */
 import { globSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -42,14 +41,14 @@ describe("documentation", () => {
     assert.deepStrictEqual(faults.get(block), [])
   })
 
-  it.each(executed.map((block) => [where(block), block] as const))("%s does what it says", async (_, block) => {
+  it.each(executed.map((block) => [where(block), block] as const))("%s runs", async (_, block) => {
     const path = scratch.path(`example-${executed.indexOf(block)}.ts`)
     writeFileSync(path, withAssertions(block.code))
     await import(path)
   })
 
-  // Under another name, or with a word after it, a block would escape the compiler.
-  it("calls TypeScript and JavaScript `ts`, and nothing else", () => {
+  // A block with another language name would not be compiled.
+  it("uses `ts` as the only language name of TypeScript and JavaScript", () => {
     const escaped = [...pages, ...comments].filter(
       ({ info, language }) =>
         /^(?:typescript|javascript|[jt]sx|[cm]?js|[cm]ts)$/i.test(language) ||
@@ -61,7 +60,7 @@ describe("documentation", () => {
   it("finds the examples of the domain", () => {
     assert.includeMembers(
       executed.map(({ file }) => file),
-      ["packages/core/src/Ids.ts", "packages/core/src/InvoiceState.ts", "packages/core/src/RetrySchedule.ts"]
+      ["packages/core/src/Ids.ts", "packages/core/src/InvoiceState.ts", "packages/dispatcher/src/Backoff.ts"]
     )
   })
 })
@@ -72,21 +71,21 @@ describe("compile", () => {
     faults = [...compile(scratch, planted).values()]
   }, 120_000)
 
-  it("names the line of a type that does not fit", () => {
+  it("reports the line of a type error", () => {
     assert.deepStrictEqual(faults[0], ['planted.md:13: Type \'"demo"\' is not assignable to type \'"test" | "live"\'.'])
   })
 
-  it("finds modules and names that there are not, and modules that are private", () => {
+  it("reports missing modules, missing names and private modules", () => {
     assert.match(faults[1]!.join(), /^planted\.md:11: Cannot find module '@govoice\/nothing'/)
     assert.match(faults[2]!.join(), /^planted\.md:11: .*has no exported member 'nothing'/)
     assert.match(faults[3]!.join(), /^planted\.md:11: Cannot find module '@govoice\/core\/src\/Ids\.ts'/)
   })
 
-  it("finds what is no TypeScript", () => {
+  it("reports syntax errors", () => {
     assert.match(faults[4]!.join(), /^planted\.md:11: Variable declaration expected/)
   })
 
-  it("takes what is right, also when it leaves a value unused", () => {
+  it("accepts correct code with an unused value", () => {
     assert.deepStrictEqual(faults[5], [])
   })
 })
@@ -116,11 +115,11 @@ describe("fences", () => {
     ])
   })
 
-  it("refuses a block that is never closed", () => {
+  it("rejects an unclosed block", () => {
     assert.throws(() => fences("a.md", "a\n\n```ts\nb"), "a.md:3: the block is never closed")
   })
 
-  it("finds the blocks of doc comments, however far they are indented", () => {
+  it("finds the blocks of indented doc comments", () => {
     const source = [
       "const a = `",
       "```ts",
@@ -166,7 +165,7 @@ describe("withAssertions", () => {
     assert.include(outcome, "expected 2 to deeply equal 3")
   })
 
-  it("refuses a value that nothing would be compared with", () => {
+  it("rejects an expected value after a statement that is not an expression", () => {
     assert.throws(() => withAssertions("const a = 1 // => 1"), "Only an expression can be followed by // => value")
   })
 })

@@ -5,7 +5,7 @@ import { fill, names } from "../../docs/blocks.ts"
 import { pages, print, read } from "../../docs/diagrams.ts"
 import { stateDiagram } from "../../docs/stateDiagram.ts"
 
-describe("printed pages", () => {
+describe("generated pages", () => {
   it.each(pages.map((page) => [page.path, page] as const))("docs/%s is current (run docs/diagrams.ts)", (_, page) => {
     assert.strictEqual(read(page), print(page, read(page)))
   })
@@ -17,8 +17,8 @@ describe("printed pages", () => {
     }
   )
 
-  // The pictures once more, as edges: what a reader takes from the page has to be what the tables say.
-  it("draws every way that an invoice can go", () => {
+  // Compares the edges of the diagrams with the transitions.
+  it("contain every transition", () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/guides/concepts.md"), "utf8")
     const diagrams = Array.from(page.matchAll(/```mermaid\n(?<diagram>[^]*?)```/g), ({ groups }) => groups!["diagram"]!)
     assert.deepStrictEqual(
@@ -35,14 +35,14 @@ describe("printed pages", () => {
 describe("fill", () => {
   const page = "a\n<!-- printed by docs/diagrams.ts: x -->\nold\n<!-- end of x -->\nb\n"
 
-  it("replaces what stands between the marks, and nothing else", () => {
+  it("replaces the text between the marks only", () => {
     const filled = "a\n<!-- printed by docs/diagrams.ts: x -->\n\nnew\n\n<!-- end of x -->\nb\n"
     assert.strictEqual(fill(page, "x", "new"), filled)
     assert.strictEqual(fill(filled, "x", "new"), filled)
   })
 
   it("refuses a page without the marks", () => {
-    assert.throws(() => fill(page, "y", "new"), 'There is no block "y"')
+    assert.throws(() => fill(page, "y", "new"), 'The page has no block "y"')
     assert.throws(() => fill(page.replace("<!-- end of x -->", ""), "x", "new"))
   })
 })

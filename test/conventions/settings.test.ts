@@ -7,7 +7,7 @@ describe("the reference of the settings", () => {
     assert.strictEqual(readFileSync(path, "utf8"), page())
   })
 
-  it("has a place for every setting", () => {
+  it("contains every setting", () => {
     assert.deepStrictEqual(missing(), [])
   })
 })

@@ -1,6 +1,5 @@
 /**
- * Links between the pages of this repository lead somewhere: every relative link names a file or a folder, and every anchor a
- * heading of it. Addresses elsewhere are not asked for.
+ * Every relative link names an existing file or folder, and every anchor one of its headings. External links are not checked.
  */
 import { existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
@@ -18,7 +17,7 @@ const withoutCode = (text: string): string =>
     .replaceAll(/^([ \t]*)(`{3,}|~{3,})[^\n]*\n[^]*?^\1\2[ \t]*$/gm, "")
     .replaceAll(/`[^`\n]+`/g, (code) => code.replaceAll(/[[\]()]/g, "_"))
 
-/** The anchors of a page, as GitHub and the site make them from its headings. */
+/** Returns the anchors of a page, as GitHub and the site derive them from headings. */
 const anchors = (text: string): ReadonlySet<string> => {
   const found = new Set<string>()
   for (const [, heading] of withoutCode(text).matchAll(/^#{1,6} +(.+?) *#*$/gm)) {
@@ -34,7 +33,7 @@ const anchors = (text: string): ReadonlySet<string> => {
   return found
 }
 
-/** The targets of the links of a page, in text and in front matter. */
+/** Returns the targets of the links of a page, in text and in front matter. */
 const links = (text: string): ReadonlyArray<string> => [
   ...Array.from(withoutCode(text).matchAll(/\]\(([^()\s]+)(?: "[^"]*")?\)/g), ([, target]) => target!),
   ...Array.from((/^---\n([^]*?)\n---\n/.exec(text)?.[1] ?? "").matchAll(/^ {2}.+: (\.\S+)$/gm), ([, target]) => target!)
@@ -53,7 +52,7 @@ const fault = (page: string, target: string): string | undefined => {
 }
 
 describe("links", () => {
-  it.each(pages)("of %s lead somewhere", (page) => {
+  it.each(pages)("of %s resolve", (page) => {
     const targets = links(readFileSync(join(root, page), "utf8")).filter((target) => !isElsewhere(target))
     const faults = targets.flatMap((target) => {
       const why = fault(page, target)
@@ -62,20 +61,20 @@ describe("links", () => {
     assert.deepStrictEqual(faults, [])
   })
 
-  it("are found where they are, and not in code", () => {
+  it("are found in text and not in code", () => {
     const text =
       '---\nchildren:\n  A: ./a.md\n---\n[b](./b.md#c) `[d](./d.md)`\n```md\n[e](./e.md)\n```\n[`f`](f "F")\n'
     assert.sameMembers([...links(text)], ["./a.md", "./b.md#c", "f"])
   })
 
-  it("that lead nowhere are named", () => {
+  it("that do not resolve are reported", () => {
     assert.strictEqual(fault("README.md", "docs/nothing.md"), "does not exist")
     assert.strictEqual(fault("README.md", "README.md#nothing"), "has no such heading")
     assert.strictEqual(fault("README.md", "../elsewhere"), "leaves the repository")
     assert.isUndefined(fault("README.md", "#two-commands"))
   })
 
-  it("go by anchors as GitHub makes them", () => {
+  it("use anchors like GitHub", () => {
     assert.deepStrictEqual(
       [...anchors("# A `b`: c & d\n## A b c  d\n## x\n## x\n")],
       ["a-b-c--d", "a-b-c--d-1", "x", "x-1"]

@@ -1,6 +1,6 @@
 /**
- * The prose of this repository is spelled as in a British dictionary, or as in `words.txt` beside this file: names, and terms
- * that a dictionary does not know. Code is not looked at.
+ * Markdown pages use American spelling. `words.txt` has names and technical terms that the dictionary does not contain. Code is
+ * not checked.
  */
 import { globSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -15,7 +15,7 @@ interface Speller {
 
 const require = createRequire(import.meta.url)
 const root = resolve(import.meta.dirname, "../..")
-const dictionary = join(require.resolve("dictionary-en-gb"), "..")
+const dictionary = join(require.resolve("dictionary-en"), "..")
 
 const pages = globSync(
   ["*.md", "docs/{guides,errors,decisions,contents}/*.md", "{packages,apps,examples,bench}/**/README.md"],
@@ -38,7 +38,7 @@ const prose = (text: string): string =>
     .replaceAll(/\]\([^)\s]*\)/g, "] ")
     .replaceAll(/https?:\S+|@[\w-]+\/[\w-]+|[\w./-]+\.\w{2,4}\b|\w*_\w*/g, " ")
 
-/** The words of a page that nobody knows, once each. */
+/** Returns the unknown words of a page, once each. */
 const unknown = (speller: Speller, text: string): ReadonlyArray<string> => {
   const words = prose(text).match(/\p{L}+(?:[’']\p{L}+)*/gu) ?? []
   return [...new Set(words)].filter((word) => {
@@ -63,18 +63,18 @@ describe("spelling", () => {
     assert.deepStrictEqual(
       unknown(speller, readFileSync(join(root, page), "utf8")),
       [],
-      "correct the words, or add them to test/house/words.txt"
+      "Correct the words or add them to test/conventions/words.txt."
     )
   })
 
-  it("sees mistakes, and not code", () => {
+  it("reports misspelled words and ignores code", () => {
     assert.deepStrictEqual(
-      unknown(speller, "An invioce `recieved\nteh` and [delivred](./teh.md)\n\n```ts\nfoobarz\n```\n"),
-      ["invioce", "delivred"]
+      unknown(speller, "An invioce of one colour, `recieved\nteh` and [delivred](./teh.md)\n\n```ts\nfoobarz\n```\n"),
+      ["invioce", "colour", "delivred"]
     )
   })
 
-  it("keeps its own words in order", () => {
+  it("words.txt is sorted", () => {
     const sorted = [...new Set(ownWords)].sort((left, right) => (left.toLowerCase() < right.toLowerCase() ? -1 : 1))
     assert.deepStrictEqual(ownWords, sorted)
   })

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { ErrorCatalogue } from "../../packages/core/src/index.ts"
+import { file, path } from "../../docs/errorPages.ts"
+import { ErrorCatalog } from "../../packages/core/src/index.ts"
 
 const folder = join(import.meta.dirname, "../../docs/errors")
-const { catalogue, codes } = ErrorCatalogue
+const { catalog, codes } = ErrorCatalog
 
 const read = (file: string): string => readFileSync(join(folder, file), "utf8")
 
@@ -21,9 +22,9 @@ describe("docs/errors", () => {
     assert.deepStrictEqual(readdirSync(folder).sort(), ["README.md", ...codes.map((code) => `${code}.md`)].sort())
   })
 
-  it.each(codes)("%s: the page has its name, and its row of the catalogue", (code) => {
+  it.each(codes)("%s: the title is the code, and the table matches the catalog", (code) => {
     const page = read(`${code}.md`)
-    const { param, retryable, status, type } = catalogue[code]
+    const { param, retryable, status, type } = catalog[code]
     assert.isTrue(page.startsWith(`# \`${code}\`\n`))
     const cells = page
       .split("\n")
@@ -36,10 +37,10 @@ describe("docs/errors", () => {
       param === null ? "–" : param === "*" ? "the one at fault" : param,
       retryable ? "yes" : "no"
     ])
-    assert.include(page, `\n${catalogue[code].message}\n`)
+    assert.include(page, `\n${catalog[code].message}\n`)
   })
 
-  it.each(codes)("%s: the page says what it means, where it comes from and what to do", (code) => {
+  it.each(codes)("%s: the page has its three sections", (code) => {
     const page = read(`${code}.md`)
     assert.isAbove(section(page, "What it means").length, 60)
     assert.match(section(page, "Causes"), /^- \S.{20}/)
@@ -49,12 +50,12 @@ describe("docs/errors", () => {
     }
   })
 
-  it.each(codes)("%s: the page tells to try again where that may help", (code) => {
+  it.each(codes)("%s: the page mentions retries if the code is retryable", (code) => {
     const remedy = section(read(`${code}.md`), "What to do")
-    if (catalogue[code].retryable) assert.match(remedy, /again|retry|wait|later/i)
+    if (catalog[code].retryable) assert.match(remedy, /again|retry|wait|later/i)
   })
 
-  it("lists every code in the index, in the order of the catalogue", () => {
+  it("lists every code in the index, in the order of the catalog", () => {
     const linked = Array.from(
       read("README.md").matchAll(/\[`(?<code>\w+)`\]\(\.\/\k<code>\.md\)/g),
       ({ groups }) => groups!["code"]!
@@ -62,11 +63,15 @@ describe("docs/errors", () => {
     assert.deepStrictEqual(linked, [...codes])
   })
 
-  it("links to pages that exist", () => {
+  it("links to existing pages", () => {
     for (const file of readdirSync(folder)) {
       for (const { groups } of read(file).matchAll(/\]\((?<target>\.[^)#]+)\)/g)) {
         assert.doesNotThrow(() => read(groups!["target"]!), `${file} links to ${groups!["target"]}`)
       }
     }
+  })
+
+  it("is what the server serves (run docs/errorPages.ts)", () => {
+    assert.strictEqual(readFileSync(path, "utf8"), file())
   })
 })

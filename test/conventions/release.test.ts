@@ -1,9 +1,11 @@
 /**
- * What is released, and that it is released together.
+ * Checks the configuration of releases.
  */
+import { spawnSync } from "node:child_process"
 import { globSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { assert, describe, it } from "vitest"
+import { parseRepository, publishedFolders, withRepository } from "../../release/pack.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(root, path), "utf8"))
@@ -23,7 +25,7 @@ const published = globSync("{packages,apps,examples}/*/package.json", { cwd: roo
   .filter((manifest) => manifest.private !== true)
 
 describe("releases", () => {
-  it("have all published packages in one group, and no other", () => {
+  it("have exactly the published packages in one group", () => {
     const { fixed } = readJson(".changeset/config.json") as { readonly fixed: ReadonlyArray<ReadonlyArray<string>> }
     assert.lengthOf(fixed, 1)
     assert.sameMembers(
@@ -34,20 +36,52 @@ describe("releases", () => {
   })
 
   it.each(published.map((manifest) => [manifest.name, manifest] as const))(
-    "of %s are public, have a provenance, and contain the build and a changelog",
+    "of %s are public, have provenance, and contain the build and a changelog",
     (_, { files, publishConfig }) => {
       assert.deepInclude(publishConfig, { access: "public", provenance: true })
       assert.includeMembers([...(files ?? [])], ["CHANGELOG.md", "dist"])
     }
   )
 
-  it("of the server depend on nothing that only this repository can patch", () => {
+  it("pack exactly the published packages", () => {
+    assert.sameMembers(
+      publishedFolders().map((folder) => (readJson(join(folder, "package.json")) as Manifest).name),
+      published.map(({ name }) => name)
+    )
+  })
+
+  it("name the repository that builds them", () => {
+    const repository = parseRepository("https://git.example/owner/name.git")
+    assert.deepStrictEqual(withRepository({ name: "a" }, repository, "packages/a"), {
+      name: "a",
+      repository: { type: "git", url: "git+https://git.example/owner/name.git", directory: "packages/a" }
+    })
+    assert.throws(
+      () => parseRepository("owner/name"),
+      '--repository expects https://<host>/<owner>/<name> (got "owner/name")'
+    )
+  })
+
+  it("are refused without a repository", () => {
+    const { status, stderr } = spawnSync(process.execPath, ["--conditions=source", "release/pack.ts", "--release"], {
+      cwd: root,
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] }
+    })
+    assert.strictEqual(status, 1)
+    assert.strictEqual(
+      stderr,
+      "A release names the repository that it is built from: pass --repository https://<host>/<owner>/<name>\n"
+    )
+  })
+
+  it("of the server depend on no patched package", () => {
     const { dependencies = {} } = published.find(({ name }) => name === "@govoice/server")!
     const { patchedDependencies } = { patchedDependencies: readFileSync(join(root, "pnpm-workspace.yaml"), "utf8") }
     for (const name of Object.keys(dependencies)) assert.notInclude(patchedDependencies, `'${name}@`)
   })
 
-  it("are described by changesets that name packages that there are", () => {
+  it("are described by changesets of existing packages", () => {
     const names = published.map(({ name }) => name)
     for (const file of readdirSync(join(root, ".changeset")).filter((file) => file.endsWith(".md"))) {
       const [, front = ""] = /^---\n([^]*?)\n---\n\n\S/.exec(readFileSync(join(root, ".changeset", file), "utf8")) ?? []

@@ -1,9 +1,9 @@
 /**
- * Lists the licence of everything that Govoice depends on, and fails when one does not go with the MIT licence:
+ * Lists the licenses of all dependencies, and fails if one is not compatible with the MIT license:
  *
- *     npx -y pnpm@12 run licences
+ *     npx -y pnpm@12 run licenses
  *
- * It asks no network: licences are read from what is installed.
+ * Works offline: it reads the licenses of installed packages.
  */
 import { existsSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
@@ -12,15 +12,15 @@ import { pnpm } from "./support/pnpm.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 
-/** A dependency, and where it ends up: with users, or on the machines of those who build. */
+/** A dependency. `published` reaches users, `tool` is used to build and test. */
 export interface Dependency {
   readonly name: string
   readonly version: string
-  readonly licence: string
+  readonly license: string
   readonly use: "published" | "tool"
 }
 
-// Ask no more than to keep their notice.
+// Require to keep the notice only.
 const permissive = new Set([
   "0BSD",
   "Apache-2.0",
@@ -36,19 +36,19 @@ const permissive = new Set([
   "Unlicense"
 ])
 
-// Ask for the source of changes to their own files. We change none and publish none.
+// Require the source of changed files. Tools are used unchanged and are not published.
 const forTools = new Set(["MPL-2.0"])
 
-// `OR` leaves the choice to us, `AND` does not; whatever is written in another way is looked at by a person.
-const isAllowed = ({ licence, use }: Dependency): boolean =>
-  licence
+// `OR` allows a choice, `AND` does not. Any other expression is refused and needs a review.
+const isAllowed = ({ license, use }: Dependency): boolean =>
+  license
     .replaceAll(/[()]/g, "")
     .split(" OR ")
     .some((choice) =>
       choice.split(" AND ").every((part) => permissive.has(part) || (use === "tool" && forTools.has(part)))
     )
 
-/** Those whose licence may not be used so. */
+/** Returns the dependencies with a license that is not allowed for their use. */
 export const refused = (dependencies: ReadonlyArray<Dependency>): ReadonlyArray<Dependency> =>
   dependencies.filter((dependency) => !isAllowed(dependency))
 
@@ -58,36 +58,36 @@ type Listed = Readonly<
 
 const list = (...args: ReadonlyArray<string>): ReadonlyArray<Omit<Dependency, "use">> => {
   const listed = JSON.parse(pnpm(root, "licenses", "list", "--json", ...args)) as Listed
-  return Object.entries(listed).flatMap(([licence, packages]) =>
-    packages.flatMap(({ name, versions }) => versions.map((version) => ({ name, version, licence })))
+  return Object.entries(listed).flatMap(([license, packages]) =>
+    packages.flatMap(({ name, versions }) => versions.map((version) => ({ name, version, license })))
   )
 }
 
 const notices = resolve(root, "apps/server/dist/THIRD-PARTY-NOTICES.md")
 
-/** What the bundle of the server has inside, once it is built. */
+/** Returns the packages in the bundle of the server. It must be built. */
 export const bundled = (): ReadonlyArray<Omit<Dependency, "use">> =>
   existsSync(notices)
     ? Array.from(
         readFileSync(notices, "utf8").matchAll(/^## (\S+) (\S+) \((.+)\)$/gm),
-        ([, name, version, licence]) => ({
+        ([, name, version, license]) => ({
           name: name!,
           version: version!,
-          licence: licence!
+          license: license!
         })
       )
     : []
 
 const key = ({ name, version }: { readonly name: string; readonly version: string }): string => `${name}@${version}`
 
-/** Everything that is installed here, with its licence. */
+/** Returns the installed packages with their licenses. */
 export const dependencies = (): ReadonlyArray<Dependency> => {
   const filters = ["--filter", "./packages/*", "--filter", "@govoice/server"]
   const published = new Set([...list("--prod", ...filters), ...bundled()].map(key))
   return list("-r").map((dependency) => ({ ...dependency, use: published.has(key(dependency)) ? "published" : "tool" }))
 }
 
-// Parts of builds for WebAssembly, which are installed nowhere that has a build of its own. All are MIT, as npm has it.
+// Parts of WebAssembly builds, which are not installed where a native build exists. All are MIT on npm.
 const readOnNpm = new Set([
   "@emnapi/core",
   "@emnapi/runtime",
@@ -97,8 +97,8 @@ const readOnNpm = new Set([
 ])
 
 /**
- * What is locked and not installed here, so that its licence cannot be read. Builds for other platforms are expected
- * among them: each belongs to a package that is installed, and is published with it under the same licence.
+ * Returns the packages that are locked but not installed, whose license cannot be read. Builds for other platforms are
+ * expected: each has the license of its package, which is installed.
  */
 export const unread = (found: ReadonlyArray<Dependency>): ReadonlyArray<string> => {
   const read = new Set(found.map(key))
@@ -110,20 +110,20 @@ export const unread = (found: ReadonlyArray<Dependency>): ReadonlyArray<string> 
 const main = (): void => {
   const found = dependencies()
   for (const use of ["published", "tool"] as const) {
-    const byLicence = Map.groupBy(
+    const byLicense = Map.groupBy(
       found.filter((dependency) => dependency.use === use),
-      ({ licence }) => licence
+      ({ license }) => license
     )
-    console.log(use === "published" ? "Reaches users:" : "\nStays with whoever builds:")
-    for (const [licence, members] of [...byLicence].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      console.log(`  ${licence} (${members.length}): ${members.map(({ name }) => name).join(", ")}`)
+    console.log(use === "published" ? "Reaches users:" : "\nTools:")
+    for (const [license, members] of [...byLicense].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      console.log(`  ${license} (${members.length}): ${members.map(({ name }) => name).join(", ")}`)
     }
   }
   const faults = [
     ...refused(found).map(
-      (fault) => `${key(fault)} is under ${fault.licence}, which does not go with MIT (${fault.use})`
+      (fault) => `${key(fault)} is under ${fault.license}, which does not go with MIT (${fault.use})`
     ),
-    ...unread(found).map((name) => `${name} is locked and not installed: its licence cannot be read`)
+    ...unread(found).map((name) => `${name} is locked and not installed: its license cannot be read`)
   ]
   console.log(`\n${found.length} dependencies, ${faults.length} faults`)
   for (const fault of faults) console.error(fault)

@@ -1,5 +1,5 @@
 /**
- * Packages stay alike: the same files, the same kinds of exports, versions from the catalog.
+ * All packages have the same files, the same kinds of exports, and versions from the catalog.
  */
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -52,14 +52,14 @@ const withoutSource = (target: Target | string): unknown => {
 }
 
 describe.each(packages)("$manifest.name", ({ folder, manifest }) => {
-  it("has the files that every package has, and nothing else", () => {
+  it("has the standard files only", () => {
     assert.isEmpty(readdirSync(join(root, folder)).filter((name) => !belongs.includes(name)))
     for (const name of ["CHANGELOG.md", "README.md", "src", "test", "tsconfig.json", "tsup.config.ts"]) {
       assert.isTrue(existsSync(join(root, folder, name)), `${folder}/${name} is missing`)
     }
   })
 
-  it("says what it is", () => {
+  it("has a description, keywords and a license", () => {
     assert.strictEqual(manifest.license, "MIT")
     assert.strictEqual(manifest.type, "module")
     assert.strictEqual(manifest.sideEffects, false)
@@ -68,14 +68,14 @@ describe.each(packages)("$manifest.name", ({ folder, manifest }) => {
     assert.isDefined(manifest.engines?.["node"])
   })
 
-  it("publishes the exports it develops with, less their sources", () => {
+  it("publishes its exports without the source condition", () => {
     const published = Object.fromEntries(
       Object.entries(manifest.exports).map(([path, target]) => [path, withoutSource(target)])
     )
     assert.deepStrictEqual(manifest.publishConfig.exports, published)
   })
 
-  it("has a source for every export, and both kinds of module", () => {
+  it("has a source, an ESM and a CJS file for every export", () => {
     for (const [path, target] of Object.entries(manifest.exports)) {
       if (typeof target === "string") continue
       assert.isTrue(existsSync(join(root, folder, target.source ?? "")), `${path} has no source`)

@@ -1,0 +1,118 @@
+/**
+ * Limits that keep one caller from costing the others anything.
+ */
+import { randomUUID } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as ApiKeySecret from "../../apps/server/src/accounts/ApiKeySecret.ts"
+import { problemOf } from "./support/agreement.ts"
+import { type Call, makeCall, read, readAgreement, signUp, type Tenant } from "./support/client.ts"
+import { databases, type TestDatabase } from "./support/databases.ts"
+import { type Server, startServer } from "./support/server.ts"
+
+const mebibyte = 1024 * 1024
+
+// No document, and not JSON: the limit applies before the body is read.
+const bodyOf = (bytes: number) => "x".repeat(bytes)
+
+const chunked = (text: string) =>
+  new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(new TextEncoder().encode(text))
+      controller.close()
+    }
+  })
+
+describe("limits", () => {
+  let database: TestDatabase
+  let server: Server
+  let narrow: Server
+  let call: Call
+  let tenant: Tenant
+
+  beforeAll(async () => {
+    database = await databases[0].open()
+    const settings = { ...database.settings, GOVOICE_ROLE: "api" }
+    server = await startServer(settings)
+    narrow = await startServer({ ...settings, GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: String(mebibyte) })
+    const agreement = await readAgreement(server.url)
+    call = makeCall(() => server.url, agreement)
+    tenant = await signUp(call)
+  })
+  afterAll(async () => {
+    await Promise.all([server?.stop(), narrow?.stop()])
+    await database?.drop()
+  })
+
+  it("an address may try 100 unknown API keys in a minute, while a key that was valid before goes on", async () => {
+    const me = (auth: string) => call("GET", "/v1/me", { auth })
+    assert.strictEqual((await me(tenant.testKey)).status, 200)
+    for (let key = 0; key < 100; key++) {
+      assert.strictEqual(problemOf(await me(ApiKeySecret.generate("live"))).code, "missing_api_key")
+    }
+    const refused = await me(ApiKeySecret.generate("live"))
+    assert.strictEqual(problemOf(refused).code, "rate_limit_exceeded")
+    assert.isAtMost(Number(refused.headers.get("retry-after")), 60)
+    assert.strictEqual((await me(tenant.testKey)).status, 200)
+  })
+
+  describe("of bytes", () => {
+    const submit = async (auth: string, body: string | ReadableStream) => {
+      const response = await fetch(`${narrow.url}/v1/invoices`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${auth}`,
+          "content-type": "application/json",
+          "idempotency-key": randomUUID()
+        },
+        body,
+        ...(typeof body === "string" ? {} : { duplex: "half" })
+      } as RequestInit)
+      return read(response)
+    }
+    const newKey = async () => {
+      const { testKey } = await signUp(call)
+      return testKey
+    }
+
+    it("a key sends four times its bytes per second at once, and then waits, as the headers of each response say", async () => {
+      const key = await newKey()
+      const startedAt = Date.now()
+      const first = await submit(key, bodyOf(4 * mebibyte))
+      assert.strictEqual(problemOf(first).code, "invalid_request_body")
+      assert.strictEqual(
+        first.headers.get("ratelimit-policy"),
+        `"default";q=200;w=2, "bytes";q=${4 * mebibyte};w=4;qu="content-bytes"`
+      )
+      const remaining = Number(/"bytes";r=(\d+);t=\d$/.exec(first.headers.get("ratelimit") ?? "")?.[1])
+      assert.isAtMost(remaining, ((Date.now() - startedAt) / 1000) * mebibyte)
+
+      const refused = await submit(key, bodyOf(4 * mebibyte))
+      assert.strictEqual(problemOf(refused).code, "rate_limit_exceeded")
+      const retryAfter = Number(refused.headers.get("retry-after"))
+      assert.isAtMost(retryAfter, 4)
+      const me = await fetch(`${narrow.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })
+      assert.strictEqual(me.status, 200, "requests without a body go on")
+      assert.strictEqual(me.headers.get("ratelimit-policy"), '"default";q=200;w=2')
+      assert.strictEqual(problemOf(await submit(await newKey(), "{}")).code, "invalid_invoice_xml", "so do other keys")
+
+      await sleep(retryAfter * 1000)
+      assert.strictEqual(problemOf(await submit(key, bodyOf(4 * mebibyte))).code, "invalid_request_body")
+    })
+
+    it("a body that is sent in chunks counts against the requests that follow", async () => {
+      const key = await newKey()
+      for (let time = 0; time < 2; time++) {
+        assert.strictEqual(problemOf(await submit(key, chunked(bodyOf(3 * mebibyte)))).code, "invalid_request_body")
+      }
+      for (const body of ["{}", chunked("{}")]) {
+        assert.strictEqual(problemOf(await submit(key, body)).code, "rate_limit_exceeded")
+      }
+    })
+
+    it("a body that is too large is answered as such, not as a limit of the rate", async () => {
+      const key = await newKey()
+      assert.strictEqual(problemOf(await submit(key, bodyOf(5 * mebibyte))).code, "request_too_large")
+    })
+  })
+})

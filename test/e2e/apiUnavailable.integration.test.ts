@@ -1,0 +1,101 @@
+/** Postgres refuses the server's connections or writes: every way an operator can cause it is a 503, never a 500. */
+import { Pool } from "pg"
+import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
+import { create } from "../../apps/server/test/support/TestDatabase.ts"
+import { problemOf } from "./support/agreement.ts"
+import { type Call, makeCall, readAgreement, signUp, submit, type Tenant } from "./support/client.ts"
+import { secrets, type Server, startServer } from "./support/server.ts"
+
+const control = "/v1/control-plane"
+
+const until = async (check: () => Promise<boolean>, milliseconds = 15_000): Promise<void> => {
+  const deadline = Date.now() + milliseconds
+  while (!(await check())) {
+    if (Date.now() > deadline) throw new Error("Timed out")
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+describe("a database that refuses", () => {
+  let database: Awaited<ReturnType<typeof create>>
+  let administrator: Pool
+  let name: string
+  let server: Server
+  let call: Call
+  let tenant: Tenant
+
+  beforeAll(async () => {
+    database = await create()
+    administrator = new Pool({ connectionString: inject("databaseUrl"), max: 1 })
+    name = new URL(database.url).pathname.slice(1)
+    server = await startServer({ DATABASE_URL: database.url, ...secrets })
+    call = makeCall(() => server.url, await readAgreement(server.url))
+    tenant = await signUp(call)
+  })
+
+  afterAll(async () => {
+    await server?.stop()
+    await database?.drop()
+    await administrator?.end()
+  })
+
+  const disconnectAll = () =>
+    administrator.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
+
+  const isReady = async () => (await call("GET", "/readyz")).status === 200
+
+  const assertRecovers = async () => {
+    await until(isReady)
+    await until(async () => (await submit(call, tenant.testKey)).status === 201)
+  }
+
+  it.each([
+    [
+      "55000: it accepts no connections",
+      () => `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
+      () => `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`
+    ],
+    [
+      "3D000: it does not exist",
+      () => `ALTER DATABASE ${name} RENAME TO ${name}_away`,
+      () => `ALTER DATABASE ${name}_away RENAME TO ${name}`
+    ]
+  ])("answers service_unavailable and recovers: %s", async (_, refuse, accept) => {
+    // A database with connections cannot be renamed, and the server opens new ones all the time.
+    await until(async () => {
+      await disconnectAll()
+      return administrator.query(refuse()).then(
+        () => true,
+        () => false
+      )
+    })
+    await disconnectAll()
+    await until(async () => !(await isReady()))
+    for (let attempt = 0; attempt < 5; attempt++) {
+      for (const answer of [
+        await submit(call, tenant.testKey),
+        await call("GET", `${control}/account`, { auth: tenant.token }),
+        await call("GET", "/readyz")
+      ]) {
+        assert.strictEqual(problemOf(answer).code, "service_unavailable", answer.text)
+      }
+    }
+    await administrator.query(accept())
+    await assertRecovers()
+  })
+
+  it("answers service_unavailable to writes, serves reads, and says in /readyz that it is read-only", async () => {
+    await administrator.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+    await disconnectAll()
+    await until(async () => !(await isReady()))
+    const ready = problemOf(await call("GET", "/readyz"))
+    assert.strictEqual(ready.code, "service_unavailable")
+    assert.strictEqual(ready.message, "The database is read-only.")
+    assert.strictEqual(problemOf(await submit(call, tenant.testKey)).code, "service_unavailable")
+    assert.strictEqual((await call("GET", `${control}/account`, { auth: tenant.token })).status, 200)
+
+    await administrator.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)
+    await disconnectAll()
+    await assertRecovers()
+  })
+})

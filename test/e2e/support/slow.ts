@@ -1,0 +1,57 @@
+/**
+ * Connections that send or read as slowly as a test wants.
+ */
+import { connect, type Socket } from "node:net"
+
+export interface Upload {
+  /** What the server sent, once it closed the connection. */
+  readonly ended: Promise<{ readonly bytes: Buffer; readonly milliseconds: number }>
+  readonly stop: () => void
+}
+
+/** Sends `first`, then `size` bytes of `fill` every `everyMs`, each as a chunk of a chunked body. */
+export const trickle = (
+  port: number,
+  {
+    everyMs = 100,
+    first,
+    size = 0,
+    fill = "a"
+  }: { readonly first: string; readonly size?: number; readonly everyMs?: number; readonly fill?: string }
+): Upload => {
+  const begun = performance.now()
+  const received: Array<Buffer> = []
+  const socket: Socket = connect(port, "127.0.0.1", () => socket.write(first))
+  const chunk = `${size.toString(16)}\r\n${fill.repeat(size)}\r\n`
+  const timer = setInterval(() => {
+    if (size > 0 && socket.writable && socket.writableLength === 0) socket.write(chunk)
+  }, everyMs)
+  const ended = new Promise<{ readonly bytes: Buffer; readonly milliseconds: number }>((resolve) => {
+    socket.on("data", (data: Buffer) => received.push(data))
+    socket.on("error", () => {})
+    socket.on("close", () => {
+      clearInterval(timer)
+      resolve({ bytes: Buffer.concat(received), milliseconds: performance.now() - begun })
+    })
+  })
+  return { ended, stop: () => socket.destroy() }
+}
+
+/** Runs an operation again and again for a while, and returns its latencies in milliseconds, sorted. */
+export const latencies = async (
+  milliseconds: number,
+  operation: () => Promise<unknown>
+): Promise<ReadonlyArray<number>> => {
+  const until = performance.now() + milliseconds
+  const times: Array<number> = []
+  do {
+    const begun = performance.now()
+    await operation()
+    times.push(performance.now() - begun)
+  } while (performance.now() < until)
+  return times.sort((a, b) => a - b)
+}
+
+/** The value below which a share of the sorted values lies. */
+export const percentile = (sorted: ReadonlyArray<number>, share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN

@@ -40,12 +40,13 @@ const startGovoice = async (databaseUrl: string): Promise<Running> => {
       GOVOICE_JWT_SECRET: "a secret of the benchmark, long enough to sign with",
       GOVOICE_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
       GOVOICE_RATE_LIMIT_PER_SECOND: "1000000",
+      GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: "1000000000",
       GOVOICE_RATE_LIMIT_BURST: "1000000"
     },
-    stdio: ["ignore", "pipe", "inherit"]
+    stdio: ["ignore", "ignore", "pipe"]
   })
   let output = ""
-  for await (const chunk of child.stdout!) {
+  for await (const chunk of child.stderr!) {
     output += String(chunk)
     const url = /API +(?<url>\S+)\/v1/.exec(output)?.groups?.["url"]
     if (url === undefined) continue

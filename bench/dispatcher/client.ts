@@ -37,7 +37,7 @@ const connections = async (): Promise<number> => {
   return (await next<{ connections: number }>(server)).connections
 }
 
-/** Keeps `inFlight` requests under way for a while, and says how many ended. */
+/** Keeps `inFlight` requests in flight for some time. Returns how many ended. */
 const drive = async ({ work }: Variant, milliseconds: number): Promise<number> => {
   const until = performance.now() + milliseconds
   const done = await Promise.all(Array.from({ length: inFlight }, () => work(until)))
@@ -51,7 +51,7 @@ const results = new Map(variants.map(({ name }) => [name, [] as Array<Measured["
 for (let round = 0; round < rounds; round++) {
   const turned = round % 2 === 0 ? variants : variants.toReversed()
   for (const variant of turned) {
-    // Sockets that were closed while others had their turn are opened again here.
+    // Opens the sockets again that were closed during the other variants.
     await drive(variant, round === 0 ? 1_000 : 400)
     const before = await connections()
     const cpu = process.cpuUsage()

@@ -1,11 +1,11 @@
 /**
- * Compares one request by the dispatcher with one by what it is made over, and by what people use instead.
+ * Compares a request of the dispatcher with one of undici and one of each common alternative.
  *
- * `node --conditions=source bench/dispatcher/run.ts` prints a report in Markdown. It ends with 1 when a target is missed: at
+ * `node --conditions=source bench/dispatcher/run.ts` prints a report in Markdown. It exits with 1 if a goal is missed: at
  * least 0.8 of `undici.request` and no new socket in steady state, over HTTP and over TLS. `BENCH_ROUNDS` and
- * `BENCH_ROUND_MS` make it shorter.
+ * `BENCH_ROUND_MS` set its length.
  *
- * The client runs in a process of its own, the receiver in another, so that the CPU time is that of the client alone.
+ * Client and receiver run in separate processes, so that the CPU time is that of the client alone.
  */
 import { fork } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -35,7 +35,7 @@ writeFileSync(ca, authority.cert)
 
 const run = (scheme: "http" | "https"): Promise<ReadonlyArray<Measured>> =>
   new Promise((resolve, reject) => {
-    // fetch takes a certificate authority from nowhere else.
+    // fetch has no other way to trust a certificate authority.
     const child = fork(join(import.meta.dirname, "client.ts"), {
       execArgv: ["--conditions=source"],
       env: { ...process.env, NODE_EXTRA_CA_CERTS: ca }
@@ -55,7 +55,7 @@ interface Row {
 const rows = (measured: ReadonlyArray<Measured>): ReadonlyArray<Row> => {
   const reference = measured.find(({ name }) => name === "undici.request")!.rounds
   return measured.map(({ name, rounds }) => {
-    // Each round is compared with the reference of the same round, when the machine was as busy.
+    // Each round is compared with the reference of the same round, under the same load of the machine.
     const ratio = median(rounds.map(({ perSecond }, index) => perSecond / reference[index]!.perSecond))
     const cpu = median(rounds.map(({ cpuMicros }, index) => cpuMicros / reference[index]!.cpuMicros))
     const sockets = rounds.reduce((sum, { newSockets }) => sum + newSockets, 0)
@@ -79,8 +79,8 @@ try {
   console.log(`# One request: the dispatcher and others
 
 Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}. ${inFlight} in flight, POST of ${bodyBytes} bytes to one
-receiver on loopback that answers 200 «ok». ${rounds} rounds of ${roundMs} ms after a warm-up, order turned each round; medians.
-«Ratio» and «CPU ratio» are against \`undici.request\` of the same round.
+receiver on loopback that answers 200 "ok". ${rounds} rounds of ${roundMs} ms after a warm-up, order reversed each round; medians.
+"Ratio" and "CPU ratio" are against \`undici.request\` of the same round.
 `)
   for (const scheme of ["http", "https"] as const) {
     const table = rows(await run(scheme))
@@ -96,15 +96,15 @@ ${table.map(({ line }) => line).join("\n")}
       if (sockets > 0) missed.push(`${scheme}: ${name} opened ${sockets} sockets in steady state`)
     }
   }
-  console.log(`## What this shows, and what it does not
+  console.log(`## Limits of this benchmark
 
-It shows the cost of judging, pinning, bounding and classifying every request, beside plain requests that do none of it.
-Names are looked up in memory, since a name server on loopback would be measured more than the client: with real DNS an
-attempt also waits for its answer, and concurrent attempts to one name share it. Receiver and client share the machine, so
-that requests per second depend on both; CPU per request is the client's alone. Loopback has no latency worth speaking of,
-which makes the share of the client as large as it can be.
+It shows the cost of judging, pinning, limiting and classifying every request, compared with plain requests. Names are looked
+up in memory, because a name server on loopback would cost more than the client: with real DNS an attempt also waits for its
+answer, and concurrent attempts to one name share it. Receiver and client share the machine, so requests per second depend
+on both; CPU per request is that of the client alone. Loopback has hardly any latency, which makes the share of the client as
+large as possible.
 
-${missed.length === 0 ? "Targets met: at least 0.8 of `undici.request`, no new socket in steady state." : `Targets missed:\n\n${missed.map((line) => `- ${line}`).join("\n")}`}`)
+${missed.length === 0 ? "Goals met: at least 0.8 of `undici.request`, no new socket in steady state." : `Goals missed:\n\n${missed.map((line) => `- ${line}`).join("\n")}`}`)
   process.exitCode = missed.length === 0 ? 0 : 1
 } finally {
   rmSync(folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** The receiver: reads a request, answers «ok», counts connections. */
+/** The receiver: reads a request, answers "ok", counts connections. */
 import * as http from "node:http"
 import * as https from "node:https"
 import type { AddressInfo } from "node:net"
@@ -18,7 +18,7 @@ const answer: http.RequestListener = (request, response) => {
 process.once("message", ({ certificate, scheme }: Start) => {
   const server = scheme === "http" ? http.createServer(answer) : https.createServer(certificate, answer)
   server.on("connection", () => connections++)
-  // Sockets stay open while the other variants have their turn.
+  // Sockets stay open during the other variants.
   server.keepAliveTimeout = 60_000
   server.listen(0, "127.0.0.1", () => {
     process.send!({ port: (server.address() as AddressInfo).port })

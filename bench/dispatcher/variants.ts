@@ -1,4 +1,4 @@
-/** Each way to make one request. All keep connections, none reads more of the response than it has to. */
+/** The clients that are compared. All keep connections, and none reads more of the response than necessary. */
 import * as http from "node:http"
 import * as https from "node:https"
 import { Dispatcher, makeDispatcher } from "@govoice/dispatcher"
@@ -10,7 +10,7 @@ import { Agent, request } from "undici"
 
 export interface Variant {
   readonly name: string
-  /** Makes one request after the other until a time, and says how many. */
+  /** Makes requests one after the other until a time. Returns how many. */
   readonly work: (until: number) => Promise<number>
 }
 

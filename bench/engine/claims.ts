@@ -17,7 +17,7 @@ export const claimTime = async (database: Database, receiver: Receiver, backlog:
   for (let planned = 0; planned < backlog; planned += 100_000) {
     await plan(database.pool, tenants, Math.min(100_000, backlog - planned))
   }
-  await database.pool.query("VACUUM ANALYZE deliveries, events, lanes")
+  await database.pool.query("VACUUM ANALYZE deliveries, events, organization_concurrency")
   await database.pool.query("CHECKPOINT")
   await receiver.reset()
   const take = Math.min(backlog, 5000)
@@ -30,7 +30,7 @@ export const claimTime = async (database: Database, receiver: Receiver, backlog:
     await until("the claims", async () => (await receiver.count()) >= take, 60_000, 10)
     const { rows } = await database.pool.query<{ total: number; max: number; calls: number; rows: number }>(
       `SELECT total_exec_time AS total, max_exec_time AS max, calls::int, rows::int FROM pg_stat_statements
-       WHERE query LIKE '%turn (organization_id, endpoint_id%' AND query LIKE '%claimed%' ORDER BY calls DESC LIMIT 1`
+       WHERE query LIKE '%endpoint_scan (organization_id, endpoint_id%' AND query LIKE '%claimed%' ORDER BY calls DESC LIMIT 1`
     )
     const { calls, max, rows: claimed, total } = rows[0] ?? { total: Number.NaN, max: Number.NaN, calls: 0, rows: 0 }
     return { backlog, hundredMs: (100 * total) / claimed, maxMs: max, claims: calls }

@@ -4,8 +4,8 @@
 import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { Pool } from "pg"
-import * as KeyRing from "../../apps/server/src/security/KeyRing.ts"
-import * as NewId from "../../apps/server/src/security/NewId.ts"
+import * as KeyRing from "../../apps/server/src/crypto/KeyRing.ts"
+import * as IdGenerator from "../../apps/server/src/crypto/IdGenerator.ts"
 import { encryptionKeys } from "../../apps/server/src/settings/Parsers.ts"
 import { startPostgres } from "../../test/support/postgres.ts"
 import { childrenOf, cpuWithChildren, startServer, until } from "./processes.ts"
@@ -23,6 +23,7 @@ export const environment = {
   GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
   GOVOICE_LOG_LEVEL: "Warn",
   GOVOICE_RATE_LIMIT_PER_SECOND: "1000000",
+  GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: "1000000000",
   GOVOICE_RATE_LIMIT_BURST: "1000000"
 } as const
 
@@ -56,7 +57,8 @@ export const startDatabase = async (): Promise<Database> => {
   await until(
     "the schema",
     async () =>
-      (await pool.query<{ it: string | null }>("SELECT to_regclass('lanes')::text AS it")).rows[0]!.it !== null,
+      (await pool.query<{ it: string | null }>("SELECT to_regclass('organization_concurrency')::text AS it")).rows[0]!
+        .it !== null,
     20_000
   )
   await migrating.stop()
@@ -118,7 +120,7 @@ export const makeTenants = async (pool: Pool, count: number, url: string): Promi
       organization,
       account
     ])
-    await pool.query("INSERT INTO lanes (organization_id) VALUES ($1)", [organization])
+    await pool.query("INSERT INTO organization_concurrency (organization_id) VALUES ($1)", [organization])
     await pool.query(
       `INSERT INTO webhook_endpoints (id, organization_id, created_at, updated_at, enabled, url, event_types, secret)
        VALUES ($1, $2, now(), now(), true, $3, '{*}', $4)`,
@@ -180,7 +182,7 @@ let batches = 0
 export const plan = async (pool: Pool, tenants: ReadonlyArray<Tenant>, count: number): Promise<void> => {
   batches += 1
   // They begin with the time, as those of the server do: what looks old is looked at by retention.
-  const time = NewId.at("evt", Date.now()).slice("evt_".length, "evt_".length + 10)
+  const time = IdGenerator.at("evt", Date.now()).slice("evt_".length, "evt_".length + 10)
   const prefix = (kind: string) => `'${kind}_${time}' || lpad('${batches}', 8, '0') || lpad(n::text, 8, '0')`
   await pool.query(
     `WITH tenant AS (
@@ -194,7 +196,7 @@ export const plan = async (pool: Pool, tenants: ReadonlyArray<Tenant>, count: nu
        SELECT event, organization, invoice, at, 'invoice.accepted', ${body} FROM one
      )
      INSERT INTO deliveries
-       (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, ready, status)
+       (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, is_due, status)
      SELECT delivery, organization, endpoint, event, 'invoice.accepted', at, at, at, true, 'pending' FROM one`,
     [
       tenants.map(({ organization }) => organization),
@@ -209,5 +211,5 @@ export const plan = async (pool: Pool, tenants: ReadonlyArray<Tenant>, count: nu
 /** Removes the events and deliveries, and what vacuum would have to remove after them. */
 export const forget = async (pool: Pool): Promise<void> => {
   await pool.query("TRUNCATE deliveries, events")
-  await pool.query("UPDATE lanes SET in_flight = '{}'")
+  await pool.query("UPDATE organization_concurrency SET in_flight = '{}'")
 }

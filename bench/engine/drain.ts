@@ -1,4 +1,4 @@
-/** How fast a backlog is drained end to end: claimed, signed, sent, answered, settled. */
+/** How fast a backlog is drained end to end: claimed, signed, sent, answered, completed. */
 import { type Database, environment, forget, makeTenants, plan } from "./database.ts"
 import { type Receiver, sleep, startServer, until } from "./processes.ts"
 import { fromFirstRequest, type Usage } from "./usage.ts"
@@ -33,7 +33,7 @@ export const drain = async (
   for (let planned = 0; planned < count; planned += 100_000) {
     await plan(database.pool, tenants, Math.min(100_000, count - planned))
   }
-  await database.pool.query("VACUUM ANALYZE deliveries, events, lanes")
+  await database.pool.query("VACUUM ANALYZE deliveries, events, organization_concurrency")
   await database.pool.query("CHECKPOINT")
   await receiver.reset()
   await database.statements()
@@ -52,9 +52,9 @@ export const drain = async (
   await until("the first tenth", async () => (await receiver.count()) >= count / 10, withinMs, 250)
   const early = rss()
   await until("the backlog", async () => (await receiver.count()) >= count, withinMs, 250)
-  await until("the settlements", async () => (await left()) === 0, 10_000)
-  const { rows } = await database.pool.query<{ settled: Date }>("SELECT max(updated_at) AS settled FROM deliveries")
-  const settledAt = rows[0]!.settled
+  await until("the completions", async () => (await left()) === 0, 10_000)
+  const { rows } = await database.pool.query<{ completed: Date }>("SELECT max(updated_at) AS completed FROM deliveries")
+  const completedAt = rows[0]!.completed
   const received = await receiver.report()
   const statements = await database.statements()
   const used = await usage(count)
@@ -62,7 +62,7 @@ export const drain = async (
   await Promise.all(processes.map((process) => process.stop()))
   await sleep(200)
 
-  const seconds = (Math.max(received.last, settledAt.getTime()) - received.first) / 1000
+  const seconds = (Math.max(received.last, completedAt.getTime()) - received.first) / 1000
   return {
     perSecond: Math.round(count / seconds),
     duplicates: received.count - received.distinct,

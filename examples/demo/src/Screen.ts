@@ -1,5 +1,5 @@
 /**
- * What the demo shows: colour and a live line on a terminal, plain lines everywhere else.
+ * Output of the demo: color and a live status line on a terminal, plain lines otherwise.
  */
 import { styleText } from "node:util"
 
@@ -19,7 +19,7 @@ export class Screen {
     return this.live ? styleText(style, text, { validateStream: false }) : text
   }
 
-  /** A line that stays. */
+  /** Prints a permanent line. */
   line(text = ""): void {
     this.erase()
     this.out.write(`${text}\n`)
@@ -35,7 +35,7 @@ export class Screen {
     this.line(`  ${this.style("green", "✔")} ${what.padEnd(14)} ${detail}`)
   }
 
-  /** What is going on now: one line at the bottom of a terminal, nothing elsewhere. */
+  /** Replaces the status line at the bottom of a terminal. */
   status(text: string): void {
     this.erase()
     this.pending = text

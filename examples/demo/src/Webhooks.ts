@@ -1,5 +1,5 @@
 /**
- * The webhooks that the receiver verified, as they come.
+ * The verified webhooks of the receiver.
  */
 import type { VerifiedWebhook } from "@govoice/webhooks"
 
@@ -29,18 +29,18 @@ export class Webhooks {
     return new Set(this.received.map(({ event }) => event.type))
   }
 
-  /** The types of the events of an invoice, in the order they came. */
+  /** The event types of an invoice, in order of arrival. */
   of(invoiceId: string): ReadonlyArray<string> {
     return this.received.filter((webhook) => invoiceIdOf(webhook) === invoiceId).map(({ event }) => event.type)
   }
 
-  /** Hears of every webhook that comes from now on, until the returned function is called. */
+  /** Calls the listener with each new webhook, until the returned function is called. */
   listen(listener: (webhook: VerifiedWebhook) => void): () => void {
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
   }
 
-  /** Waits for the webhook of this type about this invoice. */
+  /** Waits for a webhook of this type about this invoice. */
   until(invoiceId: string, type: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(

@@ -1,5 +1,5 @@
 /**
- * The story that the demo tells, step by step. Whatever it starts is stopped again, also when a step fails.
+ * The steps of the demo. Everything that it starts is stopped again, also if a step fails.
  */
 import { createClient, createControlPlane, type Invoice, type WebhookDelivery } from "@govoice/client"
 import { submitFolder } from "@govoice/example-integration"
@@ -43,7 +43,7 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
     onWebhook: (webhook) => webhooks.add(webhook)
   })
   stack.defer(() => receiver.close())
-  screen.done("receiver", `${receiver.url}  (checks every signature, remembers every event)`)
+  screen.done("receiver", `${receiver.url}  (verifies signatures, deduplicates events)`)
 
   const controlPlane = createControlPlane({ baseUrl: server.url })
   await controlPlane.accounts.create(owner)
@@ -61,7 +61,7 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
 
   const client = createClient({ baseUrl: server.url, apiKey: key.secret })
 
-  screen.heading("The integration submits a folder: one invoice, FA(3)")
+  screen.heading("Submit a folder with one invoice, FA(3)")
   const submittedAt = performance.now()
   const say = (what: string) => screen.line(`  ${screen.style("dim", seconds(submittedAt))}  ${what}`)
   const stopListening = webhooks.listen(({ event }) =>
@@ -94,7 +94,7 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
     if (receipt.endsWith(".xml")) say(`receipt saved     ${relative(process.cwd(), join(outFolder, receipt))}`)
   }
 
-  screen.heading("The three other scenarios, side by side")
+  screen.heading("The three other sandbox scenarios")
   const invoiceXml = await readFile(join(invoiceFolder, "fa3-vat23.xml"), "utf8")
   const stories = await Promise.all(
     scenarios.map(async (sandboxScenario) => {
@@ -113,7 +113,7 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
   screen.status("")
   const shown = [{ scenario: "accepted", invoice: final }, ...stories]
   screen.table(
-    ["scenario", "ends", "because", "webhooks, in the order they came"],
+    ["scenario", "status", "detail", "webhooks in order of arrival"],
     shown.map(({ invoice: end, scenario }) => [
       scenario,
       end.status,
@@ -125,7 +125,7 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
     ])
   )
 
-  screen.heading("What became of every delivery, newest first")
+  screen.heading("Deliveries, newest first")
   const deliveries: Array<WebhookDelivery> = []
   for await (const delivery of controlPlane.deliveries.list(endpoint.id)) deliveries.push(delivery)
   screen.table(
@@ -147,8 +147,8 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
     )
   }
 
-  screen.heading("In short")
-  screen.done("invoices", `${shown.length} submitted, each in its final state`)
+  screen.heading("Summary")
+  screen.done("invoices", `${shown.length} submitted, each in a final status`)
   screen.done("webhooks", `${webhooks.count} received and verified, ${webhooks.types.size} of 6 event types`)
   screen.done("deliveries", `${succeeded} of ${deliveries.length} succeeded`)
   screen.done("time", `${((performance.now() - begun) / 1000).toFixed(0)} s`)

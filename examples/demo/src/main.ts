@@ -1,6 +1,6 @@
 /**
- * The main job of Govoice, end to end, on this machine alone: a server, a receiver, an account, an invoice, its webhooks,
- * its receipt, its delivery records, and then everything else that can happen to an invoice.
+ * Runs Govoice end to end on this machine: a server, a receiver, an account, an invoice, its webhooks,
+ * its receipt, its deliveries, and then the other sandbox scenarios.
  */
 import { demo } from "./demo.ts"
 import { Screen } from "./Screen.ts"
@@ -8,7 +8,7 @@ import { Screen } from "./Screen.ts"
 const screen = new Screen(process.stdout)
 const stopped = new AbortController()
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopped.abort())
-// Whoever reads may have seen enough, `head` for one.
+// The reader of a pipe may close it, as `head` does.
 process.stdout.on("error", () => stopped.abort())
 
 try {
@@ -20,7 +20,7 @@ try {
   if (!stopped.signal.aborted) {
     screen.line(error instanceof Error ? error.message : String(error))
     screen.line()
-    screen.line("Try it again; if it fails again, `npx -y pnpm@12 test` says what does not work on this machine.")
+    screen.line("Run it again. If it still fails, run `npx -y pnpm@12 test` to find the cause.")
   }
   process.exitCode = 1
 }

@@ -1,6 +1,6 @@
 /**
- * Starts a Govoice server of its own for the demo: the embedded Postgres in memory, a free port, and a webhook guard that
- * lets loopback through. The settings are those of the demo alone; nothing is read from the environment around it.
+ * Starts a server for the demo: embedded Postgres in memory, a free port, and webhooks to
+ * loopback addresses allowed. It does not inherit settings from the environment.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -31,7 +31,7 @@ export const startServer = async (stepMs: number): Promise<RunningServer> => {
 
   let output = ""
   const url = await new Promise<string>((resolve, reject) => {
-    const fail = (why: string) => reject(new Error(`The server ${why}. It said:\n${output.trim() || "(nothing)"}`))
+    const fail = (why: string) => reject(new Error(`The server ${why}. Output:\n${output.trim() || "(nothing)"}`))
     const timer = setTimeout(() => {
       child.kill("SIGKILL")
       fail(`did not start within ${withinMs / 1000} s`)

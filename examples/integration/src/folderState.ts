@@ -1,21 +1,21 @@
 /**
- * What is known of each invoice, kept beside the receipts, so that a run can go on where another one was killed.
+ * The state of each invoice, stored beside the receipts, so that a run can continue after a crash.
  *
- * A file is written under another name and renamed, so that it is never half there. It is on the disk before anything
- * that it announces is sent.
+ * A file is written under a temporary name, synced and renamed, so that it is complete or absent. It is on disk before
+ * the request that depends on it.
  */
 import { createHash, randomUUID } from "node:crypto"
 import { link, open, readFile, rename, unlink } from "node:fs/promises"
 import { dirname, join } from "node:path"
 
-/** What is known of an invoice. */
+/** The state of an invoice. */
 export interface InvoiceRecord {
-  /** Made before the first request, and the same in every run: this is what keeps an invoice from being sent twice. */
+  /** Generated before the first request and the same in every run, so that no invoice is submitted twice. */
   readonly idempotencyKey: string
-  /** Known once the service has answered, with the document that it has taken. */
+  /** Set after the response, with the hash of the submitted document. */
   readonly invoiceId?: string
   readonly sha256?: string
-  /** The final status, once it is known. */
+  /** The final status. */
   readonly status?: string
   readonly officialNumber?: string | null
 }
@@ -32,7 +32,7 @@ const writeThrough = async (path: string, content: string | Uint8Array): Promise
   }
 }
 
-// A name is on the disk when its folder is. On Windows a folder cannot be opened, and need not be.
+// A new name is durable after a sync of its folder. Windows neither supports nor requires this.
 const syncFolderOf = async (path: string): Promise<void> => {
   if (process.platform === "win32") return
   const folder = await open(dirname(path))
@@ -45,7 +45,7 @@ const syncFolderOf = async (path: string): Promise<void> => {
 
 const temporary = (path: string): string => `${path}.${randomUUID()}.tmp`
 
-/** Writes a file as a whole. */
+/** Replaces a file atomically. */
 export const replaceFile = async (path: string, content: string | Uint8Array): Promise<void> => {
   const whole = temporary(path)
   await writeThrough(whole, content)
@@ -57,11 +57,11 @@ const recordPath = (outFolder: string, name: string): string => join(outFolder, 
 
 const toText = (record: InvoiceRecord): string => `${JSON.stringify(record, null, 2)}\n`
 
-/** Keeps what is known of an invoice. */
+/** Stores the state of an invoice. */
 export const saveRecord = (outFolder: string, name: string, record: InvoiceRecord): Promise<void> =>
   replaceFile(recordPath(outFolder, name), toText(record))
 
-/** Finds what is known of an invoice, or begins a record with a new key. Of two runs at once, both get the same one. */
+/** Returns the state of an invoice, or creates it with a new key. Concurrent runs get the same key. */
 export const openRecord = async (outFolder: string, name: string): Promise<InvoiceRecord> => {
   const path = recordPath(outFolder, name)
   const known = await readFile(path, "utf8").catch(unlessMissing)
@@ -71,7 +71,7 @@ export const openRecord = async (outFolder: string, name: string): Promise<Invoi
   const whole = temporary(path)
   await writeThrough(whole, toText(record))
   try {
-    // Unlike a rename, a link does not replace what another run has written.
+    // Unlike a rename, a link does not replace the file of a concurrent run.
     await link(whole, path)
     return record
   } catch (error) {

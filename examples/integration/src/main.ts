@@ -3,7 +3,7 @@
  *
  *     GOVOICE_URL=… GOVOICE_API_KEY=sk_test_… node --conditions=source src/main.ts <folder> [<folder for receipts>]
  *
- * Exits with 0 when every invoice is accepted, with 1 when one is not, with 2 when it was called wrongly.
+ * Exit codes: 0 if every invoice is accepted, 1 if one is not, 2 for a usage error.
  */
 import { createClient } from "@govoice/client"
 import { join } from "node:path"

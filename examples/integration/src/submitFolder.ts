@@ -1,61 +1,61 @@
 /**
- * Submits the invoices of a folder, waits for them and saves their receipts. It may be killed at any moment and run
- * again: what was submitted is not submitted twice.
+ * Submits the invoices of a folder, waits for the decisions and saves the receipts. It can be killed at any time and run
+ * again without submitting an invoice twice.
  */
 import { type Client, isApiError, isGovoiceError, type Invoice } from "@govoice/client"
 import { access, mkdir, readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { type InvoiceRecord, openRecord, replaceFile, saveRecord, sha256 } from "./folderState.ts"
 
-/** How a file came out of a run. */
+/** The outcome of a file in a run. */
 export type Outcome =
-  /** `accepted`, with its receipt saved; `rejected` or `failed`: final. Nothing is done for it any more. */
+  /** Final: `accepted` with its receipt saved, `rejected` or `failed`. Later runs skip it. */
   | {
       readonly file: string
       readonly outcome: "accepted" | "rejected" | "failed"
       readonly officialNumber: string | null
     }
-  /** The service refused the document, or it is not UTF-8. It is tried again in the next run, corrected or not. */
+  /** The service rejected the request, or the document is not UTF-8. The next run submits it again. */
   | { readonly file: string; readonly outcome: "refused"; readonly error: unknown }
-  /** No answer, or not in time. The next run goes on with it. */
+  /** No response, or not final in time. The next run continues. */
   | { readonly file: string; readonly outcome: "pending"; readonly error: unknown }
-  /** The document is another one than was submitted under this name. It is not sent: give it another name. */
+  /** The document differs from the submitted one. It is not submitted: use another file name. */
   | { readonly file: string; readonly outcome: "changed" }
 
-/** What has just become known of a file. */
+/** A change of the state of a file. */
 export interface Progress {
   readonly file: string
-  /** A status of the invoice, or `done` when an earlier run has finished it. */
+  /** The status of the invoice, or `done` if an earlier run has finished it. */
   readonly status: string
   readonly invoice?: Invoice
 }
 
 export interface SubmitFolderOptions {
   readonly client: Client
-  /** Where the invoices are: every `*.xml` in it that is no receipt. */
+  /** The folder of invoices: each `*.xml` that is not a receipt. */
   readonly folder: string
-  /** Where receipts are saved, and what is known of each invoice. Made when it is not there. */
+  /** The folder for receipts and states. Created if it does not exist. */
   readonly outFolder: string
   readonly onProgress?: (progress: Progress) => void
   readonly signal?: AbortSignal
   /**
-   * How many invoices are under way at a time.
+   * The maximum number of concurrent invoices.
    *
    * @default 8
    */
   readonly concurrency?: number
   /**
-   * How long one invoice is waited for, in milliseconds.
+   * The maximum time to wait for one invoice, in milliseconds.
    *
    * @default 600_000
    */
   readonly deadlineMs?: number
 }
 
-// A byte that is no UTF-8 must not become another character on the way.
+// Rejects invalid UTF-8: replacing it would change the document.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Submits a folder. It fails for what concerns the folder; what concerns an invoice is in its outcome. */
+/** Submits a folder. Rejects for errors of the folder. Errors of an invoice are in its outcome. */
 export const submitFolder = async (options: SubmitFolderOptions): Promise<ReadonlyArray<Outcome>> => {
   const { concurrency = 8, folder, outFolder } = options
   await mkdir(outFolder, { recursive: true })
@@ -78,7 +78,7 @@ const submitFile = async (options: SubmitFolderOptions, file: string): Promise<O
   try {
     return await finish(options, file, document, record)
   } catch (error) {
-    // Another document was taken under this key, though no answer has arrived.
+    // The service stored another document with this key, and its response did not arrive.
     if (isApiError(error, "idempotency_conflict")) return { file, outcome: "changed" }
     if (error instanceof TypeError) return { file, outcome: "refused", error }
     if (!isGovoiceError(error)) throw error

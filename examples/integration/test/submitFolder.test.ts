@@ -59,7 +59,7 @@ const client = () => createClient({ apiKey, baseUrl: service.baseUrl })
 const kinds = (outcomes: ReadonlyArray<Outcome>) => outcomes.map(({ outcome }) => outcome)
 
 describe("submitFolder", () => {
-  it("submits every invoice, tells how it goes, and saves the receipts", async () => {
+  it("submits every invoice, reports progress and saves the receipts", async () => {
     const places = folderOf({ ...numbered(3, "a"), "notes.txt": "no invoice" })
     const seen: Array<string> = []
     const options = {
@@ -81,7 +81,7 @@ describe("submitFolder", () => {
     assert.strictEqual((await submittedAs("a-")).length, 3)
   })
 
-  it("says what is wrong with documents, and sends them again when they are right", async () => {
+  it("reports invalid documents, and submits them again after a correction", async () => {
     const places = folderOf({
       "b-1.xml": "<Faktura>",
       "b-2.xml": Uint8Array.of(0x3c, 0xe9, 0x2f, 0x3e),
@@ -100,7 +100,7 @@ describe("submitFolder", () => {
     assert.deepStrictEqual(await submittedAs("b-"), ["b-1.xml", "b-3.xml"])
   })
 
-  it("sends no other document under a key that may have been used", async () => {
+  it("does not submit another document with a key that may be used", async () => {
     const places = folderOf({ "g-1.xml": sample })
     // The service takes it, and the answer is lost with the process.
     const lossy = createClient({
@@ -121,7 +121,7 @@ describe("submitFolder", () => {
     assert.strictEqual((await submittedAs("g-")).length, 1)
   })
 
-  it("goes on with what was left when the service was not there, or the time was short", async () => {
+  it("continues after an outage or a timeout", async () => {
     const places = folderOf(numbered(2, "c"))
     const nowhere = createClient({ apiKey, baseUrl: "http://127.0.0.1:1", maxRetries: 0 })
     assert.deepStrictEqual(kinds(await submitFolder({ ...places, client: nowhere })), ["pending", "pending"])
@@ -137,7 +137,7 @@ describe("submitFolder", () => {
     assert.strictEqual((await submittedAs("c-")).length, 2)
   })
 
-  it("makes one invoice of each document when two runs work on one folder", async () => {
+  it("creates one invoice for each document in concurrent runs", async () => {
     const places = folderOf(numbered(6, "d"))
     const both = await Promise.all([1, 2].map(() => submitFolder({ ...places, client: client() })))
     assert.isTrue(both.every((outcomes) => outcomes.every(({ outcome }) => outcome === "accepted")))
@@ -145,7 +145,7 @@ describe("submitFolder", () => {
   })
 })
 
-describe("the program", () => {
+describe("The program", () => {
   const main = join(import.meta.dirname, "../src/main.ts")
   const start = (places: { readonly folder: string; readonly outFolder: string }) =>
     spawn(process.execPath, ["--conditions=source", main, places.folder, places.outFolder], {
@@ -153,7 +153,7 @@ describe("the program", () => {
       stdio: ["ignore", "pipe", "pipe"]
     })
 
-  it("survives being killed, again and again, without submitting anything twice", { timeout: 60_000 }, async () => {
+  it("submits nothing twice when it is killed repeatedly", { timeout: 60_000 }, async () => {
     const count = 24
     const places = folderOf(numbered(count, "e"))
     // From before the first request until the receipts arrive.
@@ -184,14 +184,14 @@ describe("the program", () => {
     }
   })
 
-  it("stops when it is asked to, and says that invoices are left", { timeout: 30_000 }, async () => {
+  it("stops on SIGTERM with pending invoices", { timeout: 30_000 }, async () => {
     const child = start(folderOf(numbered(4, "f")))
     child.stdout.once("data", () => child.kill("SIGTERM"))
     const [code] = (await once(child, "exit")) as [number]
     assert.strictEqual(code, 1)
   })
 
-  it("says how it is called", async () => {
+  it("prints its usage", async () => {
     const child = spawn(process.execPath, ["--conditions=source", main], {
       env: {},
       stdio: ["ignore", "ignore", "pipe"]

@@ -1,6 +1,6 @@
 /**
- * What was handled, in a file that outlives the process: a line for each event, on the disk before the event counts as
- * handled. It knows nothing of HTTP.
+ * The handled events, in a file with one line for each event. The line is on disk before the event counts as
+ * handled.
  */
 import type { VerifiedWebhook } from "@govoice/webhooks"
 import { mkdir, open, readFile, type FileHandle } from "node:fs/promises"
@@ -10,7 +10,7 @@ export class Journal implements AsyncDisposable {
   private constructor(
     file: FileHandle,
     length: number,
-    /** The ids of all events that were handled. */
+    /** The ids of all handled events. */
     handled: Set<string>
   ) {
     this.file = file
@@ -23,7 +23,7 @@ export class Journal implements AsyncDisposable {
   private last: Promise<void> = Promise.resolve()
   private readonly handled: Set<string>
 
-  /** Opens `events.jsonl` in a folder, which is made if need be. */
+  /** Opens `events.jsonl` in a folder, which is created if it does not exist. */
   static async open(folder: string): Promise<Journal> {
     await mkdir(folder, { recursive: true })
     const path = join(folder, "events.jsonl")
@@ -32,7 +32,7 @@ export class Journal implements AsyncDisposable {
       throw error
     })
     const file = await open(path, "a")
-    // A process that was killed while it wrote leaves a line without its end. That event was not answered: it comes again.
+    // A killed process leaves an incomplete line. Its event was not acknowledged, so the service retries it.
     const whole = text.slice(0, text.lastIndexOf("\n") + 1)
     const length = Buffer.byteLength(whole)
     if (whole.length < text.length) await file.truncate(length)
@@ -46,7 +46,7 @@ export class Journal implements AsyncDisposable {
     return this.handled.has(id)
   }
 
-  /** Ends once the event is on the disk. */
+  /** Resolves after the event is on disk. */
   async add({ id, timestamp, event }: VerifiedWebhook): Promise<void> {
     const added = this.last.then(() => this.append(`${JSON.stringify({ id, timestamp, event })}\n`))
     this.last = added.catch(() => {})
@@ -54,13 +54,13 @@ export class Journal implements AsyncDisposable {
     this.handled.add(id)
   }
 
-  /** One line at a time. */
+  /** Appends one line. Calls must not overlap. */
   private async append(line: string): Promise<void> {
     try {
       await this.file.appendFile(line)
       await this.file.datasync()
     } catch (error) {
-      // On a full disk half a line may be there, to which the next one would be joined.
+      // On a full disk, a part of the line may be written. The next line must not follow it.
       await this.file.truncate(this.length)
       throw error
     }

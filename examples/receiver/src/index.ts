@@ -1,8 +1,8 @@
 /**
- * A webhook receiver that loses no event: it verifies what arrives, hands new events on, writes them down, and answers
- * 204 only then. The service sends again what was not answered so, and what was written down is not handled again, also
- * after the process was killed. Killed between the two, it hands an event on a second time: only work that is written
- * down in the same transaction as its id is done exactly once.
+ * A webhook receiver that loses no event: it verifies webhooks, handles new events, stores them, and then answers
+ * 204. The service retries events without a 204, and stored events are not handled again, also
+ * after a crash. After a crash between handling and storing, an event is handled twice: only work that is committed
+ * in the same transaction as the id is done exactly once.
  */
 import type { VerifiedWebhook } from "@govoice/webhooks"
 import { createVerifier } from "@govoice/webhooks"
@@ -16,38 +16,38 @@ export interface ReceiverOptions {
   readonly secret?: string
 
   /**
-   * Several secrets while one is rotated, or a function that is asked for them at each request: the URL of a receiver
-   * has to be known before there is a secret. As long as there is none, requests are answered 503, and sent again.
+   * Several secrets during a rotation, or a function that returns them for each request, because the URL of a receiver
+   * must be known before its secret. Without a secret, requests are answered with 503 and the service retries.
    */
   readonly secrets?: ReadonlyArray<string> | (() => ReadonlyArray<string>)
 
-  /** @default 0, any port that is free */
+  /** @default 0, any free port */
   readonly port?: number
 
   /** @default "127.0.0.1" */
   readonly host?: string
 
-  /** Where the events are written down. */
+  /** The folder in which events are stored. */
   readonly dataDir: string
 
-  /** Called with each event that was not handled before. When it fails, the service sends the event again. */
+  /** Called with each event that was not handled before. If it fails, the service retries. */
   readonly onWebhook?: (webhook: VerifiedWebhook) => unknown
 }
 
 export interface Receiver {
-  /** Where to send webhooks. */
+  /** The URL that receives webhooks. */
   readonly url: string
-  /** Lets what is being handled end, and closes. */
+  /** Waits for events in progress, then closes. */
   readonly close: () => Promise<void>
 }
 
 export const startReceiver = async (options: ReceiverOptions): Promise<Receiver> => {
   const { secret, secrets = secret === undefined ? [] : [secret], port = 0, host = "127.0.0.1" } = options
-  // A secret that cannot be one is refused before there is anything to close.
+  // Throws for an invalid secret before a resource is opened.
   if (typeof secrets !== "function" && secrets.length > 0) createVerifier({ secrets })
   const journal = await Journal.open(options.dataDir)
 
-  // The same event may arrive twice at a time: the second waits for what becomes of the first.
+  // The same event may arrive concurrently: the second copy waits for the first.
   const underway = new Map<string, Promise<void>>()
   const handle = async (webhook: VerifiedWebhook): Promise<void> => {
     if (journal.has(webhook.id)) return
@@ -76,7 +76,7 @@ export const startReceiver = async (options: ReceiverOptions): Promise<Receiver>
       if (secrets.length === 0) response.writeHead(503, { connection: "close" }).end()
       else void handlerOf(secrets)(request, response)
     } catch (error) {
-      // Secrets that cannot be read, or that cannot be secrets: one request fails, and may be sent again.
+      // The secrets are unavailable or invalid. The service retries the request.
       console.error(error)
       response.writeHead(500, { connection: "close" }).end()
     }

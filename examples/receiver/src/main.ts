@@ -1,12 +1,12 @@
 /**
- * Runs the receiver, and prints each event as a line: `WEBHOOK_SECRET=whsec_… npm start`. Two secrets, parted by a
- * comma, while one is rotated. `PORT` is 4000 and `DATA_DIR` is `.webhooks` unless set.
+ * Runs the receiver and prints one line for each event: `WEBHOOK_SECRET=whsec_… npm start`. Separate two secrets by a
+ * comma during a rotation. The defaults are `PORT=4000` and `DATA_DIR=.webhooks`.
  */
 import { startReceiver } from "./index.ts"
 
 const { WEBHOOK_SECRET, PORT = "4000", DATA_DIR = ".webhooks" } = process.env
 if (!WEBHOOK_SECRET) {
-  console.error("WEBHOOK_SECRET is not set: it is shown once, when the webhook endpoint is created")
+  console.error("WEBHOOK_SECRET is not set. The secret is shown once, when the webhook endpoint is created.")
   process.exit(1)
 }
 

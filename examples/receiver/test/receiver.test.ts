@@ -37,7 +37,7 @@ const send = async (url: string, { body, headers }: SignedWebhook<unknown>) =>
   (await fetch(url, { method: "POST", body, headers: { ...headers, connection: "close" } })).status
 
 describe("startReceiver", () => {
-  it("hands a verified event on, once, however often it arrives", async () => {
+  it("handles a repeated event once", async () => {
     const { url, received } = await start()
     const webhook = signedWebhook({ secret, type: "invoice.accepted" })
     assert.strictEqual(await send(url, webhook), 204)
@@ -49,7 +49,7 @@ describe("startReceiver", () => {
     assert.strictEqual(received[0]!.event.type, "invoice.accepted")
   })
 
-  it("hands an event on once when two copies arrive at a time", async () => {
+  it("handles concurrent copies of an event once", async () => {
     let calls = 0
     const { url } = await start({
       onWebhook: async () => {
@@ -62,14 +62,14 @@ describe("startReceiver", () => {
     assert.strictEqual(calls, 1)
   })
 
-  it("refuses what is not signed with its secret", async () => {
+  it("rejects webhooks that are signed with another secret", async () => {
     const { url, received } = await start()
     const other = signedWebhook({ secret: "whsec_other", type: "invoice.accepted" })
     assert.strictEqual(await send(url, other), 400)
     assert.deepStrictEqual(received, [])
   })
 
-  it("does not count an event as handled when handling it failed", async () => {
+  it("handles an event again after a failure", async () => {
     let calls = 0
     const { url } = await start({
       onWebhook: () => {
@@ -85,7 +85,7 @@ describe("startReceiver", () => {
     assert.strictEqual(calls, 2)
   })
 
-  it("may be started before there is a secret, and follows a rotation", async () => {
+  it("starts without a secret, and follows a rotation", async () => {
     const secrets: Array<string> = []
     const { url, received } = await start({ secrets: () => secrets })
     const webhook = signedWebhook({ secret, type: "invoice.accepted" })
@@ -100,7 +100,7 @@ describe("startReceiver", () => {
     assert.strictEqual(received.length, 3)
   })
 
-  it("remembers over a restart, also behind a line that was cut off", async () => {
+  it("keeps handled events across a restart, also after an incomplete line", async () => {
     const first = await start()
     const webhook = signedWebhook({ secret, type: "invoice.accepted" })
     assert.strictEqual(await send(first.url, webhook), 204)
@@ -119,10 +119,10 @@ describe("startReceiver", () => {
   })
 })
 
-describe("what goes wrong", () => {
+describe("Faults", () => {
   afterEach(() => void vi.restoreAllMocks())
 
-  it("refuses to start with a secret that is none", async () => {
+  it("throws for an invalid secret", async () => {
     const error = await startReceiver({ secret: "nope", dataDir }).then(
       ({ close }) => close(),
       (error: unknown) => error
@@ -130,7 +130,7 @@ describe("what goes wrong", () => {
     assert.propertyVal(error, "code", "bad_secret")
   })
 
-  it("answers 500 as long as it is given a secret that is none, and goes on", async () => {
+  it("answers 500 while the secret is invalid", async () => {
     vi.spyOn(console, "error").mockReturnValue()
     let current = "nope"
     const { url, received } = await start({ secrets: () => [current] })
@@ -141,7 +141,7 @@ describe("what goes wrong", () => {
     assert.strictEqual(received.length, 1)
   })
 
-  it("takes back a line that was written by half, so that the next one can be read", async () => {
+  it("removes a partial line after a write error", async () => {
     vi.spyOn(console, "error").mockReturnValue()
     const handle = await open(join(dataDir, "other"), "a")
     const prototype = Object.getPrototypeOf(handle) as { appendFile: (this: typeof handle, line: string) => unknown }
@@ -162,7 +162,7 @@ describe("what goes wrong", () => {
     assert.strictEqual(second.received.length, 1)
   })
 
-  it("hands an event on again when it was killed before that was written down", async () => {
+  it("handles an event again after a crash before it was stored", async () => {
     const script = `
       import { startReceiver } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, "../src/index.ts")))}
       const onWebhook = () => process.kill(process.pid, "SIGKILL")
@@ -202,7 +202,7 @@ describe("main", () => {
     return { child, ended, url: /http\S+/.exec(output)?.[0] ?? "", output: () => output }
   }
 
-  it("remembers what it handled when it is killed", async () => {
+  it("keeps handled events when it is killed", async () => {
     const webhooks = Array.from({ length: 20 }, () => signedWebhook({ secret, type: "invoice.accepted" }))
     const first = await run({ WEBHOOK_SECRET: secret })
     for (const webhook of webhooks) assert.strictEqual(await send(first.url, webhook), 204)

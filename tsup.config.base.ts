@@ -1,6 +1,6 @@
 import { defineConfig, type Options } from "tsup"
 
-/** How every package is built: one ESM and one CJS file for each entry, with types for both. */
+/** Builds one ESM and one CJS file for each entry, with types. */
 export const packageConfig = (entry: Record<string, string>, options: Options = {}) =>
   defineConfig({
     entry,

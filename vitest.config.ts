@@ -7,7 +7,7 @@ const conditions = ["source", "module", "node", "development|production"]
 // report says so.
 const retry = process.env["CI"] === undefined ? 0 : 1
 
-const shared = {
+export const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions } }
 }
@@ -22,7 +22,7 @@ export default defineConfig({
           name: "unit",
           retry,
           include: ["{packages,apps,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: ["**/node_modules/**", "**/*.integration.test.ts"],
+          exclude: ["**/node_modules/**", "**/*.integration.test.ts", "**/*.long.test.ts"],
           testTimeout: 30_000
         }
       },

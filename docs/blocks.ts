@@ -1,5 +1,5 @@
 /**
- * Blocks of a page that a script prints and nobody edits. Each stands between two comments that name it:
+ * Generated blocks of a page. Each is between two comments with its name:
  *
  *     <!-- printed by docs/diagrams.ts: name -->
  *     <!-- end of name -->
@@ -8,19 +8,19 @@
 const begin = (name: string): string => `<!-- printed by docs/diagrams.ts: ${name} -->\n`
 const end = (name: string): string => `<!-- end of ${name} -->`
 
-/** The names of the blocks that a page has room for, in their order. */
+/** Returns the names of the blocks of a page, in order. */
 export const names = (page: string): ReadonlyArray<string> =>
   Array.from(page.matchAll(/<!-- printed by docs\/diagrams\.ts: (?<name>.+) -->/g), ({ groups }) => groups!["name"]!)
 
-/** Puts `body` into the block `name` of a page, in place of what stood there. */
+/** Replaces the content of the block `name` of a page. */
 export const fill = (page: string, name: string, body: string): string => {
   const from = page.indexOf(begin(name))
   const to = page.indexOf(end(name), from)
-  if (from === -1 || to === -1) throw new Error(`There is no block "${name}"`)
+  if (from === -1 || to === -1) throw new Error(`The page has no block "${name}"`)
   return `${page.slice(0, from)}${begin(name)}\n${body}\n\n${page.slice(to)}`
 }
 
-/** A table, padded the way the formatter does it. */
+/** Returns a Markdown table, padded like the formatter pads it. */
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = head.map((cell, column) =>
     Math.max(3, ...[head, ...rows].map((row) => row[column]!.length), cell.length)
@@ -30,5 +30,5 @@ export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyA
   return [line(head), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n")
 }
 
-/** A code span, or a dash where there is nothing. */
+/** Returns a code span, or a dash for an empty value. */
 export const code = (text: string | null): string => (text === null ? "–" : `\`${text}\``)

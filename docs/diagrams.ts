@@ -1,24 +1,19 @@
 /**
- * Prints what the guides say of the domain from the domain itself: state diagrams, timelines, schedules, errors.
+ * Generates state diagrams, timelines, schedules and errors of the guides from `packages/core`, and the retry schedule from
+ * `packages/dispatcher`.
  *
- *     node --conditions=source docs/diagrams.ts            writes the blocks that are not current
- *     node --conditions=source docs/diagrams.ts --check    names them, and fails if there is any
+ *     node --conditions=source docs/diagrams.ts            updates the blocks
+ *     node --conditions=source docs/diagrams.ts --check    fails if a block is not current
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import {
-  DeliveryState,
-  ErrorCatalogue,
-  InvoiceEvent,
-  InvoiceState,
-  RetrySchedule,
-  SandboxScenario
-} from "../packages/core/src/index.ts"
+import { DeliveryState, ErrorCatalog, InvoiceEvent, InvoiceState, SandboxScenario } from "../packages/core/src/index.ts"
+import * as Backoff from "../packages/dispatcher/src/Backoff.ts"
 import { code, fill, table } from "./blocks.ts"
 import * as meanings from "./meanings.ts"
 import { type Machine, stateDiagram, statusTable } from "./stateDiagram.ts"
 
-/** A page of the documentation, and the blocks that are printed into it. */
+/** A page of the documentation with its generated blocks. */
 export interface Page {
   /** Relative to `docs/`. */
   readonly path: string
@@ -31,7 +26,7 @@ const invoice: Machine = {
   initial: InvoiceState.initial,
   transitions: InvoiceState.transitions,
   final: InvoiceState.Status.literals.filter(InvoiceState.isFinal),
-  arrival: `arrives (${InvoiceState.emittedOnArrival})`,
+  arrival: `arrives (${InvoiceState.createdEvent})`,
   label: (trigger) => (emits[trigger] == null ? trigger : `${trigger} (${emits[trigger]})`)
 }
 
@@ -56,8 +51,8 @@ const duration = (milliseconds: number): string => {
 
 const retrySchedule = table(
   ["after attempt", "wait", "with jitter"],
-  RetrySchedule.defaultWaits.map((wait, index) => {
-    const [least, most] = [0, 1].map((random) => RetrySchedule.nextWait({ attempt: index + 1, random })!)
+  Backoff.defaultSchedule.map((wait, index) => {
+    const [least, most] = [0, 1].map((random) => Backoff.nextDelay({ attempt: index + 1, random: () => random })!)
     return [String(index + 1), duration(wait), `${duration(least!)} to ${duration(most!)}`]
   })
 )
@@ -78,12 +73,12 @@ const next = (status: InvoiceState.Status, trigger: InvoiceState.Trigger): Invoi
   return target
 }
 
-// What an integration sees of a scenario. The claims between the moves are the worker's own affair.
+// An integration does not see the claims between the transitions.
 const timeline = (scenario: SandboxScenario.Scenario): string => {
-  const rows = [["0", "it is stored", code(InvoiceState.initial), code(InvoiceState.emittedOnArrival)]]
+  const rows = [["0", "it is stored", code(InvoiceState.initial), code(InvoiceState.createdEvent)]]
   let status: InvoiceState.Status = InvoiceState.initial
   let step = 0
-  for (const { afterSteps, trigger } of SandboxScenario.plays[scenario]) {
+  for (const { afterSteps, trigger } of SandboxScenario.steps[scenario]) {
     status = next(next(status, "claim"), trigger)
     step += afterSteps
     rows.push([String(step), says[trigger], code(status), code(InvoiceState.emits[trigger])])
@@ -93,8 +88,8 @@ const timeline = (scenario: SandboxScenario.Scenario): string => {
 
 const param = (param: string | null): string => (param === "*" ? "the one at fault" : code(param))
 
-const errorHead = (error: ErrorCatalogue.ErrorCode): string => {
-  const { message, ...row } = ErrorCatalogue.catalogue[error]
+const errorHead = (error: ErrorCatalog.ErrorCode): string => {
+  const { message, ...row } = ErrorCatalog.catalog[error]
   return [
     table(
       ["status", "type", "param", "retryable"],
@@ -109,8 +104,8 @@ const errorHead = (error: ErrorCatalogue.ErrorCode): string => {
 
 const errorIndex = table(
   ["code", "status", "type", "param", "retryable"],
-  ErrorCatalogue.codes.map((error) => {
-    const row = ErrorCatalogue.catalogue[error]
+  ErrorCatalog.codes.map((error) => {
+    const row = ErrorCatalog.catalog[error]
     return [
       `[\`${error}\`](./${error}.md)`,
       String(row.status),
@@ -121,7 +116,7 @@ const errorIndex = table(
   })
 )
 
-/** Every page that has printed blocks. */
+/** The pages with generated blocks. */
 export const pages: ReadonlyArray<Page> = [
   {
     path: "guides/concepts.md",
@@ -141,16 +136,16 @@ export const pages: ReadonlyArray<Page> = [
     )
   },
   { path: "errors/README.md", blocks: { "error index": errorIndex } },
-  ...ErrorCatalogue.codes.map((error) => ({
+  ...ErrorCatalog.codes.map((error) => ({
     path: `errors/${error}.md`,
     blocks: { [`error ${error}`]: errorHead(error) }
   }))
 ]
 
-/** Reads a page as it is. */
+/** Reads a page. */
 export const read = (page: Page): string => readFileSync(join(import.meta.dirname, page.path), "utf8")
 
-/** Returns a page as it should be: `text` with its blocks printed anew. */
+/** Returns `text` with its blocks generated again. */
 export const print = (page: Page, text: string): string =>
   Object.entries(page.blocks).reduce((text, [name, body]) => fill(text, name, body), text)
 

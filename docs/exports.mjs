@@ -1,12 +1,11 @@
 /**
- * What of a package is on the documentation site: every module that its `exports` name, under the path by which it is
- * imported. There is no second list of them.
+ * The documentation site has every module that the `exports` of a package name, under its import path.
  */
 import { readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { Converter, ReflectionKind } from "typedoc"
 
-/** The modules of a package as `[path, file]`. What it exports besides modules has no source. */
+/** Returns the modules of a package as `[path, file]`. An export without a source is not a module. */
 const modules = (folder) => {
   const { exports, name } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
   return Object.entries(exports).flatMap(([path, { source }]) =>
@@ -28,7 +27,7 @@ const reader = {
   }
 }
 
-// TypeDoc names a module after its file. The root of a package is the page of the package itself.
+// TypeDoc names a module after its file. The root entry is the page of the package.
 const nameByPath = (project, folder) => {
   const paths = new Map(modules(folder).map(([path, file]) => [basename(file, ".ts"), path]))
   for (const module of project.getChildrenByKind(ReflectionKind.Module)) {

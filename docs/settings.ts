@@ -1,25 +1,18 @@
 /**
- * Prints the reference of the settings from their definitions.
+ * Generates the reference page of the settings from their definitions.
  *
- *     node --conditions=source docs/settings.ts            writes the page
+ *     node --conditions=source docs/settings.ts            updates the page
  *     node --conditions=source docs/settings.ts --check    fails if the page is not current
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { definitions } from "../apps/server/src/settings/Settings.ts"
+import { type Definition, definitions, type Name } from "../apps/server/src/settings/definitions.ts"
 import { table } from "./blocks.ts"
 
-/** Where the page is. */
+/** Path of the page. */
 export const path = join(import.meta.dirname, "guides/settings.md")
 
-interface Definition {
-  readonly about: string
-  readonly default: unknown
-  readonly defaultAbout?: string
-  readonly secret?: true
-}
-
-const groups: Readonly<Record<string, ReadonlyArray<keyof typeof definitions>>> = {
+const groups: Readonly<Record<string, ReadonlyArray<Name>>> = {
   "The process": [
     "PORT",
     "HOST",
@@ -30,6 +23,7 @@ const groups: Readonly<Record<string, ReadonlyArray<keyof typeof definitions>>> 
   ],
   "Data and secrets": [
     "DATABASE_URL",
+    "GOVOICE_DATABASE_WAIT_MS",
     "GOVOICE_DATA_DIR",
     "GOVOICE_JWT_SECRET",
     "GOVOICE_ENCRYPTION_KEYS",
@@ -42,12 +36,19 @@ const groups: Readonly<Record<string, ReadonlyArray<keyof typeof definitions>>> 
     "GOVOICE_LIVE_MODE",
     "GOVOICE_RATE_LIMIT_PER_SECOND",
     "GOVOICE_RATE_LIMIT_BURST",
+    "GOVOICE_RATE_LIMIT_BYTES_PER_SECOND",
+    "GOVOICE_TRUSTED_PROXIES",
+    "GOVOICE_CONNECTIONS_PER_ADDRESS",
     "REDIS_URL",
     "GOVOICE_SANDBOX_STEP_MS"
   ],
   Webhooks: [
     "GOVOICE_WEBHOOK_ALLOW_HTTP",
     "GOVOICE_WEBHOOK_ALLOW_NETWORKS",
+    "GOVOICE_WEBHOOK_DENY_NETWORKS",
+    "GOVOICE_WEBHOOK_DENY_PORTS",
+    "GOVOICE_WEBHOOK_NAT64_PREFIXES",
+    "GOVOICE_WEBHOOK_PROXY",
     "GOVOICE_WEBHOOK_TIMEOUT_MS",
     "GOVOICE_RETRY_SCHEDULE_MS",
     "GOVOICE_TENANT_CONCURRENCY",
@@ -56,49 +57,52 @@ const groups: Readonly<Record<string, ReadonlyArray<keyof typeof definitions>>> 
   ]
 }
 
-/** The settings that the page has no place for. There must be none. */
+/** Settings that no group contains. The list must be empty. */
 export const missing = (): ReadonlyArray<string> =>
   Object.keys(definitions).filter(
     (name) =>
       !Object.values(groups)
         .flat()
-        .includes(name as keyof typeof definitions)
+        .includes(name as Name)
   )
 
-const rowOf = (name: keyof typeof definitions): ReadonlyArray<string> => {
-  const definition: Definition = definitions[name]
-  const byDefault = definition.defaultAbout ?? `\`${String(definition.default)}\``
-  return [`\`${name}\``, byDefault, `${definition.about}${definition.secret === true ? " Secret: never printed." : ""}`]
+const rowOf = (name: Name): ReadonlyArray<string> => {
+  const definition: Definition<unknown> = definitions[name]
+  const byDefault = definition.defaultText ?? `\`${String(definition.default)}\``
+  return [
+    `\`${name}\``,
+    byDefault,
+    `${definition.description}${definition.secret === true ? " Secret: never printed." : ""}`
+  ]
 }
 
-/** The page as it should be. */
+/** The page as it should be now. */
 export const page = (): string =>
   [
     "# Settings",
     "",
-    "The server is set up by environment variables alone. It reads them once, when it starts. If any of them cannot be used, it names",
-    "all that is wrong at once, never a value, and ends with 1. Times are in milliseconds, lists are separated by commas, and an empty",
-    "value is the same as none. A name that begins with `GOVOICE_` and is not here is most likely a typing mistake: it is warned of.",
+    "The server is configured by environment variables. It reads them once, at start. If any value is invalid, it prints all faults",
+    "without the values and exits with 1. Times are in milliseconds, lists are separated by commas, and an empty value is a fault.",
+    "A variable that begins with `GOVOICE_` and is not listed here causes a warning: it is most likely a typing mistake.",
     "",
-    "This page is printed from the definitions in `apps/server/src/settings/Settings.ts` by `docs/settings.ts`: change it there.",
+    "This page is generated from `apps/server/src/settings/definitions.ts` by `docs/settings.ts`.",
     ...Object.entries(groups).flatMap(([group, names]) => [
       "",
       `## ${group}`,
       "",
-      table(["setting", "default", "what it decides"], names.map(rowOf))
+      table(["setting", "default", "description"], names.map(rowOf))
     ]),
     "",
-    "## What follows from what",
+    "## Dependencies between settings",
     "",
-    "- With `DATABASE_URL`, `GOVOICE_JWT_SECRET` and `GOVOICE_ENCRYPTION_KEYS` are required. Without it, the server makes both once and keeps",
-    "  them in `secrets.json` in the data directory, readable by its owner alone. A data directory takes one process at a time.",
+    "- With `DATABASE_URL`, `GOVOICE_JWT_SECRET` and `GOVOICE_ENCRYPTION_KEYS` are required. Without it, the server generates both once and",
+    "  stores them in `secrets.json` in the data directory, readable by its owner only. One process at a time can use a data directory.",
+    "- `GOVOICE_ROLE=api` and `GOVOICE_ROLE=worker` require `DATABASE_URL`, because the embedded Postgres cannot be shared.",
     "- `GOVOICE_LEASE_MS` must be longer than `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 5000. If only one of them is set, the default of the other",
     "  follows it.",
-    "- `GOVOICE_METRICS_PORT` must be another port than `PORT`, unless both are 0.",
-    "- To change the encryption key, put the new one first in `GOVOICE_ENCRYPTION_KEYS` and leave the old one behind it, restart every",
-    "  process, run `govoice keys rotate-encryption` with the same settings, then take the old",
-    "  one out.",
-    "- Another `GOVOICE_JWT_SECRET` ends every access token and every list cursor at once. Refresh tokens and API keys go on.",
+    "- `GOVOICE_METRICS_PORT` must differ from `PORT`, unless both are 0.",
+    "- To change the encryption key, follow the two phases of the [security model](./security-model.md).",
+    "- A new `GOVOICE_JWT_SECRET` invalidates every access token and list cursor. Refresh tokens and API keys stay valid.",
     ""
   ].join("\n")
 

@@ -1,7 +1,6 @@
 /**
- * What the documentation site does differently from TypeDoc: the guides come before the packages, links to folders lead to
- * the README of the folder, links to the first page and icons work from a disk, and state diagrams are tables of arrows,
- * because nothing on the site is fetched or drawn by a script from elsewhere.
+ * Changes to TypeDoc: guides come before packages, links to folders lead to their README, links and icons work from a file
+ * system, and state diagrams are tables of arrows, because the site loads no script of another host.
  */
 import { statSync } from "node:fs"
 import { join } from "node:path"
@@ -24,7 +23,7 @@ const leadFoldersToTheirPages = (project) => {
 
 const unescape = (html) => html.replaceAll("&gt;", ">").replaceAll("&lt;", "<").replaceAll("&amp;", "&")
 
-// `a --> b: by` as a row of a table. [*] is where it begins or ends.
+// A line `a --> b: by` is a row of a table. [*] is the start or the end.
 const arrows = (source) => {
   const rows = Array.from(unescape(source).matchAll(/^\s*(\S+) --> (\S+?)(?:: (.+))?$/gm), ([, from, to, by = ""]) =>
     [from, to].map((state) => (state === "[*]" ? "" : `<code>${state}</code>`)).concat(by)

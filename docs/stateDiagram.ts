@@ -1,21 +1,21 @@
 /**
- * State machines of the domain as Mermaid diagrams and as tables, read from their transitions.
+ * Renders the state machines of the domain as Mermaid diagrams and as tables.
  */
 import { code, table } from "./blocks.ts"
 
-/** What is read of a state machine. */
+/** A state machine. */
 export interface Machine {
   readonly initial: string
-  /** By status and trigger. */
+  /** The next status, by status and trigger. */
   readonly transitions: Readonly<Record<string, Readonly<Record<string, string | null>>>>
   readonly final: ReadonlyArray<string>
-  /** What is written on the arrow that leads to the first status. */
+  /** The label of the arrow to the initial status. */
   readonly arrival: string
-  /** What is written on the arrow of a trigger. */
+  /** The label of a trigger. */
   readonly label: (trigger: string) => string
 }
 
-// Where a status leads, and by which triggers, in the order of the table.
+// The next statuses with their triggers, in the order of the table.
 const arrows = (row: Readonly<Record<string, string | null>>): ReadonlyArray<[string, ReadonlyArray<string>]> => {
   const edges = Object.entries(row).flatMap(([trigger, target]) => (target === null ? [] : [{ trigger, target }]))
   return Array.from(
@@ -24,7 +24,7 @@ const arrows = (row: Readonly<Record<string, string | null>>): ReadonlyArray<[st
   )
 }
 
-/** Draws the machine. Triggers that lead from one status to the same other share an arrow. */
+/** Returns the diagram. Triggers between the same two statuses share an arrow. */
 export const stateDiagram = (machine: Machine): string => {
   const lines = Object.entries(machine.transitions).flatMap(([status, row]) => [
     ...arrows(row).map(([target, triggers]) => `${status} --> ${target}: ${triggers.map(machine.label).join(", ")}`),
@@ -38,7 +38,7 @@ export const stateDiagram = (machine: Machine): string => {
   ].join("\n")
 }
 
-/** Lists the statuses: what each means and where it leads. */
+/** Returns the table of the statuses with their meaning and the next statuses. */
 export const statusTable = (machine: Machine, meanings: Readonly<Record<string, string>>): string =>
   table(
     ["status", "meaning", "goes to"],

@@ -126,10 +126,10 @@ describe("a server that logs everything", () => {
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
     assert.include(metrics, "# TYPE", "there are metrics")
     await server.stop()
-    assert.include(traces, "Invoices.submit", "there are traces")
+    assert.include(traces, "SubmitInvoice.submit", "there are traces")
 
     const log = server.output()
-    assert.include(log, "A request failed by a defect", "the log has seen defects")
+    assert.include(log, "Request failed with a defect", "the log has seen defects")
     assert.include(log, '"level":"DEBUG"', "the log has seen requests")
     for (const value of told) {
       assert.isFalse(metrics.includes(value), `the metrics have ${value.slice(0, 12)}… in them`)

@@ -48,6 +48,7 @@ export default packageConfig(
     metafile: true,
     onSuccess: async () => {
       cpSync("src/data", "dist/data", { recursive: true })
+      cpSync("../ksef/src/data/xsd", "dist/data/xsd", { recursive: true })
       // The condition is for the sources, and not every `env` takes arguments.
       writeFileSync("dist/cli.js", readFileSync("dist/cli.js", "utf8").replace(/^#!.*/, "#!/usr/bin/env node"))
       for (const file of globSync("dist/metafile-*.json").filter((name) => !name.includes("esm"))) rmSync(file)

@@ -1,3 +1,4 @@
+import { cpSync } from "node:fs"
 import { packageConfig } from "../../tsup.config.base.ts"
 
 export default packageConfig(
@@ -6,8 +7,14 @@ export default packageConfig(
     crypto: "src/crypto.ts",
     format: "src/format.ts",
     protocol: "src/protocol.ts",
+    schemas: "src/schemas.ts",
     xades: "src/xades.ts",
     xml: "src/xml.ts"
   },
-  { target: "node22" }
+  {
+    target: "node22",
+    // Makes `import.meta.url` work in the CommonJS build.
+    shims: true,
+    onSuccess: async () => cpSync("src/data", "dist/data", { recursive: true })
+  }
 )

@@ -1,6 +1,7 @@
 /**
  * The published schemas, samples and OpenAPI document, and the invoice of the examples.
  */
+import { schemaFile } from "@govoice/ksef/schemas"
 import { readdirSync, readFileSync } from "node:fs"
 
 const fixtures = new URL("fixtures/", import.meta.url)
@@ -15,7 +16,7 @@ export const upoSamples: ReadonlyMap<string, string> = new Map(
 export const openApi = text("open-api-2.7.0.json")
 
 /** The schema of the login document. */
-export const authSchema = text("auth/schemat_auth_v2-1.xsd")
+export const authSchema = schemaFile("schemat_auth_v2-1.xsd")
 
 /** The schema of the receipt. */
 export const upoSchema = text("upo/upo-v4-3.xsd")

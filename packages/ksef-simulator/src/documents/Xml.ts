@@ -3,8 +3,8 @@
  *
  * Nothing outside of the document is read: no external entity, no DTD, no schema but those that come with the package.
  */
+import { schemaFile } from "@govoice/ksef/schemas"
 import type * as Libxml2 from "libxml2-wasm"
-import { dataFile } from "../dataFolder.ts"
 
 type Library = typeof Libxml2
 
@@ -32,14 +32,14 @@ export interface XmlFault {
 }
 
 const schemas = {
-  "FA (3)": "xsd/schemat_FA(3)_v1-0E.xsd",
-  "FA_RR (1)": "xsd/schemat_FA_RR(1)_v1-1E.xsd",
-  "auth 2.0": "xsd/schemat_auth_v2-1.xsd",
-  "auth 2.1": "xsd/schemat_auth_v2-1.xsd"
+  "FA (3)": "schemat_FA(3)_v1-0E.xsd",
+  "FA_RR (1)": "schemat_FA_RR(1)_v1-1E.xsd",
+  "auth 2.0": "schemat_auth_v2-1.xsd",
+  "auth 2.1": "schemat_auth_v2-1.xsd"
 } as const
 
 const base = "http://crd.gov.pl/xml/schematy/dziedzinowe/mf/2022/01/05/eD/DefinicjeTypy/"
-const imported = ["StrukturyDanych_v10-0E.xsd", "ElementarneTypyDanych_v10-0E.xsd", "KodyKrajow_v10-0E.xsd"]
+const imported = ["StrukturyDanych_v10-0E.xsd", "ElementarneTypyDanych_v10-0E.xsd", "KodyKrajow_v10-0E.xsd"] as const
 
 /** The library, with its schemas. */
 export class Xml {
@@ -58,7 +58,7 @@ export class Xml {
 
   static async #load(): Promise<Xml> {
     const library = await import("libxml2-wasm")
-    const buffers = imported.map((name) => [`${base}${name}`, Buffer.from(dataFile(`xsd/${name}`))] as const)
+    const buffers = imported.map((name) => [`${base}${name}`, Buffer.from(schemaFile(name))] as const)
     library.xmlRegisterInputProvider(new library.XmlBufferInputProvider(Object.fromEntries(buffers)))
     return new Xml(library)
   }
@@ -142,7 +142,7 @@ export class Xml {
   #validator(name: SchemaName): Libxml2.XsdValidator {
     const known = this.#validators.get(name)
     if (known !== undefined) return known
-    const published = dataFile(schemas[name])
+    const published = schemaFile(schemas[name])
     // Version 2.0 of the login document differs in its namespace, and in stricter patterns of addresses.
     const text = name === "auth 2.0" ? published.replaceAll("/auth/token/2.1", "/auth/token/2.0") : published
     const document = this.#library.XmlDocument.fromString(text, { url: `${base}${name}.xsd` })

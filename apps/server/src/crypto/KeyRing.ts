@@ -9,7 +9,11 @@ import type { EncryptionKey } from "../settings/Parsers.ts"
 
 /** The table, column and row of a sealed value. */
 export interface Place {
-  readonly column: "webhook_endpoints.secret" | "organizations.credential"
+  readonly column:
+    | "webhook_endpoints.secret"
+    | "organizations.credential"
+    | "national_logins.access_token"
+    | "national_logins.refresh_token"
   readonly row: string
 }
 

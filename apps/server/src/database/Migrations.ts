@@ -11,12 +11,14 @@ import accountsAndSessions from "./migrations/0001_accounts_and_sessions.ts"
 import organizations from "./migrations/0002_organizations.ts"
 import invoices from "./migrations/0003_invoices.ts"
 import deliveries from "./migrations/0004_deliveries.ts"
+import nationalSystem from "./migrations/0005_national_system.ts"
 
 const migrations = {
   "0001_accounts_and_sessions": accountsAndSessions,
   "0002_organizations": organizations,
   "0003_invoices": invoices,
-  "0004_deliveries": deliveries
+  "0004_deliveries": deliveries,
+  "0005_national_system": nationalSystem
 }
 
 const known: ReadonlyMap<number, string> = new Map(

@@ -1,5 +1,5 @@
 /**
- * The queue of unfinished invoices, which is the `invoices` table.
+ * The queue of unfinished invoices of test mode, which is the `invoices` table. Those of live mode are in `LaneQueue`.
  *
  * A claim leases an invoice and increases its fencing token. Every later write has to match the token, so that a worker
  * whose lease was lost writes nothing.
@@ -208,7 +208,7 @@ export const layer: Layer.Layer<InvoiceQueue, never, SqlClient.SqlClient> = Laye
 
     const dueOldest = (limit: number, now: Statement.Fragment) => sql`
       organization_scan AS (SELECT NULL::text AS organization_id), due AS MATERIALIZED (
-        SELECT id FROM invoices WHERE due_at <= ${now} AND ${claimable}
+        SELECT id FROM invoices WHERE mode = 'test' AND due_at <= ${now} AND ${claimable}
         ORDER BY due_at, id LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
       )
     `
@@ -217,20 +217,20 @@ export const layer: Layer.Layer<InvoiceQueue, never, SqlClient.SqlClient> = Laye
     const dueByOrganization = (after: string, limit: number, now: Statement.Fragment) => sql`
       organization_scan (organization_id, position) AS (
         (
-          SELECT organization_id, 1 FROM invoices WHERE due_at IS NOT NULL AND organization_id > ${after}
+          SELECT organization_id, 1 FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL AND organization_id > ${after}
           ORDER BY organization_id, due_at, id LIMIT 1
         )
         UNION ALL
         SELECT next.organization_id, position + 1
         FROM organization_scan CROSS JOIN LATERAL (
-          SELECT organization_id FROM invoices WHERE due_at IS NOT NULL AND organization_id > organization_scan.organization_id
+          SELECT organization_id FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL AND organization_id > organization_scan.organization_id
           ORDER BY organization_id, due_at, id LIMIT 1
         ) AS next
         WHERE position < ${maxOrganizations}::int
       ), due AS MATERIALIZED (
         SELECT oldest.* FROM organization_scan CROSS JOIN LATERAL (
           SELECT id FROM invoices
-          WHERE organization_id = organization_scan.organization_id AND due_at <= ${now} AND ${claimable}
+          WHERE mode = 'test' AND organization_id = organization_scan.organization_id AND due_at <= ${now} AND ${claimable}
           ORDER BY organization_id, due_at, id LIMIT ${perOrganization}::int FOR UPDATE SKIP LOCKED
         ) AS oldest
         LIMIT ${limit}::int
@@ -240,7 +240,7 @@ export const layer: Layer.Layer<InvoiceQueue, never, SqlClient.SqlClient> = Laye
     const dueQuarantined = (limit: number, now: Statement.Fragment) => sql`
       organization_scan AS (SELECT NULL::text AS organization_id), due AS MATERIALIZED (
         SELECT id FROM invoices
-        WHERE due_at <= ${now} AND interruption_count >= ${Interruptions.quarantineAfter}::int AND NOT is_leased
+        WHERE mode = 'test' AND due_at <= ${now} AND interruption_count >= ${Interruptions.quarantineAfter}::int AND NOT is_leased
         ORDER BY due_at, id LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
       )
     `
@@ -277,7 +277,7 @@ export const layer: Layer.Layer<InvoiceQueue, never, SqlClient.SqlClient> = Laye
              (SELECT max(organization_id) FROM organization_scan) AS last_organization_id
       FROM (
         SELECT ${now} AS now, (SELECT count(*)::int FROM interrupted) AS interrupted, least(
-          (SELECT due_at FROM invoices WHERE due_at > ${now} ORDER BY due_at, id LIMIT 1),
+          (SELECT due_at FROM invoices WHERE mode = 'test' AND due_at > ${now} ORDER BY due_at, id LIMIT 1),
           (SELECT min(retry_at) FROM interrupted)
         ) AS next_due_at
       ) AS next

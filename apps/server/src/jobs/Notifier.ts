@@ -18,9 +18,9 @@ import * as QueryTimeout from "../database/QueryTimeout.ts"
  * @category models
  * @since 0.1.0
  */
-export type Kind = "invoices" | "deliveries"
+export type Kind = "invoices" | "lanes" | "deliveries"
 
-const kinds: ReadonlyArray<Kind> = ["invoices", "deliveries"]
+const kinds: ReadonlyArray<Kind> = ["invoices", "lanes", "deliveries"]
 
 /**
  * Service that notifies workers and lets them wait.
@@ -62,7 +62,11 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
     const shared = yield* Shared
     // Identifies this process, which ignores its own notifications.
     const self = randomBytes(6).toString("base64url")
-    const signals = { invoices: yield* Queue.sliding<void>(1), deliveries: yield* Queue.sliding<void>(1) }
+    const signals = {
+      invoices: yield* Queue.sliding<void>(1),
+      lanes: yield* Queue.sliding<void>(1),
+      deliveries: yield* Queue.sliding<void>(1)
+    }
     const outbox = yield* Queue.unbounded<Kind>()
     const unsent = new Set<Kind>()
 

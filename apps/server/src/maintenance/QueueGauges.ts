@@ -49,9 +49,9 @@ export const read = Effect.gen(function* () {
     ), counted (queue, index, n, oldest) AS (
       SELECT 'invoices', 'invoices_due_at_idx', (
         SELECT count(*) FROM (
-          SELECT FROM invoices WHERE due_at IS NOT NULL ORDER BY due_at, id LIMIT ${exactUpTo}::int
+          SELECT FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL ORDER BY due_at, id LIMIT ${exactUpTo}::int
         ) AS entry
-      ), (SELECT due_at FROM invoices WHERE due_at IS NOT NULL ORDER BY due_at, id LIMIT 1)
+      ), (SELECT due_at FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL ORDER BY due_at, id LIMIT 1)
       UNION ALL
       SELECT 'deliveries', 'deliveries_due_idx', (
         SELECT count(*) FROM (

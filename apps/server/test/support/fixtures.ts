@@ -43,7 +43,7 @@ export interface DeliveryRow {
 export const clear = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`
-    TRUNCATE deliveries, events, receipts, invoice_documents, idempotency_records, invoices, organization_concurrency, webhook_endpoints,
+    TRUNCATE national_environment, national_lanes, national_logins, national_submissions, national_sessions, deliveries, events, receipts, invoice_documents, idempotency_records, invoices, organization_concurrency, webhook_endpoints,
              api_keys, organizations, refresh_tokens, sessions, accounts
   `
 })

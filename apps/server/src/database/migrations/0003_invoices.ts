@@ -5,6 +5,9 @@ import { SqlClient } from "effect/sql"
 // is left to do. `fencing_token` is increased by every claim. A claim that finds `is_leased` set has found an expired lease,
 // which counts as an interruption. `quarantine_interruption_count` counts the interruptions of the quarantine process. From
 // two interruptions on, only a claim for that process takes the invoice.
+//
+// Invoices of live mode are claimed by the lane of their taxpayer (0005): they are never leased themselves, and `due_at`
+// counts only while they wait to be sent.
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
@@ -59,12 +62,19 @@ export default Effect.gen(function* () {
     ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)
   `
   // A claim takes the oldest; when more are due than it takes, it serves organizations in turn.
-  yield* sql`CREATE INDEX invoices_due_at_idx ON invoices (due_at, id) WHERE due_at IS NOT NULL`
+  yield* sql`CREATE INDEX invoices_due_at_idx ON invoices (due_at, id) WHERE due_at IS NOT NULL AND mode = 'test'`
   yield* sql`
-    CREATE INDEX invoices_organization_id_due_at_idx ON invoices (organization_id, due_at, id) WHERE due_at IS NOT NULL
+    CREATE INDEX invoices_organization_id_due_at_idx ON invoices (organization_id, due_at, id)
+    WHERE due_at IS NOT NULL AND mode = 'test'
   `
   yield* sql`
-    CREATE INDEX invoices_quarantine_idx ON invoices (due_at, id) WHERE due_at IS NOT NULL AND interruption_count >= 2
+    CREATE INDEX invoices_quarantine_idx ON invoices (due_at, id)
+    WHERE due_at IS NOT NULL AND mode = 'test' AND interruption_count >= 2
+  `
+  // Live invoices that wait to be sent.
+  yield* sql`
+    CREATE INDEX invoices_waiting_idx ON invoices (organization_id, due_at, id)
+    WHERE mode = 'live' AND status IN ('queued', 'retrying')
   `
   yield* sql`CREATE INDEX invoices_organization_id_id_idx ON invoices (organization_id, id DESC)`
 

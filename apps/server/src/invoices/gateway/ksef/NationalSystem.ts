@@ -1,0 +1,71 @@
+/**
+ * The national system (KSeF) of this deployment: one environment and its client, or `undefined` while live mode is off.
+ */
+import { type Environment, KsefClient } from "@govoice/ksef/client"
+import { Context, Effect, Layer } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+import { DeploymentError } from "../../../settings/DeploymentError.ts"
+import { version } from "../../../version.ts"
+
+/** An environment and the client that calls it. */
+export interface NationalSystemShape {
+  readonly environment: Environment.Environment
+  /** The environment in stored data: `test`, `demo`, `prod`, or the base URL of another. */
+  readonly environmentId: string
+  readonly client: KsefClient.KsefClient
+}
+
+/** The national system, or `undefined` where live mode is off. */
+export class NationalSystem extends Context.Service<NationalSystem, NationalSystemShape | undefined>()(
+  "@govoice/server/invoices/gateway/ksef/NationalSystem"
+) {}
+
+/** What the settings say of it. */
+export interface NationalSystemOptions {
+  readonly environment: Environment.Environment
+  readonly environmentId: string
+  readonly ca: string | undefined
+}
+
+/** No national system: live mode is off, and nothing can open a connection to one. */
+export const layerOff: Layer.Layer<NationalSystem> = Layer.succeed(NationalSystem)(undefined)
+
+/**
+ * Provides the national system of an environment, and remembers the environment in the database. Fails where the database
+ * has unfinished live invoices of another one: a test invoice must never reach production.
+ */
+export const layerOf = ({
+  ca,
+  environment,
+  environmentId
+}: NationalSystemOptions): Layer.Layer<NationalSystem, DeploymentError | SqlError.SqlError, SqlClient.SqlClient> =>
+  Layer.effect(
+    NationalSystem,
+    Effect.gen(function* () {
+      yield* rememberEnvironment(environmentId)
+      const client = yield* KsefClient.make({ environment, ca, userAgent: `Govoice/${version}` })
+      return { environment, environmentId, client }
+    })
+  )
+
+// One statement locks the row of the environment, so that two processes cannot remember different ones.
+const rememberEnvironment = (environmentId: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly environment: string }>`
+      INSERT INTO national_environment (environment) VALUES (${environmentId})
+      ON CONFLICT (is_only) DO UPDATE SET environment = CASE
+        WHEN EXISTS (SELECT 1 FROM invoices WHERE mode = 'live' AND status IN ('queued', 'retrying'))
+          OR EXISTS (SELECT 1 FROM national_submissions WHERE due_at IS NOT NULL)
+        THEN national_environment.environment
+        ELSE excluded.environment
+      END
+      RETURNING environment
+    `
+    const remembered = row?.environment
+    if (remembered !== environmentId) {
+      return yield* new DeploymentError({
+        message: `The database has unfinished live invoices of the KSeF environment ${remembered}, and the settings name ${environmentId}. Set GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL back, or use another database.`
+      })
+    }
+  })

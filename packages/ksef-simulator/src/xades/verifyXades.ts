@@ -4,6 +4,10 @@
  *
  * Whether the certificate is valid, and whom it stands for, is judged elsewhere: that is the outcome of a login, and not a
  * fault of the document.
+ *
+ * `Signature.verify` of `@govoice/ksef/xades` verifies as well, and is not used here: its canonical forms are written by the code
+ * that signs for our own client, so that the same mistake in both would go unnoticed. Here libxml2 writes them. A test
+ * compares the two verifiers.
  */
 import type { X509Certificate } from "node:crypto"
 import type { Canonicalization, Xml, XmlDocument, XmlElement } from "../documents/Xml.ts"
@@ -11,7 +15,7 @@ import { isFault } from "../documents/Xml.ts"
 import type { ExceptionCode } from "../http/exceptions.ts"
 import { badRequest, type Refusal } from "../http/Reply.ts"
 import * as Certificate from "../keys/Certificate.ts"
-import { canonicalizationOf, digestOf, isSignature } from "./algorithms.ts"
+import { canonicalizationOf, digestOf, isSignature, isStrong } from "./algorithms.ts"
 
 /** What a signed document says. */
 export interface SignedLogin {
@@ -29,6 +33,7 @@ export interface SignedLogin {
 
 const dsig = "http://www.w3.org/2000/09/xmldsig#"
 const namespaces = { ds: dsig, xades: "http://uri.etsi.org/01903/v1.3.2#" }
+const signedPropertiesType = "http://uri.etsi.org/01903#SignedProperties"
 const loginNamespaces = {
   "auth 2.0": "http://ksef.mf.gov.pl/auth/token/2.0",
   "auth 2.1": "http://ksef.mf.gov.pl/auth/token/2.1"
@@ -47,6 +52,12 @@ const decoded = (bytes: Buffer): void => {
   } catch {
     throw refuse(21217)
   }
+}
+
+/** What a reference covers: an element, or the document without its signature. */
+interface Covered {
+  readonly target: XmlElement | undefined
+  readonly type: string | undefined
 }
 
 /** What the transforms of a reference come to. */
@@ -152,41 +163,57 @@ class Verification {
     }
   }
 
+  // XAdES allows one set for a signature, which its attribute `Target` names (EN 319 132-1, 4.3.2).
+  #signedProperties(signature: XmlElement): XmlElement {
+    const target = `#${this.#text(signature, "@Id") ?? ""}`
+    const all = this.#all("ds:Object/xades:QualifyingProperties", signature)
+    const own = all.filter((qualifying) => this.#text(qualifying, "@Target") === target)
+    const [properties, ...others] = own.flatMap((qualifying) => this.#all("xades:SignedProperties", qualifying))
+    if (properties === undefined || others.length > 0) {
+      throw wrongSignature(
+        `Expected one set of SignedProperties whose Target is the Id of the signature ("${target}").`
+      )
+    }
+    return properties
+  }
+
   #checkReferences(signature: XmlElement, login: XmlElement): void {
     const covered = this.#all("ds:SignedInfo/ds:Reference", signature).map((reference) => this.#covered(reference))
-    const [properties] = this.#all("ds:Object/xades:QualifyingProperties/xades:SignedProperties", signature)
-    // Some clients leave out the type of this reference, so what it covers decides.
-    if (!covered.some((one) => one !== "document" && properties?.isSameNode(one.element) === true)) {
-      throw wrongSignature("No reference covers the signed properties.")
+    if (covered.length === 0) throw wrongSignature("SignedInfo has no Reference.")
+    const properties = this.#signedProperties(signature)
+    const ofProperties = covered.filter(({ target }) => target?.isSameNode(properties) === true)
+    if (ofProperties.length === 0) throw wrongSignature("No reference covers the signed properties.")
+    // Mandatory in every profile that KSeF names (EN 319 132-1, 4.4.2; TS 101 903, 6.3.1).
+    if (!ofProperties.some(({ type }) => type === signedPropertiesType)) {
+      throw wrongSignature(`The reference to the signed properties lacks Type="${signedPropertiesType}".`)
     }
     const isCovered = covered.some(
-      (one) =>
-        one === "document" ||
-        one.element.isSameNode(login) ||
-        (login.parent !== null && one.element.isSameNode(login.parent))
+      ({ target }) =>
+        target === undefined || target.isSameNode(login) || (login.parent !== null && target.isSameNode(login.parent))
     )
     if (!isCovered) throw wrongSignature("No reference covers the login document.")
   }
 
   // What a reference covers, after its digest was compared.
-  #covered(reference: XmlElement): "document" | { readonly element: XmlElement } {
-    const uri = this.#text(reference, "@URI") ?? ""
+  #covered(reference: XmlElement): Covered {
+    const uri = this.#text(reference, "@URI")
+    if (uri === undefined) throw wrongSignature("A reference has no URI.")
     const algorithm = this.#text(reference, "ds:DigestMethod/@Algorithm") ?? ""
     const expected = Buffer.from(compact(this.#text(reference, "ds:DigestValue")), "base64")
     const transforms = this.#all("ds:Transforms/ds:Transform", reference)
     const form = this.#transformed(transforms)
     const target = uri === "" ? undefined : this.#byId(uri)
+    if (target !== undefined && form.isEnveloped) {
+      throw wrongSignature("The transform enveloped-signature stands in a reference to a part of the document.")
+    }
     const canonical =
       target === undefined
         ? this.#canonicalDocument(form)
         : this.#xml.canonical(target, { mode: form.mode, prefixes: form.prefixes })
-    if (target !== undefined && form.isEnveloped) {
-      throw wrongSignature("The transform enveloped-signature stands in a reference to a part of the document.")
-    }
     if (digestOf(algorithm, canonical)?.equals(expected) !== true) {
       throw wrongSignature(`The digest of the reference "${uri}" is wrong.`)
     }
-    return target === undefined ? "document" : { element: target }
+    return { target, type: this.#text(reference, "@Type") }
   }
 
   #transformed(transforms: ReadonlyArray<XmlElement>): Transformed {
@@ -195,7 +222,7 @@ class Verification {
     let prefixes: ReadonlyArray<string> = []
     for (const transform of transforms) {
       const algorithm = this.#text(transform, "@Algorithm") ?? ""
-      if (algorithm === `${dsig}enveloped-signature`) {
+      if (algorithm === `${dsig}enveloped-signature` || this.#leavesOutSignatures(transform, algorithm)) {
         isEnveloped = true
         continue
       }
@@ -205,6 +232,14 @@ class Verification {
       prefixes = prefixesOf(this.#xml, transform)
     }
     return { isEnveloped, mode, prefixes }
+  }
+
+  // The one XPath that KSeF takes does what the transform enveloped-signature does.
+  #leavesOutSignatures(transform: XmlElement, algorithm: string): boolean {
+    if (algorithm !== "http://www.w3.org/TR/1999/REC-xpath-19991116") return false
+    const expression = compact(this.#text(transform, "ds:XPath"))
+    if (/^not\(ancestor-or-self::\w+:Signature\)$/.test(expression)) return true
+    throw wrongSignature(`The XPath ${expression} is not accepted.`)
   }
 
   #canonicalDocument(form: Transformed): string {
@@ -236,6 +271,9 @@ class Verification {
     const text = this.#xml.canonical(signedInfo, { mode, prefixes: prefixesOf(this.#xml, method) })
     const algorithm = this.#text(signedInfo, "ds:SignatureMethod/@Algorithm") ?? ""
     const value = Buffer.from(compact(this.#text(signature, "ds:SignatureValue")), "base64")
+    if (!isStrong(certificate.publicKey)) {
+      throw refuse(21115, "Expected an RSA key of at least 2048 bits, or one on the curve P-256, P-384 or P-521.")
+    }
     if (!isSignature(algorithm, certificate.publicKey, text, value)) {
       throw wrongSignature(`The value of the signature is wrong, or ${algorithm} is not accepted with this key.`)
     }

@@ -204,6 +204,24 @@ export class Client {
     return answer
   }
 
+  /** Begins a login with a document that `sign` makes of a challenge. */
+  async beginCertificateLogin(
+    sign: (challenge: string) => string | Promise<string>,
+    query: string = ""
+  ): Promise<Answer> {
+    const { challenge } = (await this.call("POST", "/auth/challenge", { token: "" })).json
+    const answer = await this.call("POST", `/auth/xades-signature${query}`, {
+      token: "",
+      headers: { "content-type": "application/xml" },
+      body: await sign(challenge)
+    })
+    if (answer.status === 202) {
+      this.login = answer.json.referenceNumber
+      this.authentication = answer.json.authenticationToken.token
+    }
+    return answer
+  }
+
   /** The status of the login, when it is decided. */
   async loginStatus(): Promise<StatusBody> {
     for (;;) {

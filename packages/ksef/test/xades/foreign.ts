@@ -2,7 +2,7 @@
  * Login documents as other programs sign them, made with the canonical forms of libxml2.
  */
 import { hash, sign } from "node:crypto"
-import { makePair } from "../support/certificates.ts"
+import { makePair, type Pair } from "../support/certificates.ts"
 import * as Libxml2 from "../xml/libxml2.ts"
 
 /** What can be different about a signature. Templates get the digests and the value filled in. */
@@ -10,6 +10,8 @@ export interface Style {
   /** The document, with `SIGNATURE` where the signature belongs. */
   readonly document?: string
   readonly key?: "rsa" | "rsa-1024" | "P-256" | "P-384"
+  /** The certificate and its key, in place of those of `key`. */
+  readonly pair?: Pair
   readonly prefix?: string
   readonly signatureMethod?: string
   readonly hash?: "sha256" | "sha384" | "sha512"
@@ -25,6 +27,7 @@ export interface Style {
   readonly propertiesType?: string
   readonly target?: string
   readonly withoutPropertiesReference?: boolean
+  readonly withoutReferences?: boolean
   readonly extraReference?: string
 }
 
@@ -51,7 +54,7 @@ SIGNATURE</AuthTokenRequest>`
 
 /** Signs a document in a style. */
 export const signed = (style: Style = {}): string => {
-  const pair = makePair({ key: style.key ?? "rsa" })
+  const pair = style.pair ?? makePair({ key: style.key ?? "rsa" })
   const { prefix = "ds", signedInfoForm = "exclusive", propertiesForm = "exclusive" } = style
   const algorithm = style.hash ?? "sha256"
   const raw = style.certificate ?? pair.der
@@ -86,7 +89,9 @@ ${pair.der.toString("base64").replaceAll(/.{64}(?=.)/g, "$&\n")}
       ${signingCertificate(`<@DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"/><@DigestValue>${hash("sha256", raw, "base64")}</@DigestValue>`)}
       </xades:SignedSignatureProperties></xades:SignedProperties></xades:QualifyingProperties></@Object>
   </@Signature>`)
-    return (style.document ?? template).replace("SIGNATURE", signature)
+    const written =
+      style.withoutReferences === true ? signature.replaceAll(/<(\w*:?)Reference .*?<\/\1Reference>/gs, "") : signature
+    return (style.document ?? template).replace("SIGNATURE", written)
   }
 
   const without = (style.document ?? template).replace("SIGNATURE", "")

@@ -33,7 +33,6 @@ const groups: Readonly<Record<string, ReadonlyArray<Name>>> = {
   "The API": [
     "GOVOICE_API_ENABLED",
     "GOVOICE_SIGNUP",
-    "GOVOICE_LIVE_MODE",
     "GOVOICE_RATE_LIMIT_PER_SECOND",
     "GOVOICE_RATE_LIMIT_BURST",
     "GOVOICE_RATE_LIMIT_BYTES_PER_SECOND",
@@ -41,6 +40,14 @@ const groups: Readonly<Record<string, ReadonlyArray<Name>>> = {
     "GOVOICE_CONNECTIONS_PER_ADDRESS",
     "REDIS_URL",
     "GOVOICE_SANDBOX_STEP_MS"
+  ],
+  "Live mode": [
+    "GOVOICE_LIVE_MODE",
+    "GOVOICE_KSEF_ENVIRONMENT",
+    "GOVOICE_KSEF_URL",
+    "GOVOICE_KSEF_CA_FILE",
+    "GOVOICE_KSEF_GIVE_UP_HOURS",
+    "GOVOICE_KSEF_CONCURRENCY"
   ],
   Webhooks: [
     "GOVOICE_WEBHOOK_ALLOW_HTTP",
@@ -98,6 +105,8 @@ export const page = (): string =>
     "- With `DATABASE_URL`, `GOVOICE_JWT_SECRET` and `GOVOICE_ENCRYPTION_KEYS` are required. Without it, the server generates both once and",
     "  stores them in `secrets.json` in the data directory, readable by its owner only. One process at a time can use a data directory.",
     "- `GOVOICE_ROLE=api` and `GOVOICE_ROLE=worker` require `DATABASE_URL`, because the embedded Postgres cannot be shared.",
+    "- `GOVOICE_LIVE_MODE=true` requires exactly one of `GOVOICE_KSEF_ENVIRONMENT` and `GOVOICE_KSEF_URL`. `GOVOICE_KSEF_CA_FILE` requires",
+    "  `GOVOICE_KSEF_URL`. A server with another environment than before does not start while live invoices are unfinished.",
     "- `GOVOICE_LEASE_MS` must be longer than `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 5000. If only one of them is set, the default of the other",
     "  follows it.",
     "- `GOVOICE_METRICS_PORT` must differ from `PORT`, unless both are 0.",

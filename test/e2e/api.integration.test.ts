@@ -1400,7 +1400,7 @@ describe("deployments that are closed or crowded", () => {
         startServer({ ...all, GOVOICE_API_ENABLED: "false" }),
         startServer({ ...all, GOVOICE_SIGNUP: "closed" }),
         startServer({ ...all, GOVOICE_RATE_LIMIT_PER_SECOND: "1", GOVOICE_RATE_LIMIT_BURST: "3" }),
-        startServer({ ...all, GOVOICE_LIVE_MODE: "true" })
+        startServer({ ...all, GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2" })
       ]))
     ]
   })

@@ -1,5 +1,5 @@
 /**
- * The `organizations` table, with the credentials for the national system.
+ * The `organizations` table.
  *
  * Every statement on behalf of an owner names the account, so that an identifier alone reaches no row.
  */
@@ -8,9 +8,9 @@ import { Ids } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
-import { KeyRing } from "../crypto/KeyRing.ts"
 import * as Page from "../database/Page.ts"
 import { iso, isoOrNull } from "../database/timestamps.ts"
+import { Settings } from "../settings/Settings.ts"
 
 /** How many organizations an account may have. */
 export const maxOrganizations = 100
@@ -43,14 +43,6 @@ export class Organizations extends Context.Service<
       id: string,
       name: string | undefined
     ) => Effect.Effect<Organization.Organization, OrganizationNotFound>
-    readonly putCredential: (
-      accountId: Ids.AccountId,
-      id: string,
-      credential: { readonly token: string; readonly contextNip: string }
-    ) => Effect.Effect<void, OrganizationNotFound>
-    readonly deleteCredential: (accountId: Ids.AccountId, id: string) => Effect.Effect<void, OrganizationNotFound>
-    /** Returns whether the organization has stored a credential for the national system. */
-    readonly hasCredential: (id: Ids.OrganizationId) => Effect.Effect<boolean>
     /**
      * Locks an organization for the rest of the transaction, so that concurrent transactions count what it has one after
      * the other.
@@ -80,13 +72,18 @@ const toApi = ({ created_at, credential_updated_at, id, name }: Row): Organizati
 })
 
 /** Provides `Organizations` from a migrated database. */
-export const layer: Layer.Layer<Organizations, never, SqlClient.SqlClient | KeyRing> = Layer.effect(
+export const layer: Layer.Layer<Organizations, never, SqlClient.SqlClient | Settings> = Layer.effect(
   Organizations,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const tail = yield* Page.makeTail
-    const keyRing = yield* KeyRing
-    const columns = sql`id, name, created_at, credential_updated_at`
+    const environment = (yield* Settings).ksef.environmentId ?? null
+    // A credential of another environment counts as absent.
+    const columns = sql`
+      id, name, created_at,
+      CASE WHEN credential_environment IS NOT DISTINCT FROM ${environment}::text THEN credential_updated_at END
+        AS credential_updated_at
+    `
 
     const lockAccount = (id: Ids.AccountId) => sql`SELECT 1 FROM accounts WHERE id = ${id} FOR NO KEY UPDATE`
 
@@ -112,23 +109,6 @@ export const layer: Layer.Layer<Organizations, never, SqlClient.SqlClient | KeyR
       UPDATE organizations SET name = coalesce(${name ?? null}, name)
       WHERE account_id = ${accountId} AND id = ${id}
       RETURNING ${columns}
-    `
-
-    const updateCredential = (
-      accountId: Ids.AccountId,
-      id: Ids.OrganizationId,
-      credential: { readonly sealed: Uint8Array; readonly nip: string; readonly now: Date } | undefined
-    ) => sql`
-      UPDATE organizations
-      SET credential            = ${credential?.sealed ?? null}::bytea,
-          credential_nip        = ${credential?.nip ?? null},
-          credential_updated_at = ${credential?.now ?? null}::timestamptz
-      WHERE account_id = ${accountId} AND id = ${id}
-      RETURNING id
-    `
-
-    const selectCredential = (id: Ids.OrganizationId) => sql`
-      SELECT 1 FROM organizations WHERE id = ${id} AND credential IS NOT NULL
     `
 
     const lockOne = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
@@ -173,20 +153,6 @@ export const layer: Layer.Layer<Organizations, never, SqlClient.SqlClient | KeyR
           toApi
         )
       ),
-
-      putCredential: Effect.fn("Organizations.putCredential")(function* (accountId, id, { contextNip, token }) {
-        const now = new Date(yield* Clock.currentTimeMillis)
-        const sealed = keyRing.seal(token, { column: "organizations.credential", row: id })
-        yield* orNotFound(id, (valid) => updateCredential(accountId, valid, { sealed, nip: contextNip, now }))
-      }),
-
-      deleteCredential: Effect.fn("Organizations.deleteCredential")(function* (accountId, id) {
-        yield* orNotFound(id, (valid) => updateCredential(accountId, valid, undefined))
-      }),
-
-      hasCredential: Effect.fn("Organizations.hasCredential")(function* (id) {
-        return (yield* Effect.orDie(selectCredential(id))).length > 0
-      }),
 
       lock: Effect.fn("Organizations.lock")(function* (accountId, id) {
         const [row] = Ids.is("org", id) ? yield* lockOne(accountId, id) : []

@@ -13,6 +13,7 @@ import * as Accounts from "../accounts/Accounts.ts"
 import * as ApiKeys from "../accounts/ApiKeys.ts"
 import * as Email from "../accounts/Email.ts"
 import * as Organizations from "../accounts/Organizations.ts"
+import { Settings } from "../settings/Settings.ts"
 import * as deployment from "./deployment.ts"
 import { Failure } from "./Failure.ts"
 
@@ -81,7 +82,10 @@ const create = (environment: deployment.Environment) =>
       })
       yield* deployment.onMigrated(
         settings,
-        make.pipe(Effect.provide(stores), Effect.provide([KeyRing.layer(encryptionKeys), Passwords.layer]))
+        make.pipe(
+          Effect.provide(stores),
+          Effect.provide([KeyRing.layer(encryptionKeys), Passwords.layer, Layer.succeed(Settings)(settings)])
+        )
       )
     })
   ).pipe(

@@ -6,6 +6,7 @@
 import { Layer } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as ApiKeys from "../accounts/ApiKeys.ts"
+import * as GatewayCredentials from "../accounts/GatewayCredentials.ts"
 import * as Deliveries from "../webhooks/DeliveryRecords.ts"
 import * as Invoices from "../invoices/Invoices.ts"
 import * as SubmitInvoice from "../invoices/SubmitInvoice.ts"
@@ -23,6 +24,7 @@ export const layer = Layer.mergeAll(
   Accounts.layer,
   ApiKeys.layer,
   Deliveries.layer,
+  GatewayCredentials.layer,
   Invoices.layer,
   Sessions.layer,
   SubmitInvoice.layer,

@@ -5,6 +5,10 @@
  * value, because it may be a secret.
  */
 import type { OptionParsers } from "@govoice/dispatcher"
+import { Environment } from "@govoice/ksef/client"
+import { Result } from "effect"
+import { X509Certificate } from "node:crypto"
+import { readFileSync } from "node:fs"
 import { faultOf } from "./postgresUrl.ts"
 
 /** A setting that cannot be read. `message` continues a sentence that begins with the name of the setting. */
@@ -50,6 +54,31 @@ export const postgresUrl: Parser<string> = (value) => {
   const read = url("postgres", "postgresql")(value)
   const fault = faultOf(read)
   return fault === undefined ? read : refuse(fault)
+}
+
+/** The base URL of a KSeF that is not the Ministry's. */
+export const ksefUrl: Parser<Environment.Environment> = (value) => {
+  const hostname = URL.parse(value)?.hostname ?? ""
+  if (hostname.endsWith(".ksef.mf.gov.pl")) {
+    return refuse("must not name an environment of the Ministry: set GOVOICE_KSEF_ENVIRONMENT instead")
+  }
+  const environment = Environment.at(value)
+  return Result.isSuccess(environment)
+    ? environment.success
+    : refuse("must be a URL that ends in /v2, with https, or with http on a loopback address, and without credentials")
+}
+
+const certificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/** A file of PEM certificates. Returns its text. */
+export const certificatesFile: Parser<string> = (path) => {
+  const content = Result.getOrElse(
+    Result.try(() => readFileSync(path, "utf8")),
+    () => refuse("must name a file that can be read")
+  )
+  const found = content.match(certificates) ?? []
+  const areReadable = Result.isSuccess(Result.try(() => found.map((certificate) => new X509Certificate(certificate))))
+  return found.length > 0 && areReadable ? content : refuse("must name a file of PEM certificates")
 }
 
 const entriesOf = (value: string): ReadonlyArray<string> => {

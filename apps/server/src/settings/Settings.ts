@@ -1,5 +1,6 @@
 /** The settings of a process: read from the environment, complete, and checked against each other. */
 import type { PolicyOptions } from "@govoice/dispatcher"
+import { Environment } from "@govoice/ksef/client"
 import { Context } from "effect"
 import { type Definition, definitions, type Name, type Values } from "./definitions.ts"
 import * as Parsers from "./Parsers.ts"
@@ -13,6 +14,16 @@ export interface SettingsShape {
   readonly role: "all" | "api" | "worker"
   readonly apiEnabled: boolean
   readonly liveMode: boolean
+  readonly ksef: {
+    /** The environment of KSeF, also while live mode is off. Live mode requires it. */
+    readonly environment: Environment.Environment | undefined
+    /** Names the environment in stored data: `test`, `demo`, `prod`, or the base URL of another. */
+    readonly environmentId: string | undefined
+    /** PEM certificates to verify the environment with, in place of the system's. */
+    readonly ca: string | undefined
+    readonly giveUpHours: number
+    readonly concurrency: number
+  }
   readonly signupOpen: boolean
   readonly jwtSecret: string | undefined
   readonly encryptionKeys: ReadonlyArray<Parsers.EncryptionKey> | undefined
@@ -116,6 +127,20 @@ export const read = (environment: Environment): SettingsShape => {
     faults.push(`GOVOICE_LEASE_MS must be longer than GOVOICE_WEBHOOK_TIMEOUT_MS plus ${marginMs}.`)
   }
 
+  const liveMode = value("GOVOICE_LIVE_MODE")
+  const ksefName = value("GOVOICE_KSEF_ENVIRONMENT")
+  const ksefCustom = value("GOVOICE_KSEF_URL")
+  const isGiven = (name: Name) => environment[name] !== undefined
+  if (isGiven("GOVOICE_KSEF_ENVIRONMENT") && isGiven("GOVOICE_KSEF_URL")) {
+    faults.push("GOVOICE_KSEF_ENVIRONMENT and GOVOICE_KSEF_URL exclude each other. Remove one of them.")
+  }
+  if (liveMode && !isGiven("GOVOICE_KSEF_ENVIRONMENT") && !isGiven("GOVOICE_KSEF_URL")) {
+    faults.push("GOVOICE_LIVE_MODE=true requires GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL.")
+  }
+  if (isGiven("GOVOICE_KSEF_CA_FILE") && !isGiven("GOVOICE_KSEF_URL")) {
+    faults.push("GOVOICE_KSEF_CA_FILE requires GOVOICE_KSEF_URL: the Ministry's certificates are public.")
+  }
+
   const port = value("PORT")
   const metricsPort = value("GOVOICE_METRICS_PORT")
   if (metricsPort !== undefined && metricsPort !== 0 && metricsPort === port) {
@@ -131,7 +156,14 @@ export const read = (environment: Environment): SettingsShape => {
     databaseWaitMs: value("GOVOICE_DATABASE_WAIT_MS"),
     role,
     apiEnabled: value("GOVOICE_API_ENABLED"),
-    liveMode: value("GOVOICE_LIVE_MODE"),
+    liveMode,
+    ksef: {
+      environment: ksefCustom ?? (ksefName === undefined ? undefined : Environment.environments[ksefName]),
+      environmentId: ksefCustom?.baseUrl ?? ksefName,
+      ca: value("GOVOICE_KSEF_CA_FILE"),
+      giveUpHours: value("GOVOICE_KSEF_GIVE_UP_HOURS"),
+      concurrency: value("GOVOICE_KSEF_CONCURRENCY")
+    },
     signupOpen: value("GOVOICE_SIGNUP") === "open",
     jwtSecret,
     encryptionKeys,

@@ -71,7 +71,36 @@ export const definitions = {
     Parsers.boolean,
     true
   ),
-  GOVOICE_LIVE_MODE: define("Whether live keys may submit, where a live gateway is installed.", Parsers.boolean, false),
+  GOVOICE_LIVE_MODE: define(
+    "Whether live keys may submit to the national system (KSeF). `true` requires either `GOVOICE_KSEF_ENVIRONMENT` or `GOVOICE_KSEF_URL`.",
+    Parsers.boolean,
+    false
+  ),
+  GOVOICE_KSEF_ENVIRONMENT: optional(
+    "Environment of KSeF that this deployment uses: `test`, `demo` or `prod`. Credentials belong to the environment that they were stored for.",
+    Parsers.oneOf("test", "demo", "prod"),
+    "none"
+  ),
+  GOVOICE_KSEF_URL: optional(
+    "Base URL of another KSeF, such as a simulator. Ends in `/v2`; HTTPS, or HTTP on a loopback address. Excludes `GOVOICE_KSEF_ENVIRONMENT`.",
+    Parsers.ksefUrl,
+    "none"
+  ),
+  GOVOICE_KSEF_CA_FILE: optional(
+    "File of PEM certificates that `GOVOICE_KSEF_URL` is verified with, instead of those of the system.",
+    Parsers.certificatesFile,
+    "the certificates of the system"
+  ),
+  GOVOICE_KSEF_GIVE_UP_HOURS: define(
+    "Hours from the first attempt after which an invoice that KSeF has not received fails.",
+    Parsers.integer(1, 8760),
+    168
+  ),
+  GOVOICE_KSEF_CONCURRENCY: define(
+    "Concurrency limit of one process: its calls of KSeF in flight, over all taxpayers.",
+    Parsers.integer(1, 1000),
+    32
+  ),
   GOVOICE_SIGNUP: define("Whether anybody may create an account.", Parsers.oneOf("open", "closed"), "open"),
   GOVOICE_JWT_SECRET: optional(
     "Signs access tokens and list cursors. At least 32 characters. Required with `DATABASE_URL`.",

@@ -3,13 +3,12 @@ import { Effect, Layer } from "effect"
 import * as Accounts from "../../src/accounts/Accounts.ts"
 import * as Email from "../../src/accounts/Email.ts"
 import * as Organizations from "../../src/accounts/Organizations.ts"
-import * as KeyRing from "../../src/crypto/KeyRing.ts"
-import { keyRing } from "../support/fixtures.ts"
 import { databases } from "../support/TestDatabase.ts"
+import * as TestSettings from "../support/TestSettings.ts"
 
 for (const database of databases) {
   const tested = Layer.mergeAll(Accounts.layer, Organizations.layer).pipe(
-    Layer.provide([database.layer, Layer.succeed(KeyRing.KeyRing)(keyRing)])
+    Layer.provide([database.layer, TestSettings.layer()])
   )
 
   layer(tested, { timeout: "60 seconds" })(`Organizations (${database.name})`, (it) => {

@@ -40,7 +40,9 @@ const storeCredential = Effect.fnUntraced(function* (sealWith: EncryptionKey) {
   const sql = yield* SqlClient.SqlClient
   const sealed = KeyRing.make([sealWith]).seal("token", { column: "organizations.credential", row: organization })
   yield* sql`
-    UPDATE organizations SET credential = ${sealed}, credential_nip = '1111111111', credential_updated_at = ${new Date()}
+    UPDATE organizations
+    SET credential = ${sealed}, credential_kind = 'ksef_token', credential_nip = '1111111111',
+        credential_state = 'unchecked', credential_updated_at = ${new Date()}
   `
 })
 

@@ -26,8 +26,9 @@ const insertAll = Effect.gen(function* () {
   yield* sql`INSERT INTO accounts (id, created_at, email, password_hash) VALUES (${account}, ${now}, 'a@example.com', 'x')`
   const credential = before.seal("credential", { column: "organizations.credential", row: organization })
   yield* sql`
-    INSERT INTO organizations (id, account_id, name, created_at, credential, credential_nip, credential_updated_at)
-    VALUES (${organization}, ${account}, 'Example', ${now}, ${credential}, '1111111111', ${now})
+    INSERT INTO organizations
+      (id, account_id, name, created_at, credential, credential_kind, credential_nip, credential_state, credential_updated_at)
+    VALUES (${organization}, ${account}, 'Example', ${now}, ${credential}, 'ksef_token', '1111111111', 'unchecked', ${now})
   `
   for (const id of endpoints) {
     const place = { column: "webhook_endpoints.secret", row: id } as const

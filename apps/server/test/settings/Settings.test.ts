@@ -1,5 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { judgeUrl } from "@govoice/dispatcher"
+import { Environment } from "@govoice/ksef/client"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { makePair } from "../../../../packages/ksef/test/support/certificates.ts"
 import { definitions } from "../../src/settings/definitions.ts"
 import { InvalidSettings, read, unknownNames } from "../../src/settings/Settings.ts"
 
@@ -26,6 +31,7 @@ describe("Settings", () => {
       role: "all",
       apiEnabled: true,
       liveMode: false,
+      ksef: { environment: undefined, environmentId: undefined, ca: undefined, giveUpHours: 168, concurrency: 32 },
       signupOpen: true,
       sandboxStepMs: 1000,
       webhooks: {
@@ -84,6 +90,70 @@ describe("Settings", () => {
     ])
     assert.lengthOf(faultsOf({ PORT: "4000", GOVOICE_METRICS_PORT: "4000" }), 1)
     assert.lengthOf(faultsOf({ PORT: "0", GOVOICE_METRICS_PORT: "0" }), 0)
+  })
+
+  it("reads the environment of KSeF, and names it for stored data", () => {
+    const ministry = read({ GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_ENVIRONMENT: "demo" })
+    assert.isTrue(ministry.liveMode)
+    assert.deepInclude(ministry.ksef, { environment: Environment.environments.demo, environmentId: "demo" })
+
+    const folder = mkdtempSync(join(tmpdir(), "govoice-settings-"))
+    const file = join(folder, "ca.pem")
+    const { certificate } = makePair()
+    writeFileSync(file, certificate)
+    const custom = read({ GOVOICE_KSEF_URL: "https://ksef.example.com/v2/", GOVOICE_KSEF_CA_FILE: file })
+    rmSync(folder, { recursive: true })
+    assert.isFalse(custom.liveMode)
+    assert.deepInclude(custom.ksef, { environmentId: "https://ksef.example.com/v2", ca: certificate })
+    assert.strictEqual(custom.ksef.environment?.name, "custom")
+  })
+
+  it("requires exactly one environment for live mode, and reports it with the other faults", () => {
+    assert.deepStrictEqual(faultsOf({ GOVOICE_LIVE_MODE: "true" }), [
+      "GOVOICE_LIVE_MODE=true requires GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL."
+    ])
+    assert.deepStrictEqual(
+      faultsOf({
+        PORT: "hidden",
+        GOVOICE_LIVE_MODE: "true",
+        GOVOICE_KSEF_ENVIRONMENT: "test",
+        GOVOICE_KSEF_URL: "http://127.0.0.1:4000/v2",
+        GOVOICE_KSEF_GIVE_UP_HOURS: "0",
+        GOVOICE_KSEF_CONCURRENCY: "1001"
+      }),
+      [
+        "GOVOICE_KSEF_ENVIRONMENT and GOVOICE_KSEF_URL exclude each other. Remove one of them.",
+        "PORT must be a whole number from 0 to 65535.",
+        "GOVOICE_KSEF_GIVE_UP_HOURS must be a whole number from 1 to 8760.",
+        "GOVOICE_KSEF_CONCURRENCY must be a whole number from 1 to 1000."
+      ]
+    )
+    assert.lengthOf(faultsOf({ GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_ENVIRONMENT: "hidden" }), 1)
+  })
+
+  it.each([
+    "hidden",
+    "http://hidden.example.com/v2",
+    "https://hidden.example.com",
+    "https://hidden:hidden@example.com/v2",
+    "https://example.com/v2?hidden",
+    "https://api.ksef.mf.gov.pl/v2"
+  ])("refuses GOVOICE_KSEF_URL=%s", (url) => {
+    const [fault, ...others] = faultsOf({ GOVOICE_KSEF_URL: url })
+    assert.match(fault ?? "", /^GOVOICE_KSEF_URL must /)
+    assert.notInclude(fault, "hidden")
+    assert.deepStrictEqual(others, [])
+  })
+
+  it("refuses a file of certificates that cannot be read, and one without a custom environment", () => {
+    const url = { GOVOICE_KSEF_URL: "https://ksef.example.com/v2" }
+    assert.deepStrictEqual(faultsOf({ ...url, GOVOICE_KSEF_CA_FILE: "/nowhere/hidden" }), [
+      "GOVOICE_KSEF_CA_FILE must name a file that can be read."
+    ])
+    assert.deepStrictEqual(faultsOf({ ...url, GOVOICE_KSEF_CA_FILE: import.meta.filename }), [
+      "GOVOICE_KSEF_CA_FILE must name a file of PEM certificates."
+    ])
+    assert.lengthOf(faultsOf({ GOVOICE_KSEF_ENVIRONMENT: "prod", GOVOICE_KSEF_CA_FILE: "/nowhere/hidden" }), 2)
   })
 
   it.each([

@@ -7,19 +7,31 @@ export default Effect.gen(function* () {
 
   yield* sql`
     CREATE TABLE organizations (
-      id                    text COLLATE "C" NOT NULL,
-      account_id            text COLLATE "C" NOT NULL,
-      created_at            timestamptz NOT NULL,
-      name                  text NOT NULL,
-      credential            bytea,
-      credential_nip        text,
-      credential_updated_at timestamptz,
+      id                     text COLLATE "C" NOT NULL,
+      account_id             text COLLATE "C" NOT NULL,
+      created_at             timestamptz NOT NULL,
+      name                   text NOT NULL,
+      credential             bytea,
+      credential_kind        text,
+      credential_environment text,
+      credential_nip         text,
+      credential_expires_at  timestamptz,
+      credential_state       text,
+      credential_checked_at  timestamptz,
+      credential_refusal     jsonb,
+      credential_updated_at  timestamptz,
 
-      CONSTRAINT organizations_pkey            PRIMARY KEY (id),
-      CONSTRAINT organizations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts (id),
+      CONSTRAINT organizations_pkey             PRIMARY KEY (id),
+      CONSTRAINT organizations_account_id_fkey  FOREIGN KEY (account_id) REFERENCES accounts (id),
       CONSTRAINT organizations_credential_whole CHECK (
-        (credential IS NULL) = (credential_nip IS NULL) AND (credential IS NULL) = (credential_updated_at IS NULL)
-      )
+        num_nonnulls(credential, credential_kind, credential_nip, credential_state, credential_updated_at) IN (0, 5)
+        AND (credential IS NOT NULL OR num_nonnulls(
+          credential_environment, credential_expires_at, credential_checked_at, credential_refusal
+        ) = 0)
+      ),
+      CONSTRAINT organizations_credential_kind_known  CHECK (credential_kind IN ('ksef_token', 'certificate')),
+      CONSTRAINT organizations_credential_state_known CHECK (credential_state IN ('unchecked', 'accepted', 'refused')),
+      CONSTRAINT organizations_credential_refusal     CHECK (credential_refusal IS NULL OR credential_state = 'refused')
     )
   `
   yield* sql`CREATE INDEX organizations_account_id_id_idx ON organizations (account_id, id DESC)`

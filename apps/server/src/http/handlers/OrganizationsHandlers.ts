@@ -4,10 +4,11 @@
  * @since 0.1.0
  */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
 import { Invoices } from "../../invoices/Invoices.ts"
+import { GatewayCredentials } from "../../accounts/GatewayCredentials.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
 import * as Pagination from "./Pagination.ts"
 
@@ -23,6 +24,7 @@ export const layer = HttpApiBuilder.group(
   Api,
   "organizations",
   Effect.fnUntraced(function* (handlers) {
+    const credentials = yield* GatewayCredentials
     const cursors = yield* Cursors
     const invoices = yield* Invoices
     const organizations = yield* Organizations
@@ -54,17 +56,18 @@ export const layer = HttpApiBuilder.group(
       }),
 
       putGatewayCredential: Effect.fnUntraced(function* ({ params, payload }) {
-        yield* organizations
-          .putCredential(yield* AccountAuthorization.CurrentAccount, params.org_id, {
-            token: payload.token,
-            contextNip: payload.context_nip
+        yield* credentials
+          .put(yield* AccountAuthorization.CurrentAccount, params.org_id, {
+            credential: { type: "ksef_token", token: Redacted.make(payload.token) },
+            contextNip: payload.context_nip,
+            expiresAt: undefined
           })
           .pipe(Effect.catchTag("OrganizationNotFound", notFound))
       }),
 
       deleteGatewayCredential: Effect.fnUntraced(function* ({ params }) {
-        yield* organizations
-          .deleteCredential(yield* AccountAuthorization.CurrentAccount, params.org_id)
+        yield* credentials
+          .remove(yield* AccountAuthorization.CurrentAccount, params.org_id)
           .pipe(Effect.catchTag("OrganizationNotFound", notFound))
       }),
 

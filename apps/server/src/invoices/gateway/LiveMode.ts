@@ -5,7 +5,7 @@
 import type { Ids } from "@govoice/core"
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../../settings/Settings.ts"
-import { Organizations } from "../../accounts/Organizations.ts"
+import { GatewayCredentials } from "../../accounts/GatewayCredentials.ts"
 import { InvoiceGateways } from "./InvoiceGateway.ts"
 
 /** Decides whether live mode is available. */
@@ -15,17 +15,16 @@ export class LiveMode extends Context.Service<
 >()("@govoice/server/invoices/gateway/LiveMode") {}
 
 /** Provides `LiveMode`. */
-export const layer: Layer.Layer<LiveMode, never, InvoiceGateways | Organizations | Settings> = Layer.effect(
+export const layer: Layer.Layer<LiveMode, never, GatewayCredentials | InvoiceGateways | Settings> = Layer.effect(
   LiveMode,
   Effect.gen(function* () {
-    const organizations = yield* Organizations
+    const credentials = yield* GatewayCredentials
     const { live } = yield* InvoiceGateways
     const { liveMode } = yield* Settings
     const isEnabled = liveMode && live !== undefined
 
     return {
-      isAvailableTo: (organizationId) =>
-        isEnabled ? organizations.hasCredential(organizationId) : Effect.succeed(false)
+      isAvailableTo: (organizationId) => (isEnabled ? credentials.isPresent(organizationId) : Effect.succeed(false))
     }
   })
 )

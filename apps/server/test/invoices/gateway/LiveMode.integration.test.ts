@@ -1,6 +1,6 @@
 /** Live mode with a gateway installed, which no deployment has yet: what an adapter for a national system will meet. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Ids, Mode } from "@govoice/core"
 import { randomUUID } from "node:crypto"
@@ -12,6 +12,7 @@ import { Accounts } from "../../../src/accounts/Accounts.ts"
 import { Invoices } from "../../../src/invoices/Invoices.ts"
 import { SubmitInvoice } from "../../../src/invoices/SubmitInvoice.ts"
 import * as Email from "../../../src/accounts/Email.ts"
+import { type CheckedCredential, GatewayCredentials } from "../../../src/accounts/GatewayCredentials.ts"
 import { Organizations } from "../../../src/accounts/Organizations.ts"
 import * as Store from "../../../src/runtime/Stores.ts"
 import * as fixtures from "../../support/fixtures.ts"
@@ -42,7 +43,11 @@ const organization = Effect.gen(function* () {
   return { accountId: account.id, organizationId: id }
 })
 
-const credential = { token: "a token of the national system", contextNip: "5265877635" }
+const credential: CheckedCredential = {
+  credential: { type: "ksef_token", token: Redacted.make("a token of the national system") },
+  contextNip: "5265877635",
+  expiresAt: undefined
+}
 
 const submit = (organizationId: Ids.OrganizationId, mode: Mode.Mode) =>
   Effect.flatMap(SubmitInvoice, (submitInvoice) =>
@@ -53,14 +58,14 @@ layer(TestDatabase.layerPostgres, { timeout: "60 seconds" })("live mode", (it) =
   it.effect("is open to an organization while its credential is stored", () =>
     Effect.gen(function* () {
       const liveMode = yield* LiveMode.LiveMode
-      const organizations = yield* Organizations
+      const credentials = yield* GatewayCredentials
       const one = yield* organization
       const other = yield* organization
       assert.isFalse(yield* liveMode.isAvailableTo(one.organizationId))
-      yield* organizations.putCredential(one.accountId, one.organizationId, credential)
+      yield* credentials.put(one.accountId, one.organizationId, credential)
       assert.isTrue(yield* liveMode.isAvailableTo(one.organizationId))
       assert.isFalse(yield* liveMode.isAvailableTo(other.organizationId))
-      yield* organizations.deleteCredential(one.accountId, one.organizationId)
+      yield* credentials.remove(one.accountId, one.organizationId)
       assert.isFalse(yield* liveMode.isAvailableTo(one.organizationId))
     }).pipe(Effect.provide(deployment({ liveMode: true, live: national })))
   )
@@ -72,7 +77,7 @@ layer(TestDatabase.layerPostgres, { timeout: "60 seconds" })("live mode", (it) =
     it.effect(`is closed while ${name}, whatever is stored`, () =>
       Effect.gen(function* () {
         const { accountId, organizationId } = yield* organization
-        yield* (yield* Organizations).putCredential(accountId, organizationId, credential)
+        yield* (yield* GatewayCredentials).put(accountId, organizationId, credential)
         assert.isFalse(yield* (yield* LiveMode.LiveMode).isAvailableTo(organizationId))
       }).pipe(Effect.provide(deployment(options)))
     )

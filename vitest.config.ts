@@ -15,6 +15,8 @@ export const shared = {
 export default defineConfig({
   ...shared,
   test: {
+    // Vitest leaves one processor idle by default: with two, it would run one file at a time.
+    maxWorkers: "100%",
     projects: [
       {
         ...shared,

@@ -18,7 +18,10 @@ export interface SimulatorOptions {
   readonly speed?: number
   /** A file that keeps everything across restarts. Defaults to none: all ends with the simulator. */
   readonly state?: string
-  /** Decides all numbers that are drawn, and what faults pick by probability. Defaults to a random one. */
+  /**
+   * Decides all numbers that are drawn: NIP, token, references, KSeF numbers, and what faults pick by probability. Defaults to
+   * a random one. A state that exists keeps its own.
+   */
   readonly seed?: string
   /**
    * Which environment is played. `test`, the default, takes certificates that anybody signed and has `/testdata`; `demo`
@@ -92,6 +95,13 @@ export const resolveOptions = (given: SimulatorOptions): ResolvedOptions => {
     "token",
     "at most 160 printable ASCII characters without spaces",
     token === undefined ? token : "another text"
+  )
+  const ofToken = /\|nip-(\d{10})\|/.exec(token ?? "")?.[1]
+  assertThat(
+    nip === undefined || ofToken === undefined || nip === ofToken,
+    "nip",
+    `the NIP that the token names, ${ofToken}`,
+    nip
   )
   assertThat(isFinite(speed, 0.001, 1_000_000), "speed", "a number from 0.001 to 1000000", speed)
   assertThat(

@@ -1,7 +1,7 @@
 /**
  * Puts a simulator together and starts it.
  */
-import { randomBytes, randomInt } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import { Nip } from "@govoice/ksef/format"
 import { Challenges } from "./auth/Challenges.ts"
 import { Jwt } from "./auth/Jwt.ts"
@@ -73,9 +73,9 @@ export interface Simulator extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-const randomNip = (): string => {
+const drawnNip = ({ serials }: State): string => {
   for (;;) {
-    const nip = `${randomInt(100, 1000)}${String(randomInt(0, 10_000_000)).padStart(7, "0")}`
+    const nip = String(1_000_000_000 + Math.floor(serials.fraction("nip") * 9_000_000_000))
     if (Nip.isValid(nip)) return nip
   }
 }
@@ -92,7 +92,7 @@ const contextOf = ({ nip, token }: ResolvedOptions, state: State): string => {
     state.settings.set("nip", named)
     return named
   }
-  return settingOf(state, "nip", randomNip)
+  return settingOf(state, "nip", () => drawnNip(state))
 }
 
 const firstToken = (simulation: Simulation, nip: string): string => {

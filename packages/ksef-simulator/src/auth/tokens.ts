@@ -1,7 +1,6 @@
 /**
  * KSeF tokens: making them, finding them, and their status.
  */
-import { randomBytes } from "node:crypto"
 import type { Simulation } from "../Simulation.ts"
 import { type KsefToken, type Permission, permissions, type Subject } from "../state/records.ts"
 
@@ -29,7 +28,7 @@ export const createToken = ({ clock, ledger, state }: Simulation, request: Token
       : state.serials.reference("token", now)
   const token: KsefToken = {
     reference,
-    secret: request.secret ?? `${reference}|nip-${request.nip}|${randomBytes(32).toString("hex")}`,
+    secret: request.secret ?? `${reference}|nip-${request.nip}|${state.serials.digits("secret", 64)}`,
     nip: request.nip,
     author: request.author ?? { type: "Nip", value: request.nip },
     permissions: request.permissions ?? permissions,

@@ -1,10 +1,12 @@
 /**
  * What can go wrong at KSeF, as values: where a fault applies, how often, and what it does.
  */
-import { type OperationName, operations, type OutsideOperationName, outsideOperations } from "../openapi/operations.ts"
+import type { OperationName, OutsideOperationName } from "../openapi/operations.ts"
+import { faultPoints, points } from "./points.ts"
 
 /**
- * Where a fault applies. An operation means its calls. `*` means all calls of the API. `invoice` means the verdict about a
+ * Where a fault applies. An operation means its calls. `*` means all calls of the API to
+ * which the fault can apply. `invoice` means the verdict about a
  * document, `session` the status of a session when it is closed, `login` the outcome of a login.
  */
 export type FaultPoint = OperationName | OutsideOperationName | "*" | "invoice" | "session" | "login"
@@ -84,38 +86,6 @@ export type Fault = FaultSelector & FaultAction
 /** The name of what a fault does. */
 export type FaultName = FaultAction["do"]
 
-const upoOperations = ["getInvoiceUpo", "getInvoiceUpoByNumber", "getSessionUpo"] as const
-const opening = ["openOnlineSession", "openBatchSession"] as const
-
-/** Where each fault applies unless it says so itself. */
-export const defaultPoints: Readonly<Record<FaultName, ReadonlyArray<FaultPoint>>> = {
-  "429": ["*"],
-  "5xx": ["*"],
-  html: ["*"],
-  delay: ["*"],
-  stall: ["*"],
-  "drop-before": ["*"],
-  "drop-after": ["*"],
-  exception: ["*"],
-  "21184": ["sendInvoice"],
-  "stuck-150": ["invoice"],
-  verdict: ["invoice"],
-  "440": ["invoice"],
-  "415-after-rotation": opening,
-  "rotate-keys": opening,
-  "expire-access": ["*"],
-  "revoke-token": ["*"],
-  "block-403": ["*"],
-  "upo-late": upoOperations,
-  "upo-html": ["downloadUpo"],
-  "session-gone": ["sendInvoice"],
-  "close-lost": ["closeOnlineSession", "closeBatchSession"],
-  "token-login-ends": ["loginWithToken"]
-}
-
-/** Faults that decide an outcome, and no call. */
-export const decides: ReadonlySet<FaultName> = new Set(["stuck-150", "verdict", "440"])
-
 type Check = (value: unknown) => boolean
 
 const isWhole =
@@ -171,16 +141,6 @@ const members: Readonly<Record<FaultName, Readonly<Record<string, Member>>>> = {
 /** The names of all faults. */
 export const faultNames = Object.keys(members) as ReadonlyArray<FaultName>
 
-/** The points at which a fault can apply. */
-export const faultPoints: ReadonlyArray<FaultPoint> = [
-  ...(Object.keys(operations) as Array<OperationName>),
-  ...outsideOperations,
-  "*",
-  "invoice",
-  "session",
-  "login"
-]
-
 const selector: Readonly<Record<string, Member>> = {
   on: { expected: `one of ${faultPoints.join(", ")}`, check: isOneOf(...faultPoints) },
   nip: { expected: "ten digits", check: (value) => typeof value === "string" && /^\d{10}$/.test(value) },
@@ -191,8 +151,6 @@ const selector: Readonly<Record<string, Member>> = {
     check: (value) => typeof value === "number" && value >= 0 && value <= 1
   }
 }
-
-const outcomes = ["invoice", "session", "login"]
 
 /**
  * Checks a fault that came from outside.
@@ -219,16 +177,13 @@ export const parseFault = (value: unknown): Fault => {
       throw new TypeError(`The fault "${name}" has no member "${member}". It has ${Object.keys(known).join(", ")}.`)
     }
   }
-  const on = given["on"]
-  if (typeof on === "string" && outcomes.includes(on) !== decides.has(name)) {
-    throw new TypeError(
-      decides.has(name)
-        ? `Expected "on" of the fault "${name}" to be one of ${outcomes.join(", ")}.`
-        : `Expected "on" of the fault "${name}" to be an operation or "*".`
-    )
-  }
-  if (name !== "verdict" && typeof on === "string" && decides.has(name) && on !== "invoice") {
-    throw new TypeError(`Expected "on" of the fault "${name}" to be "invoice".`)
+  const { possible } = points[name]
+  const on = given["on"] as FaultPoint | undefined
+  if (on !== undefined && !possible.includes(on)) {
+    const expected = possible.includes("*")
+      ? 'an operation that it can apply to, or "*"'
+      : `one of ${possible.join(", ")}`
+    throw new TypeError(`Expected "on" of the fault "${name}" to be ${expected}.`)
   }
   return value as Fault
 }

@@ -3,7 +3,8 @@
  */
 import { operations } from "../openapi/operations.ts"
 import type { Serials } from "../state/Serials.ts"
-import { defaultPoints, type Fault, type FaultPoint, parseFault } from "./Fault.ts"
+import { type Fault, type FaultPoint, parseFault } from "./Fault.ts"
+import { points } from "./points.ts"
 
 /** A fault that was added, with what became of it. */
 export interface FaultState {
@@ -62,7 +63,7 @@ export class Faults implements SimulatorFaults {
     this.#entries.push({
       id: this.#added,
       fault,
-      points: fault.on === undefined ? defaultPoints[fault.do] : [fault.on],
+      points: fault.on === undefined ? points[fault.do].usual : [fault.on],
       times: times === "always" ? Infinity : times,
       seen: 0,
       fired: 0
@@ -91,8 +92,9 @@ export class Faults implements SimulatorFaults {
     const isOfApi = Object.hasOwn(operations, point)
     let picked: Picked | undefined
     for (const entry of this.#entries) {
-      const { fault, points, times } = entry
-      if (!points.includes(point) && !(isOfApi && points.includes("*"))) continue
+      const { fault, points: chosen, times } = entry
+      const isMeant = chosen.includes(point) || (isOfApi && chosen.includes("*"))
+      if (!isMeant || !points[fault.do].possible.includes(point)) continue
       if (fault.nip !== undefined && fault.nip !== nip) continue
       entry.seen += 1
       if (picked !== undefined || entry.seen < (fault.nth ?? 1) || entry.fired >= times) continue

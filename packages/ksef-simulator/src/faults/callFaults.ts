@@ -6,6 +6,7 @@ import type { Call } from "../http/Call.ts"
 import { type ExceptionCode, isExceptionCode } from "../http/exceptions.ts"
 import { exceptionBody } from "../http/problems.ts"
 import { badRequest, forbidden, json, Refusal, type Reply, unauthorized } from "../http/Reply.ts"
+import type { OutsideOperationName } from "../openapi/operations.ts"
 import type { Simulation } from "../Simulation.ts"
 import type { Fault } from "./Fault.ts"
 
@@ -77,6 +78,34 @@ const loseSession = ({ path, simulation }: Call): void => {
     simulation.state.sessions.update(reference, { gone: true })
 }
 
+/** What is in front of a server, or in the way to it, does to a call. `undefined` where the fault is of another kind. */
+export const withTransportFault = async (
+  { clock, ending }: Simulation,
+  fault: Fault,
+  handle: () => Promise<Reply>
+): Promise<FaultedReply | undefined> => {
+  switch (fault.do) {
+    case "5xx": {
+      const status = fault.status ?? 503
+      return json(status, exceptionBody(status, "Simulated failure.", [], clock.now()))
+    }
+    case "html":
+      return htmlPage(fault.status ?? 502)
+    case "delay":
+      await sleep(fault.ms, undefined, { signal: ending }).catch(() => {})
+      return ending.aborted ? "cut" : handle()
+    case "stall":
+      return "stall"
+    case "drop-before":
+      return "cut"
+    case "drop-after":
+      await handle()
+      return "cut"
+    default:
+      return undefined
+  }
+}
+
 /** Carries out a call with the fault that was picked for it. */
 export const withFault = async (
   fault: Fault,
@@ -85,6 +114,8 @@ export const withFault = async (
   handle: () => Promise<Reply>
 ): Promise<FaultedReply> => {
   const { simulation } = call
+  const transported = await withTransportFault(simulation, fault, handle)
+  if (transported !== undefined) return transported
   switch (fault.do) {
     case "429":
       throw new Refusal({
@@ -93,22 +124,6 @@ export const withFault = async (
         retryAfterMs: (fault.retryAfter ?? 60) * 1000,
         overLimit: false
       })
-    case "5xx": {
-      const status = fault.status ?? 503
-      return json(status, exceptionBody(status, "Simulated failure.", [], call.now))
-    }
-    case "html":
-      return htmlPage(fault.status ?? 502)
-    case "delay":
-      await sleep(fault.ms, undefined, { signal: simulation.ending }).catch(() => {})
-      return simulation.ending.aborted ? "cut" : handle()
-    case "stall":
-      return "stall"
-    case "drop-before":
-      return "cut"
-    case "drop-after":
-      await handle()
-      return "cut"
     case "exception": {
       const refused = refusalOf(fault.code, fault.details ?? [])
       if (refused instanceof Refusal) throw refused
@@ -148,6 +163,19 @@ export const withFault = async (
     default:
       return handle()
   }
+}
+
+/** Carries out a call outside of the API with the fault that is picked for it. */
+export const withOutsideFault = async (
+  simulation: Simulation,
+  { nip, point }: { readonly point: OutsideOperationName; readonly nip: string | null },
+  handle: () => Promise<Reply>
+): Promise<{ readonly reply: FaultedReply; readonly fault: string | null }> => {
+  const fault = simulation.faults.take({ point, nip })?.fault
+  if (fault === undefined) return { reply: await handle(), fault: null }
+  if (fault.do === "upo-html") return { reply: htmlPage(200), fault: fault.do }
+  const reply = await withTransportFault(simulation, fault, handle)
+  return { reply: reply ?? (await handle()), fault: fault.do }
 }
 
 /** Does at once what does not need a call: faults that change keys and name no operation. */

@@ -146,7 +146,10 @@ export class Api {
       enter(login.context)
     }
     const blocked = this.#blocks.reply(progress.nip, address)
-    if (blocked !== undefined) return blocked
+    if (blocked !== undefined) {
+      progress.fault = "block-403"
+      return blocked
+    }
     this.#admit(operation, login, address)
     if (login !== undefined) requirePermission(login, operation.definition["x-required-permissions"])
     const call: Call = {

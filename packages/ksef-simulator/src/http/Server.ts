@@ -8,7 +8,8 @@ import type { AddressInfo, Socket } from "node:net"
 import { plainAddress } from "../auth/addresses.ts"
 import { answerControl } from "../control/control.ts"
 import { statusPage } from "../control/statusPage.ts"
-import type { Silence } from "../faults/callFaults.ts"
+import { type Silence, withOutsideFault } from "../faults/callFaults.ts"
+import type { OutsideOperationName } from "../openapi/operations.ts"
 import type { Simulation } from "../Simulation.ts"
 import type { Api } from "./Api.ts"
 import { json, type Reply } from "./Reply.ts"
@@ -79,10 +80,15 @@ export class Server {
     const url = urlOf(request)
     if (url === undefined) return notFound
     const { pathname: path, searchParams: query } = url
+    const { beacon } = this.#simulation
     if (path.startsWith("/v2/")) return this.#api.answer(request, path.slice(3), query)
     if (path.startsWith("/storage/")) return this.#storage(request, path.slice(9), query)
-    if (path === "/latarnia/status") return this.#beacon(request, this.#simulation.beacon.describe())
-    if (path === "/latarnia/messages") return this.#beacon(request, this.#simulation.beacon.messages)
+    if (path === "/latarnia/status") {
+      return this.#outside(request, path, "getBeaconStatus", null, async () => json(200, beacon.describe()))
+    }
+    if (path === "/latarnia/messages") {
+      return this.#outside(request, path, "getBeaconMessages", null, async () => json(200, beacon.messages))
+    }
     if (path.startsWith("/_simulator")) return answerControl(this.#simulation, request, path, query)
     if (path === "/" && request.method === "GET") {
       return statusPage(this.#simulation, this.#simulation.links.apiUrl, query.has("refresh"))
@@ -90,34 +96,39 @@ export class Server {
     return notFound
   }
 
-  async #storage(request: IncomingMessage, path: string, query: URLSearchParams): Promise<Reply> {
-    const startedAt = this.#simulation.clock.now()
-    const reply = await answerStorage(this.#simulation, request, path, query)
-    this.#record(request, storageOperation(path) ?? "storage", `/storage/${path}`, reply, startedAt)
-    return reply
+  async #storage(request: IncomingMessage, path: string, query: URLSearchParams): Promise<Reply | Silence> {
+    const handle = () => answerStorage(this.#simulation, request, path, query)
+    const nip = storageContext(this.#simulation, path)
+    return this.#outside(request, `/storage/${path}`, storageOperation(path), nip, handle)
   }
 
-  #beacon(request: IncomingMessage, body: unknown): Reply {
-    const reply = json(200, body)
-    const name = request.url?.startsWith("/latarnia/status") === true ? "getBeaconStatus" : "getBeaconMessages"
-    this.#record(request, name, request.url ?? "", reply, this.#simulation.clock.now())
-    return reply
-  }
-
-  #record(request: IncomingMessage, operation: string, path: string, reply: Reply, startedAt: number): void {
+  // Calls outside of the API are known to the ledger and to faults, and to no limit.
+  async #outside(
+    request: IncomingMessage,
+    path: string,
+    point: OutsideOperationName | undefined,
+    nip: string | null,
+    handle: () => Promise<Reply>
+  ): Promise<Reply | Silence> {
     const { clock, ledger } = this.#simulation
+    const startedAt = clock.now()
+    const { fault, reply } =
+      point === undefined
+        ? { fault: null, reply: await handle() }
+        : await withOutsideFault(this.#simulation, { point, nip }, handle)
     ledger.record({
       startedAt,
       endedAt: clock.now(),
-      operation,
+      operation: point ?? "storage",
       method: request.method ?? "",
       path: path.slice(0, 200),
-      nip: path.startsWith("/storage/") ? storageContext(this.#simulation, path.slice(9)) : null,
+      nip,
       address: plainAddress(request.socket.remoteAddress),
-      status: reply.status,
-      fault: null,
+      status: typeof reply === "string" ? null : reply.status,
+      fault,
       overLimit: false
     })
+    return reply
   }
 }
 

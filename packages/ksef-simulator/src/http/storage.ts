@@ -3,7 +3,6 @@
  * KSeF uses, it takes no bearer token, and knows no limits of calls.
  */
 import type { IncomingMessage } from "node:http"
-import { htmlPage } from "../faults/callFaults.ts"
 import type { OutsideOperationName } from "../openapi/operations.ts"
 import { storePart } from "../sessions/batchHandlers.ts"
 import type { Simulation } from "../Simulation.ts"
@@ -48,10 +47,7 @@ export const answerStorage = async (
   if (request.headers.authorization !== undefined) return errorReply(401, "InvalidAuthenticationInfo")
   const access = target.operation === "uploadPart" ? "w" : "r"
   if (simulation.links.check(path, query, access) !== "ok") return errorReply(403, "AuthenticationFailed")
-  if (target.operation === "uploadPart") return upload(simulation, request, target)
-  const fault = simulation.faults.take({ point: "downloadUpo", nip: contextOf(simulation, target) })?.fault
-  if (fault?.do === "upo-html") return htmlPage(200)
-  return download(simulation, target)
+  return target.operation === "uploadPart" ? upload(simulation, request, target) : download(simulation, target)
 }
 
 /** The context of the session that a path after `/storage/` belongs to. */

@@ -86,12 +86,21 @@ describe("parseFault", () => {
     [{ do: "delay", ms: -1 }, 'Expected "ms" of the fault "delay" to be milliseconds'],
     [{ do: "stall", ms: 1 }, 'The fault "stall" has no member "ms". It has on, nip, nth, times, probability.'],
     [{ do: "stall", on: "nowhere" }, 'Expected "on" of the fault "stall" to be one of listPublicKeys, '],
-    [{ do: "stall", on: "invoice" }, 'Expected "on" of the fault "stall" to be an operation or "*".'],
+    [
+      { do: "stall", on: "invoice" },
+      'Expected "on" of the fault "stall" to be an operation that it can apply to, or "*".'
+    ],
     [
       { do: "verdict", code: 550, on: "*" },
       'Expected "on" of the fault "verdict" to be one of invoice, session, login.'
     ],
-    [{ do: "440", on: "login" }, 'Expected "on" of the fault "440" to be "invoice".'],
+    [{ do: "440", on: "login" }, 'Expected "on" of the fault "440" to be one of invoice.'],
+    [{ do: "upo-html", on: "getInvoiceUpo" }, 'Expected "on" of the fault "upo-html" to be one of downloadUpo.'],
+    [
+      { do: "expire-access", on: "createChallenge" },
+      'Expected "on" of the fault "expire-access" to be an operation that'
+    ],
+    [{ do: "429", on: "uploadPart" }, 'Expected "on" of the fault "429" to be an operation that'],
     [{ do: "stall", times: 0 }, 'Expected "times" of the fault "stall" to be a number from 1 up, or "always".'],
     [{ do: "stall", nip: "1" }, 'Expected "nip" of the fault "stall" to be ten digits.']
   ])("refuses %j, and says what was expected", (given, message) => {

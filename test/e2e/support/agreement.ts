@@ -92,10 +92,15 @@ export const problemOf = ({ json }: Answer): Problem => {
   return error
 }
 
+// The reference alone allows more; its own tests say what.
+const contentSecurityPolicy = /^default-src 'none'; (?:frame-ancestors 'none'$|script-src 'sha256-)/
+
 /** What is true of every answer, whoever asked for what. */
 export const checkAnswer = (answer: Answer, method: string): void => {
   const requestId = answer.headers.get("request-id") ?? ""
   assert.match(requestId, identifier("req"), "every answer has a Request-Id")
+  assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
+  assert.match(answer.headers.get("content-security-policy") ?? "", contentSecurityPolicy)
   if (method === "HEAD") {
     assert.strictEqual(answer.text, "")
     return

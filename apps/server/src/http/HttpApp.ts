@@ -50,10 +50,9 @@ const middleware = Layer.mergeAll(
 
 const limits = Layer.merge(RateLimits.layer.pipe(Layer.provide(RateLimiter.layer)), AddressLimits.layer)
 
-const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(Layer.provide(handlers)),
-  Operational.layer
-).pipe(Layer.provide(RequestLifecycle.layer))
+const routes = Layer.mergeAll(HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers)), Operational.layer).pipe(
+  Layer.provide(RequestLifecycle.layer)
+)
 
 // A path is what it says, letter by letter. How long a segment may be is up to the bound of the headers alone, since an
 // identifier that is too long is as unknown as any other.

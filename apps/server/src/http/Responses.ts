@@ -1,21 +1,17 @@
-/**
- * Answers outside the declared API, in the same envelope.
- *
- * @since 0.1.0
- */
+/** Responses outside the declared API, in the same envelope, and the headers of all responses. */
 import { Problems } from "@govoice/api"
 import type { Ids } from "@govoice/core"
 import { HttpServerResponse } from "effect/http"
 
-// How long a client is told to wait when the service is not available.
+/** The headers of every response. Only the reference has anything to run, and a policy of its own. */
+export const securityHeaders = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'"
+}
+
 const retryAfterSeconds = 5
 
-/**
- * Makes the answer to an error.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Makes the response to an error. */
 export const problem = (
   code: Problems.Code,
   requestId: Ids.RequestId,

@@ -11,7 +11,7 @@ interface Route {
   readonly segments: ReadonlyArray<string>
 }
 
-const operational = ["/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/errors/:code"]
+const operational = ["/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/errors/:code", "/favicon.svg"]
 
 const routes: ReadonlyArray<Route> = (() => {
   const found: Array<Route> = operational.map((path) => ({ method: "GET", segments: path.split("/") }))

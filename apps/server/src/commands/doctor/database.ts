@@ -1,4 +1,4 @@
-/** Checks the database: connection, TLS, version, clock, schema, and the keys that stored values need. */
+/** Checks the database: connection, TLS, version, clock, schema, the keys that stored values need, and proxies. */
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { join } from "node:path"
@@ -12,6 +12,7 @@ import type { SettingsShape } from "../../settings/Settings.ts"
 import * as deployment from "../deployment.ts"
 import { Failure } from "../Failure.ts"
 import { fault, type Finding, ok, warning } from "./Finding.ts"
+import { check as checkProxies } from "./proxies.ts"
 
 // Statements are written for it, and every test runs on it.
 const testedVersion = 18
@@ -94,7 +95,7 @@ const checkKeys = Effect.fnUntraced(function* (settings: SettingsShape) {
 
 const examine = Effect.fnUntraced(function* (settings: SettingsShape) {
   const findings: Array<Finding> = [yield* checkVersion, ...checkTls(settings), yield* checkClock, yield* checkSchema]
-  if (yield* Migrations.isCurrent) findings.push(yield* checkKeys(settings))
+  if (yield* Migrations.isCurrent) findings.push(yield* checkKeys(settings), yield* checkProxies(settings))
   return findings
 })
 

@@ -1,8 +1,7 @@
-/** Paths outside the API: where things are, liveness, readiness, and the reference. */
-import { Api, CurrentRequestId } from "@govoice/api"
+/** Paths outside the API: the root, liveness, readiness, the reference, and the pages of the errors. */
+import { CurrentRequestId } from "@govoice/api"
 import { Effect, Fiber, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { HttpApiScalar } from "effect/http-api"
 import type { SqlClient } from "effect/sql"
 import type { KeyRing } from "../../crypto/KeyRing.ts"
 import * as Migrations from "../../database/Migrations.ts"
@@ -11,6 +10,7 @@ import * as KeyCheck from "../../maintenance/KeyCheck.ts"
 import { version } from "../../version.ts"
 import * as Responses from "../Responses.ts"
 import * as ErrorPages from "./ErrorPages.ts"
+import * as Reference from "./Reference.ts"
 
 const json = (body: unknown): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(JSON.stringify(body), { contentType: "application/json" })
@@ -63,10 +63,4 @@ const readyz = HttpRouter.use((router) =>
 )
 
 /** Serves these paths. */
-export const layer = Layer.mergeAll(
-  root,
-  healthz,
-  readyz,
-  HttpApiScalar.layer(Api, { path: "/docs" }),
-  ErrorPages.layer
-)
+export const layer = Layer.mergeAll(root, healthz, readyz, Reference.layer, ErrorPages.layer)

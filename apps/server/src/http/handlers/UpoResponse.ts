@@ -1,31 +1,15 @@
-/**
- * Hands out receipts: the stored bytes, with a validator so that they need not be sent twice.
- *
- * @since 0.1.0
- */
+/** Responds with a receipt: the stored bytes, or 304 to a client that has them. */
 import { HttpServerResponse } from "effect/http"
+import * as EntityTags from "../EntityTags.ts"
 
-// RFC 9110 §13.1.2: the list matches by weak comparison, `*` matches anything there is.
-const matches = (ifNoneMatch: string | undefined, etag: string): boolean =>
-  ifNoneMatch !== undefined &&
-  ifNoneMatch.split(",").some((entry) => {
-    const candidate = entry.trim()
-    return candidate === "*" || candidate.replace(/^W\//, "") === etag
-  })
-
-/**
- * Makes the answer to a request for the receipt of an invoice.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Makes the response to a request for the receipt of an invoice. */
 export const respond = (
   invoiceId: string,
   { sha256, xml }: { readonly sha256: Uint8Array; readonly xml: Uint8Array },
   ifNoneMatch: string | undefined
 ): HttpServerResponse.HttpServerResponse => {
-  const etag = `"${Buffer.from(sha256).toString("hex")}"`
-  return matches(ifNoneMatch, etag)
+  const etag = EntityTags.ofHash(sha256)
+  return EntityTags.matches(ifNoneMatch, etag)
     ? HttpServerResponse.empty({ status: 304, headers: { etag } })
     : HttpServerResponse.uint8Array(xml, {
         contentType: "application/xml",

@@ -56,18 +56,23 @@ const answerCause = (
 const reachedDatabase = ({ status }: HttpServerResponse.HttpServerResponse, method: string): boolean =>
   status < 300 && method !== "GET" && method !== "HEAD" && method !== "OPTIONS"
 
-// What the API says is nobody's but the caller's: it is not kept on the way, unless the answer says otherwise.
+// Responses of the API are not stored on the way, unless they say otherwise.
 const finish = (
   response: HttpServerResponse.HttpServerResponse,
   requestId: Ids.RequestId,
   isApi: boolean
-): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.setHeaders(response, {
+): HttpServerResponse.HttpServerResponse => {
+  const { headers, status } = response
+  return HttpServerResponse.setHeaders(response, {
+    ...Responses.securityHeaders,
     "request-id": requestId,
-    ...(isApi ? { "x-content-type-options": "nosniff" } : {}),
-    ...(isApi && response.headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
-    ...(response.status === 401 ? { "www-authenticate": "Bearer" } : {})
+    ...(headers["content-security-policy"] === undefined
+      ? {}
+      : { "content-security-policy": headers["content-security-policy"] }),
+    ...(isApi && headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {})
   })
+}
 
 // Behind a trusted proxy, the address of a request is that of the client.
 const makeWithClientAddress = (trustedProxies: ReadonlyArray<string>) => {

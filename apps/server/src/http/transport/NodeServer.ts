@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Duplex } from "node:stream"
 import * as IdGenerator from "../../crypto/IdGenerator.ts"
 import { Settings } from "../../settings/Settings.ts"
+import * as Responses from "../Responses.ts"
 import * as ClientAddress from "./ClientAddress.ts"
 import * as ConnectionLimits from "./ConnectionLimits.ts"
 
@@ -65,6 +66,7 @@ const endWith = (socket: Duplex, code: Problems.Code): void => {
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(body)}`,
     `Request-Id: ${requestId}`,
+    ...Object.entries(Responses.securityHeaders).map(([name, value]) => `${name}: ${value}`),
     "Connection: close"
   ]
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)

@@ -1,0 +1,86 @@
+/** Static text that is compressed once, and sent in the encoding that the client prefers. */
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { promisify } from "node:util"
+import { brotliCompress, constants, gzip } from "node:zlib"
+import * as EntityTags from "./EntityTags.ts"
+
+/** A static text and its headers. */
+export interface StaticText {
+  readonly body: string
+  readonly contentType: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+type RequestHeaders = Readonly<Record<string, string | undefined>>
+
+/** Makes the response to a request with these headers. */
+export type Respond = (headers: RequestHeaders) => HttpServerResponse.HttpServerResponse
+
+// In the order of preference between codings that a client accepts alike. The levels are those beyond which the reference
+// page hardly shrinks: br 5 takes 120 ms for 792 KB, br 9 460 ms for 769 KB; gzip 6 70 ms for 868 KB, gzip 9 100 ms for 866 KB.
+const compressors = {
+  br: (bytes: Uint8Array) =>
+    promisify(brotliCompress)(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength }
+    }),
+  gzip: (bytes: Uint8Array) => promisify(gzip)(bytes, { level: 6 }),
+  identity: (bytes: Uint8Array) => Promise.resolve(bytes)
+}
+
+type Coding = keyof typeof compressors
+
+const codings = Object.keys(compressors) as ReadonlyArray<Coding>
+
+const weights = (acceptEncoding: string): ReadonlyMap<string, number> =>
+  new Map(
+    acceptEncoding.split(",").map((entry) => {
+      const [coding = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase())
+      const quality = parameters.find((parameter) => parameter.startsWith("q="))
+      const weight = quality === undefined ? 1 : Number(quality.slice(2))
+      return [coding === "x-gzip" ? "gzip" : coding, weight >= 0 && weight <= 1 ? weight : 0]
+    })
+  )
+
+/** Returns the coding that `Accept-Encoding` prefers (RFC 9110 §12.5.3): `identity` where it accepts none. */
+export const negotiate = (acceptEncoding: string | undefined): Coding => {
+  if (acceptEncoding === undefined) return "identity"
+  const given = weights(acceptEncoding)
+  const weightOf = (coding: Coding): number =>
+    // The text as it is remains acceptable without being named, but a named coding is preferred to it.
+    given.get(coding) ?? given.get("*") ?? (coding === "identity" ? Number.EPSILON : 0)
+  let best: Coding = "identity"
+  for (const coding of codings.toReversed()) {
+    if (weightOf(coding) > 0 && weightOf(coding) >= weightOf(best)) best = coding
+  }
+  return best
+}
+
+/** Compresses a text, outside the event loop. */
+export const make = Effect.fnUntraced(function* ({ body, contentType, headers = {} }: StaticText) {
+  const bytes = new TextEncoder().encode(body)
+  const variants = new Map<Coding, { readonly bytes: Uint8Array; readonly headers: Readonly<Record<string, string>> }>()
+  for (const coding of codings) {
+    const compressed = yield* Effect.promise(() => compressors[coding](bytes))
+    variants.set(coding, {
+      bytes: compressed,
+      headers: {
+        ...headers,
+        "cache-control": "no-cache",
+        vary: "Accept-Encoding",
+        etag: EntityTags.ofBytes(compressed),
+        ...(coding === "identity" ? {} : { "content-encoding": coding })
+      }
+    })
+  }
+
+  const respond: Respond = (request) => {
+    const variant = variants.get(negotiate(request["accept-encoding"]))!
+    if (EntityTags.matches(request["if-none-match"], variant.headers["etag"]!)) {
+      const { "content-encoding": _, ...notModified } = variant.headers
+      return HttpServerResponse.empty({ status: 304, headers: notModified })
+    }
+    return HttpServerResponse.uint8Array(variant.bytes, { contentType, headers: variant.headers })
+  }
+  return respond
+})

@@ -1,0 +1,97 @@
+/**
+ * The page of the API reference: the viewer that Effect ships, our document, and a policy under which both run and nothing
+ * else. Everything is in the page, and no part of it calls another host.
+ */
+import { Effect } from "effect"
+import { HttpRouter } from "effect/http"
+import { HttpApi, HttpApiScalar, type OpenApi } from "effect/http-api"
+import { createHash } from "node:crypto"
+
+// What the viewer offers by default and this page does not: fonts and telemetry of other hosts, and links to services of its
+// vendor. `agent` and `mcp` are switched on by some versions on loopback.
+const configuration = {
+  withDefaultFonts: false,
+  telemetry: false,
+  persistAuth: false,
+  hideClientButton: true,
+  showDeveloperTools: "never",
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  favicon: "/favicon.svg",
+  metaData: { title: "Govoice API" },
+  theme: "default",
+  defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+  customCss: `:root {
+    --scalar-font: system-ui, sans-serif;
+    --scalar-font-code: ui-monospace, monospace;
+  }
+  a[href*="scalar.com"] { display: none; }`
+}
+
+// The viewer is the first script of the page that Effect makes; its module is not exported.
+const readViewer = Effect.acquireUseRelease(
+  Effect.sync(() => HttpRouter.toWebHandler(HttpApiScalar.layer(HttpApi.make("none")), { disableLogger: true })),
+  ({ handler }) =>
+    Effect.promise(async () => {
+      const page = await (await handler(new Request("http://localhost/docs"))).text()
+      const viewer = /<script>([^]*?)<\/script>/i.exec(page)?.[1]
+      if (viewer === undefined || !viewer.includes("createApiReference")) {
+        throw new Error("The reference page of Effect does not contain the viewer")
+      }
+      return viewer
+    }),
+  ({ dispose }) => Effect.promise(dispose)
+)
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+// The viewer reads `examples` of a media type or parameter, and passes over `example`.
+const withExamples = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withExamples)
+  if (!isRecord(value)) return value
+  const copy = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withExamples(member)]))
+  if (!("schema" in value && "example" in value)) return copy
+  const { example, ...rest } = copy
+  return { ...rest, examples: { default: { value: example } } }
+}
+
+const inScript = (value: unknown): string => JSON.stringify(value).replaceAll("<", String.raw`\u003c`)
+
+const sourceOf = (script: string): string => `'sha256-${createHash("sha256").update(script).digest("base64")}'`
+
+const policyOf = (scripts: ReadonlyArray<string>): string =>
+  [
+    "default-src 'none'",
+    `script-src ${scripts.map(sourceOf).join(" ")}`,
+    // The viewer inserts its styles at run time.
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+/** Makes the page of a document, and its content security policy. */
+export const make = Effect.fnUntraced(function* (document: OpenApi.OpenAPISpec) {
+  const viewer = yield* readViewer
+  const start = `Scalar.createApiReference("#reference", ${inScript({ ...configuration, content: withExamples(document) })})`
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Govoice API</title>
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+</head>
+<body>
+<div id="reference"></div>
+<noscript>The reference needs JavaScript. The document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<script>${viewer}</script>
+<script>${start}</script>
+</body>
+</html>
+`
+  return { html, policy: policyOf([viewer, start]) }
+})

@@ -1,0 +1,60 @@
+/** The readiness probe, and the statements that it costs. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Tracer } from "effect"
+import { HttpRouter } from "effect/http"
+import { randomBytes } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import * as KeyRing from "../../../src/crypto/KeyRing.ts"
+import * as Operational from "../../../src/http/handlers/Operational.ts"
+import * as RequestLifecycle from "../../../src/http/middleware/RequestLifecycle.ts"
+import { layerPostgres } from "../../support/TestDatabase.ts"
+import * as TestSettings from "../../support/TestSettings.ts"
+
+// Counts the spans of statements.
+const makeCounter = () => {
+  const counter = { statements: 0 }
+  const tracer = Tracer.make({
+    span: (options) => {
+      if (options.kind === "client") counter.statements += 1
+      return new Tracer.NativeSpan(options)
+    }
+  })
+  return { counter, layer: Layer.succeed(Tracer.Tracer)(tracer) }
+}
+
+describe("/readyz", () => {
+  it.live("runs one check for all probes of a second", () =>
+    Effect.gen(function* () {
+      const { counter, layer } = makeCounter()
+      const keys = KeyRing.layer([{ id: "k1", bytes: new Uint8Array(randomBytes(32)) }])
+      const { dispose, handler } = HttpRouter.toWebHandler(
+        Operational.layer.pipe(
+          Layer.provide(RequestLifecycle.layer),
+          Layer.provide([keys, layerPostgres, TestSettings.layer({})]),
+          Layer.provideMerge(layer)
+        ),
+        { disableLogger: true }
+      )
+      yield* Effect.addFinalizer(() => Effect.promise(dispose))
+      const probe = async () =>
+        (await handler(new Request("http://localhost/readyz", { headers: { host: "x" } }))).status
+      const costOf = async (probes: number): Promise<number> => {
+        const before = counter.statements
+        const statuses = await Promise.all(Array.from({ length: probes }, probe))
+        assert.deepStrictEqual([...new Set(statuses)], [200])
+        return counter.statements - before
+      }
+      const cost = yield* Effect.promise(async () => {
+        // The first also migrates the database.
+        await costOf(1)
+        await sleep(1100)
+        const ofOne = await costOf(1)
+        assert.isAbove(ofOne, 0)
+        await sleep(1100)
+        return { ofOne, ofMany: await costOf(100) }
+      })
+      // Two, if the second ends in between.
+      assert.include([cost.ofOne, 2 * cost.ofOne], cost.ofMany)
+    })
+  )
+})

@@ -1,16 +1,25 @@
 /**
- * Tests that are long by nature: fuzzers, kill loops, plans of large tables. A short version of each runs with the others.
+ * Tests that are long by nature: fuzzers, kill loops, crash loops, leaks. Those of the suite that take their length from the
+ * environment run here at full length.
  *
  *     npx -y pnpm@12 run test:long
  */
 import { defineConfig } from "vitest/config"
 import { shared } from "./vitest.config.ts"
 
+const lengths = { FAULTS_SECONDS: "6", FUZZ_RUNS: "4000", KILLS: "50" }
+
 export default defineConfig({
   ...shared,
   test: {
-    include: ["{packages,apps}/*/test/**/*.long.test.ts", "test/**/*.long.test.ts"],
+    include: [
+      "{packages,apps}/*/test/**/*.long.test.ts",
+      "test/**/*.long.test.ts",
+      "test/e2e/apiFuzz.integration.test.ts",
+      "test/faults/{faults,killLoop}.integration.test.ts"
+    ],
     exclude: ["**/node_modules/**"],
+    env: Object.fromEntries(Object.entries(lengths).map(([name, value]) => [name, process.env[name] ?? value])),
     globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
     // Each of them loads the machine by itself.
     fileParallelism: false,

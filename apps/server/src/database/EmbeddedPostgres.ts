@@ -65,6 +65,12 @@ const toDeploymentError = (directory: string | undefined, error: unknown): Deplo
   })
 }
 
+/** The constructor of connections to an open database. */
+export const connector =
+  (database: PGlite): (() => Duplex) =>
+  () =>
+    new Connection(database)
+
 /**
  * Opens the database in a directory, or in memory without one, for as long as the scope lasts.
  *
@@ -77,4 +83,4 @@ export const open = (directory: string | undefined): Effect.Effect<() => Duplex,
       catch: (error) => toDeploymentError(directory, error)
     }),
     (database) => Effect.promise(() => database.close())
-  ).pipe(Effect.map((database) => () => new Connection(database)))
+  ).pipe(Effect.map(connector))

@@ -1,15 +1,21 @@
 /**
- * A migrated database of its own for each suite, on both kinds of Postgres.
+ * A migrated database for each suite, on both kinds of Postgres.
  *
- * On the server of the run it is created before the suite and dropped after it, so suites run side by side. The embedded
- * one lives in memory.
+ * On the server of the run it is created before the suite and dropped after it, so suites run in parallel. The embedded
+ * one lives in memory. Both are copies of a template that the first suite of the run migrates.
  */
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { PGlite } from "@electric-sql/pglite"
 import { randomBytes } from "node:crypto"
+import { openAsBlob } from "node:fs"
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { inject } from "vitest"
+import { onceInRun } from "../../../../test/support/onceInRun.ts"
 import * as Database from "../../src/database/Database.ts"
+import * as EmbeddedPostgres from "../../src/database/EmbeddedPostgres.ts"
 import { StatementTime } from "../../src/database/StatementTime.ts"
 import * as Migrations from "../../src/database/Migrations.ts"
 
@@ -21,21 +27,22 @@ const withName = (url: string, name: string): string => {
   return parsed.href
 }
 
-/** Creates an empty database, drops it when the scope closes, and returns its URL. */
-export const acquire = Effect.gen(function* () {
-  const url = inject("databaseUrl")
-  const name = `test_${Date.now()}_${randomBytes(4).toString("hex")}`
-  const run = (make: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
-    Effect.flatMap(SqlClient.SqlClient, make).pipe(Effect.provide(admin(url)), Effect.orDie)
+const administer = (make: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
+  Effect.flatMap(SqlClient.SqlClient, make).pipe(Effect.provide(admin(inject("databaseUrl"))), Effect.orDie)
 
+const acquireFrom = Effect.fnUntraced(function* (template: string) {
+  const name = `test_${Date.now()}_${randomBytes(4).toString("hex")}`
   yield* Effect.acquireRelease(
-    run((sql) => sql`CREATE DATABASE ${sql(name)}`),
-    () => run((sql) => sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`)
+    administer((sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`),
+    () => administer((sql) => sql`DROP DATABASE IF EXISTS ${sql(name)} WITH (FORCE)`)
   )
-  return withName(url, name)
+  return withName(inject("databaseUrl"), name)
 })
 
-/** The same for tests that speak promises: an empty database, the means to change it, and to drop it. */
+/** Creates an empty database, drops it when the scope closes, and returns its URL. */
+export const acquire = acquireFrom("template1")
+
+/** The same for tests with promises: an empty database, with functions that run statements and drop it. */
 export const create = async () => {
   const scope = Scope.makeUnsafe()
   const url = await Effect.runPromise(Scope.provide(acquire, scope))
@@ -54,15 +61,48 @@ const layerClock = Layer.succeed(StatementTime)((sql) =>
   Effect.map(Clock.currentTimeMillis, (now): Statement.Fragment => sql`${PgTypes.timestamptz(now)}`)
 )
 
-const migrated = (settings: Parameters<typeof Database.layerClient>[0]) =>
-  Migrations.layer.pipe(Layer.provideMerge(Database.layerClient(settings)))
+const migrate = <A, E>(client: Layer.Layer<A | SqlClient.SqlClient, E>) =>
+  Effect.runPromise(Effect.scoped(Layer.build(Migrations.layer.pipe(Layer.provide(client), Layer.fresh))))
+
+const folderOf = (name: string): string => join(inject("runFolder"), name)
+
+/** Creates the template on the server of the run, and returns its name. */
+const templateDatabase = async (): Promise<string> => {
+  const name = inject("templateDatabase")
+  await onceInRun(folderOf("postgres"), async () => {
+    await Effect.runPromise(administer((sql) => sql`CREATE DATABASE ${sql(name)}`))
+    await migrate(Database.layerClient({ _tag: "Postgres", url: withName(inject("databaseUrl"), name) }))
+  })
+  return name
+}
+
+/** Creates the template of embedded databases, and returns the file with its data directory. */
+const templateFile = async (): Promise<string> => {
+  const folder = folderOf("embedded")
+  const file = join(folder, "data.tar")
+  await onceInRun(folder, async () => {
+    const database = await PGlite.create()
+    await migrate(Database.layerStream(EmbeddedPostgres.connector(database)))
+    await writeFile(file, (await database.dumpDataDir("none")).stream())
+    await database.close()
+  })
+  return file
+}
+
+const openEmbedded = Effect.acquireRelease(
+  Effect.promise(async () => PGlite.create({ loadDataDir: await openAsBlob(await templateFile()) })),
+  (database) => Effect.promise(() => database.close())
+)
 
 const layerPostgresLive = Layer.unwrap(
-  Effect.map(acquire, (url) => Layer.merge(migrated({ _tag: "Postgres", url }), Layer.succeed(Database.Shared)(true)))
+  Effect.gen(function* () {
+    const url = yield* acquireFrom(yield* Effect.promise(templateDatabase))
+    return Layer.merge(Database.layerClient({ _tag: "Postgres", url }), Layer.succeed(Database.Shared)(true))
+  })
 )
 
 const layerEmbeddedLive = Layer.merge(
-  migrated({ _tag: "Embedded", dataDir: undefined }),
+  Layer.unwrap(Effect.map(openEmbedded, (database) => Database.layerStream(EmbeddedPostgres.connector(database)))),
   Layer.succeed(Database.Shared)(false)
 )
 

@@ -41,7 +41,7 @@ describe("a rotation of the encryption key", { timeout: 240_000 }, () => {
       endpoints.push(made.endpoints[0]!.id)
     }
 
-    // One process after the other, with work and a new endpoint between any two.
+    // Replaces one process after the other, with submissions and a new endpoint in between.
     const roll = async (keys: string) => {
       const settings = { GOVOICE_ENCRYPTION_KEYS: keys }
       const oldApi = api

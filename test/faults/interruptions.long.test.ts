@@ -3,10 +3,9 @@
  */
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { leaseMs, sleep, until } from "./deployment.ts"
+import { leaseMs, maxAttempts, sleep, until } from "./deployment.ts"
 import { startReceiver } from "./receiver.ts"
 import * as Invariants from "./invariants.ts"
-import { maxAttempts } from "./deployment.ts"
 import { makeOrganization, setUp } from "./support.ts"
 
 const preload = join(import.meta.dirname, "preload/poison.ts")
@@ -40,7 +39,7 @@ describe("crash loop", { timeout: 240_000 }, () => {
           NODE_OPTIONS: `--import=${preload}`,
           POISON_PORT: String(attacked.port),
           POISON_BY: by,
-          // All of it is at risk at once.
+          // All deliveries are in flight at once.
           GOVOICE_TENANT_CONCURRENCY: "40"
         })
         await deployment.finished(interruptions * (leaseMs + 15_000))
@@ -57,7 +56,7 @@ describe("crash loop", { timeout: 240_000 }, () => {
         assert.strictEqual(received.size, innocents)
         assert.deepStrictEqual(attacked.receipts, [])
         assert.strictEqual(supervised.exits.length, interruptionsInWorker)
-        // The crashes interrupted others, too.
+        // The crashes interrupted other deliveries, too.
         assert.isAbove(await deployment.count(`${ofInnocent} AND interruption_count > 0`), 0)
         const logged = deployment.processes.map(({ text }) => text).join("")
         assert.match(

@@ -10,7 +10,7 @@
 import { Backoff } from "@govoice/dispatcher"
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
-import type { SqlClient, Statement } from "effect/sql"
+import type { Statement } from "effect/sql"
 
 /**
  * The number of interruptions from which on attempts are made in quarantine. Partial indexes repeat it.
@@ -54,7 +54,7 @@ export const nextWait = (count: number, random: number, waits: ReadonlyArray<num
  * @category constructors
  * @since 0.1.0
  */
-export const makeWait = (sql: SqlClient.SqlClient, waits: ReadonlyArray<number>) => {
+export const makeWait = (sql: Statement.Constructor, waits: ReadonlyArray<number>) => {
   const schedule = waitsOf(waits)
   const milliseconds = Result.getOrThrow(PgTypes.array(schedule, PgTypes.OID.float8))
   return (count: Statement.Fragment): Statement.Fragment =>

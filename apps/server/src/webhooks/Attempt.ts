@@ -14,7 +14,8 @@ import { KeyRing } from "../crypto/KeyRing.ts"
 import { QuarantineInterruption, QuarantineUnavailable } from "../jobs/QuarantineProcess.ts"
 import { Settings } from "../settings/Settings.ts"
 import { version } from "../version.ts"
-import type { ClaimedDelivery, Completion } from "./DeliveryQueue.ts"
+import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
+import type { Completion } from "./Completion.ts"
 
 interface End {
   readonly end: DeliveryVerdict.AttemptEnd

@@ -9,7 +9,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StatementTime } from "../database/StatementTime.ts"
 import * as Interruptions from "../jobs/Interruptions.ts"
-import type { ClaimedDelivery } from "./DeliveryQueue.ts"
+import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 
 /**
  * A claimed delivery with its interruptions.

@@ -18,7 +18,8 @@ import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Attempt from "./Attempt.ts"
-import { type Completion, DeliveryQueue } from "./DeliveryQueue.ts"
+import type { Completion } from "./Completion.ts"
+import { DeliveryQueue } from "./DeliveryQueue.ts"
 import { type QuarantinedDelivery, QuarantineQueue } from "./QuarantineQueue.ts"
 
 /**

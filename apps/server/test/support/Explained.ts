@@ -1,11 +1,12 @@
 /**
- * Runs effects and keeps how the database carried their statements out, as `EXPLAIN (ANALYZE, BUFFERS)` tells.
+ * Runs effects and keeps how the database executed their statements, as `EXPLAIN (ANALYZE, BUFFERS)` tells.
  */
 import { Effect } from "effect"
 import { SqlClient, Statement } from "effect/sql"
 
 interface Node {
   readonly "Node Type": string
+  readonly "Subplan Name"?: string
   readonly "Relation Name"?: string
   readonly "Index Name"?: string
   readonly "Actual Rows": number
@@ -17,12 +18,18 @@ interface Node {
   readonly Plans?: ReadonlyArray<Node>
 }
 
-export interface Explained {
-  readonly text: string
+/** How a statement or a CTE reads tables. */
+export interface Access {
   /** Tables that were read from end to end, or by all entries of an index that fit. */
   readonly scanned: ReadonlyArray<string>
   /** Indexes that were used. */
   readonly indexes: ReadonlyArray<string>
+}
+
+export interface Explained extends Access {
+  readonly text: string
+  /** By the name of the CTE. CTEs that the planner has merged into others are absent. */
+  readonly ctes: Readonly<Record<string, Access>>
   /** Rows that were read from tables and thrown away. */
   readonly wasted: number
   /** Blocks of 8 kB that were looked at. */
@@ -32,14 +39,30 @@ export interface Explained {
 
 const flatten = (node: Node): ReadonlyArray<Node> => [node, ...(node.Plans ?? []).flatMap(flatten)]
 
+const accessOf = (nodes: ReadonlyArray<Node>): Access => ({
+  scanned: nodes
+    .filter((node) => /Seq Scan|Bitmap Heap Scan/.test(node["Node Type"]))
+    .map((node) => node["Relation Name"] ?? ""),
+  indexes: [...new Set(nodes.flatMap((node) => node["Index Name"] ?? []))]
+})
+
+// A plan contains each CTE once, below the node that reads it first.
+const ofCte = (node: Node): ReadonlyArray<Node> => [
+  node,
+  ...(node.Plans ?? []).flatMap((plan) => (plan["Subplan Name"]?.startsWith("CTE ") ? [] : ofCte(plan)))
+]
+
 const summarise = (text: string, plan: { readonly Plan: Node; readonly "Execution Time": number }): Explained => {
   const nodes = flatten(plan.Plan)
   return {
     text,
-    scanned: nodes
-      .filter((node) => /Seq Scan|Bitmap Heap Scan/.test(node["Node Type"]))
-      .map((node) => node["Relation Name"] ?? ""),
-    indexes: [...new Set(nodes.flatMap((node) => node["Index Name"] ?? []))],
+    ...accessOf(nodes),
+    ctes: Object.fromEntries(
+      nodes.flatMap((node) => {
+        const name = /^CTE (?<name>\w+)$/.exec(node["Subplan Name"] ?? "")?.groups?.["name"]
+        return name === undefined ? [] : [[name, accessOf(ofCte(node))]]
+      })
+    ),
     wasted: nodes.reduce(
       (sum, node) =>
         node["Relation Name"] === undefined

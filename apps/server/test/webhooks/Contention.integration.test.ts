@@ -50,7 +50,7 @@ layer(layerPostgres, { timeout: "60 seconds" })("DeliveryQueue among others", (i
       yield* fixtures.clear
       const [held, free] = [yield* fixtures.backlog(30), yield* fixtures.backlog(30)]
       const { claim } = yield* queue
-      const ids = ({ deliveries }: DeliveryQueue.Claim) => new Set(deliveries.map((one) => one.organization_id))
+      const ids = ({ deliveries }: DeliveryQueue.DeliveryClaim) => new Set(deliveries.map((one) => one.organization_id))
       assert.deepStrictEqual(ids(yield* claim({ ...options, limit: 2, resume: true })), new Set([held.id, free.id]))
       const letGo = yield* holdRow(held.id)
       const passing = yield* claim({ ...options, resume: true })

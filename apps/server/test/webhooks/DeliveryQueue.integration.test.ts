@@ -3,6 +3,8 @@ import type { Ids } from "@govoice/core"
 import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
+import type { ClaimedDelivery } from "../../src/webhooks/ClaimedDelivery.ts"
+import type { Completion } from "../../src/webhooks/Completion.ts"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import * as QuarantineQueue from "../../src/webhooks/QuarantineQueue.ts"
 import * as DeliveryScheduler from "../../src/webhooks/DeliveryScheduler.ts"
@@ -12,14 +14,14 @@ import * as TestSettings from "../support/TestSettings.ts"
 
 const leaseMs = 30_000
 
-const claim = (options: Partial<DeliveryQueue.ClaimOptions> = {}) =>
+const claim = (options: Partial<DeliveryQueue.DeliveryClaimOptions> = {}) =>
   Effect.flatMap(DeliveryQueue.DeliveryQueue, (queue) =>
     queue.claim({ limit: 100, perOrganization: 10, leaseMs, ...options })
   )
 
 const { completion } = fixtures
 
-const complete = (completions: ReadonlyArray<DeliveryQueue.Completion>) =>
+const complete = (completions: ReadonlyArray<Completion>) =>
   Effect.flatMap(DeliveryQueue.DeliveryQueue, (queue) => queue.complete(completions))
 
 const promoteDue = Effect.flatMap(DeliveryScheduler.DeliveryScheduler, (scheduler) => scheduler.promoteDue)
@@ -309,7 +311,7 @@ for (const database of databases) {
         const counts = Array.from({ length: 12 }, (_, index) => [index * 4, 40 - index * 3])
         yield* Effect.forEach(counts, (ofEndpoints) => fixtures.backlog(...ofEndpoints))
         const seen: Array<string> = []
-        let completions: ReadonlyArray<DeliveryQueue.Completion> = []
+        let completions: ReadonlyArray<Completion> = []
         for (let empty = 0; empty < 2;) {
           const { deliveries } = yield* claim({ limit: 15, perOrganization: 6, resume: true, completions })
           completions = deliveries.map((one) => completion(one))
@@ -413,7 +415,7 @@ for (const database of databases) {
     test("deals out the places that completions leave as if they had never been taken", () =>
       Effect.gen(function* () {
         const { endpoints, id } = yield* fixtures.backlog(20, 0)
-        let completions: ReadonlyArray<DeliveryQueue.Completion> = []
+        let completions: ReadonlyArray<Completion> = []
         for (let turn = 0; turn < 3; turn++) {
           const { deliveries } = yield* claim({ completions })
           assert.strictEqual(deliveries.length, 5)
@@ -544,7 +546,7 @@ for (const database of databases) {
         const organizations = yield* Effect.forEach([[60], [60], [30, 30], [20, 20, 20]], (counts) =>
           fixtures.backlog(...counts)
         )
-        const lost: Array<DeliveryQueue.ClaimedDelivery> = []
+        const lost: Array<ClaimedDelivery> = []
         let most = 0
 
         const one = (seed: number) =>

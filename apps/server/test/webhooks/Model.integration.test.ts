@@ -12,6 +12,8 @@ import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Attempt from "../../src/webhooks/Attempt.ts"
+import type { ClaimedDelivery } from "../../src/webhooks/ClaimedDelivery.ts"
+import type { Completion } from "../../src/webhooks/Completion.ts"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import * as InvoiceTransitions from "../../src/invoices/InvoiceTransitions.ts"
 import * as InvoiceQueue from "../../src/invoices/InvoiceQueue.ts"
@@ -109,7 +111,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
   const expected = new Map<string, Expected>()
   const submitted: Array<{ readonly id: Ids.InvoiceId; readonly scenario: (typeof scenarios)[number]; lost: number }> =
     []
-  const late: Array<DeliveryQueue.Completion> = []
+  const late: Array<Completion> = []
   const trace: Array<string> = []
   let isPeace = false
   const lost = (probability: number): boolean => !isPeace && chance(probability)
@@ -158,7 +160,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
   })
 
   // Returns the completion, unless the worker is lost between the request and the completion.
-  const attempted = Effect.fnUntraced(function* (delivery: DeliveryQueue.ClaimedDelivery) {
+  const attempted = Effect.fnUntraced(function* (delivery: ClaimedDelivery) {
     const model = expected.get(delivery.id)!
     assert.include(["pending", "retrying"], model.status, "only unfinished deliveries are claimed")
     const endpoint = endpointOf(delivery.endpoint_id)
@@ -242,7 +244,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
 
     deliver: Effect.gen(function* () {
       yield* scheduler.promoteDue
-      let completions: Array<DeliveryQueue.Completion> = []
+      let completions: Array<Completion> = []
       // Completions are written by the next claim, or alone when there is none.
       for (let rounds = of([1, 1, 2, 3]); rounds > 0; rounds--) {
         const { completed, deliveries } = yield* of(queues).claim({

@@ -7,6 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
+import type { Completion } from "../../src/webhooks/Completion.ts"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import * as WorkerDbClient from "../../src/database/WorkerDbClient.ts"
 import * as InvoiceQueue from "../../src/invoices/InvoiceQueue.ts"
@@ -153,6 +154,38 @@ const measure = Effect.fnUntraced(function* (rows: number) {
   }
 })
 
+// The index by which each CTE reads its tables. CTEs that only read others are absent. `claimed` and `rescued` read rows by
+// their ctid.
+const writesCompletions = {
+  locked_organization: ["organization_concurrency_pkey"],
+  completed: ["deliveries_pkey"],
+  updated_concurrency: ["organization_concurrency_pkey"]
+}
+const indexesOfCtes = {
+  complete: writesCompletions,
+  claim: {
+    ...writesCompletions,
+    endpoint_scan: ["deliveries_due_idx"],
+    claimable_organization: ["organization_concurrency_pkey"],
+    candidate: ["deliveries_due_idx"],
+    allocated: ["webhook_endpoints_organization_id_id_idx"]
+  },
+  promoteDue: {
+    promoted: ["deliveries_retries_idx", "deliveries_pkey"],
+    watched: ["organization_concurrency_lease_check_idx"],
+    leased: ["deliveries_due_idx"],
+    locked_organization: ["organization_concurrency_pkey"],
+    updated_concurrency: ["organization_concurrency_pkey"]
+  }
+}
+
+const indexesOf = (ctes: Explained["ctes"]) =>
+  Object.fromEntries(
+    Object.entries(ctes)
+      .map(([name, { indexes }]) => [name, [...indexes]] as const)
+      .filter(([, indexes]) => indexes.length > 0)
+  )
+
 const withDatabase = <A, E>(
   effect: Effect.Effect<
     A,
@@ -194,6 +227,10 @@ describe("Plans", () => {
           assert.deepStrictEqual(scanned, [], `${name} reads whole tables:\n${report.join("\n")}`)
         }
         if (process.env["PLAN_REPORT"] === "1") console.log(report.join("\n"))
+        for (const [name, expected] of Object.entries(indexesOfCtes)) {
+          const { ctes } = large[name as keyof typeof indexesOfCtes]
+          assert.deepStrictEqual(indexesOf(ctes), expected, name)
+        }
         // A claim takes a hundred of a hundred endpoints, or ten of ten: the blocks are those of what it takes.
         assert.isBelow(large.claim.blocks, 60 * 100, report.join("\n"))
         assert.isBelow(large.complete.blocks, 60 * 100, report.join("\n"))
@@ -245,7 +282,7 @@ describe("Plans", () => {
         yield* sql`ALTER TABLE deliveries SET (autovacuum_enabled = off)`
         yield* fixtures.backlog(9000)
         const options = { limit: 500, perOrganization: 500, leaseMs, resume: true }
-        let completions: ReadonlyArray<DeliveryQueue.Completion> = []
+        let completions: ReadonlyArray<Completion> = []
         for (let taken = 0; taken < 8000; taken += completions.length) {
           const { deliveries } = yield* queue.claim({ ...options, completions })
           completions = deliveries.map((one) => fixtures.completion(one))

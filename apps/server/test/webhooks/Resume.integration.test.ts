@@ -10,6 +10,7 @@ import type { Ids } from "@govoice/core"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import type { ClaimedDelivery } from "../../src/webhooks/ClaimedDelivery.ts"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import * as QuarantineQueue from "../../src/webhooks/QuarantineQueue.ts"
 import * as DeliveryScheduler from "../../src/webhooks/DeliveryScheduler.ts"
@@ -31,7 +32,7 @@ interface Ready {
 
 interface Worker {
   readonly queue: DeliveryQueue.DeliveryQueue["Service"]
-  held: ReadonlyArray<DeliveryQueue.ClaimedDelivery>
+  held: ReadonlyArray<ClaimedDelivery>
   /** What became ready since it last began at the front, though not behind everything else. */
   outOfTurn: Set<Ids.DeliveryId>
 }

@@ -1,0 +1,81 @@
+/**
+ * The state of a worker's scan over the endpoints, as pure functions.
+ *
+ * Claims serve endpoints in turn: each begins behind the endpoint of the claim before, and wraps around at the end. A round
+ * is the statements of one claim, until one of them has claimed something or all endpoints were visited.
+ *
+ * Completed deliveries leave entries at the front of the index until vacuum. A resume cursor has the due time of the oldest
+ * delivery that an endpoint had left, so that the next claim begins behind those entries.
+ */
+
+/** An endpoint that had more available deliveries than were claimed, and the due time of the oldest of them. */
+export type ResumeCursor = readonly [organization: string, endpoint: string, since: string]
+
+/** Before the first endpoint. */
+export const start = ""
+
+/** Behind the last endpoint. */
+export const end = "~"
+
+// The cursors are sorted and sent with every claim.
+const maxResumeCursors = 1000
+
+/** The state between two statements. */
+export interface EndpointScan {
+  /** The endpoint behind which the next statement begins. */
+  readonly after: string
+  readonly resumeCursors: ReadonlyArray<ResumeCursor>
+  /** The endpoint behind which the round began. */
+  readonly roundStart: string
+  /** Whether the round has begun anew at the first endpoint, or began there. */
+  readonly wrapped: boolean
+}
+
+/** What a statement scanned. */
+export interface ScannedPage {
+  readonly endpointsScanned: number
+  readonly last: string | null
+  readonly resumeCursors: ReadonlyArray<ResumeCursor>
+}
+
+/** The state after a statement. */
+export interface Advanced {
+  readonly scan: EndpointScan
+  /** Whether every endpoint was visited in this round. */
+  readonly visitedAll: boolean
+  /** Whether the statement reached the last endpoint in a round that has begun at the first. */
+  readonly reachedEnd: boolean
+}
+
+/** The state of a worker that has not claimed yet. */
+export const initial: EndpointScan = { after: start, resumeCursors: [], roundStart: start, wrapped: true }
+
+/** Begins a round. Without `resume`, it reads each endpoint from its oldest delivery. */
+export const beginRound = ({ after, resumeCursors }: EndpointScan, resume: boolean): EndpointScan => ({
+  after,
+  resumeCursors: resume && resumeCursors.length <= maxResumeCursors ? resumeCursors : [],
+  roundStart: after,
+  wrapped: after === start
+})
+
+/** Returns the resume cursors of the next statement. */
+export const cursorsAhead = ({ after, resumeCursors }: EndpointScan): ReadonlyArray<ResumeCursor> =>
+  resumeCursors.filter(([, endpoint]) => endpoint > after)
+
+/** Returns the state after a statement that scanned at most `limit` endpoints. Its cursors replace those it has passed. */
+export const advance = (scan: EndpointScan, limit: number, page: ScannedPage): Advanced => {
+  const { after, roundStart, wrapped } = scan
+  const ended = page.endpointsScanned < limit
+  const next = ended ? start : (page.last ?? start)
+  const kept = scan.resumeCursors.filter(([, endpoint]) => endpoint <= after || (!ended && endpoint > next))
+  return {
+    scan: {
+      after: next,
+      resumeCursors: [...kept, ...page.resumeCursors].toSorted(([, left], [, right]) => (left < right ? -1 : 1)),
+      roundStart,
+      wrapped: wrapped || ended
+    },
+    visitedAll: wrapped && (ended || (roundStart !== start && next >= roundStart)),
+    reachedEnd: ended && wrapped
+  }
+}

@@ -1,0 +1,89 @@
+import { assert, describe, it } from "vitest"
+import * as EndpointScan from "../../src/webhooks/EndpointScan.ts"
+
+const page = (...endpoints: ReadonlyArray<string>): EndpointScan.ScannedPage => ({
+  endpointsScanned: endpoints.length,
+  last: endpoints.at(-1) ?? null,
+  resumeCursors: []
+})
+
+const cursor = (endpoint: string, since = "1"): EndpointScan.ResumeCursor => ["org", endpoint, since]
+
+/** Scans pages of at most two endpoints out of these, until all are visited. */
+const round = (scan: EndpointScan.EndpointScan, endpoints: ReadonlyArray<string>) => {
+  const pages: Array<ReadonlyArray<string>> = []
+  let current = EndpointScan.beginRound(scan, true)
+  for (let turns = 0; turns < 10; turns++) {
+    const next = endpoints.filter((endpoint) => endpoint > current.after).slice(0, 2)
+    pages.push(next)
+    const { scan, visitedAll } = EndpointScan.advance(current, 2, page(...next))
+    current = scan
+    if (visitedAll) return { pages, scan: current }
+  }
+  return assert.fail(`The round does not end: ${JSON.stringify(pages)}`)
+}
+
+const endpoints = ["a", "b", "c", "d", "e"]
+
+describe("EndpointScan", () => {
+  it("visits every endpoint once in a round that begins at the first", () => {
+    const { pages, scan } = round(EndpointScan.initial, endpoints)
+    assert.deepStrictEqual(pages, [["a", "b"], ["c", "d"], ["e"]])
+    assert.strictEqual(scan.after, EndpointScan.start)
+  })
+
+  it("wraps around in a round that begins behind an endpoint, and visits the rest", () => {
+    const { pages } = round({ ...EndpointScan.initial, after: "c" }, endpoints)
+    assert.deepStrictEqual(pages, [["d", "e"], [], ["a", "b"], ["c", "d"]])
+  })
+
+  it("ends at once when there is no endpoint", () => {
+    assert.deepStrictEqual(round(EndpointScan.initial, []).pages, [[]])
+    assert.deepStrictEqual(round({ ...EndpointScan.initial, after: "c" }, []).pages, [[], []])
+  })
+
+  it("begins the next round behind the last endpoint that was scanned", () => {
+    const { scan } = EndpointScan.advance(EndpointScan.beginRound(EndpointScan.initial, false), 2, page("a", "b"))
+    assert.strictEqual(EndpointScan.beginRound(scan, false).after, "b")
+    assert.isFalse(EndpointScan.beginRound(scan, false).wrapped)
+  })
+
+  it("has reached the end only after a statement that found fewer endpoints than it may scan", () => {
+    const begun = EndpointScan.beginRound(EndpointScan.initial, false)
+    assert.isFalse(EndpointScan.advance(begun, 2, page("a", "b")).reachedEnd)
+    assert.isTrue(EndpointScan.advance(begun, 2, page("a")).reachedEnd)
+    const later = EndpointScan.beginRound({ ...EndpointScan.initial, after: "c" }, false)
+    assert.isFalse(EndpointScan.advance(later, 2, page("d")).reachedEnd)
+  })
+
+  it("drops the resume cursors in a round that does not resume, and when there are too many", () => {
+    const many = Array.from({ length: 1001 }, (_, n) => cursor(`e${n}`))
+    const with3 = { ...EndpointScan.initial, resumeCursors: ["a", "b", "c"].map((endpoint) => cursor(endpoint)) }
+    assert.lengthOf(EndpointScan.beginRound(with3, true).resumeCursors, 3)
+    assert.lengthOf(EndpointScan.beginRound(with3, false).resumeCursors, 0)
+    assert.lengthOf(EndpointScan.beginRound({ ...with3, resumeCursors: many }, true).resumeCursors, 0)
+  })
+
+  it("gives a statement the resume cursors behind its first endpoint", () => {
+    const scan = { ...EndpointScan.initial, after: "b", resumeCursors: ["a", "b", "c", "d"].map((one) => cursor(one)) }
+    assert.deepStrictEqual(EndpointScan.cursorsAhead(scan), [cursor("c"), cursor("d")])
+  })
+
+  it("replaces the resume cursors that a statement has passed, in order", () => {
+    const resumeCursors = ["a", "c", "d", "f"].map((one) => cursor(one, "old"))
+    const scan = { ...EndpointScan.initial, after: "b", resumeCursors }
+    const scanned = { ...page("c", "d"), resumeCursors: [cursor("d", "new"), cursor("c", "new")] }
+    assert.deepStrictEqual(EndpointScan.advance(scan, 2, scanned).scan.resumeCursors, [
+      cursor("a", "old"),
+      cursor("c", "new"),
+      cursor("d", "new"),
+      cursor("f", "old")
+    ])
+    // Having reached the end, it has passed all that were ahead.
+    assert.deepStrictEqual(EndpointScan.advance(scan, 3, scanned).scan.resumeCursors, [
+      cursor("a", "old"),
+      cursor("c", "new"),
+      cursor("d", "new")
+    ])
+  })
+})

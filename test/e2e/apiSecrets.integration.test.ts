@@ -1,24 +1,24 @@
 /**
- * The whole API with logging at its most verbose: no secret, no password, no token and no document reaches the log, an
- * error, a trace or a metric. And what only hashes and seals may be stored of is nowhere in the database.
+ * Secrets, passwords, tokens and documents appear in no log line at any level, no error, no trace and no metric. The
+ * database has only hashes and ciphertexts of secrets.
  */
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { create } from "../../apps/server/test/support/TestDatabase.ts"
+import { freePort } from "../support/freePort.ts"
 import { type Answer, problemOf } from "./support/agreement.ts"
 import { makeCall, password, readAgreement, signUp, submit, type Tenant, until } from "./support/client.ts"
 import { operationsOf, optionsOf } from "./support/operations.ts"
 import { secrets, type Server, startServer } from "./support/server.ts"
 
-const metricsPort = 20_000 + (process.pid % 20_000)
-
-describe("a server that logs everything", () => {
+describe("a server with the log level Trace", () => {
   let database: Awaited<ReturnType<typeof create>>
   let server: Server
+  let metricsPort: number
   let traces = ""
-  // Takes what is exported, and keeps it as it came.
+  // Records the traces that the server exports.
   const collector = createServer((request, response) => {
     request.on("data", (chunk: Buffer) => (traces += chunk.toString("latin1")))
     request.on("end", () => response.end("{}"))
@@ -29,6 +29,7 @@ describe("a server that logs everything", () => {
     collector.listen(0, "127.0.0.1")
     await once(collector, "listening")
     const address = collector.address()
+    metricsPort = await freePort()
     server = await startServer({
       DATABASE_URL: database.url,
       ...secrets,
@@ -43,7 +44,7 @@ describe("a server that logs everything", () => {
     await database?.drop()
   })
 
-  it("keeps to itself what it was told, whatever goes well or wrong", async () => {
+  it("writes no secret to its log, responses, traces, metrics or tables", async () => {
     const answers: Array<Answer> = []
     const plain = makeCall(() => server.url, await readAgreement(server.url))
     const call: typeof plain = async (...request) => {
@@ -115,11 +116,11 @@ describe("a server that logs everything", () => {
       for (const value of [made.secret, made.refresh_token, made.access_token]) if (value !== undefined) told.add(value)
     }
     const tables = await everything(database)
-    assert.include(tables, secret, "the document and its notes are stored as they came")
+    assert.include(tables, secret, "the document and its metadata are stored unchanged")
     for (const value of told) {
       if (value === secret) continue
       for (const form of [value, Buffer.from(value).toString("hex"), Buffer.from(value).toString("base64")]) {
-        assert.isFalse(tables.includes(form), `the database has ${value.slice(0, 12)}… in it: ${around(tables, form)}`)
+        assert.isFalse(tables.includes(form), `the database contains ${value.slice(0, 12)}…: ${around(tables, form)}`)
       }
     }
 
@@ -132,9 +133,9 @@ describe("a server that logs everything", () => {
     assert.include(log, "Request failed with a defect", "the log has seen defects")
     assert.include(log, '"level":"DEBUG"', "the log has seen requests")
     for (const value of told) {
-      assert.isFalse(metrics.includes(value), `the metrics have ${value.slice(0, 12)}… in them`)
-      assert.isFalse(traces.includes(value), `the traces have it in them: ${around(traces, value)}`)
-      assert.isFalse(log.includes(value), `the log has ${value.slice(0, 12)}… in it: ${around(log, value)}`)
+      assert.isFalse(metrics.includes(value), `the metrics contain ${value.slice(0, 12)}…`)
+      assert.isFalse(traces.includes(value), `the traces contain it: ${around(traces, value)}`)
+      assert.isFalse(log.includes(value), `the log contains ${value.slice(0, 12)}…: ${around(log, value)}`)
       for (const answer of answers) {
         if (answer.status >= 400) assert.isFalse(answer.text.includes(value), problemOf(answer).code)
       }

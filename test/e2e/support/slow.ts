@@ -1,10 +1,8 @@
-/**
- * Connections that send or read as slowly as a test wants.
- */
+/** Connections that send slowly, and latencies. */
 import { connect, type Socket } from "node:net"
 
 export interface Upload {
-  /** What the server sent, once it closed the connection. */
+  /** Resolves with the response when the server closes the connection. */
   readonly ended: Promise<{ readonly bytes: Buffer; readonly milliseconds: number }>
   readonly stop: () => void
 }
@@ -37,7 +35,7 @@ export const trickle = (
   return { ended, stop: () => socket.destroy() }
 }
 
-/** Runs an operation again and again for a while, and returns its latencies in milliseconds, sorted. */
+/** Repeats an operation for this time, and returns its sorted latencies in milliseconds. */
 export const latencies = async (
   milliseconds: number,
   operation: () => Promise<unknown>

@@ -23,6 +23,7 @@ export interface Value {
  */
 export const tags = {
   boolean: 0x01,
+  integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
   objectIdentifier: 0x06,

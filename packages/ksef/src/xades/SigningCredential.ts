@@ -3,10 +3,12 @@
  *
  * @since 0.1.0
  */
-import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
+import { type KeyObject, sign, verify, X509Certificate } from "node:crypto"
 import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Certificate from "./Certificate.ts"
+import * as PrivateKeyFile from "./PrivateKeyFile.ts"
 
 /**
  * A pair that can sign. Its key is private, so it neither serializes nor prints it.
@@ -36,10 +38,12 @@ export class SigningCredential {
  *
  * **Details**
  *
- * - `certificate-unreadable`, `key-unreadable`: no PEM that can be read; for the key also a wrong or missing password.
+ * - `certificate-unreadable`: no PEM that can be read, or an extension or a name that is no DER.
+ * - `key-unreadable`: no PEM that can be read, or one that is encrypted with too many iterations.
+ * - `password`: the password of the key is missing or wrong.
  * - `key-mismatch`: the key belongs to another certificate.
  * - `not-yet-valid`, `expired`: outside of the validity of the certificate.
- * - `key-unsupported`: neither RSA of at least 2048 bits nor EC P-256.
+ * - `key-unsupported`: neither RSA of 2048 to 8192 bits nor EC P-256.
  * - `offline-certificate`: a KSeF certificate of the type Offline, which signs the code KOD II and cannot log in.
  * - `key-usage`: the key usage excludes digital signatures.
  *
@@ -50,6 +54,7 @@ export class CredentialError extends Data.TaggedError("CredentialError")<{
   readonly reason:
     | "certificate-unreadable"
     | "key-unreadable"
+    | "password"
     | "key-mismatch"
     | "not-yet-valid"
     | "expired"
@@ -68,38 +73,84 @@ export class CredentialError extends Data.TaggedError("CredentialError")<{
 export interface Source {
   readonly certificate: string
   readonly privateKey: string
-  readonly password?: string | undefined
 }
 
 /**
- * Reads a pair and checks it at a time in milliseconds. Of several certificates in the text, the first is used.
+ * Reads a pair whose key is not encrypted, and checks it at a time in milliseconds. Of several certificates in the text, the
+ * first is used.
  *
  * @category parsing
  * @since 0.1.0
  */
 export const read = (source: Source, now: number): Result.Result<SigningCredential, CredentialError> => {
-  const fail = (reason: CredentialError["reason"], message: string) =>
-    Result.fail(new CredentialError({ reason, message }))
-  const certificate = attempt(() => new X509Certificate(source.certificate))
-  if (certificate === undefined) {
-    return fail("certificate-unreadable", "The certificate is not a PEM certificate that can be read.")
-  }
-  const key = attempt(() => createPrivateKey({ key: source.privateKey, passphrase: source.password ?? "" }))
-  if (key === undefined) {
-    return fail("key-unreadable", "The private key is not a PEM key, or its password is missing or wrong.")
-  }
-  if (!certificate.checkPrivateKey(key))
-    return fail("key-mismatch", "The private key does not belong to the certificate.")
-  if (now < certificate.validFromDate.getTime()) {
-    return fail("not-yet-valid", `The certificate is valid from ${certificate.validFromDate.toISOString()}.`)
-  }
-  if (now > certificate.validToDate.getTime()) {
-    return fail("expired", `The certificate expired at ${certificate.validToDate.toISOString()}.`)
-  }
+  const certificate = readCertificate(source.certificate)
+  if (certificate === undefined) return Result.fail(unreadableCertificate())
+  const key = PrivateKeyFile.readPlain(source.privateKey)
+  return key === undefined
+    ? Result.fail(error("key-unreadable", "The private key is not a PEM key that can be read without a password."))
+    : check(certificate, key, now)
+}
+
+/**
+ * Reads a pair whose key may be encrypted, as `read` does.
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const open = (
+  { password, ...source }: Source & { readonly password?: string | undefined },
+  now: number
+): Effect.Effect<SigningCredential, CredentialError> =>
+  Effect.suspend(() => {
+    const certificate = readCertificate(source.certificate)
+    if (certificate === undefined) return Effect.fail(unreadableCertificate())
+    return PrivateKeyFile.read(source.privateKey, password).pipe(
+      Effect.mapError(({ message, reason }) =>
+        error(reason.startsWith("password") ? "password" : "key-unreadable", message)
+      ),
+      Effect.flatMap((key) => Effect.fromResult(check(certificate, key, now)))
+    )
+  })
+
+const error = (reason: CredentialError["reason"], message: string) => new CredentialError({ reason, message })
+
+const unreadableCertificate = () =>
+  error("certificate-unreadable", "The certificate is not a PEM certificate that can be read.")
+
+interface ReadCertificate {
+  readonly certificate: X509Certificate
+  readonly usage: ReadonlyArray<Certificate.KeyUsage> | undefined
+}
+
+// Char of XML 1.0: a login document names the issuer.
+const xmlText = /^[\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]*$/u
+
+// OpenSSL reads extensions and names later. A login needs both.
+const readCertificate = (pem: string): ReadCertificate | undefined =>
+  attempt(() => {
+    const certificate = new X509Certificate(pem)
+    if (!xmlText.test(Certificate.formatName(Certificate.issuer(certificate))))
+      throw new RangeError("Expected XML text")
+    Certificate.identity(certificate)
+    Certificate.serialNumber(certificate)
+    return { certificate, usage: Certificate.keyUsage(certificate) }
+  })
+
+const check = (
+  { certificate, usage }: ReadCertificate,
+  key: KeyObject,
+  now: number
+): Result.Result<SigningCredential, CredentialError> => {
+  const fail = (reason: CredentialError["reason"], message: string) => Result.fail(error(reason, message))
   if (!isSupported(key)) {
-    return fail("key-unsupported", "The key is neither RSA of at least 2048 bits nor EC on the curve P-256.")
+    return fail("key-unsupported", "The key is neither RSA of 2048 to 8192 bits nor EC on the curve P-256.")
   }
-  const usage = Certificate.keyUsage(certificate)
+  if (!isPair(certificate, key)) return fail("key-mismatch", "The private key does not belong to the certificate.")
+  const from = certificate.validFromDate.getTime()
+  const until = certificate.validToDate.getTime()
+  if (Number.isNaN(from) || Number.isNaN(until)) return Result.fail(unreadableCertificate())
+  if (now < from) return fail("not-yet-valid", `The certificate is valid from ${new Date(from).toISOString()}.`)
+  if (now > until) return fail("expired", `The certificate expired at ${new Date(until).toISOString()}.`)
   if (usage !== undefined && !usage.includes("digitalSignature")) {
     return usage.includes("nonRepudiation")
       ? fail(
@@ -111,10 +162,21 @@ export const read = (source: Source, now: number): Result.Result<SigningCredenti
   return Result.succeed(new SigningCredential(certificate, key))
 }
 
-const isSupported = ({ asymmetricKeyDetails, asymmetricKeyType }: KeyObject): boolean =>
-  asymmetricKeyType === "rsa"
-    ? (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048
-    : asymmetricKeyType === "ec" && asymmetricKeyDetails?.namedCurve === "prime256v1"
+const isSupported = ({ asymmetricKeyDetails, asymmetricKeyType }: KeyObject): boolean => {
+  if (asymmetricKeyType === "ec") return asymmetricKeyDetails?.namedCurve === "prime256v1"
+  const bits = asymmetricKeyDetails?.modulusLength ?? 0
+  // A longer key takes OpenSSL seconds to sign with, and KSeF issues none.
+  return asymmetricKeyType === "rsa" && bits >= 2048 && bits <= 8192
+}
+
+// Only the public parts are compared by `checkPrivateKey`: a key file can have a private part of another key.
+const isPair = (certificate: X509Certificate, key: KeyObject): boolean =>
+  attempt(() => {
+    const probe = Buffer.from("probe")
+    return (
+      certificate.checkPrivateKey(key) && verify("sha256", probe, certificate.publicKey, sign("sha256", probe, key))
+    )
+  }) ?? false
 
 const attempt = <A>(run: () => A): A | undefined => {
   try {

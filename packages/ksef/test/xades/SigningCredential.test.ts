@@ -1,7 +1,8 @@
 import { inspect } from "node:util"
-import { createPrivateKey } from "node:crypto"
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { SigningCredential } from "@govoice/ksef/xades"
+import { LoginDocument, SigningCredential } from "@govoice/ksef/xades"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { makePair, type Options, types } from "../support/certificates.ts"
 
@@ -14,6 +15,27 @@ const read = (options: Options, source: Partial<SigningCredential.Source> = {}, 
 }
 
 const reason = (result: ReturnType<typeof read>) => (Result.isFailure(result) ? result.failure.reason : "usable")
+
+const encrypt = (key: KeyObject, passphrase: string) =>
+  key.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase }).toString()
+
+const seeded = (seed: number) => () => {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+  return seed / 2 ** 32
+}
+
+// Changes, removes or repeats a few bytes of the DER in the PEM.
+const mutate = (pem: string, random: () => number): string => {
+  const [, head = "", content = "", tail = ""] = /^(-----[^\n]+-----\n)([^-]+)(-----[^\n]+-----)/.exec(pem) ?? []
+  const der = [...Buffer.from(content, "base64")]
+  for (let times = 1 + Math.floor(random() * 3); times > 0; times--) {
+    const at = Math.floor(random() * (random() < 0.5 ? Math.min(80, der.length) : der.length))
+    const length = Math.floor(random() * 4)
+    const replacement = random() < 0.5 ? [Math.floor(random() * 256)] : der.slice(at, at + length)
+    der.splice(at, length, ...replacement)
+  }
+  return `${head}${Buffer.from(der).toString("base64").replaceAll(/.{64}/g, "$&\n")}\n${tail}\n`
+}
 
 describe("SigningCredential", () => {
   it.each<[what: string, options: Options]>([
@@ -54,14 +76,53 @@ describe("SigningCredential", () => {
     )
   })
 
-  it("opens a key with its password only", () => {
-    const encrypted = createPrivateKey(makePair().privateKey)
-      .export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" })
-      .toString()
-    assert.strictEqual(reason(read({}, { privateKey: encrypted, password: "secret" })), "usable")
-    assert.strictEqual(reason(read({}, { privateKey: encrypted, password: "other" })), "key-unreadable")
-    assert.strictEqual(reason(read({}, { privateKey: encrypted })), "key-unreadable")
+  it.effect("opens a key with its password only", () =>
+    Effect.gen(function* () {
+      const { certificate, key } = makePair(valid)
+      const privateKey = encrypt(key, "secret")
+      const open = (password?: string) =>
+        Effect.result(SigningCredential.open({ certificate, privateKey, password }, now))
+      assert.strictEqual(reason(yield* open("secret")), "usable")
+      assert.strictEqual(reason(yield* open("other")), "password")
+      assert.strictEqual(reason(yield* open()), "password")
+      assert.strictEqual(reason(SigningCredential.read({ certificate, privateKey }, now)), "key-unreadable")
+    })
+  )
+
+  it("refuses a key whose private part belongs to another public one", () => {
+    const { certificate, key } = makePair({ ...valid, key: "P-256" })
+    const { d: _, ...own } = key.export({ format: "jwk" })
+    const other = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" })
+    const mixed = createPrivateKey({ key: { ...other, ...own }, format: "jwk" })
+    const privateKey = mixed.export({ type: "pkcs8", format: "pem" }).toString()
+    assert.strictEqual(reason(SigningCredential.read({ certificate, privateKey }, now)), "key-mismatch")
   })
+
+  it.effect("never fails on mutated certificates and keys but with an error, and within its limit of work", () =>
+    Effect.gen(function* () {
+      const pairs = (["rsa", "P-256"] as const).map((key) => makePair({ ...valid, key }))
+      const seen = new Set<string>()
+      const random = seeded(20_261_122)
+      for (let n = 0; n < 1500; n++) {
+        const pair = pairs[n % 2]!
+        const key = n % 8 < 2 ? encrypt(pair.key, "secret") : pair.privateKey
+        const certificate = n % 3 === 0 ? mutate(pair.certificate, random) : pair.certificate
+        const privateKey = n % 3 === 0 ? key : mutate(key, random)
+        const result = yield* Effect.result(
+          SigningCredential.open({ certificate, privateKey, password: "secret" }, now)
+        )
+        seen.add(reason(result))
+        // A login reads the names of the certificate again.
+        if (Result.isSuccess(result)) {
+          LoginDocument.write({ challenge: "c", contextNip: "5265877635", signingTime: now }, result.success)
+        }
+      }
+      assert.includeMembers(
+        [...seen],
+        ["usable", "certificate-unreadable", "key-unreadable", "key-mismatch", "password"]
+      )
+    })
+  )
 
   it("shows no key when it is printed or serialized, nor does its error", () => {
     const result = read({})

@@ -714,7 +714,6 @@ for (const { name, open } of databases) {
         }
         const gone = record(await call("GET", path, { auth }))["gateway_credential"]
         assert.deepStrictEqual(gone, { present: false, updated_at: null })
-        assert.strictEqual((await call("GET", `${path}/gateway-credential`, { auth })).status, 405)
       })
 
       it.each(["526587763", "52658776355", "5265877636", "526587763a", " 5265877635"])(
@@ -1119,7 +1118,7 @@ for (const { name, open } of databases) {
           assert.strictEqual(codeOf(answer), operation.absent, operation.id)
           assert.notInclude(answer.text, victim.organizationId)
         }
-        assert.strictEqual(walked, 17)
+        assert.strictEqual(walked, 18)
         for (const path of [`/v1/invoices/${invoiceId}`, `/v1/invoices/${invoiceId}/upo`]) {
           const answer = await call("GET", path, { auth: victim.liveKey })
           assert.strictEqual(codeOf(answer), "invoice_not_found", "the other mode is somebody else")
@@ -1304,7 +1303,7 @@ for (const { name, open } of databases) {
           }
           assert.strictEqual(Number(bare.headers.get("content-length")), Buffer.byteLength(full.text), operation.id)
         }
-        assert.strictEqual(walked, 11)
+        assert.strictEqual(walked, 12)
       })
 
       it.each(["a\u0000b", "a\ud800b", "\udc00"])("refuses the text %j, which cannot be stored", async (text) => {

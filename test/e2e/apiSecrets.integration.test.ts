@@ -2,12 +2,13 @@
  * Secrets, passwords, tokens and documents appear in no log line at any level, no error, no trace and no metric. The
  * database has only hashes and ciphertexts of secrets.
  */
-import { randomUUID } from "node:crypto"
+import { createPrivateKey, randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { create } from "../../apps/server/test/support/TestDatabase.ts"
 import { freePort } from "../support/freePort.ts"
+import { makePair } from "../../packages/ksef/test/support/certificates.ts"
 import { type Answer, problemOf } from "./support/agreement.ts"
 import { makeCall, password, readAgreement, signUp, submit, type Tenant, until } from "./support/client.ts"
 import { operationsOf, optionsOf } from "./support/operations.ts"
@@ -81,10 +82,34 @@ describe("a server with the log level Trace", () => {
     await call("POST", "/v1/control-plane/auth/refresh", { body: { refresh_token: secret } })
     await call("GET", "/v1/me", { auth: `sk_test_${secret}` })
     await call("GET", "/v1/control-plane/account", { auth: secret })
-    await call("PUT", `/v1/control-plane/organizations/${tenant.organizationId}/gateway-credential`, {
-      auth: tenant.token,
-      body: { token: credential, context_nip: "5265877635" }
-    })
+    const credentialPath = `/v1/control-plane/organizations/${tenant.organizationId}/gateway-credential`
+    const pair = makePair({ key: "P-256" })
+    const plainKey = secretLines(pair.privateKey)
+    const passphrase = `passphrase-${randomUUID()}`
+    const encryptedKey = createPrivateKey(pair.privateKey)
+      .export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase })
+      .toString()
+    for (const value of [...plainKey, ...secretLines(encryptedKey), passphrase]) told.add(value)
+    const certificate = { type: "certificate", certificate: pair.certificate, context_nip: "5265877635" }
+    for (const body of [
+      { ...certificate, private_key: encryptedKey, private_key_password: passphrase },
+      { ...certificate, private_key: encryptedKey, private_key_password: secret },
+      { ...certificate, private_key: encryptedKey },
+      { ...certificate, private_key: pair.privateKey.replace("END PRIVATE", "END PUBLIC") },
+      { ...certificate, private_key: makePair({ key: "rsa" }).privateKey },
+      { ...certificate, certificate: pair.privateKey, private_key: pair.privateKey },
+      { ...certificate, private_key: pair.privateKey, private_key_password: [secret] },
+      {
+        token: `20261122-EC-0|nip-1111111111|${Buffer.from(secret).toString("hex").padEnd(64, "0").slice(0, 64)}`,
+        context_nip: "5265877635"
+      },
+      { ...certificate, private_key: pair.privateKey },
+      { token: credential, context_nip: "5265877635" }
+    ]) {
+      await call("PUT", credentialPath, { auth: tenant.token, body })
+      const described = await call("GET", credentialPath, { auth: tenant.token })
+      for (const value of told) assert.isFalse(described.text.includes(value), "a description has a secret in it")
+    }
     await call("POST", `/v1/control-plane/organizations/${tenant.organizationId}/webhook-endpoints`, {
       auth: tenant.token,
       body: { url: `https://user:${secret}@example.com`, event_types: ["*"] }
@@ -152,6 +177,13 @@ const everything = async ({ run }: Awaited<ReturnType<typeof create>>): Promise<
   assert.isAbove(names.length, 10)
   const rows = await Promise.all(names.map(({ tablename }) => run(`SELECT t::text AS row FROM ${tablename} AS t`)))
   return JSON.stringify(rows)
+}
+
+/** The lines of a key in PEM, and its content on one line. */
+const secretLines = (pem: string): ReadonlyArray<string> => {
+  const lines = pem.split("\n").filter((line) => line.length >= 20 && !line.startsWith("-----"))
+  assert.isAbove(lines.length, 0)
+  return [...lines, lines.join("")]
 }
 
 const around = (text: string, value: string): string => {

@@ -1,10 +1,11 @@
 /**
- * The record of the credential of an organization for the national system, without its secrets.
+ * The credential of an organization for the national system: the record, which has no secrets, and the request that stores one.
  *
  * @since 0.1.0
  */
 import { Timestamp } from "@govoice/core"
 import * as Schema from "effect/Schema"
+import * as Fields from "./Fields.ts"
 
 /**
  * The kind of a credential.
@@ -13,7 +14,6 @@ import * as Schema from "effect/Schema"
  * @since 0.1.0
  */
 export const Type = Schema.Literals(["ksef_token", "certificate"]).annotate({
-  identifier: "GatewayCredentialType",
   description: "The kind of a credential: a KSeF token, or a KSeF certificate with its private key."
 })
 
@@ -32,7 +32,6 @@ export type Type = typeof Type.Type
  * @since 0.1.0
  */
 export const State = Schema.Literals(["unchecked", "accepted", "refused"]).annotate({
-  identifier: "GatewayCredentialState",
   description:
     "`unchecked` until the first login with the credential, then `accepted` or `refused` by the national system."
 })
@@ -86,3 +85,69 @@ export const GatewayCredential = Schema.Struct({
  * @since 0.1.0
  */
 export type GatewayCredential = typeof GatewayCredential.Type
+
+const contextNip = Fields.nip.annotate({
+  description: "The NIP of the taxpayer whose invoices are submitted: ten digits, the last of which is a check digit."
+})
+
+const pem = (description: string, format?: "password") =>
+  Fields.text(1, 16_384, format === undefined ? { description } : { description, format })
+
+/**
+ * The request that stores a KSeF token. `type` may be left out.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const KsefTokenCredential = Schema.Struct({
+  type: Schema.optionalKey(Schema.Literal("ksef_token").annotate({ message: 'must be "ksef_token" or "certificate"' })),
+  token: Fields.text(1, 160, { description: "The KSeF token, complete with its separators.", format: "password" }),
+  context_nip: contextNip,
+  expires_at: Schema.optionalKey(
+    Schema.NullOr(Timestamp.TimestampInput).annotate({
+      description: "The time at which the token expires, ISO 8601 in UTC. Warnings are given before it.",
+      examples: ["2026-12-31T22:59:59Z"]
+    })
+  )
+}).annotate({ identifier: "KsefTokenCredential", description: "A KSeF token." })
+
+/**
+ * The request that stores a KSeF certificate with its private key.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const CertificateCredential = Schema.Struct({
+  type: Schema.Literal("certificate"),
+  certificate: pem("The KSeF certificate of the type Authentication, in PEM. At most 16 KiB together with the key."),
+  private_key: pem("Its private key in PEM: RSA of 2048 to 8192 bits, or EC on the curve P-256.", "password"),
+  private_key_password: Schema.optionalKey(
+    Schema.NullOr(
+      Fields.text(0, 1024, { description: "The password of the private key. It is not stored.", format: "password" })
+    ).annotate({ description: "The password of the private key, if it is encrypted. It is not stored." })
+  ),
+  context_nip: contextNip
+}).annotate({
+  identifier: "CertificateCredential",
+  description: "A KSeF certificate of the type Authentication, with its private key."
+})
+
+/**
+ * The request that stores a credential.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+// A body without `type`, or with an unknown one, is decoded as the last member, so that its faults are reported.
+export const GatewayCredentialRequest = Schema.Union([CertificateCredential, KsefTokenCredential]).annotate({
+  identifier: "GatewayCredentialRequest",
+  description: "The credential to store. No response contains its secrets."
+})
+
+/**
+ * Type of a decoded `GatewayCredentialRequest`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type GatewayCredentialRequest = typeof GatewayCredentialRequest.Type

@@ -11,6 +11,7 @@ import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { AccountAuthorization } from "./AccountAuthorization.ts"
 import * as Fields from "./Fields.ts"
+import { GatewayCredential, GatewayCredentialRequest } from "./GatewayCredential.ts"
 import * as Lists from "./Lists.ts"
 import { Organization } from "./Organization.ts"
 import * as Problems from "./Problems.ts"
@@ -43,18 +44,14 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     }).annotateMerge(OpenApi.annotations({ summary: "Rename an organization" })),
     HttpApiEndpoint.put("putGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
       params,
-      payload: Schema.Struct({
-        token: Fields.text(1, 1024, { description: "The token of the national system.", format: "password" }),
-        context_nip: Fields.nip
-      }).annotate({
-        identifier: "GatewayCredential"
-      }),
+      payload: GatewayCredentialRequest,
       success: HttpApiSchema.NoContent,
       error: Problems.errors("organization_not_found")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Store the credential for the national system",
-        description: "Write-only: the token is encrypted at rest, and no response contains it."
+        description:
+          "Replaces the one that is stored. Tokens and keys are encrypted at rest, and no response contains them. A certificate is checked at once: the key belongs to it, both are supported, and it is valid now."
       })
     )
   )
@@ -83,6 +80,17 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       success: Organization,
       error: Problems.errors("organization_not_found")
     }).annotateMerge(OpenApi.annotations({ summary: "Get an organization" })),
+    HttpApiEndpoint.get("getGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
+      params,
+      success: GatewayCredential,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Describe the credential for the national system",
+        description:
+          "Whether a credential is stored, until when it is valid, and whether the national system accepts it. After it was stored, the server logs in with it, so that `state` is known within seconds."
+      })
+    ),
     HttpApiEndpoint.delete("deleteGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
       params,
       success: HttpApiSchema.NoContent,

@@ -10,6 +10,7 @@ import { bind } from "./internal/bind.ts"
 import {
   createOrganization,
   deleteGatewayCredential,
+  getGatewayCredential,
   getOrganization,
   type InvoiceListOptions,
   listInvoices,
@@ -24,6 +25,7 @@ import type {
   ApiKey,
   ApiKeyRequest,
   GatewayCredential,
+  GatewayCredentialRequest,
   Invoice,
   NewAccount,
   NewApiKey,
@@ -83,7 +85,13 @@ export interface ControlPlane extends Session {
     /** Changes an organization. Members that are left out are unchanged. */
     readonly update: (id: string, change: OrganizationChange, options?: CallOptions) => Promise<Organization>
     /** Stores the credential of an organization for the national system. Replaces an existing one. */
-    readonly setGatewayCredential: (id: string, credential: GatewayCredential, options?: CallOptions) => Promise<void>
+    readonly setGatewayCredential: (
+      id: string,
+      credential: GatewayCredentialRequest,
+      options?: CallOptions
+    ) => Promise<void>
+    /** Returns the credential without its secrets: until when it is valid, and whether the national system accepts it. */
+    readonly getGatewayCredential: (id: string, options?: CallOptions) => Promise<GatewayCredential>
     /** Deletes the credential of an organization for the national system. */
     readonly deleteGatewayCredential: (id: string, options?: CallOptions) => Promise<void>
   }
@@ -174,6 +182,7 @@ export const createControlPlane = (options: ConnectionOptions): ControlPlane => 
       get: bind(session, getOrganization),
       update: bind(session, updateOrganization),
       setGatewayCredential: bind(session, setGatewayCredential),
+      getGatewayCredential: bind(session, getGatewayCredential),
       deleteGatewayCredential: bind(session, deleteGatewayCredential)
     },
     apiKeys: {

@@ -17,6 +17,7 @@ import {
   deleteWebhookEndpoint,
   downloadUpo,
   getAccount,
+  getGatewayCredential,
   getInvoice,
   getMe,
   getOrganization,
@@ -136,6 +137,8 @@ const owner = (session: Session) => ({
     update: bind(session, updateOrganization),
     /** Stores the credential of an organization for the national system. Replaces an existing one. */
     setGatewayCredential: bind(session, setGatewayCredential),
+    /** Returns the credential without its secrets: until when it is valid, and whether the national system accepts it. */
+    getGatewayCredential: bind(session, getGatewayCredential),
     /** Deletes the credential of an organization for the national system. */
     deleteGatewayCredential: bind(session, deleteGatewayCredential)
   },
@@ -197,6 +200,7 @@ export {
   deleteWebhookEndpoint,
   downloadUpo,
   getAccount,
+  getGatewayCredential,
   getInvoice,
   getMe,
   getOrganization,

@@ -169,6 +169,18 @@ export const setGatewayCredential: Lifted<typeof Organizations.setGatewayCredent
 )
 
 /**
+ * Returns the credential of an organization for the national system, without its secrets: until when it is valid, and whether
+ * the national system accepts it.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getGatewayCredential: Lifted<typeof Organizations.getGatewayCredential> = /* @__PURE__ */ lift(
+  Organizations.getGatewayCredential,
+  2
+)
+
+/**
  * Deletes the credential of an organization for the national system.
  *
  * @category control plane

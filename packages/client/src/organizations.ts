@@ -5,11 +5,12 @@
  * @since 0.1.0
  */
 import { withBody, withoutBody } from "./internal/operation.ts"
-import { invoice, organization } from "./internal/schemas.ts"
+import { gatewayCredential, invoice, organization } from "./internal/schemas.ts"
 import { type List, list, type ListOptions } from "./list.ts"
 import type { CallOptions } from "./options.ts"
 import type {
   GatewayCredential,
+  GatewayCredentialRequest,
   Invoice,
   InvoiceStatus,
   Known,
@@ -83,15 +84,29 @@ export const updateOrganization: (
 /**
  * Stores the credential of an organization for the national system. Replaces an existing one.
  *
+ * @throws {AnyGovoiceError} an `ApiError` with code `invalid_parameter` if a certificate and its key cannot be used.
  * @category control plane
  * @since 0.1.0
  */
 export const setGatewayCredential: (
   session: ControlPlaneConnection,
   organizationId: string,
-  credential: GatewayCredential,
+  credential: GatewayCredentialRequest,
   options?: CallOptions
 ) => Promise<void> = /* @__PURE__ */ withBody("PUT", "organizations/*/gateway-credential")
+
+/**
+ * Returns the credential of an organization for the national system, without its secrets: until when it is valid, and whether
+ * the national system accepts it.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getGatewayCredential: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  options?: CallOptions
+) => Promise<GatewayCredential> = /* @__PURE__ */ withoutBody("organizations/*/gateway-credential", gatewayCredential)
 
 /**
  * Deletes the credential of an organization for the national system.

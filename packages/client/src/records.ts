@@ -42,6 +42,22 @@ export type InvoiceStatus =
 export type SandboxScenario = "accepted" | "rejected" | "temporary_failure" | "delayed" | (string & {})
 
 /**
+ * The kind of a credential for the national system.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type GatewayCredentialType = "ksef_token" | "certificate" | (string & {})
+
+/**
+ * Whether the national system accepted a credential. `unchecked` until the first login with it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type GatewayCredentialState = "unchecked" | "accepted" | "refused" | (string & {})
+
+/**
  * The status of a delivery.
  *
  * @category models
@@ -171,6 +187,37 @@ export interface Organization {
     readonly updatedAt: string | null
   }
   readonly createdAt: string
+}
+
+/**
+ * The credential of an organization for the national system. No response contains its secrets.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface GatewayCredential {
+  readonly object: "gateway_credential"
+  /** Whether a credential is stored for the environment of the deployment. Otherwise, the other members are null. */
+  readonly present: boolean
+  /** The kind of a credential: a KSeF token, or a KSeF certificate with its private key. */
+  readonly type: GatewayCredentialType | null
+  /** The NIP of the taxpayer whose invoices are submitted. */
+  readonly contextNip: string | null
+  /** The environment of the national system: `test`, `demo`, `prod`, or the URL of another one. */
+  readonly environment: string | null
+  /** The time at which the credential expires. Null if it is not known. */
+  readonly expiresAt: string | null
+  /** `unchecked` until the first login with the credential, then `accepted` or `refused` by the national system. */
+  readonly state: GatewayCredentialState | null
+  /** The time of the last login with it. */
+  readonly checkedAt: string | null
+  /** Why the national system refused the credential. Null unless `state` is `refused`. */
+  readonly refusal: {
+    readonly code: string
+    readonly message: string
+  } | null
+  /** The time at which it was stored. */
+  readonly updatedAt: string | null
 }
 
 /**
@@ -319,15 +366,36 @@ export interface OrganizationChange {
 }
 
 /**
- * The credential for the national system. No response contains it.
+ * A KSeF token, an input of `setGatewayCredential`.
  *
  * @category models
  * @since 0.1.0
  */
-export interface GatewayCredential {
-  /** The token of the national system. */
+export interface KsefTokenCredential {
+  readonly type?: "ksef_token" | undefined
+  /** The KSeF token, complete with its separators. */
   readonly token: string
-  /** A Polish tax number (NIP): ten digits, the last of which is a check digit. */
+  /** The NIP of the taxpayer whose invoices are submitted: ten digits, the last of which is a check digit. */
+  readonly contextNip: string
+  /** The time at which the token expires, ISO 8601 in UTC. Warnings are given before it. */
+  readonly expiresAt?: string | null | undefined
+}
+
+/**
+ * A KSeF certificate of the type Authentication with its private key, an input of `setGatewayCredential`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CertificateCredential {
+  readonly type: "certificate"
+  /** The KSeF certificate of the type Authentication, in PEM. At most 16 KiB together with the key. */
+  readonly certificate: string
+  /** Its private key in PEM: RSA of 2048 to 8192 bits, or EC on the curve P-256. */
+  readonly privateKey: string
+  /** The password of the private key, if it is encrypted. It is not stored. */
+  readonly privateKeyPassword?: string | null | undefined
+  /** The NIP of the taxpayer whose invoices are submitted: ten digits, the last of which is a check digit. */
   readonly contextNip: string
 }
 
@@ -389,3 +457,11 @@ export interface SecretRotation {
   /** The delay until the new secret signs, in seconds. Defaults to 0. */
   readonly activatesInSeconds?: number | undefined
 }
+
+/**
+ * The input of `setGatewayCredential`. Without `type`, it is a token.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type GatewayCredentialRequest = CertificateCredential | KsefTokenCredential

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { makePair } from "../../ksef/test/support/certificates.ts"
 import {
   type ApiError,
   type Client,
@@ -159,8 +160,24 @@ describe("The control plane", () => {
     assert.strictEqual((await owner.organizations.update(id, { name: "Ź" })).name, "Ź")
     await owner.organizations.setGatewayCredential(id, { token: "20261119-EC-0", contextNip: "5265877635" })
     assert.isTrue((await owner.organizations.get(id)).gatewayCredential.present)
+    assert.deepInclude(await owner.organizations.getGatewayCredential(id), {
+      present: true,
+      type: "ksef_token",
+      contextNip: "5265877635",
+      state: "unchecked",
+      refusal: null
+    })
+    const { certificate, privateKey } = makePair({ key: "P-256" })
+    await owner.organizations.setGatewayCredential(id, {
+      type: "certificate",
+      certificate,
+      privateKey,
+      contextNip: "5265877635"
+    })
+    assert.strictEqual((await owner.organizations.getGatewayCredential(id)).type, "certificate")
     await owner.organizations.deleteGatewayCredential(id)
     assert.isFalse((await owner.organizations.get(id)).gatewayCredential.present)
+    assert.isFalse((await owner.organizations.getGatewayCredential(id)).present)
     assert.includeMembers(
       (await all(owner.organizations.list())).map(({ id }) => id),
       [id, organization.id]

@@ -82,6 +82,12 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       body: { token: "a token of the national system", context_nip: "5265877635" }
     },
     {
+      id: "organizations.getGatewayCredential",
+      method: "GET",
+      path: `${organization}/gateway-credential`,
+      ...ofOrganization
+    },
+    {
       id: "organizations.deleteGatewayCredential",
       method: "DELETE",
       path: `${organization}/gateway-credential`,

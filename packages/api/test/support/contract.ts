@@ -65,6 +65,11 @@ export const operations: Readonly<
     codes:
       "organization_not_found invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
+  "GET /v1/control-plane/organizations/{org_id}/gateway-credential": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found"
+  },
   "DELETE /v1/control-plane/organizations/{org_id}/gateway-credential": {
     auth: "token",
     status: 204,
@@ -199,6 +204,8 @@ export const records: Readonly<Record<string, string>> = {
   Me: "object id mode name|null last4 created_at organization live_mode_available",
   Account: "id object email created_at",
   Organization: "id object name gateway_credential created_at",
+  GatewayCredential:
+    "object present type|null context_nip|null environment|null expires_at|null state|null checked_at|null refusal|null updated_at|null",
   TokenPair: "access_token token_type expires_in refresh_token refresh_expires_in",
   InvoiceList: "object data has_more next_cursor|null",
   OrganizationList: "object data has_more next_cursor|null",
@@ -212,7 +219,7 @@ export const records: Readonly<Record<string, string>> = {
   RotatedWebhookEndpoint: `${endpoint} secret secret_activates_at`
 }
 
-/** The members of each request body. A question mark marks optional ones. */
+/** The members of each request body. A question mark marks optional ones, a bar separates alternatives. */
 export const bodies: Readonly<Record<string, string>> = {
   "POST /v1/invoices": "invoice_xml metadata?",
   "POST /v1/control-plane/accounts": "email password",
@@ -221,7 +228,8 @@ export const bodies: Readonly<Record<string, string>> = {
   "POST /v1/control-plane/auth/logout": "refresh_token",
   "POST /v1/control-plane/organizations": "name",
   "PATCH /v1/control-plane/organizations/{org_id}": "name?",
-  "PUT /v1/control-plane/organizations/{org_id}/gateway-credential": "token context_nip",
+  "PUT /v1/control-plane/organizations/{org_id}/gateway-credential":
+    "type certificate private_key private_key_password? context_nip | type? token context_nip expires_at?",
   "POST /v1/control-plane/organizations/{org_id}/api-keys": "mode name? expires_at?",
   "POST /v1/control-plane/organizations/{org_id}/webhook-endpoints": "url event_types description? enabled?",
   "PATCH /v1/control-plane/webhook-endpoints/{endpoint_id}": "url? event_types? description? enabled?",
@@ -246,7 +254,12 @@ export const bounds: Readonly<Record<string, Readonly<Record<string, object>>>> 
   RefreshToken: { refresh_token: { minLength: 1, maxLength: 512 } },
   OrganizationName: { name: { minLength: 1, maxLength: 200 } },
   OrganizationChange: { name: { minLength: 1, maxLength: 200 } },
-  GatewayCredential: { token: { minLength: 1, maxLength: 1024 }, context_nip: { pattern: "^[0-9]{10}$" } },
+  KsefTokenCredential: { token: { minLength: 1, maxLength: 160 }, context_nip: { pattern: "^[0-9]{10}$" } },
+  CertificateCredential: {
+    certificate: { minLength: 1, maxLength: 16_384 },
+    private_key: { minLength: 1, maxLength: 16_384 },
+    context_nip: { pattern: "^[0-9]{10}$" }
+  },
   WebhookEndpointRequest: { url: { maxLength: 2048 }, event_types: { minItems: 1, maxItems: 6, uniqueItems: true } },
   WebhookEndpointChange: { url: { maxLength: 2048 }, event_types: { minItems: 1, maxItems: 6, uniqueItems: true } },
   SecretRotation: { activates_in_seconds: { minimum: 0, maximum: 604_800 } }

@@ -126,6 +126,8 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       putGatewayCredential: (request) => note("organizations.putGatewayCredential", request, undefined),
       list: (request) => note("organizations.list", request, page([organization])),
       get: (request) => note("organizations.get", request, organization),
+      getGatewayCredential: (request) =>
+        note("organizations.getGatewayCredential", request, examples["organizations.getGatewayCredential"].response),
       deleteGatewayCredential: (request) => note("organizations.deleteGatewayCredential", request, undefined),
       listInvoices: (request) => note("organizations.listInvoices", request, page([examples["invoices.get"].response]))
     })

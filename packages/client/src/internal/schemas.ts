@@ -17,6 +17,9 @@ export const account = "id object email createdAt"
 
 export const organization = "id object name gatewayCredential.present:b gatewayCredential.updatedAt? createdAt"
 
+export const gatewayCredential =
+  "object present:b type? contextNip? environment? expiresAt? state? checkedAt? refusal.code? refusal.message? updatedAt?"
+
 export const apiKey = "id object organizationId mode name? last4 createdAt expiresAt?"
 
 export const newApiKey = "id object organizationId mode name? last4 createdAt expiresAt? secret"

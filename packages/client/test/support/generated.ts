@@ -24,6 +24,7 @@ const answers = [
   "Invoice",
   "Account",
   "Organization",
+  "GatewayCredential",
   "ApiKey",
   "NewApiKey",
   "WebhookEndpoint",
@@ -42,7 +43,12 @@ const inputs = [
     "OrganizationChange",
     "The input of `updateOrganization`. Members that are left out are unchanged."
   ],
-  ["GatewayCredential", "GatewayCredential", "The credential for the national system. No response contains it."],
+  ["KsefTokenCredential", "KsefTokenCredential", "A KSeF token, an input of `setGatewayCredential`."],
+  [
+    "CertificateCredential",
+    "CertificateCredential",
+    "A KSeF certificate of the type Authentication with its private key, an input of `setGatewayCredential`."
+  ],
   ["ApiKeyRequest", "ApiKeyRequest", "The input of `createApiKey`."],
   ["WebhookEndpointRequest", "WebhookEndpointRequest", "The input of `createWebhookEndpoint`."],
   [
@@ -51,6 +57,11 @@ const inputs = [
     "The input of `updateWebhookEndpoint`. Members that are left out are unchanged."
   ],
   ["SecretRotation", "SecretRotation", "The input of `rotateWebhookSecret`."]
+] as const
+
+/** The request bodies that have one of several types: name in the document, and of the type, doc comment. */
+const unions = [
+  ["GatewayCredentialRequest", "The input of `setGatewayCredential`. Without `type`, it is a token."]
 ] as const
 
 /** The members that are checked of records that only this package reads. */
@@ -65,6 +76,12 @@ const named = [
   ["Invoice.mode", "Mode", "`test` for the sandbox, `live` for the national system."],
   ["Invoice.status", "InvoiceStatus", "The status of an invoice. `accepted`, `rejected` and `failed` are final."],
   ["Invoice.scenario", "SandboxScenario", "The sandbox scenario of an invoice."],
+  ["GatewayCredential.type", "GatewayCredentialType", "The kind of a credential for the national system."],
+  [
+    "GatewayCredential.state",
+    "GatewayCredentialState",
+    "Whether the national system accepted a credential. `unchecked` until the first login with it."
+  ],
   ["WebhookDelivery.status", "DeliveryStatus", "The status of a delivery."],
   ["WebhookDelivery.event_type", "EventType", "The type of an event."]
 ] as const
@@ -166,7 +183,8 @@ const records = (schemas: Readonly<Record<string, JsonSchema>>): string => {
     }),
     ...inputs.map(
       ([name, alias, what]) => `${comment(what)}export interface ${alias} ${body(schemas[name]!, 1, true)}\n`
-    )
+    ),
+    ...unions.map(([name, what]) => `${comment(what)}export type ${name} = ${type(schemas[name]!, 1, true)}\n`)
   ].join("\n")
 }
 

@@ -4,10 +4,11 @@
  * @since 0.1.0
  */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
-import { Effect, Redacted } from "effect"
+import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
 import { Invoices } from "../../invoices/Invoices.ts"
+import { checkGatewayCredential } from "../../accounts/checkGatewayCredential.ts"
 import { GatewayCredentials } from "../../accounts/GatewayCredentials.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
 import * as Pagination from "./Pagination.ts"
@@ -56,12 +57,20 @@ export const layer = HttpApiBuilder.group(
       }),
 
       putGatewayCredential: Effect.fnUntraced(function* ({ params, payload }) {
+        const accountId = yield* AccountAuthorization.CurrentAccount
+        const checked = yield* checkGatewayCredential(payload, yield* Clock.currentTimeMillis).pipe(
+          Effect.catchTag("InvalidCredential", ({ message, param }) =>
+            Problems.fail("invalid_parameter", { message, param })
+          )
+        )
         yield* credentials
-          .put(yield* AccountAuthorization.CurrentAccount, params.org_id, {
-            credential: { type: "ksef_token", token: Redacted.make(payload.token) },
-            contextNip: payload.context_nip,
-            expiresAt: undefined
-          })
+          .put(accountId, params.org_id, checked)
+          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+      }),
+
+      getGatewayCredential: Effect.fnUntraced(function* ({ params }) {
+        return yield* credentials
+          .describe(yield* AccountAuthorization.CurrentAccount, params.org_id)
           .pipe(Effect.catchTag("OrganizationNotFound", notFound))
       }),
 

@@ -6,6 +6,7 @@
 import { Ids, type Invoice, type InvoiceEvent } from "@govoice/core"
 import type { Account, TokenPair } from "../../Account.ts"
 import type { ApiKey, Me, NewApiKey } from "../../ApiKey.ts"
+import type { GatewayCredential } from "../../GatewayCredential.ts"
 import type { Organization } from "../../Organization.ts"
 import * as Problems from "../../Problems.ts"
 import type { SubmissionRequest } from "../../Submission.ts"
@@ -47,6 +48,19 @@ const organization: Organization = {
   name: "Sprzedawca Testowy",
   gateway_credential: { present: false, updated_at: null },
   created_at: "2026-11-19T14:03:40.027Z"
+}
+
+const gatewayCredential: GatewayCredential = {
+  object: "gateway_credential",
+  present: true,
+  type: "certificate",
+  context_nip: "5265877635",
+  environment: "test",
+  expires_at: "2028-11-18T10:14:09.000Z",
+  state: "accepted",
+  checked_at: "2026-11-19T14:04:17.702Z",
+  refusal: null,
+  updated_at: "2026-11-19T14:04:16.380Z"
 }
 
 const apiKey: ApiKey = {
@@ -199,7 +213,16 @@ export const operations = {
   "accounts.get": { response: account },
   "organizations.create": { request: { name: organization.name }, response: organization },
   "organizations.update": { request: { name: organization.name }, response: organization },
-  "organizations.putGatewayCredential": { request: { token: "20261119-EC-…", context_nip: "5265877635" } },
+  "organizations.getGatewayCredential": { response: gatewayCredential },
+  "organizations.putGatewayCredential": {
+    request: {
+      type: "certificate",
+      certificate: "-----BEGIN CERTIFICATE-----\nMIIC…\n-----END CERTIFICATE-----\n",
+      private_key: "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIF…\n-----END ENCRYPTED PRIVATE KEY-----\n",
+      private_key_password: "correct horse …",
+      context_nip: "5265877635"
+    }
+  },
   "organizations.list": { response: page(organization) },
   "organizations.get": { response: organization },
   "organizations.listInvoices": { response: page(receipted) },

@@ -1,0 +1,165 @@
+/** The credential of an organization for the national system, over HTTP: what is refused, what is shown, and to whom. */
+import { createPrivateKey } from "node:crypto"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { create } from "../../apps/server/test/support/TestDatabase.ts"
+import { makePair } from "../../packages/ksef/test/support/certificates.ts"
+import { type Answer, problemOf } from "./support/agreement.ts"
+import { makeCall, readAgreement, signUp, type Tenant } from "./support/client.ts"
+import { secrets, type Server, startServer } from "./support/server.ts"
+
+const codeOf = (answer: Answer): string => (answer.status < 400 ? String(answer.status) : problemOf(answer).code)
+
+const nip = "5265877635"
+const pair = makePair({ key: "P-256" })
+const certificate = {
+  type: "certificate",
+  certificate: pair.certificate,
+  private_key: pair.privateKey,
+  context_nip: nip
+}
+const token = `20261122-EC-1234567890-ABCDEF0123-45|nip-${nip}|${"0a".repeat(32)}`
+
+const encryptedCertificate = (password: string | undefined) => ({
+  ...certificate,
+  private_key: createPrivateKey(pair.privateKey)
+    .export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" })
+    .toString(),
+  ...(password === undefined ? {} : { private_key_password: password })
+})
+
+describe("the gateway credential", () => {
+  let database: Awaited<ReturnType<typeof create>>
+  let server: Server
+  let call: ReturnType<typeof makeCall>
+  let owner: Tenant
+  let path: string
+
+  beforeAll(async () => {
+    database = await create()
+    server = await startServer({ DATABASE_URL: database.url, ...secrets, GOVOICE_KSEF_ENVIRONMENT: "demo" })
+    call = makeCall(() => server.url, await readAgreement(server.url))
+    owner = await signUp(call)
+    path = `/v1/control-plane/organizations/${owner.organizationId}/gateway-credential`
+  })
+  afterAll(async () => {
+    await server?.stop()
+    await database?.drop()
+  })
+
+  const put = (body: unknown) => call("PUT", path, { auth: owner.token, body })
+  const get = async () => (await call("GET", path, { auth: owner.token })).json as Record<string, unknown>
+
+  const absent = {
+    object: "gateway_credential",
+    present: false,
+    type: null,
+    context_nip: null,
+    environment: null,
+    expires_at: null,
+    state: null,
+    checked_at: null,
+    refusal: null,
+    updated_at: null
+  }
+
+  it("is described without its secrets, by its kind, and absent after its deletion", async () => {
+    assert.deepStrictEqual(await get(), absent)
+    const encrypted = createPrivateKey(pair.privateKey)
+      .export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" })
+      .toString()
+    for (const [body, type, expiresAt] of [
+      [{ token, context_nip: nip }, "ksef_token", null],
+      [{ type: "ksef_token", token, context_nip: nip, expires_at: null }, "ksef_token", null],
+      [
+        { type: "ksef_token", token, context_nip: nip, expires_at: "2100-01-01T00:00:00Z" },
+        "ksef_token",
+        "2100-01-01T00:00:00.000Z"
+      ],
+      [certificate, "certificate", "certificate"],
+      [{ ...certificate, private_key: encrypted, private_key_password: "secret" }, "certificate", "certificate"]
+    ] as const) {
+      assert.strictEqual((await put(body)).status, 204)
+      const { expires_at, updated_at, ...shown } = await get()
+      assert.deepStrictEqual(shown, {
+        object: "gateway_credential",
+        present: true,
+        type,
+        context_nip: nip,
+        environment: "demo",
+        state: "unchecked",
+        checked_at: null,
+        refusal: null
+      })
+      assert.strictEqual(typeof updated_at, "string")
+      if (expiresAt === "certificate") assert.isAbove(Date.parse(String(expires_at)), Date.now())
+      else assert.strictEqual(expires_at, expiresAt)
+    }
+    assert.strictEqual((await call("DELETE", path, { auth: owner.token })).status, 204)
+    assert.deepStrictEqual(await get(), absent)
+  })
+
+  const other = makePair({ key: "P-256", keyUsage: ["nonRepudiation"] })
+  const old = makePair({ key: "P-256", from: 0, until: Date.parse("2026-01-01T00:00:00Z") })
+  const rsa = makePair()
+  it.each<[what: string, body: object, param: string, message: RegExp]>([
+    ["an unknown type", { type: "seal", token, context_nip: nip }, "type", /"ksef_token" or "certificate"/],
+    ["nothing", {}, "token", /^token is missing\.$/],
+    ["a certificate without a key", { type: "certificate", certificate: "x" }, "private_key", /is missing/],
+    ["a token of another taxpayer", { token, context_nip: "1111111111" }, "context_nip", /must be 5265877635/],
+    ["a token with a line break after it", { token: `${token}\n`, context_nip: nip }, "token", /white space/],
+    ["a token that is too long", { token: "x".repeat(161), context_nip: nip }, "token", /1 to 160 characters/],
+    ["a token that expired", { token, context_nip: nip, expires_at: "2020-01-01T00:00:00Z" }, "expires_at", /future/],
+    ["no certificate", { ...certificate, certificate: "x" }, "certificate", /not a PEM certificate/],
+    ["no key", { ...certificate, private_key: "x" }, "private_key", /not a PEM key/],
+    ["a key of another certificate", { ...certificate, private_key: rsa.privateKey }, "private_key", /does not belong/],
+    ["a password that is wrong", encryptedCertificate("wrong"), "private_key_password", /password .*wrong/],
+    ["a password that is missing", encryptedCertificate(undefined), "private_key_password", /Give its password/],
+    [
+      "a certificate that expired",
+      { ...certificate, certificate: old.certificate },
+      "certificate",
+      /expired at 2026-01-01/
+    ],
+    [
+      "an Offline certificate",
+      { ...certificate, certificate: other.certificate },
+      "certificate",
+      /Offline.*Authentication/
+    ],
+    [
+      "a certificate and a key of more than 16 KiB",
+      { ...certificate, certificate: pair.certificate.padEnd(16_300) },
+      "certificate",
+      /16 KiB/
+    ]
+  ])("is refused: %s", async (_, body, param, message) => {
+    const answer = await put(body)
+    assert.strictEqual(codeOf(answer), "invalid_parameter", answer.text)
+    assert.strictEqual(problemOf(answer).param, param)
+    assert.match(problemOf(answer).message, message)
+    assert.notMatch(answer.text, /0a0a|PRIVATE KEY|CERTIFICATE/)
+    assert.deepStrictEqual(await get(), absent)
+  })
+
+  it("is refused with a member of the other kind", async () => {
+    for (const [body, param] of [
+      [{ ...certificate, token }, "token"],
+      [{ token, context_nip: nip, private_key: pair.privateKey }, "private_key"]
+    ] as const) {
+      const answer = await put(body)
+      assert.strictEqual(codeOf(answer), "unknown_parameter")
+      assert.strictEqual(problemOf(answer).param, param)
+    }
+  })
+
+  it("belongs to its account", async () => {
+    assert.strictEqual((await put(certificate)).status, 204)
+    const before = await get()
+    const stranger = await signUp(call)
+    for (const [method, body] of [["GET"], ["DELETE"], ["PUT", { token, context_nip: nip }]] as const) {
+      const answer = await call(method, path, { auth: stranger.token, ...(body === undefined ? {} : { body }) })
+      assert.strictEqual(codeOf(answer), "organization_not_found")
+    }
+    assert.deepStrictEqual(await get(), before)
+  })
+})

@@ -1,6 +1,6 @@
 /**
- * Generates state diagrams, timelines, schedules and errors of the guides from `packages/core`, and the retry schedule from
- * `packages/dispatcher`.
+ * Generates state diagrams, timelines, schedules and errors of the guides from `packages/core`, the retry schedule from
+ * `packages/dispatcher`, and mistakes in documents from the checks of `packages/ksef`.
  *
  *     node --conditions=source docs/diagrams.ts            updates the blocks
  *     node --conditions=source docs/diagrams.ts --check    fails if a block is not current
@@ -11,6 +11,7 @@ import { DeliveryState, ErrorCatalog, InvoiceEvent, InvoiceState, SandboxScenari
 import * as Backoff from "../packages/dispatcher/src/Backoff.ts"
 import { code, fill, table } from "./blocks.ts"
 import * as meanings from "./meanings.ts"
+import { sections as mistakes } from "./mistakes.ts"
 import { type Machine, stateDiagram, statusTable } from "./stateDiagram.ts"
 
 /** A page of the documentation with its generated blocks. */
@@ -135,6 +136,7 @@ export const pages: ReadonlyArray<Page> = [
       SandboxScenario.Scenario.literals.map((scenario) => [`timeline of ${scenario}`, timeline(scenario)])
     )
   },
+  { path: "guides/checking-invoices.md", blocks: { mistakes } },
   { path: "errors/README.md", blocks: { "error index": errorIndex } },
   ...ErrorCatalog.codes.map((error) => ({
     path: `errors/${error}.md`,

@@ -47,7 +47,8 @@ const groups: Readonly<Record<string, ReadonlyArray<Name>>> = {
     "GOVOICE_KSEF_URL",
     "GOVOICE_KSEF_CA_FILE",
     "GOVOICE_KSEF_GIVE_UP_HOURS",
-    "GOVOICE_KSEF_CONCURRENCY"
+    "GOVOICE_KSEF_CONCURRENCY",
+    "GOVOICE_DOCUMENT_CHECKS"
   ],
   Webhooks: [
     "GOVOICE_WEBHOOK_ALLOW_HTTP",

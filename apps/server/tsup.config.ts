@@ -3,7 +3,7 @@
  * installed server does not depend on the patch. Modules that are native, WebAssembly, or watched for security fixes are
  * dependencies: `dependencies` in package.json is that list.
  */
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { defineConfig } from "tsup"
 
@@ -64,6 +64,7 @@ const finish = (folder: string): void => {
 // The command, and the modules that it runs in threads and in the quarantine process.
 const entry = {
   cli: "src/cli.ts",
+  documentCheckThread: "src/invoices/checks/documentCheckThread.ts",
   quarantine: "src/runtime/quarantine.ts",
   submissionThread: "src/invoices/submissionThread.ts"
 }
@@ -86,5 +87,8 @@ export default defineConfig(({ outDir = "dist" }) => ({
   removeNodeProtocol: false,
   clean: true,
   metafile: true,
-  onSuccess: async () => finish(outDir)
+  onSuccess: async () => {
+    finish(outDir)
+    cpSync("../../packages/ksef/src/data", join(outDir, "data"), { recursive: true })
+  }
 }))

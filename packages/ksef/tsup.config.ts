@@ -3,6 +3,7 @@ import { packageConfig } from "../../tsup.config.base.ts"
 
 export default packageConfig(
   {
+    checks: "src/checks.ts",
     client: "src/client.ts",
     crypto: "src/crypto.ts",
     format: "src/format.ts",

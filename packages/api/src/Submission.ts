@@ -63,5 +63,11 @@ export const submissionHeaders = {
     }).check(
       Schema.makeFilter(() => true, { toJsonSchema: () => [{ enum: [...SandboxScenario.Scenario.literals] }, true] })
     )
+  ),
+  "gov-sandbox-checks": Schema.optionalKey(
+    Schema.String.annotate({
+      description:
+        "With `schema`, a document of a test key is checked like one of a live key in production: form, national rules, XML schema. Ignored for live keys."
+    }).check(Schema.makeFilter(() => true, { toJsonSchema: () => [{ enum: ["schema"] }, true] }))
   )
 }

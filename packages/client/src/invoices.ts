@@ -36,6 +36,12 @@ export interface InvoiceSubmission {
    * @default "accepted"
    */
   readonly sandboxScenario?: Known<SandboxScenario> | undefined
+
+  /**
+   * With `"schema"`, the document of a test key is checked like one of a live key in production: form, national rules, XML
+   * schema. A violation is an `ApiError` with code `invalid_invoice_xml` that names line and column. Ignored for live keys.
+   */
+  readonly checks?: "schema" | undefined
 }
 
 /**
@@ -106,7 +112,7 @@ export const getMe: (connection: Connection, options?: CallOptions) => Promise<M
  */
 export const submitInvoice = async (
   connection: Connection,
-  { sandboxScenario, ...body }: InvoiceSubmission,
+  { checks, sandboxScenario, ...body }: InvoiceSubmission,
   options: SubmitOptions = {}
 ): Promise<SubmittedInvoice> => {
   const { idempotencyKey = crypto.randomUUID() } = options
@@ -119,6 +125,7 @@ export const submitInvoice = async (
     { ...options, idempotencyKey },
     jsonParts(body, {
       "idempotency-key": idempotencyKey,
+      ...(checks && { "gov-sandbox-checks": checks }),
       ...(sandboxScenario && { "gov-sandbox-scenario": sandboxScenario })
     })
   )

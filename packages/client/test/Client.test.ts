@@ -122,11 +122,17 @@ describe("submitInvoice", () => {
   it("sends the document, the metadata and the scenario", async () => {
     const { fetch, requests } = stub(() => json(record, { status: 201 }))
     const metadata = { orderId: "1", order_id: "2" }
-    await connect(fetch).invoices.submit({ invoiceXml: "<a>ż</a>", metadata, sandboxScenario: "delayed" })
+    await connect(fetch).invoices.submit({
+      invoiceXml: "<a>ż</a>",
+      metadata,
+      sandboxScenario: "delayed",
+      checks: "schema"
+    })
     const { body, headers, method } = requests[0]!
     assert.strictEqual(method, "POST")
     assert.deepStrictEqual(JSON.parse(body!), { invoice_xml: "<a>ż</a>", metadata })
     assert.strictEqual(headers["gov-sandbox-scenario"], "delayed")
+    assert.strictEqual(headers["gov-sandbox-checks"], "schema")
     assert.strictEqual(headers["content-type"], "application/json")
   })
 

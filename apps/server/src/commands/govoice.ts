@@ -5,6 +5,7 @@
  */
 import { Command } from "effect/cli"
 import { account } from "./account.ts"
+import { checkInvoice } from "./checkInvoice.ts"
 import type * as deployment from "./deployment.ts"
 import { doctor } from "./doctor.ts"
 import { keys } from "./keys.ts"
@@ -31,6 +32,7 @@ export const govoice = (environment: deployment.Environment) =>
       account(environment),
       keys(environment),
       prune(environment),
+      checkInvoice,
       settings
     ]),
     Command.withExamples([

@@ -10,6 +10,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import * as LiveMode from "../invoices/gateway/LiveMode.ts"
 import * as Credentials from "../accounts/Credentials.ts"
+import * as DocumentChecks from "../invoices/checks/DocumentChecks.ts"
 import * as SubmissionReader from "../invoices/SubmissionReader.ts"
 import * as Login from "../accounts/Login.ts"
 import * as LoginThrottle from "../accounts/LoginThrottle.ts"
@@ -71,7 +72,7 @@ const routerConfig = {
  */
 export const layer = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig }).pipe(
   Layer.provide(middleware),
-  Layer.provide([limits, LiveMode.layer, Login.layer, SubmissionReader.layer]),
+  Layer.provide([limits, DocumentChecks.layer, LiveMode.layer, Login.layer, SubmissionReader.layer]),
   Layer.provide([Credentials.layer, LoginThrottle.layer, Passwords.layer]),
   Layer.provide(LimitStores.layer)
 )

@@ -50,6 +50,19 @@ export const deliveriesCompleted = counter<DeliveryState.Status>(
 )
 
 /**
+ * Documents checked at submission, by result: `skipped` where a check was not possible and the document passed on.
+ *
+ * @category metrics
+ * @since 0.1.0
+ */
+export const documentChecks = counter<"valid" | "invalid" | "skipped">(
+  "govoice_document_checks_total",
+  "Documents checked at submission, by result",
+  "result",
+  ["valid", "invalid", "skipped"]
+)
+
+/**
  * The outcome of an attempt, as a label.
  *
  * @category models

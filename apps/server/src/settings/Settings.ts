@@ -24,6 +24,7 @@ export interface SettingsShape {
     readonly giveUpHours: number
     readonly concurrency: number
   }
+  readonly documentChecks: Values["GOVOICE_DOCUMENT_CHECKS"]
   readonly signupOpen: boolean
   readonly jwtSecret: string | undefined
   readonly encryptionKeys: ReadonlyArray<Parsers.EncryptionKey> | undefined
@@ -164,6 +165,7 @@ export const read = (environment: Environment): SettingsShape => {
       giveUpHours: value("GOVOICE_KSEF_GIVE_UP_HOURS"),
       concurrency: value("GOVOICE_KSEF_CONCURRENCY")
     },
+    documentChecks: value("GOVOICE_DOCUMENT_CHECKS"),
     signupOpen: value("GOVOICE_SIGNUP") === "open",
     jwtSecret,
     encryptionKeys,

@@ -101,6 +101,11 @@ export const definitions = {
     Parsers.integer(1, 1000),
     32
   ),
+  GOVOICE_DOCUMENT_CHECKS: define(
+    "What documents of live keys are checked for at submission: `schema` for form, national rules and XML schema, `well-formed` for well-formed XML alone.",
+    Parsers.oneOf("schema", "well-formed"),
+    "schema"
+  ),
   GOVOICE_SIGNUP: define("Whether anybody may create an account.", Parsers.oneOf("open", "closed"), "open"),
   GOVOICE_JWT_SECRET: optional(
     "Signs access tokens and list cursors. At least 32 characters. Required with `DATABASE_URL`.",

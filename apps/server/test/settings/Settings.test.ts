@@ -32,6 +32,7 @@ describe("Settings", () => {
       apiEnabled: true,
       liveMode: false,
       ksef: { environment: undefined, environmentId: undefined, ca: undefined, giveUpHours: 168, concurrency: 32 },
+      documentChecks: "schema",
       signupOpen: true,
       sandboxStepMs: 1000,
       webhooks: {

@@ -12,7 +12,7 @@ export const operations: Readonly<
     auth: "key",
     status: 201,
     codes:
-      "missing_idempotency_key invalid_idempotency_key idempotency_conflict invalid_sandbox_scenario invalid_invoice_xml invalid_metadata live_mode_unavailable invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter"
+      "missing_idempotency_key invalid_idempotency_key idempotency_conflict invalid_sandbox_scenario invalid_invoice_xml invalid_metadata live_mode_unavailable invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "GET /v1/invoices/{id}": { auth: "key", status: 200, codes: "invoice_not_found" },
   "GET /v1/invoices/{id}/upo": { auth: "key", status: 200, codes: "invoice_not_found upo_not_available" },
@@ -238,7 +238,7 @@ export const bodies: Readonly<Record<string, string>> = {
 
 /** The query parameters and request headers of operations. */
 export const parameters: Readonly<Record<string, string>> = {
-  "POST /v1/invoices": "Idempotency-Key Gov-Sandbox-Scenario?",
+  "POST /v1/invoices": "Idempotency-Key Gov-Sandbox-Scenario? Gov-Sandbox-Checks?",
   "GET /v1/invoices/{id}/upo": "If-None-Match?",
   "GET /v1/control-plane/organizations": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/api-keys": "limit? cursor?",

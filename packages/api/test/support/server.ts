@@ -50,7 +50,8 @@ const passThrough: Middleware = Layer.mergeAll(
     Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
       Effect.provideService(effect, SubmissionHeaders.CurrentSubmission, {
         idempotencyKey: headers["idempotency-key"] ?? "",
-        scenario: null
+        scenario: null,
+        checks: undefined
       })
     )
   )

@@ -2,7 +2,7 @@
  * What KSeF checks of a document by itself: size, encoding, XML rules, schema, dates, NIPs. Whether it may be sent by who
  * sent it, and whether it was sent before, is judged elsewhere.
  */
-import { Nip } from "@govoice/ksef/format"
+import { DiscouragedCharacters, Nip } from "@govoice/ksef/format"
 import type { FormName, Header, Verdict } from "../state/records.ts"
 import { isFault, type Xml, type XmlDocument } from "./Xml.ts"
 
@@ -56,10 +56,6 @@ const nipPaths = ["Podmiot1", "Podmiot2", "Podmiot3", "PodmiotUpowazniony"].map(
 
 const invalid = (...details: ReadonlyArray<string>): Judgement => ({ ok: false, verdict: { code: 450, details } })
 
-// XML 1.0, section 2.2: characters that documents are encouraged to avoid. U+0085 is none of them.
-const discouraged =
-  /[\u007F-\u0084\u0086-\u009F\uFDD0-\uFDEF\u{1FFFE}\u{1FFFF}\u{2FFFE}\u{2FFFF}\u{3FFFE}\u{3FFFF}\u{4FFFE}\u{4FFFF}\u{5FFFE}\u{5FFFF}\u{6FFFE}\u{6FFFF}\u{7FFFE}\u{7FFFF}\u{8FFFE}\u{8FFFF}\u{9FFFE}\u{9FFFF}\u{AFFFE}\u{AFFFF}\u{BFFFE}\u{BFFFF}\u{CFFFE}\u{CFFFF}\u{DFFFE}\u{DFFFF}\u{EFFFE}\u{EFFFF}\u{FFFFE}\u{FFFFF}\u{10FFFE}\u{10FFFF}]/u
-
 const declaredEncoding = (text: string): string | undefined =>
   /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']/.exec(text.slice(0, 200))?.[1]
 
@@ -82,7 +78,7 @@ const textFault = (bytes: Uint8Array): string | undefined => {
   if (encoding !== undefined && encoding.toLowerCase() !== "utf-8") {
     return `Dokument deklaruje kodowanie ${encoding} zamiast UTF-8.`
   }
-  if (discouraged.test(text)) return "Dokument zawiera niezalecane znaki Unicode."
+  if (DiscouragedCharacters.search(text) !== -1) return "Dokument zawiera niezalecane znaki Unicode."
   return undefined
 }
 

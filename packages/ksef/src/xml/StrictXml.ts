@@ -45,7 +45,8 @@ export interface Fault {
 }
 
 /**
- * The start of an element: its expanded name and the values of its attributes.
+ * The start of an element: its expanded name and the values of its attributes. `index` returns where its tag begins in the
+ * text, and works only during the callback.
  *
  * @category models
  * @since 0.1.0
@@ -54,6 +55,18 @@ export interface Element {
   readonly namespace: string
   readonly name: string
   readonly attribute: (name: string) => string | undefined
+  readonly index: () => number
+}
+
+/**
+ * A position in a text: line and column from 1, the column in code points.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Position {
+  readonly line: number
+  readonly column: number
 }
 
 /**
@@ -123,7 +136,13 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
     attributes = 0
     checkName(tag.prefix, tag.local)
     scopes.open()
-    visitor?.open({ namespace: tag.uri, name: tag.local, attribute: (name) => tag.attributes[name]?.value })
+    visitor?.open({
+      namespace: tag.uri,
+      name: tag.local,
+      attribute: (name) => tag.attributes[name]?.value,
+      // The parser is at the end of the tag, whose attributes cannot contain the character.
+      index: () => xml.lastIndexOf("<", parser.position - 1)
+    })
   })
   parser.on("closetag", () => {
     depth--
@@ -146,6 +165,18 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
   return missingPiSpace === undefined
     ? undefined
     : faultAt(xml, missingPiSpace, malformed("no space after the target of a processing instruction"))
+}
+
+/**
+ * Returns the position of an index of `xml`. It takes time in proportion to the index.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const positionAt = (xml: string, index: number): Position => {
+  const lines = xml.slice(0, index).split(/\r\n?|\n/)
+  const column = Array.from(lines.at(-1) ?? "").length + 1
+  return { line: lines.length, column: lines.length === 1 ? Math.max(withoutMark(xml, column), 1) : column }
 }
 
 const unlimited: Limits = { maxElements: Infinity, maxAttributes: Infinity }
@@ -197,11 +228,7 @@ const bounded = (message: string): string => {
   return message.length > longest ? `${message.slice(0, longest - 1).toWellFormed()}…` : message
 }
 
-const faultAt = (xml: string, index: number, message: string): Fault => {
-  const lines = xml.slice(0, index).split(/\r\n?|\n/)
-  const column = Array.from(lines.at(-1) ?? "").length + 1
-  return { message, line: lines.length, column: lines.length === 1 ? withoutMark(xml, column) : column }
-}
+const faultAt = (xml: string, index: number, message: string): Fault => ({ message, ...positionAt(xml, index) })
 
 // A byte order mark takes up no column.
 const withoutMark = (xml: string, column: number): number => (xml.startsWith("\uFEFF") ? column - 1 : column)

@@ -80,6 +80,24 @@ export const missingPiSpace = (xml: string): number | undefined => {
   return undefined
 }
 
+/**
+ * Returns where the first processing instruction of `xml` begins, the XML declaration aside, or `undefined` when there is
+ * none. Assumes that `xml` is well-formed.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const processingInstruction = (xml: string): number | undefined => {
+  const beginning = /<[!?]/g
+  for (let match = beginning.exec(xml); match !== null; match = beginning.exec(xml)) {
+    const { index } = match
+    if (xml.startsWith("<?", index) && !/^<\?xml\s/.test(xml.slice(index, index + 6))) return index
+    const span = spanAt(xml, index)
+    beginning.lastIndex = (span && endOf(xml, index, span)) ?? index + 1
+  }
+  return undefined
+}
+
 const isWhiteSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
 interface Span {

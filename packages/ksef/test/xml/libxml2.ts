@@ -56,6 +56,41 @@ const invalidity = (xsd: string, xml: string): string | undefined => {
   }
 }
 
+/** The first fault that libxml2 finds. */
+export interface FirstFault {
+  readonly line: number
+  readonly message: string
+}
+
+/**
+ * Compiles a schema. Returns a function that says what is wrong with a document first, or `undefined` when it is valid.
+ */
+export const validator = (
+  xsd: string,
+  imported: ReadonlyMap<string, string>
+): ((xml: string) => FirstFault | undefined) => {
+  const buffers = Array.from(imported, ([address, text]) => [address, new TextEncoder().encode(text)] as const)
+  xmlRegisterInputProvider(new XmlBufferInputProvider(Object.fromEntries(buffers)))
+  let compiled: XsdValidator
+  try {
+    using schema = XmlDocument.fromString(xsd)
+    compiled = XsdValidator.fromDoc(schema)
+  } finally {
+    xmlCleanupInputProvider()
+  }
+  return (xml) => {
+    try {
+      using document = XmlDocument.fromString(xml)
+      compiled.validate(document)
+      return undefined
+    } catch (thrown) {
+      if (!(thrown instanceof XmlValidateError) && !(thrown instanceof XmlParseError)) throw thrown
+      const [first] = thrown.details
+      return { line: first?.line ?? 0, message: first?.message ?? thrown.message }
+    }
+  }
+}
+
 /** Which canonical form, and of what. */
 export interface Canonicalization {
   readonly form: "inclusive-1.0" | "inclusive-1.1" | "exclusive"

@@ -5,6 +5,7 @@ import { Api, DeveloperAuthorization, Problems, SubmissionHeaders } from "@govoi
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { DocumentChecks } from "../../invoices/checks/DocumentChecks.ts"
 import { LiveMode } from "../../invoices/gateway/LiveMode.ts"
 import { Invoices } from "../../invoices/Invoices.ts"
 import type { SubmissionFault } from "../../invoices/readSubmission.ts"
@@ -30,6 +31,7 @@ export const layer = HttpApiBuilder.group(
   Api,
   "invoices",
   Effect.fnUntraced(function* (handlers) {
+    const documentChecks = yield* DocumentChecks
     const invoices = yield* Invoices
     const liveMode = yield* LiveMode
     const notifier = yield* Notifier
@@ -66,7 +68,7 @@ export const layer = HttpApiBuilder.group(
           Effect.fnUntraced(function* ({ request }) {
             const key = yield* DeveloperAuthorization.CurrentApiKey
             const { mode, organizationId } = key
-            const { idempotencyKey, scenario } = yield* SubmissionHeaders.CurrentSubmission
+            const { checks, idempotencyKey, scenario } = yield* SubmissionHeaders.CurrentSubmission
             const context = { mode, scenario }
 
             const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
@@ -82,6 +84,14 @@ export const layer = HttpApiBuilder.group(
             )
             if (mode === "live" && !(yield* liveMode.isAvailableTo(organizationId))) {
               return yield* Problems.fail("live_mode_unavailable")
+            }
+            if (mode === "live" ? documentChecks.appliesToLive : checks === "schema") {
+              yield* documentChecks.check(organizationId, mode, submission.invoiceXml).pipe(
+                Effect.catchTags({
+                  InvalidDocument: ({ message }) => Problems.fail("invalid_invoice_xml", { message }),
+                  Throttled: Throttling.fail
+                })
+              )
             }
             const submitted = yield* submitInvoice
               .submit({ organizationId, idempotencyKey, ...context, ...submission })

@@ -8,6 +8,8 @@ import { HttpServerRequest } from "effect/http"
 
 const isIdempotencyKey = Schema.is(Submission.IdempotencyKey)
 
+const isChecks = Schema.is(Schema.Literal("schema"))
+
 const isScenario = Schema.is(SandboxScenario.Scenario)
 
 /** Provides `SubmissionHeaders`. */
@@ -26,6 +28,18 @@ export const layer: Layer.Layer<SubmissionHeaders.SubmissionHeaders> = Layer.suc
     if (mode === "test" && !isScenario(given)) return yield* Problems.fail("invalid_sandbox_scenario")
     const scenario = mode === "test" && isScenario(given) ? given : null
 
-    return yield* Effect.provideService(httpEffect, SubmissionHeaders.CurrentSubmission, { idempotencyKey, scenario })
+    const checks = mode === "test" ? headers["gov-sandbox-checks"] : undefined
+    if (checks !== undefined && !isChecks(checks)) {
+      return yield* Problems.fail("invalid_parameter", {
+        param: "Gov-Sandbox-Checks",
+        message: "The Gov-Sandbox-Checks header must be: schema."
+      })
+    }
+
+    return yield* Effect.provideService(httpEffect, SubmissionHeaders.CurrentSubmission, {
+      idempotencyKey,
+      scenario,
+      checks
+    })
   })
 )

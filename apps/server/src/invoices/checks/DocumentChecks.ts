@@ -1,0 +1,98 @@
+/**
+ * Checks documents against form, national rules and XML schema before they are stored, in threads.
+ *
+ * A check helps the sender; the verdict is the national system's. A document that cannot be checked, because its thread ended
+ * or took too long, passes unchecked.
+ */
+import type { Ids } from "@govoice/core"
+import { Violation } from "@govoice/ksef/checks"
+import { PolishTime } from "@govoice/ksef/format"
+import { Clock, Context, Data, Effect, Layer, Metric } from "effect"
+import { availableParallelism } from "node:os"
+import { Throttled } from "../../accounts/Throttled.ts"
+import * as ThreadPool from "../../jobs/ThreadPool.ts"
+import * as EngineMetrics from "../../observability/EngineMetrics.ts"
+import { Settings } from "../../settings/Settings.ts"
+import type { DocumentCheckJob } from "./documentCheckThread.ts"
+
+/** The document violates what it was checked against. */
+export class InvalidDocument extends Data.TaggedError("InvalidDocument")<{
+  /** Names each violation with line, column and path. */
+  readonly message: string
+}> {}
+
+/** Checks documents. */
+export class DocumentChecks extends Context.Service<
+  DocumentChecks,
+  {
+    /** Whether documents of live keys are checked. */
+    readonly appliesToLive: boolean
+    /**
+     * Checks a well-formed document as the environment of the deployment does, or as production does for a document of the
+     * sandbox. Fails with `Throttled` when too many documents of the organization are waiting.
+     */
+    readonly check: (
+      organizationId: Ids.OrganizationId,
+      mode: "live" | "test",
+      xml: string
+    ) => Effect.Effect<void, InvalidDocument | Throttled>
+  }
+>()("@govoice/server/invoices/checks/DocumentChecks") {}
+
+// Beside a thread, the event loop and Postgres need processors, too.
+const threads = availableParallelism() >= 4 ? 2 : 1
+
+const entry = new URL(`./documentCheckThread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
+
+/** Options for tests. */
+export interface Options {
+  readonly entry: URL
+  readonly timeoutMs: number
+}
+
+/** Provides `DocumentChecks`. */
+export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, Settings> =>
+  Layer.effect(
+    DocumentChecks,
+    Effect.gen(function* () {
+      const { documentChecks, ksef } = yield* Settings
+      const pool = yield* ThreadPool.make<DocumentCheckJob, Violation.Report>({
+        name: "documentChecks",
+        threads,
+        maxJobs: 256,
+        maxJobsPerGroup: 32,
+        ...options
+      })
+
+      const passUnchecked = (reason: string) =>
+        Metric.update(EngineMetrics.documentChecks("skipped"), 1).pipe(
+          Effect.andThen(Effect.logWarning("Document not checked; passed on")),
+          Effect.annotateLogs({ reason })
+        )
+
+      const report = (text: string | undefined) =>
+        Metric.update(EngineMetrics.documentChecks(text === undefined ? "valid" : "invalid"), 1).pipe(
+          Effect.andThen(text === undefined ? Effect.void : Effect.fail(new InvalidDocument({ message: text })))
+        )
+
+      return {
+        appliesToLive: documentChecks === "schema",
+        check: Effect.fn("DocumentChecks.check")(function* (organizationId, mode, xml) {
+          const today = PolishTime.day(yield* Clock.currentTimeMillis)
+          const acceptsFa2 = mode === "live" && ksef.environmentId === "test"
+          yield* pool.run(organizationId, { xml, options: { today, acceptsFa2 } }, []).pipe(
+            Effect.matchEffect({
+              onSuccess: (checked) => report(Violation.format(checked)),
+              onFailure: (error): Effect.Effect<void, Throttled> => {
+                if (error._tag === "ThreadLost") return passUnchecked("thread lost")
+                return error.isGroup ? Effect.fail(new Throttled({ waitMs: 1000 })) : passUnchecked("queue full")
+              }
+            })
+          )
+        })
+      }
+    })
+  )
+
+/** Provides `DocumentChecks`, with 5 s for each document. */
+export const layer = layerWith({ entry, timeoutMs: 5000 })

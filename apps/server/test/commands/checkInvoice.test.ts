@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "vitest"
+
+const root = join(import.meta.dirname, "../../../..")
+const invoice = join(root, "examples/invoices/fa3-vat23.xml")
+const folder = mkdtempSync(join(tmpdir(), "check-invoice-"))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const file = (name: string, content: string | Uint8Array): string => {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+const run = (args: ReadonlyArray<string>, stdin = ""): Promise<{ code: number; stdout: string; stderr: string }> =>
+  new Promise((resolve) => {
+    const command = [join(root, "apps/server/src/cli.ts"), "check-invoice", ...args]
+    const child = execFile(process.execPath, ["--conditions=source", ...command], (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
+    )
+    child.stdin?.end(stdin)
+  })
+
+describe("govoice check-invoice", () => {
+  it("exits with 0 when every file is valid", async () => {
+    const { code, stderr, stdout } = await run([invoice, invoice])
+    assert.deepStrictEqual({ code, stderr }, { code: 0, stderr: "" })
+    assert.strictEqual(stdout, `✔ ${invoice}  FA (3)\n`.repeat(2))
+  })
+
+  it("names each fault with line and column, and goes on after a file that cannot be read", async () => {
+    const malformed = file("malformed.xml", "<a>\n <b>\n</a>")
+    const binary = file("binary.xml", Uint8Array.of(0xff, 0xfe, 0x00))
+    const empty = file("empty.xml", " \n")
+    const { code, stderr, stdout } = await run([malformed, join(folder, "none.xml"), binary, folder, empty, invoice])
+    assert.strictEqual(code, 1)
+    assert.strictEqual(stderr, "5 of 6 files not valid.\n")
+    assert.deepStrictEqual(stdout.replaceAll(folder, "").split("\n"), [
+      "✖ /malformed.xml",
+      "    line 3, column 4: is not well-formed: unexpected close tag.",
+      "✖ /none.xml",
+      "    The file does not exist.",
+      "✖ /binary.xml",
+      "    The file is not UTF-8.",
+      "✖ ",
+      "    This is a directory. Name the files in it.",
+      "✖ /empty.xml",
+      "    line 1, column 1: is empty.",
+      `✔ ${invoice}  FA (3)`,
+      ""
+    ])
+  })
+
+  it("reads standard input, and prints JSON", async () => {
+    const { code, stdout } = await run(["--json", "-"], "<Faktura/>")
+    assert.strictEqual(code, 1)
+    const { violations, ...rest } = JSON.parse(stdout) as { readonly violations: ReadonlyArray<{ message: string }> }
+    assert.deepStrictEqual(rest, { file: "-", count: 1, valid: false })
+    assert.include(violations[0]?.message, "the root element has no namespace")
+  })
+
+  it("exits with 2 without a file", async () => {
+    assert.strictEqual((await run([])).code, 2)
+  })
+})

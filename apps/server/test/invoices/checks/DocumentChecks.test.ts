@@ -1,0 +1,98 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Logger, Metric } from "effect"
+import { TestClock } from "effect/testing"
+import { readFileSync } from "node:fs"
+import * as DocumentChecks from "../../../src/invoices/checks/DocumentChecks.ts"
+import * as EngineMetrics from "../../../src/observability/EngineMetrics.ts"
+import * as TestSettings from "../../support/TestSettings.ts"
+
+const organization = "org_01m7q5cqg0e6786ptds43fm4k3"
+
+const invoice = readFileSync(new URL("../../../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
+
+const check = (xml: string, mode: "live" | "test" = "live") =>
+  Effect.flatMap(DocumentChecks.DocumentChecks, (checks) => checks.check(organization, mode, xml))
+
+const layerOf = (environmentId?: string) =>
+  DocumentChecks.layer.pipe(
+    Layer.provide(TestSettings.layer({ ksef: { ...TestSettings.settings().ksef, environmentId } }))
+  )
+
+const withBrokenThread = (timeoutMs: number) =>
+  DocumentChecks.layerWith({ entry: new URL("support/brokenThread.ts", import.meta.url), timeoutMs }).pipe(
+    Layer.provide(TestSettings.layer())
+  )
+
+const counted = (result: "invalid" | "skipped" | "valid") =>
+  Effect.map(Metric.value(EngineMetrics.documentChecks(result)), ({ count }) => count)
+
+const onDay = <A, E, R>(day: string, effect: Effect.Effect<A, E, R>) =>
+  Effect.andThen(TestClock.setTime(Date.parse(`${day}T12:00:00Z`)), effect)
+
+describe("DocumentChecks", () => {
+  it.effect("passes a valid document, and names what is wrong with another", () =>
+    Effect.gen(function* () {
+      const before = yield* Effect.all([counted("valid"), counted("invalid")])
+      yield* check(invoice)
+      const error = yield* Effect.flip(check(invoice.replace("<P_14_1>23.00", "<P_14_1>23,00")))
+      assert.strictEqual(error._tag, "InvalidDocument")
+      assert.include(error.message, "Faktura/Fa/P_14_1 (Kwota podatku od sumy wartości")
+      assert.include(error.message, '"23,00" is not a decimal number; write 23.00.')
+      assert.deepStrictEqual(yield* Effect.all([counted("valid"), counted("invalid")]), [
+        before[0]! + 1,
+        before[1]! + 1
+      ])
+    }).pipe((test) => onDay("2026-11-22", test), Effect.provide(layerOf()))
+  )
+
+  it.effect("compares the date of issue with the day in Poland", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse("2026-11-19T23:30:00Z"))
+      yield* check(invoice)
+      yield* TestClock.setTime(Date.parse("2026-11-19T22:30:00Z"))
+      assert.include((yield* Effect.flip(check(invoice))).message, "later than today in Poland, 2026-11-19")
+    }).pipe(Effect.provide(layerOf()))
+  )
+
+  it.effect("accepts FA (2) of a live key in the test environment only", () =>
+    Effect.gen(function* () {
+      const fa2 = '<Faktura xmlns="http://crd.gov.pl/wzor/2023/06/29/12648/"/>'
+      yield* check(fa2).pipe(Effect.provide(layerOf("test")))
+      assert.include((yield* Effect.flip(check(fa2, "test").pipe(Effect.provide(layerOf("test"))))).message, "FA (2)")
+      assert.include((yield* Effect.flip(check(fa2).pipe(Effect.provide(layerOf("prod"))))).message, "FA (2)")
+    })
+  )
+
+  const warnings: Array<string> = []
+  const logged = Logger.layer([
+    Logger.make(({ logLevel, message }) => {
+      if (logLevel === "Warn") warnings.push(String(message))
+    })
+  ])
+
+  it.live.each([
+    ["ends", "<exit/>", 20_000],
+    ["takes too long", "<hang/>", 300]
+  ] as const)("passes a document whose thread %s, and counts it", ([_, xml, timeoutMs]) =>
+    Effect.gen(function* () {
+      warnings.length = 0
+      const before = yield* counted("skipped")
+      yield* check(xml)
+      // The next one finds another thread.
+      yield* check(xml)
+      assert.strictEqual(yield* counted("skipped"), before + 2)
+      assert.deepStrictEqual(warnings, ["Document not checked; passed on", "Document not checked; passed on"])
+    }).pipe(Effect.provide(withBrokenThread(timeoutMs)), Effect.provide(logged))
+  )
+
+  it.live("throttles an organization with too many documents in the queue", () =>
+    Effect.gen(function* () {
+      const fibers = yield* Effect.forEach(Array.from({ length: 40 }), () =>
+        Effect.forkChild(check("<hang/>"), { startImmediately: true })
+      )
+      const error = yield* Effect.flip(check("<hang/>"))
+      assert.strictEqual(error._tag, "Throttled")
+      yield* Fiber.interruptAll(fibers)
+    }).pipe(Effect.provide(withBrokenThread(20_000)))
+  )
+})

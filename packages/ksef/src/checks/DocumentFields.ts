@@ -1,0 +1,100 @@
+/**
+ * The fields of a document that rules look at, and where they are.
+ *
+ * @since 0.1.0
+ */
+import { collapsed } from "../format/XmlValues.ts"
+import type * as StrictXml from "../xml/StrictXml.ts"
+import { checkedForms } from "./InvoiceForms.ts"
+
+/**
+ * A field: the text of an element.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Field {
+  readonly path: string
+  /** White space is collapsed. */
+  readonly text: string
+  /** Where the tag of the element begins in the text of the document. */
+  readonly index: number
+}
+
+/**
+ * The fields of a document.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DocumentFields {
+  readonly root: { readonly name: string; readonly namespace: string; readonly index: number }
+  readonly issueDate: Field | undefined
+  /** The tax numbers of the parties, in their order. */
+  readonly nips: ReadonlyArray<Field>
+}
+
+/**
+ * A visitor for `StrictXml` that collects the fields.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FieldsVisitor extends StrictXml.Visitor {
+  readonly fields: () => DocumentFields
+}
+
+/**
+ * Makes a visitor. The first one of a field counts, except for tax numbers, of which every one does.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeVisitor = (): FieldsVisitor => {
+  const path: Array<string> = []
+  const nips: Array<MutableField> = []
+  let root: DocumentFields["root"] = { name: "", namespace: "", index: 0 }
+  let issueDate: MutableField | undefined
+  let current: MutableField | undefined
+
+  const open = (element: StrictXml.Element): void => {
+    if (path.length === 0) root = { name: element.name, namespace: element.namespace, index: element.index() }
+    path.push(element.name)
+    current = undefined
+    if (!names.has(element.name)) return
+    const place = path.slice(1).join("/")
+    if (issueDates.has(place) && issueDate === undefined) {
+      current = issueDate = { path: path.join("/"), text: "", index: element.index() }
+    } else if (nipPlaces.has(place)) {
+      nips.push((current = { path: path.join("/"), text: "", index: element.index() }))
+    }
+  }
+
+  return {
+    open,
+    text: (text) => {
+      if (current !== undefined) current.text += text
+    },
+    close: () => {
+      path.pop()
+      current = undefined
+    },
+    fields: () => ({
+      root,
+      issueDate: issueDate && { ...issueDate, text: collapsed(issueDate.text) },
+      nips: nips.map((field) => ({ ...field, text: collapsed(field.text) }))
+    })
+  }
+}
+
+interface MutableField extends Field {
+  text: string
+}
+
+const issueDates: ReadonlySet<string> = new Set(checkedForms.map(({ issueDate }) => issueDate))
+
+const nipPlaces: ReadonlySet<string> = new Set(
+  ["Podmiot1", "Podmiot2", "Podmiot3", "PodmiotUpowazniony"].map((party) => `${party}/DaneIdentyfikacyjne/NIP`)
+)
+
+const names: ReadonlySet<string> = new Set([...issueDates, ...nipPlaces].map((place) => place.split("/").at(-1)!))

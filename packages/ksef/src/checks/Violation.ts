@@ -1,0 +1,76 @@
+/**
+ * What is wrong with a document, and where.
+ *
+ * @since 0.1.0
+ */
+import type * as StrictXml from "../xml/StrictXml.ts"
+
+/**
+ * One violation. `message` is a sentence without its subject, which is `path`, or the document where there is no path.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Violation extends StrictXml.Position {
+  /** The element that it is about: `Faktura/Fa/FaWiersz[2]/P_9A`. */
+  readonly path: string | undefined
+  readonly message: string
+}
+
+/**
+ * The result of a check: at most `maxShown` violations, and how many there are in all.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Report {
+  /** The form of the document, `undefined` when it is none of those that are checked. */
+  readonly form: string | undefined
+  readonly violations: ReadonlyArray<Violation>
+  readonly count: number
+}
+
+/**
+ * How many violations are reported.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxShown = 5
+
+/**
+ * Formats a report as one text, or returns `undefined` when there is no violation.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const format = ({ count, form, violations }: Report): string | undefined => {
+  const [first] = violations
+  if (first === undefined) return undefined
+  const subject = form === undefined ? "invoice_xml" : `invoice_xml is not a valid ${form} document`
+  if (count === 1) return `${subject}: ${line(first)}`
+  const shown = violations.map((violation, index) => `(${index + 1}) ${line(violation)}`).join(" ")
+  const rest = count - violations.length
+  return `${subject}: ${count} violations. ${shown}${rest === 0 ? "" : ` ${rest} more are not shown.`}`
+}
+
+/**
+ * Formats one violation: line, column, path and message.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const line = ({ column, line: number, message, path }: Violation): string =>
+  `line ${number}, column ${column}${path === undefined ? "" : `, ${path}`}: ${message}.`
+
+/**
+ * Quotes a value of the document. A long one is cut.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const quoted = (value: string): string => {
+  const longest = 60
+  const characters = Array.from(value.slice(0, longest * 2 + 2))
+  return characters.length > longest ? `"${characters.slice(0, longest).join("")}…"` : `"${value}"`
+}

@@ -1,0 +1,65 @@
+/**
+ * The rules of KSeF that its schemas do not contain.
+ *
+ * @since 0.1.0
+ */
+import * as DiscouragedCharacters from "../format/DiscouragedCharacters.ts"
+import * as Nip from "../format/Nip.ts"
+import * as StrictXml from "../xml/StrictXml.ts"
+import * as wellFormednessScan from "../xml/wellFormednessScan.ts"
+import type { DocumentFields } from "./DocumentFields.ts"
+import type { InvoiceForm } from "./InvoiceForms.ts"
+import { quoted, type Violation } from "./Violation.ts"
+
+/**
+ * What the rules depend on.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RuleOptions {
+  /** The day in Poland, `YYYY-MM-DD`. */
+  readonly today: string
+}
+
+/**
+ * Returns the violations of a well-formed document.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const violations = (
+  xml: string,
+  form: InvoiceForm,
+  fields: DocumentFields,
+  { today }: RuleOptions
+): ReadonlyArray<Violation> => {
+  const at = (index: number, message: string, path?: string): Violation => ({
+    ...StrictXml.positionAt(xml, index),
+    path,
+    message
+  })
+  const found: Array<Violation> = []
+  if (xml.startsWith("\uFEFF")) found.push(at(0, "the document begins with a byte order mark (U+FEFF); remove it"))
+  const instruction = wellFormednessScan.processingInstruction(xml)
+  if (instruction !== undefined) {
+    found.push(at(instruction, "processing instructions (<?…?>) are not allowed; remove it"))
+  }
+  const discouraged = DiscouragedCharacters.search(xml)
+  if (discouraged !== -1) {
+    const code = xml.codePointAt(discouraged)!.toString(16).toUpperCase().padStart(4, "0")
+    found.push(at(discouraged, `the character U+${code} is not allowed; remove it`))
+  }
+  const { issueDate, nips } = fields
+  if (issueDate !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(issueDate.text) && issueDate.text > today) {
+    const message = `the date of issue ${issueDate.text} is later than today in Poland, ${today}`
+    found.push(at(issueDate.index, message, `Faktura/${form.issueDate}`))
+  }
+  for (const { index, path, text } of nips) {
+    // The schema tells what is not ten digits.
+    if (/^\d{10}$/.test(text) && !Nip.isValid(text)) {
+      found.push(at(index, `${quoted(text)} is not a NIP: its check digit is wrong`, path))
+    }
+  }
+  return found
+}

@@ -1,0 +1,70 @@
+/**
+ * Turns faults of libxml2 into sentences for the sender: what was found, what the schema allows, and how to write it.
+ *
+ * @since 0.1.0
+ */
+import type { LocatedElement } from "./ElementLocator.ts"
+import type { InvoiceForm } from "./InvoiceForms.ts"
+import * as orderMessages from "./orderMessages.ts"
+import type { SchemaModel } from "./SchemaModel.ts"
+import type { SchemaFault } from "./SchemaValidator.ts"
+import * as valueMessages from "./valueMessages.ts"
+import { quoted } from "./Violation.ts"
+
+/**
+ * Returns the sentence for a fault, without its subject, which is the element. A fault that has no sentence keeps
+ * libxml2's words, without its namespaces.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const sentence = (
+  fault: SchemaFault,
+  element: LocatedElement | undefined,
+  form: InvoiceForm,
+  model: SchemaModel
+): string => {
+  if (fault.message.length > longestWhole) return "has a value that is far too long"
+  const parts = parse(fault.message)
+  if (parts === undefined) return withoutNamespaces(fault.message)
+  const { attribute, text } = parts
+  if (attribute !== undefined || text.startsWith("The attribute")) return ofAttribute(attribute, text)
+  const declaration = element && model.find(element.names)
+  const context = { form, model, declaration, element }
+  return orderMessages.sentence(text, context) ?? valueMessages.sentence(text, declaration) ?? ofContent(text)
+}
+
+// libxml2 cuts messages at 64,000 bytes, and repeats the value in front of what is wrong with it. No field is that long.
+const longestWhole = 15_000
+
+const messageForm =
+  /^Element '(?:\{[^}]*\})?[^']*'(?:, attribute '(?<attribute>[^']*)')?: (?:\[facet '\w+'\] )?(?<text>.*)$/s
+
+const parse = (message: string) => {
+  const groups = messageForm.exec(message)?.groups
+  return groups && { attribute: groups["attribute"], text: groups["text"] ?? "" }
+}
+
+const ofAttribute = (attribute: string | undefined, text: string): string => {
+  const required = /^The attribute '([^']*)' is required but missing/.exec(text)?.[1]
+  if (required !== undefined) return `the attribute ${required} is missing`
+  const unknown = /^The attribute '([^']*)' is not allowed/.exec(text)?.[1]
+  if (unknown !== undefined) return `the attribute ${bare(unknown)} is not allowed here`
+  const [, found, fixed] = /^The value '(.*)' does not match the fixed value constraint '(.*)'/s.exec(text) ?? []
+  if (found !== undefined && fixed !== undefined) {
+    return `the attribute ${bare(attribute ?? "")} must be "${fixed}" (got ${quoted(found)})`
+  }
+  return `attribute ${bare(attribute ?? "")}: ${withoutNamespaces(text)}`
+}
+
+const ofContent = (text: string): string => {
+  if (text.startsWith("Character content other than whitespace is not allowed")) {
+    return "contains text between its elements; only elements are allowed here"
+  }
+  if (text.startsWith("Element content is not allowed")) return "contains an element; only text is allowed here"
+  return withoutNamespaces(text)
+}
+
+const bare = (name: string): string => name.replace(/^\{[^}]*\}/, "")
+
+const withoutNamespaces = (text: string): string => text.replaceAll(/\{[^{}]*\}/g, "").replace(/\.$/, "")

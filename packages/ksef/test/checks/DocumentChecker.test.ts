@@ -1,0 +1,173 @@
+import { DocumentChecker, Violation } from "@govoice/ksef/checks"
+import { schemaFile } from "@govoice/ksef/schemas"
+import { StrictXml } from "@govoice/ksef/xml"
+import { assert, beforeAll, describe, expect, it } from "vitest"
+import * as Libxml2 from "../xml/libxml2.ts"
+import { documents, fa3, fa3Prefixed, faRr } from "./documents.ts"
+import { type Fault, make } from "./faults.ts"
+import { imported } from "./mutations.ts"
+
+const options: DocumentChecker.CheckOptions = { today: "2026-11-22", acceptsFa2: false }
+
+let checker: DocumentChecker.DocumentChecker
+beforeAll(async () => {
+  checker = await DocumentChecker.load()
+})
+
+const check = (xml: string) => checker.check(xml, options)
+const messageOf = (xml: string): string | undefined => Violation.format(check(xml))
+const edited = (from: RegExp | string, to: string): string => {
+  const xml = fa3.replace(from, to)
+  assert.notStrictEqual(xml, fa3, "the edit changes the document")
+  return xml
+}
+
+const isValidByLibxml2 = Libxml2.validator(schemaFile("schemat_FA(3)_v1-0E.xsd"), imported)
+
+describe("a valid document", () => {
+  it.each(Object.entries(documents))("%s has no violation", (_, xml) => {
+    assert.strictEqual(messageOf(xml), undefined)
+    assert.isDefined(check(xml).form)
+  })
+})
+
+describe("a document with one fault", () => {
+  let broken: ReadonlyArray<Fault>
+  beforeAll(() => {
+    broken = make(fa3).filter(({ xml }) => isValidByLibxml2(xml) !== undefined)
+  })
+
+  it("is one of at least 120", () => {
+    assert.isAbove(broken.length, 120)
+    assert.strictEqual(new Set(broken.map(({ indexes, name }) => `${name} ${indexes[0]}`)).size, broken.length)
+  })
+
+  it("is refused at the position where a reader sees the fault, which is on libxml2's line", () => {
+    for (const { indexes, name, xml } of broken) {
+      const { column, line, message } = check(xml).violations[0]!
+      const positions = indexes.map((index) => StrictXml.positionAt(xml, index))
+      assert.deepInclude(positions, { line, column }, `${name}: ${message}`)
+      assert.strictEqual(line, isValidByLibxml2(xml)!.line, name)
+    }
+  })
+
+  it("is refused in a sentence of ours", () => {
+    for (const { name, xml } of broken) {
+      const { message } = check(xml).violations[0]!
+      assert.notMatch(message, /[{}]|http|atomic type|facet|not expected|content type|pattern/, name)
+      assert.isAtMost(message.length, 300, name)
+    }
+  })
+
+  it("has the messages on record", async () => {
+    const rows = broken.map(({ name, xml }) => `${name}\n    ${Violation.line(check(xml).violations[0]!)}\n`)
+    await expect([...new Set(rows)].join("\n")).toMatchFileSnapshot("messages.txt")
+  })
+})
+
+describe("a message", () => {
+  it.each<[fault: string, xml: () => string, message: string]>([
+    [
+      "of a decimal comma",
+      () => edited("<P_13_1>200.00", "<P_13_1>200,00"),
+      'invoice_xml is not a valid FA (3) document: line 42, column 5, Faktura/Fa/P_13_1 (Suma wartości sprzedaży netto objętej stawką podstawową): "200,00" is not a decimal number; write 200.00.'
+    ],
+    [
+      "of a missing element",
+      () => edited(/ *<P_2>.*\n/, ""),
+      "invoice_xml is not a valid FA (3) document: line 40, column 5, Faktura/Fa/P_6 (Data dokonania lub zakończenia dostawy towarów lub wykonania usługi lub data otrzymania…): P_2 (Kolejny numer faktury) is missing before it."
+    ],
+    [
+      "of the second of two lines",
+      () => fa3.replace(/(?<=<P_12>[^]*<P_12>)23/, "23%"),
+      'invoice_xml is not a valid FA (3) document: line 78, column 7, Faktura/Fa/FaWiersz[2]/P_12 (Stawka podatku): "23%" is not allowed; write "23".'
+    ],
+    [
+      "of a date in the future",
+      () => edited("<P_1>2026-11-20", "<P_1>2026-11-23"),
+      "invoice_xml is not a valid FA (3) document: line 38, column 5, Faktura/Fa/P_1: the date of issue 2026-11-23 is later than today in Poland, 2026-11-22."
+    ],
+    [
+      "of a wrong check digit",
+      () => edited("5260250274", "5260250275"),
+      'invoice_xml is not a valid FA (3) document: line 26, column 7, Faktura/Podmiot2/DaneIdentyfikacyjne/NIP: "5260250275" is not a NIP: its check digit is wrong.'
+    ],
+    [
+      "of a processing instruction",
+      () => edited("<Fa>", "<?target data?><Fa>"),
+      "invoice_xml is not a valid FA (3) document: line 36, column 3: processing instructions (<?…?>) are not allowed; remove it."
+    ],
+    [
+      "of a byte order mark",
+      () => `\uFEFF${fa3}`,
+      "invoice_xml is not a valid FA (3) document: line 1, column 1: the document begins with a byte order mark (U+FEFF); remove it."
+    ],
+    [
+      "of a discouraged character",
+      () => edited("Nabywca", "Naby\u0086wca"),
+      "invoice_xml is not a valid FA (3) document: line 27, column 18: the character U+0086 is not allowed; remove it."
+    ],
+    [
+      "of another form",
+      () => edited("2025/06/25/13775", "2023/06/29/12648"),
+      'invoice_xml: line 2, column 1, Faktura: FA (2) is not accepted; send FA (3) with xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/" or FA_RR (1) with xmlns="http://crd.gov.pl/wzor/2026/03/06/14189/".'
+    ],
+    [
+      "of a document without a namespace",
+      () => "<Faktura/>",
+      'invoice_xml: line 1, column 1, Faktura: the root element has no namespace; send FA (3) with xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/" or FA_RR (1) with xmlns="http://crd.gov.pl/wzor/2026/03/06/14189/".'
+    ],
+    [
+      "of another version of the form",
+      () => edited('wersjaSchemy="1-0E"', 'wersjaSchemy="1-1E"'),
+      'invoice_xml is not a valid FA (3) document: line 4, column 5, Faktura/Naglowek/KodFormularza: the attribute wersjaSchemy must be "1-0E" (got "1-1E").'
+    ],
+    [
+      "of an element of another namespace",
+      () => edited("<P_2>FV/2026/11/0001</P_2>", '<P_2 xmlns="">FV/2026/11/0001</P_2>'),
+      'invoice_xml is not a valid FA (3) document: line 40, column 5, Faktura/Fa/P_2 (Kolejny numer faktury): has no namespace; every element of FA (3) is in "http://crd.gov.pl/wzor/2025/06/25/13775/".'
+    ],
+    [
+      "of XML that is not well-formed",
+      () => "<a>\n<b></a>",
+      "invoice_xml: line 2, column 7: is not well-formed: unexpected close tag."
+    ]
+  ])("%s names line, column, element and remedy", (_, xml, message) => {
+    assert.strictEqual(messageOf(xml()), message)
+  })
+
+  it("names five violations and counts the rest", () => {
+    const report = check(fa3.replaceAll(/\.00</g, ",00<"))
+    assert.strictEqual(report.count, 7)
+    assert.strictEqual(report.violations.length, 5)
+    assert.match(
+      Violation.format(report)!,
+      /: 7 violations\. \(1\) line 42, .* \(5\) line .*\. 2 more are not shown\.$/
+    )
+  })
+
+  it("finds the elements of a document with prefixes", () => {
+    const xml = fa3Prefixed.replace("<fa:P_11>100.00", "<fa:P_11>100,00")
+    assert.include(messageOf(xml), "line 68, column 7, Faktura/Fa/FaWiersz[1]/P_11")
+  })
+
+  it("checks documents of flat-rate farmers by their own schema", () => {
+    const xml = faRr.replace("<P_4B>2026-11-20", "<P_4B>20.11.2026")
+    assert.include(messageOf(xml), "Faktura/FakturaRR/P_4B")
+    assert.include(messageOf(xml), '"20.11.2026" is not a date; write 2026-11-20.')
+    assert.include(messageOf(faRr.replace("<P_4B>2026-11-20", "<P_4B>2026-12-20")), "later than today in Poland")
+  })
+
+  it("does not repeat a long value", () => {
+    assert.isBelow(messageOf(edited("<P_13_1>200.00", `<P_13_1>${"9".repeat(100_000)}`))!.length, 400)
+    assert.isBelow(messageOf(edited("<P_13_1>200.00", `<P_13_1>${"🔑".repeat(10_000)}`))!.length, 500)
+  })
+})
+
+describe("FA (2)", () => {
+  it("passes unchecked in the test environment only", () => {
+    const xml = '<Faktura xmlns="http://crd.gov.pl/wzor/2023/06/29/12648/"/>'
+    assert.strictEqual(checker.check(xml, { ...options, acceptsFa2: true }).count, 0)
+    assert.strictEqual(checker.check(xml, options).count, 1)
+  })
+})

@@ -1,0 +1,75 @@
+/**
+ * Documents that are checked before they are stored, by the server as it is shipped.
+ */
+import { randomUUID } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { problemOf } from "./support/agreement.ts"
+import { type Call, makeCall, readAgreement, signUp, submit, type Tenant } from "./support/client.ts"
+import { databases, type TestDatabase } from "./support/databases.ts"
+import { type Server, startServer } from "./support/server.ts"
+
+const invoice = readFileSync(new URL("../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
+const broken = invoice.replace("<P_14_1>23.00", "<P_14_1>23,00")
+const checks = { "gov-sandbox-checks": "schema" }
+
+describe("document checks", () => {
+  let database: TestDatabase
+  let server: Server
+  let call: Call
+  let tenant: Tenant
+
+  beforeAll(async () => {
+    database = await databases[0].open()
+    server = await startServer({ ...database.settings, GOVOICE_ROLE: "api" })
+    call = makeCall(() => server.url, await readAgreement(server.url))
+    tenant = await signUp(call)
+  })
+  afterAll(async () => {
+    await server?.stop()
+    await database?.drop()
+  })
+
+  const send = (xml: string, headers: Record<string, string>, auth = tenant.testKey) =>
+    submit(call, auth, { body: { invoice_xml: xml }, headers })
+
+  it("a test key asks for them with a header", async () => {
+    assert.strictEqual((await send(invoice, checks)).status, 201)
+    const { code, message, param } = problemOf(await send(broken, checks))
+    assert.strictEqual(code, "invalid_invoice_xml")
+    assert.strictEqual(param, "invoice_xml")
+    assert.strictEqual(
+      message,
+      'invoice_xml is not a valid FA (3) document: line 2, column 878, Faktura/Fa/P_14_1 (Kwota podatku od sumy wartości sprzedaży netto objętej stawką podstawową): "23,00" is not a decimal number; write 23.00.'
+    )
+  })
+
+  it("a refused document leaves its idempotency key free", async () => {
+    const key = { "idempotency-key": randomUUID() }
+    assert.strictEqual((await send(broken, { ...checks, ...key })).status, 422)
+    assert.strictEqual((await send(invoice, { ...checks, ...key })).status, 201)
+  })
+
+  it("without the header, a test key submits any well-formed document", async () => {
+    assert.strictEqual((await send(broken, {})).status, 201)
+  })
+
+  it("another value of the header is refused", async () => {
+    const answer = await send(invoice, { "gov-sandbox-checks": "xsd" })
+    assert.strictEqual(answer.status, 422)
+    const { code, message, param } = problemOf(answer)
+    assert.deepStrictEqual(
+      { code, message, param },
+      {
+        code: "invalid_parameter",
+        message: "The Gov-Sandbox-Checks header must be: schema.",
+        param: "Gov-Sandbox-Checks"
+      }
+    )
+  })
+
+  it("a live key ignores the header", async () => {
+    const answer = await send(invoice, { "gov-sandbox-checks": "xsd" }, tenant.liveKey)
+    assert.strictEqual(problemOf(answer).code, "live_mode_unavailable")
+  })
+})

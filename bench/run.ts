@@ -1,6 +1,6 @@
 /**
- * Runs the benchmarks one after the other, or those that are named. Each says in its report what it shows and what it
- * does not, and fails when a number that the project claims was not reached.
+ * Runs all benchmarks in turn, or those that are named. The report of each states the limits of the measurement. A benchmark
+ * fails when it misses a goal of the project.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync } from "node:fs"

@@ -1,6 +1,4 @@
-/**
- * A number of connections, each of which sends its next request when the answer to the last is there.
- */
+/** Connections that each send the next request after the response to the last one. */
 import { readFileSync } from "node:fs"
 import { Pool } from "undici"
 
@@ -16,7 +14,7 @@ export interface Target {
     readonly headers?: Readonly<Record<string, string>>
     readonly body?: string
   }
-  /** Told what came back, while it is needed. */
+  /** Receives each response. */
   readonly onAnswer?: (text: string) => void
 }
 
@@ -25,7 +23,7 @@ export interface Measured {
   readonly p50: number
   readonly p99: number
   readonly most: number
-  /** What the server needed of a processor for each request, in microseconds. */
+  /** CPU time of the server per request, in microseconds. */
   readonly cpuMicros: number
 }
 
@@ -38,7 +36,7 @@ const cpuMicrosOf = (pid: number): number => {
 const percentile = (sorted: Float64Array, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 
-/** Loads a server for a while, and fails on the first answer that is not as expected. */
+/** Loads a server for this time, and fails on the first unexpected response. */
 export const load = async ({
   connections,
   expect,

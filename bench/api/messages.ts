@@ -1,6 +1,4 @@
-/**
- * Counts what goes from a server to its database: statements that are executed, and round trips that are waited for.
- */
+/** Counts the statements that a server executes on its database, and the round trips that it waits for. */
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 
@@ -24,7 +22,7 @@ const makeCounter = (counts: Counts) => {
       if (letter === "E") counts.statements++
       if (letter === "Q") counts.statements++
       if (letter === "S" || letter === "Q") counts.roundTrips++
-      // A request for TLS comes before the start, and has a number of its own.
+      // A request for TLS precedes the startup message, and has its own number.
       if (!started && pending.readUInt32BE(4) !== 80_877_103) started = true
       pending = pending.subarray(length)
     }

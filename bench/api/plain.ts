@@ -1,6 +1,6 @@
 /**
- * What the server is compared with: Fastify and pg, the same three inserts in one transaction, the same look-up, and
- * nothing of the contract: no key, no limit, no document that is read, no event, no idempotency but the unique index.
+ * The reference for the API: Fastify and pg with the same three inserts in one transaction and the same look-up. It has no
+ * API keys, rate limits, document checks or events, and no idempotency but the unique index.
  */
 import { randomUUID } from "node:crypto"
 import Fastify from "fastify"

@@ -1,8 +1,7 @@
 /**
- * Measures the API: submissions that are durable when they are answered, and look-ups, beside a plain Fastify and pg that
- * does the same inserts and nothing else, in the same run.
+ * Measures durable submissions and look-ups of the API, beside a plain Fastify and pg with the same inserts in the same run.
  *
- * Prints a report in Markdown. Ends with 1 when a target is missed: 2,000 submissions a second with a 99th percentile
+ * Prints a report in Markdown. Exits with 1 when a target is missed: 2,000 submissions a second with a 99th percentile
  * under 100 ms, and 5,000 look-ups a second, with 50 connections, and server, database and load on one machine.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process"
@@ -153,7 +152,7 @@ const row = (name: string, measured: ReadonlyArray<Measured>, extra: ReadonlyArr
   return `| ${[name, ...numbers, ...extra].join(" | ")} |`
 }
 
-// What is committed is on the disk, as in a deployment.
+// Commits are durable, as in a deployment.
 const postgres = await startPostgres({ flags: ["--fsync=on"] })
 try {
   const counted = await count(postgres.url)
@@ -172,7 +171,9 @@ try {
   }
   for (let round = 0; round < rounds; round++) {
     for (const kind of ["submit", "get"] as const) {
-      for (const who of ["ours", "plain"] as const) measured[who][kind].push(await load(servers[who][kind]))
+      for (const server of ["ours", "plain"] as const) {
+        measured[server][kind].push(await load(servers[server][kind]))
+      }
     }
   }
   ours.stop()
@@ -205,13 +206,13 @@ ${row("the same look-up, Fastify and pg", measured.plain.get, ["1.00", "1.00"])}
 
 Against the plain server of the same round: ${ratio("submit")} for submissions, ${ratio("get")} for look-ups.
 
-## What this shows, and what it does not
+## Scope
 
-It shows what one process answers when everything shares two cores, with the whole contract: key, limit, strict JSON, the document
-read as XML, idempotency, invoice, event and planning in one statement and one commit, which submissions that arrive together share. The
-plain server does none of it but the inserts. Statements and round trips are per request and were counted on the way to the
-database, at one connection and at ${connections}; a NOTIFY that wakes workers, for many submissions together, is among them. Nobody
-works on the invoices meanwhile: what workers cost, their own benchmark says. There is no network but loopback.
+The numbers are for one process that shares the processors with its database and its load, and for the whole contract: API key, rate
+limit, strict JSON, XML document, idempotency, invoice, event and deliveries in one statement and one commit, which concurrent
+submissions share. The plain server does the inserts only. Statements and round trips are per request, counted between server and
+database, at one connection and at ${connections}; they include the NOTIFY of a batch that wakes workers. No worker runs; the benchmark
+of the engine measures workers. The network is loopback.
 
 ${missed.length === 0 ? "Targets met: 2,000 submissions a second with p99 under 100 ms, 5,000 look-ups a second." : `Targets missed:\n\n${missed.map((line) => `- ${line}`).join("\n")}`}`)
   process.exitCode = missed.length === 0 ? 0 : 1

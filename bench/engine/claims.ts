@@ -1,16 +1,16 @@
-/** What a claim costs the database, by how much is waiting. */
+/** Measures how long a claim takes in the database, by the size of the backlog. */
 import { type Database, environment, forget, makeTenants, plan } from "./database.ts"
 import { type Receiver, startServer, until } from "./processes.ts"
 
 export interface ClaimTime {
   readonly backlog: number
-  /** What it took to claim a hundred: claims on a large backlog take more at once. */
+  /** Milliseconds per hundred claimed rows, because claims on a large backlog take more rows. */
   readonly hundredMs: number
   readonly maxMs: number
   readonly claims: number
 }
 
-/** Drains a little of a backlog, and asks the database how long its claims took. */
+/** Drains part of a backlog, and reads the time of its claims from pg_stat_statements. */
 export const claimTime = async (database: Database, receiver: Receiver, backlog: number): Promise<ClaimTime> => {
   await forget(database.pool)
   const tenants = await makeTenants(database.pool, 50, receiver.url)
@@ -25,7 +25,7 @@ export const claimTime = async (database: Database, receiver: Receiver, backlog:
   const worker = startServer({ ...environment, DATABASE_URL: database.url, GOVOICE_ROLE: "worker" })
   try {
     await until("the first claims", async () => (await receiver.count()) >= take / 5, 60_000)
-    // What a process does at its start is not what it costs to claim.
+    // Leaves out the statements of the start.
     await database.statements()
     await until("the claims", async () => (await receiver.count()) >= take, 60_000, 10)
     const { rows } = await database.pool.query<{ total: number; max: number; calls: number; rows: number }>(

@@ -1,6 +1,4 @@
-/**
- * A Postgres of the bench's own, durable as it comes, and what is put into it.
- */
+/** Starts a Postgres with default durability for a benchmark, and fills it. */
 import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { Pool } from "pg"
@@ -15,7 +13,7 @@ const keyRing = KeyRing.make(encryptionKeys(keys))
 
 /** Environment of a server process, without database and role. */
 export const environment = {
-  // As the image has it.
+  // As in the image.
   NODE_OPTIONS: "--max-semi-space-size=32",
   GOVOICE_JWT_SECRET: randomBytes(48).toString("base64url"),
   GOVOICE_ENCRYPTION_KEYS: keys,
@@ -30,7 +28,7 @@ export const environment = {
 export interface Database {
   readonly url: string
   readonly pool: Pool
-  /** How many statements were carried out since the last call, those of this bench left out. */
+  /** How many statements were executed since the last call, without those of the benchmark. */
   readonly statements: () => Promise<number>
   /** The CPU time of the whole server so far, in seconds. */
   readonly cpu: () => Promise<number>
@@ -43,7 +41,7 @@ const parentOf = (pid: number): number =>
 export const startDatabase = async (): Promise<Database> => {
   const flags = ["fsync=on", "shared_preload_libraries=pg_stat_statements", "shared_buffers=512MB", "max_wal_size=4GB"]
   const server = await startPostgres({ flags: flags.flatMap((flag) => ["-c", flag]) })
-  // The bench has a name of its own, so that its statements can be told from those of the workers.
+  // Its own application name tells the statements of the benchmark from those of the workers.
   const admin = new Pool({ connectionString: server.url, max: 1 }).on("error", () => {})
   await admin.query("CREATE EXTENSION pg_stat_statements")
   await admin.query("CREATE ROLE bench SUPERUSER LOGIN PASSWORD 'bench'")
@@ -52,7 +50,7 @@ export const startDatabase = async (): Promise<Database> => {
   benchUrl.username = benchUrl.password = "bench"
   const pool = new Pool({ connectionString: benchUrl.href, max: 10 }).on("error", () => {})
 
-  // A process of the server brings the schema.
+  // A process of the server creates the schema.
   const migrating = startServer({ ...environment, DATABASE_URL: server.url, GOVOICE_ROLE: "worker" })
   await until(
     "the schema",
@@ -89,7 +87,7 @@ export const startDatabase = async (): Promise<Database> => {
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 let made = 0
 
-/** An identifier of the right form; they count up. */
+/** Returns an identifier of the right form. They count up. */
 const id = (prefix: string): string => {
   made += 1
   let rest = made
@@ -146,7 +144,7 @@ const body = `'{"id":"' || event || '","object":"event","type":"invoice.accepted
   '"updated_at":"2026-11-20T12:00:02.000Z","submitted_at":"2026-11-20T12:00:01.000Z",' ||
   '"completed_at":"2026-11-20T12:00:02.000Z"}}}'`
 
-/** The body of an event, as `plan` makes it, for those that bring their own queue. */
+/** The body of an event as `plan` makes it, for the other queues. */
 export const sampleBody = (event: string): string =>
   JSON.stringify({
     id: event,
@@ -181,7 +179,7 @@ let batches = 0
 /** Plans deliveries, spread evenly over tenants, in one statement. They are due at once. */
 export const plan = async (pool: Pool, tenants: ReadonlyArray<Tenant>, count: number): Promise<void> => {
   batches += 1
-  // They begin with the time, as those of the server do: what looks old is looked at by retention.
+  // Identifiers begin with the time, as those of the server do, because the pruner reads old ones.
   const time = IdGenerator.at("evt", Date.now()).slice("evt_".length, "evt_".length + 10)
   const prefix = (kind: string) => `'${kind}_${time}' || lpad('${batches}', 8, '0') || lpad(n::text, 8, '0')`
   await pool.query(
@@ -208,7 +206,7 @@ export const plan = async (pool: Pool, tenants: ReadonlyArray<Tenant>, count: nu
   )
 }
 
-/** Removes the events and deliveries, and what vacuum would have to remove after them. */
+/** Removes the events and deliveries with their dead rows. */
 export const forget = async (pool: Pool): Promise<void> => {
   await pool.query("TRUNCATE deliveries, events")
   await pool.query("UPDATE organization_concurrency SET in_flight = '{}'")

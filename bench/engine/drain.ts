@@ -1,4 +1,4 @@
-/** How fast a backlog is drained end to end: claimed, signed, sent, answered, completed. */
+/** Measures how fast a backlog is drained end to end: claim, signature, request, response, completion. */
 import { type Database, environment, forget, makeTenants, plan } from "./database.ts"
 import { type Receiver, sleep, startServer, until } from "./processes.ts"
 import { fromFirstRequest, type Usage } from "./usage.ts"
@@ -7,7 +7,7 @@ export interface Drained extends Usage {
   readonly perSecond: number
   readonly duplicates: number
   readonly statementsPerDelivery: number
-  /** What was resident after a tenth of the backlog, and after all of it: of the largest worker, in MiB. */
+  /** Resident memory of the largest worker after a tenth of the backlog and after all of it, in MiB. */
   readonly rssMiB: readonly [early: number, late: number]
 }
 

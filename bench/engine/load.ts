@@ -1,4 +1,4 @@
-/** Events at a steady rate, and how long each takes from its commit to its receipt. */
+/** Measures the time from the commit of an event to its receipt, at a steady rate of events. */
 import { type Database, environment, forget, makeTenants, plan, type Tenant } from "./database.ts"
 import { type Receiver, sleep, startServer, until } from "./processes.ts"
 
@@ -13,7 +13,7 @@ export interface Latency {
 const percentile = (sorted: ReadonlyArray<number>, part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 
-/** Commits events one by one at a rate, and tells workers as the server does: at most every five milliseconds. */
+/** Commits events one by one at a rate, and notifies workers as the server does: at most every five milliseconds. */
 const emit = async (database: Database, tenants: ReadonlyArray<Tenant>, rate: number, seconds: number) => {
   const begun = performance.now()
   const total = rate * seconds

@@ -1,4 +1,4 @@
-/** How fast the queues that a team would build on instead drain the same backlog to the same receiver. */
+/** Measures how fast other queues drain the same backlog to the same receiver. */
 import { Queue } from "bullmq"
 import { makeWorkerUtils } from "graphile-worker"
 import { spawn } from "node:child_process"
@@ -82,7 +82,7 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** With an append-only file written to disk every second: less durable than Postgres, as most run it. */
+/** Starts Redis with an append-only file that is written to disk every second, its usual setting; less durable than Postgres. */
 export const bullMq = async (receiver: Receiver, count: number): Promise<PeerDrained | undefined> => {
   const port = await freePort()
   const directory = mkdtempSync(join(tmpdir(), "bench-redis-"))

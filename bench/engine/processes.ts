@@ -1,4 +1,4 @@
-/** Starts the processes of a bench, talks to them, and ends them. */
+/** Starts, messages and ends the processes of a benchmark. */
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -22,7 +22,7 @@ process.on("exit", () => {
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Asks again and again until the answer is yes. Throws when it never is. */
+/** Polls until the condition holds. Throws at the deadline. */
 export const until = async (
   what: string,
   check: () => Promise<boolean> | boolean,
@@ -31,7 +31,7 @@ export const until = async (
 ): Promise<void> => {
   const deadline = Date.now() + withinMs
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`)
+    if (Date.now() > deadline) throw new Error(`Timed out waiting for ${what}`)
     await sleep(everyMs)
   }
 }
@@ -75,9 +75,9 @@ export const startReceiver = async (): Promise<Receiver> => {
 
 export interface Worker {
   readonly child: ChildProcess
-  /** The memory that is resident, in MiB. */
+  /** Resident memory in MiB. */
   readonly rss: () => number
-  /** The CPU time that was used, in seconds. */
+  /** CPU time in seconds. */
   readonly cpu: () => number
   readonly stop: () => Promise<void>
 }
@@ -92,7 +92,7 @@ export const cpuWithChildren = (pid: number): number => {
   return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100
 }
 
-/** The processes that a process has started and that live. */
+/** The running children of a process. */
 export const childrenOf = (pid: number): ReadonlyArray<number> =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number)
 
@@ -119,7 +119,7 @@ const toWorker = (child: ChildProcess): Worker => ({
 
 let command: string | undefined
 
-/** Starts a process of the server as it is shipped. Its standard error is ours. */
+/** Starts a process of the server as it is shipped, which writes to the standard error of this process. */
 export const startServer = (environment: Readonly<Record<string, string>>): Worker => {
   command ??= bundle()
   return toWorker(

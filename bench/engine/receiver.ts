@@ -1,18 +1,19 @@
 /**
- * The receiver of the benches, in a process of its own: answers 204 at once, or never below `/hang`, and keeps what it
- * takes to say how many came when.
+ * The receiver of the benchmarks, in a separate process. It answers 204 at once, or never below `/hang`, and records
+ * arrivals.
  *
- * Messages: `"reset"` forgets, `"count"` is answered with how many came, `"report"` is answered with a `Received`. The first message it sends is its port.
+ * Messages: `"reset"` discards the record, `"count"` is answered with the number of requests, `"report"` with a `Received`.
+ * The first message that it sends is its port.
  */
 import { createServer } from "node:http"
 
 export interface Received {
   readonly count: number
   readonly distinct: number
-  /** When the first and the last came, in milliseconds since the epoch. */
+  /** Arrival of the first and the last request, in milliseconds since the epoch. */
   readonly first: number
   readonly last: number
-  /** From the creation of the event to its receipt, in milliseconds, sorted. Only what names `created_at`. */
+  /** Sorted milliseconds from the creation of an event to its receipt, for bodies with `created_at`. */
   readonly latencies: ReadonlyArray<number>
 }
 

@@ -1,19 +1,18 @@
 /**
- * Measures the engine, and prints a report in Markdown: how fast a backlog drains with one, two and four workers, how
- * long an event takes to its receiver, what it costs the database, what a neighbour notices, and how fast the queues
- * drain that a team would build on instead.
+ * Measures the engine and prints a report in Markdown: the drain rate with one, two and four workers, the latency from event
+ * to receipt, statements and CPU time per delivery, the effect of a neighbor, and the drain rate of other queues.
  *
- * `node --conditions=source bench/engine/run.ts [quick|full]`. `quick` takes about eight minutes; `full` measures claims
- * on a million waiting rows and memory over a million deliveries, and takes about twenty-five. Ends with 1 when a number of
+ * `node --conditions=source bench/engine/run.ts [quick|full]`. `quick` takes about eight minutes; `full` also measures claims
+ * on a million available rows and memory over a million deliveries, and takes about twenty-five. Exits with 1 when a goal of
  * the architecture is missed.
  *
- * Rates are from the first receipt to the last, and processor time counts from the first request on, for everybody: what a
- * process takes to start is left out. Beside the peers the backlog is large enough for compiling not to matter much, and
- * everybody takes turns, so that a machine whose processors are shared is slow for all of them.
+ * Rates are from the first receipt to the last. CPU time counts from the first request, so that the start of a process is
+ * left out. The backlog beside other queues is large enough for compilation not to matter, and the queues take turns, so
+ * that a slow phase of a shared machine affects all of them.
  *
- * What it does not show: a network, TLS, and machines that do one thing. Postgres, the workers, the receiver and this
- * program share the processors, so rates are lower and latencies higher than apart; and the peers do less for each job:
- * no bound or turns among tenants, no look at the address, no record of the delivery.
+ * Limits: there is no network and no TLS. Postgres, workers, receiver and this program share the processors, so rates are
+ * lower and latencies higher than on separate machines. The other queues do less for each job: they have no concurrency
+ * limit or fairness among tenants, no check of the address, and no record of the delivery.
  */
 import { cpus } from "node:os"
 import { claimTime } from "./claims.ts"
@@ -25,14 +24,14 @@ import { startReceiver } from "./processes.ts"
 
 const full = process.argv.includes("full")
 const only = process.argv.slice(2).filter((word) => word !== "full" && word !== "quick")
-const wants = (part: string): boolean => only.length === 0 || only.includes(part)
+const includes = (part: string): boolean => only.length === 0 || only.includes(part)
 
 const count = full ? 50_000 : 20_000
 const seconds = full ? 20 : 6
 
 const missed: Array<string> = []
-const expect = (what: string, holds: boolean): void => {
-  if (!holds) missed.push(what)
+const expect = (goal: string, holds: boolean): void => {
+  if (!holds) missed.push(goal)
 }
 const print = (...lines: ReadonlyArray<string>): void => console.log(lines.join("\n"))
 const whole = (value: number): string => Math.round(value).toLocaleString("en")
@@ -50,7 +49,7 @@ try {
     ""
   )
 
-  if (wants("drain")) {
+  if (includes("drain")) {
     print(
       `## A backlog of ${whole(count)} deliveries of 50 organizations`,
       "",
@@ -69,7 +68,7 @@ try {
     print("")
   }
 
-  if (wants("peers")) {
+  if (includes("peers")) {
     const backlog = 200_000
     const rounds = full ? 5 : 3
     print(
@@ -110,7 +109,7 @@ try {
     print("")
   }
 
-  if (wants("latency")) {
+  if (includes("latency")) {
     print(
       "## From the creation of an event to its receipt, 20 organizations",
       "",
@@ -128,7 +127,7 @@ try {
     print("")
   }
 
-  if (wants("neighbour")) {
+  if (includes("neighbour")) {
     const { alone, alongHeldUp, beside } = await neighbour(database, receiver, 100, seconds)
     print(
       "## A healthy organization beside one with 10,000 deliveries to a receiver that hangs",
@@ -136,14 +135,14 @@ try {
       "| | p50, ms | p95, ms | p99, ms |",
       "| --- | ---: | ---: | ---: |",
       `| alone | ${alone.p50} | ${alone.p95} | ${alone.p99} |`,
-      `| beside it (${whole(alongHeldUp)} were still waiting) | ${beside.p50} | ${beside.p95} | ${beside.p99} |`,
+      `| beside it (${whole(alongHeldUp)} still available) | ${beside.p50} | ${beside.p95} | ${beside.p99} |`,
       ""
     )
-    // A millisecond is the finest that can be told here.
+    // The resolution of the timestamps is a millisecond.
     expect("the neighbour is noticed by a fifth at most", beside.p95 <= alone.p95 * 1.2 + 1)
   }
 
-  if (wants("claims")) {
+  if (includes("claims")) {
     print(
       "## What a claim costs the database",
       "",
@@ -160,19 +159,19 @@ try {
     print("")
   }
 
-  if (full && wants("memory")) {
+  if (full && includes("memory")) {
     const drained = await drain(database, receiver, { count: 1_000_000, withinMs: 900_000 })
     const [early, late] = drained.rssMiB
     print(
       "## Memory over a million deliveries",
       "",
-      `${early} MiB are resident after the first hundred thousand and ${late} MiB after all of them, which went at ${whole(drained.perSecond)} deliveries/s.`,
+      `${early} MiB are resident after the first hundred thousand and ${late} MiB after all of them, at ${whole(drained.perSecond)} deliveries/s.`,
       ""
     )
     expect("less than 256 MiB after a million", late < 256)
   }
 
-  print(missed.length === 0 ? "Every number of the architecture is reached." : `Missed: ${missed.join("; ")}.`)
+  print(missed.length === 0 ? "All goals of the architecture are met." : `Missed: ${missed.join("; ")}.`)
 } finally {
   receiver.stop()
   await database.stop()

@@ -1,4 +1,4 @@
-/** What a delivery costs in processor time once deliveries flow: starting and loading are left out, for everybody. */
+/** Measures the CPU time per delivery after the first request, so that the start of processes is left out. */
 import type { Database } from "./database.ts"
 import { type Receiver, until, type Worker } from "./processes.ts"
 
@@ -7,7 +7,7 @@ export interface Usage {
   readonly databaseCpuMs: number | undefined
 }
 
-/** Waits for the first request, and gives back what says how much was used since, for each of so many deliveries. */
+/** Waits for the first request, and returns a function with the CPU time since then per delivery. */
 export const fromFirstRequest = async (
   receiver: Receiver,
   workers: ReadonlyArray<Worker>,

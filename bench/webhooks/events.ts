@@ -1,6 +1,6 @@
 /**
- * The bodies that are verified, of an exact size and of two shapes: `text` is an event that carries one long text, of
- * which hardly anything is to be parsed; `realistic` is an event as the service sends it, with more metadata.
+ * The bodies to verify, of an exact size and two shapes: `text` is an event with one long text, which takes almost no time to
+ * parse; `realistic` is an event as the service sends it, with more metadata.
  */
 import type { WebhookEvent } from "@govoice/webhooks"
 import { signedWebhook } from "@govoice/webhooks/testing"

@@ -1,28 +1,27 @@
 /**
- * How fast a webhook is verified: against the least that `node:crypto` needs for it, and against other libraries.
+ * Measures how fast a webhook is verified, beside the minimum that `node:crypto` needs and beside other libraries.
  *
  *     node --conditions=source bench/webhooks/run.ts
  *
- * Prints a report in Markdown, and ends with 1 when a target is missed.
+ * Prints a report in Markdown, and exits with 1 when a target is missed.
  *
- * **What it shows**: the time of the main thread from the bytes of a body and its headers to a verified event, and what
- * of it is verification; one request after the other, all subjects in turns within one process for each body, so that
- * they share whatever else the machine does. Ratios are medians over the rounds.
+ * **Measured**: the time of the main thread from body and headers to a verified event, and the share of verification. The
+ * requests are sequential, and all subjects take turns in one process for each body, so that the load of the machine
+ * affects all of them. Ratios are medians over the rounds.
  *
- * **What it does not show**: runtimes without `node:crypto`, where a thread pool sets the pace; several requests at a
- * time; reading the body from a socket, which costs more than all of this. The other libraries sign in schemes of their
- * own, of which octokit's has neither an id nor a timestamp to check.
+ * **Not measured**: runtimes without `node:crypto`, where a thread pool limits the rate; concurrent requests; reading the
+ * body from a socket, which costs more than everything here. The other libraries have their own signature schemes, and
+ * octokit's has neither an id nor a timestamp.
  *
- * **Which numbers are held**: the targets come from measurements of bodies that are one long text, of which there is
- * hardly anything to parse. The distance to the floor is held for the event, parsing included on both sides. The
- * distance to other libraries is held for verification alone, since parsing is the same for everybody: the more of an
- * event there is to parse, the closer together are all who give it, and at 1 KiB of many small members the floor itself
- * is less than twice as fast as stripe. Those ratios are in the report too, and nothing depends on them.
+ * **Targets**: they hold for bodies of one long text, where parsing takes almost no time. The ratio to the minimum includes
+ * parsing on both sides. The ratios to other libraries are for verification alone, because parsing takes all of them the
+ * same time: for 1 KiB of many small members, the minimum itself is less than twice as fast as stripe. The report has
+ * those ratios without targets.
  *
- * **What came out**: on Node 24.21 and an AMD EPYC, every target was met, in three runs. At 1 KiB of ASCII `verifySync`
- * is 1.1 times as fast as the floor, whose createHmac costs more than its two hashes; verification alone is 1.5 to 1.6
- * times as fast as octokit, 2.1 to 2.3 times as fast as stripe, and 6.0 to 6.5 times as fast as standardwebhooks. From
- * 32 KiB on both sides call createHmac, and the ratio to the floor is 0.98 to 1.01.
+ * **Results**: on Node 24.21 and an AMD EPYC, every target was met in three runs. At 1 KiB of ASCII `verifySync` is 1.1
+ * times as fast as the minimum, whose createHmac costs more than its two hashes; verification alone is 1.5 to 1.6 times as
+ * fast as octokit, 2.1 to 2.3 times as fast as stripe, and 6.0 to 6.5 times as fast as standardwebhooks. From 32 KiB on
+ * both sides call createHmac, and the ratio to the minimum is 0.98 to 1.01.
  */
 import { execFileSync } from "node:child_process"
 import { cpus } from "node:os"
@@ -55,7 +54,7 @@ const proveItself = async ({ name, parsed, verified }: Subject, body: Buffer, he
       () => false,
       () => true
     )
-    if (!refused) throw new Error(`${name} accepts a body that was changed`)
+    if (!refused) throw new Error(`${name} accepts a modified body`)
   }
 }
 
@@ -67,7 +66,7 @@ const cpuMicros = (): number => {
 /** Microseconds of the main thread for one operation. */
 const measure = async (run: () => unknown, size: number): Promise<number> => {
   const batch = size > 50 ? 2 : size > 5 ? 20 : 100
-  // Some machines count by ticks of milliseconds: begins and ends with one.
+  // Begins and ends with a tick, because some clocks have a resolution of milliseconds.
   const early = cpuMicros()
   let begin = cpuMicros()
   while (begin === early) begin = cpuMicros()
@@ -107,7 +106,7 @@ const measureCell = async (shape: Shape, size: number, text: Text): Promise<Time
     if (verified) tasks.set(`${subject.name}, verified`, () => verified(body, headers))
   }
   const times = new Map([...tasks.keys()].map((name) => [name, [] as Array<number>]))
-  // Three times through everything before anything counts, until all of it is compiled.
+  // Three rounds of warm-up, until everything is compiled.
   for (let time = 0; time < 3; time += 1) for (const run of tasks.values()) await measure(run, size)
   for (let round = 0; round < rounds; round += 1) {
     const list = [...tasks]
@@ -120,8 +119,8 @@ const measureCell = async (shape: Shape, size: number, text: Text): Promise<Time
 }
 
 /**
- * Each cell has a process of its own. In one for all of them, what a subject had seen of the bodies before decided how it
- * was compiled and where its objects were allocated, by up to 40 % and not alike for all.
+ * Each cell has its own process. In a shared process, the bodies of earlier cells changed how a subject was compiled and
+ * where its objects were allocated, by up to 40 %.
  */
 const startCell = (shape: Shape, size: number, text: Text): Cell => {
   const [, file] = process.argv
@@ -161,18 +160,18 @@ const perSecond = (micros: number) => Math.round(1_000_000 / micros).toLocaleStr
 
 console.log(`# Verification of webhooks
 
-Node ${process.version}, ${cpus()[0]?.model ?? "unknown processor"}, ${rounds} rounds of ${millis} ms. Webhooks in a second of the
-main thread's time, and in brackets the ratio to the floor: KeyObject, createHmac, timingSafeEqual, and JSON.parse where
-the end is the event.
+Node ${process.version}, ${cpus()[0]?.model ?? "unknown processor"}, ${rounds} rounds of ${millis} ms. Webhooks per second of
+main-thread time, and in brackets the ratio to the minimum: KeyObject, createHmac, timingSafeEqual, and JSON.parse if the
+event is parsed.
 
-Of their own, verifySync and stripe parse always; standardwebhooks parses unless told not to; octokit and svix give a
-verdict, and here the event is parsed from the text that they were given. Octokit checks no timestamp.`)
+verifySync and stripe always parse the event; standardwebhooks has an option. octokit and svix only verify, so the benchmark
+parses the event from their text. Octokit checks no timestamp.`)
 
 const explained: Record<End, string> = {
-  verified: `Verified only. What cannot but parse has that taken off: ${subjects
-    .flatMap(({ name, parsesLike }) => (parsesLike === undefined ? [] : `${name} what the event costs ${parsesLike}`))
+  verified: `Verified only. The time of parsing is subtracted for libraries that always parse: ${subjects
+    .flatMap(({ name, parsesLike }) => (parsesLike === undefined ? [] : `for ${name} the time of ${parsesLike}`))
     .join(", ")}.`,
-  parsed: "Verified, and the event parsed."
+  parsed: "Verified and parsed."
 }
 const shapeIs: Record<Shape, string> = {
   text: "Bodies of one long text",

@@ -1,8 +1,8 @@
 /**
- * What is compared. Every subject gets the bytes of a body and the headers of a request, as an HTTP server has them: who
- * wants text pays for making it. Each is measured twice, as far as it can be: with the event as its end («parsed»), and
- * with the verdict («verified»). A verifier that cannot but parse has the time of that taken off: what it is worth to one
- * that does both and decodes as often.
+ * The verifiers to compare. Each gets the bytes of a body and the headers of a request, as an HTTP server has them; a
+ * library that needs text includes the conversion. Each is measured with the event as its result (`parsed`) and with the
+ * verification alone (`verified`). For a library that always parses, the parsing time of another one that decodes equally
+ * often is subtracted.
  */
 import { createVerifier, signSync } from "@govoice/webhooks"
 import { verify as octokitVerify } from "@octokit/webhooks-methods"
@@ -15,20 +15,20 @@ export type Headers = Record<string, string>
 
 export interface Subject {
   readonly name: string
-  /** The headers of a good request. */
+  /** Returns the headers of a valid request. */
   readonly sign: (id: string, body: Buffer) => Headers
-  /** Gives the event, or throws. */
+  /** Returns the event, or throws. */
   readonly parsed: (body: Buffer, headers: Headers) => unknown
-  /** Throws, or does not. */
+  /** Throws if the signature does not match. */
   readonly verified?: (body: Buffer, headers: Headers) => unknown
-  /** Where there is no `verified`: what is taken off `parsed` is what the event costs this one. */
+  /** Without `verified`: the subject whose parsing time is subtracted from `parsed`. */
   readonly parsesLike?: string
 }
 
 const secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw"
 const base64Secret = "whsec_kfUZ5zdM0s0m5sLzu0Md5ZZ3g1vSyrIhrVOTm0VbTPw="
 
-/** What comes with a webhook besides its signature. */
+/** The headers of a webhook besides its signature. */
 const common: Headers = {
   host: "receiver.example.com",
   connection: "keep-alive",
@@ -60,8 +60,8 @@ const judge = (body: Buffer, headers: Headers) => {
 }
 
 /**
- * The least that gives a verified event on Node: no age, no check of any header, one secret, one signature. The buffers
- * are kept because that is the fastest way to `timingSafeEqual` that was found.
+ * The minimum for a verified event on Node: no check of age or headers, one secret, one signature. The buffers are reused,
+ * which was the fastest way to call `timingSafeEqual` that was found.
  */
 const floor: Subject = {
   name: "floor",

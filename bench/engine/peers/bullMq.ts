@@ -1,4 +1,4 @@
-/** A worker on BullMQ, with as many jobs at once as the others have. */
+/** A worker on BullMQ with the same concurrency as the other queues. */
 import { Worker } from "bullmq"
 import { concurrency, type Job, post } from "./post.ts"
 

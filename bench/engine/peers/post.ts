@@ -1,4 +1,4 @@
-/** What every peer does with a job: the same signed POST to the same receiver, with undici and kept connections. */
+/** The job of every other queue: the same signed POST to the same receiver, with undici and keep-alive connections. */
 import { signSync } from "@govoice/webhooks"
 import { Pool } from "undici"
 

@@ -1,6 +1,4 @@
-/**
- * Limits that keep one caller from costing the others anything.
- */
+/** Rate limits by address, key and bytes: a limited caller does not affect others. */
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -12,7 +10,7 @@ import { type Server, startServer } from "./support/server.ts"
 
 const mebibyte = 1024 * 1024
 
-// No document, and not JSON: the limit applies before the body is read.
+// Neither a document nor JSON: the limit applies before the body is parsed.
 const bodyOf = (bytes: number) => "x".repeat(bytes)
 
 const chunked = (text: string) =>
@@ -44,7 +42,7 @@ describe("limits", () => {
     await database?.drop()
   })
 
-  it("an address may try 100 unknown API keys in a minute, while a key that was valid before goes on", async () => {
+  it("an address is limited to 100 unknown API keys a minute, and a key that was valid before is not affected", async () => {
     const me = (auth: string) => call("GET", "/v1/me", { auth })
     assert.strictEqual((await me(tenant.testKey)).status, 200)
     for (let key = 0; key < 100; key++) {
@@ -75,7 +73,7 @@ describe("limits", () => {
       return testKey
     }
 
-    it("a key sends four times its bytes per second at once, and then waits, as the headers of each response say", async () => {
+    it("a key has a burst of four times its bytes per second, and each response has its rate limit headers", async () => {
       const key = await newKey()
       const startedAt = Date.now()
       const first = await submit(key, bodyOf(4 * mebibyte))
@@ -92,15 +90,19 @@ describe("limits", () => {
       const retryAfter = Number(refused.headers.get("retry-after"))
       assert.isAtMost(retryAfter, 4)
       const me = await fetch(`${narrow.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })
-      assert.strictEqual(me.status, 200, "requests without a body go on")
+      assert.strictEqual(me.status, 200, "requests without a body are not limited")
       assert.strictEqual(me.headers.get("ratelimit-policy"), '"default";q=200;w=2')
-      assert.strictEqual(problemOf(await submit(await newKey(), "{}")).code, "invalid_invoice_xml", "so do other keys")
+      assert.strictEqual(
+        problemOf(await submit(await newKey(), "{}")).code,
+        "invalid_invoice_xml",
+        "other keys are not limited"
+      )
 
       await sleep(retryAfter * 1000)
       assert.strictEqual(problemOf(await submit(key, bodyOf(4 * mebibyte))).code, "invalid_request_body")
     })
 
-    it("a body that is sent in chunks counts against the requests that follow", async () => {
+    it("a chunked body counts against later requests", async () => {
       const key = await newKey()
       for (let time = 0; time < 2; time++) {
         assert.strictEqual(problemOf(await submit(key, chunked(bodyOf(3 * mebibyte)))).code, "invalid_request_body")
@@ -110,7 +112,7 @@ describe("limits", () => {
       }
     })
 
-    it("a body that is too large is answered as such, not as a limit of the rate", async () => {
+    it("a body that is too large is answered with request_too_large instead of rate_limit_exceeded", async () => {
       const key = await newKey()
       assert.strictEqual(problemOf(await submit(key, bodyOf(5 * mebibyte))).code, "request_too_large")
     })

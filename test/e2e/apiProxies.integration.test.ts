@@ -1,6 +1,4 @@
-/**
- * The API behind a trusted proxy: limits belong to the client that the proxy reports, not to the proxy.
- */
+/** Behind a trusted proxy, limits belong to the client that the proxy reports. */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { problemOf } from "./support/agreement.ts"
 import { type Call, makeCall, password, readAgreement, signUp, type Tenant } from "./support/client.ts"
@@ -33,7 +31,7 @@ describe("the API behind a trusted proxy", () => {
       headers: { "x-forwarded-for": list }
     })
 
-  it("limits the address that the proxy reports, whatever the client claims left of it", async () => {
+  it("limits the address that the proxy reports and ignores addresses that the client adds", async () => {
     for (let time = 0; time < 100; time++) {
       assert.strictEqual((await refresh(`192.0.2.${time}, 198.51.100.1, 10.0.0.7`)).status, 401)
     }
@@ -42,7 +40,7 @@ describe("the API behind a trusted proxy", () => {
     assert.isAtMost(Number(refused.headers.get("retry-after")), 60)
   })
 
-  it("lets an owner log in while a stranger behind the same proxy is limited", async () => {
+  it("lets one client log in while another client behind the same proxy is limited", async () => {
     for (let time = 0; time < 100; time++) {
       await call("POST", `${control}/auth/login`, {
         body: { email: `nobody-${time}@example.com`, password: "x" },

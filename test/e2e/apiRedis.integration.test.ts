@@ -1,6 +1,4 @@
-/**
- * Rate limits that several processes keep together in a Redis, and what happens when it is not there.
- */
+/** Rate limits that processes share in Redis, and their behavior while Redis is unavailable. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
@@ -10,7 +8,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { makeCall, readAgreement, signUp, type Tenant } from "./support/client.ts"
 import { databases, type TestDatabase } from "./support/databases.ts"
-import { type Server, startInVain, startServer } from "./support/server.ts"
+import { type Server, startAndFail, startServer } from "./support/server.ts"
 
 const hasRedis = spawnSync("redis-server", ["--version"]).error === undefined
 if (!hasRedis) console.warn("SKIPPED: shared rate limits need redis-server, which this machine lacks")
@@ -102,7 +100,7 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
     }
   })
 
-  it("let everything through while Redis hangs or is gone, soon, and say so in the log once in a while", async () => {
+  it("allow all requests while Redis hangs or is down, without a delay and with throttled log lines", async () => {
     redis.kill("SIGSTOP")
     const begun = Date.now()
     for (let time = 0; time < 4; time++) assert.strictEqual((await ask(servers[0], tenant.liveKey)).status, 200)
@@ -113,7 +111,7 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
     assert.include(warnings(servers[0])[0], "Redis unavailable")
   })
 
-  it("count again when Redis is back, and say that it is", async () => {
+  it("count again after Redis recovers, and log the recovery", async () => {
     await startRedis()
     const deadline = Date.now() + 15_000
     while ((await ask(servers[0], tenant.testKey)).headers.get("ratelimit") === null && Date.now() < deadline) {
@@ -127,8 +125,8 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
     assert.isAtMost(warnings(servers[0]).length, 2)
   })
 
-  it("are refused at the start when nobody serves that Redis", async () => {
-    const { exitCode, output } = await startInVain({ ...settings, REDIS_URL: "redis://:hidden-password@127.0.0.1:1" })
+  it("stop the start if the Redis of the settings does not respond", async () => {
+    const { exitCode, output } = await startAndFail({ ...settings, REDIS_URL: "redis://:hidden-password@127.0.0.1:1" })
     assert.strictEqual(exitCode, 1)
     assert.notInclude(output, "hidden-password")
   })

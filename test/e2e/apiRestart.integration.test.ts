@@ -1,6 +1,4 @@
-/**
- * What the API has promised holds after the process is gone: killed without a word, or stopped.
- */
+/** Accepted requests survive a killed process and a graceful stop. */
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -11,7 +9,7 @@ import { create } from "../../apps/server/test/support/TestDatabase.ts"
 import { problemOf } from "./support/agreement.ts"
 import { makeCall, readAgreement, signUp, submit } from "./support/client.ts"
 import { databases } from "./support/databases.ts"
-import { secrets, startInVain, startServer } from "./support/server.ts"
+import { secrets, startAndFail, startServer } from "./support/server.ts"
 
 const inFolder = async <A>(use: (folder: string) => Promise<A>): Promise<A> => {
   const folder = mkdtempSync(join(tmpdir(), "govoice-e2e-"))
@@ -42,7 +40,7 @@ const stores = [
 ]
 
 describe.each(stores)("a server that is killed, on $name", ({ use }) => {
-  it("replays what it answered before, makes nothing twice, and knows keys, logins and endpoints", () =>
+  it("replays earlier responses, creates no duplicates, and keeps keys, sessions and endpoints", () =>
     use(async (settings) => {
       const first = await startServer(settings)
       const agreement = await readAgreement(first.url)
@@ -83,7 +81,7 @@ describe.each(stores)("a server that is killed, on $name", ({ use }) => {
     }))
 })
 
-describe("a server that is asked to stop while submissions wait for the database", () => {
+describe("a server that is stopped while submissions wait for the database", () => {
   const stopped = async (lockedSeconds: number, settings: Record<string, string>) => {
     const database = await create()
     try {
@@ -109,24 +107,24 @@ describe("a server that is asked to stop while submissions wait for the database
     }
   }
 
-  it("finishes them, and ends as soon as they are answered", async () => {
+  it("completes them and exits after the last response", async () => {
     const { answers, milliseconds, stored } = await stopped(2.5, {})
     assert.deepStrictEqual(
       answers.map(({ status }) => status),
       Array<number>(100).fill(201)
     )
     assert.strictEqual(stored, 100)
-    assert.isBelow(milliseconds, 6000, "connections that rest do not keep it")
+    assert.isBelow(milliseconds, 6000, "idle connections do not delay the exit")
   })
 
-  it("answers service_unavailable when it cannot wait for them", async () => {
+  it("answers service_unavailable after the shutdown timeout", async () => {
     const { answers } = await stopped(8, { GOVOICE_WEBHOOK_TIMEOUT_MS: "500" })
     for (const answer of answers) assert.strictEqual(problemOf(answer).code, "service_unavailable")
   })
 })
 
 describe("the data directory of the embedded database", () => {
-  it("is for its owner alone, keeps its secrets, and takes one process at a time", () =>
+  it("is readable by its owner only, keeps its secrets, and admits one process at a time", () =>
     inFolder(async (folder) => {
       const settings = { GOVOICE_DATA_DIR: join(folder, "data") }
       const first = await startServer(settings)
@@ -134,27 +132,23 @@ describe("the data directory of the embedded database", () => {
       assert.strictEqual(statSync(join(folder, "data")).mode & 0o777, 0o700)
       assert.strictEqual(statSync(join(folder, "data", "secrets.json")).mode & 0o777, 0o600)
 
-      const { exitCode, output } = await startInVain(settings)
+      const { exitCode, output } = await startAndFail(settings)
       assert.strictEqual(exitCode, 1)
       assert.include(output, `is in use by process ${first.process.pid}`)
-      assert.strictEqual((await fetch(`${first.url}/readyz`)).status, 200, "the first goes on")
+      assert.strictEqual((await fetch(`${first.url}/readyz`)).status, 200, "the first process is not affected")
 
       await first.kill()
       const second = await startServer(settings)
       const call = makeCall(() => second.url, await readAgreement(second.url))
       const account = await call("GET", "/v1/control-plane/account", { auth: tenant.token })
-      assert.strictEqual(
-        account.status,
-        200,
-        "a lock that was left behind holds nobody up, and the secrets are the same"
-      )
+      assert.strictEqual(account.status, 200, "a stale lock is ignored, and the secrets are the same")
       assert.strictEqual(await second.stop(), 0)
     }))
 })
 
-describe("settings that cannot be used", () => {
-  it("are all named at once, never with their values, and end the process with 1", async () => {
-    const { exitCode, output } = await startInVain({
+describe("invalid settings", () => {
+  it("are all named without their values, and the process exits with 1", async () => {
+    const { exitCode, output } = await startAndFail({
       DATABASE_URL: "mysql://somebody:hidden-password@127.0.0.1/x",
       GOVOICE_JWT_SECRET: "hidden-and-short",
       GOVOICE_ENCRYPTION_KEYS: "k1:hidden-key",
@@ -179,15 +173,15 @@ describe("settings that cannot be used", () => {
     assert.notMatch(output, /hidden|somebody|70000|many/)
   })
 
-  it("are missing secrets, with DATABASE_URL", async () => {
-    const { exitCode, output } = await startInVain({ DATABASE_URL: "postgres://postgres@127.0.0.1:1/x" })
+  it("include missing secrets with DATABASE_URL", async () => {
+    const { exitCode, output } = await startAndFail({ DATABASE_URL: "postgres://postgres@127.0.0.1:1/x" })
     assert.strictEqual(exitCode, 1)
     assert.include(output, "GOVOICE_JWT_SECRET is required")
     assert.include(output, "GOVOICE_ENCRYPTION_KEYS is required")
   })
 
-  it("are a database that nobody serves: the process ends, and keeps the password to itself", async () => {
-    const { exitCode, output } = await startInVain({
+  it("include an unreachable database: the process exits without writing the password", async () => {
+    const { exitCode, output } = await startAndFail({
       DATABASE_URL: "postgres://postgres:hidden-password@127.0.0.1:1/x",
       GOVOICE_DATABASE_WAIT_MS: "0",
       ...secrets

@@ -16,7 +16,7 @@ const until = async (check: () => Promise<boolean>, milliseconds = 15_000): Prom
   }
 }
 
-describe("a database that refuses", () => {
+describe("a database that refuses connections or writes", () => {
   let database: Awaited<ReturnType<typeof create>>
   let administrator: Pool
   let name: string
@@ -61,7 +61,7 @@ describe("a database that refuses", () => {
       () => `ALTER DATABASE ${name}_away RENAME TO ${name}`
     ]
   ])("answers service_unavailable and recovers: %s", async (_, refuse, accept) => {
-    // A database with connections cannot be renamed, and the server opens new ones all the time.
+    // A database with connections cannot be renamed, and the server keeps opening new ones.
     await until(async () => {
       await disconnectAll()
       return administrator.query(refuse()).then(
@@ -84,7 +84,7 @@ describe("a database that refuses", () => {
     await assertRecovers()
   })
 
-  it("answers service_unavailable to writes, serves reads, and says in /readyz that it is read-only", async () => {
+  it("answers writes with service_unavailable, serves reads, and reports the read-only database in /readyz", async () => {
     await administrator.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
     await disconnectAll()
     await until(async () => !(await isReady()))

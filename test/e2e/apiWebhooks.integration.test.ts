@@ -1,6 +1,4 @@
-/**
- * Webhooks as a receiver meets them: what is sent, how it is signed, and what becomes of them when the server is stopped.
- */
+/** Webhooks at a receiver: bodies, signatures, subscriptions, and attempts during a graceful stop. */
 import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
@@ -52,7 +50,7 @@ type Receiver = Awaited<ReturnType<typeof startReceiver>>
 const waitFor = async (isThere: () => boolean, milliseconds = 15_000) => {
   const deadline = Date.now() + milliseconds
   while (!isThere()) {
-    if (Date.now() > deadline) throw new Error("Waited in vain")
+    if (Date.now() > deadline) throw new Error("Timed out")
     await sleep(20)
   }
 }
@@ -124,7 +122,7 @@ for (const { name, open } of databases) {
       assert.sameMembers(types, ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"])
       const received = receiver.at("/first-time").find(({ body }) => body.includes('"invoice.received"'))
       const { data } = JSON.parse(received?.body ?? "") as { readonly data: unknown }
-      assert.deepStrictEqual(data, { invoice: submitted.json }, "as the 201 had it")
+      assert.deepStrictEqual(data, { invoice: submitted.json }, "as in the response with 201")
       for (const { id } of [first, second]) {
         const list = await until(
           () =>

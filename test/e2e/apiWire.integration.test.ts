@@ -1,6 +1,4 @@
-/**
- * The server on the wire: whatever arrives on a connection is answered in the envelope, or the connection is closed.
- */
+/** Raw bytes on a connection are answered in the envelope, or the connection is closed. */
 import { readFile } from "node:fs/promises"
 import { request } from "node:http"
 import { connect } from "node:net"
@@ -49,7 +47,7 @@ describe("the server on the wire", () => {
     ["HTTP/1.0", "GET /healthz HTTP/1.0\r\n\r\n", "200"],
     ["no Host", "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n", "malformed_request"],
     ["two Hosts", head("/healthz", "Host: y\r\n"), "malformed_request"],
-    ["a method that nobody knows", head("/healthz", "", "FOO"), "malformed_request"],
+    ["an unknown method", head("/healthz", "", "FOO"), "malformed_request"],
     ["a method in lower case", head("/healthz", "", "get"), "malformed_request"],
     ["PROPFIND", head("/v1/me", "", "PROPFIND"), "method_not_allowed"],
     ["TRACE", head("/v1/me", "", "TRACE"), "method_not_allowed"],
@@ -77,7 +75,7 @@ describe("the server on the wire", () => {
       "malformed_request"
     ],
     ["a negative length", head("/v1/invoices", "Content-Length: -1\r\n", "POST"), "malformed_request"],
-    ["a transfer coding that nobody knows", head("/v1/me", "Transfer-Encoding: gzip\r\n"), "missing_api_key"],
+    ["an unknown transfer coding", head("/v1/me", "Transfer-Encoding: gzip\r\n"), "missing_api_key"],
     ["two credentials", head("/v1/me", "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n"), "missing_api_key"],
     ["a body with GET", `${head("/healthz", "Content-Length: 5\r\n")}hello`, "200"],
     [
@@ -89,13 +87,17 @@ describe("the server on the wire", () => {
       "missing_api_key"
     ],
     [
-      "an upgrade to something else with a body in chunks",
+      "an upgrade to another protocol with a chunked body",
       `${head("/v1/me", "Connection: Upgrade\r\nUpgrade: other\r\nTransfer-Encoding: chunked\r\n")}0\r\n\r\n`,
       "missing_api_key"
     ],
-    ["an upgrade to something else", head("/healthz", "Connection: Upgrade\r\nUpgrade: h2c\r\n"), "200"],
-    ["an expectation that nobody knows", head("/healthz", "Expect: 200-maybe\r\n"), "200"],
-    ["a method that is not taken there", head("/healthz", "Content-Length: 2\r\n", "POST") + "{}", "method_not_allowed"]
+    ["an upgrade to another protocol", head("/healthz", "Connection: Upgrade\r\nUpgrade: h2c\r\n"), "200"],
+    ["an unknown expectation", head("/healthz", "Expect: 200-maybe\r\n"), "200"],
+    [
+      "a method that the path does not have",
+      head("/healthz", "Content-Length: 2\r\n", "POST") + "{}",
+      "method_not_allowed"
+    ]
   ]
 
   it.each(cases)("answers %s", async (_, text, expected) => {
@@ -103,7 +105,7 @@ describe("the server on the wire", () => {
     assert.deepStrictEqual(answers.map(codeOf), [expected])
   })
 
-  it("answers HEAD for errors, too, without a body", async () => {
+  it("answers HEAD without a body, also for errors", async () => {
     for (const [target, status] of [
       ["/nope", 404],
       ["/v1/me", 401],
@@ -116,23 +118,23 @@ describe("the server on the wire", () => {
     }
   })
 
-  it("answers two requests that were sent at once, in order, and each with an identifier of its own", async () => {
+  it("answers two pipelined requests in order, each with its own Request-Id", async () => {
     const answers = await ask(`GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n${head("/nope")}`)
     assert.deepStrictEqual(answers.map(codeOf), ["200", "not_found"])
     assert.strictEqual(new Set(answers.map(({ headers }) => headers.get("request-id"))).size, 2)
   })
 
-  it("answers nonsense after a request that was answered", async () => {
+  it("answers a malformed request after a valid one", async () => {
     const answers = await ask("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n")
     assert.deepStrictEqual(answers.map(codeOf), ["200", "malformed_request"])
   })
 
-  it("passes over the identifier that a client sends", async () => {
+  it("ignores the Request-Id of a client", async () => {
     const [answer] = await ask(head("/healthz", "Request-Id: req_01m7q5cqg0e6786ptds43fm4k3\r\n"))
     assert.notStrictEqual(answer?.headers.get("request-id"), "req_01m7q5cqg0e6786ptds43fm4k3")
   })
 
-  it("gives every answer an identifier of its own", async () => {
+  it("gives each response its own Request-Id", async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => fetch(`${server.url}/healthz`)))
     assert.strictEqual(new Set(answers.map(({ headers }) => headers.get("request-id"))).size, 200)
   })
@@ -140,7 +142,7 @@ describe("the server on the wire", () => {
   const post = (path: string, headers: string) =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tenant.testKey}\r\nContent-Type: application/json\r\n${headers}Connection: close\r\n\r\n`
 
-  it("refuses an Idempotency-Key that comes twice: nobody could tell which of them counts", async () => {
+  it("refuses a repeated Idempotency-Key header", async () => {
     const body = JSON.stringify({ invoice_xml: xml })
     const length = `Content-Length: ${body.length}\r\n`
     const twice = await ask(post("/v1/invoices", `Idempotency-Key: a\r\nIdempotency-Key: b\r\n${length}`) + body)
@@ -149,7 +151,7 @@ describe("the server on the wire", () => {
     assert.deepStrictEqual(comma.map(codeOf), ["201"])
   })
 
-  it("answers a chunk that cannot be read, and a body that ends too soon not at all", async () => {
+  it("answers a malformed chunk, and survives a body that ends too soon", async () => {
     const headers = "Idempotency-Key: chunks\r\nTransfer-Encoding: chunked\r\n"
     assert.deepStrictEqual((await ask(`${post("/v1/invoices", headers)}zz\r\n`)).map(codeOf), ["malformed_request"])
     const socket = connect(server.port, "127.0.0.1")
@@ -160,7 +162,7 @@ describe("the server on the wire", () => {
     assert.strictEqual((await fetch(`${server.url}/healthz`)).status, 200)
   })
 
-  it("sends 100 Continue to who waits for it, and the refusal instead where there is one", async () => {
+  it("sends 100 Continue, or the error response in its place", async () => {
     const body = JSON.stringify({ invoice_xml: xml })
     const headers = `Idempotency-Key: expects\r\nExpect: 100-continue\r\n`
     const taken = await exchange(server.port, [
@@ -178,7 +180,7 @@ describe("the server on the wire", () => {
 
   it.each([
     [
-      "of a length that is said",
+      "with a content length",
       () => [
         post("/v1/invoices", `Idempotency-Key: a\r\nContent-Length: ${40 * 2 ** 20}\r\n`),
         ...Array<Buffer>(40).fill(mebibyte)
@@ -202,22 +204,25 @@ describe("the server on the wire", () => {
       "missing_api_key"
     ],
     [
-      "to nowhere",
+      "to an unknown path",
       () => [
         `POST /nope HTTP/1.1\r\nHost: x\r\nContent-Length: ${40 * 2 ** 20}\r\nConnection: close\r\n\r\n`,
         ...Array<Buffer>(40).fill(mebibyte)
       ],
       "not_found"
     ]
-  ])("lets the answer to a body of 40 MiB %s be read before the connection ends", async (_, chunks, expected) => {
-    for (let time = 0; time < 3; time++) {
-      const { bytes } = await exchange(server.port, chunks(), 10_000)
-      const [answer] = parse(bytes)
-      assert.strictEqual(codeOf(answer), expected)
+  ])(
+    "closes the connection only after the response to a body of 40 MiB %s can be read",
+    async (_, chunks, expected) => {
+      for (let time = 0; time < 3; time++) {
+        const { bytes } = await exchange(server.port, chunks(), 10_000)
+        const [answer] = parse(bytes)
+        assert.strictEqual(codeOf(answer), expected)
+      }
     }
-  })
+  )
 
-  it("gives the answer to a client that sends 40 MiB on a connection that it keeps", async () => {
+  it("answers a client that sends 40 MiB on a keep-alive connection", async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const sent = request(`${server.url}/v1/invoices`, {
         method: "POST",
@@ -242,7 +247,7 @@ describe("the server on the wire", () => {
   const rss = async () =>
     Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${server.process.pid}/status`, "utf8"))?.[1])
 
-  it("does not keep what it refuses in memory", async () => {
+  it("keeps no refused bodies in memory", async () => {
     const before = await rss()
     const head = post("/v1/invoices", "Idempotency-Key: a\r\nTransfer-Encoding: chunked\r\n")
     await Promise.all(
@@ -251,7 +256,7 @@ describe("the server on the wire", () => {
     assert.isBelow((await rss()) - before, 250_000, "600 MiB were sent")
   })
 
-  it("keeps a few large bodies in memory at once; small ones, and those of others, do not wait", async () => {
+  it("limits the large bodies in memory without delaying small bodies and other organizations", async () => {
     const before = await rss()
     const other = await signUp(call)
     const length = 4 * 2 ** 20
@@ -280,7 +285,7 @@ describe("the server on the wire", () => {
     assert.strictEqual(codeOf(next), "201")
   })
 
-  it("says nothing in the log of clients that hang up", async () => {
+  it("logs nothing about clients that disconnect", async () => {
     const before = server.output().length
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
@@ -303,7 +308,7 @@ describe("the server on the wire", () => {
     assert.strictEqual(server.output().slice(before), "")
   })
 
-  it("ends connections that never finish their headers, with an answer", async () => {
+  it("answers and closes connections whose headers do not end", async () => {
     const { bytes, end } = await exchange(server.port, ["GET /healthz HTTP/1.1\r\nHost: x\r\n"], 20_000)
     assert.strictEqual(end, "closed")
     const answers = parse(bytes)
@@ -311,7 +316,7 @@ describe("the server on the wire", () => {
     checkAnswer(answers[0]!, "GET")
   })
 
-  it("stops on SIGTERM with 0, and counts a copy of the signal as the same", async () => {
+  it("exits with 0 on SIGTERM and ignores a duplicate of the signal", async () => {
     const other = await startServer({ GOVOICE_DATA_DIR: "memory" })
     other.process.kill("SIGTERM")
     assert.strictEqual(await other.stop(), 0)

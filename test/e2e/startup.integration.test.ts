@@ -1,4 +1,4 @@
-/** Starts that fail, starts that wait, and what they write: one line with the cause and the remedy, and no stack. */
+/** A start that fails or waits writes one line with the cause and the remedy, and no stack. */
 import { randomUUID } from "node:crypto"
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -10,7 +10,7 @@ import { ServerProcess } from "../support/serverProcess.ts"
 import { builtCommand } from "./support/build.ts"
 import { makeCall, readAgreement, signUp, submit } from "./support/client.ts"
 import { startProxy } from "./support/proxy.ts"
-import { launchServer, secrets, startInVain, startServer } from "./support/server.ts"
+import { launchServer, secrets, startAndFail, startServer } from "./support/server.ts"
 
 type Settings = Readonly<Record<string, string>>
 
@@ -43,7 +43,7 @@ const changed = (changes: (url: URL) => void): string => {
   return url.href
 }
 
-describe("a deployment that an operator has to correct", () => {
+describe("a deployment with wrong settings", () => {
   const user = `limited_${randomUUID().slice(0, 8)}`
   let limited: Awaited<ReturnType<typeof create>>
 
@@ -105,7 +105,7 @@ describe("a deployment that an operator has to correct", () => {
   ]
 
   it.each(cases)("stops `serve` with one line: %s", async (_, settings, expected) => {
-    const { exitCode, stderr, stdout } = await startInVain(settings())
+    const { exitCode, stderr, stdout } = await startAndFail(settings())
     assert.strictEqual(exitCode, 1, stderr + stdout)
     assert.match(stderr, expected)
     assert.lengthOf(stderr.trimEnd().split("\n"), 1, stderr)
@@ -126,7 +126,7 @@ describe("a deployment that an operator has to correct", () => {
 })
 
 describe("a start without the database", () => {
-  it("waits with one log line until the database is there", async () => {
+  it("waits with one log line until the database accepts connections", async () => {
     const database = await create()
     const proxy = await startProxy(database.url)
     try {
@@ -150,7 +150,7 @@ describe("a start without the database", () => {
 
   it("exits with 1 after GOVOICE_DATABASE_WAIT_MS", async () => {
     const startedAt = Date.now()
-    const { exitCode, stderr, stdout } = await startInVain({
+    const { exitCode, stderr, stdout } = await startAndFail({
       DATABASE_URL: "postgres://postgres:hidden@127.0.0.1:1/x",
       GOVOICE_DATABASE_WAIT_MS: "2000",
       ...secrets
@@ -165,7 +165,7 @@ describe("a start without the database", () => {
 })
 
 describe("standard output of `serve`", () => {
-  it("has JSON lines only, in an outage one when it begins and one when it ends", async () => {
+  it("has JSON lines only, and one line each for the begin and the end of an outage", async () => {
     const database = await create()
     const proxy = await startProxy(database.url)
     try {
@@ -212,7 +212,7 @@ describe("the files of the embedded database", () => {
       entry.isDirectory() ? filesBelow(join(path, entry.name)) : [join(path, entry.name)]
     )
 
-  it("are for their owner only, also in a directory that was there before and is open to all", async () => {
+  it("are readable by their owner only, also in an existing directory that everyone can read", async () => {
     const dataDir = join(folder, "shared")
     mkdirSync(dataDir, { mode: 0o777 })
     const server = await startServer({ GOVOICE_DATA_DIR: dataDir })

@@ -1,6 +1,4 @@
-/**
- * The tour of the README, pasted into a shell against a server of its own.
- */
+/** Runs the tour of the README in a shell against a server. */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join, resolve } from "node:path"

@@ -47,7 +47,7 @@ describe("skewed clocks", { timeout: 180_000 }, () => {
       assert.strictEqual(warned.length, 1)
     })
 
-    it(`a lost lease of a worker 35 s ${name} expires when the database says so`, async () => {
+    it(`a lost lease of a worker 35 s ${name} expires by the clock of the database`, async () => {
       const { deployment } = faults
       await deployment.startApi()
       const { key } = await makeOrganization(faults, ["hang"], ["invoice.received"])

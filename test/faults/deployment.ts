@@ -1,4 +1,4 @@
-/** A deployment of real processes on one database: one that serves the API, and workers that can be killed. */
+/** A deployment of processes on one database: one serves the API, the others are workers that can be killed. */
 import { randomBytes } from "node:crypto"
 import { Pool } from "pg"
 import { builtCommand } from "../e2e/support/build.ts"
@@ -7,16 +7,16 @@ import { ServerProcess } from "../support/serverProcess.ts"
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-/** Asks again and again until the answer is yes. Throws when it never is. */
+/** Polls until a condition holds. Throws at the deadline. */
 export const until = async (what: string, check: () => Promise<boolean>, withinMs: number): Promise<void> => {
   const deadline = Date.now() + withinMs
   while (!(await check().catch(() => false))) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`)
+    if (Date.now() > deadline) throw new Error(`Timed out waiting for ${what}`)
     await sleep(100)
   }
 }
 
-// Short, so that a run is; a lease has to outlast the deadline by five seconds.
+// Short, for a short run. A lease has to outlast the webhook timeout by five seconds.
 export const timeoutMs = 700
 export const leaseMs = 5800
 export const waits = [100, 200, 400]
@@ -78,7 +78,7 @@ export class Deployment {
     return worker
   }
 
-  /** Starts a worker, and another one whenever it ends. Returns the exit codes, and the means to stop it. */
+  /** Starts a worker, and a replacement when it exits. Returns the exit codes and a function that stops it. */
   supervise(settings: Environment = {}): {
     readonly exits: ReadonlyArray<number | null>
     readonly stop: () => Promise<void>
@@ -105,7 +105,7 @@ export class Deployment {
     }
   }
 
-  /** Runs a command of `govoice`, and returns what it printed. Throws when it fails. */
+  /** Runs a command of `govoice` and returns its standard output. Throws when it fails. */
   async run(command: string, settings: Environment = {}): Promise<string> {
     const ran = this.#launch(command, settings)
     if ((await ran.exited) !== 0) throw new Error(`govoice ${command} failed:\n${ran.text}`)
@@ -165,7 +165,7 @@ export class Deployment {
     return { id, key, endpoints }
   }
 
-  /** Submits until it is accepted, as a client does that retries with the same idempotency key. */
+  /** Submits with one idempotency key until the response is a 201, as a retrying client does. */
   async submit(key: string, scenario: string, invoiceXml = "<Faktura/>"): Promise<string> {
     const idempotencyKey = randomBytes(12).toString("hex")
     for (let attempt = 0; attempt < 150; attempt++) {
@@ -182,7 +182,7 @@ export class Deployment {
       }
       await sleep(100)
     }
-    throw new Error("A submission was never accepted")
+    throw new Error("The submission was not accepted after 150 attempts")
   }
 
   async count(condition: string): Promise<number> {
@@ -190,18 +190,20 @@ export class Deployment {
     return rows[0]!.n
   }
 
-  /** Waits until nothing is left to do, or throws and says what. */
+  /** Waits until all work is complete. Throws with the remaining work at the deadline. */
   async finished(withinMs: number): Promise<void> {
     const left = () =>
       this.count(
         "(SELECT id FROM deliveries WHERE due_at IS NOT NULL UNION ALL SELECT id FROM invoices WHERE due_at IS NOT NULL) AS left_over"
       )
-    await until("the end of all work", async () => (await left()) === 0, withinMs).catch(async (error: unknown) => {
-      const { rows } = await this.pool.query(
-        "SELECT status, is_due, count(*), min(due_at) FROM deliveries WHERE due_at IS NOT NULL GROUP BY 1, 2"
-      )
-      throw new Error(`${String(error)} ${JSON.stringify(rows)} ${this.processes.map((one) => one.text).join("\n")}`)
-    })
+    await until("the completion of all work", async () => (await left()) === 0, withinMs).catch(
+      async (error: unknown) => {
+        const { rows } = await this.pool.query(
+          "SELECT status, is_due, count(*), min(due_at) FROM deliveries WHERE due_at IS NOT NULL GROUP BY 1, 2"
+        )
+        throw new Error(`${String(error)} ${JSON.stringify(rows)} ${this.processes.map((one) => one.text).join("\n")}`)
+      }
+    )
   }
 
   async close(): Promise<void> {

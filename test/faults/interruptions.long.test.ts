@@ -1,6 +1,4 @@
-/**
- * A crash loop: one delivery or invoice ends every process that works on it, beside many of an uninvolved organization.
- */
+/** A crash loop: one delivery or invoice ends every process that works on it, beside many of another organization. */
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { leaseMs, maxAttempts, sleep, until } from "./deployment.ts"
@@ -82,7 +80,7 @@ describe("crash loop", { timeout: 240_000 }, () => {
     const supervised = deployment.supervise({ NODE_OPTIONS: `--import=${preload}`, POISON_BY: "signal" })
     const accepted = `(SELECT FROM invoices WHERE organization_id = '${innocent.id}' AND upo_available) AS done`
     await until("the invoices", async () => (await deployment.count(accepted)) === 40, 120_000)
-    // The number is in the receipt alone. Its interruptions wait for 5 s, 30 s and so on.
+    // Only the receipt contains the number. Its retries after interruptions wait 5 s, 30 s and so on.
     await until(
       "the quarantine",
       async () => (await deployment.count("invoices WHERE quarantine_interruption_count > 0")) === 1,

@@ -1,8 +1,8 @@
 /**
- * What has to be true of a whole database when nothing is left to do: of every invoice, event, delivery and count.
+ * Invariants of the whole database after all work is complete: of every invoice, event, delivery and count.
  *
- * Each check is a statement that finds what should not be there. The life of an invoice is written down here a second
- * time, by scenario.
+ * Each check is a statement that returns the violations. The states of an invoice are listed here independently of the
+ * server, by scenario.
  */
 import type { Pool } from "pg"
 

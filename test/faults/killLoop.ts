@@ -1,4 +1,4 @@
-/** Kills a server with an embedded database under load, again and again, and checks that nothing accepted is lost. */
+/** Kills a server with an embedded database repeatedly under load, and checks that no accepted invoice is lost. */
 import { randomBytes, randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -63,7 +63,7 @@ const setUp = async (url: string, receiverUrl: string) => {
   return { key: key.body.secret, endpointSecret: endpoint.body.secret }
 }
 
-/** Runs the loop with so many kills. */
+/** Runs the loop with this number of kills. */
 export const killLoop = async (kills: number): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), "govoice-kills-"))
   const dataDir = join(folder, "data")
@@ -75,7 +75,7 @@ export const killLoop = async (kills: number): Promise<void> => {
 
     const accepted = new Set<string>()
     const stopping = new AbortController()
-    // A client repeats a request under its idempotency key until it has an answer.
+    // A client repeats a request with its idempotency key until it gets a response.
     const submit = async (): Promise<void> => {
       const headers = { "idempotency-key": randomUUID() }
       for (;;) {

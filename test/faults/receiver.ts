@@ -1,9 +1,9 @@
 /**
- * A receiver that behaves by path, and records what reached it.
+ * A receiver whose behavior depends on the path. It records the requests.
  *
  * - `/ok` verifies and answers 204, `/slow` does so after `slowMs`, `/flaky` from the second request for an event on
- * - `/hang` never answers, `/drip` answers a byte of its head at a time, `/reset` cuts the connection
- * - `/redirect` sends to `/ok`, `/rubbish` answers what is not HTTP, `/endless` never stops sending its body
+ * - `/hang` never answers, `/drip` sends its head one byte at a time, `/reset` resets the connection
+ * - `/redirect` redirects to `/ok`, `/rubbish` sends bytes that are not HTTP, `/endless` never ends its body
  * - `/busy` answers 429 with a `Retry-After`, `/gone` 410
  */
 import { createVerifier } from "@govoice/webhooks"

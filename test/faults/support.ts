@@ -1,4 +1,4 @@
-/** A deployment with a database and a receiver of its own for each test. */
+/** A deployment with its own database and receiver for each test. */
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest"
 import { startPostgres } from "../support/postgres.ts"
 import { Deployment } from "./deployment.ts"
@@ -10,7 +10,7 @@ export interface Faults {
   readonly deployment: Deployment
 }
 
-/** Registers the hooks of a suite. The members of the result are those of the test that runs. */
+/** Registers the hooks of a suite. The members of the result belong to the running test. */
 export const setUp = (): Faults => {
   let postgres: Faults["postgres"]
   let receiver: Receiver
@@ -52,7 +52,7 @@ export const setUp = (): Faults => {
 
 let paths = 0
 
-/** An organization whose endpoints behave like this. */
+/** Creates an organization with one endpoint for each behavior. */
 export const makeOrganization = async (
   { deployment, receiver }: Faults,
   behaviours: ReadonlyArray<string>,
@@ -67,7 +67,7 @@ export const makeOrganization = async (
   return { ...made, paths: urls }
 }
 
-/** How many requests with an event that had come before there were on paths that answer with success. */
+/** How many events were received more than once on the paths that always succeed. */
 export const duplicates = ({ receiver }: Faults): number => {
   const ok = receiver.receipts.filter(({ path }) => /^\/(?:ok|slow)/.test(path))
   return ok.length - new Set(ok.map(({ eventId, path }) => `${path} ${eventId}`)).size

@@ -1,6 +1,6 @@
 /**
- * A process of the server under test. A suite that imports this module fails when one of its processes died of an uncaught
- * exception or an unhandled rejection, whatever its tests assert.
+ * A process of the server under test. A suite that imports this module fails if one of its processes ends with an uncaught
+ * exception or an unhandled rejection.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { afterAll } from "vitest"
@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string>>
 
 const processes: Array<ServerProcess> = []
 
-// The first is what the server logs itself, the second how Node ends its report of an exception that nobody caught.
+// The log lines of the server, and the last line of the report of Node about an uncaught exception.
 const crash = /uncaught ?exception|unhandled ?rejection|^Node\.js v\d+/im
 
 const url = /^ {2}API +(http\S+)\/v1$/m
@@ -23,7 +23,7 @@ export class ServerProcess {
   /** Set by tests that crash the process on purpose. */
   mayCrash = false
 
-  /** Runs Node with these arguments. Nothing of the environment around is passed on but the path. */
+  /** Runs Node with these arguments. Of the environment of this process it inherits `PATH` alone. */
   constructor(args: ReadonlyArray<string>, environment: Environment, options: { readonly cwd?: string } = {}) {
     this.child = spawn(process.execPath, args, {
       ...options,
@@ -36,7 +36,7 @@ export class ServerProcess {
     processes.push(this)
   }
 
-  /** Everything that was written so far, standard error first. */
+  /** The output so far, standard error first. */
   get text(): string {
     return this.stderr + this.stdout
   }

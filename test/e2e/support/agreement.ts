@@ -1,6 +1,6 @@
 /**
- * Holds every answer to what is true of all answers, and to the OpenAPI document of the server that gave it. Keeps account
- * of what was seen, so that a suite can tell what it never saw.
+ * Checks each response against the rules for all responses and against the OpenAPI document of its server, and records the
+ * responses, so that a suite can find those that never occurred.
  */
 import { assert } from "vitest"
 import { compile } from "../../../apps/server/test/support/JsonSchema.ts"
@@ -92,13 +92,13 @@ export const problemOf = ({ json }: Answer): Problem => {
   return error
 }
 
-// The reference alone allows more; its own tests say what.
+// Only the reference has another policy, which its own tests check.
 const contentSecurityPolicy = /^default-src 'none'; (?:frame-ancestors 'none'$|script-src 'sha256-)/
 
-/** What is true of every answer, whoever asked for what. */
+/** Checks the rules for all responses. */
 export const checkAnswer = (answer: Answer, method: string): void => {
   const requestId = answer.headers.get("request-id") ?? ""
-  assert.match(requestId, identifier("req"), "every answer has a Request-Id")
+  assert.match(requestId, identifier("req"), "every response has a Request-Id")
   assert.strictEqual(answer.headers.get("x-content-type-options"), "nosniff")
   assert.match(answer.headers.get("content-security-policy") ?? "", contentSecurityPolicy)
   if (method === "HEAD") {

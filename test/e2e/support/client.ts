@@ -1,6 +1,4 @@
-/**
- * Calls the API the way anybody does, and holds every answer to the document on the way.
- */
+/** Calls the API over HTTP, and checks each response against the OpenAPI document. */
 import { randomUUID } from "node:crypto"
 import { type Agreement, type Answer, type Document, makeAgreement } from "./agreement.ts"
 
@@ -121,7 +119,7 @@ export const until = async (
   for (;;) {
     const answer = await ask()
     if (isEnough(answer)) return answer
-    if (Date.now() > deadline) throw new Error(`It did not come to that: ${answer.status} ${answer.text}`)
+    if (Date.now() > deadline) throw new Error(`Timed out with ${answer.status} ${answer.text}`)
     await new Promise((resolve) => setTimeout(resolve, 30))
   }
 }

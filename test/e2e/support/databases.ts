@@ -1,6 +1,4 @@
-/**
- * The databases that the server is tried on: each start gets a new one.
- */
+/** The databases of the tests. Each call of `open` returns a new one. */
 import { create } from "../../../apps/server/test/support/TestDatabase.ts"
 import { secrets } from "./server.ts"
 

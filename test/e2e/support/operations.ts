@@ -1,6 +1,4 @@
-/**
- * Every operation of the API with a request that it takes, for tests that go through all of them.
- */
+/** Every operation of the API with a valid request, for tests of all operations. */
 import { randomUUID } from "node:crypto"
 import { password, type Tenant, xml } from "./client.ts"
 

@@ -1,6 +1,4 @@
-/**
- * Stands between the server and its database, and can cut the line or hold what goes over it.
- */
+/** A proxy between the server and its database, which can cut or hold the connections. */
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 
@@ -36,7 +34,7 @@ export const startProxy = async (url: string) => {
   const destroy = () => sockets.forEach((socket) => socket.destroy())
   return {
     url: proxied.href,
-    /** Nobody gets through, and who was is thrown out: a database that was stopped. */
+    /** Closes all connections and refuses new ones, like a stopped database. */
     cut: () => {
       state = "cut"
       destroy()
@@ -46,7 +44,7 @@ export const startProxy = async (url: string) => {
       state = "held"
       sockets.forEach(hang)
     },
-    /** Who comes now gets through; who was held is never heard of again: a database that came back on another machine. */
+    /** Forwards new connections and drops the held ones, like a database after a failover. */
     pass: () => {
       state = "open"
     },

@@ -1,6 +1,4 @@
-/**
- * Requests as bytes, for what no client would send.
- */
+/** Sends requests as bytes that no HTTP client would send. */
 import { connect } from "node:net"
 import type { Answer } from "./agreement.ts"
 
@@ -12,16 +10,16 @@ export const parse = (bytes: Buffer, method = "GET"): ReadonlyArray<Answer> => {
   let rest = bytes
   while (rest.length > 0) {
     const end = rest.indexOf(headEnd)
-    if (end === -1) throw new Error(`Not an answer: ${JSON.stringify(rest.toString("latin1").slice(0, 200))}`)
+    if (end === -1) throw new Error(`Not a response: ${JSON.stringify(rest.toString("latin1").slice(0, 200))}`)
     const [statusLine = "", ...lines] = rest.subarray(0, end).toString("latin1").split("\r\n")
     const status = Number(/^HTTP\/1\.1 (?<status>\d{3}) /.exec(statusLine)?.groups?.["status"])
-    if (Number.isNaN(status)) throw new Error(`Not an answer: ${statusLine}`)
+    if (Number.isNaN(status)) throw new Error(`Not a response: ${statusLine}`)
     const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s).slice(0, 2) as [string, string]))
     const isBare = status < 200 || status === 204 || status === 304 || method === "HEAD"
     const length = isBare ? 0 : Number(headers.get("content-length") ?? Number.NaN)
-    if (Number.isNaN(length)) throw new Error(`An answer without a length: ${statusLine} ${lines.join(" ")}`)
+    if (Number.isNaN(length)) throw new Error(`A response without a length: ${statusLine} ${lines.join(" ")}`)
     const body = rest.subarray(end + 4, end + 4 + length)
-    if (body.length < length) throw new Error("An answer that was cut off")
+    if (body.length < length) throw new Error("A truncated response")
     const text = body.toString()
     if (status >= 200) {
       const isJson = headers.get("content-type") === "application/json" && text !== ""
@@ -38,7 +36,7 @@ export interface Exchange {
   readonly end: string
 }
 
-/** Sends bytes and collects what comes back until the server closes the connection, or for so long. */
+/** Sends bytes and returns the bytes received until the server closes the connection or the time is over. */
 export const exchange = (port: number, chunks: Iterable<string | Uint8Array>, milliseconds = 5000): Promise<Exchange> =>
   new Promise((resolve) => {
     const received: Array<Buffer> = []

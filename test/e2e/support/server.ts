@@ -1,4 +1,4 @@
-/** The server as it is shipped: the bundled command in a process of its own, configured by its environment. */
+/** The bundled `govoice` command in a process, configured by its environment. */
 import type { ChildProcess } from "node:child_process"
 import { type LogLine, ServerProcess } from "../../support/serverProcess.ts"
 import { builtCommand } from "./build.ts"
@@ -13,7 +13,7 @@ export interface Server {
   readonly url: string
   readonly port: number
   readonly process: ChildProcess
-  /** Everything that the process wrote so far. */
+  /** The output so far. */
   readonly output: () => string
   /** The log lines so far. */
   readonly log: () => ReadonlyArray<LogLine>
@@ -28,8 +28,8 @@ type Settings = Readonly<Record<string, string>>
 const launch = async (settings: Settings): Promise<ServerProcess> =>
   new ServerProcess([await builtCommand(), "serve"], { PORT: "0", GOVOICE_SANDBOX_STEP_MS: "20", ...settings })
 
-/** Runs it with settings that it cannot start with. */
-export const startInVain = async (settings: Settings, withinMs = 30_000) => {
+/** Runs it with settings that prevent the start. */
+export const startAndFail = async (settings: Settings, withinMs = 30_000) => {
   const server = await launch(settings)
   const timer = setTimeout(() => void server.kill(), withinMs)
   const exitCode = await server.exited

@@ -1,9 +1,9 @@
 /** What a process tells of itself: one trace from a request to its webhooks, metrics, and lines that name what they are about. */
-import { spawn } from "node:child_process"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { ServerProcess } from "../../../../test/support/serverProcess.ts"
 
 interface Span {
   readonly traceId: string
@@ -48,12 +48,11 @@ describe("Observability", () => {
   const spans: Array<Span> = []
   const webhooks: Array<string> = []
   let services: ReadonlyArray<string> = []
-  let output = ""
-  let process_: ReturnType<typeof spawn>
+  let server: ServerProcess
   let servers: ReadonlyArray<Server> = []
   let invoiceId = ""
 
-  const find = (pattern: RegExp) => until(String(pattern), () => pattern.exec(output)?.[1])
+  const find = (pattern: RegExp) => until(String(pattern), () => pattern.exec(server.text)?.[1])
 
   beforeAll(async () => {
     const [collector, collectorUrl] = await listen((request, body) => {
@@ -72,10 +71,9 @@ describe("Observability", () => {
     servers = [collector, receiver]
 
     const root = join(import.meta.dirname, "../../../..")
-    process_ = spawn(process.execPath, ["--conditions=source", join(root, "apps/server/src/main.ts")], {
-      cwd: root,
-      env: {
-        PATH: process.env["PATH"],
+    server = new ServerProcess(
+      ["--conditions=source", join(root, "apps/server/src/main.ts")],
+      {
         PORT: "0",
         GOVOICE_DATA_DIR: "memory",
         GOVOICE_METRICS_PORT: "0",
@@ -84,12 +82,11 @@ describe("Observability", () => {
         GOVOICE_WEBHOOK_ALLOW_HTTP: "true",
         GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
         OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl
-      }
-    })
-    process_.stdout?.setEncoding("utf8").on("data", (text: string) => (output += text))
-    process_.stderr?.setEncoding("utf8").on("data", (text: string) => (output += text))
+      },
+      { cwd: root }
+    )
 
-    const api = await find(/API +(http:\S+)\/v1/)
+    const api = await server.started()
     const call = async <A>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<A> => {
       const response = await fetch(`${api}/v1/${path}`, {
         method: "POST",
@@ -123,8 +120,8 @@ describe("Observability", () => {
   }, 60_000)
 
   afterAll(() => {
-    process_.kill("SIGKILL")
-    for (const server of servers) server.close()
+    void server.kill()
+    for (const one of servers) one.close()
   })
 
   it("follows an invoice from its request to every webhook in one trace", async () => {
@@ -156,7 +153,7 @@ describe("Observability", () => {
     assert.isFalse(spans.some(({ traceId }) => traceId === stranger.traceId))
     const path = submitted.attributes.find(({ key }) => key === "url.path")
     assert.strictEqual(path?.value.stringValue, "/v1/invoices")
-    assert.notInclude(JSON.stringify(spans) + output, "hidden-query")
+    assert.notInclude(JSON.stringify(spans) + server.text, "hidden-query")
   })
 
   it("serves what it counted and measured to Prometheus", async () => {
@@ -192,7 +189,7 @@ describe("Observability", () => {
 
   it("names delivery, event and invoice where it logs a failed attempt", async () => {
     const line = await until("the line", () =>
-      output.split("\n").find((text) => text.includes("Delivery attempt failed"))
+      server.stdout.split("\n").find((text) => text.includes("Delivery attempt failed"))
     )
     const { annotations, level, message } = JSON.parse(line) as Record<string, unknown>
     assert.strictEqual(level, "INFO")

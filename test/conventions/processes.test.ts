@@ -1,0 +1,32 @@
+/**
+ * Tests start servers through `ServerProcess`, which fails a run when a server crashes. The packed server is an exception:
+ * it runs on another Node, and its tests assert the exit code of each process.
+ */
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+
+const root = join(import.meta.dirname, "../..")
+
+const files = globSync("{test,packages/*/test,apps/*/test,examples/*/test}/**/*.ts", { cwd: root }).filter(
+  (file) =>
+    !file.includes("node_modules") && !file.startsWith("test/packaging/") && file !== "test/support/serverProcess.ts"
+)
+
+const spawns = /\b(?:spawn|fork|execFile)\(/
+const server = /apps\/server\/src\/(?:main|cli)\.ts|builtCommand|dist\/cli\.js/
+
+const findSpawnsOfServers = (text: string): boolean => spawns.test(text) && server.test(text)
+
+describe("processes of tests", () => {
+  it("are found", () => {
+    assert.isTrue(findSpawnsOfServers('spawn(process.execPath, [join(root, "apps/server/src/main.ts")])'))
+    assert.isFalse(findSpawnsOfServers('new ServerProcess([join(root, "apps/server/src/main.ts")])'))
+    assert.isAbove(files.length, 100)
+  })
+
+  it("are servers only through ServerProcess", () => {
+    const offenders = files.filter((file) => findSpawnsOfServers(readFileSync(join(root, file), "utf8")))
+    assert.deepStrictEqual(offenders, ["test/conventions/processes.test.ts"])
+  })
+})

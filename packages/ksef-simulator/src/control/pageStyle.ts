@@ -31,7 +31,7 @@ dd { margin: 0; overflow-wrap: anywhere; }
 table { width: 100%; border-collapse: collapse; }
 th, td { padding: 7px 16px; border-top: 1px solid var(--line); text-align: left; vertical-align: top; white-space: nowrap; }
 th { color: var(--faint); font-size: 12px; font-weight: 500; }
-td:nth-last-child(2) { white-space: normal; min-width: 120px; }
+.long { min-width: 260px; max-width: 460px; white-space: normal; }
 code { font: 12px/1.5 ui-monospace, monospace; }
 .badge { display: inline-block; min-width: 38px; padding: 0 7px; border-radius: 9px; text-align: center; font-size: 12px; }
 .good { color: var(--good); background: var(--good-ground); }
@@ -39,5 +39,6 @@ code { font: 12px/1.5 ui-monospace, monospace; }
 .bad { color: var(--bad); background: var(--bad-ground); }
 .busy { color: var(--busy); background: var(--busy-ground); }
 .none { margin: 0; padding: 0 16px 16px; color: var(--faint); }
+@media (max-width: 600px) { header, main { padding: 0 12px; } header { padding-top: 16px; } th, td { padding: 7px 10px; } }
 meter { width: 72px; vertical-align: middle; }
 `

@@ -45,6 +45,8 @@ const clock = (millis: number): string => new Date(millis).toISOString().slice(1
 
 const code = (text: string | number): Html => html`<code>${text}</code>`
 
+const long = (text: string): Html => html`<div class="long">${text}</div>`
+
 const badge = (status: number | null): Html => {
   const kind = status === null || status >= 500 ? "bad" : status >= 400 ? "warn" : status >= 200 ? "good" : "busy"
   return html`<span class="badge ${kind}">${status ?? "cut"}</span>`
@@ -93,11 +95,11 @@ const sessionRow = (simulation: Simulation, session: Session): Html => {
   const key = session.key === null ? "unreadable" : "ok"
   return row(
     clock(session.createdAt),
+    badge(status.code),
     code(session.reference),
     session.kind,
     session.context,
     session.form,
-    badge(status.code),
     `${counts.successful} / ${counts.failed} / ${counts.all}`,
     key
   )
@@ -107,11 +109,11 @@ const invoiceRow = (simulation: Simulation, invoice: Invoice): Html => {
   const status = statusOfInvoice(simulation, invoice)
   return row(
     clock(invoice.receivedAt),
-    code(invoice.reference),
-    invoice.header?.number ?? "",
-    invoice.header?.sellerNip ?? "",
     badge(status.code),
-    status.code === 200 ? code(invoice.ksefNumber ?? "") : (status.details ?? []).join(" "),
+    invoice.header?.number ?? "",
+    status.code === 200 ? code(invoice.ksefNumber ?? "") : long((status.details ?? []).join(" ")),
+    invoice.header?.sellerNip ?? "",
+    code(invoice.reference),
     code(invoice.hash.slice(0, 12))
   )
 }
@@ -132,12 +134,12 @@ const limitRow = ({ key, limit, used }: LimitUse): Html =>
 const callRow = (call: LedgerCall): Html =>
   row(
     clock(call.startedAt),
-    call.operation,
-    html`${call.method} ${code(call.path)}`,
-    call.nip ?? "",
     badge(call.status),
+    call.operation,
+    call.overLimit ? "over the limit" : (call.fault ?? ""),
     `${Math.round(call.endedAt - call.startedAt)} ms`,
-    call.overLimit ? "over the limit" : (call.fault ?? "")
+    call.nip ?? "",
+    html`${call.method} ${code(call.path)}`
   )
 
 const fact = (name: string, value: Html | string): Html =>
@@ -182,13 +184,13 @@ const page = (simulation: Simulation, url: string, refreshes: boolean): Html => 
           ${table(
             "Sessions",
             state.sessions.size,
-            ["Opened", "Reference", "Kind", "Context", "Form", "Status", "Accepted / refused / all", "Key"],
+            ["Opened", "Status", "Reference", "Kind", "Context", "Form", "Accepted / refused / all", "Key"],
             sessions.map((session) => sessionRow(simulation, session)),
             "No session was opened yet."
           )}${table(
             "Documents",
             state.invoices.size,
-            ["Received", "Reference", "Number", "Seller", "Status", "KSeF number, or why not", "SHA-256"],
+            ["Received", "Status", "Number", "KSeF number, or why not", "Seller", "Reference", "SHA-256"],
             invoices.map((invoice) => invoiceRow(simulation, invoice)),
             "No document was sent yet."
           )}${table(
@@ -206,7 +208,7 @@ const page = (simulation: Simulation, url: string, refreshes: boolean): Html => 
           )}${table(
             "Calls",
             ledger.totalCalls,
-            ["Time", "Operation", "Request", "Context", "Status", "Took", "Note"],
+            ["Time", "Status", "Operation", "Note", "Took", "Context", "Request"],
             calls.map(callRow),
             "No call yet."
           )}

@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { plainAddress } from "../auth/addresses.ts"
 import { answerControl } from "../control/control.ts"
 import { statusPage } from "../control/statusPage.ts"
@@ -37,7 +38,7 @@ export class Server {
       const handled = this.#handle(request, response).finally(() => this.#underWay.delete(handled))
       this.#underWay.add(handled)
     })
-    this.#node.on("clientError", (_, socket) => socket.destroy())
+    this.#node.on("clientError", answerMalformed)
     this.#node.on("connection", (socket: Socket) => {
       this.#sockets.add(socket)
       socket.on("close", () => this.#sockets.delete(socket))
@@ -130,6 +131,13 @@ export class Server {
     })
     return reply
   }
+}
+
+// What is no HTTP has no request to answer to, and no answer of the API.
+const answerMalformed = ({ code }: NodeJS.ErrnoException, socket: Duplex): void => {
+  const status = code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request"
+  if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
+  else socket.destroy()
 }
 
 const urlOf = ({ url }: IncomingMessage): URL | undefined =>

@@ -2,6 +2,7 @@
  * Builds X.509 certificates, which Node cannot.
  */
 import { createHash, createSign, type KeyObject, X509Certificate } from "node:crypto"
+import { Certificate as Reader } from "@govoice/ksef/xades"
 import * as Der from "./Der.ts"
 
 /** The attributes of names that certificates of KSeF have. */
@@ -96,10 +97,13 @@ export const build = (content: Content, issuerKey: KeyObject): Buffer => {
   return Der.sequence(signed, algorithm, Der.bits(createSign("sha256").update(signed).sign(issuerKey)))
 }
 
-/** Parses a certificate in DER or PEM, or returns `undefined`. */
+/** Parses a certificate in DER or PEM, or returns `undefined`: also where its key, its subject or its usages cannot be read. */
 export const parse = (bytes: string | Uint8Array): X509Certificate | undefined => {
   try {
-    return new X509Certificate(bytes)
+    const certificate = new X509Certificate(bytes)
+    // Node reads these later, and throws where they are malformed.
+    const read = [certificate.publicKey.asymmetricKeyType, Reader.identity(certificate), Reader.keyUsage(certificate)]
+    return read[0] === undefined ? undefined : certificate
   } catch {
     return undefined
   }

@@ -208,8 +208,12 @@ const signingCertificate = (signature: XmlTree.Element, properties: XmlTree.Elem
   )
   if (raw === undefined) return refuse("No certificate has the digest that the signed properties name")
   try {
-    return new X509Certificate(raw)
-  } catch {
+    const certificate = new X509Certificate(raw)
+    // Node reads the key when it is asked for, and throws where it is malformed.
+    if (certificate.publicKey.asymmetricKeyType !== undefined) return certificate
+    return refuse("The key of the certificate is of an unknown kind", 21115)
+  } catch (thrown) {
+    if (thrown instanceof SignatureError) throw thrown
     return refuse("The certificate cannot be read", 21115)
   }
 }

@@ -14,7 +14,7 @@ const files = globSync("{test,packages/*/test,apps/*/test,examples/*/test}/**/*.
 )
 
 const spawns = /\b(?:spawn|fork|execFile)\(/
-const server = /apps\/server\/src\/(?:main|cli)\.ts|builtCommand|dist\/cli\.js/
+const server = /apps\/server\/src\/main\.ts|"serve"/
 
 const findSpawnsOfServers = (text: string): boolean => spawns.test(text) && server.test(text)
 

@@ -3,10 +3,6 @@ import { defineConfig } from "vitest/config"
 // Workspace packages are read as TypeScript from their `source` condition, so nothing has to be built first.
 const conditions = ["source", "module", "node", "development|production"]
 
-// Much is tried on real sockets and clocks. Where machines are shared, a test that failed is given one more try, and the
-// report says so.
-const retry = process.env["CI"] === undefined ? 0 : 1
-
 export const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions } }
@@ -22,7 +18,6 @@ export default defineConfig({
         ...shared,
         test: {
           name: "unit",
-          retry,
           include: ["{packages,apps,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/*.integration.test.ts", "**/*.long.test.ts"],
           testTimeout: 30_000
@@ -32,7 +27,6 @@ export default defineConfig({
         ...shared,
         test: {
           name: "integration",
-          retry,
           include: ["{packages,apps,examples}/*/test/**/*.integration.test.ts", "test/**/*.integration.test.ts"],
           globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
           testTimeout: 60_000,

@@ -108,18 +108,19 @@ describe("InvoiceHeader", () => {
     )
   })
 
-  // In CPU time, because machines are shared.
+  // In CPU time, in turns, and from the fastest of several rounds, because other processes slow down single rounds.
   it("costs little more than the verdict of the strict parser", () => {
     const cpuMs = (run: () => unknown): number => {
       const before = process.cpuUsage()
-      for (let time = 0; time < 500; time++) run()
+      for (let time = 0; time < 100; time++) run()
       const { system, user } = process.cpuUsage(before)
       return (system + user) / 1000
     }
-    const verdict = () => StrictXml.read(sample)
-    const header = () => InvoiceHeader.read(sample)
-    cpuMs(verdict)
-    cpuMs(header)
-    assert.isBelow(cpuMs(header) / cpuMs(verdict), 2)
+    const rounds = Array.from({ length: 20 }, () => ({
+      verdict: cpuMs(() => StrictXml.read(sample)),
+      header: cpuMs(() => InvoiceHeader.read(sample))
+    }))
+    const fastest = (name: "verdict" | "header") => Math.min(...rounds.map((round) => round[name]))
+    assert.isBelow(fastest("header") / fastest("verdict"), 2)
   })
 })

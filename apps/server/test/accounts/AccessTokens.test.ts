@@ -24,7 +24,7 @@ const run = <A>(use: (tokens: AccessTokens.AccessTokens["Service"]) => Effect.Ef
   Effect.flatMap(AccessTokens.AccessTokens, use).pipe(Effect.provide(AccessTokens.layer(secret)))
 
 describe("AccessTokens", () => {
-  it.effect("verifies what it issued, for 15 minutes", () =>
+  it.effect("verifies an issued token for 15 minutes", () =>
     run((tokens) =>
       Effect.gen(function* () {
         const token = yield* tokens.issue(session)
@@ -37,7 +37,7 @@ describe("AccessTokens", () => {
     )
   )
 
-  it.effect("gives every token an identifier of its own, a subject, an issuer and an audience", () =>
+  it.effect("issues tokens with a unique identifier, a subject, an issuer and an audience", () =>
     run((tokens) =>
       Effect.gen(function* () {
         const [one, other] = [yield* tokens.issue(session), yield* tokens.issue(session)].map(

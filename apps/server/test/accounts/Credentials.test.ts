@@ -56,26 +56,23 @@ describe("Credentials", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect(
-    "goes on accepting a key that was valid before, and no other, from a network with too many unknown keys",
-    () => {
-      const { layer, valid } = make()
-      return Effect.gen(function* () {
-        assert.strictEqual(yield* authenticate(valid[0], "198.51.100.1"), "valid")
-        for (let key = 0; key < 100; key++) yield* authenticateUnknown()
-        assert.strictEqual(yield* authenticate(valid[0]), "valid")
-        yield* TestClock.adjust("10 seconds")
-        assert.strictEqual(yield* authenticate(valid[0]), "valid", "also when it is no longer cached")
-        assert.strictEqual(yield* authenticate(valid[1]), 50_000)
-        yield* Effect.flatMap(Credentials.Credentials, (credentials) =>
-          credentials.invalidateApiKey(ApiKeySecret.hash(valid[0]))
-        )
-        assert.strictEqual(yield* authenticate(valid[0]), 50_000, "a revoked key has no exemption")
-      }).pipe(Effect.provide(layer))
-    }
-  )
+  it.effect("accepts only keys that were valid before from a network with too many unknown keys", () => {
+    const { layer, valid } = make()
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* authenticate(valid[0], "198.51.100.1"), "valid")
+      for (let key = 0; key < 100; key++) yield* authenticateUnknown()
+      assert.strictEqual(yield* authenticate(valid[0]), "valid")
+      yield* TestClock.adjust("10 seconds")
+      assert.strictEqual(yield* authenticate(valid[0]), "valid", "also when it is no longer cached")
+      assert.strictEqual(yield* authenticate(valid[1]), 50_000)
+      yield* Effect.flatMap(Credentials.Credentials, (credentials) =>
+        credentials.invalidateApiKey(ApiKeySecret.hash(valid[0]))
+      )
+      assert.strictEqual(yield* authenticate(valid[0]), 50_000, "a revoked key has no exemption")
+    }).pipe(Effect.provide(layer))
+  })
 
-  it.effect("rejects malformed keys and repeated unknown keys without a query, as often as they come", () => {
+  it.effect("rejects malformed keys and repeated unknown keys without a query", () => {
     const { layer, queries } = make()
     const repeated = ApiKeySecret.generate("test")
     return Effect.gen(function* () {

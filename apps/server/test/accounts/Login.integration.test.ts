@@ -13,7 +13,7 @@ import { databases } from "../support/TestDatabase.ts"
 const password = "correct horse battery"
 const wrong = "wrong horse battery"
 
-// The hash is the password: hashing is not what is tried here.
+// The hash is the password, because this suite does not test hashing.
 const passwords = Layer.mock(Passwords)({ verify: (given, hash) => Effect.succeed(given === hash) })
 
 const logIn = (email: string, given: string, network: string) =>
@@ -28,7 +28,7 @@ const resultOf = (email: string, given: string, network: string) =>
 const signUp = (email: string) =>
   Effect.flatMap(Accounts.Accounts, (accounts) => accounts.create(Email.normalize(email), password))
 
-// Characters that some normalization or other removes, merges or changes.
+// Characters that a Unicode normalization removes, merges or changes.
 const character = fc.constantFrom(
   "a",
   "A",
@@ -91,20 +91,22 @@ for (const database of databases) {
       })
     )
 
-    it.effect("a stranger's guesses lock the email, but not in a network that its owner has logged in from", () =>
-      Effect.gen(function* () {
-        yield* signUp("locked@example.com")
-        assert.strictEqual(yield* resultOf("locked@example.com", password, "192.0.2.1"), "opened")
-        for (let guess = 0; guess < 20; guess++) {
-          assert.strictEqual(yield* resultOf("locked@example.com", wrong, "203.0.113.7"), "InvalidCredentials")
-        }
-        assert.strictEqual(yield* resultOf("locked@example.com", password, "203.0.113.7"), "Throttled")
-        assert.strictEqual(yield* resultOf("locked@example.com", password, "198.51.100.1"), "Throttled")
-        assert.strictEqual(yield* resultOf("locked@example.com", password, "192.0.2.1"), "opened")
-      })
+    it.effect(
+      "failed logins from an unknown network throttle the email, except in networks that its owner has logged in from",
+      () =>
+        Effect.gen(function* () {
+          yield* signUp("locked@example.com")
+          assert.strictEqual(yield* resultOf("locked@example.com", password, "192.0.2.1"), "opened")
+          for (let guess = 0; guess < 20; guess++) {
+            assert.strictEqual(yield* resultOf("locked@example.com", wrong, "203.0.113.7"), "InvalidCredentials")
+          }
+          assert.strictEqual(yield* resultOf("locked@example.com", password, "203.0.113.7"), "Throttled")
+          assert.strictEqual(yield* resultOf("locked@example.com", password, "198.51.100.1"), "Throttled")
+          assert.strictEqual(yield* resultOf("locked@example.com", password, "192.0.2.1"), "opened")
+        })
     )
 
-    it.effect("property: two texts that log in to the same account share one limit of failures", () =>
+    it.effect("two spellings of the email of one account share one limit of failures", () =>
       Effect.gen(function* () {
         const run = Effect.runPromiseWith(yield* Effect.context<Accounts.Accounts | Login.Login>())
         let runs = 0

@@ -20,7 +20,7 @@ const walks = Arbitrary.array(
 )
 
 describe("TokenBuckets", () => {
-  it("returns what a full bucket contains, refuses more, and takes nothing with a refusal", () => {
+  it("grants the content of a full bucket, refuses more, and takes no token with a refusal", () => {
     const buckets = TokenBuckets.make()
     const remaining = () => buckets.take(request, 0)[0]
     assert.deepStrictEqual([remaining(), remaining(), remaining(), remaining(), remaining()], [2, 1, 0, -1, -1])
@@ -37,7 +37,7 @@ describe("TokenBuckets", () => {
   })
 
   it.effect.prop(
-    "returns what the store of Effect returns",
+    "agrees with the store of Effect",
     [walks],
     ([walk]) =>
       Effect.gen(function* () {
@@ -69,7 +69,7 @@ describe("TokenBuckets", () => {
     assert.strictEqual(buckets.size(), 1)
   })
 
-  it("does not evict a bucket that is used again and again", () => {
+  it("does not evict a bucket in use", () => {
     const buckets = TokenBuckets.make()
     for (let index = 0; index < 1000; index++) {
       buckets.take(request, index)

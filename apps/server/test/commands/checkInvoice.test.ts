@@ -31,7 +31,7 @@ describe("govoice check-invoice", () => {
     assert.strictEqual(stdout, `✔ ${invoice}  FA (3)\n`.repeat(2))
   })
 
-  it("names each fault with line and column, and goes on after a file that cannot be read", async () => {
+  it("names each fault with line and column, and continues after an unreadable file", async () => {
     const malformed = file("malformed.xml", "<a>\n <b>\n</a>")
     const binary = file("binary.xml", Uint8Array.of(0xff, 0xfe, 0x00))
     const empty = file("empty.xml", " \n")

@@ -15,11 +15,11 @@ describe("the doctor on Node", () => {
 })
 
 describe("the doctor on settings", () => {
-  it("is content with none", () => {
+  it("accepts no settings", () => {
     assert.deepStrictEqual(levels(checkSettings({}).findings), ["ok"])
   })
 
-  it("names every fault, and no value", () => {
+  it("names every invalid setting without its value", () => {
     const { findings, settings } = checkSettings({ DATABASE_URL: "postgres://a:hunter2@b/c", PORT: "hunter2" })
     assert.isUndefined(settings)
     assert.isAbove(findings.length, 2)
@@ -27,7 +27,7 @@ describe("the doctor on settings", () => {
     assert.notInclude(JSON.stringify(findings), "hunter2")
   })
 
-  it("points at what may be a mistake", () => {
+  it("warns about likely mistakes", () => {
     const said = (environment: Record<string, string>) =>
       checkSettings(environment)
         .findings.filter(({ level }) => level === "warning")
@@ -45,11 +45,11 @@ describe("the doctor on the outbound guard", () => {
   const policy = (more: object = {}) =>
     checkPolicy({ policy: { allowHttp: false, allowNetworks: [], ...more }, proxy: undefined, timeoutMs: 1, waits: [] })
 
-  it("is content when nothing inward can be reached", () => {
+  it("passes if no internal address is reachable", () => {
     assert.deepStrictEqual(levels(policy()), ["ok"])
   })
 
-  it("says what can be reached", () => {
+  it("names the reachable addresses", () => {
     assert.include(policy({ allowNetworks: ["127.0.0.0/8"] })[0]?.message, "this machine")
     assert.include(policy({ allowNetworks: ["10.0.0.0/8", "fd00::/8"] })[0]?.message, "private networks")
     assert.include(policy({ allowNetworks: ["192.0.2.0/24"] })[1]?.message, "192.0.2.0/24")

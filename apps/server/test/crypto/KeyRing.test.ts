@@ -9,19 +9,19 @@ describe("KeyRing", () => {
   const [first, second] = [key("first"), key("second")]
   const ring = KeyRing.make([first, second])
 
-  it("opens what it sealed, whatever the text", () => {
+  it("decrypts any text that it encrypted", () => {
     for (const plain of ["", "a", "zażółć 𝄞", "x".repeat(10_000)]) {
       assert.strictEqual(ring.open(ring.seal(plain, place), place), plain)
     }
   })
 
-  it("seals the same text differently every time, and never as it is", () => {
+  it("encrypts the same text to a different ciphertext each time", () => {
     const sealed = Array.from({ length: 1000 }, () => Buffer.from(ring.seal("whsec_secret", place)).toString("latin1"))
     assert.strictEqual(new Set(sealed).size, 1000)
     assert.isFalse(sealed.some((text) => text.includes("whsec")))
   })
 
-  it("opens nothing in another row or column", () => {
+  it("decrypts no value of another row or column", () => {
     const sealed = ring.seal("a", place)
     assert.throws(() => ring.open(sealed, { ...place, row: "we_2" }))
     assert.throws(() => ring.open(sealed, { ...place, column: "organizations.credential" }))
@@ -36,7 +36,7 @@ describe("KeyRing", () => {
     }
   }
 
-  it("opens nothing of which a single bit was changed, or a byte is missing", () => {
+  it("decrypts no value with a changed bit or a missing byte", () => {
     for (const sealed of [ring.seal("whsec_secret", place), ring.seal("", place)]) {
       for (let bit = 0; bit < sealed.length * 8; bit++) {
         const changed = new Uint8Array(sealed)
@@ -49,7 +49,7 @@ describe("KeyRing", () => {
     }
   })
 
-  it("opens with every key, seals with the first, and tells which is which", () => {
+  it("decrypts with every key, encrypts with the first, and names the key of a value", () => {
     const old = KeyRing.make([second]).seal("a", place)
     assert.strictEqual(ring.open(old, place), "a")
     assert.isFalse(ring.isCurrent(old))
@@ -57,7 +57,7 @@ describe("KeyRing", () => {
     assert.throws(() => KeyRing.make([first]).open(old, place), "GOVOICE_ENCRYPTION_KEYS lacks the key")
   })
 
-  it("does not open with another key of the same name", () => {
+  it("does not decrypt with another key of the same id", () => {
     assert.throws(() => KeyRing.make([key("first")]).open(ring.seal("a", place), place))
   })
 })

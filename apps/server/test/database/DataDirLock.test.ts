@@ -27,7 +27,7 @@ const taken = (written: string, ageMs = 0) =>
   }).pipe(Effect.scoped)
 
 describe("DataDirLock", () => {
-  it.live("takes a directory that is not there yet, and gives it back", () =>
+  it.live("creates and locks a missing directory, and releases it", () =>
     Effect.gen(function* () {
       const path = join(yield* folder, "new", "data")
       yield* Effect.scoped(DataDirLock.acquire(path))
@@ -36,7 +36,7 @@ describe("DataDirLock", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("lets one of two have it that come at once", () =>
+  it.live("admits one of two concurrent processes", () =>
     Effect.gen(function* () {
       const path = join(yield* folder, "data")
       const exits = yield* Effect.all(
@@ -52,7 +52,7 @@ describe("DataDirLock", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes over from a process that is gone, whose number is somebody else's now, and from nonsense", () =>
+  it.live("ignores the lock of an exited process, of a reused process id, and with invalid content", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* taken(holder({ pid: 4_000_000 })), "taken")
       assert.strictEqual(yield* taken(holder({ startTime: "1" })), "taken")
@@ -62,7 +62,7 @@ describe("DataDirLock", () => {
     })
   )
 
-  it.live("believes another host as long as it touches the file", () =>
+  it.live("respects the lock of another host while that host touches the file", () =>
     Effect.gen(function* () {
       const elsewhere = holder({ host: "elsewhere", pid: 7 })
       assert.include(yield* taken(elsewhere), "DATA is in use by process 7 on elsewhere")

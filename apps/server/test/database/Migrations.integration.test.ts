@@ -16,7 +16,7 @@ const onEmpty = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   )
 
 describe("Migrations", () => {
-  it.live("refuses the schema of an unreleased version in one sentence, and changes nothing", () =>
+  it.live("refuses the schema of an unreleased version in one sentence, without changes", () =>
     onEmpty(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -47,7 +47,7 @@ describe("Migrations", () => {
     )
   )
 
-  it.live("names the remedy where an outdated database is read-only", () =>
+  it.live("names the remedy for an outdated read-only database", () =>
     onEmpty(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -1,6 +1,6 @@
 /**
- * What an embedded database has after a power cut: a copy that holds the contents of each file as of its last fsync, and
- * nothing that was only written.
+ * Simulates a power cut of the embedded database: a mirror keeps the contents of each file as of its last fsync, and
+ * discards unsynced writes.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -32,7 +32,7 @@ const mirrorSynchronized = (from: string, to: string) =>
           fs.copyFileSync(source, target)
           return
         }
-        // The entries of a directory: what was removed from it is gone.
+        // Directory entries: removed files are removed from the mirror.
         fs.mkdirSync(target, { recursive: true })
         const present = new Set(fs.readdirSync(source))
         for (const name of fs.readdirSync(target)) {
@@ -72,14 +72,14 @@ const on =
 
 describe("a power cut under the embedded database", () => {
   it.live(
-    "loses nothing that was committed",
+    "loses no committed transaction",
     () =>
       Effect.gen(function* () {
         const parent = yield* folder
         const [before, after] = [join(parent, "before"), join(parent, "after")]
         yield* Effect.gen(function* () {
           yield* mirrorSynchronized(before, after)
-          // The database is closed after the cut: what it writes then is not mirrored.
+          // The mirror ends before the database is closed.
           yield* on(before)(
             Effect.andThen(
               write,

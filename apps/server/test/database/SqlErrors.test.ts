@@ -50,11 +50,11 @@ describe("SqlErrors", () => {
     assert.isFalse(SqlErrors.isTransient(unknown(code)))
   })
 
-  it("classifies every failure to connect as transient, whatever its SQLSTATE", () => {
+  it("classifies every failure to connect as transient, with any SQLSTATE", () => {
     for (const code of ["42704", "22023", "XX000", ""]) assert.isTrue(SqlErrors.isTransient(unknown(code, "connect")))
   })
 
-  it("classifies by the driver's reason where no SQLSTATE is present", () => {
+  it("classifies errors without an SQLSTATE by the reason of the driver", () => {
     const cause = new Error("closed")
     const of = (reason: SqlError.SqlErrorReason) => SqlErrors.isTransient(new SqlError.SqlError({ reason }))
     assert.isTrue(of(new SqlError.ConnectionError({ cause })))
@@ -63,7 +63,7 @@ describe("SqlErrors", () => {
     assert.isFalse(of(new SqlError.SqlSyntaxError({ cause })))
   })
 
-  it("classifies nothing that is not an SQL error", () => {
+  it("classifies SQL errors only", () => {
     for (const error of [new Error("08006"), { code: "08006" }, undefined]) {
       assert.isFalse(SqlErrors.isTransient(error))
       assert.isFalse(SqlErrors.isPermanent(error))

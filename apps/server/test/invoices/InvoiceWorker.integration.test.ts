@@ -62,7 +62,7 @@ const submit = (organizationId: Ids.OrganizationId, scenario: SandboxScenario.Sc
     submit(fixtures.submission({ organizationId, metadata: { order: "4711" }, scenario, idempotencyKey: key }))
   )
 
-// The database answers in its own time, which the test clock does not move.
+// The test clock does not affect the response time of the database.
 const eventually = <E, R>(what: string, check: Effect.Effect<boolean, E, R>) =>
   Effect.gen(function* () {
     for (let attempt = 0; attempt < 400; attempt++) {
@@ -72,7 +72,7 @@ const eventually = <E, R>(what: string, check: Effect.Effect<boolean, E, R>) =>
     assert.fail(`Waited in vain: ${what}`)
   })
 
-// Advances the clock by a step, at the end of which the invoice is expected to stand like this.
+// Advances the clock by one step, after which the invoice is expected in this state.
 const step = (id: string, milliseconds: number, check: (row: Stored) => boolean) =>
   Effect.gen(function* () {
     yield* TestClock.adjust(milliseconds)
@@ -204,7 +204,7 @@ for (const database of databases) {
     }
 
     test(
-      "gives the reference of an ambiguous outcome back before anything is submitted again",
+      "passes the reference of an ambiguous outcome to the gateway before another submission",
       withGateway(scripted),
       () =>
         Effect.gen(function* () {
@@ -221,7 +221,7 @@ for (const database of databases) {
           assert.include(ambiguous, { reference: "session-1", attempt_count: 1 })
           assert.strictEqual(ambiguous.next_attempt_at!.getTime() - ambiguous.updated_at.getTime(), 500)
 
-          // A gateway that names no time is asked again on the schedule of attempts: half a minute after the second.
+          // Without a time from the gateway, polls follow the schedule of attempts: half a minute after the second.
           const second = yield* step(invoiceId, 500, (row) => row.attempt_count === 2 && row.status === "retrying")
           const wait = second.next_attempt_at!.getTime() - second.updated_at.getTime()
           assert.isAtLeast(wait, 24_000)
@@ -239,22 +239,19 @@ for (const database of databases) {
         })
     )
 
-    test(
-      "gives up when the attempts are used up, although the gateway would be asked again",
-      withGateway(scripted),
-      () =>
-        Effect.gen(function* () {
-          const reason = { code: "maintenance", message: "The system is closed." }
-          answers.push(...Array.from({ length: 8 }, () => ({ _tag: "Temporary", reason, retryAfterMs: 1000 }) as const))
-          const organizationId = yield* fixtures.organization
-          const { invoiceId } = yield* submit(organizationId, "accepted", "1")
-          for (let attempt = 1; attempt < 8; attempt++) {
-            yield* step(invoiceId, 1000, (row) => row.attempt_count === attempt && row.status === "retrying")
-          }
-          const failed = yield* step(invoiceId, 1000, ({ status }) => status === "failed")
-          assert.include(failed, { attempt_count: 8, next_attempt_at: null })
-          assert.strictEqual(failed.failure?.code, "maintenance")
-        })
+    test("fails after the last attempt, although the gateway asks for another poll", withGateway(scripted), () =>
+      Effect.gen(function* () {
+        const reason = { code: "maintenance", message: "The system is closed." }
+        answers.push(...Array.from({ length: 8 }, () => ({ _tag: "Temporary", reason, retryAfterMs: 1000 }) as const))
+        const organizationId = yield* fixtures.organization
+        const { invoiceId } = yield* submit(organizationId, "accepted", "1")
+        for (let attempt = 1; attempt < 8; attempt++) {
+          yield* step(invoiceId, 1000, (row) => row.attempt_count === attempt && row.status === "retrying")
+        }
+        const failed = yield* step(invoiceId, 1000, ({ status }) => status === "failed")
+        assert.include(failed, { attempt_count: 8, next_attempt_at: null })
+        assert.strictEqual(failed.failure?.code, "maintenance")
+      })
     )
 
     const queue = Layer.merge(
@@ -263,7 +260,7 @@ for (const database of databases) {
     )
 
     test(
-      "tells the gateway when a worker was lost in the middle of a submission, and lets that worker write nothing",
+      "tells the gateway that a lease expired during a submission, and discards the write of the earlier worker",
       queue,
       () =>
         Effect.gen(function* () {
@@ -298,7 +295,7 @@ for (const database of databases) {
           })
           assert.deepStrictEqual(yield* queue.transition([{ invoice: late!, transition: transition(1) }]), [false])
           assert.deepStrictEqual(yield* queue.transition([{ invoice: successor!, transition: transition(2) }]), [true])
-          // The same again, as after a commit whose answer was lost.
+          // The same statement again, as after a commit whose response was lost.
           assert.deepStrictEqual(yield* queue.transition([{ invoice: successor!, transition: transition(3) }]), [false])
           assert.include(yield* read(invoiceId), { status: "submitted", reference: "by 2", is_leased: false })
           const told = yield* events(invoiceId)
@@ -322,7 +319,7 @@ for (const database of databases) {
         const { invoices } = yield* queue.claim({ limit: 50, leaseMs })
         assert.strictEqual(invoices.length, 30)
         const pending = invoices.map((invoice, n): InvoiceQueue.PendingTransition => ({
-          // Every third is in other hands.
+          // The lease of every third was lost.
           invoice: n % 3 === 0 ? { ...invoice, fencing_token: invoice.fencing_token - 1 } : invoice,
           transition: {
             status: "rejected",

@@ -25,7 +25,7 @@ const resultOf = (body: Uint8Array<ArrayBuffer>) =>
     Effect.catchTag("InvalidSubmission", ({ fault }) => Effect.succeed<ReadSubmission>({ _tag: "Invalid", fault }))
   )
 
-// A body that was read in a thread was transferred to it.
+// A body that a thread reads is transferred to it.
 const wasReadInThread = (body: Uint8Array): boolean => body.byteLength === 0
 
 const hex = (result: ReadSubmission) =>
@@ -49,7 +49,7 @@ describe("SubmissionReader", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.live("returns from a thread what it returns on the event loop", () =>
+  it.live("returns the same result from a thread as on the event loop", () =>
     Effect.gen(function* () {
       const padding = "x".repeat(65_536)
       const metadata = JSON.parse('{"__proto__":"x","constructor":"y","":"","🔑":"ż"}') as unknown
@@ -79,18 +79,21 @@ describe("SubmissionReader", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  it.live("reads in a thread once an organization has used its share of the event loop, and others as before", () => {
-    const expensive = () => bodyOf({ invoice_xml: `<a>${"<b/>".repeat(12_000)}</a>` })
-    return Effect.gen(function* () {
-      const bodies = Array.from({ length: 20 }, expensive)
-      yield* Effect.forEach(bodies, (body) => read(body), { discard: true })
-      assert.isFalse(wasReadInThread(bodies[0]!))
-      assert.isTrue(wasReadInThread(bodies.at(-1)!))
-      const undisturbed = expensive()
-      yield* read(undisturbed, other)
-      assert.isFalse(wasReadInThread(undisturbed))
-    }).pipe(Effect.provide(layer({ perSecond: 1, burst: 10, bytesPerSecond: 8 * 1024 * 1024 })))
-  })
+  it.live(
+    "reads in a thread after an organization has used its share of the event loop, and others on the event loop",
+    () => {
+      const expensive = () => bodyOf({ invoice_xml: `<a>${"<b/>".repeat(12_000)}</a>` })
+      return Effect.gen(function* () {
+        const bodies = Array.from({ length: 20 }, expensive)
+        yield* Effect.forEach(bodies, (body) => read(body), { discard: true })
+        assert.isFalse(wasReadInThread(bodies[0]!))
+        assert.isTrue(wasReadInThread(bodies.at(-1)!))
+        const undisturbed = expensive()
+        yield* read(undisturbed, other)
+        assert.isFalse(wasReadInThread(undisturbed))
+      }).pipe(Effect.provide(layer({ perSecond: 1, burst: 10, bytesPerSecond: 8 * 1024 * 1024 })))
+    }
+  )
 
   it.live("throttles an organization that has 32 bodies waiting, and no other", () =>
     Effect.gen(function* () {
@@ -109,9 +112,9 @@ describe("SubmissionReader", () => {
     }).pipe(Effect.provide(layer()))
   )
 
-  // In CPU time of this thread, because machines are shared. No single turn of the event loop can take longer than all. The
-  // least of a few measurements counts: the clock of a thread is coarse on some systems.
-  it.live("a megabyte of anything occupies the event loop for less than 10 ms", () =>
+  // In CPU time of this thread, because other processes share the machine. It includes all turns of the event loop. The least
+  // of several measurements counts, because the clock of a thread is coarse on some systems.
+  it.live("a body of a megabyte occupies the event loop for less than 10 ms", () =>
     Effect.gen(function* () {
       const millisecondsOf = Effect.fnUntraced(function* (xml: string) {
         const bodies = Array.from({ length: 3 }, () => bodyOf({ invoice_xml: xml }))

@@ -42,7 +42,7 @@ for (const database of databases) {
           const won = exits.flatMap((exit, index) =>
             Exit.isSuccess(exit) ? [{ ...exit.value, ...submissions[index]! }] : []
           )
-          // Twenty keys at five organizations, each asked for twice with different documents.
+          // Twenty keys at five organizations, each submitted twice with different documents.
           assert.lengthOf(won, 100)
           assert.lengthOf(
             new Set(won.map(({ idempotencyKey, organizationId }) => idempotencyKey + organizationId)),

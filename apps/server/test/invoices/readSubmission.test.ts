@@ -76,7 +76,7 @@ describe("readSubmission", () => {
       })
     })
 
-    it("takes nothing from a prototype", () => {
+    it("reads no member from a prototype", () => {
       assert.strictEqual(faultOf('{"__proto__":{"invoice_xml":"<a/>"}}')?.code, "unknown_parameter")
     })
   })
@@ -161,7 +161,7 @@ describe("readSubmission", () => {
       assert.deepStrictEqual(valid('{"invoice_xml":"<a/>"}'), valid('{"invoice_xml":"<a/>","metadata":{}}'))
     })
 
-    it("is valid where the domain says so", () => {
+    it("is valid if and only if the domain accepts it", () => {
       const value = fc.oneof(fc.string({ unit: "binary", maxLength: 4 }), fc.constant("v".repeat(501)), fc.integer())
       const key = fc.oneof(
         fc.string({ unit: "binary", maxLength: 4 }),
@@ -217,7 +217,7 @@ describe("readSubmission", () => {
       fc.assert(
         fc.property(fc.json({ stringUnit: "binary" }), (json) => {
           const total = values(JSON.parse(json))
-          // Every separator comes with a value; an empty object or array has one of its own and no more.
+          // Each separator precedes a value; an empty object or array counts as one.
           assert.isFalse(hasMoreValues(Buffer.from(json), 2 * total))
           if (total > 1) assert.isTrue(hasMoreValues(Buffer.from(json), Math.floor((total - 1) / 2) - 1))
         })

@@ -21,7 +21,7 @@ const sizeOf = (path: string): number =>
 
 describe("EmbeddedMaintenance", () => {
   it.live(
-    "bounds table and write-ahead log while every row is updated again and again",
+    "limits the size of table and write-ahead log while every row is updated repeatedly",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* folder
@@ -40,7 +40,7 @@ describe("EmbeddedMaintenance", () => {
           }
           assert.isAtLeast(checkpoints, 2)
           const [row] = yield* sql<{ readonly size: number }>`SELECT pg_table_size('entries')::float8 AS size`
-          // Ten times as much without: 30 versions of 3 MB, and 200 MB of log.
+          // Without maintenance ten times as much: 30 versions of 3 MB, and 200 MB of log.
           assert.isBelow(row!.size, 12_000_000)
           assert.isBelow(sizeOf(join(dataDir, "postgres", "pg_wal")), 120_000_000)
         }).pipe(Effect.provide(Database.layerClient({ _tag: "Embedded", dataDir })), Effect.scoped)

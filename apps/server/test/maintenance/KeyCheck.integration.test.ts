@@ -70,14 +70,14 @@ for (const database of databases) {
       })
     )
 
-    it.effect("finds values that were sealed with a wrong key of the right id later", () =>
+    it.effect("finds values that were encrypted later with a wrong key of the right id", () =>
       Effect.gen(function* () {
         yield* insertEndpoint(7, key("k1"))
         assert.deepStrictEqual((yield* check(k1, k2, k3)).problems, ["k1 wrong"])
       })
     )
 
-    it.effect("stops the start", () =>
+    it.effect("fails the start", () =>
       Effect.gen(function* () {
         const start = (keys: ReadonlyArray<EncryptionKey>) =>
           Effect.exit(Effect.scoped(Layer.build(Layer.provide(KeyCheck.layer, KeyRing.layer(keys)))))

@@ -24,7 +24,7 @@ for (const database of databases) {
   const begin = Effect.andThen(fixtures.clear, TestClock.setTime(0))
 
   layer(retention, { timeout: "60 seconds" })(`Pruner (${database.name})`, (it) => {
-    it.effect("deletes events with their deliveries when the retention time has passed, and not before", () =>
+    it.effect("deletes events with their deliveries only after the retention time", () =>
       Effect.gen(function* () {
         yield* begin
         const sql = yield* SqlClient.SqlClient
@@ -53,13 +53,13 @@ for (const database of databases) {
           WHERE id = ${retrying!}
         `
         yield* sql`UPDATE deliveries SET status = 'delivering', lease_expires_at = due_at WHERE id = ${delivering!}`
-        // Finished only yesterday, although it is of an old event.
+        // A delivery of an old event that was completed yesterday.
         yield* sql`
           UPDATE deliveries SET status = 'succeeded', due_at = NULL, is_due = false, delivered_at = ${new Date(9 * day)},
                  updated_at = ${new Date(9 * day)}
           WHERE id = ${late!}
         `
-        // An event that nobody hears of has nothing that keeps it.
+        // An event without deliveries is not kept.
         yield* sql`
           INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
           SELECT 'evt_00000000000000000000000000', organization_id, invoice_id, created_at, type, '{}'
@@ -149,7 +149,7 @@ for (const database of databases) {
       })
     )
 
-    it.effect("passes batches of records that are kept", () =>
+    it.effect("continues after batches of records that are kept", () =>
       Effect.gen(function* () {
         yield* begin
         const sql = yield* SqlClient.SqlClient

@@ -8,7 +8,7 @@ import { databases } from "../support/TestDatabase.ts"
 
 for (const database of databases) {
   layer(database.layer, { timeout: "60 seconds" })(`QueueGauges (${database.name})`, (it) => {
-    it.effect("counts what each queue holds, and finds what has been due for longest", () =>
+    it.effect("counts the rows of each queue, and returns the age of the oldest due row", () =>
       Effect.gen(function* () {
         yield* fixtures.clear
         const sql = yield* SqlClient.SqlClient

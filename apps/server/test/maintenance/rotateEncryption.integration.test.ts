@@ -32,7 +32,7 @@ const insertAll = Effect.gen(function* () {
   `
   for (const id of endpoints) {
     const place = { column: "webhook_endpoints.secret", row: id } as const
-    // A few are sealed with the new key already, as new ones are.
+    // A few are encrypted with the new key already, as new ones are.
     const ring = id.endsWith("7") ? during : before
     yield* sql`
       INSERT INTO webhook_endpoints
@@ -58,7 +58,7 @@ const rotate = Effect.provide(rotateEncryption, KeyRing.layer([newer, older]))
 
 for (const database of databases) {
   layer(database.layer, { timeout: "60 seconds" })(`rotateEncryption (${database.name})`, (it) => {
-    it.effect("stores everything anew, so that the new key alone opens it, and finds nothing more to do", () =>
+    it.effect("re-encrypts all values with the new key, and finds none in a second run", () =>
       Effect.gen(function* () {
         yield* insertAll
         const alreadyNew = endpoints.filter((id) => id.endsWith("7")).length
@@ -78,7 +78,7 @@ for (const database of databases) {
       })
     )
 
-    it.effect("stops at a value whose key is not in the ring, and says which one it is", () =>
+    it.effect("stops at a value whose key is missing, and names the key", () =>
       Effect.gen(function* () {
         const lost = Effect.provide(rotateEncryption, KeyRing.layer([key("k3")]))
         const exit = yield* Effect.exit(lost)

@@ -41,7 +41,7 @@ const until = async <A>(what: string, find: () => Promise<A | undefined> | A | u
   throw new Error(`Waited in vain: ${what}`)
 }
 
-// Says that its trace is not sampled.
+// The trace context of an unsampled trace.
 const stranger = { traceId: "a".repeat(32), spanId: "b".repeat(16) }
 
 describe("Observability", () => {
@@ -124,7 +124,7 @@ describe("Observability", () => {
     for (const one of servers) one.close()
   })
 
-  it("follows an invoice from its request to every webhook in one trace", async () => {
+  it("one trace has an invoice from its request to every webhook", async () => {
     const ofTrace = await until("the spans of the attempts", () => {
       const submitted = spans.find(({ name }) => name === "SubmitInvoice.submit")
       const trace = spans.filter(({ traceId }) => traceId === submitted?.traceId)
@@ -145,7 +145,7 @@ describe("Observability", () => {
     assert.include(services, "service.name=govoice")
   })
 
-  it("links the trace of a stranger, which decides neither the trace nor its sampling, and keeps queries out", async () => {
+  it("links the trace context of a client without continuing it, and records no query strings", async () => {
     const submitted = await until("the request", () => spans.find(({ links }) => (links ?? []).length > 0))
     assert.strictEqual(submitted.name, "POST")
     assert.isUndefined(submitted.parentSpanId)
@@ -156,7 +156,7 @@ describe("Observability", () => {
     assert.notInclude(JSON.stringify(spans) + server.text, "hidden-query")
   })
 
-  it("serves what it counted and measured to Prometheus", async () => {
+  it("serves its metrics to Prometheus", async () => {
     const url = await find(/Metrics are served at (http:\S+\/metrics)/)
     const read = async (): Promise<string> => (await fetch(url)).text()
     const text = await until("the last completion", async () => {
@@ -183,11 +183,11 @@ describe("Observability", () => {
       assert.isAtLeast(value(`govoice_queue_depth{queue="${queue}"}`), 0)
       assert.isAtLeast(value(`govoice_queue_oldest_due_seconds{queue="${queue}"}`), 0)
     }
-    // No series is named by what strangers choose.
+    // No label has a value that a client chooses.
     assert.notMatch(text, /127\.0\.0\.1|(evt|inv|org|we|wd)_[0-9a-z]{26}/)
   })
 
-  it("names delivery, event and invoice where it logs a failed attempt", async () => {
+  it("logs a failed attempt with delivery, event and invoice", async () => {
     const line = await until("the line", () =>
       server.stdout.split("\n").find((text) => text.includes("Delivery attempt failed"))
     )

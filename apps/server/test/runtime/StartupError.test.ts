@@ -48,7 +48,7 @@ describe("StartupError.explain", () => {
     assert.match(said ?? "", /^DATA is in use by process 7/)
   })
 
-  it("explains no defect", () => {
+  it("does not explain defects", () => {
     assert.isUndefined(explain(read({}), new Error("a surprise")))
   })
 })

@@ -49,7 +49,7 @@ describe("Settings", () => {
     })
   })
 
-  it("derives the default of the lease from the webhook deadline, and the other way round", () => {
+  it("derives the default of the lease from the webhook timeout, and the reverse", () => {
     const both = (environment: Record<string, string>) => {
       const { leaseMs, webhooks } = read(environment)
       assert.isAbove(leaseMs, webhooks.timeoutMs + 5000)
@@ -68,7 +68,7 @@ describe("Settings", () => {
     }
   })
 
-  it("reports every fault at once, and no value", () => {
+  it("reports all invalid settings together, without values", () => {
     const faults = faultsOf({
       PORT: "hidden",
       DATABASE_URL: "http://hidden",
@@ -215,11 +215,11 @@ describe("Settings", () => {
     const faults = faultsOf({ [name]: value })
     assert.lengthOf(faults, 1)
     assert.match(faults[0] ?? "", new RegExp(`^${name} must `))
-    // A fault may give an example of its own, never the value.
+    // A message may have an example, never the value.
     if (value !== "10.1.2.3/8") assert.notInclude(faults[0], value)
   })
 
-  it("finds names that are no settings", () => {
+  it("finds unknown names", () => {
     assert.deepStrictEqual(unknownNames({ GOVOICE_SIGNUPS: "open", GOVOICE_SIGNUP: "open", PATH: "x" }), [
       "GOVOICE_SIGNUPS"
     ])

@@ -38,7 +38,7 @@ describe("TLS", () => {
     }
   )
 
-  it("follows sslmode where it is given", () => {
+  it("follows sslmode", () => {
     for (const mode of ["disable", "allow", "prefer"]) {
       assert.notProperty(connectionOptions(`postgres://u:p@db.example.com/x?sslmode=${mode}`), "ssl")
     }

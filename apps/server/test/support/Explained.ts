@@ -1,6 +1,4 @@
-/**
- * Runs effects and keeps how the database executed their statements, as `EXPLAIN (ANALYZE, BUFFERS)` tells.
- */
+/** Runs effects and records how the database executed their statements, as reported by `EXPLAIN (ANALYZE, BUFFERS)`. */
 import { Effect } from "effect"
 import { SqlClient, Statement } from "effect/sql"
 
@@ -86,7 +84,7 @@ export const explain = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         const client = yield* Effect.serviceOption(SqlClient.SqlClient)
         if (client._tag === "None") return yield* Effect.die(new Error("There is no client"))
         const [text, parameters] = statement.compile()
-        // What it changes is taken back, so that the statement itself finds everything as it was.
+        // Rolls back the changes of EXPLAIN, so that the statement itself runs on the original rows.
         yield* client.value
           .withTransaction(
             Effect.gen(function* () {

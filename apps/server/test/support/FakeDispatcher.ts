@@ -1,6 +1,4 @@
-/**
- * A dispatcher that answers as the test says, and keeps what it was given.
- */
+/** A dispatcher with the outcomes of a test. It records the requests. */
 import { Dispatcher, type DispatchRequest, type Outcome } from "@govoice/dispatcher"
 import { Effect, Layer } from "effect"
 

@@ -1,6 +1,4 @@
-/**
- * Judges values by the schemas inside an OpenAPI 3.1 document.
- */
+/** Validates values by the schemas of an OpenAPI 3.1 document. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 

@@ -1,7 +1,4 @@
-/**
- * Puts organizations, endpoints, invoices, events and deliveries into a database, as many as a test wants, and reads
- * them back.
- */
+/** Inserts organizations, endpoints, invoices, events and deliveries into a database, and reads them. */
 import type { Ids } from "@govoice/core"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -171,7 +168,7 @@ export const inFlight = Effect.fnUntraced(function* (organizationId: Ids.Organiz
   return { counted: row!.in_flight, actual: Object.fromEntries(rows.map(({ endpoint_id, n }) => [endpoint_id, n])) }
 })
 
-/** What a worker writes down of a delivery that got through, or what is said instead. */
+/** The completion of a successful attempt, with the given changes. */
 export const completion = (delivery: ClaimedDelivery, changes: Partial<Completion> = {}): Completion => ({
   id: delivery.id,
   organization_id: delivery.organization_id,

@@ -15,7 +15,7 @@ const waitOf = (kind: AddressLimits.Kind, address: string) =>
   )
 
 describe("AddressLimits", () => {
-  it.effect("has room for 100 calls of one kind from one address in a minute that slides", () =>
+  it.effect("allows 100 calls of one kind from one address in a sliding minute", () =>
     Effect.gen(function* () {
       for (let call = 0; call < 100; call++) {
         assert.strictEqual(yield* waitOf("login", "192.0.2.1"), 0)

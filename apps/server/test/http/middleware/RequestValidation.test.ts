@@ -101,7 +101,7 @@ describe("RequestValidation", () => {
       told(await send("POST", `${endpoint}/rotate-secret`, { body }), "invalid_parameter", param, message)
     })
 
-    it("says what is wrong with a tax number, and does not repeat the token beside it", async () => {
+    it("describes an invalid tax number without repeating the token beside it", async () => {
       const body = { token: "a-secret-token", context_nip: "5265877636" }
       const answer = await send("PUT", `${organization}/gateway-credential`, { body })
       const message = "context_nip must be a NIP: ten digits with a valid check digit."
@@ -109,7 +109,7 @@ describe("RequestValidation", () => {
       assert.notInclude(answer.text, "a-secret-token")
     })
 
-    it("says what is wrong with the mode and the expiry of a key", async () => {
+    it("describes an invalid mode and expiry of a key", async () => {
       const create = (body: unknown) => send("POST", `${organization}/api-keys`, { body })
       told(await create({ mode: "prod" }), "invalid_parameter", "mode", 'mode must be "test" or "live".')
       told(await create({ mode: "test", expires_at: "soon" }), "invalid_parameter", "expires_at", /such as 2026-/)
@@ -117,7 +117,7 @@ describe("RequestValidation", () => {
     })
 
     it.each(["role", "toString", "__proto__", "constructor", "", "e-mail", "password "])(
-      "names the member %j that nobody knows",
+      "names the unknown member %j",
       async (name) => {
         const body = `{"email":"a@b.c","password":"long enough, really",${JSON.stringify(name)}:"secret value"}`
         const answer = await signUp(body)
@@ -126,7 +126,7 @@ describe("RequestValidation", () => {
       }
     )
 
-    it("takes nothing from a prototype", async () => {
+    it("reads no member from a prototype", async () => {
       told(
         await signUp('{"__proto__":{"email":"a@b.c","password":"long enough, really"}}'),
         "unknown_parameter",
@@ -135,7 +135,7 @@ describe("RequestValidation", () => {
       )
     })
 
-    it("shortens a name that is longer than any of ours, by characters", async () => {
+    it("truncates a long name by characters", async () => {
       const answer = await signUp(JSON.stringify({ ["🔑".repeat(100_000)]: 1 }))
       told(answer, "unknown_parameter", `${"🔑".repeat(64)}…`, /^Unknown parameter "(?:🔑){64}…"\.$/u)
       assert.isBelow(answer.text.length, 600)
@@ -172,14 +172,14 @@ describe("RequestValidation", () => {
     })
 
     it.each(["color", "Limit", "limit[]", "__proto__", "toString", ""])(
-      "names the parameter %j that nobody knows",
+      "names the unknown parameter %j",
       async (name) => {
         const answer = await list(`${encodeURIComponent(name)}=1`)
         told(answer, "unknown_parameter", name, `Unknown parameter ${JSON.stringify(name)}.`)
       }
     )
 
-    it("gives the handler what was asked for", async () => {
+    it("passes the parsed query to the handler", async () => {
       assert.strictEqual((await list("limit=7&cursor=abc&status=failed&event_id=evt_1")).status, 200)
       assert.deepStrictEqual(server.calls.at(-1)?.query, {
         limit: 7,
@@ -224,14 +224,14 @@ describe("RequestValidation", () => {
       { requiredKeys: [], noNullPrototype: true }
     )
 
-    // What the document says of each body, to hold the decoder against.
+    // The schemas of the document, to compare with the decoder.
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     ajv.addSchema(OpenApi.fromApi(Api), "doc")
     const allowed = (name: string) => ajv.getSchema(`doc#/components/schemas/${name}`)!
     const account = allowed("NewAccount")
     const subscription = allowed("WebhookEndpointRequest")
 
-    it("answers any body with a sentence that repeats no value, and takes none that the document forbids", async () => {
+    it("answers an invalid body with a sentence that repeats no value, and accepts none that the document forbids", async () => {
       await fc.assert(
         fc.asyncProperty(body, fc.boolean(), async (value, accounts) => {
           const answer = await (accounts ? signUp(JSON.stringify(value)) : subscribe(value))
@@ -247,7 +247,7 @@ describe("RequestValidation", () => {
       )
     })
 
-    it("leaves an answer that does not encode to the server, which knows what a defect is", async () => {
+    it("leaves a response that does not encode to the server, which reports a defect", async () => {
       const unencodable = makeServer({
         "organizations.get": { id: "not-an-organization" },
         "invoices.submit": { ...examples["invoices.submit"].response, metadata: 5 }

@@ -21,7 +21,7 @@ describe("SubmissionHeaders", () => {
       assert.strictEqual(errorOf(answer).param, "Idempotency-Key")
     }
 
-    it("is missing when it is not there and when it is empty", async () => {
+    it("is missing if it is absent or empty", async () => {
       await refused(undefined, "missing_idempotency_key")
       await refused("", "missing_idempotency_key")
       await refused("  ", "missing_idempotency_key")
@@ -38,7 +38,7 @@ describe("SubmissionHeaders", () => {
     )
 
     it("has 1 to 255 characters from space to tilde", async () => {
-      // What a header can carry, but for the white space around it, which is not part of a value.
+      // Any value of a header, without the white space around it.
       const unit = fc.oneof(
         { weight: 20, arbitrary: fc.integer({ min: 0x20, max: 0x7e }) },
         { weight: 1, arbitrary: fc.integer({ min: 0x7f, max: 0xff }) },
@@ -64,7 +64,7 @@ describe("SubmissionHeaders", () => {
       )
     })
 
-    it("is asked for in live mode as well", async () => {
+    it("is required in live mode, too", async () => {
       assert.deepStrictEqual<unknown>(errorOf(await submit({}, keys.live)).code, "missing_idempotency_key")
     })
   })
@@ -78,7 +78,7 @@ describe("SubmissionHeaders", () => {
       assert.strictEqual(submission()?.scenario, scenario)
     })
 
-    it("is accepted when it is left out", async () => {
+    it("is optional", async () => {
       assert.strictEqual((await submit({ "idempotency-key": "1" })).status, 201)
       assert.strictEqual(submission()?.scenario, "accepted")
     })
@@ -99,7 +99,7 @@ describe("SubmissionHeaders", () => {
     })
   })
 
-  it("is judged after the key and before the body", async () => {
+  it("is checked after the key and before the body", async () => {
     assert.deepStrictEqual<unknown>(errorOf(await submit({}, "sk_test_of_nobody")).code, "missing_api_key")
     assert.deepStrictEqual<unknown>(errorOf(await submit({}, keys.test, "{}")).code, "missing_idempotency_key")
     const both = { "idempotency-key": "1", "gov-sandbox-scenario": "lost" }

@@ -26,7 +26,7 @@ const makeBody = (memory: BodyMemory.BodyMemory, owner: string, size: number, is
 }
 
 describe("BodyMemory", () => {
-  it("counts nothing for a body that has not arrived", () => {
+  it("counts received bytes only", () => {
     const memory = BodyMemory.make(options)
     const idle = Array.from({ length: 1000 }, () => memory.open("attacker", options.bodyBytes, () => {}))
     assert.strictEqual(memory.usedBytes(), 0)
@@ -34,7 +34,7 @@ describe("BodyMemory", () => {
     for (const share of idle) share.close()
   })
 
-  it("pauses the bodies of an owner at its share, and reads those of others on", () => {
+  it("pauses the bodies of an owner at its share, and no others", () => {
     const memory = BodyMemory.make(options)
     const many = Array.from({ length: 40 }, () => makeBody(memory, "many", options.bodyBytes))
     for (let round = 0; round < 100; round++) {
@@ -49,7 +49,7 @@ describe("BodyMemory", () => {
     }
   })
 
-  it("leaves room for another owner, however many fill their shares", () => {
+  it("keeps memory for another owner while many owners are at their shares", () => {
     const memory = BodyMemory.make(options)
     const greedy = Array.from({ length: 64 }, (_, index) => makeBody(memory, String(index % 8), options.bodyBytes))
     for (let round = 0; round < 100; round++) {
@@ -75,7 +75,7 @@ describe("BodyMemory", () => {
     assert.isFalse(memory.isExhausted())
   })
 
-  it("completes all bodies in the end, in any order, and holds nothing then", () => {
+  it("completes all bodies in any order, and frees all memory", () => {
     const body = fc.record({
       owner: fc.nat(15),
       kibibytes: fc.integer({ min: 33, max: 4096 }),
@@ -135,7 +135,7 @@ describe("BodyMemory", () => {
     assert.lengthOf(reading, 0)
   })
 
-  it("frees the memory of a body once, however often it is closed", () => {
+  it("frees the memory of a body once, also if it is closed repeatedly", () => {
     const memory = BodyMemory.make(options)
     const share = memory.open("a", undefined, () => {})
     share.add(chunkBytes)

@@ -90,7 +90,7 @@ describe("BodyReader", () => {
     assert.strictEqual(await large.answer(), "too-large")
   })
 
-  it("ends a body that stops, whatever came before", async () => {
+  it("times out a body that stops after any number of bytes", async () => {
     for (const first of ["", chunk(10), chunk(200 * kibibyte)]) {
       const begun = performance.now()
       const stopped = open("a", chunked)
@@ -101,7 +101,7 @@ describe("BodyReader", () => {
     }
   })
 
-  it("reads on at the minimum rate, and not below it", async () => {
+  it("reads at the minimum rate, and times out below it", async () => {
     const send = async (bytes: number): Promise<string> => {
       const body = open("a", chunked)
       for (let count = 0; count < 30; count++) {
@@ -126,7 +126,7 @@ describe("BodyReader", () => {
     assert.match(body.text(), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n5$/)
   })
 
-  it("frees the memory of a client that hangs up", async () => {
+  it("frees the memory of a disconnected client", async () => {
     const gone = open("a", chunked)
     gone.socket.write(chunk(100 * kibibyte))
     await vi.waitFor(() => assert.isAbove(memory.usedBytes(), 0))
@@ -134,7 +134,7 @@ describe("BodyReader", () => {
     await vi.waitFor(() => assert.strictEqual(memory.usedBytes(), 0))
   })
 
-  it("ends slow bodies while they occupy the memory that others wait for, the slowest first", async () => {
+  it("times out the slowest body first while other bodies wait for memory", async () => {
     const slow = Array.from({ length: 5 }, (_, owner) => {
       const body = open(`slow-${owner}`, chunked)
       body.socket.write(chunk(130 * kibibyte))
@@ -146,7 +146,7 @@ describe("BodyReader", () => {
     const fast = open("fast", `Content-Length: ${200 * kibibyte}\r\n`)
     fast.socket.write("a".repeat(200 * kibibyte))
     assert.strictEqual(await fast.answer(), String(200 * kibibyte))
-    // At their pace, the slow ones would take more than 5 s.
+    // At their rate, the slow bodies would take more than 5 s.
     assert.isBelow(performance.now() - begun, 3000)
     for (const { stop } of slow) stop()
     assert.include(slow.map(({ text }) => text()).join(), "memory-exhausted")

@@ -59,16 +59,16 @@ describe("ClientAddress.find", () => {
     assert.strictEqual(find("10.0.0.1", undefined, forwarded), client)
   })
 
-  it("believes neither header where they differ, because a proxy maintains only one of them", () => {
+  it("trusts neither header if they differ, because a proxy maintains only one of them", () => {
     assert.strictEqual(find("10.0.0.1", "203.0.113.9", "for=203.0.113.9"), "203.0.113.9")
     assert.strictEqual(find("10.0.0.1", "203.0.113.9", "for=198.51.100.1"), "10.0.0.1")
   })
 
-  it("trusts nobody by default", () => {
+  it("trusts no proxy by default", () => {
     assert.strictEqual(ClientAddress.make([]).find("127.0.0.1", { "x-forwarded-for": "203.0.113.9" }), "127.0.0.1")
   })
 
-  it("returns an address that no text of the client can choose, whatever it sends", () => {
+  it("returns an address that the client cannot choose with any header", () => {
     const hop = fc.oneof(
       fc.ipV4(),
       fc.ipV6(),

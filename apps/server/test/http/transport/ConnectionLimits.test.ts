@@ -73,7 +73,7 @@ describe("ConnectionLimits", () => {
       assert.strictEqual(await connectionCount(server), 0)
     })
 
-    it("lets a client read slowly", async () => {
+    it("does not close the connection of a slow reader", async () => {
       await start(large)
       const { socket } = await open(request)
       let received = 0
@@ -86,7 +86,7 @@ describe("ConnectionLimits", () => {
       assert.isAtLeast(received, large.length)
     })
 
-    it("lets a connection rest between requests", async () => {
+    it("does not close an idle connection", async () => {
       await start(Buffer.from("small"))
       const { socket } = await open(request)
       await once(socket, "data")
@@ -123,7 +123,7 @@ describe("ConnectionLimits", () => {
       assert.deepStrictEqual(refused, ["127.0.0.1"])
     })
 
-    it("accepts another connection when one has ended", async () => {
+    it("accepts another connection after one has closed", async () => {
       await start()
       const kept = [await open(), await open(), await open()]
       kept[0]!.socket.destroy()

@@ -25,7 +25,7 @@ const echo = HttpRouter.add(
   })
 )
 
-describe("a server that waits so long and no longer", () => {
+describe("a server with timeouts and a connection limit", () => {
   const scope = Scope.makeUnsafe()
   let port = 0
 
@@ -75,7 +75,7 @@ describe("a server that waits so long and no longer", () => {
     assert.include(text, `Request-Id: ${String(error["request_id"])}`)
   }
 
-  it("takes a body that arrives in pieces, but in time", async () => {
+  it("accepts a body in pieces within the timeout", async () => {
     const { text } = await trickle(post(10), "0123456789")
     assert.match(text, /^HTTP\/1\.1 200 OK\r\n[^]*0123456789$/)
   })
@@ -99,7 +99,7 @@ describe("a server that waits so long and no longer", () => {
     assert.isTrue(milliseconds > 350 && milliseconds < 2000, String(milliseconds))
   })
 
-  it("closes connections beyond the bound as they come, and takes others when there is room again", async () => {
+  it("closes connections over the limit, and accepts others below it", async () => {
     const slow = Array.from({ length: 60 }, () => trickle("POST /echo HTTP/1.1\r\n"))
     const ends = await Promise.all(slow)
     const closed = ends.filter(({ text }) => text === "")

@@ -30,7 +30,7 @@ const onDay = <A, E, R>(day: string, effect: Effect.Effect<A, E, R>) =>
   Effect.andThen(TestClock.setTime(Date.parse(`${day}T12:00:00Z`)), effect)
 
 describe("DocumentChecks", () => {
-  it.effect("passes a valid document, and names what is wrong with another", () =>
+  it.effect("accepts a valid document, and names the faults of an invalid one", () =>
     Effect.gen(function* () {
       const before = yield* Effect.all([counted("valid"), counted("invalid")])
       yield* check(invoice)
@@ -78,7 +78,7 @@ describe("DocumentChecks", () => {
       warnings.length = 0
       const before = yield* counted("skipped")
       yield* check(xml)
-      // The next one finds another thread.
+      // The next one gets a new thread.
       yield* check(xml)
       assert.strictEqual(yield* counted("skipped"), before + 2)
       assert.deepStrictEqual(warnings, ["Document not checked; passed on", "Document not checked; passed on"])

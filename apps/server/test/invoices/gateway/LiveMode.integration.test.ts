@@ -23,9 +23,9 @@ const waitMs = 4_000_000
 
 const national: InvoiceGateway = {
   submitAfterMs: () => waitMs,
-  submit: () => Effect.die("Nobody works here"),
-  poll: () => Effect.die("Nobody works here"),
-  receipt: () => Effect.die("Nobody works here")
+  submit: () => Effect.die("No worker runs in this suite"),
+  poll: () => Effect.die("No worker runs in this suite"),
+  receipt: () => Effect.die("No worker runs in this suite")
 }
 
 const deployment = (options: { readonly liveMode: boolean; readonly live: InvoiceGateway | undefined }) =>
@@ -74,7 +74,7 @@ layer(TestDatabase.layerPostgres, { timeout: "60 seconds" })("live mode", (it) =
     ["the deployment has it off", { liveMode: false, live: national }],
     ["no gateway is installed", { liveMode: true, live: undefined }]
   ] as const) {
-    it.effect(`is closed while ${name}, whatever is stored`, () =>
+    it.effect(`is closed while ${name}, also with a stored credential`, () =>
       Effect.gen(function* () {
         const { accountId, organizationId } = yield* organization
         yield* (yield* GatewayCredentials).put(accountId, organizationId, credential)
@@ -83,7 +83,7 @@ layer(TestDatabase.layerPostgres, { timeout: "60 seconds" })("live mode", (it) =
     )
   }
 
-  it.effect("asks the live gateway and never the sandbox, and keeps its invoices and keys apart", () =>
+  it.effect("calls the live gateway and never the sandbox, and separates invoices and keys by mode", () =>
     Effect.gen(function* () {
       const invoices = yield* Invoices
       const sql = yield* SqlClient.SqlClient

@@ -11,7 +11,7 @@ const step = 1000
 const gateway = SandboxGateway.make(step)
 
 /**
- * Takes an invoice through the gateway the way a worker does, on a clock that only the answers move.
+ * Processes an invoice with the gateway as a worker does, with a clock that advances by the times of the responses.
  */
 const play = Effect.fnUntraced(function* (scenario: GatewayInvoice["scenario"], stepMs = step) {
   const gateway = SandboxGateway.make(stepMs)
@@ -69,7 +69,7 @@ const imports = (
 }
 
 describe("SandboxGateway", () => {
-  it("is made of nothing that reaches a network, a clock or chance", () => {
+  it("imports no network, clock or random source", () => {
     const { files, packages } = imports(
       new URL("../../../src/invoices/gateway/sandbox/SandboxGateway.ts", import.meta.url)
     )
@@ -93,14 +93,14 @@ describe("SandboxGateway", () => {
     })
   )
 
-  it("is tried on every scenario", () => {
+  it("has a timeline for every scenario", () => {
     assert.sameMembers(
       timelines.flatMap(([scenario]) => scenario ?? []),
       [...SandboxScenario.Scenario.literals]
     )
   })
 
-  it.effect("plays as fast as it is told to", () =>
+  it.effect("follows the configured step", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* play("delayed", 7), [
         "7 submit 1: Submitted",
@@ -115,7 +115,7 @@ describe("SandboxGateway", () => {
     })
   )
 
-  it.effect("gives the reasons of the sandbox", () =>
+  it.effect("returns the reasons of the sandbox", () =>
     Effect.gen(function* () {
       const failing = { ...invoice, scenario: "temporary_failure" } as const
       assert.deepStrictEqual(yield* gateway.poll({ ...invoice, scenario: "rejected" }), {
@@ -134,7 +134,7 @@ describe("SandboxGateway", () => {
     })
   )
 
-  it.effect("answers with what its system keeps of the invoice", () =>
+  it.effect("returns the record of the invoice", () =>
     Effect.gen(function* () {
       const submission = yield* gateway.submit(invoice)
       const verdict = yield* gateway.poll(invoice)
@@ -145,7 +145,7 @@ describe("SandboxGateway", () => {
     })
   )
 
-  it.effect("goes on with the last move when a lost worker left more attempts than the play has", () =>
+  it.effect("repeats the last step when expired leases caused more attempts than the scenario has steps", () =>
     Effect.gen(function* () {
       const tag = (scenario: SandboxScenario.Scenario, attempt: number) =>
         Effect.map(gateway.submit({ ...invoice, scenario, attempt }), ({ _tag }) => _tag)
@@ -155,7 +155,7 @@ describe("SandboxGateway", () => {
     })
   )
 
-  it.effect("has nothing to say about an invoice that its play never gets to", () =>
+  it.effect("fails for an invoice state that its scenario does not reach", () =>
     Effect.gen(function* () {
       const unavailable = { _tag: "Permanent", reason: SandboxScenario.failure } as const
       assert.deepStrictEqual(yield* gateway.poll({ ...invoice, scenario: "temporary_failure" }), unavailable)
@@ -164,7 +164,7 @@ describe("SandboxGateway", () => {
     })
   )
 
-  it.effect("says the same however often, whenever and wherever it is asked", () =>
+  it.effect("returns the same response for repeated requests at any time", () =>
     Effect.gen(function* () {
       const ask = (gateway: ReturnType<typeof SandboxGateway.make>) =>
         Effect.all([gateway.submit(invoice), gateway.poll(invoice), gateway.receipt(invoice)])

@@ -18,7 +18,7 @@ import {
 const upoOf = (source: SandboxRecord.Source): string =>
   new TextDecoder("utf-8", { fatal: true }).decode(SandboxRecord.receipt(source))
 
-// The schema knows only the name of the production system; the samples of the test system break it in the same way.
+// The schema allows only the name of the production system; the samples of the test system violate it in the same way.
 const renamed = (upo: string): string => upo.replace(/(<NazwaPodmiotuPrzyjmujacego>)[^<]*/, "$1Ministerstwo Finansów")
 
 /** The elements of a document in their order, each with its path and its text. */
@@ -44,7 +44,7 @@ const valueOf = (xml: string, name: string): string | undefined =>
   leaves(xml).find(([path]) => path.endsWith(`/${name}`))?.[1]
 
 describe("the samples", () => {
-  it("of receipts are valid once the receiving entity is renamed, and not before", () => {
+  it("of receipts are valid only after the receiving entity is renamed", () => {
     assert.strictEqual(upoSamples.size, 6)
     for (const [file, xml] of upoSamples) {
       assert.isUndefined(Libxml2.validity(upoSchema, renamed(xml)), file)
@@ -66,7 +66,7 @@ describe("SandboxRecord", () => {
       assert.isTrue(KsefNumber.isValid(number))
     })
 
-    it("has the day of Poland when that is another one", () => {
+    it("has the day in Poland if it differs from the day in UTC", () => {
       const late = { ...invoice, createdAt: Date.parse("2026-12-31T23:30:00Z") }
       assert.strictEqual(SandboxRecord.officialNumber(late).slice(11, 19), "20270101")
     })
@@ -85,14 +85,14 @@ describe("SandboxRecord", () => {
       assert.isTrue(KsefNumber.isValid(number))
     })
 
-    it("is the invoice's own", () => {
+    it("is unique to the invoice", () => {
       const ids = Array.from({ length: 1000 }, (_, index) => `inv_${index}` as const)
       const numbers = ids.map((id) => SandboxRecord.officialNumber({ ...withXml({}), id }))
       assert.strictEqual(new Set(numbers).size, 1000)
     })
   })
 
-  it("gives the invoice a reference number of its own", () => {
+  it("gives each invoice its own reference number", () => {
     const reference = SandboxRecord.reference(invoice)
     assert.match(reference, /^20261120-EE-/)
     assert.isTrue(ReferenceNumber.isValid(reference))
@@ -102,7 +102,7 @@ describe("SandboxRecord", () => {
   describe("the receipt", () => {
     const upo = upoOf(invoice)
 
-    it("is valid against the national schema but for the name of the receiving entity", () => {
+    it("is valid against the national schema except for the name of the receiving entity", () => {
       assert.isUndefined(Libxml2.validity(upoSchema, renamed(upo)))
       assert.match(Libxml2.validity(upoSchema, upo) ?? "", /NazwaPodmiotuPrzyjmujacego/)
     })
@@ -114,7 +114,7 @@ describe("SandboxRecord", () => {
       assert.include(upo, `<Potwierdzenie xmlns="${Upo.namespace}">`)
     })
 
-    it("says plainly that it is of the sandbox, in the text of an element", () => {
+    it("names the sandbox in the text of an element", () => {
       assert.match(valueOf(upo, "NazwaPodmiotuPrzyjmujacego") ?? "", /\bsandbox\b/)
       assert.isAtMost(SandboxRecord.receivingEntity.length, 240)
     })
@@ -162,7 +162,7 @@ describe("SandboxRecord", () => {
       )
     })
 
-    it("is the same bytes for the same invoice, whatever else is known of it", () => {
+    it("has the same bytes for the same invoice", () => {
       const other = {
         ...invoice,
         attempt: 7,
@@ -227,7 +227,7 @@ describe("SandboxRecord", () => {
       assert.isUndefined(Libxml2.validity(upoSchema, renamed(xml)))
     })
 
-    it("breaks the schema only in the tax number where the document has none", () => {
+    it("violates the schema only in the tax number if the document has none", () => {
       const xml = renamed(upoOf(withXml({})))
       assert.isDefined(Libxml2.validity(upoSchema, xml))
       assert.isUndefined(Libxml2.validity(upoSchema, xml.replaceAll("0000000000", "5265877635")))

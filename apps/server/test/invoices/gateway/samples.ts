@@ -1,6 +1,4 @@
-/**
- * The national schemas and samples, and an invoice to try the sandbox with.
- */
+/** The national schemas and samples, and an invoice for tests of the sandbox. */
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import type { GatewayInvoice } from "../../../src/invoices/gateway/InvoiceGateway.ts"

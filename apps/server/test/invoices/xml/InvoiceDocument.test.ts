@@ -23,7 +23,7 @@ describe("InvoiceDocument", () => {
       ["text that is too large", "x".repeat(1_000_001), "invoice_xml is larger than 1,000,000 bytes."],
       ["NUL", "<a>\u0000</a>", "invoice_xml contains a NUL or an unpaired surrogate."],
       [
-        "text that is no XML",
+        "text that is not XML",
         "invoice",
         "invoice_xml is not well-formed: text data outside of root node (line 1, column 7)."
       ],
@@ -42,7 +42,7 @@ describe("InvoiceDocument", () => {
       assert.strictEqual(fault(value), sentence)
     })
 
-    it("says one sentence with a place about each bad document of the corpus that is text at all", () => {
+    it("returns one sentence with a position for each malformed text of the corpus", () => {
       for (const { verdict, xml } of Object.values(corpus).flat()) {
         const sentence = fault(xml)
         if (verdict === "good") assert.isUndefined(sentence)
@@ -85,7 +85,7 @@ describe("InvoiceDocument", () => {
       (issueDate) => assert.isNull(summaryOf({ issueDate }).issueDate)
     )
 
-    it("cuts texts by characters, without a space at the end", () => {
+    it("truncates texts by characters, without a space at the end", () => {
       const { formCode, invoiceNumber, schemaVersion } = summaryOf({
         invoiceNumber: "🧾".repeat(300),
         formCode: `${"x".repeat(49)} y`,

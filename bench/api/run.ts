@@ -4,13 +4,14 @@
  * Prints a report in Markdown. Exits with 1 when a target is missed: 2,000 submissions a second with a 99th percentile
  * under 100 ms, and 5,000 look-ups a second, with 50 connections, and server, database and load on one machine.
  */
-import { type ChildProcess, fork, spawn } from "node:child_process"
+import { fork } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { cpus } from "node:os"
 import { join } from "node:path"
 import { startPostgres } from "../../test/support/postgres.ts"
+import { makeKey, type Running, startGovoice } from "./govoice.ts"
 import { load, type Measured, type Target } from "./load.ts"
 import { startCounter } from "./messages.ts"
 
@@ -23,61 +24,10 @@ const root = join(import.meta.dirname, "../..")
 const sample = readFileSync(join(root, "examples/invoices/fa3-vat23.xml"), "utf8")
 const json = { "content-type": "application/json" }
 
-interface Running {
-  readonly url: string
-  readonly pid: number
-  readonly stop: () => void
-}
-
-const startGovoice = async (databaseUrl: string): Promise<Running> => {
-  const child: ChildProcess = spawn(process.execPath, ["--conditions=source", join(root, "apps/server/src/main.ts")], {
-    env: {
-      PATH: process.env["PATH"],
-      PORT: "0",
-      DATABASE_URL: databaseUrl,
-      GOVOICE_ROLE: "api",
-      GOVOICE_JWT_SECRET: "a secret of the benchmark, long enough to sign with",
-      GOVOICE_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
-      GOVOICE_RATE_LIMIT_PER_SECOND: "1000000",
-      GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: "1000000000",
-      GOVOICE_RATE_LIMIT_BURST: "1000000"
-    },
-    stdio: ["ignore", "ignore", "pipe"]
-  })
-  let output = ""
-  for await (const chunk of child.stderr!) {
-    output += String(chunk)
-    const url = /API +(?<url>\S+)\/v1/.exec(output)?.groups?.["url"]
-    if (url === undefined) continue
-    return { url, pid: child.pid!, stop: () => void child.kill("SIGTERM") }
-  }
-  throw new Error(`The server did not start: ${output}`)
-}
-
 const startPlain = async (databaseUrl: string): Promise<Running> => {
   const child = fork(join(import.meta.dirname, "plain.ts"), { env: { ...process.env, DATABASE_URL: databaseUrl } })
   const [url] = (await once(child, "message")) as [string]
   return { url, pid: child.pid!, stop: () => void child.kill() }
-}
-
-const call = async (url: string, path: string, body: object, token?: string): Promise<Record<string, string>> => {
-  const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const answer = await fetch(url + path, {
-    method: "POST",
-    headers: { ...json, ...authorization },
-    body: JSON.stringify(body)
-  })
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
-  return (await answer.json()) as Record<string, string>
-}
-
-const makeKey = async (url: string): Promise<string> => {
-  const credentials = { email: `${randomUUID()}@example.com`, password: "correct horse battery" }
-  await call(url, "/v1/control-plane/accounts", credentials)
-  const { access_token } = await call(url, "/v1/control-plane/auth/login", credentials)
-  const { id } = await call(url, "/v1/control-plane/organizations", { name: "Benchmark" }, access_token)
-  const key = await call(url, `/v1/control-plane/organizations/${id}/api-keys`, { mode: "test" }, access_token)
-  return key["secret"]!
 }
 
 type Requests = Readonly<Record<"submit" | "get", Target>>

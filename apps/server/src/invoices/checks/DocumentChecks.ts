@@ -59,8 +59,9 @@ export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, 
       const pool = yield* ThreadPool.make<DocumentCheckJob, Violation.Report>({
         name: "documentChecks",
         threads,
-        maxJobs: 256,
-        maxJobsPerGroup: 32,
+        // Documents that wait are small, or hold memory that `BodyMemory` admitted.
+        maxJobs: 1024,
+        maxJobsPerGroup: 256,
         ...options
       })
 

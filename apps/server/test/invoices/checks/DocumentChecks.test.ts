@@ -87,7 +87,7 @@ describe("DocumentChecks", () => {
 
   it.live("throttles an organization with too many documents in the queue", () =>
     Effect.gen(function* () {
-      const fibers = yield* Effect.forEach(Array.from({ length: 40 }), () =>
+      const fibers = yield* Effect.forEach(Array.from({ length: 257 }), () =>
         Effect.forkChild(check("<hang/>"), { startImmediately: true })
       )
       const error = yield* Effect.flip(check("<hang/>"))

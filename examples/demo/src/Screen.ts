@@ -31,6 +31,11 @@ export class Screen {
     this.line(this.style("bold", text))
   }
 
+  /** Prints a paragraph, 80 columns wide. */
+  text(paragraph: string): void {
+    for (const line of paragraph.match(/.{1,78}(?:\s|$)/gu) ?? []) this.line(`  ${line.trimEnd()}`)
+  }
+
   done(what: string, detail: string): void {
     this.line(`  ${this.style("green", "✔")} ${what.padEnd(14)} ${detail}`)
   }

@@ -1,7 +1,14 @@
 /**
  * The steps of the demo. Everything that it starts is stopped again, also if a step fails.
  */
-import { createClient, createControlPlane, type Invoice, type WebhookDelivery } from "@govoice/client"
+import {
+  type Client,
+  createClient,
+  createControlPlane,
+  type Invoice,
+  isApiError,
+  type WebhookDelivery
+} from "@govoice/client"
 import { submitFolder } from "@govoice/example-integration"
 import { startReceiver } from "@govoice/example-receiver"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
@@ -21,6 +28,16 @@ const outFolder = fileURLToPath(new URL("../out", import.meta.url))
 const owner = { email: "owner@example.com", password: "correct horse battery" }
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1).padStart(5)} s`
+
+// A document that is checked at submission is refused before it is stored.
+const refusal = async (client: Client, invoiceXml: string, signal: AbortSignal): Promise<string> => {
+  const error = await client.invoices.submit({ invoiceXml, checks: "schema" }, { signal }).then(
+    () => undefined,
+    (thrown: unknown) => thrown
+  )
+  if (!isApiError(error, "invalid_invoice_xml")) throw error ?? new Error("The wrong invoice was not refused.")
+  return error.message
+}
 
 export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> => {
   const begun = performance.now()
@@ -94,8 +111,12 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
     if (receipt.endsWith(".xml")) say(`receipt saved     ${relative(process.cwd(), join(outFolder, receipt))}`)
   }
 
-  screen.heading("The three other sandbox scenarios")
   const invoiceXml = await readFile(join(invoiceFolder, "fa3-vat23.xml"), "utf8")
+
+  screen.heading("Submit a wrong invoice: a decimal comma in the tax")
+  screen.text(await refusal(client, invoiceXml.replace("<P_14_1>23.00", "<P_14_1>23,00"), signal))
+
+  screen.heading("The three other sandbox scenarios")
   const stories = await Promise.all(
     scenarios.map(async (sandboxScenario) => {
       const { id } = await client.invoices.submit({ invoiceXml, sandboxScenario }, { signal })

@@ -12,8 +12,8 @@ export const upoSamples: ReadonlyMap<string, string> = new Map(
   readdirSync(new URL("upo/przyklady/", fixtures)).map((file) => [file, text(`upo/przyklady/${file}`)])
 )
 
-/** The OpenAPI document, as text. */
-export const openApi = text("open-api-2.7.0.json")
+/** The OpenAPI document, as text: the simulator ships it. */
+export const openApi = text("../../../ksef-simulator/src/data/open-api-2.7.0.json")
 
 /** The schema of the login document. */
 export const authSchema = schemaFile("schemat_auth_v2-1.xsd")

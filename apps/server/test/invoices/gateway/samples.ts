@@ -1,6 +1,7 @@
 /** The national schemas and samples, and an invoice for tests of the sandbox. */
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
+import { schemaFile } from "@govoice/ksef/schemas"
 import type { GatewayInvoice } from "../../../src/invoices/gateway/InvoiceGateway.ts"
 import * as InvoiceDocument from "../../../src/invoices/xml/InvoiceDocument.ts"
 
@@ -18,11 +19,11 @@ export const upoSamples: ReadonlyMap<string, string> = new Map(
 )
 
 /** The schema of the invoice, and what it imports, by the address it imports it from. */
-export const invoiceSchema = text(new URL("FA/schemat_FA(3)_v1-0E.xsd", ksef))
+export const invoiceSchema = schemaFile("schemat_FA(3)_v1-0E.xsd")
 export const importedSchemas: ReadonlyMap<string, string> = new Map(
-  readdirSync(new URL("FA/bazowe/", ksef)).map((file) => [
+  (["ElementarneTypyDanych_v10-0E.xsd", "KodyKrajow_v10-0E.xsd", "StrukturyDanych_v10-0E.xsd"] as const).map((file) => [
     `http://crd.gov.pl/xml/schematy/dziedzinowe/mf/2022/01/05/eD/DefinicjeTypy/${file}`,
-    text(new URL(`FA/bazowe/${file}`, ksef))
+    schemaFile(file)
   ])
 )
 

@@ -29,6 +29,8 @@ const owner = { email: "owner@example.com", password: "correct horse battery" }
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1).padStart(5)} s`
 
+const withoutObject = (eventType: string): string => eventType.replace("invoice.", "")
+
 // A document that is checked at submission is refused before it is stored.
 const refusal = async (client: Client, invoiceXml: string, signal: AbortSignal): Promise<string> => {
   const error = await client.invoices.submit({ invoiceXml, checks: "schema" }, { signal }).then(
@@ -48,7 +50,7 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
   const server = await startServer(stepMs)
   stack.defer(() => server.stop())
   screen.status("")
-  screen.done("server", `${server.url}  (embedded Postgres, in memory; API reference at /docs)`)
+  screen.done("server", `${server.url}  (API reference at /docs)`)
 
   const webhooks = new Webhooks()
   const dataDir = await mkdtemp(join(tmpdir(), "govoice-demo-"))
@@ -60,7 +62,7 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
     onWebhook: (webhook) => webhooks.add(webhook)
   })
   stack.defer(() => receiver.close())
-  screen.done("receiver", `${receiver.url}  (verifies signatures, deduplicates events)`)
+  screen.done("receiver", `${receiver.url}  (verifies, deduplicates)`)
 
   const controlPlane = createControlPlane({ baseUrl: server.url })
   await controlPlane.accounts.create(owner)
@@ -134,30 +136,30 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
   screen.status("")
   const shown = [{ scenario: "accepted", invoice: final }, ...stories]
   screen.table(
-    ["scenario", "status", "detail", "webhooks in order of arrival"],
+    ["scenario", "status", "detail"],
     shown.map(({ invoice: end, scenario }) => [
       scenario,
       end.status,
-      end.rejection?.code ?? end.failure?.code ?? end.officialNumber ?? "",
-      webhooks
-        .of(end.id)
-        .map((type) => type.replace("invoice.", ""))
-        .join(" → ")
+      end.rejection?.code ?? end.failure?.code ?? end.officialNumber ?? ""
     ])
+  )
+  screen.line()
+  screen.table(
+    ["scenario", "webhooks in order of arrival"],
+    shown.map(({ invoice: end, scenario }) => [scenario, webhooks.of(end.id).map(withoutObject).join(" → ")])
   )
 
   screen.heading("Deliveries, newest first")
   const deliveries: Array<WebhookDelivery> = []
   for await (const delivery of controlPlane.deliveries.list(endpoint.id)) deliveries.push(delivery)
   screen.table(
-    ["delivery", "event", "status", "attempts", "HTTP", "delivered at"],
+    ["delivery", "event", "status", "attempts", "HTTP"],
     deliveries.map((delivery) => [
       delivery.id,
-      delivery.eventType,
+      withoutObject(delivery.eventType),
       delivery.status,
       String(delivery.attemptCount),
-      String(delivery.lastHttpStatus ?? ""),
-      delivery.deliveredAt ?? ""
+      String(delivery.lastHttpStatus ?? "")
     ])
   )
 

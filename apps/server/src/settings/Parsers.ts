@@ -92,6 +92,17 @@ export const list =
   (value) =>
     entriesOf(value).map(parse)
 
+/** A list of whole numbers, separated by commas. */
+export const integers =
+  (min: number, max: number): Parser<ReadonlyArray<number>> =>
+  (value) => {
+    try {
+      return list(integer(min, max))(value)
+    } catch {
+      return refuse(`must be a list of whole numbers from ${min} to ${max}, separated by commas, such as 5000,60000`)
+    }
+  }
+
 /** A parser of the dispatcher, so that settings and options accept the same. */
 export const ofDispatcher =
   <Input, A>(parse: (input: Input) => OptionParsers.Parsed<A>): ((input: Input) => A) =>

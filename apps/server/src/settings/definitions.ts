@@ -163,7 +163,7 @@ export const definitions = {
   ),
   GOVOICE_RETRY_SCHEDULE_MS: define(
     "Waits between the attempts of a delivery. There is one attempt more than there are waits.",
-    Parsers.list(Parsers.integer(1, 30 * 86_400_000)),
+    Parsers.integers(1, 30 * 86_400_000),
     Backoff.defaultSchedule,
     { defaultText: Backoff.defaultSchedule.join(",") }
   ),

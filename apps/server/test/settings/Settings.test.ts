@@ -82,6 +82,11 @@ describe("Settings", () => {
     })
     assert.lengthOf(faults, 9)
     assert.notInclude(faults.join(), "hidden")
+    for (const schedule of ["1,,2", "5s,1m", "0"]) {
+      assert.deepStrictEqual(faultsOf({ GOVOICE_RETRY_SCHEDULE_MS: schedule }), [
+        "GOVOICE_RETRY_SCHEDULE_MS must be a list of whole numbers from 1 to 2592000000, separated by commas, such as 5000,60000."
+      ])
+    }
   })
 
   it("requires both secrets with DATABASE_URL, and different ports", () => {

@@ -6,10 +6,13 @@
  */
 import type { GatewayCredential } from "@govoice/api"
 import { Ids } from "@govoice/core"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
+import { Cause, Context, Effect, Layer, Option, Redacted } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { KeyRing, KeyUnavailable } from "../crypto/KeyRing.ts"
 import { iso, isoOrNull } from "../database/timestamps.ts"
+import { NationalSystem } from "../invoices/gateway/ksef/NationalSystem.ts"
+import { wakeLane } from "../invoices/wakeLanes.ts"
+import { reasonOf } from "../observability/reasonOf.ts"
 import { Settings } from "../settings/Settings.ts"
 import { OrganizationNotFound } from "./Organizations.ts"
 
@@ -44,7 +47,7 @@ export interface Refusal {
 export class GatewayCredentials extends Context.Service<
   GatewayCredentials,
   {
-    /** Replaces the credential of an organization. Its state becomes `unchecked`. */
+    /** Replaces the credential of an organization. Its state becomes `unchecked`, and its lane is woken. */
     readonly put: (
       accountId: Ids.AccountId,
       id: string,
@@ -55,7 +58,7 @@ export class GatewayCredentials extends Context.Service<
       accountId: Ids.AccountId,
       id: string
     ) => Effect.Effect<GatewayCredential.GatewayCredential, OrganizationNotFound>
-    /** Deletes the credential, of whatever environment. */
+    /** Deletes the credential, of whatever environment, and its login, which is revoked at KSeF where that can be done. */
     readonly remove: (accountId: Ids.AccountId, id: string) => Effect.Effect<void, OrganizationNotFound>
     readonly isPresent: (id: Ids.OrganizationId) => Effect.Effect<boolean>
     /** Opens the credential. */
@@ -148,7 +151,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       id: Ids.OrganizationId,
       sealed: Uint8Array,
       checked: CheckedCredential
-    ) => sql`
+    ) => sql<{ readonly nip: string }>`
       UPDATE organizations
       SET credential             = ${sealed},
           credential_kind        = ${checked.credential.type},
@@ -162,7 +165,15 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
             'milliseconds', greatest(now(), credential_updated_at + interval '1 millisecond')
           )
       WHERE account_id = ${accountId} AND id = ${id}
-      RETURNING id
+      RETURNING credential_nip AS nip
+    `
+
+    const lockOne = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<{ readonly nip: string | null }>`
+      SELECT credential_nip AS nip FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR NO KEY UPDATE
+    `
+
+    const deleteLogin = (id: Ids.OrganizationId) => sql<{ readonly refresh_token: Uint8Array }>`
+      DELETE FROM national_logins WHERE id = ${id} RETURNING refresh_token
     `
 
     const clear = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
@@ -171,7 +182,6 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
           credential_expires_at = NULL, credential_state = NULL, credential_checked_at = NULL, credential_refusal = NULL,
           credential_updated_at = NULL
       WHERE account_id = ${accountId} AND id = ${id}
-      RETURNING id
     `
 
     const selectDescription = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<
@@ -210,10 +220,45 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       return row ?? (yield* new OrganizationNotFound())
     })
 
+    // A lane is of an environment, too: without one there are none.
+    const wake = (nip: string) =>
+      environment === null ? Effect.void : Effect.provideService(wakeLane(nip), SqlClient.SqlClient, sql)
+
+    const removeAll = Effect.fnUntraced(function* (accountId: Ids.AccountId, id: Ids.OrganizationId) {
+      const [row] = yield* lockOne(accountId, id)
+      if (row === undefined) return undefined
+      const [login] = yield* deleteLogin(id)
+      yield* clear(accountId, id)
+      if (row.nip !== null) yield* wake(row.nip)
+      return { sealedRefreshToken: login?.refresh_token }
+    }, sql.withTransaction)
+
+    // A login that stays open at KSeF ends by itself: a deletion does not wait for it, and succeeds without.
+    const revoke = (id: string, sealed: Uint8Array) =>
+      Effect.gen(function* () {
+        const national = yield* NationalSystem
+        if (national === undefined) return
+        const token = Redacted.make(keyRing.open(sealed, { column: "national_logins.refresh_token", row: id }))
+        yield* national.client.revoke(token)
+      }).pipe(
+        Effect.timeout("5 seconds"),
+        Effect.catchCause((cause) =>
+          Effect.logWarning("KSeF login not revoked").pipe(
+            Effect.annotateLogs({ organizationId: id, reason: reasonOf(Cause.squash(cause)) })
+          )
+        )
+      )
+
     return {
       put: Effect.fn("GatewayCredentials.put")(function* (accountId, id, checked) {
         const sealed = keyRing.seal(encode(checked.credential), { column: "organizations.credential", row: id })
-        yield* orNotFound(id, (valid) => update(accountId, valid, sealed, checked))
+        yield* orNotFound(id, (valid) =>
+          sql.withTransaction(
+            Effect.tap(update(accountId, valid, sealed, checked), ([row]) =>
+              row === undefined ? Effect.void : wake(row.nip)
+            )
+          )
+        )
       }),
 
       describe: Effect.fn("GatewayCredentials.describe")(function* (accountId, id) {
@@ -222,7 +267,9 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       }),
 
       remove: Effect.fn("GatewayCredentials.remove")(function* (accountId, id) {
-        yield* orNotFound(id, (valid) => clear(accountId, valid))
+        const removed = Ids.is("org", id) ? yield* Effect.orDie(removeAll(accountId, id)) : undefined
+        if (removed === undefined) return yield* new OrganizationNotFound()
+        if (removed.sealedRefreshToken !== undefined) yield* revoke(id, removed.sealedRefreshToken)
       }),
 
       isPresent: Effect.fn("GatewayCredentials.isPresent")(function* (id) {
@@ -250,3 +297,33 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     }
   })
 )
+
+/** How many credentials of an environment are stored, and of which an operator has to take care. */
+export interface CredentialCounts {
+  readonly all: number
+  readonly tokens: number
+  readonly refused: number
+  readonly refused_example: string | null
+  /** Within 30 days. */
+  readonly expiring: number
+  readonly expiring_example: string | null
+}
+
+/** Counts the credentials of an environment. */
+export const count = (environment: string): Effect.Effect<CredentialCounts, SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<CredentialCounts>`
+      WITH credential AS (
+        SELECT id, credential_kind = 'ksef_token' AS is_token, credential_state = 'refused' AS is_refused,
+               coalesce(credential_expires_at < now() + interval '30 days', false) AS is_expiring
+        FROM organizations WHERE credential IS NOT NULL AND credential_environment = ${environment}
+      )
+      SELECT count(*)::int AS all, (count(*) FILTER (WHERE is_token))::int AS tokens,
+             (count(*) FILTER (WHERE is_refused))::int AS refused, min(id) FILTER (WHERE is_refused) AS refused_example,
+             (count(*) FILTER (WHERE is_expiring))::int AS expiring,
+             min(id) FILTER (WHERE is_expiring) AS expiring_example
+      FROM credential
+    `
+    return row!
+  })

@@ -51,6 +51,8 @@ export class Organizations extends Context.Service<
       accountId: Ids.AccountId,
       id: string
     ) => Effect.Effect<Ids.OrganizationId, OrganizationNotFound | SqlError.SqlError>
+    /** Returns the account of an organization, for commands of the operator. */
+    readonly ownerOf: (id: Ids.OrganizationId) => Effect.Effect<Ids.AccountId | undefined>
     /** Returns the condition that `organization_id` of another table is an organization of the account. */
     readonly ownedBy: (accountId: Ids.AccountId) => Statement.Fragment
   }
@@ -111,6 +113,10 @@ export const layer: Layer.Layer<Organizations, never, SqlClient.SqlClient | Sett
       RETURNING ${columns}
     `
 
+    const selectOwner = (id: Ids.OrganizationId) => sql<{ readonly account_id: Ids.AccountId }>`
+      SELECT account_id FROM organizations WHERE id = ${id}
+    `
+
     const lockOne = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
       SELECT 1 FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR NO KEY UPDATE
     `
@@ -157,6 +163,10 @@ export const layer: Layer.Layer<Organizations, never, SqlClient.SqlClient | Sett
       lock: Effect.fn("Organizations.lock")(function* (accountId, id) {
         const [row] = Ids.is("org", id) ? yield* lockOne(accountId, id) : []
         return row === undefined || !Ids.is("org", id) ? yield* new OrganizationNotFound() : id
+      }),
+
+      ownerOf: Effect.fn("Organizations.ownerOf")(function* (id) {
+        return (yield* Effect.orDie(selectOwner(id)))[0]?.account_id
       }),
 
       ownedBy: (accountId) => sql`organization_id IN (SELECT id FROM organizations WHERE account_id = ${accountId})`

@@ -1,9 +1,13 @@
-/** `govoice doctor`: checks a deployment, and says how to correct what is wrong. Changes nothing, and sends no request. */
+/**
+ * `govoice doctor`: checks a deployment, and says how to correct what is wrong. Changes nothing. Its only request asks KSeF for
+ * the time, where an environment is set.
+ */
 import { Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import type * as deployment from "./deployment.ts"
 import { check as checkDatabase } from "./doctor/database.ts"
 import type { Finding } from "./doctor/Finding.ts"
+import { checkEnvironment } from "./doctor/ksef.ts"
 import { checkPolicy, checkUrl } from "./doctor/guard.ts"
 import { check as checkRuntime } from "./doctor/runtime.ts"
 import { check as checkSettings } from "./doctor/settings.ts"
@@ -22,6 +26,7 @@ const examine = Effect.fnUntraced(function* (environment: deployment.Environment
   const all: Array<Finding> = [...checkRuntime(), ...findings]
   if (settings === undefined) return all
   all.push(...(yield* checkDatabase(settings)), ...checkPolicy(settings.webhooks))
+  all.push(...(yield* checkEnvironment(settings)))
   if (url !== undefined) all.push(yield* checkUrl(settings.webhooks, url))
   return all
 })
@@ -44,9 +49,9 @@ export const doctor = (environment: deployment.Environment) =>
     })
   ).pipe(
     Command.withDescription(
-      "Check settings, database, clock, keys and outbound guard, and say how to correct what is wrong. Changes nothing. Exits with 1 when a check fails; a warning can be intended."
+      "Check settings, database, clock, keys, outbound guard and live mode, and say how to correct what is wrong. Changes nothing. Exits with 1 when a check fails; a warning can be intended."
     ),
-    Command.withShortDescription("Check settings, database, clock, keys and outbound guard."),
+    Command.withShortDescription("Check settings, database, clock, keys, outbound guard and live mode."),
     Command.withExamples([
       { command: "govoice doctor", description: "With the settings of this shell" },
       {

@@ -8,6 +8,7 @@ import { account } from "./account.ts"
 import { checkInvoice } from "./checkInvoice.ts"
 import type * as deployment from "./deployment.ts"
 import { doctor } from "./doctor.ts"
+import { ksef } from "./ksef.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
 import { prune } from "./prune.ts"
@@ -31,6 +32,7 @@ export const govoice = (environment: deployment.Environment) =>
       migrate(environment),
       account(environment),
       keys(environment),
+      ksef(environment),
       prune(environment),
       checkInvoice,
       settings

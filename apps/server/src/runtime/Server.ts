@@ -10,6 +10,7 @@ import * as DatabaseClock from "../database/DatabaseClock.ts"
 import * as Engine from "./Workers.ts"
 import * as Notifier from "../jobs/Notifier.ts"
 import { InvoiceGateways } from "../invoices/gateway/InvoiceGateway.ts"
+import * as NationalSystem from "../invoices/gateway/ksef/NationalSystem.ts"
 import * as KeyCheck from "../maintenance/KeyCheck.ts"
 import * as SandboxGateway from "../invoices/gateway/sandbox/SandboxGateway.ts"
 import * as HttpApp from "../http/HttpApp.ts"
@@ -68,7 +69,7 @@ export const layer = (settings: SettingsShape) =>
   Layer.merge(roles[settings.role], MetricsServer.layer).pipe(
     Layer.provide(Store.layer),
     Layer.provide(Notifier.layer),
-    Layer.provide([DatabaseClock.layer, KeyCheck.layer]),
+    Layer.provide([DatabaseClock.layer, KeyCheck.layer, NationalSystem.layer]),
     Layer.provide([secrets, gateways, Database.layer]),
     Layer.provide(Layer.succeed(Settings)(settings)),
     Layer.provide(Tracing.layer(settings))

@@ -1,12 +1,17 @@
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Environment, KsefClient } from "@govoice/ksef/client"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { inspect } from "node:util"
+import { startSimulator } from "../../../../packages/ksef-simulator/src/index.ts"
 import * as Accounts from "../../src/accounts/Accounts.ts"
 import * as Email from "../../src/accounts/Email.ts"
 import * as GatewayCredentials from "../../src/accounts/GatewayCredentials.ts"
 import * as Organizations from "../../src/accounts/Organizations.ts"
+import { logIn } from "../../src/commands/ksef/logIn.ts"
+import { NationalSystem } from "../../src/invoices/gateway/ksef/NationalSystem.ts"
 import * as KeyRing from "../../src/crypto/KeyRing.ts"
 import { keyRing } from "../support/fixtures.ts"
 import { databases } from "../support/TestDatabase.ts"
@@ -180,6 +185,81 @@ for (const database of databases) {
         }
         assert.deepStrictEqual(Option.getOrThrow(yield* credentials.read(id)).credential, token().credential)
       }).pipe(Effect.provide(inEnvironment("test")))
+    )
+
+    it.effect("storing and deleting make the lane of the taxpayer due, of an environment only", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { id, owner } = yield* setUp
+        const lanes = sql`SELECT 1 FROM national_lanes WHERE nip = ${nip} AND due_at <= now()`
+        const rest = sql`DELETE FROM national_lanes`
+        const { put, remove } = yield* GatewayCredentials.GatewayCredentials.pipe(Effect.provide(inEnvironment("test")))
+        yield* rest
+        yield* put(owner, id, token())
+        assert.lengthOf(yield* lanes, 1)
+        yield* rest
+        yield* remove(owner, id)
+        assert.lengthOf(yield* lanes, 1)
+        yield* rest
+        yield* remove(owner, id)
+        assert.lengthOf(yield* lanes, 0)
+        const without = yield* GatewayCredentials.GatewayCredentials.pipe(Effect.provide(inEnvironment(undefined)))
+        yield* without.put(owner, id, token())
+        assert.lengthOf(yield* lanes, 0)
+      })
+    )
+
+    it.effect("a deletion wipes the login and revokes it at KSeF", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { id, owner } = yield* setUp
+        const simulator = yield* Effect.acquireRelease(
+          Effect.promise(() => startSimulator({ processingMs: 0 })),
+          (running) => Effect.promise(() => running.close())
+        )
+        const environment = Result.getOrThrow(Environment.at(simulator.url))
+        const client = yield* KsefClient.make({ environment, userAgent: "Govoice/test" })
+        const login = { credential: token(simulator.token).credential, contextNip: simulator.nip }
+        const { accessToken, refreshToken } = yield* TestClock.withLive(logIn(client, login))
+        const seal = (value: Redacted.Redacted, column: "access_token" | "refresh_token") =>
+          keyRing.seal(Redacted.value(value), { column: `national_logins.${column}`, row: id })
+        yield* sql`
+          INSERT INTO national_logins
+            (id, credential_updated_at, access_valid_until, refresh_valid_until, access_token, refresh_token)
+          VALUES (${id}, now(), now(), now(), ${seal(accessToken.token, "access_token")}, ${seal(refreshToken.token, "refresh_token")})
+        `
+        const national = { environment, environmentId: simulator.url, client }
+        const { put, remove } = yield* GatewayCredentials.GatewayCredentials.pipe(
+          Effect.provide(inEnvironment(simulator.url))
+        )
+        yield* put(owner, id, token(simulator.token))
+        assert.isDefined(yield* client.refresh(refreshToken.token))
+        yield* TestClock.withLive(remove(owner, id).pipe(Effect.provideService(NationalSystem, national)))
+        assert.lengthOf(yield* sql`SELECT 1 FROM national_logins`, 0)
+        assert.strictEqual((yield* Effect.flip(client.refresh(refreshToken.token)))._tag, "KsefError")
+      })
+    )
+
+    it.effect("a deletion succeeds while KSeF is away", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { id, owner } = yield* setUp
+        const environment = Result.getOrThrow(Environment.at("http://127.0.0.1:9/v2"))
+        const client = yield* KsefClient.make({ environment, userAgent: "Govoice/test" })
+        const sealed = keyRing.seal("a token", { column: "national_logins.refresh_token", row: id })
+        yield* sql`
+          INSERT INTO national_logins
+            (id, credential_updated_at, access_valid_until, refresh_valid_until, access_token, refresh_token)
+          VALUES (${id}, now(), now(), now(), ${sealed}, ${sealed})
+        `
+        const national = { environment, environmentId: "test", client }
+        const { describe, put, remove } = yield* GatewayCredentials.GatewayCredentials.pipe(
+          Effect.provide(inEnvironment("test"))
+        )
+        yield* put(owner, id, token())
+        yield* TestClock.withLive(remove(owner, id).pipe(Effect.provideService(NationalSystem, national)))
+        assert.isFalse((yield* describe(owner, id)).present)
+      })
     )
 
     it.effect("a missing key is an error that an operator can repair", () =>

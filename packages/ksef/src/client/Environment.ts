@@ -58,7 +58,7 @@ export const environments: Readonly<Record<"test" | "demo" | "prod", Environment
 
 /**
  * Returns an environment at another base URL, such as a simulator's: https, or http on loopback, with a path that ends in
- * `/v2`. Its beacon is at its origin. A failure is a sentence for the operator.
+ * `/v2`. Its beacon is at `/latarnia` of its origin, as the simulator's is. A failure is a sentence for the operator.
  *
  * @category constructors
  * @since 0.1.0
@@ -75,7 +75,7 @@ export const at = (text: string): Result.Result<Environment, string> => {
   return Result.succeed({
     name: "custom",
     baseUrl: `${url.origin}${path}`,
-    beaconUrl: url.origin,
+    beaconUrl: `${url.origin}/latarnia`,
     features: [],
     isPublic: false
   })

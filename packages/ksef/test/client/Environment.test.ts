@@ -16,7 +16,7 @@ describe("Environment", () => {
     const environment = Result.getOrThrow(at(url))
     assert.strictEqual(environment.baseUrl, baseUrl)
     assert.isFalse(environment.isPublic)
-    assert.strictEqual(environment.beaconUrl, new URL(url).origin)
+    assert.strictEqual(environment.beaconUrl, `${new URL(url).origin}/latarnia`)
   })
 
   it.each([

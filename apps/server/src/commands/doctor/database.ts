@@ -12,6 +12,7 @@ import type { SettingsShape } from "../../settings/Settings.ts"
 import * as deployment from "../deployment.ts"
 import { Failure } from "../Failure.ts"
 import { fault, type Finding, ok, warning } from "./Finding.ts"
+import { checkStored } from "./ksef.ts"
 import { check as checkProxies } from "./proxies.ts"
 
 // Statements are written for it, and every test runs on it.
@@ -95,7 +96,9 @@ const checkKeys = Effect.fnUntraced(function* (settings: SettingsShape) {
 
 const examine = Effect.fnUntraced(function* (settings: SettingsShape) {
   const findings: Array<Finding> = [yield* checkVersion, ...checkTls(settings), yield* checkClock, yield* checkSchema]
-  if (yield* Migrations.isCurrent) findings.push(yield* checkKeys(settings), yield* checkProxies(settings))
+  if (yield* Migrations.isCurrent) {
+    findings.push(yield* checkKeys(settings), yield* checkProxies(settings), ...(yield* checkStored(settings)))
+  }
   return findings
 })
 

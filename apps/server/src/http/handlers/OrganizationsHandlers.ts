@@ -11,6 +11,7 @@ import { Invoices } from "../../invoices/Invoices.ts"
 import { checkGatewayCredential } from "../../accounts/checkGatewayCredential.ts"
 import { GatewayCredentials } from "../../accounts/GatewayCredentials.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
+import { Notifier } from "../../jobs/Notifier.ts"
 import * as Pagination from "./Pagination.ts"
 
 const notFound = () => Problems.fail("organization_not_found")
@@ -28,6 +29,7 @@ export const layer = HttpApiBuilder.group(
     const credentials = yield* GatewayCredentials
     const cursors = yield* Cursors
     const invoices = yield* Invoices
+    const notifier = yield* Notifier
     const organizations = yield* Organizations
 
     return handlers.handleAll({
@@ -66,6 +68,7 @@ export const layer = HttpApiBuilder.group(
         yield* credentials
           .put(accountId, params.org_id, checked)
           .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+        yield* notifier.wake("lanes")
       }),
 
       getGatewayCredential: Effect.fnUntraced(function* ({ params }) {
@@ -78,6 +81,7 @@ export const layer = HttpApiBuilder.group(
         yield* credentials
           .remove(yield* AccountAuthorization.CurrentAccount, params.org_id)
           .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+        yield* notifier.wake("lanes")
       }),
 
       listInvoices: Effect.fnUntraced(function* ({ params, query }) {

@@ -5,6 +5,7 @@ import { type Environment, KsefClient } from "@govoice/ksef/client"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { DeploymentError } from "../../../settings/DeploymentError.ts"
+import { Settings } from "../../../settings/Settings.ts"
 import { version } from "../../../version.ts"
 
 /** An environment and the client that calls it. */
@@ -15,10 +16,11 @@ export interface NationalSystemShape {
   readonly client: KsefClient.KsefClient
 }
 
-/** The national system, or `undefined` where live mode is off. */
-export class NationalSystem extends Context.Service<NationalSystem, NationalSystemShape | undefined>()(
-  "@govoice/server/invoices/gateway/ksef/NationalSystem"
-) {}
+/** The national system. Unless it is provided, there is none: live mode is off. */
+export const NationalSystem: Context.Reference<NationalSystemShape | undefined> = Context.Reference(
+  "@govoice/server/invoices/gateway/ksef/NationalSystem",
+  { defaultValue: (): NationalSystemShape | undefined => undefined }
+)
 
 /** What the settings say of it. */
 export interface NationalSystemOptions {
@@ -26,9 +28,6 @@ export interface NationalSystemOptions {
   readonly environmentId: string
   readonly ca: string | undefined
 }
-
-/** No national system: live mode is off, and nothing can open a connection to one. */
-export const layerOff: Layer.Layer<NationalSystem> = Layer.succeed(NationalSystem)(undefined)
 
 /**
  * Provides the national system of an environment, and remembers the environment in the database. Fails where the database
@@ -38,7 +37,7 @@ export const layerOf = ({
   ca,
   environment,
   environmentId
-}: NationalSystemOptions): Layer.Layer<NationalSystem, DeploymentError | SqlError.SqlError, SqlClient.SqlClient> =>
+}: NationalSystemOptions): Layer.Layer<never, DeploymentError | SqlError.SqlError, SqlClient.SqlClient> =>
   Layer.effect(
     NationalSystem,
     Effect.gen(function* () {
@@ -46,6 +45,16 @@ export const layerOf = ({
       const client = yield* KsefClient.make({ environment, ca, userAgent: `Govoice/${version}` })
       return { environment, environmentId, client }
     })
+  )
+
+/** Provides the national system that the settings name, if live mode is on. */
+export const layer: Layer.Layer<never, DeploymentError | SqlError.SqlError, Settings | SqlClient.SqlClient> =
+  Layer.unwrap(
+    Effect.map(Settings, ({ ksef: { ca, environment, environmentId }, liveMode }) =>
+      liveMode && environment !== undefined && environmentId !== undefined
+        ? layerOf({ environment, environmentId, ca })
+        : Layer.empty
+    )
   )
 
 // One statement locks the row of the environment, so that two processes cannot remember different ones.

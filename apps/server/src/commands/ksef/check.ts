@@ -1,0 +1,112 @@
+/** `govoice ksef check`: logs in with the credential of an organization, and tells what it may do. */
+import { Console, Effect, Option, Redacted } from "effect"
+import { Command } from "effect/cli"
+import { GatewayCredentials } from "../../accounts/GatewayCredentials.ts"
+import * as deployment from "../deployment.ts"
+import { Failure } from "../Failure.ts"
+import * as ksef from "./deployment.ts"
+import { logIn } from "./logIn.ts"
+
+/** The permissions that Govoice uses. */
+const used = {
+  InvoiceWrite: "sends invoices; without it, nothing can be sent",
+  InvoiceRead: "compares a duplicate with the original; without it, some duplicates stay unresolved"
+} as const
+
+// The claims of KSeF's tokens are not documented: permissions are shown where they are found, and decide nothing.
+const permissionsOf = (accessToken: Redacted.Redacted): ReadonlyArray<string> | undefined => {
+  try {
+    const [, payload = ""] = Redacted.value(accessToken).split(".")
+    const { per } = JSON.parse(Buffer.from(payload, "base64url").toString()) as { readonly per?: unknown }
+    const list: unknown = typeof per === "string" ? JSON.parse(per) : per
+    return Array.isArray(list) ? list.filter((entry) => typeof entry === "string") : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const groups = ["onlineSession", "invoiceSend", "invoiceStatus", "batchSession"] as const
+
+const read = (settings: Parameters<typeof ksef.withStores>[0], organization: string) =>
+  ksef.withStores(
+    settings,
+    Effect.gen(function* () {
+      const { id } = yield* ksef.findOrganization(organization)
+      const stored = yield* (yield* GatewayCredentials)
+        .read(id)
+        .pipe(Effect.mapError(({ message }) => new Failure({ message: `${message}.` })))
+      if (Option.isSome(stored)) return stored.value
+      return yield* new Failure({
+        message: `The organization has no credential for the environment ${settings.ksef.environmentId}. Store one with 'govoice ksef credential put'.`
+      })
+    })
+  )
+
+export const check = (environment: deployment.Environment) =>
+  Command.make(
+    "check",
+    { organization: ksef.organization, json: ksef.json },
+    Effect.fnUntraced(function* ({ json, organization }) {
+      const settings = yield* deployment.settings(environment)
+      yield* ksef.environmentOf(settings)
+      const stored = yield* read(settings, organization)
+      const report = yield* ksef.withClient(settings, (client) =>
+        Effect.gen(function* () {
+          const { accessToken, refreshToken } = yield* logIn(client, stored)
+          const limits = yield* Effect.all([
+            client.contextLimits(accessToken.token),
+            client.rateLimits(accessToken.token)
+          ]).pipe(Effect.ensuring(Effect.ignore(client.revoke(refreshToken.token))))
+          return { permissions: permissionsOf(accessToken.token), context: limits[0], rate: limits[1] }
+        }).pipe(
+          Effect.catchTag("LoginRefused", ({ code, message }) =>
+            Effect.fail(new Failure({ message: `${code}: ${message}` }))
+          ),
+          Effect.catchTag("KsefError", ({ message }) =>
+            Effect.fail(new Failure({ message: `KSeF did not answer as expected: ${message}` }))
+          )
+        )
+      )
+      const missing = Object.keys(used).filter((name) => report.permissions?.includes(name) === false)
+      if (json) {
+        yield* Console.log(
+          JSON.stringify(
+            {
+              environment: settings.ksef.environmentId,
+              context_nip: stored.contextNip,
+              type: stored.credential.type,
+              ...report,
+              missing
+            },
+            null,
+            2
+          )
+        )
+      } else {
+        yield* Console.log(
+          `logged in    ${settings.ksef.environmentId}, NIP ${stored.contextNip}, by ${stored.credential.type}`
+        )
+        yield* Console.log(`permissions  ${report.permissions?.join(", ") ?? "not told by KSeF"}`)
+        for (const name of missing) yield* Console.log(`missing      ${name}: ${used[name as keyof typeof used]}`)
+        for (const group of groups) {
+          const limit = report.rate[group]
+          if (limit !== undefined) {
+            yield* Console.log(
+              `limit        ${group}: ${limit.perSecond}/s, ${limit.perMinute}/min, ${limit.perHour}/h`
+            )
+          }
+        }
+        yield* Console.log(
+          `sessions     ${report.context.onlineSession.maxInvoices} invoices interactive, ${report.context.batchSession.maxInvoices} in a batch`
+        )
+      }
+      if (missing.includes("InvoiceWrite")) {
+        return yield* new Failure({ message: "The credential may not send invoices. Grant it InvoiceWrite." })
+      }
+    })
+  ).pipe(
+    Command.withDescription(
+      "Log in with the credential of an organization, read its permissions and limits, and log out. Sends no invoice. Exits with 1 when the login is refused or may not send invoices."
+    ),
+    Command.withShortDescription("Log in with the credential of an organization.")
+  )

@@ -1,0 +1,63 @@
+/** What the commands of `govoice ksef` work on: the environment, its client, and the organization that is named. */
+import { type Environment, KsefClient } from "@govoice/ksef/client"
+import { Ids } from "@govoice/core"
+import { Effect, Layer } from "effect"
+import { Flag } from "effect/cli"
+import * as GatewayCredentials from "../../accounts/GatewayCredentials.ts"
+import * as Organizations from "../../accounts/Organizations.ts"
+import * as KeyRing from "../../crypto/KeyRing.ts"
+import { Settings, type SettingsShape } from "../../settings/Settings.ts"
+import { version } from "../../version.ts"
+import * as deployment from "../deployment.ts"
+import { Failure } from "../Failure.ts"
+
+/** The flag that names an organization. */
+export const organization = Flag.String("organization").pipe(
+  Flag.withDescription("The organization, org_…, as the API names it.")
+)
+
+/** The flag that asks for JSON. */
+export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON."), Flag.withDefault(false))
+
+/** Returns the environment of the settings. */
+export const environmentOf = ({ ksef }: SettingsShape): Effect.Effect<Environment.Environment, Failure> =>
+  ksef.environment === undefined
+    ? Effect.fail(
+        new Failure({
+          message: "No environment of KSeF is configured. Set GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL."
+        })
+      )
+    : Effect.succeed(ksef.environment)
+
+/** Runs an effect with a client of the environment. */
+export const withClient = <A, E, R>(
+  settings: SettingsShape,
+  use: (client: KsefClient.KsefClient) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const environment = yield* environmentOf(settings)
+    const client = yield* KsefClient.make({ environment, ca: settings.ksef.ca, userAgent: `Govoice/${version}` })
+    return yield* use(client)
+  }).pipe(Effect.scoped)
+
+/** Runs an effect on the stores of the deployment. */
+export const withStores = <A, E>(
+  settings: SettingsShape,
+  effect: Effect.Effect<A, E, GatewayCredentials.GatewayCredentials | Organizations.Organizations>
+) =>
+  Effect.gen(function* () {
+    const { encryptionKeys } = yield* deployment.secrets(settings)
+    const stores = Layer.merge(GatewayCredentials.layer, Organizations.layer).pipe(
+      Layer.provide([KeyRing.layer(encryptionKeys), Layer.succeed(Settings)(settings)])
+    )
+    return yield* deployment.onMigrated(settings, Effect.provide(effect, stores))
+  })
+
+/** Finds the organization that a flag names, and its account. */
+export const findOrganization = (id: string) =>
+  Effect.gen(function* () {
+    const notFound = new Failure({ message: `There is no organization ${JSON.stringify(id)}.` })
+    if (!Ids.is("org", id)) return yield* notFound
+    const accountId = yield* (yield* Organizations.Organizations).ownerOf(id)
+    return accountId === undefined ? yield* notFound : { id, accountId }
+  })

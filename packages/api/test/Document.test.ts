@@ -1,132 +1,22 @@
+/** Paths, errors and headers of the OpenAPI document. */
 import { assert, describe, it } from "@effect/vitest"
-import { Api, Document, Problems } from "@govoice/api"
-import { InvoiceEvent, SandboxScenario } from "@govoice/core"
+import { Document, Problems } from "@govoice/api"
+import { SandboxScenario } from "@govoice/core"
 import { Validator } from "@seriousme/openapi-schema-validator"
-import { Ajv2020, type AnySchema } from "ajv/dist/2020.js"
-import addFormats from "ajv-formats"
-import { OpenApi } from "effect/http-api"
-import { operations as examples } from "../src/internal/document/examples.ts"
 import * as Contract from "./support/contract.ts"
-
-interface Schema {
-  readonly $ref?: string
-  readonly type?: string
-  readonly default?: unknown
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly enum?: ReadonlyArray<unknown>
-  readonly anyOf?: ReadonlyArray<Schema>
-  readonly allOf?: ReadonlyArray<Schema>
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: ReadonlyArray<string>
-  readonly additionalProperties?: unknown
-}
-
-interface Media {
-  readonly schema: Schema
-  readonly example?: unknown
-  readonly examples?: Readonly<Record<string, { readonly $ref: string }>>
-}
-
-interface Response {
-  readonly description: string
-  readonly headers: Readonly<Record<string, { readonly $ref?: string; readonly description?: string }>>
-  readonly content?: Readonly<Record<string, Media>>
-}
-
-interface Parameter {
-  readonly name: string
-  readonly in: string
-  readonly required: boolean
-  readonly description?: string
-  readonly schema: Schema
-  readonly example?: unknown
-}
-
-interface Operation {
-  readonly operationId: string
-  readonly tags: ReadonlyArray<string>
-  readonly summary?: string
-  readonly security: ReadonlyArray<Readonly<Record<string, unknown>>>
-  readonly parameters: ReadonlyArray<Parameter>
-  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<Record<string, Response>>
-}
-
-interface Doc {
-  readonly openapi: string
-  readonly info: { readonly description: string }
-  readonly servers: ReadonlyArray<{ readonly url: string }>
-  readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
-  readonly "x-tagGroups": ReadonlyArray<{ readonly tags: ReadonlyArray<string> }>
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>
-  readonly components: {
-    readonly schemas: Readonly<Record<string, Schema>>
-    readonly headers: Readonly<Record<string, { readonly schema: Schema; readonly example: unknown }>>
-    readonly responses: Readonly<Record<string, Response>>
-    readonly examples: Readonly<
-      Record<
-        string,
-        {
-          readonly summary: string
-          readonly description: string
-          readonly value: Problems.Problem
-          readonly "x-docs-url": string
-        }
-      >
-    >
-    readonly securitySchemes: Readonly<Record<string, { readonly scheme: string }>>
-  }
-}
-
-const doc = OpenApi.fromApi(Api) as unknown as Doc
-
-const operations = Object.entries(doc.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation }))
-)
-
-const words = (text: string): ReadonlyArray<string> => text.split(" ").filter((word) => word !== "")
-
-const pointed = (ref: string): unknown =>
-  ref
-    .slice(2)
-    .split("/")
-    .reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], doc)
-
-const resolve = (schema: Schema): Schema => (schema.$ref === undefined ? schema : (pointed(schema.$ref) as Schema))
-
-const alternatives = (schema: Schema): ReadonlyArray<Schema> => (schema.anyOf ?? [schema]).map(resolve)
-
-const json = (response: Response): Media | undefined => response.content?.["application/json"]
-
-const envelope = (schema: Schema): Readonly<Record<string, Schema>> => schema.properties?.["error"]?.properties ?? {}
-
-const codesOf = (response: Response): ReadonlyArray<unknown> =>
-  alternatives(json(response)?.schema ?? {}).map((schema) => envelope(schema)["code"]?.enum?.[0])
-
-const failures = [
-  ...operations.flatMap(({ name, operation }) =>
-    Object.entries(operation.responses)
-      .filter(([status]) => Number(status) >= 400)
-      .map(([status, response]) => ({ name, status: Number(status), response }))
-  ),
-  ...Object.entries(doc.components.responses).map(([name, response]) => ({ name, status: undefined, response }))
-]
-
-// Ignores formats and keywords of OpenAPI that Ajv does not know.
-const ajv = new Ajv2020({ strict: false, allErrors: true })
-addFormats.default(ajv)
-ajv.addFormat("binary", true)
-ajv.addSchema(doc, "doc")
-
-const absolute = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value).replaceAll('"$ref":"#/', '"$ref":"doc#/'))
-
-const faults = (schema: Schema, value: unknown): ReadonlyArray<string> => {
-  const validate = ajv.compile(absolute(schema) as AnySchema)
-  return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`)
-}
+import {
+  alternatives,
+  codesOf,
+  doc,
+  envelope,
+  failures,
+  faults,
+  json,
+  operations,
+  pointed,
+  resolve,
+  words
+} from "./support/document.ts"
 
 describe("Document", () => {
   it("is an OpenAPI 3.1 document", async () => {
@@ -368,113 +258,6 @@ describe("Document", () => {
       for (const [name, header] of Object.entries(doc.components.headers)) {
         assert.deepStrictEqual(faults(header.schema, header.example), [], name)
       }
-    })
-  })
-
-  describe("records", () => {
-    it.each(Object.entries(Contract.records))("%s has exactly the members of the contract", (name, members) => {
-      const schema = doc.components.schemas[name]!
-      const isNullable = (member: Schema) => member.anyOf?.some(({ type }) => type === "null") === true
-      assert.deepStrictEqual(
-        Object.entries(schema.properties ?? {}).map(([key, member]) => (isNullable(member) ? `${key}|null` : key)),
-        [...words(members)]
-      )
-      assert.sameMembers([...(schema.required ?? [])], Object.keys(schema.properties ?? {}))
-      assert.isFalse(schema.additionalProperties)
-    })
-
-    it.each([
-      ["Me", "organization", "id object name"],
-      ["Organization", "gateway_credential", "present updated_at"],
-      ["Event", "data", "invoice"]
-    ])("%s.%s has exactly the members of the contract", (record, member, members) => {
-      const schema = doc.components.schemas[record]!.properties![member]!
-      assert.deepStrictEqual(Object.keys(schema.properties ?? {}), [...words(members)])
-      assert.isFalse(schema.additionalProperties)
-    })
-  })
-
-  describe("webhooks", () => {
-    it("has a webhook for each event type", () => {
-      assert.deepStrictEqual(Object.keys(doc.webhooks), [
-        "invoice.received",
-        "invoice.submitted",
-        "invoice.accepted",
-        "invoice.upo_available",
-        "invoice.rejected",
-        "invoice.failed"
-      ])
-    })
-
-    it.each(InvoiceEvent.EventType.literals)("%s has signature headers and documents the responses", (type) => {
-      const { post } = doc.webhooks[type]!
-      assert.deepStrictEqual(
-        post.parameters.map(({ name, required }) => ({ name, required })),
-        ["Gov-Event-Id", "Gov-Timestamp", "Gov-Signature"].map((name) => ({ name, required: true }))
-      )
-      for (const parameter of post.parameters) {
-        assert.deepStrictEqual(faults(parameter.schema, parameter.example), [], parameter.name)
-      }
-      assert.deepStrictEqual(post.security, [])
-      assert.sameMembers(Object.keys(post.responses), ["2XX", "3XX", "429", "4XX", "5XX"])
-
-      const media = post.requestBody!.content["application/json"]!
-      assert.strictEqual(media.schema.allOf?.[0]?.$ref, "#/components/schemas/Event")
-      assert.deepStrictEqual(faults(media.schema, media.example), [])
-      const other = type === "invoice.failed" ? "invoice.received" : "invoice.failed"
-      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), type: other }), [])
-    })
-  })
-
-  describe("examples", () => {
-    it("of errors have the path of the page about their code", () => {
-      for (const [code, example] of Object.entries(doc.components.examples)) {
-        assert.strictEqual(example["x-docs-url"], `/docs/errors/${code}`)
-        assert.include(example.description, `(/docs/errors/${code})`)
-        assert.isNotEmpty(example.summary)
-      }
-    })
-
-    it("has an example for every body, and none for an unknown operation", () => {
-      const ids = operations.map(({ operation }) => operation.operationId)
-      assert.deepStrictEqual(
-        Object.keys(examples).filter((id) => !ids.includes(id)),
-        []
-      )
-      for (const { name, operation } of operations) {
-        const media = [
-          ...(operation.requestBody === undefined ? [] : [operation.requestBody.content["application/json"]!]),
-          ...Object.values(operation.responses).flatMap((response) => json(response) ?? [])
-        ]
-        for (const { example, examples } of media) assert.isTrue(example !== undefined || examples !== undefined, name)
-      }
-    })
-
-    it.each(operations)("$name has examples that its schemas allow", ({ operation }) => {
-      const body = operation.requestBody?.content["application/json"]
-      if (body !== undefined) assert.deepStrictEqual(faults(body.schema, body.example), [])
-      for (const [status, response] of Object.entries(operation.responses)) {
-        const media = json(response)
-        if (media === undefined) continue
-        if (media.examples === undefined) assert.deepStrictEqual(faults(media.schema, media.example), [], status)
-        else {
-          assert.deepStrictEqual<ReadonlyArray<unknown>>(Object.keys(media.examples), codesOf(response))
-          for (const { $ref } of Object.values(media.examples)) {
-            assert.deepStrictEqual(faults(media.schema, (pointed($ref) as { value: unknown }).value), [], $ref)
-          }
-        }
-      }
-    })
-
-    it("rejects an invalid example", () => {
-      const media = json(doc.paths["/v1/invoices/{id}"]!["get"]!.responses["200"]!)!
-      assert.deepStrictEqual(faults(media.schema, media.example), [])
-      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), status: "lost" }), [])
-      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), more: 1 }), [])
-    })
-
-    it("contains no complete credential", () => {
-      assert.notMatch(JSON.stringify(doc), /sk_(?:test|live)_[0-9A-Za-z]{8}|whsec_[\w-]{8}|eyJ[\w-]{12}/)
     })
   })
 })

@@ -1,0 +1,115 @@
+/** Records, webhooks and examples of the OpenAPI document. */
+import { assert, describe, it } from "@effect/vitest"
+import { InvoiceEvent } from "@govoice/core"
+import { operations as examples } from "../src/internal/document/examples.ts"
+import * as Contract from "./support/contract.ts"
+import { codesOf, doc, faults, json, operations, pointed, type Schema, words } from "./support/document.ts"
+
+describe("Document", () => {
+  describe("records", () => {
+    it.each(Object.entries(Contract.records))("%s has exactly the members of the contract", (name, members) => {
+      const schema = doc.components.schemas[name]!
+      const isNullable = (member: Schema) => member.anyOf?.some(({ type }) => type === "null") === true
+      assert.deepStrictEqual(
+        Object.entries(schema.properties ?? {}).map(([key, member]) => (isNullable(member) ? `${key}|null` : key)),
+        [...words(members)]
+      )
+      assert.sameMembers([...(schema.required ?? [])], Object.keys(schema.properties ?? {}))
+      assert.isFalse(schema.additionalProperties)
+    })
+
+    it.each([
+      ["Me", "organization", "id object name"],
+      ["Organization", "gateway_credential", "present updated_at"],
+      ["Event", "data", "invoice"]
+    ])("%s.%s has exactly the members of the contract", (record, member, members) => {
+      const schema = doc.components.schemas[record]!.properties![member]!
+      assert.deepStrictEqual(Object.keys(schema.properties ?? {}), [...words(members)])
+      assert.isFalse(schema.additionalProperties)
+    })
+  })
+
+  describe("webhooks", () => {
+    it("has a webhook for each event type", () => {
+      assert.deepStrictEqual(Object.keys(doc.webhooks), [
+        "invoice.received",
+        "invoice.submitted",
+        "invoice.accepted",
+        "invoice.upo_available",
+        "invoice.rejected",
+        "invoice.failed"
+      ])
+    })
+
+    it.each(InvoiceEvent.EventType.literals)("%s has signature headers and documents the responses", (type) => {
+      const { post } = doc.webhooks[type]!
+      assert.deepStrictEqual(
+        post.parameters.map(({ name, required }) => ({ name, required })),
+        ["Gov-Event-Id", "Gov-Timestamp", "Gov-Signature"].map((name) => ({ name, required: true }))
+      )
+      for (const parameter of post.parameters) {
+        assert.deepStrictEqual(faults(parameter.schema, parameter.example), [], parameter.name)
+      }
+      assert.deepStrictEqual(post.security, [])
+      assert.sameMembers(Object.keys(post.responses), ["2XX", "3XX", "429", "4XX", "5XX"])
+
+      const media = post.requestBody!.content["application/json"]!
+      assert.strictEqual(media.schema.allOf?.[0]?.$ref, "#/components/schemas/Event")
+      assert.deepStrictEqual(faults(media.schema, media.example), [])
+      const other = type === "invoice.failed" ? "invoice.received" : "invoice.failed"
+      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), type: other }), [])
+    })
+  })
+
+  describe("examples", () => {
+    it("of errors have the path of the page about their code", () => {
+      for (const [code, example] of Object.entries(doc.components.examples)) {
+        assert.strictEqual(example["x-docs-url"], `/docs/errors/${code}`)
+        assert.include(example.description, `(/docs/errors/${code})`)
+        assert.isNotEmpty(example.summary)
+      }
+    })
+
+    it("has an example for every body, and none for an unknown operation", () => {
+      const ids = operations.map(({ operation }) => operation.operationId)
+      assert.deepStrictEqual(
+        Object.keys(examples).filter((id) => !ids.includes(id)),
+        []
+      )
+      for (const { name, operation } of operations) {
+        const media = [
+          ...(operation.requestBody === undefined ? [] : [operation.requestBody.content["application/json"]!]),
+          ...Object.values(operation.responses).flatMap((response) => json(response) ?? [])
+        ]
+        for (const { example, examples } of media) assert.isTrue(example !== undefined || examples !== undefined, name)
+      }
+    })
+
+    it.each(operations)("$name has examples that its schemas allow", ({ operation }) => {
+      const body = operation.requestBody?.content["application/json"]
+      if (body !== undefined) assert.deepStrictEqual(faults(body.schema, body.example), [])
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const media = json(response)
+        if (media === undefined) continue
+        if (media.examples === undefined) assert.deepStrictEqual(faults(media.schema, media.example), [], status)
+        else {
+          assert.deepStrictEqual<ReadonlyArray<unknown>>(Object.keys(media.examples), codesOf(response))
+          for (const { $ref } of Object.values(media.examples)) {
+            assert.deepStrictEqual(faults(media.schema, (pointed($ref) as { value: unknown }).value), [], $ref)
+          }
+        }
+      }
+    })
+
+    it("rejects an invalid example", () => {
+      const media = json(doc.paths["/v1/invoices/{id}"]!["get"]!.responses["200"]!)!
+      assert.deepStrictEqual(faults(media.schema, media.example), [])
+      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), status: "lost" }), [])
+      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), more: 1 }), [])
+    })
+
+    it("contains no complete credential", () => {
+      assert.notMatch(JSON.stringify(doc), /sk_(?:test|live)_[0-9A-Za-z]{8}|whsec_[\w-]{8}|eyJ[\w-]{12}/)
+    })
+  })
+})

@@ -2,8 +2,6 @@
 /**
  * The file behind `govoice`. It loads the command only where Node is new enough for it: an older one would stop at something
  * that it has not heard of, with a stack and no advice.
- *
- * @since 0.1.0
  */
 import { check } from "./commands/doctor/runtime.ts"
 

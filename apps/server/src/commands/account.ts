@@ -1,8 +1,4 @@
-/**
- * `govoice account`: accounts without the API, for deployments where signing up is closed, and for a first key.
- *
- * @since 0.1.0
- */
+/** `govoice account`: accounts without the API, for deployments where signing up is closed, and for a first key. */
 import { AccountsApi } from "@govoice/api"
 import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag, Prompt } from "effect/cli"
@@ -101,12 +97,7 @@ const create = (environment: deployment.Environment) =>
     ])
   )
 
-/**
- * The command, for these environment variables.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** The command, for these environment variables. */
 export const account = (environment: deployment.Environment) =>
   Command.make("account").pipe(
     Command.withDescription("Accounts: who logs in and owns organizations."),

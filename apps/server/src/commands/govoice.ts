@@ -1,8 +1,4 @@
-/**
- * The `govoice` command: everything that is done to a deployment from a shell.
- *
- * @since 0.1.0
- */
+/** The `govoice` command: everything that is done to a deployment from a shell. */
 import { Command } from "effect/cli"
 import { account } from "./account.ts"
 import { checkInvoice } from "./checkInvoice.ts"
@@ -15,12 +11,7 @@ import { prune } from "./prune.ts"
 import { serve } from "./serve.ts"
 import { settings } from "./settings.ts"
 
-/**
- * The command, for these environment variables.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** The command, for these environment variables. */
 export const govoice = (environment: deployment.Environment) =>
   Command.make("govoice").pipe(
     Command.withDescription(

@@ -1,8 +1,4 @@
-/**
- * `govoice serve`: the server, until it is asked to stop.
- *
- * @since 0.1.0
- */
+/** `govoice serve`: the server, until it is asked to stop. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { serve as start } from "../runtime/serve.ts"
@@ -10,9 +6,6 @@ import * as deployment from "./deployment.ts"
 
 /**
  * The command, for these environment variables. It ends when the server has begun to start, which goes on by itself.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const serve = (environment: deployment.Environment) =>
   Command.make(

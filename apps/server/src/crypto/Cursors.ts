@@ -1,8 +1,4 @@
-/**
- * List cursors: where a page ended, sealed so that only a cursor made here for the same list continues it.
- *
- * @since 0.1.0
- */
+/** List cursors: where a page ended, sealed so that only a cursor made here for the same list continues it. */
 import { Context, Layer } from "effect"
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
 
@@ -11,13 +7,8 @@ const macLength = 12
 /**
  * Service that makes and reads cursors.
  *
- * **Details**
- *
  * `list` says which list, whose, and with which filters. `read` returns `undefined` for whatever was not made here for
  * that list.
- *
- * @category services
- * @since 0.1.0
  */
 export class Cursors extends Context.Service<
   Cursors,
@@ -27,12 +18,7 @@ export class Cursors extends Context.Service<
   }
 >()("@govoice/server/crypto/Cursors") {}
 
-/**
- * Layer that provides cursors sealed with a key derived from this secret.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that provides cursors sealed with a key derived from this secret. */
 export const layer = (secret: string): Layer.Layer<Cursors> => {
   const key = new Uint8Array(hkdfSync("sha256", secret, "", "govoice list cursors", 32))
   const mac = (list: ReadonlyArray<string>, lastId: string): Buffer =>

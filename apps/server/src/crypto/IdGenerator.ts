@@ -1,8 +1,4 @@
-/**
- * New identifiers, from a point in time and the platform's randomness.
- *
- * @since 0.1.0
- */
+/** New identifiers, from a point in time and the platform's randomness. */
 import { Ids } from "@govoice/core"
 import { randomFillSync } from "node:crypto"
 
@@ -19,11 +15,6 @@ const random = (): Uint8Array => {
   return pool.subarray(used - Ids.randomLength, used)
 }
 
-/**
- * Makes an identifier for a point in time, in milliseconds since the epoch.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Makes an identifier for a point in time, in milliseconds since the epoch. */
 export const at = <P extends Ids.Prefix>(prefix: P, timestamp: number): Ids.Id<P> =>
   Ids.make(prefix, timestamp, random())

@@ -3,20 +3,13 @@
  *
  * The offset of the process is measured at start, every hour, and whenever the wall clock of the process was stepped. Leases,
  * claims and schedules do not depend on it: see `StatementTime`.
- *
- * @since 0.1.0
  */
 import { Clock, Duration, Effect, Layer, Metric } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import { Shared } from "./Database.ts"
 
-/**
- * An offset above which the process warns, in milliseconds.
- *
- * @category constants
- * @since 0.1.0
- */
+/** An offset above which the process warns, in milliseconds. */
 export const warningMs = 2000
 
 const samples = 5
@@ -32,12 +25,7 @@ interface Sample {
 /**
  * Measures the time of the database minus the time of `clock`, in milliseconds: positive when the process is behind.
  *
- * **Details**
- *
  * Of a few samples the one with the shortest round trip counts. An offset that is smaller than its possible error is 0.
- *
- * @category getters
- * @since 0.1.0
  */
 export const measureOffset = (clock: Clock.Clock): Effect.Effect<number, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.gen(function* () {
@@ -70,12 +58,7 @@ const shifted = (clock: Clock.Clock, offsetMs: () => number): Clock.Clock => {
   }
 }
 
-/**
- * Layer that provides `Clock`. The embedded database has the clock of the process.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that provides `Clock`. The embedded database has the clock of the process. */
 export const layer: Layer.Layer<never, never, Shared | SqlClient.SqlClient> = Layer.effect(
   Clock.Clock,
   Effect.gen(function* () {

@@ -3,34 +3,21 @@
  *
  * The database ends what takes too long by itself. But when the machine behind a connection is gone without a word, nobody
  * does: TCP tries for a quarter of an hour before it says so.
- *
- * @since 0.1.0
  */
 import { Effect } from "effect"
 import { SqlError } from "effect/sql"
 
 /**
  * How long an answer to a request is waited for, in milliseconds: longer than its statement may take, shorter than it may.
- *
- * @category constants
- * @since 0.1.0
  */
 export const requestMs = 12_000
 
-/**
- * How long the engine waits, in milliseconds: longer than its statements may take.
- *
- * @category constants
- * @since 0.1.0
- */
+/** How long the engine waits, in milliseconds: longer than its statements may take. */
 export const engineMs = 35_000
 
 /**
  * Fails with a statement timeout when there is no answer in time. Whether the statement was carried out is not known then.
  * The connection is closed unless it says a word within five seconds.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const withTimeout =
   (milliseconds: number) =>

@@ -3,17 +3,12 @@
  *
  * Leases, claims and schedules are compared with this time alone: the clock of a process can neither extend a lease nor
  * end the lease of another process. It is the start of the statement, in whole milliseconds.
- *
- * @since 0.1.0
  */
 import { Context, Effect } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 
 /**
  * Makes the fragment that stands for the current time. Tests replace it by a parameter that holds the time of `Clock`.
- *
- * @category references
- * @since 0.1.0
  */
 export const StatementTime: Context.Reference<(sql: SqlClient.SqlClient) => Effect.Effect<Statement.Fragment>> =
   Context.Reference("@govoice/server/database/StatementTime", {

@@ -2,8 +2,6 @@
  * The connections of the engine: its own, so that requests and workers do not wait for each other's.
  *
  * The embedded database has one connection, which everybody shares.
- *
- * @since 0.1.0
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -31,12 +29,7 @@ const startupParameters = {
   plan_cache_mode: "force_generic_plan"
 }
 
-/**
- * Layer that provides the connections of the engine, once the database is up to date.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that provides the connections of the engine, once the database is up to date. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { database } = yield* Settings

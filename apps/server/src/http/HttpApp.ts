@@ -1,8 +1,4 @@
-/**
- * The HTTP side of the server: the declared API, the operational paths, and the pipeline around them.
- *
- * @since 0.1.0
- */
+/** The HTTP side of the server: the declared API, the operational paths, and the pipeline around them. */
 import { Api } from "@govoice/api"
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
@@ -64,12 +60,7 @@ const routerConfig = {
   maxParamLength: NodeServer.limits.maxHeaderSize
 }
 
-/**
- * Layer that serves everything on the HTTP server that it is given.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that serves everything on the HTTP server that it is given. */
 export const layer = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig }).pipe(
   Layer.provide(middleware),
   Layer.provide([limits, DocumentChecks.layer, LiveMode.layer, Login.layer, SubmissionReader.layer]),

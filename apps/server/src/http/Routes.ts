@@ -1,8 +1,4 @@
-/**
- * Which methods each path takes, read from the declared API.
- *
- * @since 0.1.0
- */
+/** Which methods each path takes, read from the declared API. */
 import { Api } from "@govoice/api"
 import { HttpApi } from "effect/http-api"
 
@@ -31,20 +27,12 @@ const matches = (expected: ReadonlyArray<string>, segments: ReadonlyArray<string
     segment.startsWith(":") ? segments[index] !== "" : segment === decodeURIComponent(segments[index]!)
   )
 
-/**
- * Every method that some path takes, which is what `OPTIONS *` asks for.
- *
- * @category constants
- * @since 0.1.0
- */
+/** Every method that some path takes, which is what `OPTIONS *` asks for. */
 export const allMethods: ReadonlyArray<string> = withDerived(routes.map(({ method }) => method))
 
 /**
  * The methods that a path takes, `HEAD` and `OPTIONS` included; none for a path that is not there. The path can be
  * decoded, and is compared a segment at a time, so that an encoded slash parts nothing.
- *
- * @category getters
- * @since 0.1.0
  */
 export const methodsOf = (path: string): ReadonlyArray<string> => {
   const segments = path.split("/")

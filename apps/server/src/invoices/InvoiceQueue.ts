@@ -10,72 +10,16 @@
  * @since 0.1.0
  */
 import { PgTypes } from "@effect/sql-pg"
-import type { Ids, Invoice, InvoiceEvent, InvoiceState } from "@govoice/core"
+import type { Ids } from "@govoice/core"
 import { Backoff } from "@govoice/dispatcher"
 import { Clock, Context, Effect, Layer, Ref } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StatementTime } from "../database/StatementTime.ts"
 import * as Interruptions from "../jobs/Interruptions.ts"
+import type { ClaimedInvoice, PendingTransition } from "./ClaimedInvoice.ts"
 import * as InvoiceTransitions from "./InvoiceTransitions.ts"
 import { type InvoiceRow, toApi } from "./InvoiceRow.ts"
 import * as EventOutbox from "../webhooks/EventOutbox.ts"
-
-/**
- * A claimed invoice.
- *
- * @category models
- * @since 0.1.0
- */
-export interface ClaimedInvoice extends InvoiceRow {
-  readonly organization_id: Ids.OrganizationId
-  readonly reference: string | null
-  readonly traceparent: string | null
-  readonly sha256: Uint8Array
-  readonly seller_nip: string | null
-  readonly issue_date: string | null
-  readonly invoice_number: string | null
-  readonly form_code: string | null
-  readonly schema_version: string | null
-  /** The fencing token of this claim. */
-  readonly fencing_token: number
-  readonly interruption_count: number
-  readonly quarantine_interruption_count: number
-}
-
-/**
- * What changes in an invoice, and when it is due next. It releases the lease.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Transition {
-  readonly status: InvoiceState.Status
-  /** When it happened. */
-  readonly at: Date
-  readonly dueAt: Date | null
-  readonly emits: InvoiceEvent.EventType | null
-  readonly nextAttemptAt?: Date | null
-  readonly submittedAt?: Date
-  readonly completedAt?: Date
-  readonly officialNumber?: string
-  readonly reference?: string
-  readonly rejection?: Invoice.Reason
-  readonly failure?: Invoice.Reason | null
-  readonly receipt?: Uint8Array
-  /** Whether processing the invoice interrupted the quarantine process. */
-  readonly interrupted?: boolean
-}
-
-/**
- * A claimed invoice and the transition to write.
- *
- * @category models
- * @since 0.1.0
- */
-export interface PendingTransition {
-  readonly invoice: ClaimedInvoice
-  readonly transition: Transition
-}
 
 /**
  * What a claim found.

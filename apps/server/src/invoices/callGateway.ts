@@ -5,7 +5,7 @@
  */
 import { Clock, Effect, Random } from "effect"
 import type { InvoiceGateway } from "./gateway/InvoiceGateway.ts"
-import type { ClaimedInvoice, Transition } from "./InvoiceQueue.ts"
+import type { ClaimedInvoice, Transition } from "./ClaimedInvoice.ts"
 import * as InvoiceTransitions from "./InvoiceTransitions.ts"
 
 /**

@@ -3,8 +3,6 @@
  *
  * The cost is bounded: counting stops at ten thousand, beyond which the estimate of the last vacuum is used, and the
  * oldest delivery is searched among a thousand endpoints.
- *
- * @since 0.1.0
  */
 import { Clock, Effect, Layer, Metric, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -23,12 +21,7 @@ interface Row {
   readonly oldest: Date | null
 }
 
-/**
- * Reads the gauges once.
- *
- * @category getters
- * @since 0.1.0
- */
+/** Reads the gauges once. */
 export const read = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = yield* Clock.currentTimeMillis
@@ -79,12 +72,7 @@ export const read = Effect.gen(function* () {
   return rows
 })
 
-/**
- * Layer that reads the gauges on a schedule, if metrics are served.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that reads the gauges on a schedule, if metrics are served. */
 export const layer: Layer.Layer<never, never, SqlClient.SqlClient | Settings> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { metricsPort } = yield* Settings

@@ -3,18 +3,11 @@
  *
  * No label contains an identifier, a host or any value from outside, so the number of series is fixed. Times are in
  * seconds.
- *
- * @since 0.1.0
  */
 import type { DeliveryState, DeliveryVerdict, InvoiceState } from "@govoice/core"
 import { Effect, Metric } from "effect"
 
-/**
- * The kinds of queued work.
- *
- * @category models
- * @since 0.1.0
- */
+/** The kinds of queued work. */
 export type Kind = "invoices" | "deliveries"
 
 const milliseconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -36,12 +29,7 @@ const counter = <Label extends string>(
 
 const kinds: ReadonlyArray<Kind> = ["invoices", "deliveries"]
 
-/**
- * Deliveries completed, by status.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** Deliveries completed, by status. */
 export const deliveriesCompleted = counter<DeliveryState.Status>(
   "govoice_deliveries_completed_total",
   "Deliveries completed, by status",
@@ -49,12 +37,7 @@ export const deliveriesCompleted = counter<DeliveryState.Status>(
   ["pending", "delivering", "succeeded", "retrying", "failed", "endpoint_disabled"]
 )
 
-/**
- * Documents checked at submission, by result: `skipped` where a check was not possible and the document passed on.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** Documents checked at submission, by result: `skipped` where a check was not possible and the document passed on. */
 export const documentChecks = counter<"valid" | "invalid" | "skipped">(
   "govoice_document_checks_total",
   "Documents checked at submission, by result",
@@ -62,12 +45,7 @@ export const documentChecks = counter<"valid" | "invalid" | "skipped">(
   ["valid", "invalid", "skipped"]
 )
 
-/**
- * The outcome of an attempt, as a label.
- *
- * @category models
- * @since 0.1.0
- */
+/** The outcome of an attempt, as a label. */
 export type AttemptOutcome =
   | Exclude<DeliveryVerdict.AttemptEnd["_tag"], "answered">
   | "2xx"
@@ -76,12 +54,7 @@ export type AttemptOutcome =
   | "4xx"
   | "5xx"
 
-/**
- * Attempts, by outcome.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** Attempts, by outcome. */
 export const attempts = counter<AttemptOutcome>(
   "govoice_delivery_attempts_total",
   "Delivery attempts, by outcome",
@@ -103,65 +76,35 @@ export const attempts = counter<AttemptOutcome>(
   ]
 )
 
-/**
- * The name of an outcome in `attempts`.
- *
- * @category getters
- * @since 0.1.0
- */
+/** The name of an outcome in `attempts`. */
 export const outcomeOf = (end: DeliveryVerdict.AttemptEnd): AttemptOutcome => {
   if (end._tag !== "answered") return end._tag
   if (end.status === 429) return "429"
   return (["2xx", "3xx", "4xx"] as const)[Math.floor(end.status / 100) - 2] ?? "5xx"
 }
 
-/**
- * Counts an attempt by its outcome.
- *
- * @category combinators
- * @since 0.1.0
- */
+/** Counts an attempt by its outcome. */
 export const countAttempt = (end: DeliveryVerdict.AttemptEnd): Effect.Effect<void> =>
   Metric.update(attempts(outcomeOf(end)), 1)
 
-/**
- * The duration of attempts that sent a request.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** The duration of attempts that sent a request. */
 export const attemptDuration = Metric.histogram("govoice_delivery_attempt_duration_seconds", {
   description: "Duration of delivery attempts",
   boundaries: milliseconds
 })
 
-/**
- * The time from becoming available to the attempt.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** The time from becoming available to the attempt. */
 export const lagSeconds = Metric.histogram("govoice_delivery_lag_seconds", {
   description: "Time from becoming available to the attempt",
   boundaries: [...milliseconds, 30, 60, 300, 1800]
 })
 
-/**
- * Deliveries in flight in this process.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** Deliveries in flight in this process. */
 export const inFlight = Metric.gauge("govoice_deliveries_in_flight", {
   description: "Deliveries in flight in this process"
 })
 
-/**
- * Transitions of invoices, by new status.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** Transitions of invoices, by new status. */
 export const invoiceTransitions = counter<InvoiceState.Status>(
   "govoice_invoice_transitions_total",
   "Invoice transitions, by new status",
@@ -169,12 +112,7 @@ export const invoiceTransitions = counter<InvoiceState.Status>(
   ["queued", "submitting", "retrying", "submitted", "accepted", "rejected", "failed"]
 )
 
-/**
- * Completions discarded because the lease was lost.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** Completions discarded because the lease was lost. */
 export const staleCompletions = counter<Kind>(
   "govoice_stale_completions_total",
   "Completions discarded because the lease was lost",
@@ -182,30 +120,15 @@ export const staleCompletions = counter<Kind>(
   kinds
 )
 
-/**
- * Counts the completion of a delivery, or that it was discarded.
- *
- * @category combinators
- * @since 0.1.0
- */
+/** Counts the completion of a delivery, or that it was discarded. */
 export const countCompletion = (status: DeliveryState.Status, isWritten: boolean): Effect.Effect<void> =>
   Metric.update(isWritten ? deliveriesCompleted(status) : staleCompletions("deliveries"), 1)
 
-/**
- * Counts the transition of an invoice, or that it was discarded.
- *
- * @category combinators
- * @since 0.1.0
- */
+/** Counts the transition of an invoice, or that it was discarded. */
 export const countTransition = (status: InvoiceState.Status, isWritten: boolean): Effect.Effect<void> =>
   Metric.update(isWritten ? invoiceTransitions(status) : staleCompletions("invoices"), 1)
 
-/**
- * Leases of deliveries that expired and were rescued by this process.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** Leases of deliveries that expired and were rescued by this process. */
 export const leasesExpired = Metric.counter("govoice_leases_expired_total", {
   description: "Deliveries rescued after their lease expired",
   incremental: true
@@ -222,20 +145,10 @@ const claimDurations = new Map(
   ])
 )
 
-/**
- * The duration of claims.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** The duration of claims. */
 export const claimDuration = (kind: Kind): Metric.Histogram<number> => claimDurations.get(kind)!
 
-/**
- * Measures how long an effect takes when it succeeds, in seconds.
- *
- * @category combinators
- * @since 0.1.0
- */
+/** Measures how long an effect takes when it succeeds, in seconds. */
 export const timed = <A, E, R>(
   metric: Metric.Histogram<number>,
   effect: Effect.Effect<A, E, R>
@@ -257,22 +170,12 @@ const gauges = <Label extends string>(
   return (value: Label): Metric.Gauge<number> => metrics.get(value)!
 }
 
-/**
- * The queues: unfinished invoices, available deliveries, scheduled retries.
- *
- * @category models
- * @since 0.1.0
- */
+/** The queues: unfinished invoices, available deliveries, scheduled retries. */
 export type Queue = "invoices" | "deliveries" | "retries"
 
 const queues: ReadonlyArray<Queue> = ["invoices", "deliveries", "retries"]
 
-/**
- * The number of entries of a queue: exact up to a limit, then the estimate of the database.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** The number of entries of a queue: exact up to a limit, then the estimate of the database. */
 export const queueDepth = gauges<Queue>(
   "govoice_queue_depth",
   "Entries of each queue: exact up to 10,000, estimated beyond",
@@ -280,12 +183,7 @@ export const queueDepth = gauges<Queue>(
   queues
 )
 
-/**
- * The age of the oldest due entry of a queue in seconds; 0 when none is due.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** The age of the oldest due entry of a queue in seconds; 0 when none is due. */
 export const queueOldestSeconds = gauges<Queue>(
   "govoice_queue_oldest_due_seconds",
   "Age of the oldest due entry of each queue",
@@ -293,12 +191,7 @@ export const queueOldestSeconds = gauges<Queue>(
   queues
 )
 
-/**
- * The time of the database minus the time of this process.
- *
- * @category metrics
- * @since 0.1.0
- */
+/** The time of the database minus the time of this process. */
 export const clockOffset = Metric.gauge("govoice_clock_offset_seconds", {
   description: "Time of the database minus time of this process"
 })

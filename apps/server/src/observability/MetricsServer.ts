@@ -1,8 +1,4 @@
-/**
- * Serves the metrics of the process to Prometheus, on a port of their own that need not be public.
- *
- * @since 0.1.0
- */
+/** Serves the metrics of the process to Prometheus, on a port of their own that need not be public. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -16,12 +12,7 @@ const announce = Layer.effectDiscard(
   )
 )
 
-/**
- * Layer that serves `GET /metrics` where the settings say, or nothing.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that serves `GET /metrics` where the settings say, or nothing. */
 export const layer = Layer.unwrap(
   Effect.map(Settings, ({ http, metricsPort }) =>
     metricsPort === undefined

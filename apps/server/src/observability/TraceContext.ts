@@ -1,28 +1,16 @@
 /**
  * One trace from the request that submits an invoice to the webhooks about it, through the database: the events and
  * invoices carry the `traceparent` of the request (W3C Trace Context).
- *
- * @since 0.1.0
  */
 import { Context, Effect, Option } from "effect"
 import { Headers, HttpTraceContext } from "effect/http"
 
-/**
- * Whether traces are exported. Where they are not, none is stored.
- *
- * @category references
- * @since 0.1.0
- */
+/** Whether traces are exported. Where they are not, none is stored. */
 export const Exported = Context.Reference<boolean>("@govoice/server/observability/Trace/Exported", {
   defaultValue: () => false
 })
 
-/**
- * The trace of the current span as text, or `null` when there is none to be followed.
- *
- * @category getters
- * @since 0.1.0
- */
+/** The trace of the current span as text, or `null` when there is none to be followed. */
 export const current: Effect.Effect<string | null> = Effect.gen(function* () {
   if (!(yield* Exported)) return null
   const span = yield* Effect.option(Effect.currentSpan)
@@ -32,12 +20,7 @@ export const current: Effect.Effect<string | null> = Effect.gen(function* () {
   })
 })
 
-/**
- * Runs an effect as a part of a stored trace.
- *
- * @category combinators
- * @since 0.1.0
- */
+/** Runs an effect as a part of a stored trace. */
 export const under = <A, E, R>(effect: Effect.Effect<A, E, R>, trace: string | null): Effect.Effect<A, E, R> => {
   if (trace === null) return effect
   return Option.match(HttpTraceContext.w3c(Headers.fromRecordUnsafe({ traceparent: trace })), {

@@ -1,8 +1,4 @@
-/**
- * Sends traces to where OpenTelemetry is collected, or makes none.
- *
- * @since 0.1.0
- */
+/** Sends traces to where OpenTelemetry is collected, or makes none. */
 import { Layer, References } from "effect"
 import { FetchHttpClient, HttpMiddleware } from "effect/http"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
@@ -24,11 +20,6 @@ const exported = (endpoint: string, role: string) =>
     Layer.merge(Layer.succeed(HttpMiddleware.TracerDisabledWhen)(() => true))
   )
 
-/**
- * Layer that traces as the settings say.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that traces as the settings say. */
 export const layer = ({ otlpEndpoint, role }: SettingsShape): Layer.Layer<never> =>
   otlpEndpoint === undefined ? off : Layer.effectContext(Layer.build(exported(otlpEndpoint, role)))

@@ -1,8 +1,4 @@
-/**
- * The whole server: the only place where packages, database and settings meet.
- *
- * @since 0.1.0
- */
+/** The whole server: the only place where packages, database and settings meet. */
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import * as Database from "../database/Database.ts"
@@ -36,12 +32,7 @@ const gateways = Layer.effect(
   Effect.map(Settings, ({ sandboxStepMs }) => ({ test: SandboxGateway.make(sandboxStepMs), live: undefined }))
 )
 
-/**
- * Where the server listens, as a URL; `undefined` for a process that serves nothing.
- *
- * @category services
- * @since 0.1.0
- */
+/** Where the server listens, as a URL; `undefined` for a process that serves nothing. */
 export class Listening extends Context.Service<Listening, { readonly url: string | undefined }>()(
   "@govoice/server/runtime/Listening"
 ) {}
@@ -59,12 +50,7 @@ const roles = {
   worker: Layer.mergeAll(nothingServed, Engine.layer)
 }
 
-/**
- * Layer that runs the server with these settings.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that runs the server with these settings. */
 export const layer = (settings: SettingsShape) =>
   Layer.merge(roles[settings.role], MetricsServer.layer).pipe(
     Layer.provide(Store.layer),

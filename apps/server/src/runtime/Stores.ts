@@ -1,8 +1,4 @@
-/**
- * Everything that is kept for accounts and organizations.
- *
- * @since 0.1.0
- */
+/** Everything that is kept for accounts and organizations. */
 import { Layer } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as ApiKeys from "../accounts/ApiKeys.ts"
@@ -14,12 +10,7 @@ import * as Sessions from "../accounts/Sessions.ts"
 import * as Organizations from "../accounts/Organizations.ts"
 import * as WebhookEndpoints from "../webhooks/WebhookEndpoints.ts"
 
-/**
- * Layer that provides every store from a migrated database.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that provides every store from a migrated database. */
 export const layer = Layer.mergeAll(
   Accounts.layer,
   ApiKeys.layer,

@@ -1,8 +1,4 @@
-/**
- * The workers of a process, and what they share.
- *
- * @since 0.1.0
- */
+/** The workers of a process, and what they share. */
 import { Dispatcher, type DispatcherOptions } from "@govoice/dispatcher"
 import { Effect, Layer } from "effect"
 import * as EmbeddedMaintenance from "../maintenance/EmbeddedMaintenance.ts"
@@ -51,12 +47,7 @@ const layerQuarantineProcess = Layer.fresh(
   )
 )
 
-/**
- * Layer that runs the workers of this process.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that runs the workers of this process. */
 export const layer = Layer.mergeAll(
   Layer.mergeAll(InvoiceWorker.layer, InvoiceQuarantineWorker.layer.pipe(Layer.provide(layerQuarantineProcess))).pipe(
     Layer.provide(InvoiceQueue.layer)

@@ -1,20 +1,11 @@
-/**
- * The quarantine process: sends requests and calls the sandbox gateway, one call at a time.
- *
- * @since 0.1.0
- */
+/** The quarantine process: sends requests and calls the sandbox gateway, one call at a time. */
 import { type DispatcherOptions, type DispatchRequest, makeDispatcher } from "@govoice/dispatcher"
 import { Effect } from "effect"
 import type { GatewayInvoice } from "../invoices/gateway/InvoiceGateway.ts"
 import * as SandboxGateway from "../invoices/gateway/sandbox/SandboxGateway.ts"
 import { serveCalls } from "../jobs/serveCalls.ts"
 
-/**
- * What the process needs to know of the settings.
- *
- * @category models
- * @since 0.1.0
- */
+/** What the process needs to know of the settings. */
 export interface QuarantineStart {
   readonly dispatcher: DispatcherOptions
   readonly sandboxStepMs: number

@@ -3,6 +3,7 @@ import type { Ids, InvoiceEvent, SandboxScenario } from "@govoice/core"
 import { Clock, Effect, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
+import type * as ClaimedInvoice from "../../src/invoices/ClaimedInvoice.ts"
 import * as InvoiceQueue from "../../src/invoices/InvoiceQueue.ts"
 import * as InvoiceWorker from "../../src/invoices/InvoiceWorker.ts"
 import * as Notifier from "../../src/jobs/Notifier.ts"
@@ -285,7 +286,7 @@ for (const database of databases) {
           const [successor] = (yield* queue.claim({ limit: 10, leaseMs })).invoices
           assert.include(successor, { id: invoiceId, attempt_count: 1, fencing_token: 2, interruption_count: 1 })
 
-          const transition = (at: number): InvoiceQueue.Transition => ({
+          const transition = (at: number): ClaimedInvoice.Transition => ({
             status: "submitted",
             at: new Date(at),
             emits: "invoice.submitted",
@@ -318,7 +319,7 @@ for (const database of databases) {
         yield* TestClock.adjust(stepMs)
         const { invoices } = yield* queue.claim({ limit: 50, leaseMs })
         assert.strictEqual(invoices.length, 30)
-        const pending = invoices.map((invoice, n): InvoiceQueue.PendingTransition => ({
+        const pending = invoices.map((invoice, n): ClaimedInvoice.PendingTransition => ({
           // The lease of every third was lost.
           invoice: n % 3 === 0 ? { ...invoice, fencing_token: invoice.fencing_token - 1 } : invoice,
           transition: {

@@ -16,6 +16,7 @@ import type { ClaimedDelivery } from "../../src/webhooks/ClaimedDelivery.ts"
 import type { Completion } from "../../src/webhooks/Completion.ts"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import * as InvoiceTransitions from "../../src/invoices/InvoiceTransitions.ts"
+import type { PendingTransition } from "../../src/invoices/ClaimedInvoice.ts"
 import * as InvoiceQueue from "../../src/invoices/InvoiceQueue.ts"
 import * as QuarantineQueue from "../../src/webhooks/QuarantineQueue.ts"
 import * as QuarantineWorker from "../../src/webhooks/QuarantineWorker.ts"
@@ -221,7 +222,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
       const quarantined = yield* invoiceQueue.claimQuarantined(options)
       for (const one of quarantined) assert.isAtLeast(one.interruption_count, Interruptions.quarantineAfter)
       const claimed = [...due, ...quarantined]
-      const pending: Array<InvoiceQueue.PendingTransition> = []
+      const pending: Array<PendingTransition> = []
       for (const invoice of claimed) {
         if (lost(0.1)) {
           // The worker is lost. The interrupted attempt is made again.

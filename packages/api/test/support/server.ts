@@ -64,7 +64,11 @@ export interface Call {
   readonly operation: string
   readonly payload?: unknown
   readonly query?: unknown
-  readonly submission?: { readonly idempotencyKey: string; readonly scenario: string | null }
+  readonly submission?: {
+    readonly idempotencyKey: string
+    readonly scenario: string | null
+    readonly checks?: "schema" | undefined
+  }
 }
 
 /** Starts the API. `wrong` replaces the response of a handler, by operation. */

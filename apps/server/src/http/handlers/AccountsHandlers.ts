@@ -1,8 +1,4 @@
-/**
- * Serves accounts and sessions.
- *
- * @since 0.1.0
- */
+/** Serves accounts and sessions. */
 import { type Account, AccountAuthorization, Api, Problems } from "@govoice/api"
 import { Effect, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -20,12 +16,7 @@ import { lifetime as refreshLifetime, Sessions } from "../../accounts/Sessions.t
 import * as Throttling from "../middleware/Throttling.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 
-/**
- * Layer that implements the `accounts` group.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that implements the `accounts` group. */
 export const layer = HttpApiBuilder.group(
   Api,
   "accounts",

@@ -1,8 +1,4 @@
-/**
- * Serves API keys.
- *
- * @since 0.1.0
- */
+/** Serves API keys. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -14,12 +10,7 @@ import * as Pagination from "./Pagination.ts"
 
 const organizationNotFound = () => Problems.fail("organization_not_found")
 
-/**
- * Layer that implements the `apiKeys` group.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that implements the `apiKeys` group. */
 export const layer = HttpApiBuilder.group(
   Api,
   "apiKeys",

@@ -1,20 +1,11 @@
-/**
- * Serves `/v1/me`.
- *
- * @since 0.1.0
- */
+/** Serves `/v1/me`. */
 import { Api, DeveloperAuthorization, Problems } from "@govoice/api"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { LiveMode } from "../../invoices/gateway/LiveMode.ts"
 import { ApiKeys } from "../../accounts/ApiKeys.ts"
 
-/**
- * Layer that implements the `me` group.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that implements the `me` group. */
 export const layer = HttpApiBuilder.group(
   Api,
   "me",

@@ -1,8 +1,4 @@
-/**
- * Serves organizations and the owner's view of their invoices.
- *
- * @since 0.1.0
- */
+/** Serves organizations and the owner's view of their invoices. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -16,12 +12,7 @@ import * as Pagination from "./Pagination.ts"
 
 const notFound = () => Problems.fail("organization_not_found")
 
-/**
- * Layer that implements the `organizations` group.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that implements the `organizations` group. */
 export const layer = HttpApiBuilder.group(
   Api,
   "organizations",

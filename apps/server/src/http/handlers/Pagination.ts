@@ -1,8 +1,4 @@
-/**
- * Turns pages of records into lists of the API, and cursors back into places.
- *
- * @since 0.1.0
- */
+/** Turns pages of records into lists of the API, and cursors back into places. */
 import { Lists, Problems } from "@govoice/api"
 import { Effect } from "effect"
 import type { Cursors } from "../../crypto/Cursors.ts"
@@ -13,12 +9,7 @@ interface Query {
   readonly cursor?: string
 }
 
-/**
- * Serves one list: `name` says which list it is, whose, and with which filters, and goes into its cursors.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Serves one list: `name` says which list it is, whose, and with which filters, and goes into its cursors. */
 export const serve = <A extends { readonly id: string }>(
   cursors: Cursors["Service"],
   name: ReadonlyArray<string | undefined>,

@@ -1,8 +1,4 @@
-/**
- * Serves webhook endpoints and their delivery records.
- *
- * @since 0.1.0
- */
+/** Serves webhook endpoints and their delivery records. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
 import { judgeUrl } from "@govoice/dispatcher"
 import { Effect } from "effect"
@@ -17,12 +13,7 @@ import * as Pagination from "./Pagination.ts"
 const organizationNotFound = () => Problems.fail("organization_not_found")
 const endpointNotFound = () => Problems.fail("webhook_endpoint_not_found")
 
-/**
- * Layer that implements the `webhookEndpoints` group.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that implements the `webhookEndpoints` group. */
 export const layer = HttpApiBuilder.group(
   Api,
   "webhookEndpoints",

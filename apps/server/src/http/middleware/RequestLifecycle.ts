@@ -1,8 +1,6 @@
 /**
  * What happens to every request, whatever it asks for: it gets an identifier, an answer in the one envelope, and a line
  * in the log.
- *
- * @since 0.1.0
  */
 import { CurrentRequestId } from "@govoice/api"
 import type { Ids } from "@govoice/core"
@@ -92,12 +90,7 @@ const withRequestId = (requestId: Ids.RequestId) =>
     )
   )
 
-/**
- * Layer that puts every request through the pipeline.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that puts every request through the pipeline. */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const { apiEnabled, logLevel, trustedProxies } = yield* Settings

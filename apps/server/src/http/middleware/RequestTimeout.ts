@@ -2,19 +2,12 @@
  * The longest that a request may take once it is here, so that a database that hangs does not keep requests forever.
  *
  * A timer and an interruption do it, because a race of two fibers for every request would cost more than many requests.
- *
- * @since 0.1.0
  */
 import { Cause, Effect, Fiber } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { IncomingMessage } from "node:http"
 
-/**
- * How long a request may take, in milliseconds. A statement gives up sooner.
- *
- * @category constants
- * @since 0.1.0
- */
+/** How long a request may take, in milliseconds. A statement gives up sooner. */
 export const requestMs = 15_000
 
 const isComplete = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
@@ -23,9 +16,6 @@ const isComplete = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
 /**
  * Answers with `onTimeout` when a request takes longer than it may. While its body is on the way the client is waited for: how
  * long, is the business of the server's own timeouts.
- *
- * @category combinators
- * @since 0.1.0
  */
 export const withTimeout =
   <A, E2, R2>(onTimeout: Effect.Effect<A, E2, R2>) =>

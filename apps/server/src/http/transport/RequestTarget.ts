@@ -1,17 +1,10 @@
 /**
  * What a request asks for, before any route is looked up: a path that everybody reads the same way, or nothing readable.
- *
- * @since 0.1.0
  */
 import type { HttpServerRequest } from "effect/http"
 import type { IncomingMessage } from "node:http"
 
-/**
- * A target that can be read.
- *
- * @category models
- * @since 0.1.0
- */
+/** A target that can be read. */
 export interface Target {
   /** The path as it came, without query and fragment. */
   readonly path: string
@@ -45,12 +38,7 @@ const isAddressed = ({ headers, source }: HttpServerRequest.HttpServerRequest): 
 const routable = (request: HttpServerRequest.HttpServerRequest, path: string): HttpServerRequest.HttpServerRequest =>
   path.includes(";") ? request.modify({ url: path.replaceAll(";", "%3B") + request.url.slice(path.length) }) : request
 
-/**
- * Reads the target of a request: `undefined` where it cannot be read.
- *
- * @category parsing
- * @since 0.1.0
- */
+/** Reads the target of a request: `undefined` where it cannot be read. */
 export const read = (request: HttpServerRequest.HttpServerRequest): Target | undefined => {
   const path = pathOf(request.url)
   const plain = decoded(path)

@@ -39,9 +39,9 @@ describe("ConnectionLimits", () => {
   })
 
   describe("endStalled", () => {
-    const start = (answer: Buffer) => {
+    const start = (answer: Buffer, stalledMs = 400) => {
       const made = createServer((_request, response) => response.end(answer))
-      ConnectionLimits.endStalled(made, { stalledMs: 400, checkMs: 50 })
+      ConnectionLimits.endStalled(made, { stalledMs, checkMs: 50 })
       return listen(made)
     }
 
@@ -74,13 +74,14 @@ describe("ConnectionLimits", () => {
     })
 
     it("does not close the connection of a slow reader", async () => {
-      await start(large)
+      // The client takes some five seconds.
+      await start(large, 2000)
       const { socket } = await open(request)
       let received = 0
       socket.on("data", (chunk: Buffer) => {
         received += chunk.length
         socket.pause()
-        setTimeout(() => socket.resume(), 2)
+        setTimeout(() => socket.resume(), 10)
       })
       while (received < large.length && !socket.destroyed) await sleep(50)
       assert.isAtLeast(received, large.length)

@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { DeliveryState, ErrorCatalog, InvoiceEvent, InvoiceState, SandboxScenario } from "../packages/core/src/index.ts"
 import * as Backoff from "../packages/dispatcher/src/Backoff.ts"
 import { code, fill, table } from "./blocks.ts"
+import { blocks as liveCodes } from "./liveCodes.ts"
 import * as meanings from "./meanings.ts"
 import { sections as mistakes } from "./mistakes.ts"
 import { type Machine, stateDiagram, statusTable } from "./stateDiagram.ts"
@@ -137,6 +138,7 @@ export const pages: ReadonlyArray<Page> = [
     )
   },
   { path: "guides/checking-invoices.md", blocks: { mistakes } },
+  { path: "guides/live-mode.md", blocks: liveCodes },
   { path: "errors/README.md", blocks: { "error index": errorIndex } },
   ...ErrorCatalog.codes.map((error) => ({
     path: `errors/${error}.md`,

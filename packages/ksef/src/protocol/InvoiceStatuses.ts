@@ -68,7 +68,7 @@ export const invoiceStatuses: Readonly<Record<number, Row>> = {
   150: { meaning: "being processed", final: false, action: "poll", shown: [] },
   200: { meaning: "success", final: true, action: "accept", shown: [] },
   405: {
-    meaning: "cancelled because of an error of its session",
+    meaning: "canceled because of an error of its session",
     final: true,
     action: "resend",
     shown: ["national_system_error"]
@@ -105,7 +105,7 @@ export const invoiceStatuses: Readonly<Record<number, Row>> = {
     shown: ["invalid_document"]
   },
   500: { meaning: "unknown error", final: true, action: "resend", shown: ["national_system_error"] },
-  550: { meaning: "cancelled by the system", final: true, action: "resend", shown: ["national_system_error"] }
+  550: { meaning: "canceled by the system", final: true, action: "resend", shown: ["national_system_error"] }
 }
 
 const unknownVerdict: Row = { meaning: "not documented", final: false, action: "park", shown: ["unknown_verdict"] }

@@ -158,7 +158,7 @@ export const loginStatuses: ReadonlyArray<Row> = [
     refusal: "context_blocked"
   },
   { code: 500, meaning: "unknown error", action: "wait" },
-  { code: 550, meaning: "cancelled by the system", action: "wait" }
+  { code: 550, meaning: "canceled by the system", action: "wait" }
 ]
 
 /**

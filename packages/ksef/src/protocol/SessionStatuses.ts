@@ -69,7 +69,7 @@ export const sessionStatuses: Readonly<Record<SessionKind, Readonly<Record<numbe
     170: { meaning: "closed, being processed", final: false, action: "poll" },
     200: success,
     415: unreadableKey,
-    440: { meaning: "cancelled: nothing was sent", final: true, action: "send-again" },
+    440: { meaning: "canceled: nothing was sent", final: true, action: "send-again" },
     445: noneValid
   },
   batch: {
@@ -81,7 +81,7 @@ export const sessionStatuses: Readonly<Record<SessionKind, Readonly<Record<numbe
     420: { meaning: "too many invoices", final: true, action: "halve" },
     430: { meaning: "the archive cannot be decompressed", final: true, action: "send-alone" },
     435: { meaning: "the parts cannot be decrypted", final: true, action: "send-alone" },
-    440: { meaning: "cancelled: the upload took too long, or nothing was sent", final: true, action: "send-again" },
+    440: { meaning: "canceled: the upload took too long, or nothing was sent", final: true, action: "send-again" },
     445: noneValid,
     500: { meaning: "unknown error", final: true, action: "look-then-send-again" }
   }

@@ -1,0 +1,223 @@
+/**
+ * The codes of live mode, and the statuses and errors of KSeF that lead to them, as tables for the owner of an invoice or of
+ * a credential. A new code does not compile without its line.
+ */
+import { ErrorCodes, InvoiceStatuses, LoginStatuses, SessionStatuses } from "../packages/ksef/src/protocol.ts"
+import { code, table } from "./blocks.ts"
+
+/** What a code means, and what its reader does about it. */
+interface Line {
+  readonly means: string
+  readonly remedy: string
+}
+
+type RejectionCode = Exclude<
+  InvoiceStatuses.InvoiceCode,
+  "national_system_error" | "duplicate_unresolved" | "unknown_verdict"
+>
+
+const rejections: Readonly<Record<RejectionCode, Line>> = {
+  invalid_document: {
+    means: "The document breaks the schema or another rule of KSeF. The message has the details of KSeF.",
+    remedy:
+      "Correct the document, and submit it as a new invoice. [Checking invoices](./checking-invoices.md) finds most faults before."
+  },
+  duplicate_invoice: {
+    means: "KSeF has accepted an invoice with this seller, kind and number before. The message has its KSeF number.",
+    remedy: "Nothing, if that is the same invoice. Otherwise, give this one a number of its own, and submit it again."
+  },
+  seller_not_permitted: {
+    means:
+      "The seller of the document is not the taxpayer of the credential, and has not permitted it to issue invoices.",
+    remedy:
+      "Check `Podmiot1` and the context NIP of the credential. For self-billing, have the seller grant the permission in KSeF."
+  },
+  attachment_not_allowed: {
+    means: "The document has an attachment, and the taxpayer has not registered for sending attachments.",
+    remedy: "Register with the tax administration, or remove the attachment, and submit it again."
+  },
+  file_refused: {
+    means: "KSeF received a file whose size or hash it does not accept.",
+    remedy: "Submit the invoice again. If it is refused again, report a defect with the identifier of the invoice."
+  }
+}
+
+/** Every value of `failure.code` of a live invoice. */
+export const failures = {
+  gateway_unavailable: {
+    means: "KSeF could not be reached, or did not process requests.",
+    remedy: "Wait while the invoice is `retrying`. After it `failed`, submit it again: KSeF never received it."
+  },
+  gateway_blocked: {
+    means: "KSeF or its firewall blocks the requests of this taxpayer.",
+    remedy: "Ask the help desk of KSeF why. The invoice is sent when the block ends."
+  },
+  gateway_protocol_error: {
+    means: "KSeF refused a request as malformed. The document is not the reason.",
+    remedy: "Report a defect with the identifier of the invoice, then submit it again."
+  },
+  gateway_credential_missing: {
+    means: "The organization has no credential for the environment of the deployment.",
+    remedy: "Store one. The invoice is sent within seconds."
+  },
+  gateway_credential_refused: {
+    means: "KSeF refuses the credential of the organization. The message has the reason.",
+    remedy: "Read the `refusal` of the credential, act on it as below, and store a new one."
+  },
+  national_system_error: {
+    means: "KSeF received the invoice several times, and each time ended with an error of its own.",
+    remedy: "Submit it again later. If KSeF accepted one of the earlier ones after all, the answer names its number."
+  },
+  duplicate_unresolved: {
+    means: "KSeF names an accepted invoice as the original, and does not let the credential read it for a comparison.",
+    remedy:
+      "Compare the invoice of the number in the message. Grant the credential `InvoiceRead`, so that this is decided by itself."
+  },
+  unknown_verdict: {
+    means: "KSeF gave a status that it does not document, and the operator decided that the invoice failed.",
+    remedy: "Look the invoice up in KSeF before you submit it again."
+  }
+} as const satisfies Readonly<Record<string, Line>>
+
+const refusals: Readonly<Record<LoginStatuses.CredentialCode, Line>> = {
+  credential_invalid: {
+    means: "KSeF does not know the credential, or refuses it for every context.",
+    remedy: "Copy the token again, complete with its separators, or create a new one in KSeF."
+  },
+  credential_revoked: {
+    means: "The token was revoked in KSeF.",
+    remedy: "Create a new token or certificate, and store it."
+  },
+  credential_inactive: {
+    means: "The token is not active yet.",
+    remedy: "Wait a few minutes: KSeF activates new tokens. If it stays so, create a new one."
+  },
+  credential_of_another_context: {
+    means: "The credential belongs to another taxpayer than `context_nip`.",
+    remedy: "Store it with the NIP of its own context."
+  },
+  credential_without_rights: {
+    means: "The credential may not send invoices of this taxpayer.",
+    remedy:
+      "Grant its owner `InvoiceWrite` in KSeF. The rights of a token are fixed when it is created: create a new one."
+  },
+  wrong_environment_or_key: {
+    means: "KSeF could not decrypt the token: it is of another environment, or damaged.",
+    remedy: "Store a credential of the environment that `GET …/gateway-credential` names."
+  },
+  certificate_refused: {
+    means: "KSeF refuses the certificate: it expired, was revoked, or its issuer is not trusted.",
+    remedy: "Request a new certificate of the type Authentication in KSeF, and store it."
+  },
+  context_blocked: {
+    means: "KSeF blocked the taxpayer because of a suspected security incident.",
+    remedy: "Contact the help desk of KSeF. The login is tried again every six hours."
+  },
+  token_login_refused: {
+    means: "KSeF no longer takes logins by token, or not from this taxpayer.",
+    remedy: "Request a certificate of the type Authentication in KSeF, and store it."
+  }
+}
+
+const lines = (codes: Readonly<Record<string, Line>>): string =>
+  table(
+    ["code", "meaning", "remedy"],
+    Object.entries(codes).map(([name, { means, remedy }]) => [code(name), means, remedy])
+  )
+
+const invoiceActions: Readonly<Record<InvoiceStatuses.InvoiceAction, string>> = {
+  poll: "asks again later, for as long as it takes",
+  accept: "the invoice is `accepted`",
+  reject: "the invoice is `rejected`",
+  resend: "sends the same document again after 1 min, 5 min, 30 min, 2 h and 8 h",
+  "send-in-batch": "sends it in a batch once, if it went alone; then the invoice is `rejected`",
+  "resolve-duplicate": "finds out whether the original is an earlier submission of the same invoice",
+  park: "keeps asking; an operator decides"
+}
+
+const loginActions: Readonly<Record<LoginStatuses.LoginAction, string>> = {
+  poll: "asks again in a moment",
+  redeem: "is logged in",
+  "log-in-again": "logs in again once, then refuses the credential",
+  "refresh-keys": "reads the public keys again, logs in once, then refuses the credential",
+  wait: "logs in again after 5, 30 and 120 s",
+  refuse: "refuses the credential",
+  "refuse-after-waiting": "logs in again after a minute, three times, then refuses the credential"
+}
+
+const sessionActions: Readonly<Record<SessionStatuses.SessionAction, string>> = {
+  use: "sends in it",
+  poll: "asks again later",
+  "read-invoices": "reads the verdict of each invoice",
+  "refresh-keys": "reads the public keys again, and opens another session",
+  halve: "sends the invoices again in two batches",
+  "send-alone": "sends the invoices again, one by one",
+  "send-again": "sends the invoices again",
+  "look-then-send-again": "looks for the invoices, and sends those again that KSeF does not have",
+  park: "keeps asking; an operator decides"
+}
+
+const errorActions: Readonly<Record<ErrorCodes.ErrorAction, string>> = {
+  ...loginActions,
+  "new-session": "opens another session at once",
+  "already-closed": "goes on: the session is closed",
+  "session-unreadable": "looks for the invoices by another way",
+  "refresh-keys": "reads the public keys again, and repeats the request once",
+  "upload-again": "uploads the missing part again",
+  "new-batch": "opens another batch",
+  "not-yet": "asks again later",
+  "not-readable": "goes on without the document",
+  "first-page": "reads the list from its beginning",
+  defect: "fails with `gateway_protocol_error`"
+}
+
+const forbiddenActions: Readonly<Record<ErrorCodes.ForbiddenAction, string>> = {
+  refuse: "refuses the credential",
+  "not-readable": "goes on without the document",
+  rest: "waits for 15 min, doubling to 6 h; `gateway_blocked`"
+}
+
+const codes = (names: ReadonlyArray<string>): string => (names.length === 0 ? "–" : names.map(code).join(", "))
+
+const refusal = (name: string | undefined): string => code(name ?? null)
+
+/** The tables by the name of their block. */
+export const blocks: Readonly<Record<string, string>> = {
+  "rejection codes": lines(rejections),
+  "failure codes": lines(failures),
+  "credential codes": lines(refusals),
+  "invoice statuses of KSeF": table(
+    ["status", "meaning", "Govoice", "code"],
+    Object.entries(InvoiceStatuses.invoiceStatuses)
+      .map(([status, { action, meaning, shown }]) => [status, meaning, invoiceActions[action], codes(shown)])
+      .concat([["200 without a number, any other", "not documented", invoiceActions.park, codes(["unknown_verdict"])]])
+  ),
+  "login statuses of KSeF": table(
+    ["status", "meaning", "Govoice", "code"],
+    LoginStatuses.loginStatuses.map((row) => [
+      String(row.code),
+      row.meaning,
+      loginActions[row.action],
+      refusal(row.refusal)
+    ])
+  ),
+  "session statuses of KSeF": table(
+    ["kind", "status", "meaning", "Govoice"],
+    Object.entries(SessionStatuses.sessionStatuses).flatMap(([kind, rows]) =>
+      Object.entries(rows).map(([status, { action, meaning }]) => [kind, status, meaning, sessionActions[action]])
+    )
+  ),
+  "error codes of KSeF": table(
+    ["code", "meaning", "Govoice", "refusal"],
+    ErrorCodes.errorCodes.map((row) => [String(row.code), row.meaning, errorActions[row.action], refusal(row.refusal)])
+  ),
+  "403 reasons of KSeF": table(
+    ["reason", "meaning", "Govoice", "refusal"],
+    [...ErrorCodes.forbiddenReasons].map(([reason, row]) => [
+      code(reason),
+      row.meaning,
+      forbiddenActions[row.action],
+      refusal(row.refusal)
+    ])
+  )
+}

@@ -29,7 +29,8 @@ const notices = (metafile: string): string => {
     readonly inputs: Readonly<Record<string, unknown>>
   }
   const folders = new Set(Object.keys(inputs).flatMap((input) => folderOf(input) ?? []))
-  return `# What is bundled in here\n\n${[...folders].map(notice).sort().join("\n")}`
+  const ministry = `## Files in data, of the Ministry of Finance (MIT)\n\n${readFileSync("src/data/LICENSE", "utf8").trim()}\n`
+  return `# What is bundled in here\n\n${[ministry, ...[...folders].map(notice).sort()].join("\n")}`
 }
 
 export default packageConfig(
@@ -47,7 +48,8 @@ export default packageConfig(
     shims: true,
     metafile: true,
     onSuccess: async () => {
-      cpSync("src/data", "dist/data", { recursive: true })
+      // A license below the root would keep the packer from adding that of the repository: it goes into the notices.
+      cpSync("src/data", "dist/data", { recursive: true, filter: (path) => !/LICENSE|README/.test(path) })
       cpSync("../ksef/src/data/xsd", "dist/data/xsd", { recursive: true })
       // The condition is for the sources, and not every `env` takes arguments.
       writeFileSync("dist/cli.js", readFileSync("dist/cli.js", "utf8").replace(/^#!.*/, "#!/usr/bin/env node"))

@@ -154,7 +154,7 @@ describe("an empty project that bundles", () => {
 })
 
 describe("tarballs", () => {
-  const names = [...portable, "@govoice/dispatcher"]
+  const names = [...portable, "@govoice/dispatcher", "@govoice/ksef-simulator"]
   const { current } = project({ packages: names, tools: ["effect"] })
 
   it.each(names)(

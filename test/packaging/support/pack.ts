@@ -44,7 +44,9 @@ const pack = (folder: string, into: string): Packed => {
 export default ({ provide }: TestProject): (() => void) => {
   const into = mkdtempSync(join(tmpdir(), "govoice-packed-"))
   // In the order of their dependencies: types are built from the types of imported packages.
-  const folders = ["core", "api", "webhooks", "dispatcher", "client"].map((name) => `packages/${name}`)
+  const folders = ["core", "api", "webhooks", "dispatcher", "client", "ksef-simulator"].map(
+    (name) => `packages/${name}`
+  )
   provide(
     "packed",
     [...folders, "apps/server"].map((folder) => pack(folder, into))

@@ -13,7 +13,7 @@ import { Settings } from "../settings/Settings.ts"
 import * as deployment from "./deployment.ts"
 import { Failure } from "./Failure.ts"
 
-// On a command line it would be seen in the list of processes and kept in the shell's history.
+// An argument would be visible in the list of processes and stored in the history of the shell.
 const readPassword = Effect.suspend(() =>
   process.stdin.isTTY
     ? Effect.map(Prompt.run(Prompt.Password({ message: "Password, 12 to 128 characters" })), Redacted.value)
@@ -23,13 +23,13 @@ const readPassword = Effect.suspend(() =>
       )
 )
 
-// The contract judges an account here as it does when it comes through the API.
+// Validates the account with the schema of the API.
 const newAccount = AccountsApi.endpoints.create.payload.get("application/json")?.schemas[0] as Schema.Codec<
   { readonly email: string; readonly password: string },
   unknown
 >
 
-// «must be so», and where on a line of its own.
+// A message has the fault and the path on separate lines.
 const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at \["(\w+)"\]$/gm, "$2 $1")
 
 const decode = (input: unknown) =>

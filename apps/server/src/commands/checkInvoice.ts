@@ -23,7 +23,7 @@ const stdin = "-"
 const readXml = async (file: string): Promise<string> => {
   if (file === stdin) return text(process.stdin)
   const bytes = await readFile(file)
-  // What is larger than any document is not decoded.
+  // Does not decode a file that is larger than any document.
   if (bytes.length > 2 * InvoiceXml.maxBytes) return "x".repeat(InvoiceXml.maxBytes + 1)
   try {
     return decoder.decode(bytes)

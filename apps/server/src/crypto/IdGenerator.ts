@@ -2,7 +2,7 @@
 import { Ids } from "@govoice/core"
 import { randomFillSync } from "node:crypto"
 
-// Asking the platform for ten bytes costs as much as for a thousand, so it is asked rarely.
+// Ten random bytes cost as much as a thousand, so they are taken from a buffer.
 const pool = new Uint8Array(Ids.randomLength * 512)
 let used = pool.length
 

@@ -2,7 +2,7 @@
  * The file system of the embedded Postgres: files of this machine, for their owner only, synchronized to disk when Postgres
  * asks for it.
  *
- * PGlite by itself creates files that everybody may write to, and does nothing in `fsync`.
+ * The file system of PGlite creates files that everyone may write, and ignores `fsync`.
  */
 import type { PGlite } from "@electric-sql/pglite"
 import { NodeFS } from "@electric-sql/pglite/nodefs"
@@ -11,7 +11,7 @@ import { join } from "node:path"
 
 const othersRights = 0o077
 
-/** What is used of Emscripten's NODEFS, which its types do not describe. */
+/** The members of Emscripten's NODEFS in use, which its types do not describe. */
 interface NodeFileSystem {
   readonly node_ops: {
     mknod: (parent: unknown, name: string, mode: number, device: number) => unknown

@@ -1,8 +1,4 @@
-/**
- * Processes invoices in quarantine, one at a time, each in the quarantine process.
- *
- * @since 0.1.0
- */
+/** Processes invoices in quarantine, one at a time, each in the quarantine process. */
 import { Effect, Layer } from "effect"
 import { Notifier } from "../jobs/Notifier.ts"
 import * as Interruptions from "../jobs/Interruptions.ts"
@@ -19,12 +15,7 @@ import { InvoiceQueue } from "./InvoiceQueue.ts"
 import * as InvoiceTransitions from "./InvoiceTransitions.ts"
 import * as QuarantineGateway from "./QuarantineGateway.ts"
 
-/**
- * Layer that runs the worker.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that runs the worker. */
 export const layer: Layer.Layer<
   never,
   never,

@@ -2,8 +2,6 @@
  * Maps a claimed invoice to a gateway request, and the gateway's answer to a transition of the state machine.
  *
  * Pure: time and randomness are arguments.
- *
- * @since 0.1.0
  */
 import { type Invoice, InvoiceState } from "@govoice/core"
 import { Backoff } from "@govoice/dispatcher"
@@ -12,23 +10,13 @@ import * as Interruptions from "../jobs/Interruptions.ts"
 import type { GatewayInvoice, PollAnswer, ReceiptAnswer, SubmitAnswer } from "./gateway/InvoiceGateway.ts"
 import type { ClaimedInvoice, Transition } from "./ClaimedInvoice.ts"
 
-/**
- * The time of an answer in milliseconds since the epoch, and a random number in [0, 1) for the jitter.
- *
- * @category models
- * @since 0.1.0
- */
+/** The time of an answer in milliseconds since the epoch, and a random number in [0, 1) for the jitter. */
 export interface Context {
   readonly now: number
   readonly random: number
 }
 
-/**
- * Returns the request to the gateway.
- *
- * @category conversions
- * @since 0.1.0
- */
+/** Returns the request to the gateway. */
 export const toGatewayInvoice = (invoice: ClaimedInvoice): GatewayInvoice => ({
   id: invoice.id,
   organizationId: invoice.organization_id,
@@ -102,9 +90,6 @@ const retrying = (
  *
  * An ambiguous outcome keeps its reference, so that the next call can look it up. Failures are retried as often as
  * `Backoff.defaultSchedule` allows, at its times unless the gateway names one.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const afterSubmission = (invoice: ClaimedInvoice, answer: SubmitAnswer, context: Context): Transition => {
   switch (answer._tag) {
@@ -130,12 +115,7 @@ export const afterSubmission = (invoice: ClaimedInvoice, answer: SubmitAnswer, c
   }
 }
 
-/**
- * Returns the transition after polling for the verdict.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Returns the transition after polling for the verdict. */
 export const afterPoll = (invoice: ClaimedInvoice, answer: PollAnswer, context: Context): Transition => {
   switch (answer._tag) {
     case "Pending":
@@ -156,12 +136,7 @@ export const afterPoll = (invoice: ClaimedInvoice, answer: PollAnswer, context: 
   }
 }
 
-/**
- * Returns the transition after requesting the receipt. A permanent error ends the polling.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Returns the transition after requesting the receipt. A permanent error ends the polling. */
 export const afterReceipt = (invoice: ClaimedInvoice, answer: ReceiptAnswer, context: Context): Transition => {
   switch (answer._tag) {
     case "Available":
@@ -175,12 +150,7 @@ export const afterReceipt = (invoice: ClaimedInvoice, answer: ReceiptAnswer, con
   }
 }
 
-/**
- * The failure that an invoice shows after an attempt that was interrupted.
- *
- * @category constants
- * @since 0.1.0
- */
+/** The failure that an invoice shows after an attempt that was interrupted. */
 export const interrupted: Invoice.Reason = {
   code: "processing_interrupted",
   message: "The attempt was interrupted."
@@ -189,9 +159,6 @@ export const interrupted: Invoice.Reason = {
 /**
  * Returns the transition after an attempt that interrupted the quarantine process. After
  * `Interruptions.maxInQuarantine` of them the invoice fails; the polling for the receipt of an accepted one ends.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const afterInterruption = (invoice: ClaimedInvoice, context: Context): Transition => {
   const isLast = invoice.quarantine_interruption_count + 1 >= Interruptions.maxInQuarantine

@@ -1,8 +1,4 @@
-/**
- * Processes invoices: claims those that are due, calls the gateway, and writes the transition.
- *
- * @since 0.1.0
- */
+/** Processes invoices: claims those that are due, calls the gateway, and writes the transition. */
 import * as OutageLog from "../database/OutageLog.ts"
 import { Clock, Duration, Effect, FiberSet, Layer, Metric } from "effect"
 import { InvoiceGateways } from "./gateway/InvoiceGateway.ts"
@@ -22,12 +18,7 @@ const concurrency = 50
 // How long a stop waits for gateways.
 const stopWithinMs = 4000
 
-/**
- * Layer that runs the invoice worker. When it closes, it stops claiming and waits 4 s for gateways to answer.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that runs the invoice worker. When it closes, it stops claiming and waits 4 s for gateways to answer. */
 export const layer: Layer.Layer<never, never, InvoiceQueue | InvoiceGateways | Notifier | Settings> =
   Layer.effectDiscard(
     Effect.gen(function* () {

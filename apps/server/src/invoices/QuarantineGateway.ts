@@ -1,19 +1,12 @@
 /**
  * The sandbox gateway of the quarantine process, as an `InvoiceGateway`. Its effects die with `QuarantineInterruption` when
  * the process ended during the call.
- *
- * @since 0.1.0
  */
 import { Effect } from "effect"
 import { QuarantineProcess } from "../jobs/QuarantineProcess.ts"
 import type { GatewayInvoice, InvoiceGateway } from "./gateway/InvoiceGateway.ts"
 
-/**
- * Makes the gateway. `submitAfterMs` is that of the gateway that it stands for.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Makes the gateway. `submitAfterMs` is that of the gateway that it stands for. */
 export const make = ({ submitAfterMs }: InvoiceGateway): Effect.Effect<InvoiceGateway, never, QuarantineProcess> =>
   Effect.map(QuarantineProcess, ({ call }) => {
     const method =

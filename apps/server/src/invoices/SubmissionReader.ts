@@ -1,8 +1,8 @@
 /**
- * Decides where submissions are read: small ones at once on the event loop, others in threads.
+ * Reads submissions: small ones at once on the event loop, others in threads.
  *
- * No body occupies the event loop for long, and no organization occupies it more often than its rate limit is worth: what is
- * beyond its share goes to the threads as well, where organizations take turns.
+ * No body occupies the event loop for long, and each organization has a share of its time, in proportion to the rate limit.
+ * Beyond that share its submissions are read in the threads, too, where organizations take turns.
  */
 import type { Ids } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
@@ -74,7 +74,7 @@ export const layer: Layer.Layer<SubmissionReader, never, Settings> = Layer.effec
       timeoutMs: 10_000
     })
     const shares = TokenBuckets.make()
-    // Returns what is left of the share, in microseconds.
+    // Returns the rest of the share, in microseconds.
     const takeShare = (organizationId: string, microseconds: number, now: number): number =>
       shares.take(
         {

@@ -69,7 +69,7 @@ const newRow = ({ metadata, mode, scenario }: InvoiceSubmission, now: Date): Inv
   completed_at: null
 })
 
-/** What the statement inserts for a submission. */
+/** The rows that the statement inserts for a submission. */
 interface Entry {
   readonly submission: InvoiceSubmission
   readonly row: InvoiceRow

@@ -24,7 +24,7 @@ export interface ValidSubmission {
   readonly requestHash: Uint8Array
 }
 
-/** Why a submission is invalid: an error code of the API, with what the catalogue does not say. */
+/** The fault of a submission: an error code of the API, and the details that the catalog does not have. */
 export interface SubmissionFault {
   readonly code: "invalid_invoice_xml" | "invalid_metadata" | "invalid_request_body" | "unknown_parameter"
   readonly message?: string

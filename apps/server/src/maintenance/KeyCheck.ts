@@ -72,7 +72,7 @@ export const check: Effect.Effect<KeyReport, SqlError.SqlError, KeyRing | SqlCli
   }
 )
 
-/** Says in one line what is wrong with the keys, or `undefined`. */
+/** Returns the fault of the keys in one line, or `undefined`. */
 export const describe = ({ problems }: KeyReport): string | undefined =>
   problems.length === 0 ? undefined : `${problems.map(({ message }) => message).join(". ")}.`
 

@@ -44,7 +44,7 @@ export const rootCertificatesOf = (text: string): string | undefined => {
   return file === null || file === "system" ? undefined : readFileSync(file, "utf8")
 }
 
-/** Returns what is wrong with a URL, continuing a sentence that begins with its name, or `undefined`. */
+/** Returns the fault of a URL, as the rest of a sentence that begins with its name, or `undefined`. */
 export const faultOf = (text: string): string | undefined => {
   try {
     if (!sslModes.includes(targetOf(text).sslMode)) return `must have an sslmode among: ${sslModes.join(", ")}`

@@ -29,8 +29,8 @@ export const read = (xml: string): ReadDocument => {
 }
 
 /**
- * What is stored beside a document, so that nothing parses it again. A field that is absent or of another form is `null`;
- * texts are cut to the length that the national schemas allow.
+ * The fields that are stored beside a document, so that it is parsed once. A field that is absent or malformed is `null`;
+ * texts are truncated to the length that the national schemas allow.
  */
 export interface Summary {
   /** The SHA-256 of the document in UTF-8. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The file behind `govoice`. It loads the command only where Node is new enough for it: an older one would stop at something
- * that it has not heard of, with a stack and no advice.
+ * The executable `govoice`. It loads the command only if the version of Node is supported; an older one would fail with a
+ * stack instead of a remedy.
  */
 import { check } from "./commands/doctor/runtime.ts"
 

@@ -5,7 +5,7 @@ import { serve as start } from "../runtime/serve.ts"
 import * as deployment from "./deployment.ts"
 
 /**
- * The command, for these environment variables. It ends when the server has begun to start, which goes on by itself.
+ * The command, for these environment variables. It returns when the start of the server has begun.
  */
 export const serve = (environment: deployment.Environment) =>
   Command.make(

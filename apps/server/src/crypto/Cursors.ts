@@ -1,4 +1,4 @@
-/** List cursors: where a page ended, sealed so that only a cursor made here for the same list continues it. */
+/** List cursors: the position after a page, with a MAC, so that only a cursor of this deployment for the same list is valid. */
 import { Context, Layer } from "effect"
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto"
 
@@ -7,8 +7,8 @@ const macLength = 12
 /**
  * Service that makes and reads cursors.
  *
- * `list` says which list, whose, and with which filters. `read` returns `undefined` for whatever was not made here for
- * that list.
+ * `list` identifies the list, its owner and its filters. `read` returns `undefined` for a cursor that was not made by this
+ * deployment for that list.
  */
 export class Cursors extends Context.Service<
   Cursors,

@@ -1,11 +1,11 @@
-/** Pages of records: newest first, cut by the identifier of the last record of the page before. Never OFFSET. */
+/** Keyset pages of records: newest first, after the identifier of the last record of the previous page. Never OFFSET. */
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 
-/** Which page of a list is wanted. */
+/** The requested page of a list. */
 export interface PageRequest {
   readonly limit: number
-  /** The identifier of the last record of the page before; absent for the first page. */
+  /** The identifier of the last record of the previous page; absent for the first page. */
   readonly after: string | undefined
 }
 
@@ -15,7 +15,7 @@ export interface Page<A> {
   readonly hasMore: boolean
 }
 
-/** Makes the function that ends a list statement: what follows `WHERE …`, one record more than wanted. */
+/** Makes the function that ends a list statement after `WHERE …`, with one record more than requested. */
 export const makeTail = Effect.map(
   SqlClient.SqlClient,
   (sql) =>
@@ -23,7 +23,7 @@ export const makeTail = Effect.map(
       sql`${after === undefined ? sql`` : sql`AND id < ${after}`} ORDER BY id DESC LIMIT ${limit + 1}`
 )
 
-/** Makes a page from rows of which there may be one too many. */
+/** Makes a page from its rows and one more, if there is a next page. */
 export const fromRows = <Row, A>(
   rows: ReadonlyArray<Row>,
   { limit }: PageRequest,

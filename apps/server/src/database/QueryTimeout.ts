@@ -1,23 +1,22 @@
 /**
- * Gives up what the database does not answer.
+ * Client-side timeouts of statements.
  *
- * The database ends what takes too long by itself. But when the machine behind a connection is gone without a word, nobody
- * does: TCP tries for a quarter of an hour before it says so.
+ * The statement timeout of the database does not cover a dead peer, which TCP can take 15 minutes to report.
  */
 import { Effect } from "effect"
 import { SqlError } from "effect/sql"
 
 /**
- * How long an answer to a request is waited for, in milliseconds: longer than its statement may take, shorter than it may.
+ * The timeout of statements of requests, in milliseconds: longer than the statement timeout, shorter than the request timeout.
  */
 export const requestMs = 12_000
 
-/** How long the engine waits, in milliseconds: longer than its statements may take. */
+/** The timeout of statements of the workers, in milliseconds: longer than their statement timeout. */
 export const engineMs = 35_000
 
 /**
- * Fails with a statement timeout when there is no answer in time. Whether the statement was carried out is not known then.
- * The connection is closed unless it says a word within five seconds.
+ * Fails with a statement timeout if there is no response in time. The statement may have been executed. The connection is
+ * closed unless it responds within five seconds.
  */
 export const withTimeout =
   (milliseconds: number) =>

@@ -1,7 +1,7 @@
 /**
- * The connections of the engine: its own, so that requests and workers do not wait for each other's.
+ * The connections of the workers, separate from those of the requests, so that neither waits for the other.
  *
- * The embedded database has one connection, which everybody shares.
+ * The embedded database has one connection for both.
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
@@ -10,13 +10,13 @@ import { connectionOptions } from "./connectionOptions.ts"
 import { Shared } from "./Database.ts"
 import { Settings } from "../settings/Settings.ts"
 
-// Of deliveries, claims with settlements, settlements apart, and the look at the clock; of invoices, a claim and a batch of
-// moves; and one for what is done now and then.
+// Deliveries: claims with completions, background completions, and the scheduler. Invoices: a claim and a batch of
+// transitions. One more for occasional statements.
 const connections = 6
 
-// Every statement of the engine goes by an index and takes less time than planning it. So plans are made once, often
-// while the tables are still small: one that reads a whole table or all that an index has to say, or is compiled, would
-// be kept when they are not.
+// Every statement of the workers uses an index and takes less time than its planning. Plans are therefore generic, and often
+// made while the tables are small: without these settings, a plan that scans a whole table or is compiled would be kept
+// when the tables are large.
 const startupParameters = {
   timezone: "UTC",
   statement_timeout: "30s",
@@ -29,7 +29,7 @@ const startupParameters = {
   plan_cache_mode: "force_generic_plan"
 }
 
-/** Layer that provides the connections of the engine, once the database is up to date. */
+/** Layer that provides the connections of the workers, after the migrations. */
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const { database } = yield* Settings

@@ -1,4 +1,4 @@
-/** Sends traces to where OpenTelemetry is collected, or makes none. */
+/** Exports traces to an OpenTelemetry collector, or disables tracing. */
 import { Layer, References } from "effect"
 import { FetchHttpClient, HttpMiddleware } from "effect/http"
 import { OtlpSerialization, OtlpTracer } from "effect/observability"
@@ -6,7 +6,7 @@ import type { SettingsShape } from "../settings/Settings.ts"
 import { version } from "../version.ts"
 import * as TraceContext from "./TraceContext.ts"
 
-// Spans that nobody looks at cost as much as those that somebody does.
+// Without an exporter, spans would cost as much as with one.
 const off = Layer.mergeAll(Layer.succeed(References.TracerEnabled)(false), Layer.succeed(TraceContext.Exported)(false))
 
 const exported = (endpoint: string, role: string) =>
@@ -16,10 +16,10 @@ const exported = (endpoint: string, role: string) =>
   }).pipe(
     Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer]),
     Layer.merge(Layer.succeed(TraceContext.Exported)(true)),
-    // The HTTP server makes the span of a request itself: that of Effect has the client's trace as parent, and the query.
+    // The HTTP server creates the span of a request: Effect's span would continue the trace of the client and have the query.
     Layer.merge(Layer.succeed(HttpMiddleware.TracerDisabledWhen)(() => true))
   )
 
-/** Layer that traces as the settings say. */
+/** Layer that configures tracing by the settings. */
 export const layer = ({ otlpEndpoint, role }: SettingsShape): Layer.Layer<never> =>
   otlpEndpoint === undefined ? off : Layer.effectContext(Layer.build(exported(otlpEndpoint, role)))

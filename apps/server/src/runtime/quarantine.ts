@@ -5,7 +5,7 @@ import type { GatewayInvoice } from "../invoices/gateway/InvoiceGateway.ts"
 import * as SandboxGateway from "../invoices/gateway/sandbox/SandboxGateway.ts"
 import { serveCalls } from "../jobs/serveCalls.ts"
 
-/** What the process needs to know of the settings. */
+/** The settings of the process. */
 export interface QuarantineStart {
   readonly dispatcher: DispatcherOptions
   readonly sandboxStepMs: number

@@ -145,6 +145,29 @@ export class Deployment {
     readonly key: string
     readonly endpoints: ReadonlyArray<{ readonly id: string; readonly url: string; readonly secret: string }>
   }> {
+    const { id, post } = await this.#signUp()
+    const { secret: key } = await post<{ secret: string }>(`organizations/${id}/api-keys`, { mode: "test" })
+    const endpoints: Array<{ id: string; url: string; secret: string }> = []
+    for (const url of urls) {
+      endpoints.push(await post(`organizations/${id}/webhook-endpoints`, { url, event_types: eventTypes }))
+    }
+    return { id, key, endpoints }
+  }
+
+  /** An organization with a live key and a KSeF token. */
+  async liveOrganization({ nip, token: ksefToken }: { readonly nip: string; readonly token: string }): Promise<{
+    readonly id: string
+    readonly key: string
+  }> {
+    const { id, post, token } = await this.#signUp()
+    const path = `/v1/control-plane/organizations/${id}/gateway-credential`
+    const put = await this.call("PUT", path, { token, body: { token: ksefToken, context_nip: nip } })
+    if (put.status !== 204) throw new Error(`The credential was refused: ${put.status} ${JSON.stringify(put.body)}`)
+    const { secret: key } = await post<{ secret: string }>(`organizations/${id}/api-keys`, { mode: "live" })
+    return { id, key }
+  }
+
+  async #signUp() {
     const credentials = { email: `${randomBytes(6).toString("hex")}@example.com`, password: "correct horse battery" }
     await this.call("POST", "/v1/control-plane/accounts", { body: credentials })
     const login = await this.call<{ access_token: string }>("POST", "/v1/control-plane/auth/login", {
@@ -157,12 +180,7 @@ export class Deployment {
       return answer.body
     }
     const { id } = await post<{ id: string }>("organizations", { name: "Company" })
-    const { secret: key } = await post<{ secret: string }>(`organizations/${id}/api-keys`, { mode: "test" })
-    const endpoints: Array<{ id: string; url: string; secret: string }> = []
-    for (const url of urls) {
-      endpoints.push(await post(`organizations/${id}/webhook-endpoints`, { url, event_types: eventTypes }))
-    }
-    return { id, key, endpoints }
+    return { id, post, token }
   }
 
   /** Submits with one idempotency key until the response is a 201, as a retrying client does. */

@@ -42,4 +42,6 @@ export interface Transition {
 export interface PendingTransition {
   readonly invoice: ClaimedInvoice
   readonly transition: Transition
+  /** The stored status, where the claim of the invoice is not stored but part of the transition. */
+  readonly statusBefore?: InvoiceState.Status
 }

@@ -18,8 +18,7 @@ import { StatementTime } from "../database/StatementTime.ts"
 import * as Interruptions from "../jobs/Interruptions.ts"
 import type { ClaimedInvoice, PendingTransition } from "./ClaimedInvoice.ts"
 import * as InvoiceTransitions from "./InvoiceTransitions.ts"
-import { type InvoiceRow, toApi } from "./InvoiceRow.ts"
-import * as EventOutbox from "../webhooks/EventOutbox.ts"
+import * as TransitionSteps from "./TransitionSteps.ts"
 
 /**
  * What a claim found.
@@ -88,48 +87,11 @@ const scanEnd = (invoices: ReadonlyArray<ClaimedInvoice>, limit: number, last: s
     ? invoices.reduce((max, { organization_id: id }) => (id > max ? id : max), "")
     : (last ?? "")
 
-// No earlier than the claim, whose time is that of the database.
-const transitionedAt = ({ invoice, transition }: PendingTransition): Date =>
-  invoice.updated_at > transition.at ? invoice.updated_at : transition.at
-
 // The attempt that this claim is for is stored by its transition.
 const claimedOf = (rows: ReadonlyArray<ClaimRow>): ReadonlyArray<ClaimedInvoice> =>
   rows
     .filter((row) => row.id !== null)
     .map((row) => (row.status === "submitting" ? { ...row, attempt_count: row.attempt_count + 1 } : row))
-
-const transitionedRow = ({ invoice, transition }: PendingTransition): InvoiceRow => ({
-  ...invoice,
-  status: transition.status,
-  updated_at: transitionedAt({ invoice, transition }),
-  upo_available: invoice.upo_available || transition.receipt !== undefined,
-  official_number: transition.officialNumber ?? invoice.official_number,
-  rejection: transition.rejection ?? invoice.rejection,
-  failure: transition.failure === undefined ? invoice.failure : transition.failure,
-  next_attempt_at: transition.nextAttemptAt ?? null,
-  submitted_at: transition.submittedAt ?? invoice.submitted_at,
-  completed_at: transition.completedAt ?? invoice.completed_at
-})
-
-// The columns that a transition may change, as the statement reads them.
-const toParameters = ({ invoice, transition }: PendingTransition, next: InvoiceRow) => ({
-  id: next.id,
-  fencing_token: invoice.fencing_token,
-  status: next.status,
-  upo_available: next.upo_available,
-  official_number: next.official_number,
-  rejection: next.rejection,
-  failure: next.failure,
-  next_attempt_at: next.next_attempt_at,
-  submitted_at: next.submitted_at,
-  completed_at: next.completed_at,
-  updated_at: next.updated_at,
-  reference: transition.reference ?? invoice.reference,
-  attempt_count: next.attempt_count,
-  interrupted: transition.interrupted === true,
-  due_at: transition.dueAt,
-  receipt: transition.receipt === undefined ? null : Buffer.from(transition.receipt).toString("base64")
-})
 
 /**
  * Layer that provides `InvoiceQueue` from a migrated database.
@@ -144,7 +106,8 @@ export const layer: Layer.Layer<InvoiceQueue, never, SqlClient.SqlClient> = Laye
     const statementTime = (yield* StatementTime)(sql)
     const interruptionWait = Interruptions.makeWait(sql, Backoff.defaultSchedule)
     const claimable = sql`(interruption_count < ${Interruptions.quarantineAfter}::int OR is_leased)`
-    const outboxSteps = yield* EventOutbox.makeSteps
+    const transitionSteps = yield* TransitionSteps.make
+    const fence = sql`invoices.fencing_token = transition.fencing_token AND is_leased`
     const order = yield* Ref.make<{ readonly byOrganization: boolean; readonly lastServed: string }>({
       byOrganization: false,
       lastServed: ""
@@ -228,42 +191,6 @@ export const layer: Layer.Layer<InvoiceQueue, never, SqlClient.SqlClient> = Laye
       LEFT JOIN (claimed JOIN invoice_documents ON invoice_id = claimed.id) ON true
     `
 
-    const applyTransitions = (rows: ReadonlyArray<ReturnType<typeof toParameters>>) => sql`
-      transition AS MATERIALIZED (
-        SELECT * FROM json_to_recordset(${PgTypes.json(rows)}) AS transition (
-          id text, fencing_token int, status text, upo_available boolean, official_number text, rejection jsonb, failure jsonb,
-          next_attempt_at timestamptz, submitted_at timestamptz, completed_at timestamptz, updated_at timestamptz,
-          reference text, due_at timestamptz, receipt text, attempt_count int, interrupted boolean
-        )
-      ), transitioned AS (
-        UPDATE invoices SET
-          status          = transition.status,
-          upo_available   = transition.upo_available,
-          official_number = transition.official_number,
-          rejection       = transition.rejection,
-          failure         = transition.failure,
-          next_attempt_at = transition.next_attempt_at,
-          submitted_at    = transition.submitted_at,
-          completed_at    = transition.completed_at,
-          updated_at      = greatest(invoices.updated_at, transition.updated_at),
-          attempt_count   = transition.attempt_count,
-          interruption_count            = interruption_count + transition.interrupted::int,
-          quarantine_interruption_count = quarantine_interruption_count + transition.interrupted::int,
-          reference       = transition.reference,
-          is_leased       = false,
-          due_at          = transition.due_at
-        FROM transition
-        WHERE invoices.id = transition.id AND invoices.fencing_token = transition.fencing_token AND is_leased
-        RETURNING invoices.id
-      ), receipt AS (
-        INSERT INTO receipts (invoice_id, created_at, sha256, xml)
-        SELECT id, updated_at, sha256(decode(receipt, 'base64')), decode(receipt, 'base64')
-        FROM transition JOIN transitioned USING (id)
-        WHERE receipt IS NOT NULL
-        ON CONFLICT ON CONSTRAINT receipts_pkey DO NOTHING
-      )
-    `
-
     return {
       claim: Effect.fn("InvoiceQueue.claim")(function* ({ leaseMs, limit }) {
         const clock = yield* Clock.currentTimeMillis
@@ -290,16 +217,8 @@ export const layer: Layer.Layer<InvoiceQueue, never, SqlClient.SqlClient> = Laye
       }),
 
       transition: Effect.fn("InvoiceQueue.transition")(function* (pending) {
-        const next = pending.map(transitionedRow)
-        const outbox = pending.flatMap(({ invoice, transition: { emits } }, index) => {
-          const row = next[index]!
-          return emits === null
-            ? []
-            : [EventOutbox.make(emits, invoice.organization_id, toApi(row), row.updated_at, invoice.traceparent)]
-        })
-        const rows = pending.map((one, index) => toParameters(one, next[index]!))
         const transitioned = yield* sql<{ readonly id: Ids.InvoiceId }>`
-          WITH ${applyTransitions(rows)}, ${outboxSteps(outbox)} SELECT id FROM transitioned
+          WITH ${transitionSteps(pending, fence)} SELECT id FROM transitioned
         `
         const ids = new Set(transitioned.map(({ id }) => id))
         return pending.map(({ invoice }) => ids.has(invoice.id))

@@ -23,7 +23,7 @@ export const layer: Layer.Layer<never, never, InvoiceQueue | InvoiceGateways | N
   Layer.effectDiscard(
     Effect.gen(function* () {
       const queue = yield* InvoiceQueue
-      const gateways = yield* InvoiceGateways
+      const gateway = (yield* InvoiceGateways).test
       const notifier = yield* Notifier
       const { leaseMs } = yield* Settings
       const write = yield* RetryingBatcher.make<PendingTransition, boolean>({
@@ -39,9 +39,6 @@ export const layer: Layer.Layer<never, never, InvoiceQueue | InvoiceGateways | N
 
       const advance = Effect.fn("InvoiceWorker.advance")(function* (invoice: ClaimedInvoice) {
         yield* Effect.annotateCurrentSpan({ invoiceId: invoice.id, status: invoice.status })
-        const gateway = gateways[invoice.mode]
-        // The gateway was removed from the deployment. The invoice is retried when its lease expires.
-        if (gateway === undefined) return
         const transition = yield* callGateway(gateway, invoice)
         const written = yield* write({ invoice, transition })
         if (written !== true) return yield* Metric.update(EngineMetrics.staleCompletions("invoices"), 1)

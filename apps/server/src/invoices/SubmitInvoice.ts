@@ -7,22 +7,25 @@
  */
 import { type Ids, InvoiceState } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
 import { column } from "../database/Arrays.ts"
 import * as QueryTimeout from "../database/QueryTimeout.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
+import { StatementTime } from "../database/StatementTime.ts"
 import * as Batcher from "../jobs/Batcher.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import * as EventOutbox from "../webhooks/EventOutbox.ts"
 import { InvoiceGateways } from "./gateway/InvoiceGateway.ts"
+import { NationalSystem } from "./gateway/ksef/NationalSystem.ts"
 import { type InvoiceRow, toApi } from "./InvoiceRow.ts"
 import type { SubmissionContext, ValidSubmission } from "./readSubmission.ts"
+import * as wakeLanes from "./wakeLanes.ts"
 
 /** The idempotency key was used for another request. */
 export class IdempotencyConflict extends Data.TaggedError("IdempotencyConflict") {}
 
-/** No gateway is installed for the mode of the submission. */
+/** The deployment has no gateway for the mode of the submission. */
 export class GatewayNotConfigured extends Data.TaggedError("GatewayNotConfigured") {}
 
 /** A valid submission of an organization. */
@@ -90,12 +93,25 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
   SubmitInvoice,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const gateways = yield* InvoiceGateways
+    const { test: sandbox } = yield* InvoiceGateways
+    const nationalSystem = yield* NationalSystem
+    const statementTime = (yield* StatementTime)(sql)
+    const wakeStatement = yield* wakeLanes.makeStatement
     const outboxSteps = yield* EventOutbox.makeSteps
+
+    // A live submission makes the lane of its taxpayer due.
+    const wakeStep = (now: Statement.Fragment) => {
+      const nips = sql`
+        SELECT credential_nip FROM entry JOIN reserved ON invoice_id = entry.id
+        JOIN organizations ON organizations.id = entry.organization_id
+        WHERE entry.mode = 'live' AND credential_nip IS NOT NULL
+      `
+      return sql`woken AS (${wakeStatement(nips, now)}),`
+    }
 
     // One round trip and one transaction. A key that a concurrent statement has inserted blocks this one until that commits;
     // then nothing is inserted for it. Keys are inserted in their order, so that no two statements block each other.
-    const insert = (entries: ReadonlyArray<Entry>) => sql<{ readonly id: Ids.InvoiceId }>`
+    const insert = (entries: ReadonlyArray<Entry>, now: Statement.Fragment) => sql<{ readonly id: Ids.InvoiceId }>`
       WITH entry AS MATERIALIZED (
         SELECT * FROM unnest(
           ${column("text", entries, ({ row }) => row.id)},
@@ -139,13 +155,15 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
           (invoice_id, xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version)
         SELECT id, xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version
         FROM entry JOIN transitioned USING (id)
-      ), ${outboxSteps(entries.map(({ event }) => event))}
+      ), ${entries.some(({ row }) => row.mode === "live") ? wakeStep(now) : sql``} ${outboxSteps(entries.map(({ event }) => event))}
       SELECT id FROM transitioned
     `
 
     // The timeout is here, because interrupting a caller does not cancel a statement that others share.
     const write = (entries: ReadonlyArray<Entry>) =>
-      Effect.map(QueryTimeout.withTimeout(QueryTimeout.requestMs)(insert(entries)), (written) => {
+      Effect.gen(function* () {
+        const now = yield* statementTime
+        const written = yield* QueryTimeout.withTimeout(QueryTimeout.requestMs)(insert(entries, now))
         const ids = new Set(written.map(({ id }) => id))
         return entries.map(({ row }) => ids.has(row.id))
       })
@@ -167,8 +185,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
     `
 
     const submit: SubmitInvoice["Service"]["submit"] = Effect.fn("SubmitInvoice.submit")(function* (submission) {
-      const gateway = gateways[submission.mode]
-      if (gateway === undefined) return yield* new GatewayNotConfigured()
+      if (submission.mode === "live" && nationalSystem === undefined) return yield* new GatewayNotConfigured()
 
       const now = new Date(yield* Clock.currentTimeMillis)
       const row = newRow(submission, now)
@@ -176,7 +193,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
       const body = JSON.stringify(invoice)
       const traceparent = yield* TraceContext.current
       const event = EventOutbox.make(InvoiceState.createdEvent, submission.organizationId, invoice, now, traceparent)
-      const dueAt = now.getTime() + gateway.submitAfterMs(submission.scenario)
+      const dueAt = now.getTime() + (submission.mode === "live" ? 0 : sandbox.submitAfterMs(submission.scenario))
 
       const isNew = yield* Effect.orDie(writeOne({ submission, row, body, dueAt, event }))
       if (isNew) return { invoiceId: row.id, body, replayed: false }

@@ -8,7 +8,7 @@ import type { DeliveryState, DeliveryVerdict, InvoiceState } from "@govoice/core
 import { Effect, Metric } from "effect"
 
 /** The kinds of queued work. */
-export type Kind = "invoices" | "deliveries"
+export type Kind = "invoices" | "lanes" | "deliveries"
 
 const milliseconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -27,7 +27,7 @@ const counter = <Label extends string>(
   return (value: Label): Metric.Counter<number> => metrics.get(value)!
 }
 
-const kinds: ReadonlyArray<Kind> = ["invoices", "deliveries"]
+const kinds: ReadonlyArray<Kind> = ["invoices", "lanes", "deliveries"]
 
 /** Deliveries completed, by status. */
 export const deliveriesCompleted = counter<DeliveryState.Status>(

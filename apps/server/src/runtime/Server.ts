@@ -29,7 +29,7 @@ const secrets = Layer.unwrap(
 
 const gateways = Layer.effect(
   InvoiceGateways,
-  Effect.map(Settings, ({ sandboxStepMs }) => ({ test: SandboxGateway.make(sandboxStepMs), live: undefined }))
+  Effect.map(Settings, ({ sandboxStepMs }) => ({ test: SandboxGateway.make(sandboxStepMs) }))
 )
 
 /** Where the server listens, as a URL; `undefined` for a process that serves nothing. */

@@ -15,6 +15,7 @@ import * as DeliveryWorker from "../webhooks/DeliveryWorker.ts"
 import * as WorkerDbClient from "../database/WorkerDbClient.ts"
 import * as InvoiceQueue from "../invoices/InvoiceQueue.ts"
 import * as InvoiceWorker from "../invoices/InvoiceWorker.ts"
+import * as LaneWorker from "../invoices/LaneWorker.ts"
 import * as Pruner from "../maintenance/Pruner.ts"
 import * as DeliveryScheduler from "../webhooks/DeliveryScheduler.ts"
 
@@ -52,6 +53,7 @@ export const layer = Layer.mergeAll(
   Layer.mergeAll(InvoiceWorker.layer, InvoiceQuarantineWorker.layer.pipe(Layer.provide(layerQuarantineProcess))).pipe(
     Layer.provide(InvoiceQueue.layer)
   ),
+  LaneWorker.layer,
   DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, DeliveryScheduler.layer, layerDispatcher])),
   QuarantineWorker.layer.pipe(
     Layer.provide([DeliveryQueue.layer, QuarantineQueue.layer, QuarantineDispatcher.layer]),

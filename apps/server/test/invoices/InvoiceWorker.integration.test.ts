@@ -89,7 +89,7 @@ for (const database of databases) {
   const sandbox = SandboxGateway.make(stepMs)
   const withGateway = (test: InvoiceGateway) => {
     const shared = Layer.mergeAll(
-      Layer.succeed(InvoiceGateways)({ test, live: undefined }),
+      Layer.succeed(InvoiceGateways)({ test }),
       Notifier.layer,
       TestSettings.layer({ leaseMs })
     )
@@ -257,7 +257,7 @@ for (const database of databases) {
 
     const queue = Layer.merge(
       InvoiceQueue.layer,
-      SubmitInvoice.layer.pipe(Layer.provide(Layer.succeed(InvoiceGateways)({ test: sandbox, live: undefined })))
+      SubmitInvoice.layer.pipe(Layer.provide(Layer.succeed(InvoiceGateways)({ test: sandbox })))
     )
 
     test(

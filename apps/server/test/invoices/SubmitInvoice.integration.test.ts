@@ -10,7 +10,7 @@ import * as SubmitInvoice from "../../src/invoices/SubmitInvoice.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { databases } from "../support/TestDatabase.ts"
 
-const gateways = Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000), live: undefined })
+const gateways = Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) })
 
 for (const database of databases) {
   const invoices = Layer.provide(Layer.merge(Invoices.layer, SubmitInvoice.layer), gateways)

@@ -416,7 +416,7 @@ describe("Model", () => {
         Effect.provide(
           Layer.mergeAll(SubmitInvoice.layer, InvoiceQueue.layer, DeliveryScheduler.layer, QuarantineQueue.layer).pipe(
             Layer.provide(TestSettings.layer({ webhooks: { ...TestSettings.settings().webhooks, waits } })),
-            Layer.provide(Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(stepMs), live: undefined })),
+            Layer.provide(Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(stepMs) })),
             Layer.provideMerge(layerPostgres)
           )
         )

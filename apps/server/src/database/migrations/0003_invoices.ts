@@ -21,6 +21,7 @@ export default Effect.gen(function* () {
       completed_at    timestamptz,
       next_attempt_at timestamptz,
       due_at          timestamptz,
+      first_failed_at timestamptz,
       attempt_count   integer NOT NULL DEFAULT 0,
       fencing_token   integer NOT NULL DEFAULT 0,
       interruption_count            integer NOT NULL DEFAULT 0,

@@ -8,6 +8,10 @@ import { SqlClient } from "effect/sql"
 export default Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
+  yield* sql`
+    CREATE INDEX organizations_credential_nip_idx ON organizations (credential_nip, id) WHERE credential_nip IS NOT NULL
+  `
+
   // The environment that this database belongs to: one row, written by the first start in live mode.
   yield* sql`
     CREATE TABLE national_environment (
@@ -107,13 +111,13 @@ export default Effect.gen(function* () {
   // The unique index forbids a second submission of an invoice while the outcome of one is not known.
   yield* sql`
     CREATE TABLE national_submissions (
+      id                 bigint GENERATED ALWAYS AS IDENTITY,
       session_id         bigint NOT NULL,
       invoice_id         text COLLATE "C" NOT NULL,
       nip                text COLLATE "C" NOT NULL,
       created_at         timestamptz NOT NULL,
       sent_at            timestamptz,
       due_at             timestamptz,
-      download_url_until timestamptz,
       code               integer,
       check_count        integer NOT NULL DEFAULT 0,
       receipt_count      integer NOT NULL DEFAULT 0,
@@ -121,11 +125,10 @@ export default Effect.gen(function* () {
       reference          text,
       sha256             bytea NOT NULL,
 
-      CONSTRAINT national_submissions_pkey            PRIMARY KEY (session_id, invoice_id),
+      CONSTRAINT national_submissions_pkey            PRIMARY KEY (id),
       CONSTRAINT national_submissions_session_id_fkey FOREIGN KEY (session_id) REFERENCES national_sessions (id),
       CONSTRAINT national_submissions_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices (id),
       CONSTRAINT national_submissions_state_known     CHECK (state IN ('sending', 'sent', 'decided', 'absent', 'refused')),
-      CONSTRAINT national_submissions_sent_reference  CHECK (state <> 'sent' OR reference IS NOT NULL),
       CONSTRAINT national_submissions_sha256_length   CHECK (length(sha256) = 32)
     ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)
   `
@@ -133,7 +136,8 @@ export default Effect.gen(function* () {
     CREATE UNIQUE INDEX national_submissions_live_key ON national_submissions (invoice_id)
     WHERE state IN ('sending', 'sent')
   `
-  yield* sql`CREATE INDEX national_submissions_invoice_id_idx ON national_submissions (invoice_id, created_at)`
+  yield* sql`CREATE INDEX national_submissions_invoice_id_idx ON national_submissions (invoice_id, id)`
+  yield* sql`CREATE INDEX national_submissions_session_id_idx ON national_submissions (session_id, id)`
   yield* sql`
     CREATE INDEX national_submissions_due_at_idx ON national_submissions (nip, due_at, invoice_id) WHERE due_at IS NOT NULL
   `

@@ -102,7 +102,7 @@ export const layer = HttpApiBuilder.group(
                 })
               )
             if (!submitted.replayed) {
-              yield* notifier.wake("invoices")
+              yield* notifier.wake(mode === "live" ? "lanes" : "invoices")
               yield* notifier.wake("deliveries")
             }
 

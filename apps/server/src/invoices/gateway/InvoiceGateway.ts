@@ -92,8 +92,7 @@ export interface InvoiceGateway {
   readonly receipt: (invoice: GatewayInvoice) => Effect.Effect<ReceiptAnswer>
 }
 
-/** The gateways of a deployment, by mode. `live` is `undefined` where no live gateway is installed. */
-export class InvoiceGateways extends Context.Service<
-  InvoiceGateways,
-  { readonly test: InvoiceGateway; readonly live: InvoiceGateway | undefined }
->()("@govoice/server/invoices/gateway/InvoiceGateways") {}
+/** The gateway of test mode. Live invoices go by the lanes of the national system. */
+export class InvoiceGateways extends Context.Service<InvoiceGateways, { readonly test: InvoiceGateway }>()(
+  "@govoice/server/invoices/gateway/InvoiceGateways"
+) {}

@@ -1,10 +1,12 @@
-/** Live mode with a gateway installed, which no deployment has yet: what an adapter for a national system will meet. */
+/** When live mode is open, and that it and test mode are apart. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Ids, Mode } from "@govoice/core"
 import { randomUUID } from "node:crypto"
-import { InvoiceGateways, type InvoiceGateway } from "../../../src/invoices/gateway/InvoiceGateway.ts"
+import { Environment, type KsefClient } from "@govoice/ksef/client"
+import { InvoiceGateways } from "../../../src/invoices/gateway/InvoiceGateway.ts"
+import { NationalSystem, type NationalSystemShape } from "../../../src/invoices/gateway/ksef/NationalSystem.ts"
 import * as LiveMode from "../../../src/invoices/gateway/LiveMode.ts"
 import * as SandboxGateway from "../../../src/invoices/gateway/sandbox/SandboxGateway.ts"
 import * as KeyRing from "../../../src/crypto/KeyRing.ts"
@@ -19,21 +21,19 @@ import * as fixtures from "../../support/fixtures.ts"
 import * as TestSettings from "../../support/TestSettings.ts"
 import * as TestDatabase from "../../support/TestDatabase.ts"
 
-const waitMs = 4_000_000
-
-const national: InvoiceGateway = {
-  submitAfterMs: () => waitMs,
-  submit: () => Effect.die("No worker runs in this suite"),
-  poll: () => Effect.die("No worker runs in this suite"),
-  receipt: () => Effect.die("No worker runs in this suite")
+const national: NationalSystemShape = {
+  environment: Environment.environments.test,
+  environmentId: "test",
+  client: {} as KsefClient.KsefClient
 }
 
-const deployment = (options: { readonly liveMode: boolean; readonly live: InvoiceGateway | undefined }) =>
+const deployment = (system: NationalSystemShape | undefined) =>
   Layer.merge(Store.layer, LiveMode.layer.pipe(Layer.provide(Store.layer))).pipe(
     Layer.provide([
-      Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000), live: options.live }),
+      Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) }),
+      Layer.succeed(NationalSystem)(system),
       Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing),
-      TestSettings.layer({ liveMode: options.liveMode })
+      TestSettings.layer()
     ])
   )
 
@@ -67,27 +67,25 @@ layer(TestDatabase.layerPostgres, { timeout: "60 seconds" })("live mode", (it) =
       assert.isFalse(yield* liveMode.isAvailableTo(other.organizationId))
       yield* credentials.remove(one.accountId, one.organizationId)
       assert.isFalse(yield* liveMode.isAvailableTo(one.organizationId))
-    }).pipe(Effect.provide(deployment({ liveMode: true, live: national })))
+    }).pipe(Effect.provide(deployment(national)))
   )
 
-  for (const [name, options] of [
-    ["the deployment has it off", { liveMode: false, live: national }],
-    ["no gateway is installed", { liveMode: true, live: undefined }]
-  ] as const) {
-    it.effect(`is closed while ${name}, also with a stored credential`, () =>
-      Effect.gen(function* () {
-        const { accountId, organizationId } = yield* organization
-        yield* (yield* GatewayCredentials).put(accountId, organizationId, credential)
-        assert.isFalse(yield* (yield* LiveMode.LiveMode).isAvailableTo(organizationId))
-      }).pipe(Effect.provide(deployment(options)))
-    )
-  }
+  it.effect("is closed while the deployment has no national system, whatever is stored", () =>
+    Effect.gen(function* () {
+      const { accountId, organizationId } = yield* organization
+      yield* (yield* GatewayCredentials).put(accountId, organizationId, credential)
+      assert.isFalse(yield* (yield* LiveMode.LiveMode).isAvailableTo(organizationId))
+      const refused = yield* Effect.flip(submit(organizationId, "live"))
+      assert.strictEqual(refused._tag, "GatewayNotConfigured")
+    }).pipe(Effect.provide(deployment(undefined)))
+  )
 
-  it.effect("calls the live gateway and never the sandbox, and separates invoices and keys by mode", () =>
+  it.effect("makes the lane of the taxpayer due, and keeps its invoices and keys apart from test mode", () =>
     Effect.gen(function* () {
       const invoices = yield* Invoices
       const sql = yield* SqlClient.SqlClient
-      const { organizationId } = yield* organization
+      const { accountId, organizationId } = yield* organization
+      yield* (yield* GatewayCredentials).put(accountId, organizationId, credential)
       const live = yield* submit(organizationId, "live")
       const test = yield* submit(organizationId, "test")
       assert.isFalse(test.replayed, "the same key belongs to the other mode as well")
@@ -104,10 +102,10 @@ layer(TestDatabase.layerPostgres, { timeout: "60 seconds" })("live mode", (it) =
         const receipt = yield* Effect.flip(invoices.receipt({ organizationId, mode }, id))
         assert.strictEqual(receipt._tag, "InvoiceNotFound")
       }
-      const [row] = yield* sql<{ readonly wait: number }>`
-          SELECT (extract(epoch FROM due_at - created_at) * 1000)::float8 AS wait FROM invoices WHERE id = ${live.invoiceId}
-        `
-      assert.strictEqual(row?.wait, waitMs, "the gateway of its mode was asked when to begin")
-    }).pipe(Effect.provide(deployment({ liveMode: true, live: national })))
+      const lanes = yield* sql<{ readonly nip: string }>`
+        SELECT nip FROM national_lanes WHERE due_at IS NOT NULL AND NOT is_leased
+      `
+      assert.deepStrictEqual(lanes, [{ nip: credential.contextNip }])
+    }).pipe(Effect.provide(deployment(national)))
   )
 })

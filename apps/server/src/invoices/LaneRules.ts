@@ -1,0 +1,116 @@
+/**
+ * The decisions of a lane: which route, which wait, when to give up. Pure: time is an argument.
+ */
+import { Backoff } from "@govoice/dispatcher"
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+const pollWaits = [1, 2, 3, 5, 8, 13, 20, 30, 60].map((seconds) => seconds * second)
+
+/** The wait before a verdict is polled again, after this many polls. Polling never ends by time alone. */
+export const pollWait = (checkCount: number, ageMs: number): number =>
+  pollWaits[checkCount] ?? (ageMs < hour ? 2 * minute : ageMs < day ? 15 * minute : 6 * hour)
+
+const receiptWaits = [5 * second, 30 * second, 2 * minute, 10 * minute, hour]
+
+/** The wait before a receipt is requested again; `undefined` a week after the verdict. */
+export const receiptWait = (receiptCount: number, ageMs: number): number | undefined =>
+  ageMs > 7 * day ? undefined : (receiptWaits[receiptCount] ?? 6 * hour)
+
+const resendWaits = [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour]
+
+/** The wait before a document that was not judged is sent again; `undefined` where it was sent often enough. */
+export const resendWait = (resends: number): number | undefined => resendWaits[resends]
+
+/**
+ * The wait before an invoice that was not handed over is tried again; `undefined` where it has been tried for so long. The
+ * schedule is that of retries, then six hours.
+ */
+export const retryWait = (options: {
+  readonly attempt: number
+  readonly firstAttemptAgeMs: number
+  readonly giveUpMs: number
+  readonly random: number
+}): number | undefined => {
+  if (options.firstAttemptAgeMs >= options.giveUpMs) return undefined
+  const wait = Backoff.nextDelay({ attempt: options.attempt, random: () => options.random }) ?? 6 * hour
+  // The last attempt is when time is up.
+  return Math.max(second, Math.min(wait, options.giveUpMs - options.firstAttemptAgeMs))
+}
+
+const refusalWaits = [15 * minute, hour]
+
+/** The wait before a refused credential is tried again, after this many refusals. */
+export const refusalWait = (refusals: number): number => refusalWaits[refusals - 1] ?? 6 * hour
+
+/** The wait after a block without a reason, after this many of them: 15 minutes, doubling to 6 hours. */
+export const blockWait = (blocks: number): number => Math.min(15 * minute * 2 ** (blocks - 1), 6 * hour)
+
+/** How long a send with an unknown outcome is looked up. */
+export interface LookTiming {
+  /** How long its document may still arrive: the deadline of the call and a minute. */
+  readonly mayArriveMs: number
+  /** How far apart the two looks are that have to find nothing before it counts as absent. */
+  readonly looksMs: number
+}
+
+export const lookTiming: LookTiming = { mayArriveMs: 80 * second, looksMs: 30 * second }
+
+/** Bounds of a batch. */
+export const batch = { maxDocuments: 2000, maxBytes: 32 * 1024 * 1024, spacingMs: minute } as const
+
+/** When an interactive session is closed: unused for so long, as old as this, or with this many documents. */
+export const session = { idleMs: minute, maxAgeMs: 11 * hour, maxDocuments: 9000 } as const
+
+/** What waits to be sent: documents of one organization and form. */
+export interface Waiting {
+  readonly count: number
+  readonly bytes: number
+  /** Whether the oldest has an attachment, which only a batch can carry. */
+  readonly hasAttachment: boolean
+  /** Whether one of them is dated today, in Poland. */
+  readonly isDatedToday: boolean
+}
+
+/** What the windows allow. */
+export interface Room {
+  /** How many documents can be sent one by one within a minute. */
+  readonly single: number
+  /** From when on one can be sent. */
+  readonly singleAt: number
+  /** From when on a batch can be opened. */
+  readonly batchAt: number
+  /** When the last batch was opened; 0 without one. */
+  readonly lastBatchAt: number
+}
+
+/** What to do about what waits. */
+export type Route =
+  | { readonly _tag: "interactive"; readonly count: number }
+  | { readonly _tag: "batch" }
+  | { readonly _tag: "wait"; readonly until: number }
+
+/**
+ * Chooses the route: one by one where the windows take all that waits within a minute, else as a batch. A batch that is not
+ * full opens a minute after the last one at the earliest. Meanwhile documents go one by one as the windows open.
+ *
+ * A batch counts as sent when its session was opened, so all that is dated today goes as a batch shortly before midnight.
+ */
+export const route = (waiting: Waiting, room: Room, isNearMidnight: boolean, now: number): Route => {
+  const isFull = waiting.count >= batch.maxDocuments || waiting.bytes >= batch.maxBytes
+  const batchAt = isFull ? room.batchAt : Math.max(room.batchAt, room.lastBatchAt + batch.spacingMs)
+  if (waiting.hasAttachment) return batchAt <= now ? { _tag: "batch" } : { _tag: "wait", until: batchAt }
+  const isUrgent = isNearMidnight && waiting.isDatedToday && waiting.count > 1
+  const wantsBatch = waiting.count > room.single || isUrgent
+  if (wantsBatch && (isUrgent ? room.batchAt : batchAt) <= now) return { _tag: "batch" }
+  if (room.singleAt <= now && room.single > 0) {
+    return { _tag: "interactive", count: Math.min(waiting.count, room.single) }
+  }
+  return { _tag: "wait", until: wantsBatch ? Math.min(room.singleAt, batchAt) : room.singleAt }
+}
+
+/** Tells whether a time, as KSeF writes it in documents, is within the last quarter of an hour of the day. */
+export const isNearMidnight = (polishTimestamp: string): boolean => polishTimestamp.slice(11, 16) >= "23:45"

@@ -1,0 +1,109 @@
+/**
+ * The steps of a statement that write transitions of invoices, with their receipts, events and deliveries.
+ */
+import { PgTypes } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import * as EventOutbox from "../webhooks/EventOutbox.ts"
+import type { PendingTransition } from "./ClaimedInvoice.ts"
+import { type InvoiceRow, toApi } from "./InvoiceRow.ts"
+
+// No earlier than the claim, whose time is that of the database.
+const transitionedAt = ({ invoice, transition }: PendingTransition): Date =>
+  invoice.updated_at > transition.at ? invoice.updated_at : transition.at
+
+const transitionedRow = ({ invoice, transition }: PendingTransition): InvoiceRow => ({
+  ...invoice,
+  status: transition.status,
+  updated_at: transitionedAt({ invoice, transition }),
+  upo_available: invoice.upo_available || transition.receipt !== undefined,
+  official_number: transition.officialNumber ?? invoice.official_number,
+  rejection: transition.rejection ?? invoice.rejection,
+  failure: transition.failure === undefined ? invoice.failure : transition.failure,
+  next_attempt_at: transition.nextAttemptAt ?? null,
+  submitted_at: transition.submittedAt ?? invoice.submitted_at,
+  completed_at: transition.completedAt ?? invoice.completed_at
+})
+
+// The columns that a transition may change, as the statement reads them.
+const toParameters = ({ invoice, statusBefore, transition }: PendingTransition, next: InvoiceRow) => ({
+  id: next.id,
+  fencing_token: invoice.fencing_token,
+  status_before: statusBefore ?? invoice.status,
+  status: next.status,
+  upo_available: next.upo_available,
+  official_number: next.official_number,
+  rejection: next.rejection,
+  failure: next.failure,
+  next_attempt_at: next.next_attempt_at,
+  submitted_at: next.submitted_at,
+  completed_at: next.completed_at,
+  updated_at: next.updated_at,
+  reference: transition.reference ?? invoice.reference,
+  attempt_count: next.attempt_count,
+  interrupted: transition.interrupted === true,
+  due_at: transition.dueAt,
+  receipt: transition.receipt === undefined ? null : Buffer.from(transition.receipt).toString("base64")
+})
+
+/**
+ * Makes the function that returns these steps of a `WITH`; `transitioned` returns the `id` of each invoice that was written.
+ *
+ * `fence` is the condition under which an invoice is: it can name columns of `invoices`, and of `transition` the
+ * `fencing_token` and the `status_before`.
+ */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const outboxSteps = yield* EventOutbox.makeSteps
+
+  const steps = (rows: ReadonlyArray<ReturnType<typeof toParameters>>, fence: Statement.Fragment) => sql`
+      transition AS MATERIALIZED (
+        SELECT * FROM json_to_recordset(${PgTypes.json(rows)}) AS transition (
+          id text, fencing_token int, status_before text, status text, upo_available boolean, official_number text, rejection jsonb, failure jsonb,
+          next_attempt_at timestamptz, submitted_at timestamptz, completed_at timestamptz, updated_at timestamptz,
+          reference text, due_at timestamptz, receipt text, attempt_count int, interrupted boolean
+        )
+      ), transitioned AS (
+        UPDATE invoices SET
+          status          = transition.status,
+          upo_available   = transition.upo_available,
+          official_number = transition.official_number,
+          rejection       = transition.rejection,
+          failure         = transition.failure,
+          next_attempt_at = transition.next_attempt_at,
+          submitted_at    = transition.submitted_at,
+          completed_at    = transition.completed_at,
+          updated_at      = greatest(invoices.updated_at, transition.updated_at),
+          attempt_count   = transition.attempt_count,
+          interruption_count            = interruption_count + transition.interrupted::int,
+          quarantine_interruption_count = quarantine_interruption_count + transition.interrupted::int,
+          reference       = transition.reference,
+          is_leased       = false,
+          due_at          = transition.due_at,
+          first_failed_at = CASE transition.status
+            WHEN 'retrying' THEN coalesce(first_failed_at, transition.updated_at) ELSE first_failed_at
+          END
+        FROM transition
+        WHERE invoices.id = transition.id AND ${fence}
+        RETURNING invoices.id
+      ), receipt AS (
+        INSERT INTO receipts (invoice_id, created_at, sha256, xml)
+        SELECT id, updated_at, sha256(decode(receipt, 'base64')), decode(receipt, 'base64')
+        FROM transition JOIN transitioned USING (id)
+        WHERE receipt IS NOT NULL
+        ON CONFLICT ON CONSTRAINT receipts_pkey DO NOTHING
+      )
+    `
+
+  return (pending: ReadonlyArray<PendingTransition>, fence: Statement.Fragment): Statement.Fragment => {
+    const next = pending.map(transitionedRow)
+    const outbox = pending.flatMap(({ invoice, transition: { emits } }, index) => {
+      const row = next[index]!
+      return emits === null
+        ? []
+        : [EventOutbox.make(emits, invoice.organization_id, toApi(row), row.updated_at, invoice.traceparent)]
+    })
+    const rows = pending.map((one, index) => toParameters(one, next[index]!))
+    return sql`${steps(rows, fence)}, ${outboxSteps(outbox)}`
+  }
+})

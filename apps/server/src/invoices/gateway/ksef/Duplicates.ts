@@ -1,0 +1,86 @@
+/**
+ * Finds out whether the original of a duplicate (440) is an earlier submission of the same invoice.
+ *
+ * The session that KSeF names is a hint only: after batches it named the wrong one.
+ */
+import { Clock, Effect } from "effect"
+import { Sha256 } from "@govoice/ksef/crypto"
+import { withDetails } from "./Failures.ts"
+import { authorized, type LaneContext } from "./LaneContext.ts"
+import type { Changes, SubmissionRow } from "./laneRows.ts"
+import type { LoginError } from "./Login.ts"
+import * as SessionList from "./SessionList.ts"
+import { type InvoiceStatus, numberOf } from "./Verdicts.ts"
+import * as Verdicts from "./Verdicts.ts"
+
+/** After this, a duplicate whose original cannot be read fails. */
+const giveUpMs = 24 * 3_600_000
+
+// What cannot be read is not known; errors of the database and of the lease are not for here.
+const orUnknown = <A>(effect: Effect.Effect<A, LoginError>) =>
+  Effect.catchTags(effect, {
+    CallFailed: () => Effect.undefined,
+    CredentialRefused: () => Effect.undefined,
+    LoginPostponed: () => Effect.undefined
+  })
+
+const decided = (row: SubmissionRow): Changes => ({
+  submissions: [{ id: row.submission_id, state: "decided", code: 440, dueAt: null }]
+})
+
+/** Returns the changes for a duplicate. */
+export const resolve = Effect.fn("Duplicates.resolve")(function* (
+  context: LaneContext,
+  row: SubmissionRow,
+  answer: InvoiceStatus
+) {
+  const now = yield* Clock.currentTimeMillis
+  const original = answer.status.extensions?.["originalKsefNumber"] ?? undefined
+  const named = original === undefined ? "" : ` Its KSeF number is ${original}.`
+  const duplicate = {
+    code: "duplicate_invoice",
+    message: withDetails(`KSeF has accepted an invoice of this seller, kind and number before.${named}`, null)
+  }
+  const earlier = (yield* context.store.submissionsOf(row.id)).filter(
+    ({ submission_id }) => submission_id !== row.submission_id
+  )
+  if (earlier.length === 0) return Verdicts.rejected(row, 440, duplicate, now)
+
+  for (const submission of earlier) {
+    const { session_organization_id: organization, session_reference: reference } = submission
+    if (reference === null) continue
+    const list = yield* orUnknown(SessionList.read(context, organization, reference))
+    const found = list === undefined ? undefined : SessionList.find(list, submission)
+    const number = found === undefined ? undefined : numberOf(row, found)
+    if (found?.status.code !== 200 || number === undefined) continue
+    if (original !== undefined && original !== number) continue
+    const change = {
+      id: submission.submission_id,
+      state: "decided",
+      reference: found.referenceNumber,
+      code: 200,
+      dueAt: new Date(now)
+    } as const
+    return Verdicts.merge([
+      decided(row),
+      { submissions: [change], transitions: Verdicts.accepted(row, number, now).transitions ?? [] }
+    ])
+  }
+
+  if (original !== undefined) {
+    const download = yield* orUnknown(
+      authorized(context, row.session_organization_id, "invoice", (accessToken) =>
+        context.system.client.invoice({ accessToken, ksefNumber: original })
+      )
+    )
+    if (download !== undefined) {
+      return Sha256.base64(download.bytes) === Buffer.from(row.sha256).toString("base64")
+        ? Verdicts.accepted(row, original, now)
+        : Verdicts.rejected(row, 440, duplicate, now)
+    }
+  }
+
+  if (now - row.handed_over_at.getTime() < giveUpMs) return Verdicts.parked(row, now)
+  const message = `KSeF calls the invoice a duplicate, and the original cannot be read.${named} Compare it with this invoice.`
+  return Verdicts.failed(row, 440, { code: "duplicate_unresolved", message }, now)
+})

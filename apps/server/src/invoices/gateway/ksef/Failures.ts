@@ -1,0 +1,104 @@
+/**
+ * What a failed call means for the lane: pure, by the tables of `@govoice/ksef/protocol`.
+ */
+import type { KsefError } from "@govoice/ksef/client"
+import { Data } from "effect"
+import { ErrorCodes, type LoginStatuses, Operation } from "@govoice/ksef/protocol"
+
+/**
+ * A failed call.
+ *
+ * - `postponed`: the call was not made, because its window is full until a time.
+ * - `unavailable`: a transient error. `wasSent` tells whether the national system can have acted on the request.
+ * - `rate-limited`: 429.
+ * - `unauthorized`: the access token is not valid.
+ * - `refused`: the credential is not good for this.
+ * - `not-readable`: this login cannot read the session or invoice.
+ * - `blocked`: the taxpayer or this address is blocked, without a reason.
+ * - `code`: an error code and its action.
+ */
+export type Failure =
+  | { readonly _tag: "postponed"; readonly until: number; readonly message: string }
+  | { readonly _tag: "unavailable"; readonly wasSent: boolean; readonly message: string }
+  | { readonly _tag: "rate-limited"; readonly retryAfterMs: number | undefined; readonly message: string }
+  | { readonly _tag: "unauthorized"; readonly message: string }
+  | { readonly _tag: "refused"; readonly code: LoginStatuses.CredentialCode; readonly message: string }
+  | { readonly _tag: "not-readable"; readonly message: string }
+  | { readonly _tag: "blocked"; readonly message: string }
+  | {
+      readonly _tag: "code"
+      readonly code: number
+      readonly action: ErrorCodes.ErrorAction
+      readonly refusal: LoginStatuses.CredentialCode | undefined
+      readonly message: string
+    }
+
+/** A call that failed, by what it means. */
+export class CallFailed extends Data.TaggedError("CallFailed")<{ readonly failure: Failure }> {}
+
+const isOperation = (call: string): call is Operation.Operation => Object.hasOwn(Operation.operations, call)
+
+const maxDetailLength = 1000
+
+/** Appends what KSeF said to a sentence. */
+export const withDetails = (sentence: string, details: ReadonlyArray<string> | null | undefined): string => {
+  const text = (details ?? []).join(" ").trim()
+  return text === "" ? sentence : `${sentence} KSeF: ${text.slice(0, maxDetailLength)}`
+}
+
+/** Classifies the error of a call. */
+export const classify = (error: KsefError): Failure => {
+  const { call, outcome, problem, reason } = error
+  const details = (problem?.errors ?? []).flatMap(({ description, details: texts }) => [description ?? "", ...texts])
+  const message = withDetails(sentenceOf(error), details.filter(Boolean))
+  switch (reason) {
+    case "rate-limited":
+      return { _tag: "rate-limited", retryAfterMs: error.retryAfterMs, message }
+    case "unauthorized":
+      return { _tag: "unauthorized", message }
+    case "gone":
+      return { _tag: "code", code: 410, action: "log-in-again", refusal: undefined, message }
+    case "forbidden": {
+      const { action, meaning, refusal } = ErrorCodes.forbiddenReason(problem?.reasonCode)
+      if (action === "not-readable") return { _tag: "not-readable", message }
+      if (action === "rest" || refusal === undefined) return { _tag: "blocked", message }
+      const missing = problem?.missingPermissions ?? []
+      const rights = missing.length === 0 ? "" : ` One of these rights is required: ${missing.join(", ")}.`
+      return { _tag: "refused", code: refusal, message: `KSeF refuses the credential: ${meaning}.${rights}` }
+    }
+    case "rejected": {
+      const code = problem?.errors[0]?.code
+      // An answer without a code of the document is not one of the API.
+      if (code === undefined) return { _tag: "unavailable", wasSent: true, message }
+      const row = isOperation(call) ? ErrorCodes.errorCode(call, code) : undefined
+      return { _tag: "code", code, action: row?.action ?? "defect", refusal: row?.refusal, message }
+    }
+    default:
+      return { _tag: "unavailable", wasSent: outcome !== "unsent", message }
+  }
+}
+
+const sentenceOf = ({ code, reason, status }: KsefError): string => {
+  const suffix = status === undefined ? (code === undefined ? "" : ` (${code})`) : ` (HTTP ${status})`
+  return `${sentences[reason]}${suffix}.`
+}
+
+const sentences: Readonly<Record<KsefError["reason"], string>> = {
+  "lookup-failed": "The host name of KSeF could not be resolved",
+  "address-refused": "The host name of KSeF has an address that may not be called",
+  "connect-failed": "KSeF could not be connected to",
+  "tls-failed": "The TLS connection to KSeF failed",
+  timeout: "KSeF did not answer in time",
+  "connection-lost": "The connection to KSeF was lost",
+  redirect: "KSeF answered with a redirect, which is not followed",
+  "rate-limited": "KSeF limits the calls of this taxpayer",
+  unauthorized: "KSeF does not accept the access token",
+  forbidden: "KSeF forbids the call",
+  gone: "The login has ended",
+  rejected: "KSeF rejected the request",
+  "server-error": "KSeF failed",
+  html: "KSeF answered with a web page",
+  unreadable: "The answer of KSeF could not be read",
+  "too-large": "The answer of KSeF was too large",
+  "hash-mismatch": "The document that KSeF sent does not have the stated hash"
+}

@@ -1,0 +1,56 @@
+/** The metrics of live mode. No label contains an identifier or any value from outside. */
+import { Metric } from "effect"
+import type { Failure } from "./Failures.ts"
+
+export type CallOutcome = "ok" | Failure["_tag"]
+
+const outcomes: ReadonlyArray<CallOutcome> = [
+  "ok",
+  "postponed",
+  "unavailable",
+  "rate-limited",
+  "unauthorized",
+  "refused",
+  "not-readable",
+  "blocked",
+  "code"
+]
+
+const callCounters = new Map(
+  outcomes.map((outcome) => [
+    outcome,
+    Metric.counter("govoice_ksef_calls_total", {
+      description: "Calls of KSeF, by outcome",
+      attributes: { outcome },
+      incremental: true
+    })
+  ])
+)
+
+/** Calls, by outcome. */
+export const calls = (outcome: CallOutcome): Metric.Counter<number> => callCounters.get(outcome)!
+
+const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+
+/** Calls that KSeF answered with 429. */
+export const limitHits = counter("govoice_ksef_limit_hits_total", "Calls that KSeF answered with 429")
+
+/** Logins that succeeded. */
+export const logins = counter("govoice_ksef_logins_total", "Logins at KSeF that succeeded")
+
+/** Logins that KSeF refused because of the credential. */
+export const refusals = counter("govoice_ksef_credentials_refused_total", "Logins that KSeF refused")
+
+/** Documents that were sent in batches. */
+export const batchDocuments = counter("govoice_ksef_batch_documents_total", "Documents sent in batches")
+
+/** Sends whose outcome was not known. */
+export const unknownSends = counter("govoice_ksef_unknown_sends_total", "Sends to KSeF whose outcome was not known")
+
+/** Whether the circuit breaker is open: 1, or 0. */
+export const breakerOpen = Metric.gauge("govoice_ksef_breaker_open", {
+  description: "Whether calls of KSeF are stopped because they failed in a row"
+})
+
+/** Lanes that this process holds. */
+export const lanes = Metric.gauge("govoice_ksef_lanes", { description: "Lanes held by this process" })

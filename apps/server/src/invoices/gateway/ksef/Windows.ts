@@ -1,0 +1,216 @@
+/**
+ * The rate limits of a taxpayer, counted on our side, so that a call is made only where the national system has room for it.
+ *
+ * A call occupies the windows of its group from its start until a window's length and a margin after its end: neither
+ * latency nor a clock that differs can put it into a fuller window there. Calls are kept across restarts.
+ */
+import { Operation } from "@govoice/ksef/protocol"
+
+export type Group = Operation.RateLimitGroup
+
+/** Covers clocks that drift apart while a window is open. */
+const marginMs = 1500
+
+const periods = [
+  { limit: "perSecond", lengthMs: 1000 },
+  { limit: "perMinute", lengthMs: 60_000 },
+  { limit: "perHour", lengthMs: 3_600_000 }
+] as const
+
+const longestMs = 3_600_000 + marginMs
+
+/** Calls of a group: when those that have ended did, in order, and how many are in flight. */
+export interface Calls {
+  readonly endedAt: ReadonlyArray<number>
+  readonly inFlight: number
+}
+
+/** Returns the earliest time for another call, `Infinity` where calls in flight have to end first. */
+export const earliest = (limit: Operation.RateLimit, { endedAt, inFlight }: Calls, now: number): number =>
+  periods.reduce((at, { lengthMs, limit: period }) => {
+    const most = limit[period]
+    if (most === undefined) return at
+    if (inFlight >= most) return Infinity
+    // Of the calls that have ended, this one and all before it have to leave the window.
+    const last = endedAt[endedAt.length - (most - inFlight)]
+    return last === undefined ? at : Math.max(at, last + lengthMs + marginMs)
+  }, now)
+
+/** Returns how many calls the windows allow until a time, if they follow one another without a pause. */
+export const capacity = (limit: Operation.RateLimit, { endedAt, inFlight }: Calls, until: number): number =>
+  periods.reduce((room, { lengthMs, limit: period }) => {
+    const most = limit[period]
+    if (most === undefined || period === "perSecond") return room
+    const occupied = endedAt.filter((end) => end + lengthMs + marginMs > until).length + inFlight
+    return Math.max(0, Math.min(room, most - occupied))
+  }, Infinity)
+
+/** A refusal of a group. `halvedUntil`: the group runs at half its rate, because others use the same quota. */
+interface Block {
+  readonly until: number
+  readonly refusals: number
+  readonly halvedUntil: number
+}
+
+/** What is stored: calls of each group as pairs of time and count, and blocks. Times are milliseconds since the epoch. */
+export interface StoredWindows {
+  readonly used: Readonly<Record<string, ReadonlyArray<readonly [number, number]>>>
+  readonly blocked: Readonly<Record<string, Block>>
+}
+
+/** The block of all groups together. */
+const wholeLane = "lane"
+
+const refusalWaitMs = { first: 60_000, longest: 3_600_000 }
+
+const half = (limit: number | undefined): number | undefined =>
+  limit === undefined ? undefined : Math.max(1, Math.floor(limit / 2))
+
+/** Merges calls that ended within the same second, and after a minute those of the same minute: each at the latest end. */
+const compress = (endedAt: ReadonlyArray<number>, now: number): ReadonlyArray<readonly [number, number]> => {
+  const merged: Array<[number, number]> = []
+  for (const end of endedAt) {
+    const unit = now - end > 65_000 ? 60_000 : 1000
+    const last = merged.at(-1)
+    if (last !== undefined && Math.floor(last[0] / unit) === Math.floor(end / unit)) {
+      last[0] = end
+      last[1] += 1
+    } else merged.push([end, 1])
+  }
+  return merged
+}
+
+/** The windows and blocks of one lane, in the hands of the process that leases it. */
+export class Windows {
+  readonly #calls = new Map<Group, { endedAt: Array<number>; inFlight: number }>()
+  readonly #blocks = new Map<string, Block>()
+  #limits: Readonly<Record<string, Operation.RateLimit>>
+
+  constructor(limits: Readonly<Record<string, Operation.RateLimit>>, stored: StoredWindows) {
+    this.#limits = limits
+    for (const [group, pairs] of Object.entries(stored.used)) {
+      const endedAt = pairs.flatMap(([end, count]) => Array.from({ length: count }, () => end))
+      this.#calls.set(group as Group, { endedAt, inFlight: 0 })
+    }
+    for (const [group, block] of Object.entries(stored.blocked)) this.#blocks.set(group, block)
+  }
+
+  /** Replaces the limits by those that hold for this taxpayer. */
+  setLimits(limits: Readonly<Record<string, Operation.RateLimit>>): void {
+    this.#limits = limits
+  }
+
+  /** Counts one call of every group: as many as a holder that was lost can have made without storing them. */
+  addUnknown(now: number): void {
+    for (const group of Object.keys(Operation.defaultRateLimits) as Array<Group>) {
+      if (group !== "anonymous") this.#of(group).endedAt.push(now)
+    }
+  }
+
+  /** Returns the earliest time for a call: no block, and room in every window. */
+  earliest(group: Group, now: number): number {
+    const blocked = Math.max(this.#blocks.get(group)?.until ?? 0, this.#blocks.get(wholeLane)?.until ?? 0)
+    return Math.max(blocked, earliest(this.#limit(group, now), this.#of(group), now))
+  }
+
+  /** Returns how many calls can be made within this time. */
+  capacity(group: Group, now: number, withinMs: number): number {
+    if (this.earliest(group, now) > now + withinMs) return 0
+    return capacity(this.#limit(group, now), this.#of(group), now + withinMs)
+  }
+
+  begin(group: Group): void {
+    this.#of(group).inFlight += 1
+  }
+
+  /** Ends a call that was begun. A call that never left occupies nothing. */
+  end(group: Group, now: number, wasSent: boolean): void {
+    const calls = this.#of(group)
+    calls.inFlight -= 1
+    if (wasSent) calls.endedAt.push(now)
+    const firstKept = calls.endedAt.findIndex((end) => end + longestMs > now)
+    calls.endedAt.splice(0, firstKept === -1 ? calls.endedAt.length : firstKept)
+    const block = this.#blocks.get(group)
+    if (wasSent && block !== undefined && block.until <= now) this.#blocks.set(group, { ...block, refusals: 0 })
+  }
+
+  /**
+   * Records a 429. Returns whether there was room by our count, which means that others use the quota of this taxpayer.
+   * Another group that refuses during a block blocks the whole lane.
+   */
+  refuse(group: Group, now: number, retryAfterMs: number | undefined): boolean {
+    const block = this.#blocks.get(group)
+    const refusals = (block?.refusals ?? 0) + 1
+    const waitMs = retryAfterMs ?? Math.min(refusalWaitMs.first * 2 ** (refusals - 1), refusalWaitMs.longest)
+    const until = now + waitMs + 1000
+    const limit = this.#limit(group, now)
+    const { endedAt } = this.#of(group)
+    // The refused call itself has been counted.
+    const hadRoom = earliest(limit, { endedAt: endedAt.slice(0, -1), inFlight: 0 }, now) <= now
+    const isSecond = [...this.#blocks].some(([other, { until: end }]) => other !== group && end > now)
+    const halvedUntil = hadRoom ? now + 3_600_000 : (block?.halvedUntil ?? 0)
+    this.#blocks.set(group, { until, refusals, halvedUntil })
+    if (isSecond) this.block(until)
+    return hadRoom
+  }
+
+  /** Blocks every group until a time. */
+  block(until: number): void {
+    const before = this.#blocks.get(wholeLane)
+    this.#blocks.set(wholeLane, { until, refusals: (before?.refusals ?? 0) + 1, halvedUntil: 0 })
+  }
+
+  /** How often the whole lane was blocked since a call last succeeded. */
+  get laneBlocks(): number {
+    return this.#blocks.get(wholeLane)?.refusals ?? 0
+  }
+
+  /** Ends the count of blocks of the whole lane. */
+  unblock(): void {
+    this.#blocks.delete(wholeLane)
+  }
+
+  /** What to store. Calls in flight count as ended now. */
+  stored(now: number): StoredWindows {
+    return {
+      used: Object.fromEntries(
+        [...this.#calls]
+          .map(([group, { endedAt, inFlight }]) => {
+            const kept = endedAt.filter((end) => end + longestMs > now)
+            return [group, compress([...kept, ...Array.from({ length: inFlight }, () => now)], now)] as const
+          })
+          .filter(([, pairs]) => pairs.length > 0)
+      ),
+      blocked: Object.fromEntries(
+        [...this.#blocks].filter(([, { halvedUntil, until }]) => until > now || halvedUntil > now)
+      )
+    }
+  }
+
+  #of(group: Group) {
+    const known = this.#calls.get(group)
+    if (known !== undefined) return known
+    const calls = { endedAt: [], inFlight: 0 }
+    this.#calls.set(group, calls)
+    return calls
+  }
+
+  #limit(group: Group, now: number): Operation.RateLimit {
+    const limit = this.#limits[group] ?? Operation.defaultRateLimits[group]
+    if ((this.#blocks.get(group)?.halvedUntil ?? 0) <= now) return limit
+    return { perSecond: half(limit.perSecond), perMinute: half(limit.perMinute), perHour: half(limit.perHour) }
+  }
+}
+
+/** Reads the limits that `rateLimits` returned. A negative number means no limit. */
+export const toLimits = (
+  answer: Readonly<Record<string, { readonly perSecond: number; readonly perMinute: number; readonly perHour: number }>>
+): Readonly<Record<string, Operation.RateLimit>> => {
+  const of = (limit: number) => (limit < 0 ? undefined : limit)
+  return Object.fromEntries(
+    Object.entries(answer).map(([group, { perHour, perMinute, perSecond }]) => [
+      group,
+      { perSecond: of(perSecond), perMinute: of(perMinute), perHour: of(perHour) }
+    ])
+  )
+}

@@ -1,0 +1,162 @@
+/** A deployment with live mode against a simulator, in this process, and what tests of it need. */
+import type { Ids } from "@govoice/core"
+import { startSimulator, type Simulator, type SimulatorOptions } from "@govoice/ksef-simulator"
+import { Environment } from "@govoice/ksef/client"
+import { PolishTime } from "@govoice/ksef/format"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { GatewayCredentials } from "../../src/accounts/GatewayCredentials.ts"
+import * as KeyRing from "../../src/crypto/KeyRing.ts"
+import { InvoiceGateways } from "../../src/invoices/gateway/InvoiceGateway.ts"
+import * as NationalSystem from "../../src/invoices/gateway/ksef/NationalSystem.ts"
+import * as SandboxGateway from "../../src/invoices/gateway/sandbox/SandboxGateway.ts"
+import * as LaneWorker from "../../src/invoices/LaneWorker.ts"
+import { SubmitInvoice } from "../../src/invoices/SubmitInvoice.ts"
+import * as Notifier from "../../src/jobs/Notifier.ts"
+import * as Stores from "../../src/runtime/Stores.ts"
+import { wakeLane } from "../../src/invoices/wakeLanes.ts"
+import * as fixtures from "./fixtures.ts"
+import * as TestSettings from "./TestSettings.ts"
+
+/** A simulator that ends with the scope. It answers at once. */
+export const simulator = (options: SimulatorOptions = {}) =>
+  Effect.acquireRelease(
+    Effect.promise(() => startSimulator({ processingMs: 0, ...options })),
+    (running) => Effect.promise(() => running.close())
+  )
+
+const systemOf = (running: Simulator) => {
+  const environment = Result.getOrThrow(Environment.at(running.url))
+  return { environment, environmentId: environment.baseUrl }
+}
+
+/** Everything that takes a submission to its receipt. */
+export const layer = (running: Simulator, options: { readonly leaseMs?: number } = {}) => {
+  const { environment, environmentId } = systemOf(running)
+  const base = TestSettings.settings({ leaseMs: options.leaseMs ?? 30_000 })
+  return LaneWorker.layer.pipe(
+    Layer.provideMerge(Stores.layer),
+    Layer.provideMerge(Notifier.layer),
+    Layer.provide([
+      NationalSystem.layerOf({ environment, environmentId, ca: undefined }),
+      Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) }),
+      Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing),
+      TestSettings.layer({ ...base, ksef: { ...base.ksef, environment, environmentId } })
+    ])
+  )
+}
+
+/** Runs a program with the deployment, which ends before it returns. */
+export const withDeployment = <A, E, R>(
+  running: Simulator,
+  program: Effect.Effect<A, E, R>,
+  options: { readonly leaseMs?: number } = {}
+) => Effect.scoped(Effect.provide(program, Layer.fresh(layer(running, options))))
+
+/** Stores a credential for an organization, as its owner does. */
+export const putCredential = Effect.fnUntraced(function* (
+  organizationId: Ids.OrganizationId,
+  nip: string,
+  credential: Parameters<GatewayCredentials["Service"]["put"]>[2]["credential"]
+) {
+  const sql = yield* SqlClient.SqlClient
+  const credentials = yield* GatewayCredentials
+  const [row] = yield* sql<{ readonly account_id: Ids.AccountId }>`
+    SELECT account_id FROM organizations WHERE id = ${organizationId}
+  `
+  yield* credentials.put(row!.account_id, organizationId, { credential, contextNip: nip, expiresAt: undefined })
+  yield* wakeLane(nip)
+  yield* (yield* Notifier.Notifier).wake("lanes")
+})
+
+export const token = (text: string) => ({ type: "ksef_token", token: Redacted.make(text) }) as const
+
+/** The certificate of the simulator's first taxpayer. */
+export const certificate = ({ certificate: pair }: Simulator) =>
+  ({ type: "certificate", certificate: pair.certificate, privateKey: Redacted.make(pair.privateKey) }) as const
+
+/** An organization with a token of the simulator's first taxpayer. */
+export const taxpayer = Effect.fnUntraced(function* (running: Simulator) {
+  const organizationId = yield* fixtures.organization
+  yield* putCredential(organizationId, running.nip, token(running.token))
+  return organizationId
+})
+
+/** A valid FA(3), issued today. */
+export const fa3 = ({
+  extra = "",
+  number,
+  seller
+}: {
+  readonly number: string
+  readonly seller: string
+  readonly extra?: string
+}): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>
+<Faktura xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/"><Naglowek><KodFormularza kodSystemowy="FA (3)" wersjaSchemy="1-0E">FA</KodFormularza><WariantFormularza>3</WariantFormularza><DataWytworzeniaFa>2026-11-20T08:00:00Z</DataWytworzeniaFa></Naglowek><Podmiot1><DaneIdentyfikacyjne><NIP>${seller}</NIP><Nazwa>Seller</Nazwa></DaneIdentyfikacyjne><Adres><KodKraju>PL</KodKraju><AdresL1>ul. Testowa 1</AdresL1></Adres></Podmiot1><Podmiot2><DaneIdentyfikacyjne><NIP>5260250274</NIP><Nazwa>Buyer</Nazwa></DaneIdentyfikacyjne><JST>2</JST><GV>2</GV></Podmiot2><Fa><KodWaluty>PLN</KodWaluty><P_1>${PolishTime.day(Date.now())}</P_1><P_2>${number}</P_2><P_13_1>100.00</P_13_1><P_14_1>23.00</P_14_1><P_15>123.00</P_15><Adnotacje><P_16>2</P_16><P_17>2</P_17><P_18>2</P_18><P_18A>2</P_18A><Zwolnienie><P_19N>1</P_19N></Zwolnienie><NoweSrodkiTransportu><P_22N>1</P_22N></NoweSrodkiTransportu><P_23>2</P_23><PMarzy><P_PMarzyN>1</P_PMarzyN></PMarzy></Adnotacje><RodzajFaktury>VAT</RodzajFaktury><FaWiersz><NrWierszaFa>1</NrWierszaFa><P_7>Service</P_7><P_8A>szt.</P_8A><P_8B>1</P_8B><P_9A>100.00</P_9A><P_11>100.00</P_11><P_12>23</P_12></FaWiersz></Fa>${extra}</Faktura>
+`
+
+/** Submits an invoice in live mode, as the API does. */
+export const submit = Effect.fnUntraced(function* (
+  organizationId: Ids.OrganizationId,
+  invoiceXml: string,
+  key: string
+) {
+  const { submit: submitInvoice } = yield* SubmitInvoice
+  const { invoiceId } = yield* submitInvoice(
+    fixtures.submission({ organizationId, invoiceXml, idempotencyKey: key, mode: "live" })
+  )
+  yield* (yield* Notifier.Notifier).wake("lanes")
+  return invoiceId
+})
+
+export interface LiveInvoice {
+  readonly id: Ids.InvoiceId
+  readonly status: string
+  readonly official_number: string | null
+  readonly upo_available: boolean
+  readonly attempt_count: number
+  readonly rejection: { readonly code: string; readonly message: string } | null
+  readonly failure: { readonly code: string; readonly message: string } | null
+}
+
+export const invoices = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<LiveInvoice>`
+    SELECT id, status, official_number, upo_available, attempt_count, rejection, failure FROM invoices
+    WHERE mode = 'live' ORDER BY id
+  `
+)
+
+/** The types of the events of an invoice, in their order. */
+export const events = (id: Ids.InvoiceId) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(
+      sql<{ readonly type: string }>`SELECT type FROM events WHERE invoice_id = ${id} ORDER BY created_at, id`,
+      (rows) => rows.map(({ type }) => type)
+    )
+  )
+
+/** Waits until all live invoices are as expected, and returns them. */
+export const eventually = <E, R>(
+  check: (all: ReadonlyArray<LiveInvoice>) => boolean,
+  read: Effect.Effect<ReadonlyArray<LiveInvoice>, E, R>,
+  timeoutMs = 30_000
+) =>
+  Effect.gen(function* () {
+    const startedAt = performance.now()
+    while (true) {
+      const all = yield* read
+      if (check(all)) return all
+      if (performance.now() - startedAt > timeoutMs) {
+        throw new Error(`Waited in vain: ${JSON.stringify(all.slice(0, 5))}`)
+      }
+      yield* Effect.sleep(25)
+    }
+  })
+
+/** Whether an invoice is final, with its receipt where it has one. */
+export const isDone = ({ status, upo_available }: LiveInvoice): boolean =>
+  status === "rejected" || status === "failed" || (status === "accepted" && upo_available)
+
+export const allDone = (all: ReadonlyArray<LiveInvoice>): boolean => all.every(isDone)

@@ -1,0 +1,19 @@
+import { describe, it } from "vitest"
+import { killPoints, runKillPoint } from "./liveKillPoints.ts"
+import { setUp } from "./support.ts"
+
+// All kill points are in liveKillPoints.long.test.ts.
+const few = killPoints.filter(
+  ({ name, point }) =>
+    point.at === "answered" && (name === "the sending of a document" || name === "the closing of a batch")
+)
+
+describe("live mode: a worker that is killed", () => {
+  const faults = setUp()
+
+  it.each(few)(
+    "at $name, $point.at: each document is accepted exactly once",
+    { timeout: 120_000 },
+    ({ documents, point }) => runKillPoint(faults, point, documents)
+  )
+})

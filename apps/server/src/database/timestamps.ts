@@ -1,7 +1,7 @@
-/** Points in time between the database and the wire. */
+/** Timestamps of the API. */
 
-/** The text of a point in time on the wire: ISO 8601 in UTC with milliseconds. */
+/** Returns a timestamp as ISO 8601 in UTC with milliseconds. */
 export const iso = (date: Date): string => date.toISOString()
 
-/** The text of a point in time that may be absent. */
+/** Returns a timestamp that may be absent. */
 export const isoOrNull = (date: Date | null): string | null => (date === null ? null : date.toISOString())

@@ -51,8 +51,7 @@ const routes = Layer.mergeAll(HttpApiBuilder.layer(Api).pipe(Layer.provide(handl
   Layer.provide(RequestLifecycle.layer)
 )
 
-// A path is what it says, letter by letter. How long a segment may be is up to the bound of the headers alone, since an
-// identifier that is too long is as unknown as any other.
+// Paths are compared exactly. Only the limit of the headers applies to a segment: an identifier that is too long is unknown.
 const routerConfig = {
   caseSensitive: true,
   ignoreDuplicateSlashes: false,

@@ -1,4 +1,4 @@
-/** Which methods each path takes, read from the declared API. */
+/** The methods of each path, read from the declared API. */
 import { Api } from "@govoice/api"
 import { HttpApi } from "effect/http-api"
 
@@ -27,12 +27,12 @@ const matches = (expected: ReadonlyArray<string>, segments: ReadonlyArray<string
     segment.startsWith(":") ? segments[index] !== "" : segment === decodeURIComponent(segments[index]!)
   )
 
-/** Every method that some path takes, which is what `OPTIONS *` asks for. */
+/** The methods of all paths together, for `OPTIONS *`. */
 export const allMethods: ReadonlyArray<string> = withDerived(routes.map(({ method }) => method))
 
 /**
- * The methods that a path takes, `HEAD` and `OPTIONS` included; none for a path that is not there. The path can be
- * decoded, and is compared a segment at a time, so that an encoded slash parts nothing.
+ * Returns the methods of a path with `HEAD` and `OPTIONS`; none for an unknown path. Segments are decoded one by one, so an
+ * encoded slash separates nothing.
  */
 export const methodsOf = (path: string): ReadonlyArray<string> => {
   const segments = path.split("/")

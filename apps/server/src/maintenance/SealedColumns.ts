@@ -1,4 +1,4 @@
-/** The columns with sealed values, for those who go through all of them: key rotation and the check of the keys. */
+/** The columns with sealed values, for key rotation and the key check. */
 import type { Place } from "../crypto/KeyRing.ts"
 
 export interface SealedColumn {

@@ -12,7 +12,7 @@ const announce = Layer.effectDiscard(
   )
 )
 
-/** Layer that serves `GET /metrics` where the settings say, or nothing. */
+/** Serves `GET /metrics` on the port of the settings, if there is one. */
 export const layer = Layer.unwrap(
   Effect.map(Settings, ({ http, metricsPort }) =>
     metricsPort === undefined

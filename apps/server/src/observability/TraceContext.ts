@@ -5,12 +5,12 @@
 import { Context, Effect, Option } from "effect"
 import { Headers, HttpTraceContext } from "effect/http"
 
-/** Whether traces are exported. Where they are not, none is stored. */
+/** Whether traces are exported. Otherwise no trace context is stored. */
 export const Exported = Context.Reference<boolean>("@govoice/server/observability/Trace/Exported", {
   defaultValue: () => false
 })
 
-/** The trace of the current span as text, or `null` when there is none to be followed. */
+/** Returns the trace context of the current span as `traceparent`, or `null` if it is not exported. */
 export const current: Effect.Effect<string | null> = Effect.gen(function* () {
   if (!(yield* Exported)) return null
   const span = yield* Effect.option(Effect.currentSpan)
@@ -20,7 +20,7 @@ export const current: Effect.Effect<string | null> = Effect.gen(function* () {
   })
 })
 
-/** Runs an effect as a part of a stored trace. */
+/** Runs an effect within a stored trace context. */
 export const under = <A, E, R>(effect: Effect.Effect<A, E, R>, trace: string | null): Effect.Effect<A, E, R> => {
   if (trace === null) return effect
   return Option.match(HttpTraceContext.w3c(Headers.fromRecordUnsafe({ traceparent: trace })), {

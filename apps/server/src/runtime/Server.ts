@@ -1,4 +1,4 @@
-/** The whole server: the only place where packages, database and settings meet. */
+/** The whole server: packages, database and settings, wired together. */
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import * as Database from "../database/Database.ts"
@@ -32,7 +32,7 @@ const gateways = Layer.effect(
   Effect.map(Settings, ({ sandboxStepMs }) => ({ test: SandboxGateway.make(sandboxStepMs) }))
 )
 
-/** Where the server listens, as a URL; `undefined` for a process that serves nothing. */
+/** The URL that the server listens on; `undefined` for a worker. */
 export class Listening extends Context.Service<Listening, { readonly url: string | undefined }>()(
   "@govoice/server/runtime/Listening"
 ) {}
@@ -50,7 +50,7 @@ const roles = {
   worker: Layer.mergeAll(nothingServed, Engine.layer)
 }
 
-/** Layer that runs the server with these settings. */
+/** Runs the server with these settings. */
 export const layer = (settings: SettingsShape) =>
   Layer.merge(roles[settings.role], MetricsServer.layer).pipe(
     Layer.provide(Store.layer),

@@ -1,4 +1,4 @@
-/** Everything that is kept for accounts and organizations. */
+/** The stores of accounts, organizations, invoices and webhooks. */
 import { Layer } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as ApiKeys from "../accounts/ApiKeys.ts"

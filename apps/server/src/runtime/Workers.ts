@@ -1,4 +1,4 @@
-/** The workers of a process, and what they share. */
+/** The workers of a process, and the services that they share. */
 import { Dispatcher, type DispatcherOptions } from "@govoice/dispatcher"
 import { Effect, Layer } from "effect"
 import * as EmbeddedMaintenance from "../maintenance/EmbeddedMaintenance.ts"

@@ -1,5 +1,6 @@
 /** Starts the server from an environment, and runs it until a signal stops it. */
 import { Effect, Layer } from "effect"
+import { reasonOf } from "../observability/reasonOf.ts"
 import { InvalidSettings, read, type SettingsShape, unknownNames } from "../settings/Settings.ts"
 import { version } from "../version.ts"
 import { banner, storage } from "./banner.ts"
@@ -41,8 +42,21 @@ const announce = (settings: SettingsShape) =>
     process.stderr.write(banner(settings, url))
   })
 
+// The first frame of the stack is the place of the fault.
+const placeOf = (error: unknown): string | undefined =>
+  error instanceof Error ? /^ +at (.+)$/m.exec(error.stack ?? "")?.[1] : undefined
+
+const reportFault = (settings: SettingsShape) => (error: unknown) =>
+  Effect.runSync(
+    Effect.annotateLogs(Effect.logFatal("Server stopped because of an uncaught exception"), {
+      reason: reasonOf(error),
+      place: placeOf(error)
+    }).pipe(Effect.provide(logging.layer(settings)))
+  )
+
 /**
  * Runs the server. Invalid settings are printed and exit with 1, and so does everything else that prevents a start.
+ * So does an uncaught exception, after workers had a second to write their completions.
  *
  * Standard output has log lines only; the banner and the reason of a failed start go to standard error.
  */
@@ -56,6 +70,6 @@ export const serve = (environment: Environment): void => {
     (server) => Effect.andThen(warnOfUnknown(environment), server),
     reportStartupError(settings),
     Effect.provide(logging.layer(settings)),
-    runMain(graceMs(settings))
+    runMain({ graceMs: graceMs(settings), onFault: reportFault(settings) })
   )
 }

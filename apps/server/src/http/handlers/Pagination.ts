@@ -1,4 +1,4 @@
-/** Turns pages of records into lists of the API, and cursors back into places. */
+/** Converts pages of records to lists of the API, and cursors to positions. */
 import { Lists, Problems } from "@govoice/api"
 import { Effect } from "effect"
 import type { Cursors } from "../../crypto/Cursors.ts"

@@ -24,7 +24,7 @@ export const layer = HttpApiBuilder.group(
     const organizations = yield* Organizations
     const { webhooks } = yield* Settings
 
-    // What a name resolves to is judged before every attempt; here, only what the URL itself says.
+    // Judges the URL alone. The addresses of its name are judged before every attempt.
     const checkUrl = Effect.fnUntraced(function* (url: string | undefined) {
       if (url === undefined) return
       const verdict = judgeUrl(url, webhooks.policy)

@@ -1,4 +1,4 @@
-/** Turns bearer credentials into whoever is calling. */
+/** Authenticates bearer credentials. */
 import { AccountAuthorization, DeveloperAuthorization, Problems } from "@govoice/api"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -7,7 +7,7 @@ import * as ClientAddress from "../transport/ClientAddress.ts"
 import { RateLimits } from "./RateLimits.ts"
 import * as Throttling from "./Throttling.ts"
 
-/** Layer that provides `DeveloperAuthorization`: an API key that is good, within its rate limit. */
+/** Provides `DeveloperAuthorization`: a valid API key within its rate limit. */
 export const layerDeveloper = Layer.effect(
   DeveloperAuthorization.DeveloperAuthorization,
   Effect.gen(function* () {
@@ -33,7 +33,7 @@ export const layerDeveloper = Layer.effect(
   })
 )
 
-/** Layer that provides `AccountAuthorization`: an access token that is good, of a login that has not ended. */
+/** Provides `AccountAuthorization`: a valid access token of an active session. */
 export const layerAccount = Layer.effect(
   AccountAuthorization.AccountAuthorization,
   Effect.gen(function* () {

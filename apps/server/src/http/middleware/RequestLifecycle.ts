@@ -1,7 +1,4 @@
-/**
- * What happens to every request, whatever it asks for: it gets an identifier, an answer in the one envelope, and a line
- * in the log.
- */
+/** Gives every request an identifier, a response in the envelope of errors, and a line in the log. */
 import { CurrentRequestId } from "@govoice/api"
 import type { Ids } from "@govoice/core"
 import { Cause, Clock, Context, Effect, LogLevel, Option, References } from "effect"
@@ -31,7 +28,7 @@ const unrouted = (method: string, path: string, requestId: Ids.RequestId): HttpS
     : Responses.problem("method_not_allowed", requestId, { allow: methods.join(", ") })
 }
 
-// The client is gone, so there is nobody to answer.
+// The client closed the connection.
 const isAbandoned = (cause: Cause.Cause<unknown>): boolean =>
   Cause.hasInterruptsOnly(cause) &&
   cause.reasons.some(({ annotations }) => annotations.has(HttpServerError.ClientAbort.key))
@@ -90,7 +87,7 @@ const withRequestId = (requestId: Ids.RequestId) =>
     )
   )
 
-/** Layer that puts every request through the pipeline. */
+/** Adds the identifier, the error responses and the log line to all requests. */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const { apiEnabled, logLevel, trustedProxies } = yield* Settings

@@ -7,7 +7,7 @@ import { Cause, Effect, Fiber } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { IncomingMessage } from "node:http"
 
-/** How long a request may take, in milliseconds. A statement gives up sooner. */
+/** The timeout of a request in milliseconds, longer than that of a statement. */
 export const requestMs = 15_000
 
 const isComplete = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>

@@ -1,16 +1,14 @@
-/**
- * What a request asks for, before any route is looked up: a path that everybody reads the same way, or nothing readable.
- */
+/** The target of a request, read before routing: a path with one interpretation, or nothing. */
 import type { HttpServerRequest } from "effect/http"
 import type { IncomingMessage } from "node:http"
 
-/** A target that can be read. */
+/** A readable target. */
 export interface Target {
   /** The path as it came, without query and fragment. */
   readonly path: string
-  /** Whether it leads into the API, which can be disabled. */
+  /** Whether it is a path of the API, which can be disabled. */
   readonly isApi: boolean
-  /** The request as routes should see it. */
+  /** The request for the router. */
   readonly request: HttpServerRequest.HttpServerRequest
 }
 
@@ -28,17 +26,17 @@ const decoded = (path: string): string | undefined => {
   }
 }
 
-// HTTP/1.1 wants exactly one Host (RFC 9112 §3.2). Node joins several with a comma, which no host has in it.
+// HTTP/1.1 requires exactly one Host (RFC 9112 §3.2). Node joins several with a comma, which no host contains.
 const isAddressed = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean => {
   const { host } = headers
   return host === undefined ? (source as Partial<IncomingMessage>).httpVersion === "1.0" : !host.includes(",")
 }
 
-// The router takes a semicolon for the beginning of a query. To everybody else it is a character of the path.
+// The router reads a semicolon as the beginning of a query. RFC 3986 makes it a character of the path.
 const routable = (request: HttpServerRequest.HttpServerRequest, path: string): HttpServerRequest.HttpServerRequest =>
   path.includes(";") ? request.modify({ url: path.replaceAll(";", "%3B") + request.url.slice(path.length) }) : request
 
-/** Reads the target of a request: `undefined` where it cannot be read. */
+/** Returns the target of a request, or `undefined` if it is unreadable. */
 export const read = (request: HttpServerRequest.HttpServerRequest): Target | undefined => {
   const path = pathOf(request.url)
   const plain = decoded(path)

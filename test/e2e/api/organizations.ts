@@ -1,0 +1,101 @@
+/** Organizations and their gateway credentials. */
+import { assert, describe, it } from "vitest"
+import { problemOf } from "../support/agreement.ts"
+import { signUp } from "../support/client.ts"
+import { type ApiSuite, codeOf, control, id, record, timestamp } from "./suite.ts"
+
+/** Registers the tests. */
+export const testOrganizations = (api: ApiSuite): void => {
+  const { call } = api
+
+  describe("organizations", () => {
+    it("are made, renamed and shown with exactly the members of the contract", async () => {
+      const auth = api.tenant.token
+      const made = await call("POST", `${control}/organizations`, { auth, body: { name: "Zażółć Sp. z o.o." } })
+      const { created_at, id: organizationId, ...rest } = record(made)
+      assert.strictEqual(made.status, 201)
+      assert.match(String(organizationId), id("org"))
+      assert.match(String(created_at), timestamp)
+      assert.deepStrictEqual(rest, {
+        object: "organization",
+        name: "Zażółć Sp. z o.o.",
+        gateway_credential: { present: false, updated_at: null }
+      })
+      const path = `${control}/organizations/${String(organizationId)}`
+      const renamed = await call("PATCH", path, { auth, body: { name: "Renamed" } })
+      assert.strictEqual(record(renamed)["name"], "Renamed")
+      assert.strictEqual(record(await call("PATCH", path, { auth, body: {} }))["name"], "Renamed")
+      assert.deepStrictEqual(record(await call("GET", path, { auth })), record(renamed))
+    })
+
+    it("keep a credential that nobody can read again", async () => {
+      const auth = api.tenant.token
+      const path = `${control}/organizations/${api.tenant.organizationId}`
+      const body = { token: "a token of the national system", context_nip: "5265877635" }
+      assert.strictEqual((await call("PUT", `${path}/gateway-credential`, { auth, body })).status, 204)
+      const shown = await call("GET", path, { auth })
+      assert.notInclude(shown.text, "national")
+      assert.notInclude(shown.text, "5265877635")
+      const credential = record(shown)["gateway_credential"] as Record<string, unknown>
+      assert.isTrue(credential["present"])
+      assert.match(String(credential["updated_at"]), timestamp)
+      for (let time = 0; time < 2; time++) {
+        assert.strictEqual((await call("DELETE", `${path}/gateway-credential`, { auth })).status, 204)
+      }
+      const gone = record(await call("GET", path, { auth }))["gateway_credential"]
+      assert.deepStrictEqual(gone, { present: false, updated_at: null })
+    })
+
+    it.each(["526587763", "52658776355", "5265877636", "526587763a", " 5265877635"])(
+      "refuse the tax number %j",
+      async (context_nip) => {
+        const answer = await call("PUT", `${control}/organizations/${api.tenant.organizationId}/gateway-credential`, {
+          auth: api.tenant.token,
+          body: { token: "t", context_nip }
+        })
+        assert.strictEqual(codeOf(answer), "invalid_parameter")
+        assert.strictEqual(problemOf(answer).param, "context_nip")
+      }
+    )
+
+    it("are at most 100 of an account, also when they are made at once", async () => {
+      const { token: auth } = await signUp(call)
+      const make = () => call("POST", `${control}/organizations`, { auth, body: { name: "One of many" } })
+      const answers = await Promise.all(Array.from({ length: 110 }, make))
+      assert.strictEqual(answers.filter(({ status }) => status === 201).length, 99)
+      assert.strictEqual(answers.filter((answer) => codeOf(answer) === "limit_reached").length, 11)
+    })
+
+    it("have at most 50 active keys, also when they are made at once", async () => {
+      const auth = api.tenant.token
+      const { id: organizationId } = record(
+        await call("POST", `${control}/organizations`, { auth, body: { name: "Many keys" } })
+      )
+      const path = `${control}/organizations/${String(organizationId)}/api-keys`
+      const make = () => call("POST", path, { auth, body: { mode: "test" } })
+      const answers = await Promise.all(Array.from({ length: 60 }, make))
+      assert.strictEqual(answers.filter(({ status }) => status === 201).length, 50)
+      assert.strictEqual(answers.filter((answer) => codeOf(answer) === "limit_reached").length, 10)
+      const some = String(record(answers.find(({ status }) => status === 201)!)["id"])
+      await call("DELETE", `${control}/api-keys/${some}`, { auth })
+      assert.strictEqual((await make()).status, 201, "one that is revoked makes room")
+      assert.strictEqual(codeOf(await make()), "limit_reached")
+    })
+
+    it("have at most 20 endpoints, also when they are made at once", async () => {
+      const auth = api.tenant.token
+      const { id: organizationId } = record(
+        await call("POST", `${control}/organizations`, { auth, body: { name: "Many endpoints" } })
+      )
+      const path = `${control}/organizations/${String(organizationId)}/webhook-endpoints`
+      const make = () =>
+        call("POST", path, { auth, body: { url: "https://example.com", event_types: ["invoice.accepted"] } })
+      const answers = await Promise.all(Array.from({ length: 30 }, make))
+      assert.strictEqual(answers.filter(({ status }) => status === 201).length, 20)
+      assert.strictEqual(answers.filter((answer) => codeOf(answer) === "limit_reached").length, 10)
+      const some = String(record(answers.find(({ status }) => status === 201)!)["id"])
+      await call("DELETE", `${control}/webhook-endpoints/${some}`, { auth })
+      assert.strictEqual((await make()).status, 201, "one that is deleted makes room")
+    })
+  })
+}

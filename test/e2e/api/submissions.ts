@@ -1,0 +1,208 @@
+/** `POST /v1/invoices`: the body, its limits and its errors. */
+import { randomUUID } from "node:crypto"
+import { assert, describe, it } from "vitest"
+import { problemOf } from "../support/agreement.ts"
+import { submit, xml } from "../support/client.ts"
+import { type ApiSuite, codeOf, id, record, timestamp } from "./suite.ts"
+
+const many = (count: number, keyLength = 4, valueLength = 1): Record<string, string> =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [String(index).padStart(keyLength, "k"), "v".repeat(valueLength)])
+  )
+
+/** Registers the tests. */
+export const testSubmissions = (api: ApiSuite): void => {
+  const { call } = api
+
+  describe("POST /v1/invoices", () => {
+    it("answers 201 with the invoice, exactly the members of the contract, and where it is", async () => {
+      const answer = await submit(call, api.tenant.testKey, { body: { invoice_xml: xml, metadata: { order: "4711" } } })
+      const { created_at, id: invoiceId, updated_at, ...rest } = record(answer)
+      assert.strictEqual(answer.status, 201)
+      assert.match(String(invoiceId), id("inv"))
+      assert.match(String(created_at), timestamp)
+      assert.strictEqual(updated_at, created_at)
+      assert.strictEqual(answer.headers.get("location"), `/v1/invoices/${String(invoiceId)}`)
+      assert.isNull(answer.headers.get("idempotent-replayed"))
+      assert.deepStrictEqual(rest, {
+        object: "invoice",
+        mode: "test",
+        status: "queued",
+        scenario: "accepted",
+        metadata: { order: "4711" },
+        official_number: null,
+        rejection: null,
+        failure: null,
+        upo_available: false,
+        attempt_count: 0,
+        next_attempt_at: null,
+        submitted_at: null,
+        completed_at: null
+      })
+    })
+
+    it("judges headers before the body, and the key before both", async () => {
+      const wrong = { raw: "not json", headers: { "content-type": "text/plain" } }
+      assert.strictEqual(codeOf(await call("POST", "/v1/invoices", wrong)), "missing_api_key")
+      const auth = api.tenant.testKey
+      assert.strictEqual(codeOf(await call("POST", "/v1/invoices", { ...wrong, auth })), "missing_idempotency_key")
+      const headers = { ...wrong.headers, "idempotency-key": "k", "gov-sandbox-scenario": "no" }
+      assert.strictEqual(
+        codeOf(await call("POST", "/v1/invoices", { ...wrong, auth, headers })),
+        "invalid_sandbox_scenario"
+      )
+    })
+
+    it("refuses unknown checks of a test invoice", async () => {
+      const answer = await submit(call, api.tenant.testKey, { headers: { "gov-sandbox-checks": "no" } })
+      assert.deepInclude(problemOf(answer), { code: "invalid_parameter", param: "Gov-Sandbox-Checks" })
+    })
+
+    const keys: ReadonlyArray<readonly [string, string | undefined, string]> = [
+      ["no key", undefined, "missing_idempotency_key"],
+      ["an empty key", "", "missing_idempotency_key"],
+      ["a key of 256 characters", "k".repeat(256), "invalid_idempotency_key"],
+      ["a key with a tab", "a\tb", "invalid_idempotency_key"],
+      ["a key that is not ASCII", "clé", "invalid_idempotency_key"],
+      ["a key of 255 characters", `${randomUUID()}${"k".repeat(255)}`.slice(0, 255), "201"],
+      ["a key with spaces inside", `a key of ${randomUUID()}`, "201"],
+      ["a key of one character", "~", "201"]
+    ]
+
+    it.each(keys)("with %s", async (_, key, expected) => {
+      const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key }
+      const answer = await call("POST", "/v1/invoices", {
+        auth: api.tenant.testKey,
+        headers,
+        body: { invoice_xml: xml }
+      })
+      assert.strictEqual(codeOf(answer), expected)
+    })
+
+    const bodies: ReadonlyArray<readonly [string, unknown, string, string | null, RegExp]> = [
+      ["no document", {}, "invalid_invoice_xml", "invoice_xml", /missing/],
+      ["a document that is null", { invoice_xml: null }, "invalid_invoice_xml", "invoice_xml", /string/],
+      ["a document that is a number", { invoice_xml: 1 }, "invalid_invoice_xml", "invoice_xml", /string/],
+      ["an empty document", { invoice_xml: "" }, "invalid_invoice_xml", "invoice_xml", /empty/],
+      ["a document of white space", { invoice_xml: " \n" }, "invalid_invoice_xml", "invoice_xml", /empty/],
+      ["a byte order mark alone", { invoice_xml: "\uFEFF" }, "invalid_invoice_xml", "invoice_xml", /empty/],
+      ["text", { invoice_xml: "text" }, "invalid_invoice_xml", "invoice_xml", /line 1, column \d+/],
+      ["an open element", { invoice_xml: "<a>\n<b></a>" }, "invalid_invoice_xml", "invoice_xml", /line 2, column \d+/],
+      ["two roots", { invoice_xml: "<a/><b/>" }, "invalid_invoice_xml", "invoice_xml", /line 1, column \d+/],
+      ["a DOCTYPE", { invoice_xml: "<!DOCTYPE a><a/>" }, "invalid_invoice_xml", "invoice_xml", /DOCTYPE/],
+      ["an entity that nobody defined", { invoice_xml: "<a>&b;</a>" }, "invalid_invoice_xml", "invoice_xml", /entity/],
+      [
+        "two hyphens in a comment",
+        { invoice_xml: "<a><!-- -- --></a>" },
+        "invalid_invoice_xml",
+        "invoice_xml",
+        /line 1/
+      ],
+      [
+        "a late declaration",
+        { invoice_xml: ' <?xml version="1.0"?><a/>' },
+        "invalid_invoice_xml",
+        "invoice_xml",
+        /line 1/
+      ],
+      ["a NUL", { invoice_xml: "<a>\u0000</a>" }, "invalid_invoice_xml", "invoice_xml", /NUL/],
+      ["half a surrogate pair", { invoice_xml: "<a>\ud800</a>" }, "invalid_invoice_xml", "invoice_xml", /surrogate/],
+      ["a forbidden character", { invoice_xml: "<a>\u0001</a>" }, "invalid_invoice_xml", "invoice_xml", /line 1/],
+      [
+        "more than 1,000,000 bytes",
+        { invoice_xml: `<a>${"é".repeat(500_000)}</a>` },
+        "invalid_invoice_xml",
+        "invoice_xml",
+        /1,000,000/
+      ],
+      ["metadata that is a list", { invoice_xml: xml, metadata: [] }, "invalid_metadata", "metadata", /object/],
+      ["metadata that is text", { invoice_xml: xml, metadata: "a" }, "invalid_metadata", "metadata", /object/],
+      [
+        "a metadata value that is a number",
+        { invoice_xml: xml, metadata: { a: 1 } },
+        "invalid_metadata",
+        "metadata",
+        /string/
+      ],
+      [
+        "a metadata value that is null",
+        { invoice_xml: xml, metadata: { a: null } },
+        "invalid_metadata",
+        "metadata",
+        /string/
+      ],
+      ["51 metadata keys", { invoice_xml: xml, metadata: many(51) }, "invalid_metadata", "metadata", /50/],
+      [
+        "a metadata key of 41 characters",
+        { invoice_xml: xml, metadata: { ["k".repeat(41)]: "" } },
+        "invalid_metadata",
+        "metadata",
+        /40/
+      ],
+      [
+        "a metadata value of 501 characters",
+        { invoice_xml: xml, metadata: { k: "v".repeat(501) } },
+        "invalid_metadata",
+        "metadata",
+        /500/
+      ],
+      ["a NUL in metadata", { invoice_xml: xml, metadata: { k: "\u0000" } }, "invalid_metadata", "metadata", /NUL/],
+      [
+        "half a surrogate pair in a metadata key",
+        { invoice_xml: xml, metadata: { "\udc00": "" } },
+        "invalid_metadata",
+        "metadata",
+        /surrogate/
+      ],
+      [
+        "a member that nobody knows",
+        { invoice_xml: xml, invoiceXml: xml },
+        "unknown_parameter",
+        "invoiceXml",
+        /invoiceXml/
+      ]
+    ]
+
+    it.each(bodies)("refuses %s, and its key can be used again", async (_, body, code, param, message) => {
+      const headers = { "idempotency-key": randomUUID() }
+      const answer = await submit(call, api.tenant.testKey, { body, headers })
+      assert.strictEqual(codeOf(answer), code)
+      assert.strictEqual(problemOf(answer).param, param)
+      assert.match(problemOf(answer).message, message)
+      assert.strictEqual((await submit(call, api.tenant.testKey, { headers })).status, 201)
+    })
+
+    const taken: ReadonlyArray<readonly [string, Record<string, unknown>]> = [
+      ["a document of exactly 1,000,000 bytes", { invoice_xml: `<a>${"é".repeat(499_996)}x</a>` }],
+      ["a byte order mark before the document", { invoice_xml: `\uFEFF<?xml version="1.0" encoding="UTF-8"?>${xml}` }],
+      ["a DOCTYPE as text", { invoice_xml: "<a><![CDATA[<!DOCTYPE a>]]><!-- <!DOCTYPE a> --></a>" }],
+      ["50 metadata keys of 40 characters with values of 500", { invoice_xml: xml, metadata: many(50, 40, 500) }],
+      [
+        "lengths in code points, not in units of UTF-16",
+        { invoice_xml: xml, metadata: { ["𝄞".repeat(40)]: "𝄞".repeat(500) } }
+      ],
+      ["metadata that is null", { invoice_xml: xml, metadata: null }],
+      ["an empty metadata key and an empty value", { invoice_xml: xml, metadata: { "": "" } }]
+    ]
+
+    it.each(taken)("takes %s", async (_, body) => {
+      const answer = await submit(call, api.tenant.testKey, { body })
+      assert.strictEqual(answer.status, 201, answer.text)
+      assert.deepStrictEqual(record(answer)["metadata"], body["metadata"] ?? {})
+    })
+
+    it("takes a metadata key __proto__ as an ordinary key", async () => {
+      const answer = await submit(call, api.tenant.testKey, {
+        raw: `{"invoice_xml":"<a/>","metadata":{"__proto__":"kept","constructor":"too"}}`
+      })
+      assert.include(answer.text, `"metadata":{"__proto__":"kept","constructor":"too"}`)
+      const shown = await call("GET", answer.headers.get("location") ?? "", { auth: api.tenant.testKey })
+      assert.include(shown.text, `"__proto__":"kept"`)
+    })
+
+    it("lets a live key send any scenario, and answers live_mode_unavailable while live mode is closed", async () => {
+      const headers = { "gov-sandbox-scenario": "anything" }
+      assert.strictEqual(codeOf(await submit(call, api.tenant.liveKey, { headers })), "live_mode_unavailable")
+    })
+  })
+}

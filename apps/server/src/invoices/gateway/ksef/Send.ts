@@ -76,7 +76,8 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
       }
       if (failure.stopsLane) pause(now)
       if (oldest !== undefined) yield* failOldest(oldest, failure, now)
-      return Math.max(failure.until, pausedUntil)
+      // No failure is followed by another call at once.
+      return Math.max(failure.until, pausedUntil, now + 1000)
     })
 
   const sendOne = Effect.fnUntraced(function* (session: OpenSession, id: Ids.InvoiceId) {

@@ -1,0 +1,125 @@
+/**
+ * Decides when to claim, and claims: the first stage of a worker. The decisions are in `FetcherState`.
+ *
+ * Each statement is delayed until half of the slots are free, or until a few milliseconds have passed since the last claim.
+ */
+import { Clock, Duration, Effect, Latch, Metric } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Iteration } from "../jobs/WorkerLoop.ts"
+import * as WorkerLoop from "../jobs/WorkerLoop.ts"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import type { Completion } from "./Completion.ts"
+import type { DeliveryClaim, DeliveryQueue } from "./DeliveryQueue.ts"
+import type { DeliveryScheduler } from "./DeliveryScheduler.ts"
+import * as FetcherState from "./FetcherState.ts"
+
+/** Fetches deliveries. */
+export interface DeliveryFetcher {
+  /** The number of claimed deliveries whose attempt has not ended. */
+  readonly attempting: () => number
+  /** The worker was woken. */
+  readonly wake: () => void
+  /** Promotes, if a retry or a lease check is due. */
+  readonly promoteDue: Effect.Effect<void, SqlError.SqlError>
+  /** Waits until the next statement is large enough, or old enough. */
+  readonly waitForBatch: Effect.Effect<void>
+  /** Returns how many slots the statement may fill that writes these completions. */
+  readonly plan: (completions: ReadonlyArray<Completion>) => number
+  /** Claims, and writes completions in the same statement. */
+  readonly claim: (
+    limit: number,
+    completions: ReadonlyArray<Completion>
+  ) => Effect.Effect<DeliveryClaim, SqlError.SqlError>
+  /** An attempt has ended, and its completion is in the buffer. */
+  readonly onAttemptEnded: () => void
+  /** Completions were written. */
+  readonly onCompleted: (completions: ReadonlyArray<Completion>) => void
+  readonly unblocksOrganization: (completions: ReadonlyArray<Completion>) => boolean
+  /** Returns what the worker does after a statement with this limit has claimed as many. */
+  readonly nextIteration: (limit: number, claimed: number) => Iteration
+  /** When the next promotion is due, in milliseconds since the epoch. */
+  readonly sleepUntil: () => number
+  /** Claims nothing more from now on. */
+  readonly stop: () => void
+}
+
+/** The options of a fetcher. */
+export interface FetcherOptions {
+  readonly queue: Pick<DeliveryQueue["Service"], "claim">
+  readonly scheduler: DeliveryScheduler["Service"]
+  readonly concurrency: number
+  readonly tenantConcurrency: number
+  readonly leaseMs: number
+  /** The completions that are not written yet. */
+  readonly backlog: () => FetcherState.Backlog
+  /** Monotonic time in milliseconds. */
+  readonly monotonicMs?: () => number
+}
+
+// The cost of a claim depends more on the number of organizations than on how much it takes of each, so the statement
+// after a claim waits this long for a larger batch.
+const batchWindowMs = 4
+
+/** Makes a fetcher. */
+export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
+  Effect.gen(function* () {
+    const { backlog, leaseMs, queue, scheduler, tenantConcurrency } = options
+    const monotonicMs = options.monotonicMs ?? (() => performance.now())
+    let state = FetcherState.initial(options.concurrency)
+    let claimedAt = -Infinity
+    const batchReady = yield* Latch.make(false)
+
+    const isBatchReady = () => FetcherState.isBatchReady(state, backlog())
+
+    return {
+      attempting: () => state.attempting,
+      wake: () => void (state = FetcherState.woken(state)),
+
+      promoteDue: Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        if (state.stopping || now < state.promoteAt) return
+        const promoted = yield* scheduler.promoteDue
+        state = FetcherState.promoted(state, promoted, now, WorkerLoop.pollIntervalMs)
+        yield* Metric.update(EngineMetrics.leasesExpired, promoted.leases)
+      }),
+
+      waitForBatch: Effect.suspend(() => {
+        const pause = claimedAt + batchWindowMs - monotonicMs()
+        const isNeeded = backlog().pending > 0 || FetcherState.wouldClaim(state, backlog())
+        if (!isNeeded || pause <= 0 || isBatchReady()) return Effect.void
+        batchReady.closeUnsafe()
+        return Effect.asVoid(Effect.timeoutOption(batchReady.await, Duration.millis(pause)))
+      }),
+
+      plan: (completions) => {
+        const plan = FetcherState.planned(state, completions, backlog())
+        state = plan.state
+        return plan.limit
+      },
+
+      claim: Effect.fnUntraced(function* (limit, completions) {
+        const statement = queue.claim({
+          limit: Math.min(limit, FetcherState.maxClaim),
+          // However many organizations have receivers that hang, a slot is left for the next.
+          perOrganization: Math.min(tenantConcurrency, limit),
+          leaseMs,
+          resume: state.resume,
+          completions
+        })
+        const claim = yield* EngineMetrics.timed(EngineMetrics.claimDuration("deliveries"), statement)
+        state = FetcherState.claimed(state, claim)
+        if (claim.deliveries.length > 0) claimedAt = monotonicMs()
+        return claim
+      }),
+
+      onAttemptEnded: () => {
+        state = FetcherState.attemptEnded(state)
+        if (isBatchReady()) batchReady.openUnsafe()
+      },
+      onCompleted: (completions) => void (state = FetcherState.completed(state, completions)),
+      unblocksOrganization: (completions) => FetcherState.unblocksOrganization(state, completions),
+      nextIteration: (limit, claimed) => FetcherState.nextIteration(state, { limit, claimed, backlog: backlog() }),
+      sleepUntil: () => state.promoteAt,
+      stop: () => void (state = FetcherState.stopped(state))
+    }
+  })

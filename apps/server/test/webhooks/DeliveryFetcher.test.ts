@@ -1,0 +1,135 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import * as DeliveryFetcher from "../../src/webhooks/DeliveryFetcher.ts"
+import type { DeliveryClaim, DeliveryClaimOptions } from "../../src/webhooks/DeliveryQueue.ts"
+import type { Promoted } from "../../src/webhooks/DeliveryScheduler.ts"
+import { claimOf, completions } from "../support/completions.ts"
+
+/** A fetcher with a queue that answers with the next of these claims. */
+const start = Effect.fnUntraced(function* (
+  claims: ReadonlyArray<DeliveryClaim>,
+  options: { readonly concurrency?: number; readonly tenantConcurrency?: number; readonly promoted?: Promoted } = {}
+) {
+  const claimed: Array<DeliveryClaimOptions> = []
+  const world = { pending: 0, uncommitted: 0, nowMs: 1000, promotions: 0 }
+  const promoted = options.promoted ?? { retries: 0, leases: 0, next: undefined, anyDue: false }
+  const fetcher = yield* DeliveryFetcher.make({
+    queue: { claim: (options) => Effect.sync(() => claims[claimed.push(options) - 1] ?? claimOf(0)) },
+    scheduler: {
+      promoteDue: Effect.sync(() => {
+        world.promotions += 1
+        return promoted
+      })
+    },
+    concurrency: options.concurrency ?? 10,
+    tenantConcurrency: options.tenantConcurrency ?? 3,
+    leaseMs: 30_000,
+    backlog: () => world,
+    monotonicMs: () => world.nowMs
+  })
+  return { fetcher, claimed, world }
+})
+
+describe("DeliveryFetcher", () => {
+  it.effect("claims for its free slots, for an organization at most its limit, and resumes afterwards", () =>
+    Effect.gen(function* () {
+      const { claimed, fetcher } = yield* start([claimOf(4, { more: true }), claimOf(2)])
+      fetcher.wake()
+      yield* fetcher.claim(fetcher.plan([]), [])
+      yield* fetcher.claim(fetcher.plan(completions(1)), completions(1))
+      assert.deepStrictEqual(claimed, [
+        { limit: 10, perOrganization: 3, leaseMs: 30_000, resume: false, completions: [] },
+        { limit: 6, perOrganization: 3, leaseMs: 30_000, resume: true, completions: completions(1) }
+      ])
+      assert.strictEqual(fetcher.attempting(), 6)
+      assert.strictEqual(fetcher.plan([]), 0)
+    })
+  )
+
+  it.effect("claims at most 250 in one statement, and for an organization no more than there are free slots", () =>
+    Effect.gen(function* () {
+      const { claimed, fetcher } = yield* start([claimOf(0)], { concurrency: 400, tenantConcurrency: 1000 })
+      fetcher.wake()
+      yield* fetcher.claim(fetcher.plan([]), [])
+      assert.deepInclude(claimed[0], { limit: 250, perOrganization: 400 })
+    })
+  )
+
+  it.effect("waits a few milliseconds after a claim, so that the next one is larger", () =>
+    Effect.gen(function* () {
+      const { fetcher, world } = yield* start([claimOf(8, { more: true })])
+      fetcher.wake()
+      yield* fetcher.waitForBatch
+      yield* fetcher.claim(fetcher.plan([]), [])
+      const waiting = yield* Effect.forkChild(fetcher.waitForBatch, { startImmediately: true })
+      yield* TestClock.adjust(3)
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* TestClock.adjust(1)
+      yield* Fiber.join(waiting)
+      world.nowMs += 4
+      yield* fetcher.waitForBatch
+    })
+  )
+
+  it.effect("ends the wait when half of its slots are free", () =>
+    Effect.gen(function* () {
+      const { fetcher } = yield* start([claimOf(7, { more: true })])
+      fetcher.wake()
+      yield* fetcher.claim(fetcher.plan([]), [])
+      const waiting = yield* Effect.forkChild(fetcher.waitForBatch, { startImmediately: true })
+      fetcher.onAttemptEnded()
+      yield* Effect.yieldNow
+      assert.isUndefined(waiting.pollUnsafe())
+      fetcher.onAttemptEnded()
+      yield* Fiber.join(waiting)
+    })
+  )
+
+  it.effect("does not wait when there is nothing to write and nothing to claim", () =>
+    Effect.gen(function* () {
+      const { fetcher, world } = yield* start([claimOf(8)])
+      fetcher.wake()
+      yield* fetcher.claim(fetcher.plan([]), [])
+      yield* fetcher.waitForBatch
+      world.pending = world.uncommitted = 1
+      const waiting = yield* Effect.forkChild(fetcher.waitForBatch, { startImmediately: true })
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* Fiber.interrupt(waiting)
+    })
+  )
+
+  it.effect("promotes when a promotion is due, and not before", () =>
+    Effect.gen(function* () {
+      const promoted = { retries: 1, leases: 0, next: 700, anyDue: true }
+      const { claimed, fetcher, world } = yield* start([claimOf(0), claimOf(0)], { promoted })
+      yield* TestClock.setTime(500)
+      yield* fetcher.claim(1, [])
+      yield* fetcher.promoteDue
+      assert.strictEqual(fetcher.plan([]), 10)
+      assert.strictEqual(fetcher.sleepUntil(), 700)
+      yield* TestClock.setTime(699)
+      yield* fetcher.promoteDue
+      assert.strictEqual(world.promotions, 1)
+      yield* TestClock.setTime(700)
+      yield* fetcher.promoteDue
+      assert.strictEqual(world.promotions, 2)
+      yield* fetcher.claim(1, [])
+      assert.deepStrictEqual(
+        claimed.map(({ resume }) => resume),
+        [false, false]
+      )
+    })
+  )
+
+  it.effect("neither promotes nor claims after it has stopped", () =>
+    Effect.gen(function* () {
+      const { fetcher, world } = yield* start([])
+      fetcher.stop()
+      fetcher.wake()
+      yield* fetcher.promoteDue
+      assert.strictEqual(world.promotions, 0)
+      assert.strictEqual(fetcher.plan(completions(1)), 0)
+    })
+  )
+})

@@ -19,8 +19,8 @@ export interface ClaimedInvoice extends InvoiceRow {
   readonly quarantine_interruption_count: number
 }
 
-/** What changes in an invoice, and when it is due next. It releases the lease. */
-export interface Transition {
+/** A change of an invoice, with the time when it is due next. Writing it releases the lease. */
+export interface InvoiceTransition {
   readonly status: InvoiceState.Status
   /** When it happened. */
   readonly at: Date
@@ -41,7 +41,7 @@ export interface Transition {
 /** A claimed invoice and the transition to write. */
 export interface PendingTransition {
   readonly invoice: ClaimedInvoice
-  readonly transition: Transition
+  readonly transition: InvoiceTransition
   /** The stored status, where the claim of the invoice is not stored but part of the transition. */
   readonly statusBefore?: InvoiceState.Status
 }

@@ -6,8 +6,6 @@
  *
  * A claim takes the invoices that have been due for longest. When more are due than it takes, every second claim serves
  * organizations in turn instead, so that the backlog of one does not delay the others.
- *
- * @since 0.1.0
  */
 import { PgTypes } from "@effect/sql-pg"
 import type { Ids } from "@govoice/core"
@@ -20,13 +18,8 @@ import type { ClaimedInvoice, PendingTransition } from "./ClaimedInvoice.ts"
 import * as InvoiceTransitions from "./InvoiceTransitions.ts"
 import * as TransitionSteps from "./TransitionSteps.ts"
 
-/**
- * What a claim found.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Claim {
+/** The result of a claim. */
+export interface InvoiceClaim {
   readonly invoices: ReadonlyArray<ClaimedInvoice>
   /** The number of expired leases that were counted as interruptions. */
   readonly interrupted: number
@@ -34,31 +27,21 @@ export interface Claim {
   readonly nextDueAt: number | undefined
 }
 
-/**
- * How much to claim.
- *
- * @category models
- * @since 0.1.0
- */
-export interface ClaimOptions {
+/** How much to claim. */
+export interface InvoiceClaimOptions {
   readonly limit: number
   readonly leaseMs: number
 }
 
-/**
- * Service that claims invoices and writes their transitions.
- *
- * @category services
- * @since 0.1.0
- */
+/** Service that claims invoices and writes their transitions. */
 export class InvoiceQueue extends Context.Service<
   InvoiceQueue,
   {
     /** Claims due invoices that are not in quarantine, and reschedules those whose lease expired. */
-    readonly claim: (options: ClaimOptions) => Effect.Effect<Claim, SqlError.SqlError>
+    readonly claim: (options: InvoiceClaimOptions) => Effect.Effect<InvoiceClaim, SqlError.SqlError>
     /** Claims due invoices in quarantine. */
     readonly claimQuarantined: (
-      options: ClaimOptions
+      options: InvoiceClaimOptions
     ) => Effect.Effect<ReadonlyArray<ClaimedInvoice>, SqlError.SqlError>
     /** Writes transitions, and returns for each whether its lease was still valid. */
     readonly transition: (

@@ -8,10 +8,10 @@ import { Backoff } from "@govoice/dispatcher"
 import { Result } from "effect"
 import * as Interruptions from "../jobs/Interruptions.ts"
 import type { GatewayInvoice, PollAnswer, ReceiptAnswer, SubmitAnswer } from "./gateway/InvoiceGateway.ts"
-import type { ClaimedInvoice, Transition } from "./ClaimedInvoice.ts"
+import type { ClaimedInvoice, InvoiceTransition } from "./ClaimedInvoice.ts"
 
 /** The time of an answer in milliseconds since the epoch, and a random number in [0, 1) for the jitter. */
-export interface Context {
+export interface TransitionContext {
   readonly now: number
   readonly random: number
 }
@@ -42,22 +42,26 @@ const pollRetryMs = 30_000
 type Trigger = Exclude<InvoiceState.Trigger, "claim">
 
 // Every answer of a gateway is legal for a claimed invoice, so an illegal transition is a defect.
-const transition = (invoice: ClaimedInvoice, trigger: Trigger, { now }: Context) => ({
+const transition = (invoice: ClaimedInvoice, trigger: Trigger, { now }: TransitionContext) => ({
   status: Result.getOrThrow(InvoiceState.next(invoice.status, trigger)),
   emits: InvoiceState.emits[trigger],
   at: new Date(now)
 })
 
-const afterMs = ({ now }: Context, milliseconds: number): Date => new Date(now + milliseconds)
+const afterMs = ({ now }: TransitionContext, milliseconds: number): Date => new Date(now + milliseconds)
 
-const reschedule = (invoice: ClaimedInvoice, context: Context, dueAt: Date | null): Transition => ({
+const reschedule = (invoice: ClaimedInvoice, context: TransitionContext, dueAt: Date | null): InvoiceTransition => ({
   status: invoice.status,
   emits: null,
   at: new Date(context.now),
   dueAt
 })
 
-const rejected = (invoice: ClaimedInvoice, context: Context, rejection: Invoice.Reason): Transition => ({
+const rejected = (
+  invoice: ClaimedInvoice,
+  context: TransitionContext,
+  rejection: Invoice.Reason
+): InvoiceTransition => ({
   ...transition(invoice, "reject", context),
   dueAt: null,
   completedAt: new Date(context.now),
@@ -65,7 +69,7 @@ const rejected = (invoice: ClaimedInvoice, context: Context, rejection: Invoice.
   failure: null
 })
 
-const failed = (invoice: ClaimedInvoice, context: Context, failure: Invoice.Reason): Transition => ({
+const failed = (invoice: ClaimedInvoice, context: TransitionContext, failure: Invoice.Reason): InvoiceTransition => ({
   ...transition(invoice, "fail", context),
   dueAt: null,
   completedAt: new Date(context.now),
@@ -74,10 +78,10 @@ const failed = (invoice: ClaimedInvoice, context: Context, failure: Invoice.Reas
 
 const retrying = (
   invoice: ClaimedInvoice,
-  context: Context,
+  context: TransitionContext,
   failure: Invoice.Reason,
   waitMs: number | undefined
-): Transition => {
+): InvoiceTransition => {
   if (waitMs === undefined) return failed(invoice, context, failure)
   const at = afterMs(context, waitMs)
   return { ...transition(invoice, "retry", context), dueAt: at, nextAttemptAt: at, failure }
@@ -86,12 +90,14 @@ const retrying = (
 /**
  * Returns the transition after a submission.
  *
- * **Details**
- *
  * An ambiguous outcome keeps its reference, so that the next call can look it up. Failures are retried as often as
  * `Backoff.defaultSchedule` allows, at its times unless the gateway names one.
  */
-export const afterSubmission = (invoice: ClaimedInvoice, answer: SubmitAnswer, context: Context): Transition => {
+export const afterSubmission = (
+  invoice: ClaimedInvoice,
+  answer: SubmitAnswer,
+  context: TransitionContext
+): InvoiceTransition => {
   switch (answer._tag) {
     case "Submitted":
       return {
@@ -116,7 +122,11 @@ export const afterSubmission = (invoice: ClaimedInvoice, answer: SubmitAnswer, c
 }
 
 /** Returns the transition after polling for the verdict. */
-export const afterPoll = (invoice: ClaimedInvoice, answer: PollAnswer, context: Context): Transition => {
+export const afterPoll = (
+  invoice: ClaimedInvoice,
+  answer: PollAnswer,
+  context: TransitionContext
+): InvoiceTransition => {
   switch (answer._tag) {
     case "Pending":
       return reschedule(invoice, context, afterMs(context, answer.pollAfterMs))
@@ -137,7 +147,11 @@ export const afterPoll = (invoice: ClaimedInvoice, answer: PollAnswer, context: 
 }
 
 /** Returns the transition after requesting the receipt. A permanent error ends the polling. */
-export const afterReceipt = (invoice: ClaimedInvoice, answer: ReceiptAnswer, context: Context): Transition => {
+export const afterReceipt = (
+  invoice: ClaimedInvoice,
+  answer: ReceiptAnswer,
+  context: TransitionContext
+): InvoiceTransition => {
   switch (answer._tag) {
     case "Available":
       return { ...transition(invoice, "receipt", context), dueAt: null, receipt: answer.xml }
@@ -160,7 +174,7 @@ export const interrupted: Invoice.Reason = {
  * Returns the transition after an attempt that interrupted the quarantine process. After
  * `Interruptions.maxInQuarantine` of them the invoice fails; the polling for the receipt of an accepted one ends.
  */
-export const afterInterruption = (invoice: ClaimedInvoice, context: Context): Transition => {
+export const afterInterruption = (invoice: ClaimedInvoice, context: TransitionContext): InvoiceTransition => {
   const isLast = invoice.quarantine_interruption_count + 1 >= Interruptions.maxInQuarantine
   const wait = Interruptions.nextWait(invoice.interruption_count + 1, context.random, Backoff.defaultSchedule)
   if (invoice.status === "submitting" && !isLast) {

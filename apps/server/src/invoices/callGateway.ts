@@ -1,14 +1,14 @@
 /** Sends the next request of a claimed invoice to the gateway, and returns the transition for its response. */
 import { Clock, Effect, Random } from "effect"
 import type { InvoiceGateway } from "./gateway/InvoiceGateway.ts"
-import type { ClaimedInvoice, Transition } from "./ClaimedInvoice.ts"
+import type { ClaimedInvoice, InvoiceTransition } from "./ClaimedInvoice.ts"
 import * as InvoiceTransitions from "./InvoiceTransitions.ts"
 
 /** The time and the randomness for a transition. */
 export const context = Effect.all({ now: Clock.currentTimeMillis, random: Random.next })
 
 /** Submits the invoice, polls for its verdict, or requests its receipt, by its status. */
-export const callGateway = (gateway: InvoiceGateway, invoice: ClaimedInvoice): Effect.Effect<Transition> => {
+export const callGateway = (gateway: InvoiceGateway, invoice: ClaimedInvoice): Effect.Effect<InvoiceTransition> => {
   const request = InvoiceTransitions.toGatewayInvoice(invoice)
   switch (invoice.status) {
     case "submitted":

@@ -3,23 +3,16 @@
  * meanwhile. A single entry is written at once.
  *
  * A statement with its round trip and commit costs as much as many rows.
- *
- * @since 0.1.0
  */
 import { Effect, Exit, Latch, type Scope } from "effect"
 
 /**
  * How entries are written.
  *
- * **Details**
- *
  * `write` returns a result for every entry, in order. When a batch fails and `isShared` is false for the error, entries
  * are retried individually.
- *
- * @category models
- * @since 0.1.0
  */
-export interface Writing<Entry, Answer, E> {
+export interface BatcherOptions<Entry, Answer, E> {
   readonly write: (entries: ReadonlyArray<Entry>) => Effect.Effect<ReadonlyArray<Answer>, E>
   readonly isShared: (error: E) => boolean
   /** The maximum number of batches in progress. */
@@ -31,19 +24,14 @@ export interface Writing<Entry, Answer, E> {
 /**
  * Makes the function that adds an entry to the next batch and returns its result.
  *
- * **Gotchas**
- *
  * Interrupting a caller does not cancel a write in progress. It removes an entry that is still waiting.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = <Entry, Answer, E>({
   atMost,
   atOnce,
   isShared,
   write
-}: Writing<Entry, Answer, E>): Effect.Effect<(entry: Entry) => Effect.Effect<Answer, E>, never, Scope.Scope> =>
+}: BatcherOptions<Entry, Answer, E>): Effect.Effect<(entry: Entry) => Effect.Effect<Answer, E>, never, Scope.Scope> =>
   Effect.gen(function* () {
     interface Pending {
       readonly entry: Entry

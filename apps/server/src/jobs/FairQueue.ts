@@ -12,7 +12,7 @@ export interface Taken<Job> {
   readonly charge: (cost: number) => void
 }
 
-/** What became of a job: a queue or a group with its maximum of jobs does not accept it. */
+/** The result of adding a job: a queue or a group with its maximum of jobs does not accept it. */
 export type Added = "added" | "group-full" | "queue-full"
 
 /** Jobs by group. */
@@ -84,7 +84,7 @@ export const make = <Job>(options: { readonly maxJobs: number; readonly maxJobsP
           group.running--
           running--
           group.virtualTime += cost
-          // Nobody waited for anybody: all groups are equal again.
+          // No job waits or runs: all groups are equal again.
           if (size === 0 && running === 0) groups.clear()
         }
       }

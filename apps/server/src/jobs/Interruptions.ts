@@ -4,28 +4,16 @@
  * An interruption is not an attempt. It is retried at the times of the retry schedule, by the number of interruptions.
  * From `quarantineAfter` interruptions on, an attempt is made in the quarantine process alone, where it can interrupt
  * nothing else. After `maxInQuarantine` interruptions of that process it is not retried.
- *
- * @since 0.1.0
  */
 import { Backoff } from "@govoice/dispatcher"
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 import type { Statement } from "effect/sql"
 
-/**
- * The number of interruptions from which on attempts are made in quarantine. Partial indexes repeat it.
- *
- * @category constants
- * @since 0.1.0
- */
+/** The number of interruptions from which on attempts are made in quarantine. Partial indexes repeat it. */
 export const quarantineAfter = 2
 
-/**
- * The number of interruptions in quarantine after which there is no further attempt.
- *
- * @category constants
- * @since 0.1.0
- */
+/** The number of interruptions in quarantine after which there is no further attempt. */
 export const maxInQuarantine = 3
 
 const jitterShare = 0.2
@@ -38,9 +26,6 @@ const waitsOf = (waits: ReadonlyArray<number>): ReadonlyArray<number> =>
 /**
  * Returns the wait after an interruption in milliseconds. `count` is the number of interruptions, `random` is in [0, 1).
  * The last wait of the schedule repeats.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const nextWait = (count: number, random: number, waits: ReadonlyArray<number>): number => {
   const schedule = waitsOf(waits)
@@ -48,12 +33,7 @@ export const nextWait = (count: number, random: number, waits: ReadonlyArray<num
   return Backoff.nextDelay({ attempt, schedule, random: () => random, jitter }) ?? 0
 }
 
-/**
- * Makes `nextWait` as an expression of SQL: an interval for a number of interruptions.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Makes `nextWait` as an expression of SQL: an interval for a number of interruptions. */
 export const makeWait = (sql: Statement.Constructor, waits: ReadonlyArray<number>) => {
   const schedule = waitsOf(waits)
   const milliseconds = Result.getOrThrow(PgTypes.array(schedule, PgTypes.OID.float8))

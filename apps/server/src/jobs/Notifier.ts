@@ -3,8 +3,6 @@
  *
  * A notification is a hint: workers poll anyway, so a lost one causes a short delay. Within a process it is a signal;
  * processes that share a database use LISTEN and NOTIFY.
- *
- * @since 0.1.0
  */
 import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
@@ -12,22 +10,12 @@ import { randomBytes } from "node:crypto"
 import { Shared } from "../database/Database.ts"
 import * as QueryTimeout from "../database/QueryTimeout.ts"
 
-/**
- * The kinds of queued work.
- *
- * @category models
- * @since 0.1.0
- */
+/** The kinds of queued work. */
 export type Kind = "invoices" | "lanes" | "deliveries"
 
 const kinds: ReadonlyArray<Kind> = ["invoices", "lanes", "deliveries"]
 
-/**
- * Service that notifies workers and lets them wait.
- *
- * @category services
- * @since 0.1.0
- */
+/** Service that notifies workers and lets them wait. */
 export class Notifier extends Context.Service<
   Notifier,
   {
@@ -49,12 +37,7 @@ const spacing = Duration.millis(5)
 
 const reconnect = Schedule.spaced("1 second")
 
-/**
- * Layer that provides `Notifier`.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that provides `Notifier`. */
 export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = Layer.effect(
   Notifier,
   Effect.gen(function* () {

@@ -1,17 +1,10 @@
-/**
- * The loop of a quarantine worker: claim one, process it, until none is due; then poll.
- *
- * @since 0.1.0
- */
+/** The loop of a quarantine worker: claim one, process it, until none is due; then poll. */
 import { Duration, Effect, Fiber, type Scope } from "effect"
 import * as OutageLog from "../database/OutageLog.ts"
 import * as QueryTimeout from "../database/QueryTimeout.ts"
 
 /**
  * How long the quarantine process may take to start, in milliseconds. Leases of claims for it are longer by this much.
- *
- * @category constants
- * @since 0.1.0
  */
 export const startMs = 10_000
 
@@ -20,9 +13,6 @@ const pollInterval = Duration.seconds(5)
 
 /**
  * Runs the loop in the background until the scope closes. What is being processed then may end within `stopWithinMs`.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const run = <A, E>(options: {
   readonly name: string

@@ -3,56 +3,29 @@
  *
  * A thread would not do: an exhausted heap or a crash in native code ends the whole process. The process is started by
  * the first call and ends after a pause without calls. It gets neither the settings nor the secrets of the server.
- *
- * @since 0.1.0
  */
 import { Context, Data, Duration, Effect, Layer, Semaphore } from "effect"
 import { type ChildProcess, fork } from "node:child_process"
 
-/**
- * The process ended, or did not answer in time, during a call. Whatever it was doing has an unknown outcome.
- *
- * @category errors
- * @since 0.1.0
- */
+/** The process ended, or did not answer in time, during a call. The outcome of the call is unknown. */
 export class QuarantineInterruption extends Data.TaggedError("QuarantineInterruption")<{ readonly message: string }> {}
 
-/**
- * The process could not start, which is no fault of the call.
- *
- * @category errors
- * @since 0.1.0
- */
+/** The process could not start, which is no fault of the call. */
 export class QuarantineUnavailable extends Data.TaggedError("QuarantineUnavailable")<{ readonly message: string }> {}
 
-/**
- * A call, as the process receives it.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Call {
+/** A call, as the process receives it. */
+export interface QuarantineCall {
   readonly method: string
   readonly argument: unknown
 }
 
-/**
- * A message of the process: that it has started, the result of a call, or what the call threw.
- *
- * @category models
- * @since 0.1.0
- */
-export type Answer =
+/** A message of the process: that it has started, the result of a call, or the error that the call threw. */
+export type QuarantineMessage =
   | { readonly _tag: "Started" }
   | { readonly _tag: "Result"; readonly result: unknown }
   | { readonly _tag: "Failure"; readonly code: string | undefined; readonly message: string }
 
-/**
- * A call threw in the process, which goes on.
- *
- * @category errors
- * @since 0.1.0
- */
+/** A call threw in the process, which goes on. */
 export class QuarantineCallError extends Data.TaggedError("QuarantineCallError")<{
   readonly code: string | undefined
   readonly message: string
@@ -61,13 +34,8 @@ export class QuarantineCallError extends Data.TaggedError("QuarantineCallError")
 /**
  * Service that runs calls in quarantine.
  *
- * **Details**
- *
  * `call` fails with `QuarantineInterruption` when the process ended, and with `QuarantineCallError` when the method threw.
  * It dies with `QuarantineUnavailable` when the process could not start.
- *
- * @category services
- * @since 0.1.0
  */
 export class QuarantineProcess extends Context.Service<
   QuarantineProcess,
@@ -103,13 +71,8 @@ const describeEnd = (code: number | null, signal: NodeJS.Signals | null, stderr:
 /**
  * Layer that provides `QuarantineProcess`.
  *
- * **Details**
- *
  * `entry` is the module that the process runs, `start` the message that it gets first. A call that is not answered within
  * `timeoutMs` ends the process.
- *
- * @category layers
- * @since 0.1.0
  */
 export const layer = (options: {
   readonly entry: URL
@@ -158,7 +121,7 @@ export const layer = (options: {
         })
       )
 
-      const callOnce = (call: Call): Effect.Effect<unknown, QuarantineCallError | QuarantineInterruption> =>
+      const callOnce = (call: QuarantineCall): Effect.Effect<unknown, QuarantineCallError | QuarantineInterruption> =>
         Effect.callback((resume) => {
           clearTimeout(idleTimer)
           if (running?.connected !== true) running = start()
@@ -169,7 +132,7 @@ export const layer = (options: {
             idleTimer = setTimeout(stop, idleMs).unref()
             resume(effect)
           }
-          const onMessage = (answer: Answer): void => {
+          const onMessage = (answer: QuarantineMessage): void => {
             if (answer._tag === "Result") finish(Effect.succeed(answer.result))
             if (answer._tag === "Failure") finish(Effect.fail(new QuarantineCallError(answer)))
           }

@@ -1,8 +1,4 @@
-/**
- * Batches worker writes, and retries a batch while the database is unavailable.
- *
- * @since 0.1.0
- */
+/** Batches worker writes, and retries a batch while the database is unavailable. */
 import { Cause, Duration, Effect, Result, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import * as OutageLog from "../database/OutageLog.ts"
@@ -18,16 +14,11 @@ const pause = Duration.millis(250)
 /**
  * How entries are written.
  *
- * **Details**
- *
  * `write` returns a result for every entry, in order. A batch that fails with a transient error is retried for
  * `retryForMs`, after which its leases are lost, and given up. A batch that fails with a permanent error is split in halves
  * until the entry at fault is alone, and only that one is given up.
- *
- * @category models
- * @since 0.1.0
  */
-export interface Writing<Entry, Answer> {
+export interface RetryOptions<Entry, Answer> {
   readonly name: string
   readonly retryForMs: number
   readonly write: (entries: ReadonlyArray<Entry>) => Effect.Effect<ReadonlyArray<Answer>, SqlError.SqlError>
@@ -36,12 +27,9 @@ export interface Writing<Entry, Answer> {
 /**
  * Makes the function that writes a batch and returns the result of each entry, or `undefined` if it was given up. It never
  * fails.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const retrying = <Entry, Answer>(
-  options: Writing<Entry, Answer>
+  options: RetryOptions<Entry, Answer>
 ): ((entries: ReadonlyArray<Entry>) => Effect.Effect<ReadonlyArray<Answer | undefined>>) => {
   type Batch = ReadonlyArray<Entry>
   const whileRetrying = Schedule.spaced(pause).pipe(Schedule.upTo({ duration: Duration.millis(options.retryForMs) }))
@@ -80,11 +68,8 @@ export const retrying = <Entry, Answer>(
 /**
  * Makes the function that adds an entry to the next batch and returns its result, or `undefined` if it was given up. A
  * batch is written as soon as the one before it is.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = <Entry, Answer>(
-  options: Writing<Entry, Answer>
+  options: RetryOptions<Entry, Answer>
 ): Effect.Effect<(entry: Entry) => Effect.Effect<Answer | undefined>, never, Scope.Scope> =>
   Batcher.make({ write: retrying(options), isShared: () => true, atOnce: 1, atMost: maxBatch })

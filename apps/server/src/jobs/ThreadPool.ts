@@ -2,8 +2,8 @@
  * Runs jobs in worker threads, away from the event loop. Groups of jobs share the threads fairly.
  *
  * A thread starts with the first job that needs it. A thread that ends, or does not finish a job in time, fails that job,
- * and another one takes its place. A job must not exhaust the heap of its thread: V8 ends the whole process then, whatever the
- * limit of the thread.
+ * and another one takes its place. A job must not exhaust the heap of its thread: V8 ends the whole process then, also
+ * with a limit for the thread.
  */
 import { Data, Effect, type Scope } from "effect"
 import { type TransferListItem, Worker } from "node:worker_threads"

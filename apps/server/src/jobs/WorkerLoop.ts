@@ -1,7 +1,5 @@
 /**
  * The loop of a worker: an iteration, then sleep until something is due, a notification arrives, or the poll interval ends.
- *
- * @since 0.1.0
  */
 import { Clock, Duration, Effect, type Scope } from "effect"
 import * as OutageLog from "../database/OutageLog.ts"
@@ -11,23 +9,13 @@ import type { Kind, Notifier } from "./Notifier.ts"
 /**
  * The result of an iteration.
  *
- * **Details**
- *
  * - `again`: there is more to do at once.
  * - `backoff`: another worker has locked the rows; retry in a few milliseconds.
  * - `sleepUntil`: nothing to do before this time, in milliseconds since the epoch, unless a notification arrives.
- *
- * @category models
- * @since 0.1.0
  */
 export type Iteration = "again" | "backoff" | { readonly sleepUntil: number }
 
-/**
- * How often a worker polls for work, in milliseconds. A lost notification delays work by this much at most.
- *
- * @category constants
- * @since 0.1.0
- */
+/** How often a worker polls for work, in milliseconds. A lost notification delays work by this much at most. */
 export const pollIntervalMs = 1000
 
 const backoffMs = 5
@@ -38,13 +26,8 @@ const failureDelay = Duration.seconds(1)
 /**
  * Runs iterations in the background until the scope closes. An iteration in progress is finished first.
  *
- * **Details**
- *
  * `woken` tells an iteration that a notification arrived or that there is more to do. An iteration that fails or times
  * out is logged and retried.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const run = (options: {
   readonly kind: Kind

@@ -1,8 +1,4 @@
-/**
- * One attempt at a delivery: checks, signs and sends the request, and derives the completion from its outcome.
- *
- * @since 0.1.0
- */
+/** One attempt at a delivery: checks, signs and sends the request, and derives the completion from its outcome. */
 import { DeliveryState, DeliveryVerdict } from "@govoice/core"
 import { Backoff, Dispatcher, DispatcherError, type DispatchRequest, type Outcome } from "@govoice/dispatcher"
 import { signSync } from "@govoice/webhooks"
@@ -17,12 +13,12 @@ import { version } from "../version.ts"
 import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 import type { Completion } from "./Completion.ts"
 
-interface End {
+interface AttemptResult {
   readonly end: DeliveryVerdict.AttemptEnd
   readonly retryAfterMs?: number | undefined
 }
 
-const toEnd = (outcome: Outcome): End => {
+const toResult = (outcome: Outcome): AttemptResult => {
   switch (outcome._tag) {
     case "Delivered":
       return { end: { _tag: "answered", status: outcome.status } }
@@ -89,13 +85,8 @@ const idsOf = (delivery: ClaimedDelivery) => ({
 /**
  * Makes the function that performs an attempt and returns its completion. It never fails.
  *
- * **Details**
- *
  * An attempt is one fiber with one suspension. Services are read once, here, and spans and log annotations are made only
  * where they are exported.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const make = Effect.gen(function* () {
   const dispatcher = yield* Dispatcher
@@ -131,7 +122,7 @@ export const make = Effect.gen(function* () {
   const conclude = (
     delivery: ClaimedDelivery,
     startedAt: number,
-    { end, retryAfterMs }: End
+    { end, retryAfterMs }: AttemptResult
   ): Effect.Effect<Completion> => {
     const endedAt = clock.currentTimeMillisUnsafe()
     const status = end._tag === "answered" ? end.status : null
@@ -177,7 +168,7 @@ export const make = Effect.gen(function* () {
   const logError = (delivery: ClaimedDelivery, message: string, cause: unknown) =>
     Effect.annotateLogs(Effect.logError(message, cause), idsOf(delivery))
 
-  const perform = (delivery: ClaimedDelivery, now: number): Effect.Effect<End> => {
+  const perform = (delivery: ClaimedDelivery, now: number): Effect.Effect<AttemptResult> => {
     if (!delivery.endpoint_enabled) return Effect.succeed({ end: { _tag: "disabled" } })
 
     const secret = Result.try(() => openSecret(activeSecret(delivery, now), delivery.endpoint_id))
@@ -191,15 +182,15 @@ export const make = Effect.gen(function* () {
       })
     }
     return dispatcher.send(request.success).pipe(
-      Effect.map(toEnd),
-      Effect.catchDefect((defect): Effect.Effect<End> => {
+      Effect.map(toResult),
+      Effect.catchDefect((defect): Effect.Effect<AttemptResult> => {
         if (defect instanceof QuarantineInterruption || defect instanceof QuarantineUnavailable)
           return Effect.die(defect)
         // An invalid request stays invalid; any other failure of the sender is transient.
         const isInvalid = defect instanceof DispatcherError && defect.code === "invalid_request"
         return Effect.as(
           logError(delivery, "Delivery request could not be sent", defect),
-          isInvalid ? { end: { _tag: "invalid_request" } } : toEnd(unsent)
+          isInvalid ? { end: { _tag: "invalid_request" } } : toResult(unsent)
         )
       })
     )

@@ -1,8 +1,4 @@
-/**
- * Reads the records of deliveries for their owner. Only the engine writes them.
- *
- * @since 0.1.0
- */
+/** Reads the records of deliveries for their owner. Only the engine writes them. */
 import type { WebhookDelivery } from "@govoice/api"
 import { type DeliveryState, Ids, type InvoiceEvent } from "@govoice/core"
 import { Context, Effect, Layer } from "effect"
@@ -10,30 +6,20 @@ import { SqlClient } from "effect/sql"
 import { iso, isoOrNull } from "../database/timestamps.ts"
 import * as Page from "../database/Page.ts"
 
-/**
- * Which deliveries to list.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Filter {
+/** Which deliveries to list. */
+export interface DeliveryFilter {
   readonly status?: DeliveryState.Status | undefined
   readonly eventId?: string | undefined
 }
 
-/**
- * Service that lists the deliveries of an endpoint. The caller checks the owner of the endpoint.
- *
- * @category services
- * @since 0.1.0
- */
+/** Service that lists the deliveries of an endpoint. The caller checks the owner of the endpoint. */
 export class Deliveries extends Context.Service<
   Deliveries,
   {
     readonly list: (
       organizationId: Ids.OrganizationId,
       endpointId: Ids.EndpointId,
-      filter: Filter,
+      filter: DeliveryFilter,
       page: Page.PageRequest
     ) => Effect.Effect<Page.Page<WebhookDelivery.WebhookDelivery>>
   }
@@ -43,7 +29,7 @@ export class Deliveries extends Context.Service<
 const hasFailureStatus = (status: DeliveryState.Status): boolean =>
   status === "retrying" || status === "failed" || status === "endpoint_disabled"
 
-interface Row {
+interface DeliveryRow {
   readonly id: Ids.DeliveryId
   readonly event_id: Ids.EventId
   readonly event_type: InvoiceEvent.EventType
@@ -59,7 +45,7 @@ interface Row {
   readonly delivered_at: Date | null
 }
 
-const toApi = (row: Row): WebhookDelivery.WebhookDelivery => ({
+const toApi = (row: DeliveryRow): WebhookDelivery.WebhookDelivery => ({
   id: row.id,
   object: "webhook_delivery",
   event_id: row.event_id,
@@ -76,12 +62,7 @@ const toApi = (row: Row): WebhookDelivery.WebhookDelivery => ({
   delivered_at: isoOrNull(row.delivered_at)
 })
 
-/**
- * Layer that provides `Deliveries` from a migrated database.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that provides `Deliveries` from a migrated database. */
 export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.effect(
   Deliveries,
   Effect.gen(function* () {
@@ -91,9 +72,9 @@ export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.
     const selectPage = (
       organizationId: Ids.OrganizationId,
       endpointId: Ids.EndpointId,
-      { eventId, status }: Filter,
+      { eventId, status }: DeliveryFilter,
       page: Page.PageRequest
-    ) => sql<Row>`
+    ) => sql<DeliveryRow>`
       SELECT id, event_id, event_type, endpoint_id, status, attempt_count, last_http_status, last_error_summary,
              next_retry_at, created_at, updated_at, last_attempted_at, delivered_at
       FROM deliveries

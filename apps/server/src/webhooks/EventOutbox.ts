@@ -1,8 +1,6 @@
 /**
  * The outbox: events and their deliveries, written by the statement that creates or transitions the invoice, so that
  * neither exists without the other. An event has one delivery for each enabled endpoint that subscribes to its type.
- *
- * @since 0.1.0
  */
 import { PgTypes } from "@effect/sql-pg"
 import type { Ids, Invoice, InvoiceEvent } from "@govoice/core"
@@ -10,12 +8,7 @@ import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
 
-/**
- * An event that has its identifier and body, but is not stored yet.
- *
- * @category models
- * @since 0.1.0
- */
+/** An event that has its identifier and body, but is not stored yet. */
 export interface OutboxEvent {
   readonly eventId: Ids.EventId
   /** The identifiers of the deliveries are this one with its last character replaced. */
@@ -30,12 +23,7 @@ export interface OutboxEvent {
   readonly traceparent: string | null
 }
 
-/**
- * Makes an event with a snapshot of the invoice.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Makes an event with a snapshot of the invoice. */
 export const make = (
   type: InvoiceEvent.EventType,
   organizationId: Ids.OrganizationId,
@@ -68,14 +56,9 @@ export const make = (
  * Makes the function that returns three steps of a `WITH`: `outbox`, `inserted_event` and `inserted_delivery`. They
  * write the events whose invoice the step named `transitioned` returned the `id` of.
  *
- * **Gotchas**
- *
  * The number of subscribed endpoints is known only to the database, so the statement makes the identifiers of the
  * deliveries: it replaces the last character of `deliveryId` by the row number. There are 32 characters and at most 20
  * endpoints.
- *
- * @category constructors
- * @since 0.1.0
  */
 export const makeSteps = Effect.map(
   SqlClient.SqlClient,

@@ -1,19 +1,12 @@
 /**
  * The dispatcher of the quarantine process, as a `Dispatcher`. `send` dies with `QuarantineInterruption` when the process
  * ended during the request.
- *
- * @since 0.1.0
  */
 import { Dispatcher, DispatcherError, type Outcome } from "@govoice/dispatcher"
 import { Effect, Layer } from "effect"
 import { QuarantineProcess } from "../jobs/QuarantineProcess.ts"
 
-/**
- * Layer that provides `Dispatcher` in quarantine.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that provides `Dispatcher` in quarantine. */
 export const layer: Layer.Layer<Dispatcher, never, QuarantineProcess> = Layer.effect(
   Dispatcher,
   Effect.map(QuarantineProcess, ({ call }) => ({

@@ -2,8 +2,6 @@
  * Claims deliveries in quarantine, one at a time. `DeliveryQueue` does not see them.
  *
  * Organizations take turns, and their concurrency limit holds as in `DeliveryQueue`.
- *
- * @since 0.1.0
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
@@ -11,23 +9,13 @@ import { StatementTime } from "../database/StatementTime.ts"
 import * as Interruptions from "../jobs/Interruptions.ts"
 import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 
-/**
- * A claimed delivery with its interruptions.
- *
- * @category models
- * @since 0.1.0
- */
+/** A claimed delivery with its interruptions. */
 export interface QuarantinedDelivery extends ClaimedDelivery {
   readonly interruption_count: number
   readonly quarantine_interruption_count: number
 }
 
-/**
- * Service that claims deliveries in quarantine.
- *
- * @category services
- * @since 0.1.0
- */
+/** Service that claims deliveries in quarantine. */
 export class QuarantineQueue extends Context.Service<
   QuarantineQueue,
   {
@@ -41,12 +29,7 @@ export class QuarantineQueue extends Context.Service<
 // How many organizations a claim scans.
 const maxOrganizations = 100
 
-/**
- * Layer that provides `QuarantineQueue` from a migrated database.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that provides `QuarantineQueue` from a migrated database. */
 export const layer: Layer.Layer<QuarantineQueue, never, SqlClient.SqlClient> = Layer.effect(
   QuarantineQueue,
   Effect.gen(function* () {

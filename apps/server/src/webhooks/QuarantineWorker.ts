@@ -3,8 +3,6 @@
  *
  * An attempt that ends the process is an interruption that this delivery alone has caused. After
  * `Interruptions.maxInQuarantine` of them the delivery fails.
- *
- * @since 0.1.0
  */
 import { DeliveryState, DeliveryVerdict } from "@govoice/core"
 import type { Dispatcher } from "@govoice/dispatcher"
@@ -22,12 +20,7 @@ import type { Completion } from "./Completion.ts"
 import { DeliveryQueue } from "./DeliveryQueue.ts"
 import { type QuarantinedDelivery, QuarantineQueue } from "./QuarantineQueue.ts"
 
-/**
- * Returns the completion of an attempt that interrupted the quarantine process.
- *
- * @category constructors
- * @since 0.1.0
- */
+/** Returns the completion of an attempt that interrupted the quarantine process. */
 export const afterInterruption = (
   delivery: QuarantinedDelivery,
   { now, random, waits }: { readonly now: number; readonly random: number; readonly waits: ReadonlyArray<number> }
@@ -53,12 +46,7 @@ export const afterInterruption = (
   }
 }
 
-/**
- * Layer that runs the worker.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that runs the worker. */
 export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRing | QuarantineQueue | Settings> =
   Layer.effectDiscard(
     Effect.gen(function* () {

@@ -286,7 +286,7 @@ for (const database of databases) {
           const [successor] = (yield* queue.claim({ limit: 10, leaseMs })).invoices
           assert.include(successor, { id: invoiceId, attempt_count: 1, fencing_token: 2, interruption_count: 1 })
 
-          const transition = (at: number): ClaimedInvoice.Transition => ({
+          const transition = (at: number): ClaimedInvoice.InvoiceTransition => ({
             status: "submitted",
             at: new Date(at),
             emits: "invoice.submitted",

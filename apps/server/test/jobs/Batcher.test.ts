@@ -33,7 +33,7 @@ const writer = Effect.fnUntraced(function* (
 const settled = Effect.replicateEffect(Effect.yieldNow, 50, { discard: true })
 
 describe("Batcher", () => {
-  it.effect("writes at once what comes alone", () =>
+  it.effect("writes a single entry at once", () =>
     Effect.gen(function* () {
       const { add, written } = yield* writer()
       for (const entry of [1, 2, 3]) assert.strictEqual(yield* add(entry), `answer to ${entry}`)
@@ -41,30 +41,28 @@ describe("Batcher", () => {
     })
   )
 
-  it.effect(
-    "writes together what came while as many as may be were under way, and gives everybody their own answer",
-    () =>
-      Effect.gen(function* () {
-        const { addAll, open, written } = yield* writer()
-        open.closeUnsafe()
-        const first = yield* addAll([1])
-        yield* settled
-        const second = yield* addAll([2])
-        yield* settled
-        const rest = yield* addAll([3, 4, 5, 6, 7, 8])
-        yield* settled
-        assert.deepStrictEqual(written, [[1], [2]])
-        yield* open.open
-        const answers = (yield* Effect.forEach([first, second, rest], Fiber.join)).flat()
-        assert.deepStrictEqual(written.slice(2), [
-          [3, 4, 5, 6],
-          [7, 8]
-        ])
-        assert.deepStrictEqual(
-          answers,
-          [1, 2, 3, 4, 5, 6, 7, 8].map((entry) => Exit.succeed(`answer to ${entry}`))
-        )
-      })
+  it.effect("batches entries that arrive while all batches are in progress, and returns the answer of each", () =>
+    Effect.gen(function* () {
+      const { addAll, open, written } = yield* writer()
+      open.closeUnsafe()
+      const first = yield* addAll([1])
+      yield* settled
+      const second = yield* addAll([2])
+      yield* settled
+      const rest = yield* addAll([3, 4, 5, 6, 7, 8])
+      yield* settled
+      assert.deepStrictEqual(written, [[1], [2]])
+      yield* open.open
+      const answers = (yield* Effect.forEach([first, second, rest], Fiber.join)).flat()
+      assert.deepStrictEqual(written.slice(2), [
+        [3, 4, 5, 6],
+        [7, 8]
+      ])
+      assert.deepStrictEqual(
+        answers,
+        [1, 2, 3, 4, 5, 6, 7, 8].map((entry) => Exit.succeed(`answer to ${entry}`))
+      )
+    })
   )
 
   const crowd = Effect.fnUntraced(function* (options: Parameters<typeof writer>[0]) {
@@ -80,9 +78,9 @@ describe("Batcher", () => {
   })
 
   it.effect.each([
-    ["refused", { refused: [4] }],
-    ["dies of", { broken: [4] }]
-  ] as const)("lets nobody suffer for an entry that the database %s", ([, options]) =>
+    ["refuses", { refused: [4] }],
+    ["fails on", { broken: [4] }]
+  ] as const)("retries entries individually when the database %s one of a batch", ([, options]) =>
     Effect.gen(function* () {
       const { exits, written } = yield* crowd(options)
       assert.deepStrictEqual(
@@ -93,7 +91,7 @@ describe("Batcher", () => {
     })
   )
 
-  it.effect("fails all at once when the database is away, which it would be for each", () =>
+  it.effect("fails the whole batch when the database is unavailable", () =>
     Effect.gen(function* () {
       const { exits, written } = yield* crowd({ away: () => true })
       for (const exit of exits) {
@@ -103,7 +101,7 @@ describe("Batcher", () => {
     })
   )
 
-  it.effect("drops what nobody waits for any longer, and goes on", () =>
+  it.effect("drops entries whose callers were interrupted, and continues", () =>
     Effect.gen(function* () {
       const { add, addAll, open, written } = yield* writer()
       open.closeUnsafe()

@@ -9,8 +9,8 @@ const refusal = new SqlError.SqlError({ reason: new SqlError.ConstraintError({ c
 
 const settled = <A>(fibers: ReadonlyArray<Fiber.Fiber<A>>) => Effect.forEach(fibers, Fiber.join)
 
-describe("Batcher", () => {
-  it.effect("writes an entry that comes alone at once", () =>
+describe("RetryingBatcher", () => {
+  it.effect("writes a single entry at once", () =>
     Effect.gen(function* () {
       const batches: Array<ReadonlyArray<number>> = []
       const write = yield* RetryingBatcher.make<number, string>({
@@ -28,7 +28,7 @@ describe("Batcher", () => {
     })
   )
 
-  it.effect("writes together what came while a batch was under way, and gives each its answer", () =>
+  it.effect("batches entries that arrive while a batch is in progress, and returns the answer of each", () =>
     Effect.gen(function* () {
       const batches: Array<ReadonlyArray<number>> = []
       const gate = yield* Deferred.make<void>()
@@ -54,39 +54,39 @@ describe("Batcher", () => {
     })
   )
 
-  it.effect("tries a batch again while the database is away, and no longer than retryForMs", () =>
+  it.effect("retries a batch while the database is unavailable, for at most retryForMs", () =>
     Effect.gen(function* () {
       let attempts = 0
-      let away = true
+      let isDown = true
       const write = yield* RetryingBatcher.make<number, boolean>({
         name: "things",
         retryForMs: 5000,
         write: (entries) =>
           Effect.suspend(() => {
             attempts += 1
-            return away ? Effect.fail(outage) : Effect.succeed(entries.map(() => true))
+            return isDown ? Effect.fail(outage) : Effect.succeed(entries.map(() => true))
           })
       })
       const first = yield* Effect.forkChild(write(1))
       yield* TestClock.adjust(1000)
       assert.isAbove(attempts, 2)
-      away = false
+      isDown = false
       yield* TestClock.adjust(500)
       assert.strictEqual(yield* Fiber.join(first), true)
 
-      away = true
+      isDown = true
       const second = yield* Effect.forkChild(write(2))
       yield* TestClock.adjust(4000)
       assert.isUndefined(second.pollUnsafe())
       yield* TestClock.adjust(2000)
       assert.strictEqual(yield* Fiber.join(second), undefined)
 
-      away = false
+      isDown = false
       assert.strictEqual(yield* write(3), true)
     })
   )
 
-  it.effect("does not let an entry that the database refuses take the others with it", () =>
+  it.effect("gives up only the entry that the database refuses", () =>
     Effect.gen(function* () {
       const written: Array<number> = []
       const gate = yield* Deferred.make<void>()

@@ -1,6 +1,6 @@
 /**
- * What a claim does about the locks and the claims of others, moment by moment: somebody holds a row that its completions
- * need, so that it has begun and waits, until something else has happened.
+ * Claims beside locks and claims of other workers. A transaction locks a row that the completions of a claim need, so that
+ * the claim has begun and waits until the test has done something else.
  */
 import { assert, layer } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
@@ -14,7 +14,7 @@ const options = { limit: 100, perOrganization: 10, leaseMs: 30_000 }
 
 const queue = Effect.provide(DeliveryQueue.DeliveryQueue, Layer.fresh(DeliveryQueue.layer))
 
-/** Holds the row of an organization. The result lets go of it, when `last` is done in the same transaction. */
+/** Locks the row of an organization. The result releases it, after `last` in the same transaction. */
 const holdRow = Effect.fnUntraced(function* (id: Ids.OrganizationId) {
   const sql = yield* SqlClient.SqlClient
   const held = yield* Deferred.make<void>()
@@ -33,7 +33,7 @@ const holdRow = Effect.fnUntraced(function* (id: Ids.OrganizationId) {
     Effect.andThen(Deferred.succeed(letGo, last), Fiber.join(holder))
 })
 
-const somebodyWaits = Effect.gen(function* () {
+const waitsForLock = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (let looks = 0; looks < 5000; looks++) {
     const waiting = yield* sql`
@@ -41,11 +41,11 @@ const somebodyWaits = Effect.gen(function* () {
     `
     if (waiting.length > 0) return
   }
-  assert.fail("Nobody waits for a lock")
+  assert.fail("No statement waits for a lock")
 })
 
-layer(layerPostgres, { timeout: "60 seconds" })("DeliveryQueue among others", (it) => {
-  it.effect("passes over a row that somebody holds, says so, and claims of it next", () =>
+layer(layerPostgres, { timeout: "60 seconds" })("DeliveryQueue beside other workers", (it) => {
+  it.effect("claim: skips a locked row, reports that there is more, and claims of it next", () =>
     Effect.gen(function* () {
       yield* fixtures.clear
       const [held, free] = [yield* fixtures.backlog(30), yield* fixtures.backlog(30)]
@@ -60,7 +60,7 @@ layer(layerPostgres, { timeout: "60 seconds" })("DeliveryQueue among others", (i
     })
   )
 
-  it.effect("holds no row while it waits for those that it completes", () =>
+  it.effect("claim: locks no row while it waits for the rows of its completions", () =>
     Effect.gen(function* () {
       yield* fixtures.clear
       const sql = yield* SqlClient.SqlClient
@@ -72,14 +72,14 @@ layer(layerPostgres, { timeout: "60 seconds" })("DeliveryQueue among others", (i
       const claiming = yield* Effect.forkChild(
         claim({ ...options, completions: deliveries.map((one) => fixtures.completion(one)) })
       )
-      yield* somebodyWaits
-      // It would be held until that of the completions is free: who takes them the other way round would wait for it.
+      yield* waitsForLock
+      // A statement that locks them in the other order would wait for this row: a deadlock.
       yield* letGo(sql`SELECT FROM organization_concurrency WHERE organization_id = ${other.id} FOR UPDATE NOWAIT`)
       assert.strictEqual((yield* Fiber.join(claiming)).completed.length, 2)
     })
   )
 
-  it.effect("says that there is more when others claimed what it had seen", () =>
+  it.effect("claim: reports that there is more when another worker has claimed its candidates", () =>
     Effect.gen(function* () {
       yield* fixtures.clear
       const completed = yield* fixtures.backlog(1)
@@ -90,7 +90,7 @@ layer(layerPostgres, { timeout: "60 seconds" })("DeliveryQueue among others", (i
       const claiming = yield* Effect.forkChild(
         mine.claim({ ...options, completions: deliveries.map((one) => fixtures.completion(one)) })
       )
-      yield* somebodyWaits
+      yield* waitsForLock
       assert.strictEqual((yield* others.claim({ ...options, limit: 5 })).deliveries.length, 5)
       yield* letGo()
       const first = yield* Fiber.join(claiming)

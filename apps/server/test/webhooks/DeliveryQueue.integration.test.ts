@@ -33,7 +33,7 @@ const countBy = (ids: ReadonlyArray<string>): Record<string, number> => {
 }
 
 for (const database of databases) {
-  // What a process keeps of its last claim is in the layer: a queue of its own stands for a worker of its own.
+  // The layer keeps the state of the scan, so a queue of its own stands for a worker of its own.
   const worker = Layer.fresh(DeliveryQueue.layer)
   const scheduler = DeliveryScheduler.layer.pipe(Layer.provide(TestSettings.layer()))
   const begin = Effect.andThen(fixtures.clear, TestClock.setTime(0))
@@ -48,7 +48,7 @@ for (const database of databases) {
       >
     ) => it.effect(name, () => body().pipe(Effect.provide([worker, scheduler]), (test) => Effect.andThen(begin, test)))
 
-    test("claims what is due with everything that an attempt needs", () =>
+    test("claim: returns due deliveries with everything that an attempt needs", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const organizationId = yield* fixtures.organization
@@ -95,7 +95,7 @@ for (const database of databases) {
         assert.strictEqual(row.updated_at.toISOString(), "1970-01-01T00:00:03.000Z")
       }))
 
-    test("claims nothing twice while a lease lasts, and says what an endpoint has become", () =>
+    test("claim: takes nothing twice while a lease lasts, and tells whether the endpoint is enabled", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { endpoints } = yield* fixtures.backlog(3, 1, 1)
@@ -108,7 +108,7 @@ for (const database of databases) {
         assert.deepStrictEqual((yield* claim()).deliveries, [])
       }))
 
-    test("takes the oldest of an endpoint first", () =>
+    test("claim: takes the oldest deliveries of an endpoint first", () =>
       Effect.gen(function* () {
         const organizationId = yield* fixtures.organization
         const endpointId = yield* fixtures.endpoint(organizationId)
@@ -121,7 +121,7 @@ for (const database of databases) {
         )
       }))
 
-    test("gives an organization with one endpoint its whole bound, and not one more", () =>
+    test("claim: the only endpoint of an organization takes all its slots and no more", () =>
       Effect.gen(function* () {
         const { endpoints, id } = yield* fixtures.backlog(25)
         const first = yield* claim()
@@ -137,7 +137,7 @@ for (const database of databases) {
         assert.strictEqual((yield* claim()).deliveries.length, 6)
       }))
 
-    test("follows a bound that was lowered, and one that was raised", () =>
+    test("claim: follows a concurrency limit that was lowered, and one that was raised", () =>
       Effect.gen(function* () {
         yield* fixtures.backlog(30)
         const first = yield* claim({ perOrganization: 10 })
@@ -147,7 +147,7 @@ for (const database of databases) {
         assert.strictEqual((yield* claim({ perOrganization: 12 })).deliveries.length, 8)
       }))
 
-    test("leaves room for the other endpoints of an organization, however many of them hang", () =>
+    test("claim: leaves a slot for another endpoint of the organization when others hang", () =>
       Effect.gen(function* () {
         const { endpoints, id } = yield* fixtures.backlog(100, 0, 0)
         const slow = yield* claim()
@@ -167,19 +167,19 @@ for (const database of databases) {
         )
       }))
 
-    test("deals the places out evenly to endpoints that all have much to send", () =>
+    test("claim: allocates slots evenly to endpoints that all have a backlog", () =>
       Effect.gen(function* () {
         const { endpoints, id } = yield* fixtures.backlog(50, 50, 50)
         yield* claim()
         const { counted } = yield* fixtures.inFlight(id)
-        // A place is left for a fourth; those that are taken differ by one at most.
+        // A slot is left for a fourth endpoint; the others differ by one at most.
         assert.sameMembers(
           endpoints.map((endpoint) => counted[endpoint]!),
           [3, 3, 2]
         )
       }))
 
-    test("never leaves an endpoint with nothing in flight behind while a place is free", () =>
+    test("claim: allocates to an endpoint with nothing in flight while a slot is free", () =>
       Effect.gen(function* () {
         const { id } = yield* fixtures.backlog(...Array.from({ length: 15 }, () => 5))
         const { deliveries } = yield* claim()
@@ -187,7 +187,7 @@ for (const database of databases) {
           Object.values(countBy(deliveries.map((one) => one.endpoint_id))),
           Array.from({ length: 10 }, () => 1)
         )
-        // With a bound of one, the endpoints take turns.
+        // With a limit of one, the endpoints take turns.
         yield* complete(deliveries.map((one) => completion(one)))
         const served: Array<string> = []
         for (let turn = 0; turn < 15; turn++) {
@@ -200,7 +200,7 @@ for (const database of databases) {
         assert.deepStrictEqual((yield* fixtures.inFlight(id)).counted, {})
       }))
 
-    test("lets organizations take turns, whatever their backlog", () =>
+    test("claim: organizations take turns, with large and small backlogs", () =>
       Effect.gen(function* () {
         const big = yield* fixtures.backlog(500)
         const small = yield* Effect.forEach(Array.from({ length: 9 }), () => fixtures.backlog(1))
@@ -211,7 +211,7 @@ for (const database of databases) {
         )
       }))
 
-    test("goes on behind the organization served last, and round", () =>
+    test("claim: begins behind the organization served last, and wraps around", () =>
       Effect.gen(function* () {
         const organizations = yield* Effect.forEach(Array.from({ length: 9 }), () => fixtures.backlog(10))
         const served: Array<string> = []
@@ -219,7 +219,7 @@ for (const database of databases) {
           const { deliveries } = yield* claim({ limit: 3, perOrganization: 3 })
           served.push(...deliveries.map((one) => one.organization_id))
         }
-        // Three rounds: nobody is served again before everybody was.
+        // Three rounds: no organization is served again before all were.
         for (let round = 0; round < 27; round += 9) {
           assert.sameMembers(
             served.slice(round, round + 9),
@@ -228,7 +228,7 @@ for (const database of databases) {
         }
       }))
 
-    test("finds what is due behind any number of organizations that are held back", () =>
+    test("claim: finds due deliveries behind any number of organizations at their limit", () =>
       Effect.gen(function* () {
         const held = yield* Effect.forEach(Array.from({ length: 12 }), () => fixtures.backlog(3))
         while ((yield* claim({ perOrganization: 1, limit: 5 })).deliveries.length > 0);
@@ -246,12 +246,12 @@ for (const database of databases) {
         )
       }))
 
-    test("says who was held back, or that there is more, where it looked at just as many as may be taken", () =>
+    test("claim: reports the organizations at their limit, or that there is more, when it scans as many as it may take", () =>
       Effect.gen(function* () {
         const held = yield* Effect.forEach([1, 2], () => fixtures.backlog(20))
         assert.strictEqual((yield* claim()).deliveries.length, 20)
         const { id } = yield* fixtures.backlog(20)
-        // Of three endpoints it looks at ten each.
+        // It reads ten candidates of each of three endpoints.
         const first = yield* claim({ limit: 12 })
         assert.strictEqual(first.deliveries.length, 10)
         const last = first.more ? yield* claim({ limit: 12 }) : first
@@ -260,20 +260,20 @@ for (const database of databases) {
       }))
 
     for (const resume of [false, true]) {
-      test(`says that there is more whenever another claim would bring something${resume ? ", and resumes" : ""}`, () =>
+      test(`claim: reports that there is more whenever another claim would find something${resume ? ", and resumes" : ""}`, () =>
         Effect.gen(function* () {
           yield* Effect.forEach(Array.from({ length: 30 }), (_, index) => fixtures.backlog(index % 7, (index * 3) % 11))
           const other = yield* Effect.provide(DeliveryQueue.DeliveryQueue, worker)
           let turns = 0
           for (let more = true; more; turns++) more = (yield* claim({ limit: 20, perOrganization: 100, resume })).more
-          // Somebody who looks at everything anew finds nothing.
+          // A worker that reads everything anew finds nothing.
           const rest = yield* other.claim({ limit: 100, perOrganization: 100, leaseMs })
           assert.deepStrictEqual(rest.deliveries, [])
           assert.isBelow(turns, 40)
         }))
     }
 
-    test("resumes behind what it has seen, and from the front finds what became ready before that", () =>
+    test("claim: resumes at its cursors, and without resuming finds deliveries with an earlier due time", () =>
       Effect.gen(function* () {
         const organizationId = yield* fixtures.organization
         const endpointId = yield* fixtures.endpoint(organizationId)
@@ -306,7 +306,7 @@ for (const database of databases) {
         )
       }))
 
-    test("takes each once, and all of it, when it resumes again and again", () =>
+    test("claim: takes every delivery once when it resumes again and again", () =>
       Effect.gen(function* () {
         const counts = Array.from({ length: 12 }, (_, index) => [index * 4, 40 - index * 3])
         yield* Effect.forEach(counts, (ofEndpoints) => fixtures.backlog(...ofEndpoints))
@@ -325,7 +325,7 @@ for (const database of databases) {
         )
       }))
 
-    test("completes in one statement what came from many organizations", () =>
+    test("complete: writes completions of many organizations in one statement", () =>
       Effect.gen(function* () {
         const organizations = yield* Effect.forEach(Array.from({ length: 8 }), () => fixtures.backlog(4, 4))
         const { deliveries } = yield* claim()
@@ -370,7 +370,7 @@ for (const database of databases) {
         }
       }))
 
-    test("completes what has ended, and claims in its places in the same statement", () =>
+    test("claim: writes completions, and fills their slots in the same statement", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { endpoints, id } = yield* fixtures.backlog(25)
@@ -399,7 +399,7 @@ for (const database of databases) {
           counted: { [endpoints[0]!]: 10 },
           actual: { [endpoints[0]!]: 10 }
         })
-        // As many were claimed as were let go of: the concurrency row was not updated.
+        // As many were claimed as completed: the concurrency row was not updated.
         assert.strictEqual(yield* concurrencyRow, before)
 
         const rest = [...first.deliveries, ...second.deliveries].filter((one) => !second.completed.includes(one.id))
@@ -412,7 +412,7 @@ for (const database of databases) {
         assert.deepStrictEqual((yield* fixtures.inFlight(other.id)).counted, {})
       }))
 
-    test("deals out the places that completions leave as if they had never been taken", () =>
+    test("claim: allocates the slots of completions as if they had never been taken", () =>
       Effect.gen(function* () {
         const { endpoints, id } = yield* fixtures.backlog(20, 0)
         let completions: ReadonlyArray<Completion> = []
@@ -424,7 +424,7 @@ for (const database of databases) {
         }
       }))
 
-    test("does not let a worker that lost its lease write over its successor", () =>
+    test("complete: discards the completion of a worker that lost its lease", () =>
       Effect.gen(function* () {
         const { endpoints, id: organizationId } = yield* fixtures.backlog(1)
         const [late] = (yield* claim()).deliveries
@@ -446,7 +446,7 @@ for (const database of databases) {
         assert.deepStrictEqual((yield* fixtures.inFlight(organizationId)).counted, {})
       }))
 
-    test("gives back the places of a worker that was lost, even where it had taken all", () =>
+    test("promote: frees the slots of a lost worker, also when it had all", () =>
       Effect.gen(function* () {
         const { endpoints, id } = yield* fixtures.backlog(30)
         const lost = yield* claim()
@@ -465,7 +465,7 @@ for (const database of databases) {
         assert.strictEqual(again.deliveries.filter((one) => interrupted.has(one.id)).length, 0)
         assert.strictEqual(again.deliveries.length, 10)
         assert.deepStrictEqual((yield* fixtures.inFlight(id)).counted, { [endpoints[0]!]: 10 })
-        // None of the late results counts a place down.
+        // None of the late completions frees a slot.
         yield* complete(lost.deliveries.map((one) => completion(one)))
         assert.deepStrictEqual(yield* fixtures.inFlight(id), {
           counted: { [endpoints[0]!]: 10 },
@@ -473,7 +473,7 @@ for (const database of databases) {
         })
       }))
 
-    test("rescues each lease of an organization when it expires, and no other", () =>
+    test("promote: rescues each lease of an organization when it expires, and no other", () =>
       Effect.gen(function* () {
         const { endpoints, id } = yield* fixtures.backlog(30)
         const early = yield* claim({ limit: 3 })
@@ -499,7 +499,7 @@ for (const database of databases) {
         assert.deepStrictEqual(yield* fixtures.inFlight(id), { counted: {}, actual: {} })
       }))
 
-    test("writes to no index when it claims", () =>
+    test("claim: writes to no index", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* fixtures.backlog(20)
@@ -514,7 +514,7 @@ for (const database of databases) {
         assert.strictEqual(after!.in_place - before!.in_place, 15)
       }))
 
-    test("leaves a retry alone until its time, and then claims it", () =>
+    test("promote: makes a retry available at its time, and not before", () =>
       Effect.gen(function* () {
         yield* fixtures.backlog(1)
         const [one] = (yield* claim()).deliveries
@@ -540,7 +540,7 @@ for (const database of databases) {
         assert.strictEqual((yield* fixtures.readDelivery(one!.id)).next_retry_at, null)
       }))
 
-    test("keeps every bound while workers claim, complete and vanish at the same time", () =>
+    test("keeps every concurrency limit while workers claim, complete and get lost at the same time", () =>
       Effect.gen(function* () {
         const bound = 6
         const organizations = yield* Effect.forEach([[60], [60], [30, 30], [20, 20, 20]], (counts) =>

@@ -59,7 +59,7 @@ const outcomes: Readonly<Record<Behaviour, Outcome>> = {
   refuses: Fake.refused(404),
   hangs: Fake.failed("timeout"),
   unsafe: Fake.blocked,
-  // The sender ends during the request, and nobody receives this.
+  // The sender ends during the request, and this outcome reaches no one.
   interrupts: Fake.delivered
 }
 

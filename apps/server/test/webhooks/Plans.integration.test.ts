@@ -1,7 +1,7 @@
 /**
- * What the statements of the engine cost does not grow with what is stored: with a hundred thousand deliveries they look
- * at as few blocks as with a thousand. The bounds hold for a million, too: `PLAN_ROWS=1000000` takes minutes to store
- * them, `PLAN_REPORT=1` prints what was seen.
+ * The cost of the statements of the engine does not grow with the number of stored deliveries: with a hundred thousand they
+ * read as few blocks as with a thousand. The bounds hold for a million, too: `PLAN_ROWS=1000000` takes minutes to store
+ * them, `PLAN_REPORT=1` prints the plans.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -57,7 +57,7 @@ const fill = Effect.fnUntraced(function* (rows: number) {
                'inv_' || lpad(n::text, 26, '0'), now(), 'invoice.received', '{}'
         FROM generate_series(1, ${rows}::int) AS n
       `
-      // Seven in ten can be sent, one waits for its retry, one is in flight, one is done.
+      // Of ten, seven are available, one is scheduled, one is in flight, one has succeeded.
       yield* sql`
         INSERT INTO deliveries
           (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, is_due, status,
@@ -213,7 +213,7 @@ const withDatabase = <A, E>(
 
 describe("Plans", () => {
   it.live(
-    "look at as much with many deliveries as with few, by index, and throw nothing away",
+    "read as much with many deliveries as with few, each CTE by its index, and discard nothing",
     () =>
       Effect.gen(function* () {
         const small = yield* withDatabase(measure(1000))
@@ -245,8 +245,8 @@ describe("Plans", () => {
     { timeout: 400_000 }
   )
 
-  // Nothing has told the planner by then that the table is no longer empty.
-  it.live("of a claim, kept from when nothing waited, reads few of ten thousand", () =>
+  // The statistics still say that the table is empty.
+  it.live("claim: the generic plan from an empty table reads few of 10,000 rows", () =>
     withDatabase(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
@@ -274,7 +274,7 @@ describe("Plans", () => {
     )
   )
 
-  it.live("pass what was completed before vacuum has been there, but not when they resume", () =>
+  it.live("claim: reads fewer index entries of completed deliveries when it resumes", () =>
     withDatabase(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -1,8 +1,9 @@
 /**
- * Whatever happens between the claims of two workers that resume, nothing is left behind that neither knows of.
+ * Two workers that resume, with random events between their claims, miss no delivery.
  *
- * When a worker says that another claim would bring nothing, then what can still be claimed became ready out of turn since
- * it last began at the front, or belongs to an organization that it says was held back. `RESUME_RUNS` sets how many runs
+ * When a worker reports that another claim would find nothing, then every delivery that can still be claimed became
+ * available with an earlier due time since the worker last began at the front, or belongs to an organization that it
+ * reported to be at its concurrency limit. `RESUME_RUNS` sets how many runs
  * there are, `RESUME_SEED` where they begin.
  */
 import { assert, layer } from "@effect/vitest"
@@ -33,7 +34,7 @@ interface Ready {
 interface Worker {
   readonly queue: DeliveryQueue.DeliveryQueue["Service"]
   held: ReadonlyArray<ClaimedDelivery>
-  /** What became ready since it last began at the front, though not behind everything else. */
+  /** Deliveries that became available since it last began at the front, with an earlier due time than others. */
   outOfTurn: Set<Ids.DeliveryId>
 }
 
@@ -71,15 +72,15 @@ const run = Effect.fnUntraced(function* (seed: number) {
       }
     })
 
-  // What is planted in turn is due one millisecond after the other, and nothing before it from then on.
-  const plant = Effect.gen(function* () {
+  // Deliveries in turn are due one millisecond after the other, and none is due earlier from then on.
+  const add = Effect.gen(function* () {
     const { id, organization } = of(endpoints)
     const count = 1 + upTo(of([2, 15, 40]))
     yield* fixtures.deliveries(organization, id, count)
     yield* TestClock.adjust(count)
   })
 
-  const plantEarly = Effect.suspend(() => {
+  const addEarly = Effect.suspend(() => {
     const { id, organization } = of(endpoints)
     return outOfTurn(fixtures.deliveries(organization, id, 1 + upTo(3), { dueAt: 500_000 + upTo(1000) }))
   })
@@ -117,7 +118,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
     return claimed
   })
 
-  // Claims while the worker may have work, and checks what would put it to sleep too early.
+  // Claims while the worker may have work, and checks that it does not sleep too early.
   const claimAll = Effect.fnUntraced(function* (worker: Worker) {
     const limit = of([1, 2, 12, 50])
     let claimed = yield* claim(worker, limit, chance(0.8), 0.7)
@@ -131,7 +132,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
     )
     assert.deepStrictEqual(missed, [], said)
 
-    // Somebody who begins at the front finds nothing else either.
+    // A worker that begins at the front finds nothing else either.
     const other = yield* Effect.provide(DeliveryQueue.DeliveryQueue, Layer.fresh(DeliveryQueue.layer))
     const { deliveries } = yield* other.claim({ limit: 500, perOrganization: bound, leaseMs })
     const found = deliveries.filter(({ id }) => !worker.outOfTurn.has(id)).map(({ id }) => id)
@@ -140,18 +141,10 @@ const run = Effect.fnUntraced(function* (seed: number) {
   })
 
   const claimOnce = Effect.suspend(() => claim(of(workers), of([1, 2, 12, 50]), chance(0.9), 0.5))
-  const steps = [
-    plant,
-    plant,
-    plantEarly,
-    promoteDue,
-    claimOnce,
-    claimOnce,
-    Effect.suspend(() => claimAll(of(workers)))
-  ]
+  const steps = [add, add, addEarly, promoteDue, claimOnce, claimOnce, Effect.suspend(() => claimAll(of(workers)))]
   for (let step = 0; step < stepsOfARun; step++) yield* of<Effect.Effect<unknown, unknown, SqlClient.SqlClient>>(steps)
 
-  // All of it is delivered in the end, by workers that begin at the front as often as the clock is looked at.
+  // Everything is delivered in the end, by workers that begin at the front after each promotion.
   const unfinished = sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM deliveries WHERE status <> 'succeeded'`
   for (let round = 0; (yield* unfinished)[0]!.n > 0; round++) {
     assert.isBelow(round, 100, `${said}: it does not end`)
@@ -179,7 +172,7 @@ const services = Layer.merge(DeliveryScheduler.layer, QuarantineQueue.layer).pip
 
 layer(layerPostgres, { timeout: "60 seconds" })("DeliveryQueue, resumed at random", (it) => {
   it.effect(
-    `misses nothing that did not become ready out of turn: ${runs} runs from seed ${firstSeed}`,
+    `claim: a worker that resumes misses only earlier due times: ${runs} runs from seed ${firstSeed}`,
     () =>
       Effect.forEach(
         Array.from({ length: runs }, (_, n) => firstSeed + n),

@@ -1,6 +1,7 @@
 /**
  * Generates state diagrams, timelines, schedules and errors of the guides from `packages/core`, the retry schedule from
- * `packages/dispatcher`, and mistakes in documents from the checks of `packages/ksef`.
+ * `packages/dispatcher`, mistakes in documents from the checks of `packages/ksef`, and the statements of the delivery engine
+ * from `apps/server`.
  *
  *     node --conditions=source docs/diagrams.ts            updates the blocks
  *     node --conditions=source docs/diagrams.ts --check    fails if a block is not current
@@ -11,6 +12,7 @@ import { DeliveryState, ErrorCatalog, InvoiceEvent, InvoiceState, SandboxScenari
 import * as Backoff from "../packages/dispatcher/src/Backoff.ts"
 import { code, fill, table } from "./blocks.ts"
 import { blocks as liveCodes } from "./liveCodes.ts"
+import * as delivery from "./delivery.ts"
 import * as meanings from "./meanings.ts"
 import { sections as mistakes } from "./mistakes.ts"
 import { type Machine, stateDiagram, statusTable } from "./stateDiagram.ts"
@@ -32,7 +34,7 @@ const invoice: Machine = {
   label: (trigger) => (emits[trigger] == null ? trigger : `${trigger} (${emits[trigger]})`)
 }
 
-const delivery: Machine = {
+const deliveryStates: Machine = {
   initial: DeliveryState.initial,
   transitions: DeliveryState.transitions,
   final: DeliveryState.Status.literals.filter(DeliveryState.isFinal),
@@ -126,8 +128,8 @@ export const pages: ReadonlyArray<Page> = [
       "life of an invoice": stateDiagram(invoice),
       "statuses of an invoice": statusTable(invoice, meanings.invoiceStatuses),
       "event types": eventTypes,
-      "life of a delivery": stateDiagram(delivery),
-      "statuses of a delivery": statusTable(delivery, meanings.deliveryStatuses),
+      "life of a delivery": stateDiagram(deliveryStates),
+      "statuses of a delivery": statusTable(deliveryStates, meanings.deliveryStatuses),
       "retry schedule": retrySchedule
     }
   },
@@ -139,6 +141,7 @@ export const pages: ReadonlyArray<Page> = [
   },
   { path: "guides/checking-invoices.md", blocks: { mistakes } },
   { path: "guides/live-mode.md", blocks: liveCodes },
+  { path: "guides/how-delivery-works.md", blocks: delivery.blocks },
   { path: "errors/README.md", blocks: { "error index": errorIndex } },
   ...ErrorCatalog.codes.map((error) => ({
     path: `errors/${error}.md`,

@@ -56,9 +56,11 @@ export interface FetcherOptions {
   readonly monotonicMs?: () => number
 }
 
-// The cost of a claim depends more on the number of organizations than on how much it takes of each, so the statement
-// after a claim waits this long for a larger batch.
-const batchWindowMs = 4
+/**
+ * How long the statement after a claim waits for a larger batch, in milliseconds. The cost of a claim depends more on the
+ * number of organizations than on how much it takes of each.
+ */
+export const batchWindowMs = 4
 
 /** Makes a fetcher. */
 export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>

@@ -29,7 +29,8 @@ export class DeliveryScheduler extends Context.Service<
   { readonly promoteDue: Effect.Effect<Promoted, SqlError.SqlError> }
 >()("@govoice/server/webhooks/DeliveryScheduler") {}
 
-const limits = { maxRetries: 1000, maxOrganizations: 200, recheckMs: 1000 }
+/** The limits of the statement. */
+export const limits = { maxRetries: 1000, maxOrganizations: 200, recheckMs: 1000 }
 
 /** Layer that provides `DeliveryScheduler` from a migrated database. */
 export const layer: Layer.Layer<DeliveryScheduler, never, SqlClient.SqlClient | Settings> = Layer.effect(

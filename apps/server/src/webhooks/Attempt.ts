@@ -63,18 +63,7 @@ const activeSecret = (delivery: ClaimedDelivery, now: number): Uint8Array =>
 const wasSent = ({ _tag }: DeliveryVerdict.AttemptEnd): boolean =>
   _tag === "answered" || _tag === "timed_out" || _tag === "connection_failed"
 
-// Many attempts start or end in the same millisecond.
-const makeTimestampMemo = () => {
-  let last = 0
-  let text = new Date(last).toISOString()
-  return (milliseconds: number): string => {
-    if (milliseconds !== last) {
-      last = milliseconds
-      text = new Date(milliseconds).toISOString()
-    }
-    return text
-  }
-}
+const toIso = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
 const idsOf = (delivery: ClaimedDelivery) => ({
   deliveryId: delivery.id,
@@ -100,11 +89,9 @@ export const make = Effect.gen(function* () {
     down: "An endpoint secret could not be decrypted; deliveries are retried. Check GOVOICE_ENCRYPTION_KEYS.",
     recovered: "Endpoint secrets can be decrypted"
   })
-  const formatStart = makeTimestampMemo()
-  const formatEnd = makeTimestampMemo()
 
   const toRequest = (delivery: ClaimedDelivery, secret: string, now: number): DispatchRequest => {
-    const timestamp = formatStart(now)
+    const timestamp = toIso(now)
     return {
       url: delivery.url,
       body: delivery.body,
@@ -150,12 +137,12 @@ export const make = Effect.gen(function* () {
       fencing_token: delivery.fencing_token,
       status: Result.getOrThrow(DeliveryState.next("delivering", trigger)),
       attempt_count: attempts,
-      last_attempted_at: wasSent(end) ? formatStart(startedAt) : (delivery.last_attempted_at?.toISOString() ?? null),
+      last_attempted_at: wasSent(end) ? toIso(startedAt) : (delivery.last_attempted_at?.toISOString() ?? null),
       last_http_status: status,
       last_error_summary: summary,
-      next_retry_at: trigger === "retry" && wait !== undefined ? new Date(endedAt + wait).toISOString() : null,
-      delivered_at: trigger === "succeed" ? formatEnd(endedAt) : null,
-      updated_at: formatEnd(endedAt)
+      next_retry_at: trigger === "retry" && wait !== undefined ? toIso(endedAt + wait) : null,
+      delivered_at: trigger === "succeed" ? toIso(endedAt) : null,
+      updated_at: toIso(endedAt)
     }
     return summary === null
       ? Effect.succeed(completion)

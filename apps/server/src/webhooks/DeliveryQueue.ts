@@ -95,7 +95,7 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
       completions: ReadonlyArray<Completion>
     ) {
       const { after } = from
-      const resumeCursors = EndpointScan.cursorsAhead(from)
+      const resumeCursors = EndpointScan.resumeCursorsAhead(from)
       const now = yield* statementTime
       const parameters = { completions, after, resumeCursors, limit, perOrganization, leaseMs, now }
       const page = readRows(yield* Cte.make<ClaimRow, typeof parameters>(sql, claim, parameters))

@@ -4,6 +4,7 @@ import { column, textArray } from "../database/Arrays.ts"
 import type { Cte, CteStatement } from "../database/Cte.ts"
 import type { Completion } from "./Completion.ts"
 import { concurrencyChange, updateConcurrency } from "./concurrency.sql.ts"
+import { copyStatusOfFailures } from "./failureStatus.sql.ts"
 
 /** The parameters of a statement that writes completions. */
 export interface CompleteParameters {
@@ -70,9 +71,7 @@ const completed: Cte<CompleteParameters> = {
   query: (sql) => sql`
     UPDATE deliveries SET
       status             = completion.status,
-      failure_status     = CASE
-        WHEN completion.status IN ('retrying', 'failed', 'endpoint_disabled') THEN completion.status
-      END,
+      failure_status     = ${copyStatusOfFailures(sql, sql`completion.status`)},
       is_due             = false,
       lease_expires_at   = NULL,
       attempt_count      = completion.attempt_count,

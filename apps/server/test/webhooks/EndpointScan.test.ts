@@ -66,7 +66,7 @@ describe("EndpointScan", () => {
 
   it("gives a statement the resume cursors behind its first endpoint", () => {
     const scan = { ...EndpointScan.initial, after: "b", resumeCursors: ["a", "b", "c", "d"].map((one) => cursor(one)) }
-    assert.deepStrictEqual(EndpointScan.cursorsAhead(scan), [cursor("c"), cursor("d")])
+    assert.deepStrictEqual(EndpointScan.resumeCursorsAhead(scan), [cursor("c"), cursor("d")])
   })
 
   it("replaces the resume cursors that a statement has passed, in order", () => {

@@ -68,6 +68,7 @@ export default Effect.gen(function* () {
       failure_status     text,
 
       CONSTRAINT deliveries_pkey                 PRIMARY KEY (endpoint_id, id) WITH (fillfactor = 50),
+      CONSTRAINT deliveries_id_length            CHECK (length(id) = 29),
       CONSTRAINT deliveries_endpoint_id_fkey     FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints (id),
       CONSTRAINT deliveries_event_id_fkey        FOREIGN KEY (event_id) REFERENCES events (id),
       CONSTRAINT deliveries_event_endpoint_key   UNIQUE (event_id, endpoint_id) WITH (fillfactor = 50),

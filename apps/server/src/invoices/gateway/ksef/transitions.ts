@@ -2,13 +2,13 @@
 import { type Invoice, InvoiceState } from "@govoice/core"
 import { Result } from "effect"
 import * as LaneRules from "../../LaneRules.ts"
-import type { ClaimedInvoice, PendingTransition, Transition } from "../../ClaimedInvoice.ts"
+import type { ClaimedInvoice, PendingTransition, InvoiceTransition } from "../../ClaimedInvoice.ts"
 
 const at = (
   invoice: ClaimedInvoice,
   trigger: Exclude<InvoiceState.Trigger, "claim">,
   now: number
-): Pick<Transition, "status" | "emits" | "at"> => ({
+): Pick<InvoiceTransition, "status" | "emits" | "at"> => ({
   status: Result.getOrThrow(InvoiceState.next(invoice.status, trigger)),
   emits: InvoiceState.emits[trigger],
   at: new Date(now)

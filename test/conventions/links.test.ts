@@ -71,7 +71,7 @@ describe("links", () => {
     assert.strictEqual(fault("README.md", "docs/nothing.md"), "does not exist")
     assert.strictEqual(fault("README.md", "README.md#nothing"), "has no such heading")
     assert.strictEqual(fault("README.md", "../elsewhere"), "leaves the repository")
-    assert.isUndefined(fault("README.md", "#two-commands"))
+    assert.isUndefined(fault("README.md", "#three-commands"))
   })
 
   it("use anchors like GitHub", () => {

@@ -17,7 +17,7 @@ if (!canPaste) console.warn("SKIPPED: the tour of the README needs bash and curl
 describe.skipIf(!canPaste)("the tour in the README", () => {
   let server: RunningServer
   beforeAll(async () => {
-    server = await startServer(50)
+    server = await startServer({ GOVOICE_SANDBOX_STEP_MS: String(50) })
   }, 60_000)
   afterAll(() => server.stop())
 

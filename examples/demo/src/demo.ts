@@ -47,7 +47,7 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
 
   screen.line(screen.style("bold", "Govoice, end to end"))
   screen.status("  starting a server on an embedded Postgres…")
-  const server = await startServer(stepMs)
+  const server = await startServer({ GOVOICE_SANDBOX_STEP_MS: String(stepMs) })
   stack.defer(() => server.stop())
   screen.status("")
   screen.done("server", `${server.url}  (API reference at /docs)`)

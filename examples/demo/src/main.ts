@@ -1,8 +1,9 @@
 /**
  * Runs Govoice end to end on this machine: a server, a receiver, an account, an invoice, its webhooks,
- * its receipt, its deliveries, and then the other sandbox scenarios.
+ * its receipt, its deliveries, and then the other sandbox scenarios. With `--live`, live mode against the KSeF simulator.
  */
 import { demo } from "./demo.ts"
+import { liveDemo } from "./liveDemo.ts"
 import { Screen } from "./Screen.ts"
 
 const screen = new Screen(process.stdout)
@@ -12,7 +13,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 process.stdout.on("error", () => stopped.abort())
 
 try {
-  await demo(screen, stopped.signal)
+  await (process.argv.includes("--live") ? liveDemo : demo)(screen, stopped.signal)
 } catch (error) {
   screen.status("")
   screen.line()

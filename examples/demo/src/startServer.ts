@@ -15,16 +15,16 @@ export interface RunningServer {
   readonly stop: () => Promise<void>
 }
 
-export const startServer = async (stepMs: number): Promise<RunningServer> => {
+export const startServer = async (settings: Readonly<Record<string, string>>): Promise<RunningServer> => {
   const child = spawn(process.execPath, ["--conditions=source", entry], {
     env: {
       PATH: process.env["PATH"],
       HOST: "127.0.0.1",
       PORT: "0",
       GOVOICE_DATA_DIR: "memory",
-      GOVOICE_SANDBOX_STEP_MS: String(stepMs),
       GOVOICE_WEBHOOK_ALLOW_HTTP: "true",
-      GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8"
+      GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
+      ...settings
     },
     stdio: ["ignore", "pipe", "pipe"]
   })

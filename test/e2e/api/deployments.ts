@@ -157,17 +157,20 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       assert.lengthOf(first, 1)
     })
 
-    it("answer live_mode_unavailable to live keys with live mode on and a credential stored: no gateway is installed", async () => {
+    it("answer live_mode_unavailable to live keys with live mode on until a credential is stored", async () => {
       const call = callOf(servers[4])
       const fresh = await signUp(call)
+      const isAvailable = async () =>
+        record(await call("GET", "/v1/me", { auth: fresh.liveKey }))["live_mode_available"]
+      assert.strictEqual(await isAvailable(), false)
+      assert.strictEqual(codeOf(await submit(call, fresh.liveKey)), "live_mode_unavailable")
+      assert.deepStrictEqual(await everyId(call, fresh), [])
       const stored = await call("PUT", `${control}/organizations/${fresh.organizationId}/gateway-credential`, {
         auth: fresh.token,
         body: { token: "a token of the national system", context_nip: "5265877635" }
       })
       assert.strictEqual(stored.status, 204)
-      assert.strictEqual(record(await call("GET", "/v1/me", { auth: fresh.liveKey }))["live_mode_available"], false)
-      assert.strictEqual(codeOf(await submit(call, fresh.liveKey)), "live_mode_unavailable")
-      assert.deepStrictEqual(await everyId(call, fresh), [])
+      assert.strictEqual(await isAvailable(), true)
     })
 
     it("take a revocation to heart within ten seconds in every process", async () => {

@@ -108,8 +108,8 @@ const memory = async () => {
 }
 
 const postgres = await startPostgres()
+const server = await startGovoice(postgres.url)
 try {
-  const server = await startGovoice(postgres.url)
   const key = await makeKey(server.url)
   const many = await inTurns(server, key, 50)
   const one = await inTurns(server, key, 1)
@@ -134,5 +134,6 @@ try {
   const isReached = ratio >= 0.5 && added < 1 && blocked <= 5 && grown.after <= grown.before * 1.1
   process.exitCode = isReached ? 0 : 1
 } finally {
+  server.stop()
   await postgres.stop()
 }

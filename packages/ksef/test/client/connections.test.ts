@@ -106,7 +106,7 @@ describe("connections", () => {
 
   it("are closed with the scope, and calls under way fail", async () => {
     const server = await serveHttp((response, { path }) => {
-      if (path === "/status") response.end('{"status":"AVAILABLE"}')
+      if (path === "/latarnia/status") response.end('{"status":"AVAILABLE"}')
     })
     const scope = Scope.makeUnsafe()
     const client = await Effect.runPromise(KsefClient.make(options(server.port)).pipe(Scope.provide(scope)))

@@ -212,7 +212,7 @@ describe("KsefClient", () => {
     const url = `http://127.0.0.1:${server.port}/v2`
     const { result } = await withClient({ url }, (client) => client.beacon)
     assert.strictEqual(Result.getOrThrow(result)?.status, "MAINTENANCE")
-    assert.strictEqual(server.received[0]?.path, "/status")
+    assert.strictEqual(server.received[0]?.path, "/latarnia/status")
     const environment = { name: "demo" as const, baseUrl: url, beaconUrl: undefined, features: [], isPublic: false }
     assert.isUndefined(Result.getOrThrow((await withClient({ environment }, (client) => client.beacon)).result))
   })

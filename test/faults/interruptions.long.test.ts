@@ -54,8 +54,10 @@ describe("crash loop", { timeout: 240_000 }, () => {
         assert.strictEqual(received.size, innocents)
         assert.deepStrictEqual(attacked.receipts, [])
         assert.strictEqual(supervised.exits.length, interruptionsInWorker)
-        // The crashes interrupted other deliveries, too.
-        assert.isAbove(await deployment.count(`${ofInnocent} AND interruption_count > 0`), 0)
+        // A signal interrupts other deliveries, too. After an exception, their responses still have a second to arrive.
+        if (by === "signal") {
+          assert.isAbove(await deployment.count(`${ofInnocent} AND interruption_count > 0`), 0)
+        }
         const logged = deployment.processes.map(({ text }) => text).join("")
         assert.match(
           logged,

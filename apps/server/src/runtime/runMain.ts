@@ -1,5 +1,6 @@
 /** Runs a program as the process, until it ends or a signal stops it. */
 import { Exit, Runtime } from "effect"
+import * as ProcessFault from "../jobs/ProcessFault.ts"
 
 // npx and pnpm forward a signal that the whole process group received already, so copies arrive shortly after it.
 const duplicateSignalWindowMs = 1000
@@ -43,6 +44,7 @@ export const runMain = ({ graceMs, onFault }: MainOptions) => {
     process.on("uncaughtException", (error) => {
       if (isFaulty) return
       isFaulty = true
+      ProcessFault.record()
       setTimeout(() => process.exit(1), faultGraceMs)
       onFault(error)
       fiber.interruptUnsafe(fiber.id)

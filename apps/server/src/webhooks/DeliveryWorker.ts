@@ -6,6 +6,7 @@ import type { Dispatcher } from "@govoice/dispatcher"
 import { Duration, Effect, Latch, Layer, Result, Semaphore } from "effect"
 import type { KeyRing } from "../crypto/KeyRing.ts"
 import { Notifier } from "../jobs/Notifier.ts"
+import * as ProcessFault from "../jobs/ProcessFault.ts"
 import * as WorkerLoop from "../jobs/WorkerLoop.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
@@ -20,6 +21,10 @@ import { DeliveryScheduler } from "./DeliveryScheduler.ts"
 
 // How long completions may take beyond the deadline of the last attempt.
 const completeWithinMs = 4000
+
+// After an uncaught exception, a failed attempt may be the fault of this process, and its delivery may have caused the
+// exception. It counts as an interruption instead, when its lease expires.
+const isReliable = ({ status }: Completion): boolean => status === "succeeded" || !ProcessFault.hasOccurred()
 
 /** Layer that runs the delivery worker. When it closes, it stops claiming and waits for the attempts in flight. */
 export const layer: Layer.Layer<
@@ -58,7 +63,7 @@ export const layer: Layer.Layer<
 
     const onAttemptDone = (completion: Completion | void) => {
       EngineMetrics.inFlight.modifyUnsafe(-1, context)
-      if (completion !== undefined) completer.add(completion)
+      if (completion !== undefined && isReliable(completion)) completer.add(completion)
       fetcher.onAttemptEnded()
       signalIfIdle()
       // Only the first completion in an empty buffer wakes the worker.

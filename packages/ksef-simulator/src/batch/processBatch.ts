@@ -67,18 +67,20 @@ const limitsOf = (maxInvoices: number) => ({
   maxBytes: 5_000_000_000
 })
 
-const readDocuments = async (simulation: Simulation, session: Session, archive: string): Promise<void> => {
+// Returns whether all were read: a simulator that ends stops between two of them.
+const readDocuments = async (simulation: Simulation, session: Session, archive: string): Promise<boolean> => {
   const { limits, processing, state } = simulation
   const { maxInvoices } = limits.ofSessions(session.context).batchSession
   const found: Array<Found> = []
   for await (const { bytes, name } of documentsOf(archive, session.batch!.compression, limitsOf(maxInvoices))) {
     if (found.length === maxInvoices) throw new BatchFailure(420)
     found.push({ name, hash: Sha256.base64(bytes), place: state.files.add(bytes) })
-    if (!(await processing.giveWay())) return
+    if (!(await processing.giveWay())) return false
   }
   for (const [index, document] of found.entries()) {
     state.invoices.add(received(simulation, session, index + 1, document))
   }
+  return true
 }
 
 const received = (
@@ -133,7 +135,7 @@ export const processBatch = async (simulation: Simulation, reference: string): P
   try {
     if (state.invoices.countOf(reference) === 0) {
       await joinParts(simulation, session, archive)
-      await readDocuments(simulation, session, archive)
+      if (!(await readDocuments(simulation, session, archive))) return
     }
     await decideDocuments(simulation, session)
   } catch (error) {

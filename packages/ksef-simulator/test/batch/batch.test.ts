@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { TarGz } from "@govoice/ksef/crypto"
 import * as Effect from "effect/Effect"
@@ -190,6 +193,24 @@ describe("a batch", () => {
     const later = await Client.login(simulator)
     assert.deepStrictEqual(codes(await later.close({ reference }, "batch")), [21208])
     assert.strictEqual((await later.sessionStatus(reference)).status.code, 440)
+  })
+
+  it("that is read when the simulator ends is read anew by the next one", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "batch-"))
+    const state = join(folder, "state")
+    try {
+      const first = await start({ state })
+      const client = await Client.login(first)
+      const batch = await upload(client, await tarGz(documents(300)))
+      await client.close(batch, "batch")
+      await first.close()
+      const second = await start({ state })
+      await second.idle()
+      assert.lengthOf(second.ledger.accepted(), 300)
+      await second.close()
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   it("is refused with too many or too large parts, each with a code of its own", async () => {

@@ -104,9 +104,12 @@ const firstToken = (simulation: Simulation, nip: string): string => {
   return createToken(simulation, { nip, ...(options.token === undefined ? {} : { secret: options.token }) }).secret
 }
 
-// Documents that an earlier process received and did not judge.
+// Documents that an earlier process received and did not judge, or that one of its faults held back.
 const resume = (simulation: Simulation): void => {
   const { processing, state, xml } = simulation
+  for (const { held, reference } of state.invoices.values()) {
+    if (held !== null) state.invoices.update(reference, { held: null })
+  }
   for (const { reference, session, verdict } of state.invoices.values()) {
     if (verdict !== null || state.sessions.get(session)?.kind !== "online") continue
     processing.enqueue(async () => decideDocument(simulation, await xml(), reference))

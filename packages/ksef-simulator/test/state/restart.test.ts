@@ -69,6 +69,20 @@ describe("a simulator with a state file", () => {
     assert.strictEqual(verdict.status.code, 200)
   })
 
+  it("lets go of what a fault held back: faults end with the process", async () => {
+    const first = await start({ state })
+    const client = await Client.login(first)
+    const session = await client.open()
+    first.faults.add({ do: "stuck-150" })
+    const { referenceNumber } = (await client.send(session, fa3())).json
+    await first.idle()
+    const second = await restart(first)
+    // Numbers of faults begin anew: this one has the number of the fault that ended.
+    second.faults.add({ do: "stuck-150" })
+    const { json } = await client.call("GET", `/sessions/${session.reference}/invoices/${referenceNumber}`)
+    assert.strictEqual(json.status.code, 200)
+  })
+
   it("keeps what /testdata and the clock changed", async () => {
     const first = await start({ state })
     const client = await Client.login(first)

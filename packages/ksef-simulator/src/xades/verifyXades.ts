@@ -90,8 +90,9 @@ class Verification {
       throw wrongSignature("The signature is neither enveloped in the login document nor does it envelop it.")
     }
     this.#validate(version, login)
-    const certificate = this.#certificate(signature)
-    this.#checkReferences(signature, login)
+    const properties = this.#signedProperties(signature)
+    const certificate = this.#certificate(signature, properties)
+    this.#checkReferences(signature, login, properties)
     this.#checkValue(signature, certificate)
     return { ...this.#read(login, loginNamespaces[version]), certificate }
   }
@@ -134,12 +135,12 @@ class Verification {
     if (faults.length > 0) throw refuse(21401, ...faults.map(({ message }) => message))
   }
 
-  #certificate(signature: XmlElement): X509Certificate {
+  #certificate(signature: XmlElement, properties: XmlElement): X509Certificate {
     const certificates = this.#all("ds:KeyInfo/ds:X509Data/ds:X509Certificate", signature).map(({ content }) =>
       Certificate.parse(Buffer.from(compact(content), "base64"))
     )
     if (certificates.length === 0) throw wrongSignature("KeyInfo has no X509Certificate.")
-    const signing = this.#signingDigest(signature)
+    const signing = this.#signingDigest(properties)
     if (signing === undefined) {
       throw wrongSignature("SignedSignatureProperties has neither SigningCertificate nor SigningCertificateV2.")
     }
@@ -150,11 +151,12 @@ class Verification {
     return found
   }
 
-  #signingDigest(signature: XmlElement): { readonly algorithm: string; readonly value: Buffer } | undefined {
-    const properties = "ds:Object/xades:QualifyingProperties/xades:SignedProperties/xades:SignedSignatureProperties"
+  #signingDigest(properties: XmlElement): { readonly algorithm: string; readonly value: Buffer } | undefined {
     const [digest] = this.#all(
-      `${properties}/xades:SigningCertificate/xades:Cert/xades:CertDigest | ${properties}/xades:SigningCertificateV2/xades:Cert/xades:CertDigest`,
-      signature
+      ["SigningCertificate", "SigningCertificateV2"]
+        .map((name) => `xades:SignedSignatureProperties/xades:${name}/xades:Cert/xades:CertDigest`)
+        .join(" | "),
+      properties
     )
     if (digest === undefined) return undefined
     return {
@@ -163,7 +165,7 @@ class Verification {
     }
   }
 
-  // XAdES allows one set for a signature, which its attribute `Target` names (EN 319 132-1, 4.3.2).
+  // XAdES allows one set for a signature, which the attribute `Target` of the set names.
   #signedProperties(signature: XmlElement): XmlElement {
     const target = `#${this.#text(signature, "@Id") ?? ""}`
     const all = this.#all("ds:Object/xades:QualifyingProperties", signature)
@@ -177,13 +179,12 @@ class Verification {
     return properties
   }
 
-  #checkReferences(signature: XmlElement, login: XmlElement): void {
+  #checkReferences(signature: XmlElement, login: XmlElement, properties: XmlElement): void {
     const covered = this.#all("ds:SignedInfo/ds:Reference", signature).map((reference) => this.#covered(reference))
     if (covered.length === 0) throw wrongSignature("SignedInfo has no Reference.")
-    const properties = this.#signedProperties(signature)
     const ofProperties = covered.filter(({ target }) => target?.isSameNode(properties) === true)
     if (ofProperties.length === 0) throw wrongSignature("No reference covers the signed properties.")
-    // Mandatory in every profile that KSeF names (EN 319 132-1, 4.4.2; TS 101 903, 6.3.1).
+    // Mandatory in every profile that KSeF names.
     if (!ofProperties.some(({ type }) => type === signedPropertiesType)) {
       throw wrongSignature(`The reference to the signed properties lacks Type="${signedPropertiesType}".`)
     }

@@ -51,6 +51,12 @@ export const accepted: ReadonlyArray<readonly [what: string, style: Style]> = [
   ["instructions and comments around the root", { document: "<?p x?><!-- c --><a>\r\n<b/>SIGNATURE</a><?q?>" }]
 ]
 
+// Ends the signed properties before the certificate, which stands in a second set that no reference covers.
+const inUnsigned = (digest: string): string =>
+  `</xades:SignedSignatureProperties></xades:SignedProperties></xades:QualifyingProperties>
+    <xades:QualifyingProperties xmlns:xades="http://uri.etsi.org/01903/v1.3.2#" Target="#S2"><xades:SignedProperties Id="P2">
+      <xades:SignedSignatureProperties><xades:SigningCertificate><xades:Cert><xades:CertDigest>${digest}</xades:CertDigest></xades:Cert></xades:SigningCertificate>`
+
 /** Documents that are refused, with the code of the refusal. */
 export const refused = (): ReadonlyArray<
   readonly [what: string, xml: string, code: 9101 | 9102 | 9103 | 9105 | 21115]
@@ -91,6 +97,7 @@ export const refused = (): ReadonlyArray<
     ["a reference to the signed properties without its type", signed({ propertiesType: "" }), 9105],
     ["signed properties of another signature", signed({ target: "#S2" }), 9105],
     ["no signing certificate in the signed properties", signed({ signingCertificate: () => "" }), 9105],
+    ["a signing certificate in properties that are not signed", signed({ signingCertificate: inUnsigned }), 9105],
     ["no enveloped transform", signed({ enveloped: "" }), 9105],
     [
       "an XPath that leaves out more",

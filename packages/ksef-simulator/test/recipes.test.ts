@@ -50,7 +50,7 @@ it.skipIf(!has("curl", "openssl"))(
   async () => {
     const simulator = await start()
     writeFileSync(join(folder, "invoice.xml"), fa3())
-    const { stdout } = await run("bash", ["-euc", blockOf("Any language", "sh")], {
+    const { stdout } = await run("sh", ["-euc", blockOf("Any language", "sh")], {
       cwd: folder,
       env: { ...process.env, URL: simulator.url, TOKEN: simulator.token, NIP: simulator.nip }
     })

@@ -2,9 +2,9 @@
  * Measures the KSeF simulator as a process of its own, without limits of calls: how soon it serves, how long 1,000 documents
  * one by one and 10,000 documents in one batch take from the first call to their receipt, and how much memory it holds then.
  *
- * Prints a report in Markdown. Ends with 1 when a target is missed: it serves within a second of its own processor time, which
- * is what it takes where nothing else keeps it waiting, and either amount of documents takes less than 30 seconds, with
- * simulator and load on one machine.
+ * Prints a report in Markdown. Ends with 1 when a target is missed, by the clock: it serves within a second, and either amount
+ * of documents takes less than 30 seconds, with simulator and load on one machine. Between the starts an empty Node is started:
+ * its time is the floor of this machine at this moment.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -17,7 +17,7 @@ import { Client, encrypt, fa3Form, sha256 } from "../../packages/ksef-simulator/
 import { fa3 } from "../../packages/ksef-simulator/test/support/invoices.ts"
 
 const targets = { startMs: 1000, interactiveMs: 30_000, batchMs: 30_000 }
-const starts = 7
+const starts = 11
 const interactive = 1000
 const batch = 10_000
 const connections = 8
@@ -51,6 +51,15 @@ const start = async (): Promise<Running> => {
 const cpuMs = ({ pid }: ChildProcess): number => {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ")
   return (Number(fields[13]) + Number(fields[14])) * 10
+}
+
+// What any program pays that runs on Node.
+const startEmptyNode = async (): Promise<number> => {
+  const begin = performance.now()
+  const child = spawn(process.execPath, ["-e", "0"], { stdio: "ignore" })
+  const [code] = (await once(child, "exit")) as [number | null]
+  if (code !== 0) throw new Error(`Expected an empty Node to end with 0, got ${code}`)
+  return performance.now() - begin
 }
 
 const stop = async ({ child }: Running): Promise<void> => {
@@ -121,8 +130,10 @@ const sendBatch = async (simulator: Running): Promise<number> => {
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)]!
 
+const emptyMs: Array<number> = []
 const started: Array<Running> = []
 for (let round = 0; round < starts; round++) {
+  emptyMs.push(await startEmptyNode())
   const simulator = await start()
   started.push(simulator)
   await stop(simulator)
@@ -146,8 +157,9 @@ console.log(
   [
     "| | ms | target | memory, MB |",
     "| --- | ---: | ---: | ---: |",
-    row(`start to the first answer, median of ${starts}`, startMs, "", mb(before)),
-    row("processor time of that", startCpuMs, targets.startMs, ""),
+    row(`an empty \`node -e 0\`, median of ${starts}`, median(emptyMs), "", ""),
+    row(`start to the first answer, median of ${starts}`, startMs, targets.startMs, mb(before)),
+    row("processor time of that", startCpuMs, "", ""),
     row(
       `${interactive} documents one by one, ${connections} at a time`,
       interactiveMs,
@@ -157,5 +169,5 @@ console.log(
     row(`${batch} documents in one batch`, batchMs, targets.batchMs, mb(after))
   ].join("\n")
 )
-if (startCpuMs > targets.startMs || interactiveMs > targets.interactiveMs || batchMs > targets.batchMs)
+if (startMs > targets.startMs || interactiveMs > targets.interactiveMs || batchMs > targets.batchMs)
   process.exitCode = 1

@@ -5,7 +5,7 @@ import { PolishTime } from "@govoice/ksef/format"
 import { Clock, Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { readFile } from "node:fs/promises"
-import { text } from "node:stream/consumers"
+import { buffer } from "node:stream/consumers"
 import * as InvoiceDocument from "../invoices/xml/InvoiceDocument.ts"
 import { Failure } from "./Failure.ts"
 
@@ -21,8 +21,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const stdin = "-"
 
 const readXml = async (file: string): Promise<string> => {
-  if (file === stdin) return text(process.stdin)
-  const bytes = await readFile(file)
+  // Not as text: that would drop a byte order mark and replace what is not UTF-8.
+  const bytes = file === stdin ? await buffer(process.stdin) : await readFile(file)
   // Does not decode a file that is larger than any document.
   if (bytes.length > 2 * InvoiceXml.maxBytes) return "x".repeat(InvoiceXml.maxBytes + 1)
   try {

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
@@ -15,7 +15,7 @@ const file = (name: string, content: string | Uint8Array): string => {
   return path
 }
 
-const run = (args: ReadonlyArray<string>, stdin = ""): Promise<{ code: number; stdout: string; stderr: string }> =>
+const run = (args: ReadonlyArray<string>, stdin: string | Uint8Array = ""): Promise<{ code: number; stdout: string; stderr: string }> =>
   new Promise((resolve) => {
     const command = [join(root, "apps/server/src/cli.ts"), "check-invoice", ...args]
     const child = execFile(process.execPath, ["--conditions=source", ...command], (error, stdout, stderr) =>
@@ -52,6 +52,12 @@ describe("govoice check-invoice", () => {
       `✔ ${invoice}  FA (3)`,
       ""
     ])
+  })
+
+  it("reads standard input as it reads a file", async () => {
+    const marked = await run(["-"], `\uFEFF${readFileSync(invoice, "utf8")}`)
+    assert.include(marked.stdout, "the document begins with a byte order mark (U+FEFF); remove it.")
+    assert.include((await run(["-"], Uint8Array.of(0xff, 0xfe))).stdout, "The file is not UTF-8.")
   })
 
   it("reads standard input, and prints JSON", async () => {

@@ -14,7 +14,7 @@ import * as nationalRules from "./nationalRules.ts"
 import * as schemaMessages from "./schemaMessages.ts"
 import * as SchemaModel from "./SchemaModel.ts"
 import * as SchemaValidator from "./SchemaValidator.ts"
-import { maxShown, type Report, type Violation } from "./Violation.ts"
+import { maxShown, quoted, type Report, type Violation } from "./Violation.ts"
 
 /**
  * What a check depends on.
@@ -56,7 +56,7 @@ export const load = async (): Promise<DocumentChecker> => {
   return {
     check: (xml, options) => {
       const visitor = DocumentFields.makeVisitor()
-      const malformed = StrictXml.read(xml, visitor)
+      const malformed = StrictXml.read(xml, visitor, limits)
       if (malformed !== undefined) return report(undefined, [{ ...malformed, path: undefined }])
       const fields = visitor.fields()
       const form = formOf(fields)
@@ -65,12 +65,15 @@ export const load = async (): Promise<DocumentChecker> => {
         return report(undefined, isFa2 && options.acceptsFa2 ? [] : [notAccepted(xml, fields)])
       }
       const broken = nationalRules.violations(xml, form, fields, options)
-      if (broken.length > 0) return report(form, broken)
+      if (broken.count > 0) return { form: form.systemCode, ...broken }
       const faults = distinct(validator.validate(form.schema, xml))
       return faults.length === 0 ? report(form, []) : schemaReport(xml, form, faults, modelOf(form))
     }
   }
 }
+
+// libxml2 repeats namespaces and prefixes in the message of each fault: 10,000 times 60 kB would exhaust the memory.
+const limits: StrictXml.Limits = { maxElements: Infinity, maxAttributes: Infinity, maxNamespaceLength: 200 }
 
 const report = (form: InvoiceForm | undefined, violations: ReadonlyArray<Violation>): Report => ({
   form: form?.systemCode,
@@ -120,11 +123,13 @@ const notAccepted = (xml: string, { root }: DocumentFields.DocumentFields): Viol
     other === undefined
       ? root.namespace === ""
         ? "the root element has no namespace"
-        : `the namespace of the root element is not known`
+        : checkedForms.some(({ namespace }) => namespace === root.namespace)
+          ? "the root element must be Faktura"
+          : `the namespace ${quoted(root.namespace)} is not known`
       : `${other} is not accepted`
   return {
     ...StrictXml.positionAt(xml, root.index),
-    path: root.name,
+    path: ElementLocator.shortName(root.name),
     message: `${found}; send ${accepted}`
   }
 }

@@ -14,7 +14,7 @@ import * as StrictXml from "../xml/StrictXml.ts"
 export interface LocatedElement {
   /** The names from the root on. */
   readonly names: ReadonlyArray<string>
-  /** The names, with a number behind each name that its parent contains more than once. */
+  /** The names, cut after 60 characters, with a number behind each name that its parent contains more than once. */
   readonly path: string
   readonly namespace: string
   /** Where its tag begins in the text. */
@@ -35,17 +35,24 @@ export interface LocatedElement {
 export const locate = (xml: string, xpaths: ReadonlyArray<string>): ReadonlyMap<string, LocatedElement> => {
   const wanted = xpaths.map((xpath) => ({ xpath, steps: parse(xpath) }))
   const found = new Map<string, { readonly frame: Frame; readonly index: number }>()
-  const document: Frame = { name: "", namespace: "", position: 0, occurrence: 0, children: [], counts: new Map() }
+  const document: Frame = { name: "", namespace: "", key: "", position: 0, occurrence: 0, children: [], counts: new Map() }
   const open = [document]
+  // Numbers instead of namespaces, so that a long one is hashed once and not with every element.
+  const namespaces = new Map<string, number>()
+  const keyOf = (namespace: string, name: string): string => {
+    const number = namespaces.get(namespace) ?? namespaces.size
+    namespaces.set(namespace, number)
+    return `${number} ${name}`
+  }
   StrictXml.read(xml, {
     open: ({ index, name, namespace }) => {
       const parent = open.at(-1)!
-      const expanded = `{${namespace}}${name}`
-      const occurrence = (parent.counts.get(expanded) ?? 0) + 1
-      parent.counts.set(expanded, occurrence)
+      const key = keyOf(namespace, name)
+      const occurrence = (parent.counts.get(key) ?? 0) + 1
+      parent.counts.set(key, occurrence)
       parent.children.push(name)
       const position = parent.children.length
-      open.push({ name, namespace, position, occurrence, children: [], counts: new Map(), parent })
+      open.push({ name, namespace, key, position, occurrence, children: [], counts: new Map(), parent })
       for (const { steps, xpath } of wanted) {
         if (steps.length === open.length - 1 && !found.has(xpath) && steps.every(isAt(open))) {
           found.set(xpath, { frame: open.at(-1)!, index: index() })
@@ -63,6 +70,8 @@ export const locate = (xml: string, xpaths: ReadonlyArray<string>): ReadonlyMap<
 interface Frame {
   readonly name: string
   readonly namespace: string
+  /** Equal for equal expanded names. */
+  readonly key: string
   /** Among all elements of the parent, from 1. */
   readonly position: number
   /** Among those of the same name. */
@@ -108,5 +117,13 @@ const toLocated = (frame: Frame, index: number): LocatedElement => {
   }
 }
 
-const numbered = ({ name, namespace, occurrence, parent }: Frame): string =>
-  (parent?.counts.get(`{${namespace}}${name}`) ?? 1) > 1 ? `${name}[${occurrence}]` : name
+const numbered = ({ key, name, occurrence, parent }: Frame): string =>
+  (parent?.counts.get(key) ?? 1) > 1 ? `${shortName(name)}[${occurrence}]` : shortName(name)
+
+/**
+ * Cuts a name that is longer than any of a form.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const shortName = (name: string): string => (name.length > 60 ? `${name.slice(0, 60).toWellFormed()}…` : name)

@@ -86,7 +86,7 @@ const validate = (
     return []
   } catch (error) {
     if (!(error instanceof XmlValidateError) && !(error instanceof XmlParseError)) throw error
-    return error.details.map(({ line, message, xpath }) => ({ message: message.trim(), line, xpath }))
+    return error.details.map(({ line, message, xpath }) => ({ message: message.replace(/\n$/, ""), line, xpath }))
   } finally {
     document?.dispose()
   }

@@ -51,7 +51,7 @@ export const format = ({ count, form, violations }: Report): string | undefined 
   if (count === 1) return `${subject}: ${line(first)}`
   const shown = violations.map((violation, index) => `(${index + 1}) ${line(violation)}`).join(" ")
   const rest = count - violations.length
-  return `${subject}: ${count} violations. ${shown}${rest === 0 ? "" : ` ${rest} more are not shown.`}`
+  return `${subject}: ${count} violations. ${shown}${rest === 0 ? "" : ` ${rest} more ${rest === 1 ? "is" : "are"} not shown.`}`
 }
 
 /**
@@ -64,7 +64,26 @@ export const line = ({ column, line: number, message, path }: Violation): string
   `line ${number}, column ${column}${path === undefined ? "" : `, ${path}`}: ${message}.`
 
 /**
- * Quotes a value of the document. A long one is cut.
+ * Escapes what a terminal or a log would interpret, or a reader would not see: line breaks, control characters, invisible
+ * characters, and every space but U+0020.
+ *
+ * @category formatting
+ * @since 0.1.0
+ */
+export const escaped = (text: string): string =>
+  text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, (character) => {
+    const code = character.codePointAt(0)!.toString(16).toUpperCase()
+    return shortEscapes.get(character) ?? `\\u{${code}}`
+  })
+
+const shortEscapes: ReadonlyMap<string, string> = new Map([
+  ["\n", String.raw`\n`],
+  ["\r", String.raw`\r`],
+  ["\t", String.raw`\t`]
+])
+
+/**
+ * Quotes a value of the document, with `escaped`. A long one is cut.
  *
  * @category formatting
  * @since 0.1.0
@@ -72,5 +91,6 @@ export const line = ({ column, line: number, message, path }: Violation): string
 export const quoted = (value: string): string => {
   const longest = 60
   const characters = Array.from(value.slice(0, longest * 2 + 2))
-  return characters.length > longest ? `"${characters.slice(0, longest).join("")}…"` : `"${value}"`
+  const shown = characters.length > longest ? `${characters.slice(0, longest).join("")}…` : value
+  return `"${escaped(shown)}"`
 }

@@ -9,7 +9,7 @@ import * as StrictXml from "../xml/StrictXml.ts"
 import * as wellFormednessScan from "../xml/wellFormednessScan.ts"
 import type { DocumentFields } from "./DocumentFields.ts"
 import type { InvoiceForm } from "./InvoiceForms.ts"
-import { quoted, type Violation } from "./Violation.ts"
+import { maxShown, quoted, type Report, type Violation } from "./Violation.ts"
 
 /**
  * What the rules depend on.
@@ -23,6 +23,14 @@ export interface RuleOptions {
 }
 
 /**
+ * The first `maxShown` violations, and how many there are in all.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type RuleViolations = Pick<Report, "count" | "violations">
+
+/**
  * Returns the violations of a well-formed document.
  *
  * @category getters
@@ -33,13 +41,9 @@ export const violations = (
   form: InvoiceForm,
   fields: DocumentFields,
   { today }: RuleOptions
-): ReadonlyArray<Violation> => {
-  const at = (index: number, message: string, path?: string): Violation => ({
-    ...StrictXml.positionAt(xml, index),
-    path,
-    message
-  })
-  const found: Array<Violation> = []
+): RuleViolations => {
+  const found: Array<{ readonly index: number; readonly message: string; readonly path: string | undefined }> = []
+  const at = (index: number, message: string, path?: string) => ({ index, message, path })
   if (xml.startsWith("\uFEFF")) found.push(at(0, "the document begins with a byte order mark (U+FEFF); remove it"))
   const instruction = wellFormednessScan.processingInstruction(xml)
   if (instruction !== undefined) {
@@ -61,5 +65,13 @@ export const violations = (
       found.push(at(index, `${quoted(text)} is not a NIP: its check digit is wrong`, path))
     }
   }
-  return found
+  // A position takes time in proportion to its index, so only violations that are shown get one.
+  const shown = found.slice(0, maxShown).map(
+    ({ index, message, path }): Violation => ({
+      ...StrictXml.positionAt(xml, index),
+      path,
+      message
+    })
+  )
+  return { violations: shown, count: found.length }
 }

@@ -119,7 +119,8 @@ const inWrongPlace = (
   if (absent.length > 0) return missing(absent)
   // The rest of a group that has begun.
   const only = expected.length === 1 ? children.find((child) => child.name === expected[0]) : undefined
-  return only === undefined ? undefined : missing([only])
+  if (only === undefined || order.indexOf(only.name) > place) return undefined
+  return after.includes(only.name) ? `must come after ${named(only)}` : missing([only])
 }
 
 const missing = (declarations: ReadonlyArray<ElementDeclaration>): string =>

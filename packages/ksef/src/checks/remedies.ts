@@ -5,13 +5,14 @@
  */
 
 /**
- * `1 234,50` is meant as 1234.50.
+ * `1 234,50` is meant as 1234.50. `1,234` may be meant as 1234 or as 1.234, so it is not rewritten.
  *
  * @category formatting
  * @since 0.1.0
  */
 export const decimal = (value: string): string | undefined => {
   const plain = value.replaceAll(/[\s\u00A0\u202F]/g, "").replace(/^\+/, "")
+  if (/^-?\d{1,3},\d{3}$/.test(plain)) return undefined
   // A comma is a decimal separator if it is the only separator, and the last of several kinds.
   const rewritten = /^-?\d+,\d+$/.test(plain)
     ? plain.replace(",", ".")
@@ -36,7 +37,7 @@ export const integer = (value: string): string | undefined => {
 }
 
 /**
- * `22.11.2026`, `2026/11/22` and `2026-11-22T10:00:00Z` are meant as 2026-11-22.
+ * `22.11.2026`, `2026/11/22`, `2026-11-22Z` and `2026-11-22T10:00:00Z` are meant as 2026-11-22.
  *
  * @category formatting
  * @since 0.1.0
@@ -54,7 +55,7 @@ export const date = (value: string): string | undefined => {
  */
 export const dateTime = (value: string): string | undefined => {
   const [, given = "", time = "00:00", seconds = ":00"] =
-    /^([\d./-]+)(?:[T ](\d{2}:\d{2})(:\d{2})?)?\S*$/.exec(value.trim()) ?? []
+    /^([\d./-]{10})(?:[T ](\d{2}:\d{2})(:\d{2})?)?\S*$/.exec(value.trim()) ?? []
   const day = dayOf(given)
   const rewritten = `${day}T${time}${seconds}Z`
   return day === undefined || rewritten === value ? undefined : write(rewritten, value)
@@ -72,7 +73,7 @@ export const nip = (value: string): string | undefined => {
 }
 
 const dayOf = (text: string): string | undefined => {
-  const [, year, month, day] = /^(\d{4})[-/.](\d{2})[-/.](\d{2})(?:T.*)?$/.exec(text) ?? []
+  const [, year, month, day] = /^(\d{4})[-/.](\d{2})[-/.](\d{2})(?:T.*|Z|[+-]\d{2}:\d{2})?$/.exec(text) ?? []
   const [, dayFirst, monthSecond, yearLast] = /^(\d{2})[-/.](\d{2})[-/.](\d{4})$/.exec(text) ?? []
   const written = year === undefined ? `${yearLast}-${monthSecond}-${dayFirst}` : `${year}-${month}-${day}`
   const parsed = new Date(`${written}T00:00:00Z`)

@@ -3,13 +3,13 @@
  *
  * @since 0.1.0
  */
-import type { LocatedElement } from "./ElementLocator.ts"
+import { type LocatedElement, shortName } from "./ElementLocator.ts"
 import type { InvoiceForm } from "./InvoiceForms.ts"
 import * as orderMessages from "./orderMessages.ts"
 import type { SchemaModel } from "./SchemaModel.ts"
 import type { SchemaFault } from "./SchemaValidator.ts"
 import * as valueMessages from "./valueMessages.ts"
-import { quoted } from "./Violation.ts"
+import { escaped, quoted } from "./Violation.ts"
 
 /**
  * Returns the sentence for a fault, without its subject, which is the element. A fault that has no sentence keeps
@@ -24,7 +24,10 @@ export const sentence = (
   form: InvoiceForm,
   model: SchemaModel
 ): string => {
-  if (fault.message.length > longestWhole) return "has a value that is far too long"
+  if (fault.message.length > longestWhole) {
+    const isName = (element?.names.at(-1)?.length ?? 0) > longestWords
+    return isName ? `is not an element of ${form.systemCode}` : "has a value or an attribute that is far too long"
+  }
   const parts = parse(fault.message)
   if (parts === undefined) return withoutNamespaces(fault.message)
   const { attribute, text } = parts
@@ -62,9 +65,15 @@ const ofContent = (text: string): string => {
     return "contains text between its elements; only elements are allowed here"
   }
   if (text.startsWith("Element content is not allowed")) return "contains an element; only text is allowed here"
+  if (text.startsWith("The element is not 'nillable'")) return "must not have xsi:nil; leave the element out"
   return withoutNamespaces(text)
 }
 
-const bare = (name: string): string => name.replace(/^\{[^}]*\}/, "")
+const bare = (name: string): string => shortName(name.replace(/^\{[^}]*\}/, ""))
 
-const withoutNamespaces = (text: string): string => text.replaceAll(/\{[^{}]*\}/g, "").replace(/\.$/, "")
+const withoutNamespaces = (text: string): string => {
+  const words = text.replaceAll(/\{[^{}]*\}/g, "").replace(/\.$/, "")
+  return escaped(words.length > longestWords ? `${words.slice(0, longestWords).toWellFormed()}…` : words)
+}
+
+const longestWords = 300

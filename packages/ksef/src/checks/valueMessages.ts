@@ -148,6 +148,12 @@ const amount = (digits: number): string =>
 // The patterns of the published schemas.
 const patterns: ReadonlyArray<KnownPattern> = [
   {
+    pattern: String.raw`((\d{4})-(\d{2})-(\d{2}))`,
+    what: "a date without a time zone: YYYY-MM-DD",
+    remedy: remedies.date
+  },
+  { pattern: "(.)+@(.)+", what: "an email address" },
+  {
     pattern: String.raw`[1-9]((\d[1-9])|([1-9]\d))\d{7}`,
     what: "a NIP: ten digits, without PL, hyphens or spaces",
     remedy: remedies.nip

@@ -29,6 +29,8 @@ export interface Limits {
   readonly maxElements: number
   /** The attributes of one element, namespace declarations included. */
   readonly maxAttributes: number
+  /** The length of a namespace, and of the prefix that it is declared for. */
+  readonly maxNamespaceLength?: number
 }
 
 /**
@@ -126,6 +128,11 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
       refuse(`must have no more than ${inWords(limits.maxAttributes)} attributes on one element`)
     }
     checkName(prefix, local)
+    const { maxNamespaceLength = Infinity } = limits
+    const isDeclaration = prefix === "xmlns" || name === "xmlns"
+    if (isDeclaration && Math.max(value.length, local.length) > maxNamespaceLength) {
+      refuse(`must have no namespace or prefix longer than ${inWords(maxNamespaceLength)} characters`)
+    }
     if (prefix === "xmlns") scopes.declare(local, value.trim())
     else if (name === "xmlns") scopes.declare("", value.trim())
   })

@@ -158,9 +158,83 @@ describe("a message", () => {
     assert.include(messageOf(faRr.replace("<P_4B>2026-11-20", "<P_4B>2026-12-20")), "later than today in Poland")
   })
 
+  it.each([
+    ["1,234", '"1,234" is not a decimal number; write it with a point, such as 1234.50.'],
+    ["1\u00A0000.00", String.raw`"1\u{A0}000.00" is not a decimal number; write 1000.00.`]
+  ])("of the amount %j proposes no other amount", (amount, message) => {
+    assert.include(messageOf(edited("<P_13_1>200.00", `<P_13_1>${amount}`)), message)
+  })
+
+  it.each([
+    ["<P_1>2026-11-20", "<P_1>2026-11-20Z", '"2026-11-20Z" is not a date without a time zone: YYYY-MM-DD; write 2026-11-20.'],
+    ["ry@example.com", "ry", '"faktury" is not an email address.'],
+    [
+      "<NIP>5260250274</NIP>",
+      "<NIP>5260250274</NIP><BrakID>1</BrakID>",
+      "is not allowed in this place; expected here: Nazwa (Imię i nazwisko lub nazwa)."
+    ],
+    [
+      "<P_6>2026-11-20</P_6>",
+      '<P_6 xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/>',
+      "must not have xsi:nil; leave the element out."
+    ],
+    ["2025/06/25/13775/", "2025/06/25/13775", 'the namespace "http://crd.gov.pl/wzor/2025/06/25/13775" is not known; send']
+  ])("of %s edited to %s names the remedy", (from, to, message) => {
+    assert.include(messageOf(edited(from, to)), message)
+  })
+
+  it("names the root element that the form has", () => {
+    assert.include(messageOf(fa3.replaceAll("Faktura", "faktura")), "faktura: the root element must be Faktura; send")
+  })
+
+  it("escapes line breaks, control characters and invisible characters of values", () => {
+    const text = messageOf(edited("<NIP>5260250274", "<NIP>52\n✔&#155;31m&#x202e;\t"))
+    assert.include(text, String.raw`"52\n✔\u{9B}31m\u{202E}\t" is not a NIP`)
+    const attribute = messageOf(edited('kodSystemowy="FA (3)"', 'kodSystemowy="FA&#10;(3)"'))
+    assert.include(attribute, String.raw`(got "FA\n(3)")`)
+  })
+
+  it("does not repeat a long name", () => {
+    const name = "x".repeat(40_000)
+    const text = messageOf(edited("<P_13_1>", `<${name} ${name}=""/><P_13_1>`))
+    assert.include(text, `Faktura/Fa/${"x".repeat(60)}…: is not an element`)
+    assert.isBelow(text!.length, 400)
+    assert.isBelow(messageOf(edited("<Fa>", `<Fa ${"x".repeat(14_000)}="">`))!.length, 400)
+  })
+
   it("does not repeat a long value", () => {
     assert.isBelow(messageOf(edited("<P_13_1>200.00", `<P_13_1>${"9".repeat(100_000)}`))!.length, 400)
     assert.isBelow(messageOf(edited("<P_13_1>200.00", `<P_13_1>${"🔑".repeat(10_000)}`))!.length, 500)
+  })
+})
+
+describe("a document that is built to be expensive", () => {
+  // A time quadratic in this size is far over the limit.
+  const filled = (from: string, unit: string): string =>
+    edited(from, unit.repeat(Math.floor(400_000 / unit.length)) + from)
+
+  it.each<[contents: string, xml: () => string]>([
+    ["NIPs with wrong check digits", () => filled("<NIP>5260250274", "<NIP>5260250275</NIP>")],
+    ["unknown elements", () => filled("<P_13_1>", "<b/>")],
+    ["lines that are empty", () => filled("<FaWiersz>", "<FaWiersz/>")],
+    ["attributes that are unknown", () => filled("<FaWiersz>", '<FaWiersz a="" b="" c=""/>')],
+    ["comments between lines", () => filled("<FaWiersz>", "<!----><!----><!----><FaWiersz/>")],
+    ["digits in a time", () => edited("2026-11-20T08:00:00Z", `${"1".repeat(14_000)} x`)]
+  ])("of %s is refused within the time of a check", (_, xml) => {
+    const startedAt = performance.now()
+    const report = check(xml())
+    assert.isBelow(performance.now() - startedAt, 5000)
+    assert.isAbove(report.count, 0)
+    assert.isAtMost(report.violations.length, 5)
+  })
+
+  it("is refused for a long namespace, which libxml2 would repeat for each fault", () => {
+    const rows = filled("<FaWiersz>", "<FaWiersz><p:x/></FaWiersz>")
+    const message = "must have no namespace or prefix longer than 200 characters"
+    assert.include(messageOf(rows.replace("<Faktura ", `<Faktura xmlns:p="urn:${"x".repeat(60_000)}" `)), message)
+    const prefix = "p".repeat(201)
+    assert.include(messageOf(fa3.replace("<Faktura ", `<Faktura xmlns:${prefix}="urn:p" `)), message)
+    assert.isUndefined(messageOf(fa3.replace("<Faktura ", `<Faktura xmlns:p="urn:${"x".repeat(196)}" `)))
   })
 })
 

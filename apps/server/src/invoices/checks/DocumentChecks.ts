@@ -48,6 +48,7 @@ const entry = new URL(`./documentCheckThread.${import.meta.url.endsWith(".ts") ?
 export interface Options {
   readonly entry: URL
   readonly timeoutMs: number
+  readonly threads?: number
 }
 
 /** Provides `DocumentChecks`. */

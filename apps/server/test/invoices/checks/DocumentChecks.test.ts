@@ -10,8 +10,10 @@ const organization = "org_01m7q5cqg0e6786ptds43fm4k3"
 
 const invoice = readFileSync(new URL("../../../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
 
-const check = (xml: string, mode: "live" | "test" = "live") =>
-  Effect.flatMap(DocumentChecks.DocumentChecks, (checks) => checks.check(organization, mode, xml))
+const checkOf = (organizationId: string, xml: string, mode: "live" | "test" = "live") =>
+  Effect.flatMap(DocumentChecks.DocumentChecks, (checks) => checks.check(organizationId, mode, xml))
+
+const check = (xml: string, mode: "live" | "test" = "live") => checkOf(organization, xml, mode)
 
 const layerOf = (environmentId?: string) =>
   DocumentChecks.layer.pipe(
@@ -22,6 +24,12 @@ const withBrokenThread = (timeoutMs: number) =>
   DocumentChecks.layerWith({ entry: new URL("support/brokenThread.ts", import.meta.url), timeoutMs }).pipe(
     Layer.provide(TestSettings.layer())
   )
+
+const withTwoThreads = DocumentChecks.layerWith({
+  entry: new URL("../../../src/invoices/checks/documentCheckThread.ts", import.meta.url),
+  timeoutMs: 60_000,
+  threads: 2
+}).pipe(Layer.provide(TestSettings.layer()))
 
 const counted = (result: "invalid" | "skipped" | "valid") =>
   Effect.map(Metric.value(EngineMetrics.documentChecks(result)), ({ count }) => count)
@@ -62,6 +70,34 @@ describe("DocumentChecks", () => {
       assert.include((yield* Effect.flip(check(fa2).pipe(Effect.provide(layerOf("prod"))))).message, "FA (2)")
     })
   )
+
+  it.effect("two threads under load give each document its own verdict", () => {
+    let started = 0
+    const count = () => void started++
+    return Effect.gen(function* () {
+      yield* Effect.acquireRelease(
+        Effect.sync(() => process.on("worker", count)),
+        () => Effect.sync(() => process.off("worker", count))
+      )
+      const documents = Array.from({ length: 600 }, (_, index) =>
+        index % 3 === 0 ? invoice.replace("<P_2>FV/2026/11/0001", `<P_2>FV/${"1".repeat(300 + index)}`) : invoice
+      )
+      const messages = yield* Effect.forEach(
+        documents,
+        (xml, index) =>
+          Effect.match(checkOf(`org_${index % 5}`, xml), {
+            onSuccess: () => "valid",
+            onFailure: (error) => (error._tag === "InvalidDocument" ? error.message : error._tag)
+          }),
+        { concurrency: 200 }
+      )
+      for (const [index, message] of messages.entries()) {
+        if (index % 3 === 0) assert.include(message, `has ${303 + index} characters; at most 256 are allowed`)
+        else assert.strictEqual(message, "valid")
+      }
+      assert.strictEqual(started, 2)
+    }).pipe((test) => onDay("2026-11-22", test), Effect.scoped, Effect.provide(withTwoThreads))
+  })
 
   const warnings: Array<string> = []
   const logged = Logger.layer([

@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { control, everyId } from "./api/suite.ts"
 import { problemOf } from "./support/agreement.ts"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant } from "./support/client.ts"
 import { databases, type TestDatabase } from "./support/databases.ts"
@@ -67,6 +68,39 @@ describe("document checks", () => {
       }
     )
   })
+
+  it.each([
+    ["schema", 422, 0],
+    ["well-formed", 201, 1]
+  ] as const)(
+    "with GOVOICE_DOCUMENT_CHECKS=%s, a wrong document of a live key is answered with %i, and %i are stored",
+    async (setting, status, stored) => {
+      const live = await startServer({
+        ...database.settings,
+        GOVOICE_ROLE: "api",
+        GOVOICE_DOCUMENT_CHECKS: setting,
+        GOVOICE_LIVE_MODE: "true",
+        GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2"
+      })
+      try {
+        const callLive = makeCall(() => live.url, await readAgreement(live.url))
+        const owner = await signUp(callLive)
+        const { liveKey, organizationId, token } = owner
+        const credential = await callLive("PUT", `${control}/organizations/${organizationId}/gateway-credential`, {
+          auth: token,
+          body: { token: "a token of the national system", context_nip: "5265877635" }
+        })
+        assert.strictEqual(credential.status, 204)
+        const answer = await submit(callLive, liveKey, { body: { invoice_xml: broken } })
+        assert.strictEqual(answer.status, status)
+        if (status === 422) assert.strictEqual(problemOf(answer).code, "invalid_invoice_xml")
+        assert.strictEqual((await submit(callLive, liveKey, { body: { invoice_xml: invoice } })).status, 201)
+        assert.lengthOf(await everyId(callLive, owner), stored + 1)
+      } finally {
+        await live.stop()
+      }
+    }
+  )
 
   it("a live key ignores the header", async () => {
     const answer = await send(invoice, { "gov-sandbox-checks": "xsd" }, tenant.liveKey)

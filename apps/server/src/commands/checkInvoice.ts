@@ -4,8 +4,7 @@ import { DocumentChecker, Violation } from "@govoice/ksef/checks"
 import { PolishTime } from "@govoice/ksef/format"
 import { Clock, Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { readFile } from "node:fs/promises"
-import { buffer } from "node:stream/consumers"
+import { createReadStream } from "node:fs"
 import * as InvoiceDocument from "../invoices/xml/InvoiceDocument.ts"
 import { Failure } from "./Failure.ts"
 
@@ -20,11 +19,22 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const stdin = "-"
 
+// Reads no further than a byte over the limit, so that the rest of a large file costs nothing.
+const readStart = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  let length = 0
+  for await (const chunk of stream) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > InvoiceXml.maxBytes) break
+  }
+  return Buffer.concat(chunks)
+}
+
 const readXml = async (file: string): Promise<string> => {
-  // Not as text: that would drop a byte order mark and replace what is not UTF-8.
-  const bytes = file === stdin ? await buffer(process.stdin) : await readFile(file)
-  // Does not decode a file that is larger than any document.
-  if (bytes.length > 2 * InvoiceXml.maxBytes) return "x".repeat(InvoiceXml.maxBytes + 1)
+  const bytes = await readStart(file === stdin ? process.stdin : createReadStream(file))
+  // The limit is checked with the text, and the cut may divide a character.
+  if (bytes.length > InvoiceXml.maxBytes) return "x".repeat(InvoiceXml.maxBytes + 1)
   try {
     return decoder.decode(bytes)
   } catch {
@@ -81,7 +91,7 @@ const isValid = ({ count, error }: Checked): boolean => error === undefined && c
 
 const lines = (checked: Checked): ReadonlyArray<string> => {
   const { count, error, file, form, violations } = checked
-  const name = file === stdin ? "standard input" : file
+  const name = file === stdin ? "standard input" : Violation.escaped(file)
   if (error !== undefined) return [`✖ ${name}`, `    ${error}`]
   if (count === 0) return [form === undefined ? `✔ ${name}  FA (2), not checked` : `✔ ${name}  ${form}`]
   const rest = count - violations.length

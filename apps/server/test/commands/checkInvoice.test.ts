@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
@@ -15,7 +15,10 @@ const file = (name: string, content: string | Uint8Array): string => {
   return path
 }
 
-const run = (args: ReadonlyArray<string>, stdin: string | Uint8Array = ""): Promise<{ code: number; stdout: string; stderr: string }> =>
+const run = (
+  args: ReadonlyArray<string>,
+  stdin: string | Uint8Array = ""
+): Promise<{ code: number; stdout: string; stderr: string }> =>
   new Promise((resolve) => {
     const command = [join(root, "apps/server/src/cli.ts"), "check-invoice", ...args]
     const child = execFile(process.execPath, ["--conditions=source", ...command], (error, stdout, stderr) =>
@@ -52,6 +55,16 @@ describe("govoice check-invoice", () => {
       `✔ ${invoice}  FA (3)`,
       ""
     ])
+  })
+
+  it("reads no more of a large file than the limit, and keeps each file name on its line", async () => {
+    const large = file("large\n✔ b.xml", "")
+    truncateSync(large, 2 ** 32)
+    const { stdout } = await run([large])
+    assert.strictEqual(
+      stdout.replaceAll(folder, ""),
+      "✖ /large\\n✔ b.xml\n    line 1, column 1: is larger than 1,000,000 bytes.\n"
+    )
   })
 
   it("reads standard input as it reads a file", async () => {

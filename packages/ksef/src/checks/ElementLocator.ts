@@ -35,7 +35,15 @@ export interface LocatedElement {
 export const locate = (xml: string, xpaths: ReadonlyArray<string>): ReadonlyMap<string, LocatedElement> => {
   const wanted = xpaths.map((xpath) => ({ xpath, steps: parse(xpath) }))
   const found = new Map<string, { readonly frame: Frame; readonly index: number }>()
-  const document: Frame = { name: "", namespace: "", key: "", position: 0, occurrence: 0, children: [], counts: new Map() }
+  const document: Frame = {
+    name: "",
+    namespace: "",
+    key: "",
+    position: 0,
+    occurrence: 0,
+    children: [],
+    counts: new Map()
+  }
   const open = [document]
   // Numbers instead of namespaces, so that a long one is hashed once and not with every element.
   const namespaces = new Map<string, number>()

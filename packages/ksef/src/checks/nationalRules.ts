@@ -66,12 +66,10 @@ export const violations = (
     }
   }
   // A position takes time in proportion to its index, so only violations that are shown get one.
-  const shown = found.slice(0, maxShown).map(
-    ({ index, message, path }): Violation => ({
-      ...StrictXml.positionAt(xml, index),
-      path,
-      message
-    })
-  )
+  const shown = found.slice(0, maxShown).map(({ index, message, path }): Violation => ({
+    ...StrictXml.positionAt(xml, index),
+    path,
+    message
+  }))
   return { violations: shown, count: found.length }
 }

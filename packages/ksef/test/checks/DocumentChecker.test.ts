@@ -166,7 +166,11 @@ describe("a message", () => {
   })
 
   it.each([
-    ["<P_1>2026-11-20", "<P_1>2026-11-20Z", '"2026-11-20Z" is not a date without a time zone: YYYY-MM-DD; write 2026-11-20.'],
+    [
+      "<P_1>2026-11-20",
+      "<P_1>2026-11-20Z",
+      '"2026-11-20Z" is not a date without a time zone: YYYY-MM-DD; write 2026-11-20.'
+    ],
     ["ry@example.com", "ry", '"faktury" is not an email address.'],
     [
       "<NIP>5260250274</NIP>",
@@ -178,7 +182,11 @@ describe("a message", () => {
       '<P_6 xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:nil="true"/>',
       "must not have xsi:nil; leave the element out."
     ],
-    ["2025/06/25/13775/", "2025/06/25/13775", 'the namespace "http://crd.gov.pl/wzor/2025/06/25/13775" is not known; send']
+    [
+      "2025/06/25/13775/",
+      "2025/06/25/13775",
+      'the namespace "http://crd.gov.pl/wzor/2025/06/25/13775" is not known; send'
+    ]
   ])("of %s edited to %s names the remedy", (from, to, message) => {
     assert.include(messageOf(edited(from, to)), message)
   })

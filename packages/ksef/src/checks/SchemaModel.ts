@@ -14,7 +14,7 @@ import * as SchemaTree from "./SchemaTree.ts"
  * @since 0.1.0
  */
 export interface ValueType {
-  /** The built-in type that it restricts: `decimal`, `date`, `token`. */
+  /** The built-in type that it restricts: `decimal`, `date`, `token`. Of a union, its own name. */
   readonly base: string
   /** The values that it allows; empty when it is no enumeration. */
   readonly values: ReadonlyArray<string>
@@ -166,7 +166,10 @@ const valueType = (
 ): ValueType | undefined => {
   if (type?.startsWith(builtIn) === true) return { base: type.slice(builtIn.length), values: [] }
   const restriction = definition?.children.find(({ name }) => name === "restriction")
-  if (restriction === undefined) return undefined
+  if (restriction === undefined) {
+    const isUnion = definition?.children.some(({ name }) => name === "union") === true
+    return isUnion && type !== undefined ? { base: type, values: [] } : undefined
+  }
   const { base = "" } = restriction.attributes
   const inherited = valueType(types, base, types.get(base))
   const values = restriction.children.flatMap(({ attributes, name }) =>

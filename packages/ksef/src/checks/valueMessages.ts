@@ -121,6 +121,11 @@ const kinds: Readonly<Record<string, Kind>> = {
     example: "write YYYY-MM-DDThh:mm:ssZ, such as 2026-02-01T09:30:00Z",
     remedy: remedies.dateTime
   },
+  "etd:TNrREGON": {
+    what: "a REGON",
+    example: "write its 9 or 14 digits without spaces",
+    remedy: () => undefined
+  },
   byte: integer,
   integer,
   int: integer,
@@ -131,7 +136,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 const notOfPattern = (value: string, pattern: string): string => {
   const known = patterns.find((each) => each.pattern === pattern)
-  if (known === undefined) return `${quoted(value)} does not have the required form (pattern ${pattern})`
+  if (known === undefined) return `${quoted(value)} does not have the form that the schema requires`
   const remedy = known.remedy?.(value)
   return `${quoted(value)} is not ${known.what}${remedy === undefined ? "" : `; ${remedy}`}`
 }
@@ -153,6 +158,11 @@ const patterns: ReadonlyArray<KnownPattern> = [
     remedy: remedies.date
   },
   { pattern: "(.)+@(.)+", what: "an email address" },
+  { pattern: String.raw`\d{10}`, what: "a KRS number: ten digits" },
+  {
+    pattern: String.raw`(https?)://([a-zA-Z0-9][a-zA-Z0-9-]*\.)+[a-zA-Z]{2,}(:[0-9]{1,5})?(/[^\s?#]*)?\?([^#\s]*&)?IPKSeF=[0-9]{3}[a-zA-Z0-9]{10}(&[^#\s]*)?(#.*)?`,
+    what: "a payment link: http:// or https://, a host name, and IPKSeF=… in its query, three digits and ten letters or digits"
+  },
   {
     pattern: String.raw`[1-9]((\d[1-9])|([1-9]\d))\d{7}`,
     what: "a NIP: ten digits, without PL, hyphens or spaces",

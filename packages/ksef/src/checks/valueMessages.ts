@@ -14,25 +14,24 @@ import { quoted } from "./Violation.ts"
  * @since 0.1.0
  */
 export const sentence = (text: string, declaration: ElementDeclaration | undefined): string | undefined => {
-  const type = declaration?.valueType
   for (const [form, toSentence] of forms) {
     const match = form.exec(text)
-    if (match !== null) return toSentence(match[1] ?? "", match[2] ?? "", type)
+    if (match !== null) return toSentence(match[1] ?? "", match[2] ?? "", declaration)
   }
   return undefined
 }
 
-type ToSentence = (first: string, second: string, type: ValueType | undefined) => string
+type ToSentence = (first: string, second: string, declaration: ElementDeclaration | undefined) => string
 
 // The messages of libxml2, version 2.14, without the name of the element.
 const forms: ReadonlyArray<readonly [RegExp, ToSentence]> = [
   [
     /^The value '(.*)' is not an element of the set \{(.*)\}/s,
-    (value, _, type) => notListed(value, type?.values ?? [])
+    (value, _, declaration) => notListed(value, declaration?.valueType?.values ?? [])
   ],
   [
     /^'(.*)' is not a valid value of the (?:local )?(?:atomic|union|list) type/s,
-    (value, _, type) => notOfType(value, type)
+    (value, _, declaration) => notOfType(value, declaration?.valueType)
   ],
   [/^The value '(.*)' is not accepted by the pattern '(.*)'/s, (value, pattern) => notOfPattern(value, pattern)],
   [
@@ -41,10 +40,8 @@ const forms: ReadonlyArray<readonly [RegExp, ToSentence]> = [
   ],
   [
     /^The value has a length of '(\d+)'; this underruns the allowed minimum length of '(\d+)'/,
-    (length, least) =>
-      length === "0"
-        ? "is empty; write a value, or leave the element out if it is optional"
-        : `has ${count(length)}; at least ${least} are needed`
+    (length, least, declaration) =>
+      length === "0" ? empty(declaration) : `has ${count(length)}; at least ${least} are needed`
   ],
   [
     /^The value has a length of '(\d+)'; this differs from the allowed length of '(\d+)'/,
@@ -75,6 +72,15 @@ const forms: ReadonlyArray<readonly [RegExp, ToSentence]> = [
     (value, bound) => `${quoted(value)} is too small; it must be greater than ${bound}`
   ]
 ]
+
+// A member of a choice is not required by itself, and not optional either.
+const empty = (declaration: ElementDeclaration | undefined): string => {
+  const allowed = declaration?.valueType?.values ?? []
+  if (allowed.length > 0) return notListed("", allowed)
+  return declaration?.isRequired === true
+    ? "is empty; write a value"
+    : "is empty; write a value, or leave the element out if it is optional"
+}
 
 const count = (length: string): string => `${length} character${length === "1" ? "" : "s"}`
 

@@ -226,22 +226,17 @@ describe("a message", () => {
 })
 
 describe("a document that is built to be expensive", () => {
-  // A time quadratic in this size is far over the limit.
   const filled = (from: string, unit: string): string =>
     edited(from, unit.repeat(Math.floor(400_000 / unit.length)) + from)
 
-  it.each<[contents: string, xml: () => string]>([
-    ["NIPs with wrong check digits", () => filled("<NIP>5260250274", "<NIP>5260250275</NIP>")],
-    ["unknown elements", () => filled("<P_13_1>", "<b/>")],
-    ["lines that are empty", () => filled("<FaWiersz>", "<FaWiersz/>")],
-    ["attributes that are unknown", () => filled("<FaWiersz>", '<FaWiersz a="" b="" c=""/>')],
-    ["comments between lines", () => filled("<FaWiersz>", "<!----><!----><!----><FaWiersz/>")]
-  ])("of %s is refused within the time of a check", (_, xml) => {
+  it("gets positions for the violations that are shown only", () => {
+    const xml = filled("<NIP>5260250274", "<NIP>5260250275</NIP>")
     const startedAt = performance.now()
-    const report = check(xml())
+    const report = check(xml)
+    // With a position for each of the 19,000 violations, it takes 40 s.
     assert.isBelow(performance.now() - startedAt, 5000)
-    assert.isAbove(report.count, 0)
-    assert.isAtMost(report.violations.length, 5)
+    assert.isAbove(report.count, 19_000)
+    assert.lengthOf(report.violations, 5)
   })
 
   it("is refused for a long namespace, which libxml2 would repeat for each fault", () => {

@@ -10,7 +10,7 @@ const organization = "org_01m7q5cqg0e6786ptds43fm4k3"
 
 const invoice = readFileSync(new URL("../../../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
 
-const checkOf = (organizationId: string, xml: string, mode: "live" | "test" = "live") =>
+const checkOf = (organizationId: `org_${string}`, xml: string, mode: "live" | "test" = "live") =>
   Effect.flatMap(DocumentChecks.DocumentChecks, (checks) => checks.check(organizationId, mode, xml))
 
 const check = (xml: string, mode: "live" | "test" = "live") => checkOf(organization, xml, mode)

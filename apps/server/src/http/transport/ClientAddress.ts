@@ -32,25 +32,29 @@ const addressOfHop = (hop: string): string | undefined => {
   return isIP(bare) === 0 ? undefined : bare.replace(mapped, "")
 }
 
-const forwardedFor = (element: string): string =>
-  /(?:^|;)\s*for\s*=\s*("(?:[^"\\]|\\.)*"|[^;\s]*)/i.exec(element)?.[1] ?? ""
+// A pair of RFC 7239 with the delimiter behind it: the end of the pair, of the element or of the header.
+const pair = /[ \t]*(?:([!#$%&'*+.^_`|~\w-]+)=("(?:[^"\\]|\\.)*"|[^\s",;]*)[ \t]*)?([,;]|$)/y
 
-// A comma inside quotes does not end an element. Scanned by hand: a regular expression would be quadratic.
-const elementsOf = (forwarded: string): ReadonlyArray<string> => {
-  const elements: Array<string> = []
-  let start = 0
-  let isQuoted = false
-  for (let index = 0; index < forwarded.length; index++) {
-    const character = forwarded[index]
-    if (character === "\\" && isQuoted) index++
-    else if (character === '"') isQuoted = !isQuoted
-    else if (character === "," && !isQuoted) {
-      elements.push(forwarded.slice(start, index))
-      start = index + 1
-    }
+/**
+ * Returns what each element names as the client: an empty text if it names none.
+ *
+ * A header that cannot be read to its end has no elements. A client can leave a quotation open in its own part of the header,
+ * and what a proxy appends would be quoted text.
+ */
+const hopsOf = (forwarded: string): ReadonlyArray<string> => {
+  const hops: Array<string> = []
+  let hop = ""
+  pair.lastIndex = 0
+  for (let isComplete = false; !isComplete;) {
+    const match = pair.exec(forwarded)
+    if (match === null) return []
+    const [, name, value = "", delimiter = ""] = match
+    if (name?.toLowerCase() === "for") hop = value
+    if (delimiter !== ";") hops.push(hop)
+    if (delimiter === ",") hop = ""
+    isComplete = delimiter === ""
   }
-  elements.push(forwarded.slice(start))
-  return elements
+  return hops
 }
 
 // A longer chain of trusted proxies is not a deployment.
@@ -95,10 +99,7 @@ export const make = (trustedProxies: ReadonlyArray<string>): ClientAddresses => 
     find: (peer, { forwarded, "x-forwarded-for": forwardedForList }) => {
       if (!isProxy(peer)) return peer
       const byList = forwardedForList === undefined ? undefined : rightmostUntrusted(peer, forwardedForList.split(","))
-      const byForwarded =
-        forwarded === undefined
-          ? undefined
-          : rightmostUntrusted(peer, elementsOf(forwarded).slice(-maxProxies).map(forwardedFor))
+      const byForwarded = forwarded === undefined ? undefined : rightmostUntrusted(peer, hopsOf(forwarded))
       // A proxy maintains one of the two headers and may pass the client's own version of the other through.
       if (byList !== undefined && byForwarded !== undefined && byList !== byForwarded) return peer
       return byList ?? byForwarded ?? peer

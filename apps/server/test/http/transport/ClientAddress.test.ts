@@ -54,7 +54,16 @@ describe("ClientAddress.find", () => {
     ['for=198.51.100.1;host="a,for=192.0.2.99", for=203.0.113.9', "203.0.113.9"],
     ["for=198.51.100.1, for=_hidden, for=10.4.4.4", "10.4.4.4"],
     ["by=203.0.113.9", "10.0.0.1"],
-    ['for="203.0.113.9', "10.0.0.1"]
+    ['for="203.0.113.9', "10.0.0.1"],
+    ["for=198.51.100.1, , for=203.0.113.9,for=10.4.4.4", "203.0.113.9"],
+    ["for=198.51.100.1;, for=203.0.113.9", "203.0.113.9"],
+    ["for=198.51.100.1, for=10.4.4.4,", "10.0.0.1"],
+    ['for=198.51.100.1;host="\\",for=192.0.2.99", for=203.0.113.9', "203.0.113.9"],
+    // An open quotation of the client swallows what the proxy appends.
+    ['for=198.51.100.1;x=", for=203.0.113.9', "10.0.0.1"],
+    ['for=198.51.100.1;x=", for="[2001:db8::1]:80"', "10.0.0.1"],
+    ['for=198.51.100.1;x="\\, for=203.0.113.9', "10.0.0.1"],
+    ["for=198.51.100.1 x, for=203.0.113.9", "10.0.0.1"]
   ])("from a proxy with Forwarded %s: %s", (forwarded, client) => {
     assert.strictEqual(find("10.0.0.1", undefined, forwarded), client)
   })
@@ -86,13 +95,43 @@ describe("ClientAddress.find", () => {
     )
   })
 
+  it("returns an address that the client cannot choose with any Forwarded header", () => {
+    const part = fc.constantFrom(
+      "for=198.51.100.1",
+      ";",
+      ",",
+      '"',
+      "\\",
+      "x=",
+      " ",
+      "for=",
+      "[2001:db8::2]",
+      "10.4.4.4"
+    )
+    const appended = fc.constantFrom("for=203.0.113.9", 'for="203.0.113.9:80"', 'proto=https;for="203.0.113.9"')
+    let found = 0
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), appended, (sent, hop) => {
+        const client = find("10.0.0.1", undefined, `${sent.join("")}, ${hop}`)
+        if (client === "203.0.113.9") found++
+        // A header that cannot be read counts for the proxy.
+        else assert.strictEqual(client, "10.0.0.1")
+      }),
+      { numRuns: 5000 }
+    )
+    assert.isAbove(found, 500)
+  })
+
   it("reads a header of 16 KiB within 20 ms", () => {
     for (const text of [
       ",".repeat(16_384),
       '"'.repeat(16_384),
       '"\\'.repeat(8000),
       "for=".repeat(4096),
-      "10.0.0.1,".repeat(1800)
+      "10.0.0.1,".repeat(1800),
+      `${" ".repeat(16_000)}"`,
+      `for=10.0.0.1${" ".repeat(16_000)}"`,
+      "a".repeat(16_384)
     ]) {
       const times = Array.from({ length: 5 }, () => {
         const begun = performance.now()

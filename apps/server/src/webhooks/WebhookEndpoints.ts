@@ -143,7 +143,7 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
         description = CASE WHEN ${changes.description !== undefined} THEN ${changes.description ?? null} ELSE description END,
         event_types = coalesce(${changes.eventTypes === undefined ? null : textArray(changes.eventTypes)}::text[], event_types),
         enabled     = coalesce(${changes.enabled ?? null}::boolean, enabled),
-        updated_at  = ${now}
+        updated_at  = greatest(updated_at, ${now})
       WHERE ${ownedBy(accountId, id)}
       RETURNING ${columns}
     `
@@ -160,13 +160,13 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
         secret         = CASE WHEN next_secret_at <= ${now} THEN next_secret ELSE secret END,
         next_secret    = ${secret},
         next_secret_at = ${activatesAt},
-        updated_at     = ${now}
+        updated_at     = greatest(updated_at, ${now})
       WHERE ${ownedBy(accountId, id)}
       RETURNING ${columns}
     `
 
     const updateDeleted = (accountId: Ids.AccountId, id: Ids.EndpointId, now: Date) => sql<Row>`
-      UPDATE webhook_endpoints SET deleted_at = ${now}, updated_at = ${now}
+      UPDATE webhook_endpoints SET deleted_at = ${now}, updated_at = greatest(updated_at, ${now})
       WHERE ${ownedBy(accountId, id)}
       RETURNING ${columns}
     `

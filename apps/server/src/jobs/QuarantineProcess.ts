@@ -72,11 +72,12 @@ const describeEnd = (code: number | null, signal: NodeJS.Signals | null, stderr:
  * Layer that provides `QuarantineProcess`.
  *
  * `entry` is the module that the process runs, `start` the message that it gets first. A call that is not answered within
- * `timeoutMs` ends the process.
+ * `timeoutMs` ends the process. A call that starts the process has `startMs` more.
  */
 export const layer = (options: {
   readonly entry: URL
   readonly start: unknown
+  readonly startMs: number
   readonly timeoutMs: number
 }): Layer.Layer<QuarantineProcess> =>
   Layer.effect(
@@ -84,6 +85,7 @@ export const layer = (options: {
     Effect.gen(function* () {
       const oneAtATime = yield* Semaphore.make(1)
       const started = new WeakSet<ChildProcess>()
+      let latest: ChildProcess | undefined
       let running: ChildProcess | undefined
       let stderr = ""
       let idleTimer: NodeJS.Timeout | undefined
@@ -106,6 +108,7 @@ export const layer = (options: {
         child.on("error", () => {})
         child.once("message", () => started.add(child))
         child.send({ start: options.start })
+        latest = child
         return child
       }
 
@@ -156,18 +159,27 @@ export const layer = (options: {
           })
         })
 
-      const timeout = Effect.fail(
-        new QuarantineInterruption({ message: `The quarantine process did not answer within ${options.timeoutMs} ms.` })
-      )
+      const isStarted = (child: ChildProcess | undefined): boolean => child !== undefined && started.has(child)
 
-      return {
-        call: (method, argument) =>
-          oneAtATime.withPermit(
-            Effect.timeoutOrElse(callOnce({ method, argument }), {
-              duration: Duration.millis(options.timeoutMs),
-              orElse: () => timeout
-            })
-          )
-      }
+      // A start that takes too long is no fault of the call.
+      const onTimeout = (timeoutMs: number) =>
+        Effect.suspend((): Effect.Effect<never, QuarantineInterruption> => {
+          const message = `The quarantine process did not ${isStarted(latest) ? "answer" : "start"} within ${timeoutMs} ms.`
+          return isStarted(latest)
+            ? Effect.fail(new QuarantineInterruption({ message }))
+            : Effect.die(new QuarantineUnavailable({ message }))
+        })
+
+      const callWithTimeout = (call: QuarantineCall) =>
+        Effect.suspend(() => {
+          const isReady = running?.connected === true && isStarted(running)
+          const timeoutMs = options.timeoutMs + (isReady ? 0 : options.startMs)
+          return Effect.timeoutOrElse(callOnce(call), {
+            duration: Duration.millis(timeoutMs),
+            orElse: () => onTimeout(timeoutMs)
+          })
+        })
+
+      return { call: (method, argument) => oneAtATime.withPermit(callWithTimeout({ method, argument })) }
     })
   )

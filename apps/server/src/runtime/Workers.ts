@@ -3,6 +3,7 @@ import { Dispatcher, type DispatcherOptions } from "@govoice/dispatcher"
 import { Effect, Layer } from "effect"
 import * as EmbeddedMaintenance from "../maintenance/EmbeddedMaintenance.ts"
 import * as QueueGauges from "../maintenance/QueueGauges.ts"
+import * as QuarantineLoop from "../jobs/QuarantineLoop.ts"
 import * as QuarantineProcess from "../jobs/QuarantineProcess.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
 import * as QuarantineDispatcher from "../webhooks/QuarantineDispatcher.ts"
@@ -42,6 +43,7 @@ const layerQuarantineProcess = Layer.fresh(
           dispatcher: dispatcherOptions(settings),
           sandboxStepMs: settings.sandboxStepMs
         } satisfies QuarantineStart,
+        startMs: QuarantineLoop.startMs,
         timeoutMs: settings.webhooks.timeoutMs + 5000
       })
     )

@@ -5,7 +5,7 @@ import * as QuarantineProcess from "../../src/jobs/QuarantineProcess.ts"
 const entry = new URL("./support/quarantine.ts", import.meta.url)
 
 const layer = (timeoutMs: number) =>
-  Layer.fresh(QuarantineProcess.layer({ entry, start: { greeting: "Hello" }, timeoutMs }))
+  Layer.fresh(QuarantineProcess.layer({ entry, start: { greeting: "Hello" }, startMs: 20_000, timeoutMs }))
 
 interface Greeting {
   readonly text: string
@@ -97,9 +97,31 @@ describe("QuarantineProcess", () => {
     { timeout: 60_000 }
   )
 
-  for (const [what, file, start] of [
-    ["its module is missing", "./support/missing.ts", {}],
-    ["its start fails", "./support/quarantine.ts", { fail: true }]
+  it.live(
+    "does not count the start of the process as time of the call",
+    () =>
+      Effect.gen(function* () {
+        const { call } = yield* QuarantineProcess.QuarantineProcess
+        assert.strictEqual(((yield* call("greet", "Ada")) as Greeting).text, "Hello Ada")
+      }).pipe(
+        Effect.provide(
+          Layer.fresh(
+            QuarantineProcess.layer({
+              entry,
+              start: { greeting: "Hello", startsIn: 3000 },
+              startMs: 30_000,
+              timeoutMs: 2000
+            })
+          )
+        )
+      ),
+    { timeout: 60_000 }
+  )
+
+  for (const [what, file, start, startMs] of [
+    ["its module is missing", "./support/missing.ts", {}, 20_000],
+    ["its start fails", "./support/quarantine.ts", { fail: true }, 20_000],
+    ["its start takes too long", "./support/quarantine.ts", { startsIn: 60_000 }, 100]
   ] as const) {
     it.live(
       `does not blame the call when ${what}`,
@@ -114,7 +136,14 @@ describe("QuarantineProcess", () => {
           )
         }).pipe(
           Effect.provide(
-            Layer.fresh(QuarantineProcess.layer({ entry: new URL(file, import.meta.url), start, timeoutMs: 20_000 }))
+            Layer.fresh(
+              QuarantineProcess.layer({
+                entry: new URL(file, import.meta.url),
+                start,
+                startMs,
+                timeoutMs: startMs
+              })
+            )
           )
         ),
       { timeout: 60_000 }

@@ -3,8 +3,16 @@ import { serveCalls } from "../../../src/jobs/serveCalls.ts"
 
 let calls = 0
 
-serveCalls(({ fail, greeting }: { readonly greeting: string; readonly fail?: boolean }) => {
+interface Start {
+  readonly greeting: string
+  readonly fail?: boolean
+  /** How long the start takes, in milliseconds. */
+  readonly startsIn?: number
+}
+
+serveCalls(({ fail, greeting, startsIn = 0 }: Start) => {
   if (fail === true) throw new Error("no start")
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, startsIn)
   return {
     greet: (name: string) => Promise.resolve({ text: `${greeting} ${name}`, calls: (calls += 1), pid: process.pid }),
     throw: () => Promise.reject(Object.assign(new Error("refused"), { code: "invalid_request" })),

@@ -228,3 +228,28 @@ describe("the files of the embedded database", () => {
     assert.strictEqual(await server.stop(), 0)
   })
 })
+
+describe("`keys rotate-encryption`", () => {
+  it("names a key that is missing or wrong in one line, and changes nothing", async () => {
+    const dataDir = join(folder, "rotated")
+    const key = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString("base64")}`
+    const settings = { GOVOICE_DATA_DIR: dataDir, GOVOICE_ENCRYPTION_KEYS: key("k1", 1) }
+    const server = await startServer(settings)
+    await signUp(makeCall(() => server.url, await readAgreement(server.url)))
+    assert.strictEqual(await server.stop(), 0)
+
+    for (const [keys, expected] of [
+      [key("k2", 2), /^GOVOICE_ENCRYPTION_KEYS lacks the key "k1"\. Put the keys .*\n$/],
+      [`${key("k2", 2)},${key("k1", 3)}`, /^The key "k1" of GOVOICE_ENCRYPTION_KEYS is not the one .*\n$/]
+    ] as const) {
+      const { exitCode, stderr, stdout } = await govoice("keys rotate-encryption", {
+        ...settings,
+        GOVOICE_ENCRYPTION_KEYS: keys
+      })
+      assert.deepStrictEqual([exitCode, stdout], [1, ""], stderr)
+      assert.match(stderr, expected)
+    }
+    const { stdout } = await govoice("keys rotate-encryption", settings)
+    assert.strictEqual(stdout, "Re-encrypted 0 values with key k1.\n")
+  }, 120_000)
+})

@@ -3,7 +3,9 @@ import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import * as KeyRing from "../crypto/KeyRing.ts"
+import * as KeyCheck from "../maintenance/KeyCheck.ts"
 import * as deployment from "./deployment.ts"
+import { Failure } from "./Failure.ts"
 import { rotateEncryption } from "../maintenance/rotateEncryption.ts"
 
 const generate = Command.make(
@@ -30,10 +32,12 @@ const rotate = (environment: deployment.Environment) =>
     Effect.fnUntraced(function* () {
       const settings = yield* deployment.settings(environment)
       const { encryptionKeys } = yield* deployment.secrets(settings)
-      const rotated = yield* deployment.onMigrated(
-        settings,
-        rotateEncryption.pipe(Effect.provide(KeyRing.layer(encryptionKeys)))
-      )
+      const run = Effect.gen(function* () {
+        const problem = KeyCheck.describe(yield* KeyCheck.check)
+        if (problem !== undefined) return yield* new Failure({ message: `${problem} ${KeyCheck.remedy}` })
+        return yield* rotateEncryption
+      })
+      const rotated = yield* deployment.onMigrated(settings, Effect.provide(run, KeyRing.layer(encryptionKeys)))
       yield* Console.log(`Re-encrypted ${rotated} values with key ${encryptionKeys[0]?.id}.`)
     })
   ).pipe(

@@ -196,8 +196,8 @@ const page = (simulation: Simulation, url: string, refreshes: boolean): Html => 
           )}${table(
             "Faults",
             listed.length,
-            ["Id", "Fault", "Seen", "Fired"],
-            listed.map(({ fault, fired, id, seen }) => row(id, code(JSON.stringify(fault)), seen, fired)),
+            ["Id", "Seen", "Fired", "Fault"],
+            listed.map(({ fault, fired, id, seen }) => row(id, seen, fired, code(JSON.stringify(fault)))),
             "No faults. Add one with POST /_simulator/faults."
           )}${table(
             "Limits",

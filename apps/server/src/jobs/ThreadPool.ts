@@ -85,6 +85,8 @@ export const make = <Job, Result>(
       const startedAt = performance.now()
       const timer = setTimeout(() => {
         runLog(Effect.annotateLogs(Effect.logError("Thread timed out; starting another"), { thread: options.name }))
+        // An answer that still arrives must not make a thread idle that is about to end.
+        thread.off("message", onMessage)
         void thread.terminate()
       }, options.timeoutMs)
       const finish = (result: Effect.Effect<Result, ThreadLost>): void => {

@@ -57,7 +57,8 @@ const paramOf: Readonly<Record<SigningCredential.CredentialError["reason"], stri
   password: "private_key_password"
 }
 
-// Opening an encrypted key can take a second of a thread. One at a time leaves the others to logins and lookups.
+// Opening an encrypted key can take a second of a thread. One at a time leaves the others to logins and lookups. A thread cannot
+// be interrupted, so that a request that times out has to wait for its own.
 const opening = Semaphore.makeUnsafe(1)
 
 const checkCertificate = (
@@ -70,6 +71,7 @@ const checkCertificate = (
   }
   const password = request.private_key_password ?? undefined
   return SigningCredential.open({ certificate, privateKey, password }, now).pipe(
+    Effect.uninterruptible,
     opening.withPermits(1),
     Effect.mapError(({ message, reason }) => new InvalidCredential({ param: paramOf[reason], message })),
     Effect.map((pair) => ({

@@ -58,7 +58,7 @@ export class GatewayCredentials extends Context.Service<
       accountId: Ids.AccountId,
       id: string
     ) => Effect.Effect<GatewayCredential.GatewayCredential, OrganizationNotFound>
-    /** Deletes the credential, of whatever environment, and its login, which is revoked at KSeF where that can be done. */
+    /** Deletes the credential of any environment, and its login. Revokes the login at KSeF if KSeF can be reached. */
     readonly remove: (accountId: Ids.AccountId, id: string) => Effect.Effect<void, OrganizationNotFound>
     readonly isPresent: (id: Ids.OrganizationId) => Effect.Effect<boolean>
     /** Opens the credential. */

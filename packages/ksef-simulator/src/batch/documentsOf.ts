@@ -1,6 +1,6 @@
 /**
- * The documents of an archive, ZIP or tar.gz, one after the other. What an archive can inflate to is bounded, whatever it
- * claims.
+ * Reads the documents of an archive, ZIP or tar.gz, one after the other. The inflated size is limited, and an entry with more
+ * bytes than it states is an error.
  */
 import { createReadStream } from "node:fs"
 import type { Readable } from "node:stream"

@@ -1,6 +1,6 @@
 /**
- * The page at `/`: what a simulator is doing, for whoever looks at it with a browser. It is written on the server, loads
- * nothing, and runs no script.
+ * The status page at `/`: sessions, invoices, limits and faults of a simulator. It is rendered on the server, loads nothing,
+ * and runs no script.
  */
 import type { Reply } from "../http/Reply.ts"
 import type { LedgerCall } from "../ledger/Ledger.ts"

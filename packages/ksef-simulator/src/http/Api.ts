@@ -21,7 +21,7 @@ import { handlers } from "./handlers.ts"
 import { exceptionBody, refusalReply } from "./problems.ts"
 import { badRequest, json, Refusal, type Reply } from "./Reply.ts"
 
-/** A request with what became of it, for whoever compares both with the document. */
+/** A request and its response, as tests compare them with the OpenAPI document. */
 export interface Exchange {
   readonly operation: Operation
   readonly contentType: string | undefined

@@ -1,7 +1,7 @@
 /**
  * The HTTP server: which part answers a path, and how an answer is written.
  *
- * Whatever a client sends ends at most its own connection.
+ * No input of a client ends more than its own connection.
  */
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"

@@ -45,7 +45,8 @@ interface Progress {
   since: number
 }
 
-// Node counts a write in full until the kernel has taken all of it. The handle knows how much is left of a large one.
+// Node counts a write in full until the kernel has taken all of it. The handle knows how much is left of a large one,
+// and has no type: it is not part of the documented API.
 const queuedBytes = (socket: Socket): number =>
   (socket as unknown as { readonly _handle?: { readonly writeQueueSize?: number } | null })._handle?.writeQueueSize ?? 0
 

@@ -70,7 +70,7 @@ layer(TestDatabase.layerPostgres, { timeout: "60 seconds" })("live mode", (it) =
     }).pipe(Effect.provide(deployment(national)))
   )
 
-  it.effect("is closed while the deployment has no national system, whatever is stored", () =>
+  it.effect("is closed while the deployment has no national system, also with a stored credential", () =>
     Effect.gen(function* () {
       const { accountId, organizationId } = yield* organization
       yield* (yield* GatewayCredentials).put(accountId, organizationId, credential)

@@ -27,7 +27,7 @@ const call = (windows: Windows, at: number, latencyMs = 0) => {
 }
 
 describe("Windows", () => {
-  it("never lets more calls into a window than fit, whatever the latencies, clocks and changes of holder", () => {
+  it("never lets more calls into a window than fit, for any latencies, clocks and changes of holder", () => {
     const step = fc.record({
       latencyMs: fc.integer({ min: 0, max: 3000 }),
       arrival: fc.double({ min: 0, max: 1, noNaN: true }),

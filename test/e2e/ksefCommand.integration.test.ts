@@ -153,6 +153,39 @@ describe("govoice ksef", () => {
     assert.match(result.output, message)
   })
 
+  it("settles an invoice whose status no rule covers, and refuses others", async () => {
+    const invoice = `inv_${"0".repeat(26)}`
+    await database.run(`
+      INSERT INTO invoices (id, organization_id, created_at, updated_at, due_at, mode, status, metadata)
+      VALUES ('${invoice}', '${organization}', now(), now(), now(), 'live', 'submitted', '{}')
+    `)
+    await database.run(`
+      WITH session AS (
+        INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state, reference)
+        VALUES ('${organization}', '${simulator.nip}', now(), 'online', 'FA (3)', 'done', 'reference') RETURNING id
+      )
+      INSERT INTO national_submissions (session_id, invoice_id, nip, created_at, due_at, state, sha256, code)
+      SELECT id, '${invoice}', '${simulator.nip}', now(), now(), 'sent', sha256('x'), 450 FROM session
+    `)
+    const settle = (...args: ReadonlyArray<string>) => run(["ksef", "settle", "--invoice", invoice, ...args])
+    const withoutOutcome = await settle()
+    assert.strictEqual(withoutOutcome.code, 1)
+    assert.match(withoutOutcome.output, /Name the outcome: --failed/)
+    const documented = await settle("--failed")
+    assert.strictEqual(documented.code, 1)
+    assert.match(documented.output, /has the status 450 of KSeF \(.+\), which Govoice decides by itself/)
+
+    await database.run(`UPDATE national_submissions SET code = 299`)
+    const settled = await settle("--failed")
+    assert.strictEqual(settled.code, 0, settled.output)
+    assert.include(settled.output, `Invoice ${invoice} failed with unknown_verdict: its status 299 is polled no more`)
+    const again = await settle("--failed")
+    assert.strictEqual(again.code, 0, again.output)
+    assert.match(again.output, /was settled before. Nothing changed/)
+    const [events] = await database.run(`SELECT count(*)::int AS n FROM events WHERE type = 'invoice.failed'`)
+    assert.deepStrictEqual(events, { n: 1 })
+  })
+
   it("needs an environment", async () => {
     const { code, output } = await run(["ksef", "status"], "", { GOVOICE_KSEF_URL: "http://127.0.0.1:1" })
     assert.strictEqual(code, 1)

@@ -137,23 +137,27 @@ export const events = (id: Ids.InvoiceId) =>
     )
   )
 
+/** Reads until the result is as expected, and returns it. */
+export const poll = <A, E, R>(read: Effect.Effect<A, E, R>, check: (result: A) => boolean, timeoutMs = 30_000) =>
+  Effect.gen(function* () {
+    const startedAt = performance.now()
+    while (true) {
+      const result = yield* read
+      if (check(result)) return result
+      if (performance.now() - startedAt > timeoutMs) {
+        const shown = Array.isArray(result) ? result.slice(0, 5) : result
+        throw new Error(`Waited in vain: ${JSON.stringify(shown)}`)
+      }
+      yield* Effect.sleep(25)
+    }
+  })
+
 /** Waits until all live invoices are as expected, and returns them. */
 export const eventually = <E, R>(
   check: (all: ReadonlyArray<LiveInvoice>) => boolean,
   read: Effect.Effect<ReadonlyArray<LiveInvoice>, E, R>,
   timeoutMs = 30_000
-) =>
-  Effect.gen(function* () {
-    const startedAt = performance.now()
-    while (true) {
-      const all = yield* read
-      if (check(all)) return all
-      if (performance.now() - startedAt > timeoutMs) {
-        throw new Error(`Waited in vain: ${JSON.stringify(all.slice(0, 5))}`)
-      }
-      yield* Effect.sleep(25)
-    }
-  })
+) => poll(read, check, timeoutMs)
 
 /** Whether an invoice is final, with its receipt where it has one. */
 export const isDone = ({ status, upo_available }: LiveInvoice): boolean =>

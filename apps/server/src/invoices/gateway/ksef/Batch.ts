@@ -275,12 +275,7 @@ export const make = (context: LaneContext) => {
     const now = yield* Clock.currentTimeMillis
     yield* Effect.annotateLogs(Effect.logWarning("KSeF did not process a batch"), { code, documents: members.length })
     const changes = yield* Effect.forEach(members, (row) =>
-      Effect.map(store.submissionsOf(row.id), (all) => {
-        const resends = all.filter(
-          ({ code: before, submission_state }) => submission_state === "refused" && before !== null
-        )
-        return Verdicts.resent(row, { code }, resends.length, now)
-      })
+      Effect.map(store.submissionsOf(row.id), (all) => Verdicts.resent(row, { code }, Verdicts.resendsOf(all), now))
     )
     yield* writeAll(context, changes)
     yield* finish(session, code)

@@ -80,7 +80,7 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
     }
   }
 
-  if (now - row.handed_over_at.getTime() < giveUpMs) return Verdicts.parked(row, now)
+  if (now - row.handed_over_at.getTime() < giveUpMs) return Verdicts.parked(row, now, 440)
   const message = `KSeF calls the invoice a duplicate, and the original cannot be read.${named} Compare it with this invoice.`
   return Verdicts.failed(row, 440, { code: "duplicate_unresolved", message }, now)
 })

@@ -48,10 +48,8 @@ export const changesFor = Effect.fnUntraced(function* (
   const decision = Verdicts.decide(row, found, now)
   if (decision === "resolve-duplicate") return yield* Duplicates.resolve(context, row, found)
   if (decision === "count-resends") {
-    const resends = (yield* context.store.submissionsOf(row.id)).filter(
-      ({ code, submission_state }) => submission_state === "refused" && code !== null
-    )
-    return Verdicts.resent(row, found.status, resends.length, now)
+    const resends = Verdicts.resendsOf(yield* context.store.submissionsOf(row.id))
+    return Verdicts.resent(row, found.status, resends, now)
   }
   if (decision.isUnknown === true) {
     yield* Effect.annotateLogs(Effect.logError("KSeF returned a status that no rule covers"), {

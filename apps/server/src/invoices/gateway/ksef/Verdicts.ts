@@ -21,13 +21,22 @@ const again = (row: SubmissionRow, now: number, waitMs: number): SubmissionChang
   dueAt: new Date(now + waitMs)
 })
 
-/** The verdict is not there yet. */
-export const pending = (row: SubmissionRow, now: number): Changes => ({
-  submissions: [again(row, now, LaneRules.pollWait(row.check_count + 1, now - row.handed_over_at.getTime()))]
-})
+/** The verdict is not there yet. `code` is the status, where it was read. */
+export const pending = (row: SubmissionRow, now: number, code?: number): Changes => {
+  const change = again(row, now, LaneRules.pollWait(row.check_count + 1, now - row.handed_over_at.getTime()))
+  return { submissions: [code === undefined ? change : { ...change, code }] }
+}
 
-/** The status is not decided by a rule, or cannot be read now. */
-export const parked = (row: SubmissionRow, now: number): Changes => ({ submissions: [again(row, now, parkMs)] })
+/** The status is not decided by a rule, or cannot be read now. An operator can decide about a stored code. */
+export const parked = (row: SubmissionRow, now: number, code?: number): Changes => {
+  const change = again(row, now, parkMs)
+  return { submissions: [code === undefined ? change : { ...change, code }] }
+}
+
+/** How often a document was not judged: its submissions that ended with an error. */
+export const resendsOf = (submissions: ReadonlyArray<SubmissionRow>): number =>
+  submissions.filter(({ code, submission_state }) => submission_state === "refused" && code !== null && code >= 400)
+    .length
 
 /** Accepted: the receipt is due. */
 export const accepted = (row: SubmissionRow, ksefNumber: string, now: number): Changes => ({
@@ -104,11 +113,11 @@ export const decide = (
   const { action, shown } = InvoiceStatuses.invoiceStatus(code, answer.ksefNumber)
   switch (action) {
     case "poll":
-      return { changes: pending(row, now) }
+      return { changes: pending(row, now, code) }
     case "accept": {
       const number = numberOf(row, answer)
       return number === undefined
-        ? { changes: parked(row, now), isUnknown: true }
+        ? { changes: parked(row, now, code), isUnknown: true }
         : { changes: accepted(row, number, now) }
     }
     case "send-in-batch":
@@ -124,7 +133,7 @@ export const decide = (
     case "resolve-duplicate":
       return "resolve-duplicate"
     case "park":
-      return { changes: parked(row, now), isUnknown: true }
+      return { changes: parked(row, now, code), isUnknown: true }
   }
 }
 

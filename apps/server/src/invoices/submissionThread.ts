@@ -1,7 +1,7 @@
 /**
- * The entry of the threads that read large submissions: answers each job with its result.
+ * The entry of the threads that read large submissions.
  */
-import { parentPort } from "node:worker_threads"
+import { serveJobs } from "../jobs/serveJobs.ts"
 import { type ReadSubmission, readSubmission, type SubmissionContext } from "./readSubmission.ts"
 
 /** What a thread is sent. */
@@ -10,6 +10,4 @@ export interface SubmissionJob {
   readonly context: SubmissionContext
 }
 
-parentPort?.on("message", ({ body, context }: SubmissionJob) => {
-  parentPort?.postMessage(readSubmission(body, context) satisfies ReadSubmission)
-})
+serveJobs(({ body, context }: SubmissionJob): ReadSubmission => readSubmission(body, context))

@@ -19,7 +19,8 @@ export type Added = "added" | "group-full" | "queue-full"
 export interface FairQueue<Job> {
   readonly add: (group: string, job: Job) => Added
   readonly remove: (group: string, job: Job) => void
-  readonly take: () => Taken<Job> | undefined
+  /** Takes the next job, unless `fits` does not accept it. */
+  readonly take: (fits?: (job: Job) => boolean) => Taken<Job> | undefined
   readonly size: () => number
   /** The number of groups in memory. */
   readonly groups: () => number
@@ -69,10 +70,11 @@ export const make = <Job>(options: { readonly maxJobs: number; readonly maxJobsP
     remove: (name, job) => {
       if (groups.get(name)?.jobs.delete(job) === true) size--
     },
-    take: () => {
+    take: (fits) => {
       const group = next()
       if (group === undefined) return undefined
       const job: Job = group.jobs.values().next().value!
+      if (fits?.(job) === false) return undefined
       group.jobs.delete(job)
       group.running++
       running++

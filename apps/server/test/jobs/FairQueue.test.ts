@@ -94,6 +94,18 @@ describe("FairQueue", () => {
     assert.isAtMost(most, 20)
   })
 
+  it("takes no job that does not fit, and leaves it in its place", () => {
+    const queue = make()
+    addMany(queue, "a", 1, 1)
+    addMany(queue, "a", 9, 1)
+    addMany(queue, "a", 1, 1)
+    const fits = ({ cost }: Job): boolean => cost < 5
+    assert.strictEqual(queue.take(fits)?.job.cost, 1)
+    assert.isUndefined(queue.take(fits))
+    assert.strictEqual(queue.size(), 2)
+    assert.strictEqual(queue.take()?.job.cost, 9)
+  })
+
   it("property: no group with jobs is behind another one by more than the cost of two jobs", () => {
     const maxCost = 100
     const job = fc.record({ group: fc.constantFrom("a", "b", "c"), cost: fc.integer({ min: 1, max: maxCost }) })

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Logger, References, Scope } from "effect"
+import { Worker } from "node:worker_threads"
+import { vi } from "vitest"
 import * as ThreadPool from "../../src/jobs/ThreadPool.ts"
 import type { Answer, Job } from "./support/thread.ts"
 
@@ -157,5 +159,110 @@ describe("ThreadPool", () => {
       assert.isTrue(Exit.isFailure(yield* Fiber.join(hanging)))
       assert.strictEqual((yield* Effect.flip(pool.run("a", answer("x"), [])))._tag, "ThreadPoolFull")
     })
+  )
+})
+
+describe("ThreadPool with batches", () => {
+  const batched = (options: Partial<ThreadPool.ThreadPoolOptions> = {}) =>
+    ThreadPool.make<Job, Answer>(
+      {
+        name: "tested",
+        entry: new URL("support/thread.ts", import.meta.url),
+        threads: 1,
+        maxJobs: 100,
+        maxJobsPerGroup: 50,
+        timeoutMs: 20_000,
+        ...options
+      },
+      { maxJobs: 4, sizeOf: (job) => (job._tag === "Answer" ? job.value.length : 1), maxSize: 24 }
+    )
+
+  // How many jobs each message has.
+  const messageSizes = Effect.acquireRelease(
+    Effect.sync(() => vi.spyOn(Worker.prototype, "postMessage")),
+    (spy) => Effect.sync(() => spy.mockRestore())
+  ).pipe(Effect.map((spy) => () => spy.mock.calls.map(([jobs]) => (jobs as ReadonlyArray<Job>).length)))
+
+  const concurrently = (pool: ThreadPool.ThreadPool<Job, Answer>, jobs: ReadonlyArray<Job>) =>
+    Effect.forEach(
+      jobs,
+      (job) => Effect.result(pool.run("a", job, job._tag === "Answer" && job.body ? [job.body.buffer] : [])),
+      { concurrency: "unbounded" }
+    )
+
+  it.live("sends the jobs that wait in one message, up to a number and a size", () =>
+    Effect.gen(function* () {
+      const sizes = yield* messageSizes
+      const pool = yield* batched()
+      const values = ["first", "1", "2", "3", "4", "5", "6", "longer than 24 characters", "7", "8"]
+      const results = yield* concurrently(
+        pool,
+        values.map((value) => answer(value))
+      )
+      assert.deepStrictEqual(
+        results.map((result) => result._tag === "Success" && result.success.value),
+        values
+      )
+      assert.deepStrictEqual(sizes(), [1, 4, 2, 1, 2])
+    })
+  )
+
+  it.live("sends a job that transfers its body alone", () =>
+    Effect.gen(function* () {
+      const sizes = yield* messageSizes
+      const pool = yield* batched()
+      const withBody: Job = { _tag: "Answer", value: "x", body: new Uint8Array(10) }
+      yield* concurrently(pool, [answer("first"), answer("1"), { ...withBody, body: new Uint8Array(10) }, withBody])
+      assert.deepStrictEqual(sizes(), [1, 1, 1, 1])
+    })
+  )
+
+  it.live.each(["Exit", "Throw", "Hang"] as const)(
+    "runs the other jobs of a batch again when one of them ends the thread (%s)",
+    (_tag) =>
+      Effect.gen(function* () {
+        const sizes = yield* messageSizes
+        const pool = yield* batched({ timeoutMs: _tag === "Hang" ? 1500 : 20_000 })
+        const jobs = [answer("first"), answer("before"), { _tag }, answer("behind"), answer("last")]
+        const results = yield* concurrently(pool, jobs)
+        assert.deepStrictEqual(
+          results.map((result) => (result._tag === "Success" ? result.success.value : result.failure._tag)),
+          ["first", "before", "ThreadLost", "behind", "last"]
+        )
+        assert.deepStrictEqual(sizes(), [1, 4, 3])
+      }).pipe(Effect.provide(silent)),
+    40_000
+  )
+
+  it.live("gives each job of a batch the whole time limit", () =>
+    Effect.gen(function* () {
+      const sizes = yield* messageSizes
+      const pool = yield* batched({ timeoutMs: 2000 })
+      const results = yield* concurrently(pool, [answer("first"), ...["1", "2", "3", "4"].map((n) => answer(n, 700))])
+      assert.deepStrictEqual(
+        results.map(({ _tag }) => _tag),
+        Array.from({ length: 5 }, () => "Success")
+      )
+      assert.deepStrictEqual(sizes(), [1, 4])
+    })
+  )
+
+  it.live("does not run a job again whose caller was interrupted", () =>
+    Effect.gen(function* () {
+      const sizes = yield* messageSizes
+      const pool = yield* batched({ timeoutMs: 1500 })
+      const first = yield* Effect.forkChild(pool.run("a", answer("first"), []), { startImmediately: true })
+      const run = (job: Job) => Effect.forkChild(Effect.exit(pool.run("a", job, [])), { startImmediately: true })
+      const hanging = yield* run({ _tag: "Hang" })
+      const interrupted = yield* run(answer("interrupted"))
+      const behind = yield* run(answer("behind"))
+      yield* Fiber.join(first)
+      // The thread has the other three now.
+      yield* Effect.sleep("200 millis")
+      yield* Fiber.interrupt(interrupted)
+      assert.isTrue(Exit.isFailure(yield* Fiber.join(hanging)))
+      assert.isTrue(Exit.isSuccess(yield* Fiber.join(behind)))
+      assert.deepStrictEqual(sizes(), [1, 3, 1])
+    }).pipe(Effect.provide(silent))
   )
 })

@@ -57,14 +57,18 @@ export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, 
     DocumentChecks,
     Effect.gen(function* () {
       const { documentChecks, ksef } = yield* Settings
-      const pool = yield* ThreadPool.make<DocumentCheckJob, Violation.Report>({
-        name: "documentChecks",
-        threads,
-        // Documents that wait are small, or hold memory that `BodyMemory` admitted.
-        maxJobs: 1024,
-        maxJobsPerGroup: 256,
-        ...options
-      })
+      const pool = yield* ThreadPool.make<DocumentCheckJob, Violation.Report>(
+        {
+          name: "documentChecks",
+          threads,
+          // Documents that wait are small, or hold memory that `BodyMemory` admitted.
+          maxJobs: 1024,
+          maxJobsPerGroup: 256,
+          ...options
+        },
+        // Checked in 5 ms or so.
+        { maxJobs: 32, maxSize: 64 * 1024, sizeOf: ({ xml }) => xml.length }
+      )
 
       const passUnchecked = (reason: string) =>
         Metric.update(EngineMetrics.documentChecks("skipped"), 1).pipe(

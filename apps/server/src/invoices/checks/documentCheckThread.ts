@@ -1,8 +1,8 @@
 /**
- * The entry of the threads that check documents: answers each job with its report. The schemas are loaded once.
+ * The entry of the threads that check documents. The schemas are loaded once.
  */
 import { DocumentChecker, type Violation } from "@govoice/ksef/checks"
-import { parentPort } from "node:worker_threads"
+import { serveJobs } from "../../jobs/serveJobs.ts"
 
 /** What a thread is sent. */
 export interface DocumentCheckJob {
@@ -12,7 +12,5 @@ export interface DocumentCheckJob {
 
 const loading = DocumentChecker.load()
 
-parentPort?.on("message", ({ options, xml }: DocumentCheckJob) => {
-  // Without the schemas the thread fails, and another one tries to load them.
-  void loading.then((checker) => parentPort?.postMessage(checker.check(xml, options) satisfies Violation.Report))
-})
+// Without the schemas the thread fails, and another one tries to load them.
+serveJobs(async ({ options, xml }: DocumentCheckJob): Promise<Violation.Report> => (await loading).check(xml, options))

@@ -1,8 +1,9 @@
 /** A thread that does what its jobs say. */
-import { parentPort, threadId } from "node:worker_threads"
+import { threadId } from "node:worker_threads"
+import { serveJobs } from "../../../src/jobs/serveJobs.ts"
 
 export type Job =
-  | { readonly _tag: "Answer"; readonly value: string; readonly busyMs?: number; readonly body?: Uint8Array }
+  | { readonly _tag: "Answer"; readonly value: string; readonly busyMs?: number; readonly body?: Uint8Array<ArrayBuffer> }
   | { readonly _tag: "Exit" }
   | { readonly _tag: "Throw" }
   | { readonly _tag: "Hang" }
@@ -16,11 +17,11 @@ const block = (milliseconds: number): void => {
   for (const until = performance.now() + milliseconds; performance.now() < until;);
 }
 
-parentPort?.on("message", (job: Job) => {
+serveJobs((job: Job): Answer => {
   switch (job._tag) {
     case "Answer":
       block(job.busyMs ?? 0)
-      return parentPort?.postMessage({ value: job.value, threadId } satisfies Answer)
+      return { value: job.value, threadId }
     case "Exit":
       return process.exit(1)
     case "Throw":

@@ -1,7 +1,10 @@
-/** A thread that ends with a document `<exit/>`, and never answers another one. */
-import { parentPort } from "node:worker_threads"
+/** A thread that ends with a document `<exit/>`, never answers `<hang/>`, and finds every other document valid. */
+import type { Violation } from "@govoice/ksef/checks"
 import type { DocumentCheckJob } from "../../../../src/invoices/checks/documentCheckThread.ts"
+import { serveJobs } from "../../../../src/jobs/serveJobs.ts"
 
-parentPort?.on("message", ({ xml }: DocumentCheckJob) => {
+serveJobs(({ xml }: DocumentCheckJob): Violation.Report => {
   if (xml === "<exit/>") process.exit(1)
+  if (xml === "<hang/>") for (;;);
+  return { form: undefined, violations: [], count: 0 }
 })

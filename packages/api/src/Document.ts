@@ -43,7 +43,7 @@ ${describe(anywhere)}
 A submission requires an \`Idempotency-Key\`. The same key with the same invoice returns the first response with \`Idempotent-Replayed: true\` and creates nothing. The same key with another invoice returns \`idempotency_conflict\`. Keys are scoped to an organization and a mode. A request that fails validation does not use up its key.
 
 ## Lists
-Lists are sorted newest first. While \`has_more\` is true, pass \`next_cursor\` as \`cursor\` with the same filters to get the next page.
+Lists are sorted newest first. While \`has_more\` is true, pass \`next_cursor\` as \`cursor\` with the same filters to get the next page. With a filter, a page can have fewer records than \`limit\`, or none, and still have a next one.
 
 ## Rate limits
 Each API key has its own rate limit. \`RateLimit\` has the remaining limit and \`RateLimit-Policy\` the limit, on each response to a request with a valid key. A 429 has \`Retry-After\`.

@@ -48,6 +48,10 @@ export class Invoices extends Context.Service<
   }
 >()("@govoice/server/invoices/Invoices") {}
 
+// These statuses have an index of their own.
+const isIndexed = (status: InvoiceState.Status): boolean =>
+  status === "retrying" || status === "rejected" || status === "failed"
+
 /** Provides `Invoices` from a migrated database. */
 export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.effect(
   Invoices,
@@ -61,14 +65,37 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       WHERE organization_id = ${organizationId} AND mode = ${mode} AND id = ${id}
     `
 
-    const selectPage = (organizationId: Ids.OrganizationId, { mode, status }: InvoiceFilter, page: Page.PageRequest) =>
+    const selectPage = (organizationId: Ids.OrganizationId, { status }: InvoiceFilter, page: Page.PageRequest) =>
       sql<InvoiceRow>`
         SELECT ${recordColumns} FROM invoices
         WHERE organization_id = ${organizationId}
           ${status === undefined ? sql`` : sql`AND status = ${status}`}
-          ${mode === undefined ? sql`` : sql`AND mode = ${mode}`}
           ${tail(page)}
       `
+
+    // Most invoices are accepted, and an index of their status or mode would cost each a write: a page of such a filter
+    // examines the newest invoices, those of the status if it has an index.
+    const selectExamined = (
+      organizationId: Ids.OrganizationId,
+      { mode, status }: InvoiceFilter,
+      { after, limit }: Page.PageRequest
+    ) => sql<InvoiceRow & Page.Examined>`
+      WITH examined AS MATERIALIZED (
+        SELECT id, status, mode FROM invoices
+        WHERE organization_id = ${organizationId}
+          ${status !== undefined && isIndexed(status) ? sql`AND status = ${status}` : sql``}
+          ${after === undefined ? sql`` : sql`AND id < ${after}`}
+        ORDER BY id DESC LIMIT ${Page.maxExamined}::int
+      ), found AS MATERIALIZED (
+        SELECT id FROM examined
+        WHERE true ${status === undefined ? sql`` : sql`AND status = ${status}`} ${mode === undefined ? sql`` : sql`AND mode = ${mode}`}
+        ORDER BY id DESC LIMIT ${limit + 1}
+      )
+      SELECT last_examined, record.*
+      FROM (SELECT CASE count(*) WHEN ${Page.maxExamined}::int THEN min(id) END AS last_examined FROM examined) AS examination
+      LEFT JOIN (SELECT ${recordColumns} FROM invoices WHERE id IN (SELECT id FROM found)) AS record ON true
+      ORDER BY id DESC
+    `
 
     const selectReceipt = ({ mode, organizationId }: InvoiceScope, id: Ids.InvoiceId) => sql<{
       readonly xml: Uint8Array | null
@@ -85,6 +112,10 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       }),
 
       list: Effect.fn("Invoices.list")(function* (organizationId, filter, page) {
+        const isFoundByIndex = filter.mode === undefined && (filter.status === undefined || isIndexed(filter.status))
+        if (!isFoundByIndex) {
+          return Page.fromExamined(yield* Effect.orDie(selectExamined(organizationId, filter, page)), page, toApi)
+        }
         return Page.fromRows(yield* Effect.orDie(selectPage(organizationId, filter, page)), page, toApi)
       }),
 

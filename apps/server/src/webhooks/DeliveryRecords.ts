@@ -68,6 +68,56 @@ export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const tail = yield* Page.makeTail
+    const columns = sql`
+      id, event_id, event_type, endpoint_id, status, attempt_count, last_http_status, last_error_summary,
+      next_retry_at, created_at, updated_at, last_attempted_at, delivered_at
+    `
+
+    // Claims take the oldest that are due, so the leased ones are among them. More that are older become due only by a
+    // promotion that is larger than `maxExamined`, and then for the time of a lease.
+    const isLeased = (endpointId: Ids.EndpointId) => sql`
+      id = ANY (ARRAY(
+        SELECT id FROM (
+          SELECT id, lease_expires_at FROM deliveries
+          WHERE is_due AND endpoint_id = ${endpointId} ORDER BY endpoint_id, due_at LIMIT ${Page.maxExamined}::int
+        ) AS oldest
+        WHERE lease_expires_at IS NOT NULL
+      ))
+    `
+
+    // Deliveries that are pending are due: if few are due, all of them are examined. Otherwise the newest of any status are,
+    // because an index of pending or succeeded deliveries would cost each a write.
+    const selectExamined = (
+      organizationId: Ids.OrganizationId,
+      endpointId: Ids.EndpointId,
+      status: "pending" | "succeeded",
+      { after, limit }: Page.PageRequest
+    ) => sql<DeliveryRow & Page.Examined>`
+      WITH due AS MATERIALIZED (
+        SELECT id FROM deliveries
+        WHERE is_due AND endpoint_id = ${endpointId} AND ${status}::text = 'pending'
+        ORDER BY endpoint_id, due_at LIMIT ${Page.maxExamined}::int
+      ), newest AS MATERIALIZED (
+        SELECT id FROM deliveries
+        WHERE endpoint_id = ${endpointId} ${after === undefined ? sql`` : sql`AND id < ${after}`}
+          AND (${status}::text <> 'pending' OR (SELECT count(*) FROM due) = ${Page.maxExamined}::int)
+        ORDER BY endpoint_id DESC, id DESC LIMIT ${Page.maxExamined}::int
+      ), found AS MATERIALIZED (
+        SELECT ${columns} FROM deliveries
+        WHERE organization_id = ${organizationId} AND endpoint_id = ${endpointId} AND status = ${status}
+          ${after === undefined ? sql`` : sql`AND id < ${after}`}
+          AND id = ANY (ARRAY(
+            SELECT id FROM newest
+            UNION ALL
+            SELECT id FROM due WHERE (SELECT count(*) FROM due) < ${Page.maxExamined}::int
+          ))
+        ORDER BY id DESC LIMIT ${limit + 1}
+      )
+      SELECT last_examined, found.*
+      FROM (SELECT CASE count(*) WHEN ${Page.maxExamined}::int THEN min(id) END AS last_examined FROM newest) AS examination
+      LEFT JOIN found ON true
+      ORDER BY id DESC
+    `
 
     const selectPage = (
       organizationId: Ids.OrganizationId,
@@ -75,18 +125,22 @@ export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.
       { eventId, status }: DeliveryFilter,
       page: Page.PageRequest
     ) => sql<DeliveryRow>`
-      SELECT id, event_id, event_type, endpoint_id, status, attempt_count, last_http_status, last_error_summary,
-             next_retry_at, created_at, updated_at, last_attempted_at, delivered_at
-      FROM deliveries
+      SELECT ${columns} FROM deliveries
       WHERE organization_id = ${organizationId} AND endpoint_id = ${endpointId}
         ${status === undefined ? sql`` : hasFailureStatus(status) ? sql`AND failure_status = ${status}` : sql`AND status = ${status}`}
+        ${status === "delivering" ? sql`AND ${isLeased(endpointId)}` : sql``}
         ${eventId === undefined ? sql`` : sql`AND event_id = ${eventId}`}
         ${tail(page)}
     `
 
     return {
       list: Effect.fn("Deliveries.list")(function* (organizationId, endpointId, filter, page) {
-        const cannotExist = filter.eventId !== undefined && !Ids.is("evt", filter.eventId)
+        const { eventId, status } = filter
+        if (eventId === undefined && (status === "pending" || status === "succeeded")) {
+          const rows = yield* Effect.orDie(selectExamined(organizationId, endpointId, status, page))
+          return Page.fromExamined(rows, page, toApi)
+        }
+        const cannotExist = eventId !== undefined && !Ids.is("evt", eventId)
         const rows = cannotExist ? [] : yield* Effect.orDie(selectPage(organizationId, endpointId, filter, page))
         return Page.fromRows(rows, page, toApi)
       })

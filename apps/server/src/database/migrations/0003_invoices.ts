@@ -78,6 +78,11 @@ export default Effect.gen(function* () {
     WHERE mode = 'live' AND status IN ('queued', 'retrying')
   `
   yield* sql`CREATE INDEX invoices_organization_id_id_idx ON invoices (organization_id, id DESC)`
+  // Invoices that an owner looks for among many that were accepted.
+  yield* sql`
+    CREATE INDEX invoices_organization_id_status_id_idx ON invoices (organization_id, status, id DESC)
+    WHERE status IN ('retrying', 'rejected', 'failed')
+  `
 
   // A table of its own, so that a transition does not rewrite the document. What workers need of the document is read once,
   // when it is submitted, and stored in the columns after it.

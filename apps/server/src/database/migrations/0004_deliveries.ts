@@ -83,7 +83,8 @@ export default Effect.gen(function* () {
       ),
       CONSTRAINT deliveries_is_due_unfinished    CHECK (NOT is_due OR due_at IS NOT NULL),
       CONSTRAINT deliveries_leased_is_due        CHECK (lease_expires_at IS NULL OR (is_due AND status = 'delivering')),
-      CONSTRAINT deliveries_pending_is_due       CHECK (status <> 'pending' OR is_due),
+      CONSTRAINT deliveries_unended_is_due       CHECK (status NOT IN ('pending', 'delivering') OR is_due),
+      CONSTRAINT deliveries_delivering_leased    CHECK (status <> 'delivering' OR lease_expires_at IS NOT NULL),
       CONSTRAINT deliveries_next_retry_retrying  CHECK ((status = 'retrying') = (next_retry_at IS NOT NULL)),
       CONSTRAINT deliveries_delivered_succeeded  CHECK ((status = 'succeeded') = (delivered_at IS NOT NULL)),
       CONSTRAINT deliveries_interruptions_counted CHECK (

@@ -26,12 +26,12 @@ export const serve = <A extends { readonly id: string }>(
       })
     }
 
-    const { hasMore, records } = yield* fetch({ limit, after })
-    const last = records.at(-1)
+    const { continueAfter, hasMore, records } = yield* fetch({ limit, after })
+    const next = continueAfter ?? records.at(-1)?.id
     return {
       object: "list" as const,
       data: records,
       has_more: hasMore,
-      next_cursor: hasMore && last !== undefined ? cursors.make(list, last.id) : null
+      next_cursor: hasMore && next !== undefined ? cursors.make(list, next) : null
     }
   })

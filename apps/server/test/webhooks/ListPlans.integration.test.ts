@@ -1,0 +1,244 @@
+/**
+ * The lists of an owner read few rows, whatever an account stores: a page of any filter costs about as much with many rows
+ * of one endpoint or organization as with few. `PLAN_ROWS=600000` stores more of them, `PLAN_REPORT=1` prints the costs.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { maxExamined } from "../../src/database/Page.ts"
+import * as Invoices from "../../src/invoices/Invoices.ts"
+import * as DeliveryRecords from "../../src/webhooks/DeliveryRecords.ts"
+import { explain } from "../support/Explained.ts"
+import * as fixtures from "../support/fixtures.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const many = Number(process.env["PLAN_ROWS"] ?? 60_000)
+const firstPage = { limit: 50, after: undefined }
+
+const inFlight = 10
+
+// The expression of a status by the number of the delivery, of which the largest is the newest.
+const storeDeliveries = Effect.fnUntraced(function* (status: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* fixtures.clear
+  const organizationId = yield* fixtures.organization
+  const endpointId = yield* fixtures.endpoint(organizationId)
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SET LOCAL session_replication_role = replica`
+      yield* sql`SET LOCAL synchronous_commit = off`
+      yield* sql`
+        INSERT INTO deliveries
+          (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, is_due, status,
+           lease_expires_at, next_retry_at, delivered_at, failure_status)
+        SELECT 'wd_0' || lpad(n::text, 25, '0'), ${organizationId}, ${endpointId}, 'evt_0' || lpad(n::text, 25, '0'),
+               'invoice.received', to_timestamp(n), to_timestamp(n),
+               CASE WHEN status IN ('pending', 'delivering', 'retrying') THEN to_timestamp(n) END,
+               status IN ('pending', 'delivering', 'retrying'), status,
+               CASE status WHEN 'delivering' THEN now() END, CASE status WHEN 'retrying' THEN to_timestamp(n) END,
+               CASE status WHEN 'succeeded' THEN now() END,
+               CASE WHEN status IN ('retrying', 'failed', 'endpoint_disabled') THEN status END
+        FROM (SELECT n, ${sql.literal(status)} AS status FROM generate_series(1, ${many}::int) AS n) AS one
+      `
+    })
+  )
+  yield* sql`VACUUM ANALYZE deliveries`
+  return { organizationId, endpointId }
+})
+
+const storeInvoices = Effect.fnUntraced(function* (status: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* fixtures.clear
+  const organizationId = yield* fixtures.organization
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SET LOCAL session_replication_role = replica`
+      yield* sql`
+        INSERT INTO invoices
+          (id, organization_id, created_at, updated_at, completed_at, due_at, next_attempt_at, mode, status, scenario,
+           official_number, rejection, metadata)
+        SELECT 'inv_0' || lpad(n::text, 25, '0'), ${organizationId}, to_timestamp(n), to_timestamp(n),
+               CASE WHEN status IN ('accepted', 'rejected', 'failed') THEN now() END,
+               CASE WHEN status IN ('queued', 'submitting', 'retrying', 'submitted') THEN now() END,
+               CASE status WHEN 'retrying' THEN now() END, 'test', status, 'accepted',
+               CASE status WHEN 'accepted' THEN 'n' END, CASE status WHEN 'rejected' THEN '{}'::jsonb END, '{}'
+        FROM (SELECT n, ${sql.literal(status)} AS status FROM generate_series(1, ${many}::int) AS n) AS one
+      `
+    })
+  )
+  yield* sql`VACUUM ANALYZE invoices`
+  return organizationId
+})
+
+// Reads the list to its end and returns the numbers of its records, newest first.
+const readAll = Effect.fnUntraced(function* <A extends { readonly id: string }, E, R>(
+  list: (page: {
+    readonly limit: number
+    readonly after: string | undefined
+  }) => Effect.Effect<
+    { readonly records: ReadonlyArray<A>; readonly hasMore: boolean; readonly continueAfter?: string },
+    E,
+    R
+  >,
+  limit: number
+) {
+  const numbers: Array<number> = []
+  let after: string | undefined
+  for (let pages = 0; ; pages++) {
+    assert.isBelow(pages, 10_000)
+    const { continueAfter, hasMore, records } = yield* list({ limit, after })
+    assert.isAtMost(records.length, limit)
+    numbers.push(...records.map(({ id }) => Number(id.slice(id.indexOf("_") + 1))))
+    if (!hasMore) return numbers
+    after = continueAfter ?? records.at(-1)?.id
+    assert.isDefined(after)
+  }
+})
+
+// A page examines at most twice `maxExamined` index entries or rows.
+const maxBlocks = 2000
+
+const assertCheap = Effect.fnUntraced(function* <A, E, R>(name: string, list: Effect.Effect<A, E, R>) {
+  const { explained } = yield* explain(list)
+  const blocks = explained.reduce((sum, one) => sum + one.blocks, 0)
+  const milliseconds = explained.reduce((sum, one) => sum + one.milliseconds, 0)
+  const report = `${name}: ${blocks} blocks, ${milliseconds.toFixed(1)} ms, ${explained.flatMap(({ indexes }) => indexes).join(" ")}`
+  if (process.env["PLAN_REPORT"] === "1") console.log(report)
+  assert.isBelow(blocks, maxBlocks, report)
+})
+
+const database = Layer.mergeAll(DeliveryRecords.layer, Invoices.layer).pipe(
+  Layer.provideMerge(TestDatabase.layerPostgres)
+)
+
+layer(database, { excludeTestServices: true })("lists of an owner", (it) => {
+  const deliveryCases: ReadonlyArray<readonly [string, string]> = [
+    ["all have succeeded", "'succeeded'"],
+    ["all are pending", "'pending'"],
+    ["all have failed", "'failed'"],
+    ["the newest half are pending", `CASE WHEN n > ${many / 2} THEN 'pending' ELSE 'succeeded' END`],
+    [
+      "few are pending behind many retries that are due",
+      `CASE WHEN n <= ${many - 20} THEN 'retrying' ELSE 'pending' END`
+    ],
+    [
+      "few are pending behind many that have succeeded",
+      `CASE WHEN n <= ${many - 20} THEN 'succeeded' ELSE 'pending' END`
+    ],
+    ["the oldest are pending", `CASE WHEN n <= 20 THEN 'pending' ELSE 'succeeded' END`],
+    ["ten are in flight before many pending", `CASE WHEN n <= ${inFlight} THEN 'delivering' ELSE 'pending' END`]
+  ]
+  for (const [name, status] of deliveryCases) {
+    it.effect(
+      `deliveries: a page of any status reads few rows when ${name}`,
+      () =>
+        Effect.gen(function* () {
+          const { endpointId, organizationId } = yield* storeDeliveries(status)
+          const deliveries = yield* DeliveryRecords.Deliveries
+          const statuses = [
+            undefined,
+            "pending",
+            "delivering",
+            "succeeded",
+            "retrying",
+            "failed",
+            "endpoint_disabled"
+          ] as const
+          for (const wanted of statuses) {
+            yield* assertCheap(
+              `${name}, ${wanted ?? "any"}`,
+              deliveries.list(organizationId, endpointId, { status: wanted }, firstPage)
+            )
+          }
+        }),
+      { timeout: 200_000 }
+    )
+  }
+
+  it.effect("deliveries: the pages of each status contain all of its records, newest first", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const deliveries = yield* DeliveryRecords.Deliveries
+      const third = Math.floor(many / 3)
+      for (const mixture of [
+        `CASE WHEN n <= ${inFlight} THEN 'delivering' WHEN n % 3 = 0 THEN 'succeeded' ELSE 'pending' END`,
+        `CASE WHEN n % ${third} = 0 THEN 'pending' WHEN n % ${third} <= 3 THEN 'delivering' ELSE 'succeeded' END`,
+        `CASE WHEN n % ${third} = 0 THEN 'succeeded' ELSE 'failed' END`
+      ]) {
+        const { endpointId, organizationId } = yield* storeDeliveries(mixture)
+        for (const status of ["pending", "delivering", "succeeded"] as const) {
+          const rows = yield* sql<{ readonly id: string }>`
+            SELECT id FROM deliveries WHERE status = ${status} ORDER BY id DESC
+          `
+          const read = yield* readAll((page) => deliveries.list(organizationId, endpointId, { status }, page), 10_000)
+          assert.deepStrictEqual(
+            read,
+            rows.map(({ id }) => Number(id.slice(3))),
+            `${mixture}: ${status}`
+          )
+        }
+      }
+    })
+  )
+
+  const invoiceCases: ReadonlyArray<readonly [string, string]> = [
+    ["all were accepted", "'accepted'"],
+    ["all were rejected", "'rejected'"],
+    ["all are retrying", "'retrying'"],
+    ["the oldest is submitted", "CASE n WHEN 1 THEN 'submitted' ELSE 'rejected' END"]
+  ]
+  for (const [name, status] of invoiceCases) {
+    it.effect(
+      `invoices: a page of any status and mode reads few rows when ${name}`,
+      () =>
+        Effect.gen(function* () {
+          const organizationId = yield* storeInvoices(status)
+          const invoices = yield* Invoices.Invoices
+          const statuses = [
+            undefined,
+            "queued",
+            "submitting",
+            "retrying",
+            "submitted",
+            "accepted",
+            "rejected",
+            "failed"
+          ] as const
+          for (const mode of [undefined, "test", "live"] as const) {
+            for (const wanted of statuses) {
+              yield* assertCheap(
+                `${name}, ${wanted ?? "any"}, ${mode ?? "any mode"}`,
+                invoices.list(organizationId, { status: wanted, mode }, firstPage)
+              )
+            }
+          }
+        }),
+      { timeout: 200_000 }
+    )
+  }
+
+  it.effect("invoices: the pages of each filter contain all of its records, newest first", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const invoices = yield* Invoices.Invoices
+      const organizationId = yield* storeInvoices(
+        `CASE WHEN n % ${maxExamined + 7} = 0 THEN 'submitted' WHEN n % 3 = 0 THEN 'accepted' ELSE 'rejected' END`
+      )
+      for (const status of [undefined, "submitted", "accepted", "rejected", "queued"] as const) {
+        for (const mode of [undefined, "test", "live"] as const) {
+          const rows = yield* sql<{ readonly id: string }>`
+            SELECT id FROM invoices
+            WHERE status = coalesce(${status ?? null}::text, status) AND mode = coalesce(${mode ?? null}::text, mode)
+            ORDER BY id DESC
+          `
+          const read = yield* readAll((page) => invoices.list(organizationId, { status, mode }, page), 10_000)
+          assert.deepStrictEqual(
+            read,
+            rows.map(({ id }) => Number(id.slice(4))),
+            `${status ?? "any"}, ${mode ?? "any mode"}`
+          )
+        }
+      }
+    })
+  )
+})

@@ -32,6 +32,7 @@ const groups: Readonly<Record<string, ReadonlyArray<Name>>> = {
   ],
   "The API": [
     "GOVOICE_API_ENABLED",
+    "GOVOICE_CONSOLE",
     "GOVOICE_SIGNUP",
     "GOVOICE_RATE_LIMIT_PER_SECOND",
     "GOVOICE_RATE_LIMIT_BURST",

@@ -90,5 +90,6 @@ export default defineConfig(({ outDir = "dist" }) => ({
   onSuccess: async () => {
     finish(outDir)
     cpSync("../../packages/ksef/src/data", join(outDir, "data"), { recursive: true })
+    if (existsSync("../console/dist")) cpSync("../console/dist", join(outDir, "console"), { recursive: true })
   }
 }))

@@ -5,6 +5,7 @@
  */
 import { Ids, Timestamp } from "@govoice/core"
 import * as Schema from "effect/Schema"
+import * as Fields from "./Fields.ts"
 
 /**
  * The record of an account.
@@ -26,6 +27,16 @@ export const Account = Schema.Struct({
  * @since 0.1.0
  */
 export type Account = typeof Account.Type
+
+/**
+ * The request to log in.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Credentials = Schema.Struct({ email: Fields.text(1, 254), password: Fields.text(1, 128) }).annotate({
+  identifier: "Credentials"
+})
 
 /**
  * The tokens that a login or a refresh returns.

@@ -8,7 +8,7 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
-import { Account, TokenPair } from "./Account.ts"
+import { Account, Credentials, TokenPair } from "./Account.ts"
 import { AccountAuthorization } from "./AccountAuthorization.ts"
 import * as Fields from "./Fields.ts"
 import * as Problems from "./Problems.ts"
@@ -30,9 +30,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       error: Problems.errors("email_taken", "signup_disabled", "rate_limit_exceeded")
     }).annotateMerge(OpenApi.annotations({ summary: "Create an account" })),
     HttpApiEndpoint.post("login", "/v1/control-plane/auth/login", {
-      payload: Schema.Struct({ email: Fields.text(1, 254), password: Fields.text(1, 128) }).annotate({
-        identifier: "Credentials"
-      }),
+      payload: Credentials,
       success: TokenPair,
       error: Problems.errors("invalid_credentials", "rate_limit_exceeded")
     }).annotateMerge(

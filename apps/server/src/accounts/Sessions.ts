@@ -14,6 +14,9 @@ import type { Email } from "./Email.ts"
 /** The lifetime of a refresh token, in seconds: 30 days. */
 export const lifetime = 30 * 86_400
 
+/** How long a spent refresh token of the console may be used again, in milliseconds. */
+export const graceMs = 30_000
+
 /** The refresh token is unknown, spent, expired or revoked. If it belonged to a session, that has ended now. */
 export class InvalidRefreshToken extends Data.TaggedError("InvalidRefreshToken")<{
   readonly revoked: SessionIdentity | undefined
@@ -26,6 +29,14 @@ export class Sessions extends Context.Service<
     /** Opens a session of an account from the network of a client. */
     readonly open: (accountId: Ids.AccountId, token: Uint8Array, network: string) => Effect.Effect<SessionIdentity>
     readonly rotate: (spent: Uint8Array, next: Uint8Array) => Effect.Effect<SessionIdentity, InvalidRefreshToken>
+    /**
+     * Like `rotate`, but a spent token may be used again for `graceMs` while `next` is unspent, with the same result. So an
+     * answer that was lost, or two tabs that refresh at once, do not end the session.
+     */
+    readonly rotateWithGrace: (
+      spent: Uint8Array,
+      next: Uint8Array
+    ) => Effect.Effect<SessionIdentity, InvalidRefreshToken>
     /** Ends the session of a token and returns it, if there is one. */
     readonly revoke: (token: Uint8Array) => Effect.Effect<SessionIdentity | undefined>
     readonly isActive: (session: SessionIdentity) => Effect.Effect<boolean>
@@ -77,6 +88,15 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
       SELECT session_id, account_id FROM spent
     `
 
+    const selectRepeated = (spent: Uint8Array, next: Uint8Array, now: Date, spentAfter: Date) => sql<Row>`
+      SELECT sessions.id AS session_id, account_id
+      FROM refresh_tokens AS spent
+      JOIN refresh_tokens AS next ON next.hash = ${next} AND next.session_id = spent.session_id
+      JOIN sessions ON sessions.id = spent.session_id
+      WHERE spent.hash = ${spent} AND spent.spent_at > ${spentAfter}
+        AND next.spent_at IS NULL AND next.expires_at > ${now} AND revoked_at IS NULL
+    `
+
     const updateRevoked = (token: Uint8Array, now: Date) => sql<Row>`
       UPDATE sessions SET revoked_at = coalesce(revoked_at, ${now})
       WHERE id = (SELECT session_id FROM refresh_tokens WHERE hash = ${token})
@@ -98,6 +118,11 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
       return row && toIdentity(row)
     })
 
+    const spend = Effect.fnUntraced(function* (spent: Uint8Array, next: Uint8Array, now: number) {
+      const expiresAt = new Date(now + lifetime * 1000)
+      return (yield* Effect.orDie(spendAndInsert(spent, next, new Date(now), expiresAt)))[0]
+    })
+
     return {
       revoke,
 
@@ -110,9 +135,17 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
       }),
 
       rotate: Effect.fn("Sessions.rotate")(function* (spent, next) {
-        const now = yield* Clock.currentTimeMillis
-        const [row] = yield* Effect.orDie(spendAndInsert(spent, next, new Date(now), new Date(now + lifetime * 1000)))
+        const row = yield* spend(spent, next, yield* Clock.currentTimeMillis)
         if (row !== undefined) return toIdentity(row)
+        return yield* new InvalidRefreshToken({ revoked: yield* revoke(spent) })
+      }),
+
+      rotateWithGrace: Effect.fn("Sessions.rotateWithGrace")(function* (spent, next) {
+        const now = yield* Clock.currentTimeMillis
+        const row = yield* spend(spent, next, now)
+        if (row !== undefined) return toIdentity(row)
+        const [repeated] = yield* Effect.orDie(selectRepeated(spent, next, new Date(now), new Date(now - graceMs)))
+        if (repeated !== undefined) return toIdentity(repeated)
         return yield* new InvalidRefreshToken({ revoked: yield* revoke(spent) })
       }),
 

@@ -16,6 +16,8 @@ import * as ApiKeysHttp from "./handlers/ApiKeysHandlers.ts"
 import * as AddressLimits from "./middleware/AddressLimits.ts"
 import * as Authorization from "./middleware/Authorization.ts"
 import * as BodyReading from "./middleware/BodyReading.ts"
+import * as Console from "./console/Console.ts"
+import * as SameOrigin from "./console/SameOrigin.ts"
 import * as InvoicesHttp from "./handlers/InvoicesHandlers.ts"
 import * as MeHttp from "./handlers/MeHandlers.ts"
 import * as NodeServer from "./transport/NodeServer.ts"
@@ -42,14 +44,17 @@ const middleware = Layer.mergeAll(
   Authorization.layerDeveloper,
   BodyReading.layer,
   RequestValidation.layer,
+  SameOrigin.layer,
   SubmissionHeaders.layer
 )
 
 const limits = Layer.merge(RateLimits.layer.pipe(Layer.provide(RateLimiter.layer)), AddressLimits.layer)
 
-const routes = Layer.mergeAll(HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers)), Operational.layer).pipe(
-  Layer.provide(RequestLifecycle.layer)
-)
+const routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers)),
+  Operational.layer,
+  Console.layer
+).pipe(Layer.provide(RequestLifecycle.layer))
 
 // Paths are compared exactly. Only the limit of the headers applies to a segment: an identifier that is too long is unknown.
 const routerConfig = {

@@ -1,4 +1,4 @@
-/** Static text that is compressed once, and sent in the encoding that the client prefers. */
+/** Static resources that are compressed once, and sent in the coding that the client prefers. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { promisify } from "node:util"
@@ -28,7 +28,8 @@ const compressors = {
   identity: (bytes: Uint8Array) => Promise.resolve(bytes)
 }
 
-type Coding = keyof typeof compressors
+/** A content coding. */
+export type Coding = keyof typeof compressors
 
 const codings = Object.keys(compressors) as ReadonlyArray<Coding>
 
@@ -42,45 +43,60 @@ const weights = (acceptEncoding: string): ReadonlyMap<string, number> =>
     })
   )
 
-/** Returns the coding that `Accept-Encoding` prefers (RFC 9110 §12.5.3): `identity` where it accepts none. */
-export const negotiate = (acceptEncoding: string | undefined): Coding => {
+/** Returns the coding that `Accept-Encoding` prefers (RFC 9110 §12.5.3): `identity` where it accepts none that is available. */
+export const negotiate = (
+  acceptEncoding: string | undefined,
+  isAvailable: (coding: Coding) => boolean = () => true
+): Coding => {
   if (acceptEncoding === undefined) return "identity"
   const given = weights(acceptEncoding)
   const weightOf = (coding: Coding): number =>
     // The text as it is remains acceptable without being named, but a named coding is preferred to it.
     given.get(coding) ?? given.get("*") ?? (coding === "identity" ? Number.EPSILON : 0)
   let best: Coding = "identity"
-  for (const coding of codings.toReversed()) {
+  for (const coding of codings.toReversed().filter(isAvailable)) {
     if (weightOf(coding) > 0 && weightOf(coding) >= weightOf(best)) best = coding
   }
   return best
 }
 
-/** Compresses a text, outside the event loop. */
-export const make = Effect.fnUntraced(function* ({ body, contentType, headers = {} }: StaticText) {
-  const bytes = new TextEncoder().encode(body)
-  const variants = new Map<Coding, { readonly bytes: Uint8Array; readonly headers: Readonly<Record<string, string>> }>()
-  for (const coding of codings) {
-    const compressed = yield* Effect.promise(() => compressors[coding](bytes))
-    variants.set(coding, {
-      bytes: compressed,
-      headers: {
-        ...headers,
-        "cache-control": "no-cache",
-        vary: "Accept-Encoding",
-        etag: EntityTags.ofBytes(compressed),
-        ...(coding === "identity" ? {} : { "content-encoding": coding })
-      }
-    })
-  }
+/** The bytes of a resource in each coding in which they exist. `identity` always does. */
+export type Variants = ReadonlyMap<Coding, Uint8Array>
 
-  const respond: Respond = (request) => {
-    const variant = variants.get(negotiate(request["accept-encoding"]))!
-    if (EntityTags.matches(request["if-none-match"], variant.headers["etag"]!)) {
+/** Makes the function that responds with the variant that a client prefers. */
+export const fromVariants = (variants: Variants, { contentType, headers = {} }: Omit<StaticText, "body">): Respond => {
+  const prepared = new Map(
+    [...variants].map(([coding, bytes]) => [
+      coding,
+      {
+        bytes,
+        headers: {
+          "cache-control": "no-cache",
+          ...headers,
+          vary: "Accept-Encoding",
+          etag: EntityTags.ofBytes(bytes),
+          ...(coding === "identity" ? {} : { "content-encoding": coding })
+        }
+      }
+    ])
+  )
+
+  return (request) => {
+    const variant = prepared.get(negotiate(request["accept-encoding"], (coding) => prepared.has(coding)))!
+    if (EntityTags.matches(request["if-none-match"], variant.headers.etag)) {
       const { "content-encoding": _, ...notModified } = variant.headers
       return HttpServerResponse.empty({ status: 304, headers: notModified })
     }
     return HttpServerResponse.uint8Array(variant.bytes, { contentType, headers: variant.headers })
   }
-  return respond
+}
+
+/** Compresses a text, outside the event loop. */
+export const make = Effect.fnUntraced(function* ({ body, ...options }: StaticText) {
+  const bytes = new TextEncoder().encode(body)
+  const variants = new Map<Coding, Uint8Array>()
+  for (const coding of codings) {
+    variants.set(coding, yield* Effect.promise(() => compressors[coding](bytes)))
+  }
+  return fromVariants(variants, options)
 })

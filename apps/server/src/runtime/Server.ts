@@ -16,6 +16,7 @@ import * as Tracing from "../observability/Tracing.ts"
 import * as AccessTokens from "../accounts/AccessTokens.ts"
 import * as Cursors from "../crypto/Cursors.ts"
 import * as KeyRing from "../crypto/KeyRing.ts"
+import * as SuccessorTokens from "../crypto/SuccessorTokens.ts"
 import * as DeploymentSecrets from "../settings/DeploymentSecrets.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
 import * as Store from "./Stores.ts"
@@ -23,7 +24,12 @@ import * as Store from "./Stores.ts"
 const secrets = Layer.unwrap(
   Effect.map(Settings, (settings) => {
     const { encryptionKeys, jwtSecret } = DeploymentSecrets.find(settings)
-    return Layer.mergeAll(AccessTokens.layer(jwtSecret), Cursors.layer(jwtSecret), KeyRing.layer(encryptionKeys))
+    return Layer.mergeAll(
+      AccessTokens.layer(jwtSecret),
+      Cursors.layer(jwtSecret),
+      KeyRing.layer(encryptionKeys),
+      SuccessorTokens.layer(jwtSecret)
+    )
   })
 )
 

@@ -24,6 +24,7 @@ export const storage = ({ database }: SettingsShape): string =>
 export const banner = (settings: SettingsShape, url: string | undefined): string =>
   [
     `Govoice ${version}, role: ${settings.role}`,
+    ...(url === undefined || !settings.consoleEnabled ? [] : [`  Console    ${url}/console`]),
     ...(url === undefined ? [] : [`  API        ${url}/v1`, `  Reference  ${url}/docs`]),
     `  Data       ${storage(settings)}`,
     ...(url !== undefined && settings.database._tag === "Embedded" ? firstKey(url) : []),

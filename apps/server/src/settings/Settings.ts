@@ -13,6 +13,7 @@ export interface SettingsShape {
   readonly databaseWaitMs: number
   readonly role: "all" | "api" | "worker"
   readonly apiEnabled: boolean
+  readonly consoleEnabled: boolean
   readonly liveMode: boolean
   readonly ksef: {
     /** The environment of KSeF, also while live mode is off. Live mode requires it. */
@@ -157,6 +158,7 @@ export const read = (environment: Environment): SettingsShape => {
     databaseWaitMs: value("GOVOICE_DATABASE_WAIT_MS"),
     role,
     apiEnabled: value("GOVOICE_API_ENABLED"),
+    consoleEnabled: value("GOVOICE_CONSOLE") === "on",
     liveMode,
     ksef: {
       environment: ksefCustom ?? (ksefName === undefined ? undefined : Environment.environments[ksefName]),

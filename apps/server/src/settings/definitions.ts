@@ -106,6 +106,11 @@ export const definitions = {
     Parsers.oneOf("schema", "well-formed"),
     "schema"
   ),
+  GOVOICE_CONSOLE: define(
+    "Whether the console of account owners is served under `/console`. Without it, no cookie is set or read.",
+    Parsers.oneOf("on", "off"),
+    "on"
+  ),
   GOVOICE_SIGNUP: define("Whether anybody may create an account.", Parsers.oneOf("open", "closed"), "open"),
   GOVOICE_JWT_SECRET: optional(
     "Signs access tokens and list cursors. At least 32 characters. Required with `DATABASE_URL`.",

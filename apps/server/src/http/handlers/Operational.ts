@@ -7,6 +7,7 @@ import type { KeyRing } from "../../crypto/KeyRing.ts"
 import * as Migrations from "../../database/Migrations.ts"
 import * as SqlErrors from "../../database/SqlErrors.ts"
 import * as KeyCheck from "../../maintenance/KeyCheck.ts"
+import { Settings } from "../../settings/Settings.ts"
 import { version } from "../../version.ts"
 import * as Responses from "../Responses.ts"
 import * as ErrorPages from "./ErrorPages.ts"
@@ -15,10 +16,13 @@ import * as Reference from "./Reference.ts"
 const json = (body: unknown): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(JSON.stringify(body), { contentType: "application/json" })
 
-const root = HttpRouter.add(
-  "GET",
-  "/",
-  json({ name: "Govoice", version, docs: "/docs", openapi: "/openapi.json", health: "/healthz", ready: "/readyz" })
+const root = HttpRouter.use((router) =>
+  Effect.gen(function* () {
+    const { consoleEnabled } = yield* Settings
+    const paths = { docs: "/docs", openapi: "/openapi.json", health: "/healthz", ready: "/readyz" }
+    const answer = { name: "Govoice", version, ...(consoleEnabled ? { console: "/console" } : {}), ...paths }
+    yield* router.add("GET", "/", json(answer))
+  })
 )
 
 const healthz = HttpRouter.add("GET", "/healthz", json({ status: "ok" }))

@@ -10,7 +10,7 @@ import * as ClientAddress from "../transport/ClientAddress.ts"
 export const maxCalls = 100
 
 /** The kinds of calls. Each is counted for itself. */
-export type Kind = "login" | "logout" | "refresh" | "signup"
+export type Kind = "console-refresh" | "login" | "logout" | "refresh" | "signup"
 
 /** Service that counts calls by address. */
 export class AddressLimits extends Context.Service<
@@ -18,6 +18,8 @@ export class AddressLimits extends Context.Service<
   {
     /** Counts a call. A call beyond the limit fails and is not counted. */
     readonly take: (kind: Kind, address: string | undefined) => Effect.Effect<void, Throttled>
+    /** Fails beyond the limit, and counts nothing. */
+    readonly check: (kind: Kind, address: string | undefined) => Effect.Effect<void, Throttled>
   }
 >()("@govoice/server/http/middleware/AddressLimits") {}
 
@@ -27,11 +29,15 @@ export const layer: Layer.Layer<AddressLimits, never, SlidingWindows> = Layer.ef
   Effect.map(SlidingWindows, (windows) => {
     const window = (kind: Kind) => windows.make({ name: `address:${kind}`, limit: maxCalls, windowMs: 60_000 })
     const calls = {
+      "console-refresh": window("console-refresh"),
       login: window("login"),
       logout: window("logout"),
       refresh: window("refresh"),
       signup: window("signup")
     }
-    return { take: (kind, address) => Effect.flatMap(calls[kind].take(ClientAddress.group(address)), failWhileWaiting) }
+    return {
+      take: (kind, address) => Effect.flatMap(calls[kind].take(ClientAddress.group(address)), failWhileWaiting),
+      check: (kind, address) => Effect.flatMap(calls[kind].wait(ClientAddress.group(address)), failWhileWaiting)
+    }
   })
 )

@@ -37,7 +37,13 @@ const makeClasses = () => {
   } satisfies Record<string, BodyClass>
 }
 
-const withoutCredential = ["accounts.create", "accounts.login", "accounts.refresh"]
+const withoutCredential = [
+  "accounts.create",
+  "accounts.login",
+  "accounts.refresh",
+  "consoleSession.open",
+  "consoleSession.refresh"
+]
 
 const isJson = (contentType: string): boolean =>
   /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType.trim())

@@ -18,8 +18,13 @@ import * as Target from "../transport/RequestTarget.ts"
 const isRouteNotFound = (error: unknown): boolean =>
   error instanceof HttpServerError.HttpServerError && error.reason._tag === "RouteNotFound"
 
-const unrouted = (method: string, path: string, requestId: Ids.RequestId): HttpServerResponse.HttpServerResponse => {
-  const methods = path === "*" ? Routes.allMethods : Routes.methodsOf(path)
+const unrouted = (
+  { methodsOf, allMethods }: Routes.Routes,
+  method: string,
+  path: string,
+  requestId: Ids.RequestId
+): HttpServerResponse.HttpServerResponse => {
+  const methods = path === "*" ? allMethods : methodsOf(path)
   if (method === "OPTIONS" && methods.length > 0) {
     return HttpServerResponse.empty({ status: 204, headers: { allow: methods.join(", ") } })
   }
@@ -35,12 +40,13 @@ const isAbandoned = (cause: Cause.Cause<unknown>): boolean =>
 
 const answerCause = (
   cause: Cause.Cause<unknown>,
+  routes: Routes.Routes,
   { method, path, requestId }: { readonly method: string; readonly path: string; readonly requestId: Ids.RequestId }
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   // Requests are interrupted when the server stops.
   if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(Responses.problem("service_unavailable", requestId))
   const error = Cause.squash(cause)
-  if (isRouteNotFound(error)) return Effect.succeed(unrouted(method, path, requestId))
+  if (isRouteNotFound(error)) return Effect.succeed(unrouted(routes, method, path, requestId))
   return Effect.as(
     OutageLog.report(cause, Effect.logError("Request failed with a defect", cause)),
     Responses.problem(SqlErrors.isTransient(error) ? "service_unavailable" : "internal_error", requestId)
@@ -55,7 +61,7 @@ const reachedDatabase = ({ status }: HttpServerResponse.HttpServerResponse, meth
 const finish = (
   response: HttpServerResponse.HttpServerResponse,
   requestId: Ids.RequestId,
-  isApi: boolean
+  { isApi, isConsole }: { readonly isApi: boolean; readonly isConsole: boolean }
 ): HttpServerResponse.HttpServerResponse => {
   const { headers, status } = response
   return HttpServerResponse.setHeaders(response, {
@@ -64,6 +70,7 @@ const finish = (
     ...(headers["content-security-policy"] === undefined
       ? {}
       : { "content-security-policy": headers["content-security-policy"] }),
+    ...(isConsole ? Responses.consoleHeaders : {}),
     ...(isApi && headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {})
   })
@@ -90,7 +97,8 @@ const withRequestId = (requestId: Ids.RequestId) =>
 /** Adds the identifier, the error responses and the log line to all requests. */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
-    const { apiEnabled, logLevel, trustedProxies } = yield* Settings
+    const { apiEnabled, consoleEnabled, logLevel, trustedProxies } = yield* Settings
+    const routes = Routes.make({ consoleEnabled })
     const withClientAddress = makeWithClientAddress(trustedProxies)
     const timeoutLog = ThrottledLog.make({
       down: `Requests exceed ${RequestTimeout.requestMs} ms and are answered with service_unavailable`,
@@ -105,10 +113,12 @@ export const layer = HttpRouter.middleware(
         const requestId = IdGenerator.at("req", startedAt)
         const target = Target.read(request)
         const { method } = request
+        const isConsole = consoleEnabled && target?.isConsole === true
+        const isApi = target?.isApi === true || (isConsole && target.isConsoleSession)
 
         const answer = Effect.gen(function* () {
           if (target === undefined) return Responses.problem("malformed_request", requestId)
-          const { isApi, path } = target
+          const { path } = target
           if (isApi && !apiEnabled) return Responses.problem("api_disabled", requestId)
           const request = withClientAddress(target.request)
           const response = yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request).pipe(
@@ -118,7 +128,7 @@ export const layer = HttpRouter.middleware(
               )
             ),
             Effect.catchCause((cause) =>
-              isAbandoned(cause) ? Effect.failCause(cause) : answerCause(cause, { method, path, requestId })
+              isAbandoned(cause) ? Effect.failCause(cause) : answerCause(cause, routes, { method, path, requestId })
             )
           )
           if (isApi && reachedDatabase(response, method)) {
@@ -140,7 +150,7 @@ export const layer = HttpRouter.middleware(
 
         const traced = RequestTracing.trace(request, target?.path)(answer)
         const response = yield* withRequestId(requestId)(isLogged ? Effect.tap(traced, note) : traced)
-        return finish(response, requestId, target?.isApi === true)
+        return finish(response, requestId, { isApi, isConsole })
       })
   }),
   { global: true }

@@ -8,6 +8,10 @@ export interface Target {
   readonly path: string
   /** Whether it is a path of the API, which can be disabled. */
   readonly isApi: boolean
+  /** Whether it is a path of the console, which can be disabled. */
+  readonly isConsole: boolean
+  /** Whether it is a path of the console that needs the API. */
+  readonly isConsoleSession: boolean
   /** The request for the router. */
   readonly request: HttpServerRequest.HttpServerRequest
 }
@@ -41,5 +45,11 @@ export const read = (request: HttpServerRequest.HttpServerRequest): Target | und
   const path = pathOf(request.url)
   const plain = decoded(path)
   if (plain === undefined || !isAddressed(request)) return undefined
-  return { path, isApi: /^\/v1(?:\/|$)/.test(plain), request: routable(request, path) }
+  return {
+    path,
+    isApi: /^\/v1(?:\/|$)/.test(plain),
+    isConsole: /^\/console(?:\/|$)/.test(plain),
+    isConsoleSession: /^\/console\/session(?:\/|$)/.test(plain),
+    request: routable(request, path)
+  }
 }

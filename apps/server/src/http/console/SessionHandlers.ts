@@ -1,0 +1,117 @@
+/**
+ * Serves the sessions of the console: the page gets an access token, and the refresh token stays in a cookie.
+ *
+ * A refresh spends the token of the cookie and stores its successor. A cookie that comes again within the grace gets the same
+ * successor; later, it was stolen, and the session ends.
+ */
+import { Problems } from "@govoice/api"
+import { Effect, Option } from "effect"
+import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { AccessTokens, lifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
+import { Credentials } from "../../accounts/Credentials.ts"
+import { Login } from "../../accounts/Login.ts"
+import { Sessions } from "../../accounts/Sessions.ts"
+import { SlidingWindows } from "../../accounts/SlidingWindows.ts"
+import { failWhileWaiting } from "../../accounts/Throttled.ts"
+import * as OpaqueToken from "../../crypto/OpaqueToken.ts"
+import { SuccessorTokens } from "../../crypto/SuccessorTokens.ts"
+import { AddressLimits } from "../middleware/AddressLimits.ts"
+import * as Throttling from "../middleware/Throttling.ts"
+import * as ClientAddress from "../transport/ClientAddress.ts"
+import { ConsoleApi } from "./ConsoleApi.ts"
+import * as SessionCookie from "./SessionCookie.ts"
+
+/** How many refreshes of a session a minute allows. */
+export const maxRefreshes = 30
+
+const addressOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest) => Option.getOrUndefined(remoteAddress)
+
+const clearCookie = HttpEffect.appendPreResponseHandler((_request, response) =>
+  Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", SessionCookie.clear))
+)
+
+const refuse = Effect.andThen(clearCookie, Problems.fail("invalid_refresh_token"))
+
+/** Layer that implements the `consoleSession` group. */
+export const layer = HttpApiBuilder.group(
+  ConsoleApi,
+  "consoleSession",
+  Effect.fnUntraced(function* (handlers) {
+    const accessTokens = yield* AccessTokens
+    const addressLimits = yield* AddressLimits
+    const credentials = yield* Credentials
+    const login = yield* Login
+    const sessions = yield* Sessions
+    const successors = yield* SuccessorTokens
+    const windows = yield* SlidingWindows
+    const refreshes = windows.make({ name: "console-session", limit: maxRefreshes, windowMs: 60_000 })
+
+    const respond = (session: SessionIdentity, cookie: Omit<SessionCookie.SessionCookie, "sessionId">) =>
+      Effect.map(accessTokens.issue(session), (accessToken) =>
+        HttpServerResponse.text(
+          JSON.stringify({ access_token: accessToken, token_type: "Bearer", expires_in: lifetime }),
+          {
+            contentType: "application/json",
+            headers: { "set-cookie": SessionCookie.set({ ...cookie, sessionId: session.sessionId }) }
+          }
+        )
+      )
+
+    const invalidate = (ended: SessionIdentity | undefined) =>
+      ended === undefined ? Effect.void : credentials.invalidateSession(ended)
+
+    return handlers.handleAll({
+      open: Effect.fnUntraced(
+        function* ({ payload: { email, password, remember = false }, request }) {
+          const address = addressOf(request)
+          yield* addressLimits.take("login", address)
+          const { refreshToken, session } = yield* login.logIn({
+            email,
+            password,
+            network: ClientAddress.group(address)
+          })
+          return yield* respond(session, { remember, refreshToken })
+        },
+        Effect.catchTags({
+          InvalidCredentials: () => Problems.fail("invalid_credentials"),
+          Throttled: Throttling.fail
+        })
+      ),
+
+      refresh: Effect.fnUntraced(
+        function* ({ request }) {
+          const address = addressOf(request)
+          yield* addressLimits.check("console-refresh", address)
+          const cookie = SessionCookie.read(request.headers["cookie"])
+          if (cookie === undefined) return yield* refuse
+          yield* Effect.flatMap(refreshes.wait(cookie.sessionId), failWhileWaiting)
+
+          const refreshToken = successors.after(cookie.refreshToken)
+          const session = yield* sessions
+            .rotateWithGrace(OpaqueToken.hash(cookie.refreshToken), OpaqueToken.hash(refreshToken))
+            .pipe(
+              Effect.catchTag("InvalidRefreshToken", ({ revoked }) =>
+                Effect.gen(function* () {
+                  yield* invalidate(revoked)
+                  if (revoked === undefined) yield* addressLimits.take("console-refresh", address)
+                  return yield* refuse
+                })
+              )
+            )
+          yield* refreshes.add(session.sessionId)
+          return yield* respond(session, { ...cookie, refreshToken })
+        },
+        Effect.catchTag("Throttled", Throttling.fail)
+      ),
+
+      end: Effect.fnUntraced(function* ({ request }) {
+        const cookie = SessionCookie.read(request.headers["cookie"])
+        if (cookie !== undefined) {
+          yield* invalidate(yield* sessions.revoke(OpaqueToken.hash(cookie.refreshToken)))
+        }
+        yield* clearCookie
+      })
+    })
+  })
+)

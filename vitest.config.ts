@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 // Workspace packages are read as TypeScript from their `source` condition, so nothing has to be built first.
@@ -11,8 +12,8 @@ export const shared = {
 export default defineConfig({
   ...shared,
   test: {
-    // Vitest leaves one processor idle by default: with two, it would run one file at a time.
-    maxWorkers: "100%",
+    // Two files for each processor: the tests of the server wait more than they compute.
+    maxWorkers: 2 * availableParallelism(),
     projects: [
       {
         ...shared,

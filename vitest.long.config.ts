@@ -7,7 +7,7 @@
 import { defineConfig } from "vitest/config"
 import { shared } from "./vitest.config.ts"
 
-const lengths = { FAULTS_SECONDS: "6", FUZZ_RUNS: "4000", KILLS: "50" }
+const lengths = { FAULTS_SECONDS: "6", FUZZ_RUNS: "4000", KILLS: "50", MODEL_RUNS: "60", RESUME_RUNS: "25" }
 
 export default defineConfig({
   ...shared,
@@ -16,7 +16,8 @@ export default defineConfig({
       "{packages,apps}/*/test/**/*.long.test.ts",
       "test/**/*.long.test.ts",
       "test/e2e/apiFuzz.integration.test.ts",
-      "test/faults/{faults,killLoop}.integration.test.ts"
+      "test/faults/faults.integration.test.ts",
+      "apps/server/test/webhooks/{Model,Resume}.integration.test.ts"
     ],
     exclude: ["**/node_modules/**"],
     env: Object.fromEntries(Object.entries(lengths).map(([name, value]) => [name, process.env[name] ?? value])),

@@ -1,6 +1,6 @@
 /** Tests of the published package: bundle sizes, load time, and types without other type packages. */
 import { buildSync } from "esbuild"
-import { execFileSync, spawnSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
@@ -67,19 +67,6 @@ describe("The bundle size, minified by esbuild and compressed by gzip -9", () =>
 })
 
 describe("Loading", () => {
-  it.each([
-    ["import", `await import(${JSON.stringify(`file://${join(dist, "index.js")}`)})`],
-    ["require", `require(${JSON.stringify(join(dist, "index.cjs"))})`]
-  ])("takes at most 8 ms with %s", (_how, load) => {
-    // CPU time, because the machine may be busy.
-    const script = `(async () => { const before = process.cpuUsage(); ${load}; console.log(JSON.stringify(process.cpuUsage(before))) })()`
-    const times = Array.from({ length: 7 }, () => {
-      const used = JSON.parse(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" })) as NodeJS.CpuUsage
-      return (used.user + used.system) / 1000
-    })
-    assert.isAtMost(times.sort((left, right) => left - right)[3]!, 8)
-  })
-
   it("exports the same names with import and with require", async () => {
     for (const name of ["index", "effect"]) {
       const imported = (await import(join(dist, `${name}.js`))) as object

@@ -76,12 +76,7 @@ const claimedOf = (rows: ReadonlyArray<ClaimRow>): ReadonlyArray<ClaimedInvoice>
     .filter((row) => row.id !== null)
     .map((row) => (row.status === "submitting" ? { ...row, attempt_count: row.attempt_count + 1 } : row))
 
-/**
- * Layer that provides `InvoiceQueue` from a migrated database.
- *
- * @category layers
- * @since 0.1.0
- */
+/** Layer that provides `InvoiceQueue` from a migrated database. */
 export const layer: Layer.Layer<InvoiceQueue, never, SqlClient.SqlClient> = Layer.effect(
   InvoiceQueue,
   Effect.gen(function* () {

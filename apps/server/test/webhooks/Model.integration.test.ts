@@ -3,11 +3,10 @@
  *
  * The model knows neither leases nor queues nor statements: an event is delivered to the endpoints that are enabled when
  * it happens, every attempt ends as the receiver behaves at that moment, and a lost worker changes nothing but the number
- * of interruptions. `MODEL_RUNS` sets the number of runs, `MODEL_SEED` the first seed.
+ * of interruptions. `MODEL_RUNS` sets the number of runs (more in the long tests), `MODEL_SEED` the first seed.
  */
 import { assert, describe, it } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
-import type { Outcome } from "@govoice/dispatcher"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -31,67 +30,24 @@ import * as Fake from "../support/FakeDispatcher.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { makeRandom } from "../support/Random.ts"
 import * as TestSettings from "../support/TestSettings.ts"
+import {
+  after,
+  type Behaviour,
+  type Endpoint,
+  type Expected,
+  lives,
+  outcomes,
+  scenarios,
+  stepMs,
+  waits
+} from "./support/model.ts"
 
-const runs = Number(process.env["MODEL_RUNS"] ?? 60)
+const runs = Number(process.env["MODEL_RUNS"] ?? 20)
 const firstSeed = Number(process.env["MODEL_SEED"] ?? 1)
 const commandsOfARun = 40
 
 const leaseMs = 10_000
 const perOrganization = 3
-const waits = [1000, 2000]
-const maxAttempts = waits.length + 1
-const stepMs = 500
-
-const scenarios = ["accepted", "rejected", "temporary_failure", "delayed"] as const
-
-const lives = {
-  accepted: ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"],
-  delayed: ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"],
-  rejected: ["invoice.received", "invoice.submitted", "invoice.rejected"],
-  temporary_failure: ["invoice.received", "invoice.failed"]
-} as const
-
-type Behaviour = "accepts" | "fails" | "refuses" | "hangs" | "unsafe" | "interrupts"
-
-const outcomes: Readonly<Record<Behaviour, Outcome>> = {
-  accepts: Fake.delivered,
-  fails: Fake.refused(503),
-  refuses: Fake.refused(404),
-  hangs: Fake.failed("timeout"),
-  unsafe: Fake.blocked,
-  // The sender ends during the request, and this outcome reaches no one.
-  interrupts: Fake.delivered
-}
-
-/** What the model knows of a delivery. */
-interface Expected {
-  readonly endpoint: Ids.EndpointId
-  status: string
-  attempts: number
-  /** How many workers were lost during an attempt at it and did not complete it in time. */
-  interruptions: number
-  /** How many of them were quarantine processes. */
-  quarantineInterruptions: number
-}
-
-interface Endpoint {
-  readonly id: Ids.EndpointId
-  readonly organization: Ids.OrganizationId
-  behaviour: Behaviour
-  usable: boolean
-  deleted: boolean
-}
-
-/** The model: what an attempt that ends makes of a delivery. */
-const after = (expected: Expected, behaviour: Behaviour, usable: boolean): void => {
-  if (!usable) return void (expected.status = "endpoint_disabled")
-  if (behaviour === "unsafe") return void (expected.status = "failed")
-  expected.attempts += 1
-  if (behaviour === "accepts") expected.status = "succeeded"
-  else if (behaviour === "refuses") expected.status = "failed"
-  else expected.status = expected.attempts >= maxAttempts ? "failed" : "retrying"
-}
-
 const run = Effect.fnUntraced(function* (seed: number) {
   const { chance, of } = makeRandom(seed)
   const sql = yield* SqlClient.SqlClient

@@ -3,8 +3,8 @@
  *
  * When a worker reports that another claim would find nothing, then every delivery that can still be claimed became
  * available with an earlier due time since the worker last began at the front, or belongs to an organization that it
- * reported to be at its concurrency limit. `RESUME_RUNS` sets how many runs
- * there are, `RESUME_SEED` where they begin.
+ * reported to be at its concurrency limit. `RESUME_RUNS` sets how many runs there are (more
+ * in the long tests), `RESUME_SEED` where they begin.
  */
 import { assert, layer } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
@@ -20,7 +20,7 @@ import * as fixtures from "../support/fixtures.ts"
 import * as TestSettings from "../support/TestSettings.ts"
 import { makeRandom } from "../support/Random.ts"
 
-const runs = Number(process.env["RESUME_RUNS"] ?? 25)
+const runs = Number(process.env["RESUME_RUNS"] ?? 8)
 const firstSeed = Number(process.env["RESUME_SEED"] ?? 1)
 const stepsOfARun = 60
 

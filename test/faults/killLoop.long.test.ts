@@ -2,7 +2,7 @@
 import { describe, it } from "vitest"
 import { killLoop } from "./killLoop.ts"
 
-const kills = Number(process.env["KILLS"] ?? 2)
+const kills = Number(process.env["KILLS"] ?? 50)
 
 describe(`an embedded server that is killed ${kills} times under load`, () => {
   it("loses no accepted invoice and no webhook", () => killLoop(kills), 300_000 + kills * 30_000)

@@ -1,0 +1,60 @@
+/**
+ * The model of delivery: what becomes of a delivery when an attempt ends, by how the receiver behaves at that moment.
+ */
+import type { Ids } from "@govoice/core"
+import type { Outcome } from "@govoice/dispatcher"
+import * as Fake from "../../support/FakeDispatcher.ts"
+
+export const waits = [1000, 2000]
+export const maxAttempts = waits.length + 1
+export const stepMs = 500
+
+export const scenarios = ["accepted", "rejected", "temporary_failure", "delayed"] as const
+
+export const lives = {
+  accepted: ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"],
+  delayed: ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"],
+  rejected: ["invoice.received", "invoice.submitted", "invoice.rejected"],
+  temporary_failure: ["invoice.received", "invoice.failed"]
+} as const
+
+export type Behaviour = "accepts" | "fails" | "refuses" | "hangs" | "unsafe" | "interrupts"
+
+export const outcomes: Readonly<Record<Behaviour, Outcome>> = {
+  accepts: Fake.delivered,
+  fails: Fake.refused(503),
+  refuses: Fake.refused(404),
+  hangs: Fake.failed("timeout"),
+  unsafe: Fake.blocked,
+  // The sender ends during the request, and this outcome reaches no one.
+  interrupts: Fake.delivered
+}
+
+/** What the model knows of a delivery. */
+export interface Expected {
+  readonly endpoint: Ids.EndpointId
+  status: string
+  attempts: number
+  /** How many workers were lost during an attempt at it and did not complete it in time. */
+  interruptions: number
+  /** How many of them were quarantine processes. */
+  quarantineInterruptions: number
+}
+
+export interface Endpoint {
+  readonly id: Ids.EndpointId
+  readonly organization: Ids.OrganizationId
+  behaviour: Behaviour
+  usable: boolean
+  deleted: boolean
+}
+
+/** The model: what an attempt that ends makes of a delivery. */
+export const after = (expected: Expected, behaviour: Behaviour, usable: boolean): void => {
+  if (!usable) return void (expected.status = "endpoint_disabled")
+  if (behaviour === "unsafe") return void (expected.status = "failed")
+  expected.attempts += 1
+  if (behaviour === "accepts") expected.status = "succeeded"
+  else if (behaviour === "refuses") expected.status = "failed"
+  else expected.status = expected.attempts >= maxAttempts ? "failed" : "retrying"
+}

@@ -9,6 +9,7 @@ import { Ids } from "@govoice/core"
 import { Cause, Context, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { KeyRing, KeyUnavailable } from "../crypto/KeyRing.ts"
+import { StatementTime } from "../database/StatementTime.ts"
 import { iso, isoOrNull } from "../database/timestamps.ts"
 import { NationalSystem } from "../invoices/gateway/ksef/NationalSystem.ts"
 import { wakeLane } from "../invoices/wakeLanes.ts"
@@ -142,6 +143,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     const sql = yield* SqlClient.SqlClient
     const keyRing = yield* KeyRing
     const environment = (yield* Settings).ksef.environmentId ?? null
+    const statementTime = (yield* StatementTime)(sql)
 
     const present = sql`credential IS NOT NULL AND credential_environment IS NOT DISTINCT FROM ${environment}::text`
 
@@ -161,6 +163,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
           credential_state       = 'unchecked',
           credential_checked_at  = NULL,
           credential_refusal     = NULL,
+          credential_refusals    = 0,
           credential_updated_at  = date_trunc(
             'milliseconds', greatest(now(), credential_updated_at + interval '1 millisecond')
           )
@@ -172,6 +175,17 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       SELECT credential_nip AS nip FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR NO KEY UPDATE
     `
 
+    // Invoices that show that the credential is missing or refused wait for it no more.
+    const retryAtOnce = (id: Ids.OrganizationId) =>
+      Effect.flatMap(
+        statementTime,
+        (now) => sql`
+          UPDATE invoices SET due_at = ${now}, next_attempt_at = ${now}
+          WHERE organization_id = ${id} AND mode = 'live' AND status = 'retrying' AND due_at > ${now}
+            AND failure->>'code' IN ('gateway_credential_missing', 'gateway_credential_refused')
+        `
+      )
+
     const deleteLogin = (id: Ids.OrganizationId) => sql<{ readonly refresh_token: Uint8Array }>`
       DELETE FROM national_logins WHERE id = ${id} RETURNING refresh_token
     `
@@ -180,7 +194,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       UPDATE organizations
       SET credential = NULL, credential_kind = NULL, credential_environment = NULL, credential_nip = NULL,
           credential_expires_at = NULL, credential_state = NULL, credential_checked_at = NULL, credential_refusal = NULL,
-          credential_updated_at = NULL
+          credential_updated_at = NULL, credential_refusals = 0
       WHERE account_id = ${accountId} AND id = ${id}
     `
 
@@ -207,7 +221,8 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     ) => sql`
       UPDATE organizations
       SET credential_state = ${state}, credential_checked_at = now(),
-          credential_refusal = ${refusal === null ? null : JSON.stringify(refusal)}::jsonb
+          credential_refusal = ${refusal === null ? null : JSON.stringify(refusal)}::jsonb,
+          credential_refusals = CASE ${state} WHEN 'refused' THEN credential_refusals + 1 ELSE 0 END
       WHERE id = ${id} AND credential_updated_at = ${updatedAt}::timestamptz
       RETURNING id
     `
@@ -255,7 +270,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
         yield* orNotFound(id, (valid) =>
           sql.withTransaction(
             Effect.tap(update(accountId, valid, sealed, checked), ([row]) =>
-              row === undefined ? Effect.void : wake(row.nip)
+              row === undefined ? Effect.void : Effect.andThen(retryAtOnce(valid), wake(row.nip))
             )
           )
         )

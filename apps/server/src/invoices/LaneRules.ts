@@ -43,8 +43,9 @@ export const retryWait = (options: {
 
 const refusalWaits = [15 * minute, hour]
 
-/** The wait before a refused credential is tried again, after this many refusals. */
-export const refusalWait = (refusals: number): number => refusalWaits[refusals - 1] ?? 6 * hour
+/** The wait before a refused credential is tried again, after this many refusals. A blocked taxpayer is not tried sooner. */
+export const refusalWait = (refusals: number, code?: string): number =>
+  code === "context_blocked" ? 6 * hour : (refusalWaits[refusals - 1] ?? 6 * hour)
 
 /** The wait after a block without a reason, after this many of them: 15 minutes, doubling to 6 hours. */
 export const blockWait = (blocks: number): number => Math.min(15 * minute * 2 ** (blocks - 1), 6 * hour)
@@ -69,8 +70,8 @@ export const session = { idleMs: minute, maxAgeMs: 11 * hour, maxDocuments: 9000
 export interface Waiting {
   readonly count: number
   readonly bytes: number
-  /** Whether the oldest has an attachment, which only a batch can carry. */
-  readonly hasAttachment: boolean
+  /** The routes that are open to them: attachments go in a batch only, documents of a batch that was refused go alone. */
+  readonly by: "any" | "single" | "batch"
   /** Whether one of them is dated today, in Poland. */
   readonly isDatedToday: boolean
 }
@@ -102,7 +103,13 @@ export type Route =
 export const route = (waiting: Waiting, room: Room, isNearMidnight: boolean, now: number): Route => {
   const isFull = waiting.count >= batch.maxDocuments || waiting.bytes >= batch.maxBytes
   const batchAt = isFull ? room.batchAt : Math.max(room.batchAt, room.lastBatchAt + batch.spacingMs)
-  if (waiting.hasAttachment) return batchAt <= now ? { _tag: "batch" } : { _tag: "wait", until: batchAt }
+  if (waiting.by === "single") {
+    const { single, singleAt } = room
+    return singleAt <= now && single > 0
+      ? { _tag: "interactive", count: Math.min(waiting.count, single) }
+      : { _tag: "wait", until: singleAt }
+  }
+  if (waiting.by === "batch") return batchAt <= now ? { _tag: "batch" } : { _tag: "wait", until: batchAt }
   const isUrgent = isNearMidnight && waiting.isDatedToday && waiting.count > 1
   const wantsBatch = waiting.count > room.single || isUrgent
   if (wantsBatch && (isUrgent ? room.batchAt : batchAt) <= now) return { _tag: "batch" }

@@ -1,7 +1,7 @@
 /**
  * Claims lanes and runs them. Leases are renewed together; a lane whose lease was lost is stopped at once.
  */
-import { Clock, Duration, Effect, FiberMap, Layer, Metric, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, FiberMap, Layer, Metric, Schedule } from "effect"
 import { GatewayCredentials } from "../accounts/GatewayCredentials.ts"
 import * as OutageLog from "../database/OutageLog.ts"
 import { Notifier } from "../jobs/Notifier.ts"
@@ -19,12 +19,17 @@ import { PublicKeyCache } from "./gateway/ksef/PublicKeyCache.ts"
 import { runLane, StepSignals } from "./gateway/ksef/runLane.ts"
 import { toLimits } from "./gateway/ksef/Windows.ts"
 import { type Lane, LaneQueue } from "./LaneQueue.ts"
+import * as LaneGauges from "./LaneGauges.ts"
+import * as MissingCredentials from "./MissingCredentials.ts"
 import * as LaneQueueLayer from "./LaneQueue.ts"
 
 const maxLanes = 200
 
-/** How often lanes are looked for that have work and that nobody made due. */
-const rescueEvery = "10 seconds"
+/** How often lanes are looked for that have work and that nobody made due, in milliseconds. Tests replace it. */
+export const RescueInterval: Context.Reference<number> = Context.Reference(
+  "@govoice/server/invoices/LaneWorker/RescueInterval",
+  { defaultValue: () => 10_000 }
+)
 
 const limitsMaxAgeMs = 24 * 3_600_000
 
@@ -39,6 +44,7 @@ const worker = (system: NationalSystemShape) =>
     const queue = yield* LaneQueue
     const store = yield* LaneStore.LaneStore
     const credentials = yield* GatewayCredentials
+    const missingCredentials = yield* MissingCredentials.MissingCredentials
     const notifier = yield* Notifier
     const { ksef, leaseMs } = yield* Settings
     const tokenStoreOf = yield* LoginTokens.make
@@ -49,7 +55,7 @@ const worker = (system: NationalSystemShape) =>
     const fibers = yield* FiberMap.make<string>()
 
     const contextOf = (lane: Lane, signals: StepSignals): LaneContext => {
-      const call = LaneCalls.make(process, lane.windows)
+      const call = LaneCalls.make(process, lane)
       return {
         lane,
         process,
@@ -58,7 +64,14 @@ const worker = (system: NationalSystemShape) =>
         credentials,
         keys,
         call,
-        logins: Login.make({ call, client: system.client, credentials, keys, tokens: tokenStoreOf(lane) }),
+        logins: Login.make({
+          call,
+          client: system.client,
+          credentials,
+          keys,
+          tokens: tokenStoreOf(lane),
+          tokenLogins: process.tokenLogins
+        }),
         giveUpMs: ksef.giveUpHours * 3_600_000,
         lookTiming,
         organizations: new Map(),
@@ -139,14 +152,13 @@ const worker = (system: NationalSystemShape) =>
       Effect.andThen(stopExpired)
     )
 
-    const rescue = Effect.catchCause(queue.rescue, (cause) =>
+    const rescue = Effect.catchCause(Effect.andThen(queue.rescue, missingCredentials.show), (cause) =>
       OutageLog.report(cause, Effect.logWarning("Lanes could not be rescued", cause))
     )
 
     const probe = Effect.gen(function* () {
       keys.invalidate()
-      const anyLane = LaneCalls.make(process, process.anonymous)
-      yield* Effect.ignore(keys.get("SymmetricKeyEncryption", anyLane))
+      yield* Effect.ignore(keys.get("SymmetricKeyEncryption", LaneCalls.make(process, "probe")))
       const isOpen = process.breaker.isOpen
       yield* Metric.update(KsefMetrics.breakerOpen, isOpen ? 1 : 0)
       const beacon = isOpen ? yield* Effect.orElseSucceed(system.client.beacon, () => undefined) : undefined
@@ -183,7 +195,7 @@ const worker = (system: NationalSystemShape) =>
     })
 
     yield* Effect.forkScoped(Effect.repeat(keepLeases, Schedule.spaced(Duration.millis(leaseMs / 3))))
-    yield* Effect.forkScoped(Effect.repeat(rescue, Schedule.spaced(rescueEvery)))
+    yield* Effect.forkScoped(Effect.repeat(rescue, Schedule.spaced(Duration.millis(yield* RescueInterval))))
     yield* WorkerLoop.run({ kind: "lanes", iterate, notifier })
   })
 
@@ -191,9 +203,10 @@ const worker = (system: NationalSystemShape) =>
 export const layer = Layer.unwrap(
   Effect.gen(function* () {
     const system = yield* NationalSystem
-    const { leaseMs } = yield* Settings
+    const { ksef, leaseMs } = yield* Settings
     if (system === undefined) return Layer.empty
-    return Layer.effectDiscard(worker(system)).pipe(
+    return Layer.merge(Layer.effectDiscard(worker(system)), LaneGauges.layer).pipe(
+      Layer.provide(MissingCredentials.layerOf(system.environmentId, ksef.giveUpHours * 3_600_000)),
       Layer.provide(LaneStore.layerOf(system.environmentId, leaseMs)),
       Layer.provide(LaneQueueLayer.layerOf(system.environmentId))
     )

@@ -132,10 +132,11 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
           ${column("text", entries, ({ submission }) => submission.summary.issueDate)},
           ${column("text", entries, ({ submission }) => submission.summary.invoiceNumber)},
           ${column("text", entries, ({ submission }) => submission.summary.formCode)},
-          ${column("text", entries, ({ submission }) => submission.summary.schemaVersion)}
+          ${column("text", entries, ({ submission }) => submission.summary.schemaVersion)},
+          ${column("bool", entries, ({ submission }) => submission.summary.hasAttachment)}
         ) AS entry (
           id, organization_id, mode, status, scenario, metadata, created_at, due_at, traceparent, key, request_hash, body,
-          xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version
+          xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version, has_attachment
         )
       ), reserved AS (
         INSERT INTO idempotency_records
@@ -152,8 +153,8 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
         RETURNING id
       ), document AS (
         INSERT INTO invoice_documents
-          (invoice_id, xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version)
-        SELECT id, xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version
+          (invoice_id, xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version, has_attachment)
+        SELECT id, xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version, has_attachment
         FROM entry JOIN transitioned USING (id)
       ), ${entries.some(({ row }) => row.mode === "live") ? wakeStep(now) : sql``} ${outboxSteps(entries.map(({ event }) => event))}
       SELECT id FROM transitioned

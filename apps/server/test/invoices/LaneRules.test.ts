@@ -4,7 +4,7 @@ import * as LaneRules from "../../src/invoices/LaneRules.ts"
 const waiting = (count: number, changes: Partial<LaneRules.Waiting> = {}): LaneRules.Waiting => ({
   count,
   bytes: count * 1000,
-  hasAttachment: false,
+  by: "any",
   isDatedToday: true,
   ...changes
 })
@@ -42,7 +42,7 @@ describe("LaneRules.route", () => {
   })
 
   it("sends a document with an attachment in a batch alone, also when it has to wait", () => {
-    const attachment = waiting(1, { hasAttachment: true })
+    const attachment = waiting(1, { by: "batch" })
     assert.deepStrictEqual(LaneRules.route(attachment, room, false, now), { _tag: "batch" })
     assert.deepStrictEqual(LaneRules.route(attachment, { ...room, batchAt: now + 9 }, false, now), {
       _tag: "wait",
@@ -94,7 +94,11 @@ describe("LaneRules waits", () => {
   })
 
   it("tries a refused credential after 15 minutes, an hour, then every six", () => {
-    assert.deepStrictEqual([1, 2, 3, 9].map(LaneRules.refusalWait), [15 * minute, hour, 6 * hour, 6 * hour])
+    assert.deepStrictEqual(
+      [1, 2, 3, 9].map((refusals) => LaneRules.refusalWait(refusals)),
+      [15 * minute, hour, 6 * hour, 6 * hour]
+    )
+    assert.strictEqual(LaneRules.refusalWait(1, "context_blocked"), 6 * hour)
     assert.deepStrictEqual([1, 2, 5, 6, 9].map(LaneRules.blockWait), [
       15 * minute,
       30 * minute,

@@ -40,7 +40,8 @@ describe("readSubmission", () => {
         issueDate: "2026-11-20",
         invoiceNumber: "FV/2026/11/0001",
         formCode: "FA (3)",
-        schemaVersion: "1-0E"
+        schemaVersion: "1-0E",
+        hasAttachment: false
       },
       requestHash: CanonicalRequest.hash({ ...context, invoiceXml: sample, metadata: { order: "4711" } }, sha256)
     })

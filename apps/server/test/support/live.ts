@@ -39,6 +39,7 @@ export const layer = (running: Simulator, options: { readonly leaseMs?: number }
     Layer.provideMerge(Notifier.layer),
     Layer.provide([
       NationalSystem.layerOf({ environment, environmentId, ca: undefined }),
+      Layer.succeed(LaneWorker.RescueInterval)(500),
       Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) }),
       Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing),
       TestSettings.layer({ ...base, ksef: { ...base.ksef, environment, environmentId } })

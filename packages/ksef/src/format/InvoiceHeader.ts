@@ -26,6 +26,8 @@ export interface InvoiceHeader {
   readonly formCode: string | undefined
   /** `Naglowek/KodFormularza/@wersjaSchemy`: the version of the form's schema, such as `1-0E`. */
   readonly schemaVersion: string | undefined
+  /** Whether there is a `Zalacznik`: an attachment, with which KSeF takes a document in a batch alone. */
+  readonly hasAttachment: boolean
 }
 
 /**
@@ -53,6 +55,7 @@ export const makeVisitor = (): HeaderVisitor => {
   let namespace = ""
   let formCode: string | undefined
   let schemaVersion: string | undefined
+  let hasAttachment = false
   // The field that is open, and the number of elements that are.
   let field: string | undefined
   let fieldDepth = 0
@@ -64,6 +67,10 @@ export const makeVisitor = (): HeaderVisitor => {
       if (!fieldNames.has(element.name) || path.length > maxFieldDepth) return
       const place = path.slice(1).join("/")
       if (texts.has(place)) return
+      if (place === attachment) {
+        hasAttachment = true
+        return
+      }
       if (place === form) {
         formCode = element.attribute("kodSystemowy")
         schemaVersion = element.attribute("wersjaSchemy")
@@ -85,7 +92,8 @@ export const makeVisitor = (): HeaderVisitor => {
       issueDate: collapsed(texts.get(date)),
       invoiceNumber: collapsed(texts.get(number)),
       formCode: collapsed(formCode),
-      schemaVersion: collapsed(schemaVersion)
+      schemaVersion: collapsed(schemaVersion),
+      hasAttachment
     })
   }
 }
@@ -101,12 +109,13 @@ export const read = (xml: string): InvoiceHeader => {
   return StrictXml.read(xml, visitor) === undefined ? visitor.header() : makeVisitor().header()
 }
 
+const attachment = "Zalacznik"
 const form = "Naglowek/KodFormularza"
 const nip = "Podmiot1/DaneIdentyfikacyjne/NIP"
 const date = "Fa/P_1"
 const number = "Fa/P_2"
 const fields: ReadonlySet<string> = new Set([nip, date, number])
-const fieldNames: ReadonlySet<string> = new Set(["KodFormularza", "NIP", "P_1", "P_2"])
+const fieldNames: ReadonlySet<string> = new Set([attachment, "KodFormularza", "NIP", "P_1", "P_2"])
 const maxFieldDepth = 4
 
 const collapsed = (text: string | undefined): string | undefined =>

@@ -53,6 +53,14 @@ export interface Row {
   readonly action: SessionAction
 }
 
+/**
+ * The status of a batch with more invoices than the limit.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const tooManyInvoices = 420
+
 const unreadableKey: Row = { meaning: "the wrapped key cannot be decrypted", final: true, action: "refresh-keys" }
 const success: Row = { meaning: "processed", final: true, action: "read-invoices" }
 const noneValid: Row = { meaning: "no invoice is valid", final: true, action: "read-invoices" }
@@ -78,7 +86,7 @@ export const sessionStatuses: Readonly<Record<SessionKind, Readonly<Record<numbe
     200: success,
     405: { meaning: "the parts do not fit what was declared", final: true, action: "send-alone" },
     415: unreadableKey,
-    420: { meaning: "too many invoices", final: true, action: "halve" },
+    [tooManyInvoices]: { meaning: "too many invoices", final: true, action: "halve" },
     430: { meaning: "the archive cannot be decompressed", final: true, action: "send-alone" },
     435: { meaning: "the parts cannot be decrypted", final: true, action: "send-alone" },
     440: { meaning: "canceled: the upload took too long, or nothing was sent", final: true, action: "send-again" },

@@ -13,7 +13,8 @@ const nothing: InvoiceHeader.InvoiceHeader = {
   issueDate: undefined,
   invoiceNumber: undefined,
   formCode: undefined,
-  schemaVersion: undefined
+  schemaVersion: undefined,
+  hasAttachment: false
 }
 
 describe("InvoiceHeader", () => {
@@ -24,12 +25,15 @@ describe("InvoiceHeader", () => {
       issueDate: "2026-11-20",
       invoiceNumber: "FV/2026/11/0001",
       formCode: "FA (3)",
-      schemaVersion: "1-0E"
+      schemaVersion: "1-0E",
+      hasAttachment: false
     })
   })
 
   it.each<[what: string, xml: string, wanted: Partial<InvoiceHeader.InvoiceHeader>]>([
     ["a document without any", "<a/>", {}],
+    ["an attachment", '<t:F xmlns:t="urn:x"><t:Zalacznik/></t:F>', { namespace: "urn:x", hasAttachment: true }],
+    ["no attachment elsewhere", "<Zalacznik><Fa><Zalacznik/></Fa></Zalacznik>", {}],
     ["the namespace of the root only", '<a xmlns="urn:x"><b xmlns="urn:y"/></a>', { namespace: "urn:x" }],
     [
       "prefixed names",
@@ -101,7 +105,8 @@ describe("InvoiceHeader", () => {
           issueDate: field(root, "Fa", "P_1"),
           invoiceNumber: field(root, "Fa", "P_2"),
           formCode: XmlValues.collapsed(form?.get("kodSystemowy") ?? "") || undefined,
-          schemaVersion: XmlValues.collapsed(form?.get("wersjaSchemy") ?? "") || undefined
+          schemaVersion: XmlValues.collapsed(form?.get("wersjaSchemy") ?? "") || undefined,
+          hasAttachment: false
         })
       }),
       { numRuns: 1000 }

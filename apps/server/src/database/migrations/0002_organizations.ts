@@ -20,6 +20,7 @@ export default Effect.gen(function* () {
       credential_checked_at  timestamptz,
       credential_refusal     jsonb,
       credential_updated_at  timestamptz,
+      credential_refusals    integer NOT NULL DEFAULT 0,
 
       CONSTRAINT organizations_pkey             PRIMARY KEY (id),
       CONSTRAINT organizations_account_id_fkey  FOREIGN KEY (account_id) REFERENCES accounts (id),

@@ -96,6 +96,7 @@ export default Effect.gen(function* () {
       invoice_number text,
       form_code      text,
       schema_version text,
+      has_attachment boolean NOT NULL DEFAULT false,
 
       CONSTRAINT invoice_documents_pkey             PRIMARY KEY (invoice_id),
       CONSTRAINT invoice_documents_invoice_id_fkey  FOREIGN KEY (invoice_id) REFERENCES invoices (id),

@@ -106,7 +106,7 @@ export default Effect.gen(function* () {
   `
 
   // One row for each document that was handed over, or may have been. `due_at` is when to look at it next: for its verdict,
-  // and of an accepted one for its receipt.
+  // and of an accepted one for its receipt. `stored_at` is when the national system stored it for good, where it said so.
   //
   // The unique index forbids a second submission of an invoice while the outcome of one is not known.
   yield* sql`
@@ -118,6 +118,7 @@ export default Effect.gen(function* () {
       created_at         timestamptz NOT NULL,
       sent_at            timestamptz,
       due_at             timestamptz,
+      stored_at          timestamptz,
       code               integer,
       check_count        integer NOT NULL DEFAULT 0,
       receipt_count      integer NOT NULL DEFAULT 0,

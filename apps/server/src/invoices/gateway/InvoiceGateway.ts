@@ -16,7 +16,7 @@ export interface GatewayInvoice {
   readonly mode: Mode.Mode
   /** The sandbox scenario; `null` for live invoices. */
   readonly scenario: SandboxScenario.Scenario | null
-  readonly summary: Summary
+  readonly summary: Omit<Summary, "hasAttachment">
   /** When it was stored, in milliseconds since the epoch. */
   readonly createdAt: number
   /** How many attempts to submit have begun, this one included. */

@@ -45,6 +45,7 @@ export interface Summary {
   readonly formCode: string | null
   /** The version of the form's schema: at most 50 characters. */
   readonly schemaVersion: string | null
+  readonly hasAttachment: boolean
 }
 
 /** Makes the summary of a document from its hash and its header. */
@@ -54,7 +55,8 @@ export const summarize = (sha256: Uint8Array, header: InvoiceHeader.InvoiceHeade
   issueDate: header.issueDate !== undefined && isDate(header.issueDate) ? header.issueDate : null,
   invoiceNumber: cut(header.invoiceNumber, 256),
   formCode: cut(header.formCode, 50),
-  schemaVersion: cut(header.schemaVersion, 50)
+  schemaVersion: cut(header.schemaVersion, 50),
+  hasAttachment: header.hasAttachment
 })
 
 const isDate = (text: string): boolean =>

@@ -71,7 +71,8 @@ describe("InvoiceDocument", () => {
         issueDate: null,
         invoiceNumber: null,
         formCode: null,
-        schemaVersion: null
+        schemaVersion: null,
+        hasAttachment: false
       })
     })
 

@@ -37,13 +37,15 @@ export const building = Semaphore.makeUnsafe(2)
 const uploadForMs = 15 * 60_000
 const uploadRetryMs = 5000
 
-/** The oldest that fit into one batch. */
+/** The oldest that fit into one batch, or into a smaller one after a refusal. */
 export const fitting = (invoices: ReadonlyArray<WaitingInvoice>): ReadonlyArray<WaitingInvoice> => {
   const chosen: Array<WaitingInvoice> = []
   let bytes = 0
+  const limits = invoices.map(({ batch_limit: limit }) => limit ?? LaneRules.batch.maxDocuments)
+  const maxDocuments = Math.min(LaneRules.batch.maxDocuments, ...limits)
   for (const invoice of invoices) {
     bytes += invoice.bytes
-    if (chosen.length === LaneRules.batch.maxDocuments || (chosen.length > 0 && bytes > LaneRules.batch.maxBytes)) break
+    if (chosen.length === maxDocuments || (chosen.length > 0 && bytes > LaneRules.batch.maxBytes)) break
     chosen.push(invoice)
   }
   return chosen
@@ -231,6 +233,7 @@ export const make = (context: LaneContext) => {
     )
     const now = yield* Clock.currentTimeMillis
     const { action } = SessionStatuses.sessionStatus("batch", status.code)
+    if (action === "poll" || action === "read-invoices") context.process.breaker.readableKey()
     if (action === "use") {
       // Not closed, as far as the national system knows.
       if (session.state === "open") return yield* abandon(id, status.code)
@@ -263,6 +266,12 @@ export const make = (context: LaneContext) => {
         return yield* finish(session, status.code)
       case "refresh-keys":
         context.keys.invalidate()
+        context.process.breaker.unreadableKey(now)
+        return yield* abandonSent(session, status.code)
+      case "send-alone":
+        yield* Effect.annotateLogs(Effect.logError("KSeF could not read a batch; its documents are sent one by one"), {
+          code: status.code
+        })
         return yield* abandonSent(session, status.code)
       default:
         return yield* abandonSent(session, status.code)

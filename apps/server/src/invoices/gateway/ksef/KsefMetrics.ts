@@ -1,4 +1,5 @@
 /** The metrics of live mode. No label contains an identifier or any value from outside. */
+import { Operation } from "@govoice/ksef/protocol"
 import { Metric } from "effect"
 import type { Failure } from "./Failures.ts"
 
@@ -17,18 +18,21 @@ const outcomes: ReadonlyArray<CallOutcome> = [
 ]
 
 const callCounters = new Map(
-  outcomes.map((outcome) => [
-    outcome,
-    Metric.counter("govoice_ksef_calls_total", {
-      description: "Calls of KSeF, by outcome",
-      attributes: { outcome },
-      incremental: true
-    })
-  ])
+  (Object.keys(Operation.operations) as ReadonlyArray<Operation.Operation>).flatMap((operation) =>
+    outcomes.map((outcome) => [
+      `${operation} ${outcome}`,
+      Metric.counter("govoice_ksef_calls_total", {
+        description: "Calls of KSeF, by operation and outcome",
+        attributes: { operation, outcome },
+        incremental: true
+      })
+    ])
+  )
 )
 
-/** Calls, by outcome. */
-export const calls = (outcome: CallOutcome): Metric.Counter<number> => callCounters.get(outcome)!
+/** Calls, by operation and outcome. */
+export const calls = (operation: Operation.Operation, outcome: CallOutcome): Metric.Counter<number> =>
+  callCounters.get(`${operation} ${outcome}`)!
 
 const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
 
@@ -54,3 +58,18 @@ export const breakerOpen = Metric.gauge("govoice_ksef_breaker_open", {
 
 /** Lanes that this process holds. */
 export const lanes = Metric.gauge("govoice_ksef_lanes", { description: "Lanes held by this process" })
+
+/** Live invoices that wait to be sent. */
+export const waiting = Metric.gauge("govoice_ksef_waiting", {
+  description: "Live invoices that wait to be sent to KSeF"
+})
+
+/** For how long the oldest of them has been due. */
+export const oldestUnsentSeconds = Metric.gauge("govoice_ksef_oldest_unsent_seconds", {
+  description: "Age of the oldest live invoice that is due to be sent to KSeF"
+})
+
+/** For how long the oldest invoice waits that was handed over and has no verdict. */
+export const pendingSecondsMax = Metric.gauge("govoice_ksef_pending_seconds_max", {
+  description: "Age of the oldest submission to KSeF that has no verdict"
+})

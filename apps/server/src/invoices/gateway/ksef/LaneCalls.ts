@@ -8,6 +8,7 @@ import * as LaneRules from "../../LaneRules.ts"
 import { Breaker } from "./Breaker.ts"
 import { CallFailed, classify, type Failure } from "./Failures.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
+import * as TokenLogins from "./TokenLogins.ts"
 import { Windows } from "./Windows.ts"
 
 /** What the lanes of a process share. */
@@ -16,6 +17,7 @@ export interface Process {
   readonly permits: Semaphore.Semaphore
   /** Calls without a taxpayer are limited by address. */
   readonly anonymous: Windows
+  readonly tokenLogins: TokenLogins.TokenLogins
 }
 
 // Of 60 calls a second that an address may make.
@@ -24,7 +26,8 @@ const anonymousLimits = { anonymous: { perSecond: 20, perMinute: undefined, perH
 export const makeProcess = (concurrency: number): Process => ({
   breaker: new Breaker(),
   permits: Semaphore.makeUnsafe(concurrency),
-  anonymous: new Windows(anonymousLimits, { used: {}, blocked: {} })
+  anonymous: new Windows(anonymousLimits, { used: {}, blocked: {} }),
+  tokenLogins: new TokenLogins.TokenLogins()
 })
 
 /** A longer wait is for the lane to sleep through. */
@@ -36,15 +39,27 @@ export type Call = <A>(
   effect: Effect.Effect<A, KsefError>
 ) => Effect.Effect<A, CallFailed>
 
+/** The operations whose refusal as malformed says something about all lanes. */
+const sending: ReadonlySet<Operation.Operation> = new Set(["openOnline", "send", "openBatch", "closeBatch"])
+
+/** A lane, or the probe of the breaker, whose calls are made while it is open. */
+export type Caller = "probe" | { readonly nip: string; readonly windows: Windows }
+
 /** Makes the function that makes the calls of a lane. */
 export const make =
-  ({ anonymous, breaker, permits }: Process, laneWindows: Windows): Call =>
+  ({ anonymous, breaker, permits }: Process, caller: Caller): Call =>
   (operation, effect) => {
     const { group } = Operation.operations[operation]
+    const isProbe = caller === "probe"
+    const laneWindows = isProbe ? anonymous : caller.windows
     const windows = group === "anonymous" ? anonymous : laneWindows
 
     const awaitWindow: Effect.Effect<void, CallFailed> = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
+      if (breaker.isOpen && !isProbe) {
+        const message = "KSeF is unavailable; its calls are stopped for a while."
+        return yield* new CallFailed({ failure: { _tag: "postponed", until: breaker.waitUntil(now), message } })
+      }
       const at = windows.earliest(group, now)
       if (at <= now) return windows.begin(group)
       if (at - now > maxWaitMs && at !== Infinity) {
@@ -56,9 +71,13 @@ export const make =
     })
 
     const onFailure = (failure: Failure, now: number) => {
-      if (failure._tag === "unavailable") return breaker.failed(now)
-      breaker.succeeded()
-      if (failure._tag === "blocked") laneWindows.block(now + LaneRules.blockWait(laneWindows.laneBlocks + 1))
+      if (failure._tag === "unavailable") return breaker.failed(now, isProbe)
+      if (failure._tag === "blocked") {
+        if (!isProbe) breaker.blocked(caller.nip, now)
+        return laneWindows.block(now + LaneRules.blockWait(laneWindows.laneBlocks + 1))
+      }
+      breaker.succeeded(isProbe)
+      if (failure._tag === "code" && failure.action === "defect" && sending.has(operation)) breaker.defect(now)
       if (failure._tag === "rate-limited") windows.refuse(group, now, failure.retryAfterMs)
     }
 
@@ -69,7 +88,7 @@ export const make =
           : undefined
         windows.end(group, now, error?.outcome !== "unsent")
         if (Exit.isSuccess(exit)) {
-          breaker.succeeded()
+          breaker.succeeded(isProbe)
           if (group !== "anonymous" && laneWindows.laneBlocks > 0) laneWindows.unblock()
         }
       })
@@ -77,12 +96,12 @@ export const make =
 
     return awaitWindow.pipe(
       Effect.andThen(permits.withPermits(1)(called)),
-      Effect.tap(() => Metric.update(KsefMetrics.calls("ok"), 1)),
+      Effect.tap(() => Metric.update(KsefMetrics.calls(operation, "ok"), 1)),
       Effect.catchTag("KsefError", (error) =>
         Effect.gen(function* () {
           const failure = classify(error)
           onFailure(failure, yield* Clock.currentTimeMillis)
-          yield* Metric.update(KsefMetrics.calls(failure._tag), 1)
+          yield* Metric.update(KsefMetrics.calls(operation, failure._tag), 1)
           if (failure._tag === "rate-limited") yield* Metric.update(KsefMetrics.limitHits, 1)
           return yield* new CallFailed({ failure })
         })

@@ -26,7 +26,6 @@ export type StepName = "send" | "verdicts" | "receipts"
 export interface Parked {
   readonly until: number
   readonly credential: number
-  readonly refusals: number
   readonly reason?: Invoice.Reason | undefined
 }
 
@@ -43,7 +42,7 @@ export interface LaneContext {
   readonly lookTiming: LaneRules.LookTiming
   /** The organizations of the lane, as they were read last. */
   readonly organizations: Map<string, LaneOrganization>
-  /** Organizations that cannot be logged in: until when, for which credential, and how often they were refused. */
+  /** Organizations that cannot be logged in: until when, and for which credential. */
   readonly parked: Map<string, Parked>
   /** Links to receipts, which are secrets and stored nowhere. */
   readonly links: Map<string, Redacted.Redacted>
@@ -59,16 +58,21 @@ export const readOrganizations = (context: LaneContext) =>
     context.organizations.clear()
     for (const organization of organizations) {
       context.organizations.set(organization.id, organization)
-      const { credential_checked_at: checkedAt, credential_state: state, id } = organization
       // Refused when an earlier holder had the lane.
-      if (state === "refused" && checkedAt !== null && !context.parked.has(id)) {
+      if (organization.credential_state === "refused" && !context.parked.has(organization.id)) {
         const credential = organization.credential_updated_at.getTime()
-        const until = checkedAt.getTime() + LaneRules.refusalWait(1)
-        context.parked.set(id, { until, credential, refusals: 1, reason: credentialRefused })
+        const until = refusedUntil(organization) ?? 0
+        context.parked.set(organization.id, { until, credential, reason: credentialRefused })
       }
     }
     return organizations
   })
+
+// The count of refusals is stored, so that a new holder waits as long.
+const refusedUntil = (organization: LaneOrganization): number | undefined => {
+  const { credential_checked_at: checkedAt, credential_refusals: refusals, refusal_code: code } = organization
+  return checkedAt === null ? undefined : checkedAt.getTime() + LaneRules.refusalWait(refusals, code ?? undefined)
+}
 
 const credentialRefused: Invoice.Reason = {
   code: "gateway_credential_refused",
@@ -121,13 +125,16 @@ const refuse = (
   )
 
 /** Parks an organization whose credential was refused: no call is made for it for a while, or until it is replaced. */
-export const park = (context: LaneContext, organization: LaneOrganization, reason?: Invoice.Reason) =>
-  Effect.map(Clock.currentTimeMillis, (now) => {
-    const credential = organization.credential_updated_at.getTime()
-    const before = context.parked.get(organization.id)
-    const refusals = (before?.credential === credential ? before.refusals : 0) + 1
-    const until = now + LaneRules.refusalWait(refusals)
-    context.parked.set(organization.id, { until, credential, refusals, reason })
+export const park = (context: LaneContext, { credential_updated_at, id }: LaneOrganization, reason?: Invoice.Reason) =>
+  Effect.gen(function* () {
+    yield* readOrganizations(context)
+    const now = yield* Clock.currentTimeMillis
+    const current = context.organizations.get(id)
+    const credential = credential_updated_at.getTime()
+    // Without a stored refusal, the credential is gone.
+    const isStored = current?.credential_updated_at.getTime() === credential && current.credential_state === "refused"
+    const until = (isStored ? refusedUntil(current) : undefined) ?? now + LaneRules.refusalWait(1)
+    context.parked.set(id, { until, credential, reason })
     return until
   })
 

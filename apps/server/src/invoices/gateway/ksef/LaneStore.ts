@@ -4,9 +4,10 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import type { Ids } from "@govoice/core"
+import { SessionStatuses } from "@govoice/ksef/protocol"
 import { Context, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import { textArray } from "../../../database/Arrays.ts"
+import { column, textArray } from "../../../database/Arrays.ts"
 import * as QueryTimeout from "../../../database/QueryTimeout.ts"
 import * as SqlErrors from "../../../database/SqlErrors.ts"
 import { type Lane, LaneLost, LaneQueue } from "../../LaneQueue.ts"
@@ -71,7 +72,14 @@ export class LaneStore extends Context.Service<
 const sessionColumns = `id bigint, state text, reference text, "validUntil" timestamptz, code int, "checkCount" int,
   "documentCount" int, "dueAt" timestamptz`
 const submissionColumns = `id bigint, state text, reference text, code int, "checkCount" int,
-  "receiptCount" int, "sentAt" timestamptz, "dueAt" timestamptz`
+  "receiptCount" int, "sentAt" timestamptz, "storedAt" timestamptz, "dueAt" timestamptz`
+
+// Codes of batches whose documents go alone the next time.
+const sentAlone = column(
+  "int4",
+  Object.entries(SessionStatuses.sessionStatuses.batch).filter(([, { action }]) => action === "send-alone"),
+  ([code]) => Number(code)
+)
 
 const document = "invoice_documents.sha256, seller_nip, issue_date, invoice_number, form_code, schema_version"
 
@@ -127,7 +135,9 @@ export const layerOf = (
 
       return {
         organizations: (nip) => sql<LaneOrganization>`
-          SELECT id, credential_updated_at, credential_state, credential_checked_at FROM organizations
+          SELECT id, credential_updated_at, credential_state, credential_checked_at, credential_refusals,
+                 credential_refusal->>'code' AS refusal_code
+          FROM organizations
           WHERE credential_nip = ${nip} AND credential_environment = ${environmentId} ORDER BY id
         `,
 
@@ -135,23 +145,30 @@ export const layerOf = (
           const at = new Date(yield* now)
           return yield* sql<WaitingInvoice>`
             SELECT waiting.*, form_code, schema_version, issue_date, octet_length(xml) AS bytes,
-                   EXISTS (
+                   has_attachment OR EXISTS (
                      SELECT 1 FROM national_submissions WHERE invoice_id = waiting.id AND code = 415
-                   ) AS needs_batch
+                   ) AS needs_batch,
+                   batch_limit
             FROM (
               (
-                SELECT id, organization_id, due_at, false AS is_resend FROM invoices
+                SELECT id, organization_id, due_at, false AS is_resend, NULL::int AS batch_limit FROM invoices
                 WHERE organization_id = ${organizationId} AND mode = 'live' AND status IN ('queued', 'retrying')
                   AND due_at <= ${at}
                 ORDER BY organization_id, due_at, id LIMIT ${limit}::int
               )
               UNION ALL (
-                SELECT invoices.id, invoices.organization_id, national_submissions.due_at, true
-                FROM national_submissions JOIN invoices ON invoices.id = invoice_id
-                WHERE nip = (SELECT credential_nip FROM organizations WHERE id = ${organizationId})
-                  AND national_submissions.due_at <= ${at} AND state = 'refused'
+                SELECT invoices.id, invoices.organization_id, submission.due_at, true,
+                       CASE WHEN session.kind = 'batch' AND submission.code = ${SessionStatuses.tooManyInvoices}::int
+                              THEN greatest(1, document_count / 2)
+                            WHEN session.kind = 'batch' AND submission.code = ANY(${sentAlone}) THEN 1
+                       END
+                FROM national_submissions AS submission
+                JOIN invoices ON invoices.id = invoice_id
+                JOIN national_sessions AS session ON session.id = session_id
+                WHERE submission.nip = (SELECT credential_nip FROM organizations WHERE id = ${organizationId})
+                  AND submission.due_at <= ${at} AND submission.state = 'refused'
                   AND invoices.organization_id = ${organizationId}
-                ORDER BY nip, national_submissions.due_at LIMIT ${limit}::int
+                ORDER BY submission.nip, submission.due_at, invoice_id LIMIT ${limit}::int
               )
             ) AS waiting JOIN invoice_documents ON invoice_id = waiting.id
             ORDER BY due_at, id LIMIT ${limit}::int
@@ -263,6 +280,7 @@ export const layerOf = (
                     check_count   = coalesce("checkCount", check_count),
                     receipt_count = coalesce("receiptCount", receipt_count),
                     sent_at       = coalesce("sentAt", sent_at),
+                    stored_at     = coalesce("storedAt", stored_at),
                     due_at        = "dueAt"
                   FROM json_to_recordset(${PgTypes.json(submissions)}) AS change (${sql.literal(submissionColumns)}), lane
                   WHERE national_submissions.id = change.id

@@ -16,6 +16,7 @@ import * as KsefMetrics from "./KsefMetrics.ts"
 import type { Call } from "./LaneCalls.ts"
 import type { LaneOrganization } from "./laneRows.ts"
 import type { PublicKeyCache } from "./PublicKeyCache.ts"
+import type { TokenLogins } from "./TokenLogins.ts"
 
 /** Tokens of an organization. Times are milliseconds since the epoch. */
 export interface Tokens {
@@ -53,7 +54,13 @@ export type LoginError = CredentialRefused | LoginPostponed | CallFailed | LaneL
 /** What a login ended with. */
 type LoginEnd =
   | { readonly _tag: "tokens"; readonly tokens: typeof LoginAnswers.Tokens.Type }
-  | { readonly _tag: "ended"; readonly action: LoginStatuses.LoginAction; readonly refusal: Refusal }
+  | {
+      readonly _tag: "ended"
+      readonly action: LoginStatuses.LoginAction
+      readonly refusal: Refusal
+      /** The status of the login, where it got so far. */
+      readonly status?: number
+    }
 
 interface Refusal {
   readonly code: LoginStatuses.CredentialCode
@@ -73,6 +80,15 @@ const processingWaits = [5000, 30_000, 120_000]
 
 /** How often an inactive token is tried again, a minute apart: it may be about to be activated. */
 const activationTries = 3
+
+/** The status of a login whose token is refused. */
+const tokenRefused = 450
+
+const tokenLoginsEnded = {
+  code: "token_login_refused",
+  message:
+    "KSeF refuses the tokens of several taxpayers, for which the rules provide until 2026-12-31. Request a certificate of the type Authentication in KSeF, and store it."
+} as const
 
 /** How a login is postponed or refused, by how it ended and what came before. */
 export const decide = (
@@ -110,8 +126,9 @@ export const make = (options: {
   readonly credentials: GatewayCredentials["Service"]
   readonly keys: PublicKeyCache
   readonly tokens: TokenStore
+  readonly tokenLogins: TokenLogins
 }): Logins => {
-  const { call, client, credentials, keys, tokens: store } = options
+  const { call, client, credentials, keys, tokenLogins, tokens: store } = options
   const known = new Map<string, Tokens>()
   const rejected = new Map<string, "refresh" | "login">()
   const earlier = new Map<string, { action: LoginStatuses.LoginAction; count: number }>()
@@ -152,7 +169,7 @@ export const make = (options: {
       }
       const message = withDetails(`KSeF refuses the login: ${row.meaning}.`, status.details)
       const refusal = { code: row.refusal ?? "credential_invalid", message }
-      return { _tag: "ended", action: row.action, refusal }
+      return { _tag: "ended", action: row.action, refusal, status: status.code }
     }
     const refusal = { code: "credential_invalid", message: "KSeF did not finish the login." } as const
     return { _tag: "ended", action: "wait", refusal }
@@ -181,6 +198,7 @@ export const make = (options: {
       const now = yield* Clock.currentTimeMillis
       if (end._tag === "tokens") {
         earlier.delete(organization.id)
+        if (credential.credential.type === "ksef_token") tokenLogins.succeeded()
         yield* Metric.update(KsefMetrics.logins, 1)
         const { accessToken, refreshToken } = end.tokens
         return {
@@ -196,7 +214,11 @@ export const make = (options: {
       const sameAction = before?.action === end.action ? before.count : 0
       earlier.set(organization.id, { action: end.action, count: sameAction + 1 })
       const decision = decide(end.action, { sameAction }, now)
-      if (decision === "refuse") return yield* new CredentialRefused(end.refusal)
+      if (decision === "refuse") {
+        const isOfToken = credential.credential.type === "ksef_token" && end.status === tokenRefused
+        const hasEnded = isOfToken && tokenLogins.refused(organization.id, now)
+        return yield* new CredentialRefused(hasEnded ? tokenLoginsEnded : end.refusal)
+      }
       if (decision !== "again") {
         return yield* new LoginPostponed({ until: decision.until, message: end.refusal.message })
       }
@@ -208,10 +230,16 @@ export const make = (options: {
     Effect.gen(function* () {
       if (error.code === undefined) return
       yield* Metric.update(KsefMetrics.refusals, 1)
-      yield* Effect.annotateLogs(Effect.logWarning("KSeF refused a credential"), {
-        organizationId: organization.id,
-        code: error.code
-      })
+      const message = "KSeF refused a credential"
+      yield* Effect.annotateLogs(
+        error.code === "context_blocked" ? Effect.logError(message) : Effect.logWarning(message),
+        { organizationId: organization.id, code: error.code }
+      )
+      if (error.code === "token_login_refused" && tokenLogins.shouldLog()) {
+        yield* Effect.logError(
+          "KSeF refuses logins by token, for which the rules provide until 2026-12-31. Organizations have to store a certificate of the type Authentication, which is requested in KSeF."
+        )
+      }
       const refusal = { code: error.code, message: error.message }
       yield* credentials.recordState(organization.id, organization.credential_updated_at, "refused", refusal)
     })

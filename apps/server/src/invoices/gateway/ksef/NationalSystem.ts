@@ -7,6 +7,8 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { DeploymentError } from "../../../settings/DeploymentError.ts"
 import { Settings } from "../../../settings/Settings.ts"
 import { version } from "../../../version.ts"
+import { StatementTime } from "../../../database/StatementTime.ts"
+import * as wakeLanes from "../../wakeLanes.ts"
 
 /** An environment and the client that calls it. */
 export interface NationalSystemShape {
@@ -42,6 +44,7 @@ export const layerOf = ({
     NationalSystem,
     Effect.gen(function* () {
       yield* rememberEnvironment(environmentId)
+      yield* adoptCredentials(environmentId)
       const client = yield* KsefClient.make({ environment, ca, userAgent: `Govoice/${version}` })
       return { environment, environmentId, client }
     })
@@ -56,6 +59,22 @@ export const layer: Layer.Layer<never, DeploymentError | SqlError.SqlError, Sett
         : Layer.empty
     )
   )
+
+// Credentials that were stored while no environment was set are those of the first one that is.
+const adoptCredentials = (environmentId: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const wakeStatement = yield* wakeLanes.makeStatement
+    const now = yield* (yield* StatementTime)(sql)
+    yield* sql`
+      WITH adopted AS (
+        UPDATE organizations SET credential_environment = ${environmentId}
+        WHERE credential IS NOT NULL AND credential_environment IS NULL
+        RETURNING credential_nip
+      )
+      ${wakeStatement(sql`SELECT credential_nip FROM adopted`, now)}
+    `
+  })
 
 // One statement locks the row of the environment, so that two processes cannot remember different ones.
 const rememberEnvironment = (environmentId: string) =>

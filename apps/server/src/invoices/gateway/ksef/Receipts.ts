@@ -115,8 +115,8 @@ const changesFor = (context: LaneContext, row: SubmissionRow) =>
 /** Makes the step. It returns when the next receipt is due. */
 export const make = (context: LaneContext) =>
   Effect.gen(function* () {
-    const openUntil = context.process.breaker.state.openUntil
-    if (openUntil > (yield* Clock.currentTimeMillis)) return { at: openUntil, isIdle: false }
+    const openUntil = context.process.breaker.waitUntil(yield* Clock.currentTimeMillis)
+    if (openUntil > 0) return { at: openUntil, isIdle: false }
     if (context.organizations.size === 0) yield* readOrganizations(context)
     const rows = yield* context.store.dueReceipts(context.lane.nip, maxRows)
     // Calls of the API follow one another as the windows allow; links have no limits.

@@ -5,11 +5,13 @@
  */
 import type { Ids } from "@govoice/core"
 import { PolishTime } from "@govoice/ksef/format"
-import { Clock, Effect, Metric, Random } from "effect"
+import { SessionStatuses } from "@govoice/ksef/protocol"
+import { Clock, Effect, Metric, Option, Random } from "effect"
 import { Backoff } from "@govoice/dispatcher"
 import * as LaneRules from "../../LaneRules.ts"
 import type { LaneOrganization, WaitingInvoice } from "./laneRows.ts"
 import type { SendBatch } from "./Batch.ts"
+import type { CallFailed } from "./Failures.ts"
 import { type FormName, formOf } from "./forms.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
 import { authorized, type LaneContext, park, readOrganizations, type StepFailure, stepFailure } from "./LaneContext.ts"
@@ -23,10 +25,25 @@ const perLook = 10
 
 const maxBackoffMs = 300_000
 
+/** The error code of a send in a session that is not open. */
+const sessionNotOpen = 21180
+
 interface Group {
   readonly organization: LaneOrganization
   readonly form: FormName
   readonly invoices: ReadonlyArray<WaitingInvoice>
+}
+
+/** What waits, by the routes that are open to it: a batch that carries attachments takes the others along. */
+const parts = (invoices: ReadonlyArray<WaitingInvoice>) => {
+  const isAlone = ({ batch_limit: limit, needs_batch: needsBatch }: WaitingInvoice) => limit === 1 && !needsBatch
+  const others = invoices.filter((invoice) => !isAlone(invoice))
+  const hasAttachment = others.some(({ needs_batch: needsBatch }) => needsBatch)
+  return [
+    { by: "single", invoices: invoices.filter(isAlone) },
+    { by: "batch", invoices: hasAttachment ? others : [] },
+    { by: "any", invoices: others.filter(({ needs_batch: needsBatch }) => !needsBatch) }
+  ].filter((part): part is typeof part & { readonly by: LaneRules.Waiting["by"] } => part.invoices.length > 0)
 }
 
 /** Makes the sending step. It returns when it has something to do next. */
@@ -72,13 +89,27 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
       }
       if (error._tag === "LoginPostponed") {
         const credential = organization.credential_updated_at.getTime()
-        context.parked.set(organization.id, { until: error.until, credential, refusals: 0 })
+        context.parked.set(organization.id, { until: error.until, credential })
       }
       if (failure.stopsLane) pause(now)
       if (oldest !== undefined) yield* failOldest(oldest, failure, now)
       // No failure is followed by another call at once.
       return Math.max(failure.until, pausedUntil, now + 1000)
     })
+
+  // The error says that the session is closed, and its status why.
+  const lookForUnreadableKey = Effect.fnUntraced(function* (session: OpenSession, { failure }: CallFailed) {
+    if (failure._tag !== "code" || failure.code !== sessionNotOpen) return
+    const answer = yield* Effect.option(
+      authorized(context, session.organizationId, "sessionStatus", (accessToken) =>
+        system.client.sessionStatus({ accessToken, session: session.reference })
+      )
+    )
+    if (Option.isNone(answer)) return
+    if (SessionStatuses.sessionStatus("online", answer.value.status.code).action !== "refresh-keys") return
+    context.keys.invalidate()
+    context.process.breaker.unreadableKey(yield* Clock.currentTimeMillis)
+  })
 
   const sendOne = Effect.fnUntraced(function* (session: OpenSession, id: Ids.InvoiceId) {
     const begunAt = yield* Clock.currentTimeMillis
@@ -94,6 +125,7 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
     const now = yield* Clock.currentTimeMillis
     if (result._tag === "Success") {
       failuresInRow = maintenanceInRow = 0
+      context.process.breaker.readableKey()
       session.sent += 1
       session.usedAt = now
       const { referenceNumber: reference } = result.success
@@ -128,6 +160,7 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
     if (error._tag === "CredentialRefused" && organization !== undefined) yield* park(context, organization)
     if (failure.stopsLane) pause(now)
     if (failure.kind === "again") {
+      if (error._tag === "CallFailed") yield* lookForUnreadableKey(session, error)
       yield* sessions.abandon(session)
       maintenanceInRow += 1
       if (maintenanceInRow > 1) pausedUntil = now + 300_000
@@ -169,30 +202,31 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
 
   const handle = Effect.fnUntraced(function* (group: Group) {
     const now = yield* Clock.currentTimeMillis
-    const { invoices } = group
     const { windows } = lane
-    const needsBatch = invoices.filter((invoice) => invoice.needs_batch)
     const today = PolishTime.day(now)
-    const route = LaneRules.route(
-      {
+    const room = {
+      single: windows.capacity("invoiceSend", now, 60_000),
+      singleAt: windows.earliest("invoiceSend", now),
+      batchAt: windows.earliest("batchSession", now),
+      lastBatchAt
+    }
+    let waitUntil = Infinity
+    for (const { by, invoices } of parts(group.invoices)) {
+      const waiting = {
+        by,
         count: invoices.length,
         bytes: invoices.reduce((sum, { bytes }) => sum + bytes, 0),
-        hasAttachment: needsBatch.length > 0,
         isDatedToday: invoices.some(({ issue_date }) => issue_date === today)
-      },
-      {
-        single: windows.capacity("invoiceSend", now, 60_000),
-        singleAt: windows.earliest("invoiceSend", now),
-        batchAt: windows.earliest("batchSession", now),
-        lastBatchAt
-      },
-      LaneRules.isNearMidnight(PolishTime.timestamp(now)),
-      now
-    )
-    if (route._tag === "wait") return route.until
-    if (route._tag === "interactive") return yield* sendSingly(group, route.count)
-    lastBatchAt = now
-    return yield* sendBatch(group.organization.id, group.form, invoices)
+      }
+      const route = LaneRules.route(waiting, room, LaneRules.isNearMidnight(PolishTime.timestamp(now)), now)
+      if (route._tag === "interactive") return yield* sendSingly({ ...group, invoices }, route.count)
+      if (route._tag === "batch") {
+        lastBatchAt = now
+        return yield* sendBatch(group.organization.id, group.form, invoices)
+      }
+      waitUntil = Math.min(waitUntil, route.until)
+    }
+    return waitUntil
   })
 
   const isParked = ({ credential_updated_at, id }: LaneOrganization, now: number): number => {
@@ -216,7 +250,7 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
   const step = Effect.gen(function* () {
     const closeAt = yield* sessions.closeDue
     const startedAt = yield* Clock.currentTimeMillis
-    const stopped = Math.max(pausedUntil, context.process.breaker.state.openUntil)
+    const stopped = Math.max(pausedUntil, context.process.breaker.waitUntil(startedAt))
     if (stopped > startedAt) return { at: stopped, isIdle: false }
     const organizations = yield* readOrganizations(context)
     let at = Infinity

@@ -127,8 +127,8 @@ const checkSession = (context: LaneContext, rows: ReadonlyArray<SubmissionRow>) 
 /** Makes the step. It returns when the next verdict is due. */
 export const make = (context: LaneContext, pollBatches: Effect.Effect<number, LaneLost | SqlError.SqlError>) =>
   Effect.gen(function* () {
-    const openUntil = context.process.breaker.state.openUntil
-    if (openUntil > (yield* Clock.currentTimeMillis)) return { at: openUntil, isIdle: false }
+    const openUntil = context.process.breaker.waitUntil(yield* Clock.currentTimeMillis)
+    if (openUntil > 0) return { at: openUntil, isIdle: false }
     if (context.organizations.size === 0) yield* readOrganizations(context)
     const batchAt = yield* pollBatches
     const rows = yield* context.store.dueVerdicts(context.lane.nip, maxRows)

@@ -2,7 +2,7 @@
  * What becomes of an invoice by its status at the national system. Pure: (stored state, answer) to the changes to write.
  */
 import { KsefNumber } from "@govoice/ksef/format"
-import { InvoiceStatuses, type SessionAnswers } from "@govoice/ksef/protocol"
+import { InvoiceStatuses, type SessionAnswers, SessionStatuses } from "@govoice/ksef/protocol"
 import * as LaneRules from "../../LaneRules.ts"
 import { withDetails } from "./Failures.ts"
 import type { Changes, SubmissionChange, SubmissionRow } from "./laneRows.ts"
@@ -33,16 +33,21 @@ export const parked = (row: SubmissionRow, now: number, code?: number): Changes 
   return { submissions: [code === undefined ? change : { ...change, code }] }
 }
 
-/** How often a document was not judged: its submissions that ended with an error. */
+/** How often a document was not judged: its submissions that ended with an error. A smaller batch is no resend. */
 export const resendsOf = (submissions: ReadonlyArray<SubmissionRow>): number =>
-  submissions.filter(({ code, submission_state }) => submission_state === "refused" && code !== null && code >= 400)
-    .length
+  submissions.filter(
+    ({ code, submission_state }) =>
+      submission_state === "refused" && code !== null && code >= 400 && code !== SessionStatuses.tooManyInvoices
+  ).length
 
 /** Accepted: the receipt is due. */
-export const accepted = (row: SubmissionRow, ksefNumber: string, now: number): Changes => ({
-  submissions: [{ ...base(row), state: "decided", code: 200, dueAt: new Date(now) }],
-  transitions: [transitions.accepted(row, ksefNumber, now)]
-})
+export const accepted = (row: SubmissionRow, ksefNumber: string, now: number, storedAt?: number | null): Changes => {
+  const change = { ...base(row), state: "decided", code: 200, dueAt: new Date(now) } as const
+  return {
+    submissions: [storedAt == null ? change : { ...change, storedAt: new Date(storedAt) }],
+    transitions: [transitions.accepted(row, ksefNumber, now)]
+  }
+}
 
 export const rejected = (
   row: SubmissionRow,
@@ -71,7 +76,7 @@ export const resent = (
   resends: number,
   now: number
 ): Changes => {
-  const wait = LaneRules.resendWait(resends)
+  const wait = status.code === SessionStatuses.tooManyInvoices ? 0 : LaneRules.resendWait(resends)
   if (wait === undefined) {
     const message = withDetails("KSeF could not process the invoice, also when it was sent again.", status.details)
     return failed(row, status.code, { code: "national_system_error", message }, now)
@@ -118,7 +123,7 @@ export const decide = (
       const number = numberOf(row, answer)
       return number === undefined
         ? { changes: parked(row, now, code), isUnknown: true }
-        : { changes: accepted(row, number, now) }
+        : { changes: accepted(row, number, now, answer.permanentStorageDate) }
     }
     case "send-in-batch":
       if (row.session_kind === "online") {

@@ -25,6 +25,8 @@ export interface SubmissionChange {
   readonly checkCount?: number
   readonly receiptCount?: number
   readonly sentAt?: Date
+  /** When the national system stored the document for good. */
+  readonly storedAt?: Date
   readonly dueAt: Date | null
 }
 
@@ -45,8 +47,10 @@ export interface WaitingInvoice {
   readonly bytes: number
   /** Whether it was sent before, and not judged. */
   readonly is_resend: boolean
-  /** Whether an earlier answer said that it cannot be sent alone. */
+  /** Whether only a batch can carry it: it has an attachment, or an earlier answer said so. */
   readonly needs_batch: boolean
+  /** The most documents of the next batch with it, where an earlier one was refused; 1 has it sent alone. */
+  readonly batch_limit: number | null
   readonly due_at: Date
 }
 
@@ -56,6 +60,9 @@ export interface LaneOrganization {
   readonly credential_updated_at: Date
   readonly credential_state: "unchecked" | "accepted" | "refused"
   readonly credential_checked_at: Date | null
+  /** The code of its last refusal, and how often it was refused since it was stored or accepted. */
+  readonly refusal_code: string | null
+  readonly credential_refusals: number
 }
 
 /** An invoice with its document, claimed to be sent. */

@@ -17,6 +17,8 @@ import { testOperations } from "./api/operations.ts"
 import { testOrganizations } from "./api/organizations.ts"
 import { testOtherPaths } from "./api/otherPaths.ts"
 import { testOutage } from "./api/outage.ts"
+import { testOwnerReads } from "./api/ownerReads.ts"
+import { testLogins } from "./api/logins.ts"
 import { testSubmissions } from "./api/submissions.ts"
 import { testTenancy } from "./api/tenancy.ts"
 import { testWebhookEndpoints } from "./api/webhookEndpoints.ts"
@@ -35,9 +37,11 @@ const suites: ReadonlyArray<(api: ApiSuite) => void> = [
   testIdempotency,
   testInvoices,
   testAccounts,
+  testLogins,
   testOrganizations,
   testApiKeys,
   testWebhookEndpoints,
+  testOwnerReads,
   testLists,
   testTenancy,
   testOperations,

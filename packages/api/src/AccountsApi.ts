@@ -63,6 +63,34 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
   .middleware(ParameterValidation)
   .middleware(BodyReading)
   .add(
+    HttpApiEndpoint.put("changePassword", "/v1/control-plane/account/password", {
+      payload: Schema.Struct({ current_password: Fields.text(1, 128), new_password: Fields.password }).annotate({
+        identifier: "PasswordChange"
+      }),
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors("invalid_credentials", "rate_limit_exceeded")
+    })
+      .middleware(ParameterValidation)
+      .middleware(BodyReading)
+      .middleware(AccountAuthorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Change the password",
+          description:
+            "Revokes all tokens of all other logins of the account. A wrong current password counts as a failed login."
+        })
+      ),
+    HttpApiEndpoint.post("logoutAll", "/v1/control-plane/auth/logout-all", {
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors()
+    })
+      .middleware(AccountAuthorization)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "Log out everywhere",
+          description: "Revokes all tokens of all logins of the account, also those of this request."
+        })
+      ),
     HttpApiEndpoint.get("get", "/v1/control-plane/account", { success: Account, error: Problems.errors() })
       .middleware(AccountAuthorization)
       .annotateMerge(OpenApi.annotations({ summary: "Get the account of the login" }))

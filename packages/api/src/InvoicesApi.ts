@@ -13,13 +13,10 @@ import { DeveloperAuthorization } from "./DeveloperAuthorization.ts"
 import * as Problems from "./Problems.ts"
 import { submissionHeaders, SubmissionRequest } from "./Submission.ts"
 import { SubmissionHeaders } from "./SubmissionHeaders.ts"
+import * as Upo from "./internal/upo.ts"
 import { BodyReading } from "./Validation.ts"
 
 const params = { id: Schema.String.annotate({ description: "The identifier of an invoice, `inv_…`." }) }
-
-const Upo = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/xml" })).annotate({
-  description: "The receipt (UPO)."
-})
 
 /**
  * Endpoints under `/v1/invoices`.
@@ -62,18 +59,8 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
     }).annotateMerge(OpenApi.annotations({ summary: "Get an invoice" })),
     HttpApiEndpoint.get("upo", "/v1/invoices/:id/upo", {
       params,
-      headers: {
-        "if-none-match": Schema.optionalKey(
-          Schema.String.annotate({ description: "The `ETag` of a receipt that was downloaded before." })
-        )
-      },
-      success: [
-        HttpApiSchema.WithHeaders(Upo, {
-          etag: Schema.String.annotate({ description: "A strong validator for `If-None-Match`." }),
-          "content-disposition": Schema.String.annotate({ description: "Names the file `upo-{id}.xml`." })
-        }),
-        HttpApiSchema.Empty(304).annotate({ description: "The receipt has the `ETag` of `If-None-Match`." })
-      ],
+      headers: Upo.headers,
+      success: Upo.success,
       error: Problems.errors("invoice_not_found", "upo_not_available")
     }).annotateMerge(
       OpenApi.annotations({

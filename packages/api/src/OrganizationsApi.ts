@@ -15,9 +15,15 @@ import { GatewayCredential, GatewayCredentialRequest } from "./GatewayCredential
 import * as Lists from "./Lists.ts"
 import { Organization } from "./Organization.ts"
 import * as Problems from "./Problems.ts"
+import * as Upo from "./internal/upo.ts"
 import { BodyReading, ParameterValidation } from "./Validation.ts"
 
 const params = { org_id: Schema.String.annotate({ description: "The identifier of an organization, `org_…`." }) }
+
+const invoiceParams = {
+  ...params,
+  invoice_id: Schema.String.annotate({ description: "The identifier of an invoice, `inv_…`." })
+}
 
 const Name = Schema.Struct({ name: Fields.text(1, 200) }).annotate({ identifier: "OrganizationName" })
 
@@ -80,6 +86,24 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       success: Organization,
       error: Problems.errors("organization_not_found")
     }).annotateMerge(OpenApi.annotations({ summary: "Get an organization" })),
+    HttpApiEndpoint.get("getInvoice", "/v1/control-plane/organizations/:org_id/invoices/:invoice_id", {
+      params: invoiceParams,
+      success: Invoice.Invoice,
+      error: Problems.errors("organization_not_found", "invoice_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({ summary: "Get an invoice of an organization", description: "An invoice of either mode." })
+    ),
+    HttpApiEndpoint.get("getInvoiceUpo", "/v1/control-plane/organizations/:org_id/invoices/:invoice_id/upo", {
+      params: invoiceParams,
+      headers: Upo.headers,
+      success: Upo.success,
+      error: Problems.errors("organization_not_found", "invoice_not_found", "upo_not_available")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Download the official receipt (UPO) of an invoice of an organization",
+        description: "Returns the stored bytes, or 304 if `If-None-Match` has its `ETag`."
+      })
+    ),
     HttpApiEndpoint.get("getGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {
       params,
       success: GatewayCredential,

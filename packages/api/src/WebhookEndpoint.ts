@@ -14,6 +14,9 @@ const fields = {
   description: Schema.NullOr(Schema.String),
   event_types: Schema.Array(Schema.Union([Schema.Literal("*"), InvoiceEvent.EventType])),
   enabled: Schema.Boolean,
+  next_secret_at: Schema.NullOr(Timestamp.Timestamp).annotate({
+    description: "The time from which a new signing secret signs. Null unless a rotation is pending."
+  }),
   created_at: Timestamp.Timestamp,
   updated_at: Timestamp.Timestamp
 }

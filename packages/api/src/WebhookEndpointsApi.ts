@@ -123,6 +123,14 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
       success: WebhookEndpoint,
       error: Problems.errors("webhook_endpoint_not_found")
     }).annotateMerge(OpenApi.annotations({ summary: "Get a webhook endpoint" })),
+    HttpApiEndpoint.get("getDelivery", "/v1/control-plane/webhook-endpoints/:endpoint_id/deliveries/:delivery_id", {
+      params: {
+        ...params,
+        delivery_id: Schema.String.annotate({ description: "The identifier of a delivery, `wd_…`." })
+      },
+      success: WebhookDelivery,
+      error: Problems.errors("webhook_endpoint_not_found", "webhook_delivery_not_found")
+    }).annotateMerge(OpenApi.annotations({ summary: "Get a delivery" })),
     HttpApiEndpoint.delete("delete", "/v1/control-plane/webhook-endpoints/:endpoint_id", {
       params,
       success: HttpApiSchema.NoContent,

@@ -7,7 +7,7 @@
 import { withBody, withoutBody } from "./internal/operation.ts"
 import { account } from "./internal/schemas.ts"
 import type { CallOptions } from "./options.ts"
-import type { Account, NewAccount } from "./records.ts"
+import type { Account, NewAccount, PasswordChange } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
 /**
@@ -31,3 +31,25 @@ export const createAccount: (
  */
 export const getAccount: (session: ControlPlaneConnection, options?: CallOptions) => Promise<Account> =
   /* @__PURE__ */ withoutBody("account", account)
+
+/**
+ * Changes the password of the account. All other logins of the account end.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `invalid_credentials` if the current password is wrong.
+ * @category control plane
+ * @since 0.1.0
+ */
+export const changePassword: (
+  session: ControlPlaneConnection,
+  change: PasswordChange,
+  options?: CallOptions
+) => Promise<void> = /* @__PURE__ */ withBody("PUT", "account/password")
+
+/**
+ * Logs out everywhere: all logins of the account end, also this one.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const logoutAll: (session: ControlPlaneConnection, options?: CallOptions) => Promise<void> =
+  /* @__PURE__ */ withoutBody("auth/logout-all", "", "POST")

@@ -13,11 +13,11 @@ import {
   type InvoiceSubmission,
   submitInvoice,
   type SubmitOptions,
-  type SubmittedInvoice,
-  type Upo
+  type SubmittedInvoice
 } from "./invoices.ts"
 import type { CallOptions, DeveloperOptions } from "./options.ts"
 import type { Invoice, Me } from "./records.ts"
+import type { Upo } from "./upo.ts"
 import { submitAndWait, type SubmitAndWaitOptions, waitForUpo, waitUntilFinal, type WaitOptions } from "./waiting.ts"
 
 /**

@@ -18,21 +18,24 @@ export type {
 } from "./options.ts"
 
 export { downloadUpo, getInvoice, getMe, submitInvoice } from "./invoices.ts"
-export type { InvoiceSubmission, SubmitOptions, SubmittedInvoice, Upo } from "./invoices.ts"
+export type { InvoiceSubmission, SubmitOptions, SubmittedInvoice } from "./invoices.ts"
+export type { Upo } from "./upo.ts"
 export { submitAndWait, waitForUpo, waitUntilFinal } from "./waiting.ts"
 export type { SubmitAndWaitOptions, WaitOptions } from "./waiting.ts"
 
 export { createControlPlane } from "./controlPlane.ts"
 export type { ControlPlane } from "./controlPlane.ts"
-export { createSession } from "./session.ts"
-export type { ControlPlaneConnection, Session } from "./session.ts"
-export { createAccount, getAccount } from "./accounts.ts"
+export { createSession, createTokenSession } from "./session.ts"
+export type { ControlPlaneConnection, Session, TokenSessionOptions } from "./session.ts"
+export { changePassword, createAccount, getAccount, logoutAll } from "./accounts.ts"
 export { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts"
 export {
   createOrganization,
   deleteGatewayCredential,
+  downloadOrganizationUpo,
   getGatewayCredential,
   getOrganization,
+  getOrganizationInvoice,
   listInvoices,
   listOrganizations,
   setGatewayCredential,
@@ -43,6 +46,7 @@ export type { List, ListOptions, Page } from "./list.ts"
 export {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
+  getDelivery,
   getWebhookEndpoint,
   listDeliveries,
   listWebhookEndpoints,
@@ -91,6 +95,7 @@ export type {
   Organization,
   OrganizationChange,
   OrganizationRequest,
+  PasswordChange,
   RotatedWebhookEndpoint,
   SandboxScenario,
   SecretRotation,

@@ -5,17 +5,15 @@
  * @since 0.1.0
  */
 import type { Connection } from "./connection.ts"
-import { DecodeError } from "./error.ts"
-import type { ByteStream, FetchResponse } from "./fetch.ts"
 import { assertMatches } from "./internal/assertMatches.ts"
 import { jsonParts } from "./internal/jsonParts.ts"
 import { withoutBody } from "./internal/operation.ts"
 import * as Schemas from "./internal/schemas.ts"
 import type { CallOptions } from "./options.ts"
 import type { Invoice, Known, Me, SandboxScenario } from "./records.ts"
+import { readUpo, type Upo } from "./upo.ts"
 
 declare const crypto: { randomUUID(): string }
-declare const Response: new (body: Uint8Array) => { readonly body: unknown; text(): Promise<string> }
 
 /**
  * An invoice to submit.
@@ -68,21 +66,6 @@ export interface SubmitOptions extends CallOptions {
  */
 export interface SubmittedInvoice extends Invoice {
   readonly idempotencyKey: string
-}
-
-/**
- * The official receipt (UPO) of an invoice, read completely.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Upo {
-  /** The document as text. */
-  text(): Promise<string>
-  /** The document, byte for byte. */
-  bytes(): Promise<Uint8Array<ArrayBuffer>>
-  /** The bytes of the document as a `ReadableStream`. */
-  stream(): ByteStream
 }
 
 /**
@@ -141,17 +124,6 @@ export const submitInvoice = async (
  */
 export const getInvoice: (connection: Connection, id: string, options?: CallOptions) => Promise<Invoice> =
   /* @__PURE__ */ withoutBody("invoices/*", Schemas.invoice)
-
-const readUpo = async (response: FetchResponse): Promise<Upo> => {
-  if (!/xml/.test(response.headers.get("content-type")!))
-    throw new DecodeError("The response has no valid XML. Check baseUrl and proxies.")
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  return {
-    text: () => new Response(bytes).text(),
-    bytes: async () => bytes,
-    stream: () => new Response(bytes).body as ByteStream
-  }
-}
 
 /**
  * Downloads the official receipt (UPO) of an invoice. Resolves after all of it was read.

@@ -6,6 +6,7 @@
  */
 import { withBody, withoutBody } from "./internal/operation.ts"
 import { gatewayCredential, invoice, organization } from "./internal/schemas.ts"
+import { readUpo, type Upo } from "./upo.ts"
 import { type List, list, type ListOptions } from "./list.ts"
 import type { CallOptions } from "./options.ts"
 import type {
@@ -131,3 +132,31 @@ export const listInvoices: (
   organizationId: string,
   options?: InvoiceListOptions
 ) => List<Invoice> = /* @__PURE__ */ list("organizations/*/invoices", invoice)
+
+/**
+ * Returns an invoice of an organization, of either mode.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `invoice_not_found` if there is no such invoice in the organization.
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getOrganizationInvoice: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  id: string,
+  options?: CallOptions
+) => Promise<Invoice> = /* @__PURE__ */ withoutBody("organizations/*/invoices/*", invoice)
+
+/**
+ * Downloads the official receipt (UPO) of an invoice of an organization. Resolves after all of it was read.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `upo_not_available` if there is no receipt yet.
+ * @category control plane
+ * @since 0.1.0
+ */
+export const downloadOrganizationUpo: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  id: string,
+  options?: CallOptions
+) => Promise<Upo> = /* @__PURE__ */ withoutBody("organizations/*/invoices/*/upo", readUpo)

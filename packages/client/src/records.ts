@@ -263,6 +263,8 @@ export interface WebhookEndpoint {
   readonly description: string | null
   readonly eventTypes: ReadonlyArray<"*" | EventType>
   readonly enabled: boolean
+  /** The time from which a new signing secret signs. Null unless a rotation is pending. */
+  readonly nextSecretAt: string | null
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -341,6 +343,19 @@ export interface Credentials {
   readonly email: string
   /** Text of 1 to 128 characters. */
   readonly password: string
+}
+
+/**
+ * The input of `changePassword`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface PasswordChange {
+  /** Text of 1 to 128 characters. */
+  readonly currentPassword: string
+  /** 12 to 128 characters. */
+  readonly newPassword: string
 }
 
 /**

@@ -105,3 +105,42 @@ export const createSession = (options: ConnectionOptions): Session => {
     }
   }
 }
+
+/**
+ * The options of `createTokenSession`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface TokenSessionOptions extends ConnectionOptions {
+  /** Returns the access token to send, if there is one. */
+  readonly accessToken: () => string | undefined
+  /** Obtains a new access token after one was rejected. Resolves with whether there is a new one. */
+  readonly renew: () => Promise<boolean>
+}
+
+/**
+ * Creates a connection to the control plane for a caller that holds the access token itself, such as a page whose refresh token
+ * is in a cookie.
+ *
+ * **Details**
+ *
+ * A call whose access token is rejected calls `renew` and is sent once more if that resolves with `true`. Concurrent calls
+ * each call `renew`: share one exchange between them.
+ *
+ * @throws {TypeError} if `baseUrl` is invalid.
+ * @category constructors
+ * @since 0.1.0
+ */
+export const createTokenSession = ({
+  accessToken,
+  renew,
+  ...options
+}: TokenSessionOptions): ControlPlaneConnection => ({
+  "~send": createTransport(
+    options,
+    "/control-plane/",
+    accessToken,
+    async ({ code }, rejected) => code === "missing_access_token" && (accessToken() !== rejected || renew())
+  )
+})

@@ -134,3 +134,17 @@ export const listDeliveries: (
   endpointId: string,
   options?: DeliveryListOptions
 ) => List<WebhookDelivery> = /* @__PURE__ */ list("webhook-endpoints/*/deliveries", webhookDelivery)
+
+/**
+ * Returns a delivery of a webhook endpoint.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `webhook_delivery_not_found` if the endpoint has no such delivery.
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getDelivery: (
+  session: ControlPlaneConnection,
+  endpointId: string,
+  id: string,
+  options?: CallOptions
+) => Promise<WebhookDelivery> = /* @__PURE__ */ withoutBody("webhook-endpoints/*/deliveries/*", webhookDelivery)

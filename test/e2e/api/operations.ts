@@ -15,6 +15,7 @@ export const testOperations = (api: ApiSuite): void => {
       const invoiceId = await accepted(fresh.testKey)
       for (const operation of operationsOf(fresh, invoiceId)) {
         if (operation.id === "apiKeys.revoke" || operation.id === "webhookEndpoints.delete") continue
+        if (operation.needsRecord === true) continue
         const answer = await call(
           operation.method,
           operation.path,
@@ -165,7 +166,7 @@ export const testOperations = (api: ApiSuite): void => {
       const invoiceId = await accepted(fresh.testKey)
       let walked = 0
       for (const operation of operationsOf(fresh, invoiceId)) {
-        if (operation.method !== "GET") continue
+        if (operation.method !== "GET" || operation.needsRecord === true) continue
         walked++
         const options = optionsOf(operation, { key: fresh.testKey, token: fresh.token })
         const full = await call("GET", operation.path, options)
@@ -177,7 +178,7 @@ export const testOperations = (api: ApiSuite): void => {
         }
         assert.strictEqual(Number(bare.headers.get("content-length")), Buffer.byteLength(full.text), operation.id)
       }
-      assert.strictEqual(walked, 12)
+      assert.strictEqual(walked, 14)
     })
 
     it.each(["a\u0000b", "a\ud800b", "\udc00"])("refuses the text %j, which cannot be stored", async (text) => {

@@ -33,11 +33,13 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
         url: "https://example.com/a?b=c",
         description: "till",
         event_types: ["invoice.accepted"],
-        enabled: true
+        enabled: true,
+        next_secret_at: null
       })
       const path = `${control}/webhook-endpoints/${String(endpointId)}`
       const shown = await call("GET", path, { auth: api.other.token })
-      assert.notInclude(shown.text, "secret")
+      assert.notInclude(shown.text, '"secret"')
+      assert.notInclude(shown.text, "whsec_")
       assert.deepStrictEqual(record(shown), { ...rest, id: endpointId, created_at, updated_at })
 
       const patched = await call("PATCH", path, {
@@ -108,6 +110,10 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
       assert.isAtMost(Date.parse(String(now["secret_activates_at"])), Date.now())
       const wait = Date.parse(String(later["secret_activates_at"])) - Date.now()
       assert.isTrue(wait > 604_700_000 && wait <= 604_800_000)
+      assert.strictEqual(now["next_secret_at"], null)
+      assert.strictEqual(later["next_secret_at"], later["secret_activates_at"])
+      const endpoint = await call("GET", path.replace("/rotate-secret", ""), { auth: api.other.token })
+      assert.strictEqual(record(endpoint)["next_secret_at"], later["secret_activates_at"])
       const secrets = [made, now, later].map(({ secret }) => secret)
       assert.strictEqual(new Set(secrets).size, 3)
       for (const wrong of [-1, 604_801, 1.5, "1"]) {

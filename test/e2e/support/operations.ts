@@ -11,6 +11,8 @@ export interface Operation {
   /** What is answered for a resource of somebody else. */
   readonly absent?: string
   readonly isList?: true
+  /** It succeeds only with a record that the tenant does not have. */
+  readonly needsRecord?: true
 }
 
 /** The operations as this tenant would call them. */
@@ -61,6 +63,13 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       auth: "none",
       body: { refresh_token: "of nobody" }
     },
+    {
+      id: "accounts.changePassword",
+      method: "PUT",
+      path: `${control}/account/password`,
+      auth: "token",
+      body: { current_password: password, new_password: password }
+    },
     { id: "accounts.get", method: "GET", path: `${control}/account`, auth: "token" },
     { id: "organizations.list", method: "GET", path: `${control}/organizations`, auth: "token", isList: true },
     {
@@ -97,6 +106,18 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       path: `${organization}/invoices`,
       ...ofOrganization,
       isList: true
+    },
+    {
+      id: "organizations.getInvoice",
+      method: "GET",
+      path: `${organization}/invoices/${invoiceId}`,
+      ...ofOrganization
+    },
+    {
+      id: "organizations.getInvoiceUpo",
+      method: "GET",
+      path: `${organization}/invoices/${invoiceId}/upo`,
+      ...ofOrganization
     },
     { id: "apiKeys.list", method: "GET", path: `${organization}/api-keys`, ...ofOrganization, isList: true },
     {
@@ -143,7 +164,15 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       ...ofEndpoint,
       isList: true
     },
-    { id: "webhookEndpoints.delete", method: "DELETE", path: endpoint, ...ofEndpoint }
+    {
+      id: "webhookEndpoints.getDelivery",
+      method: "GET",
+      path: `${endpoint}/deliveries/wd_x`,
+      ...ofEndpoint,
+      needsRecord: true
+    },
+    { id: "webhookEndpoints.delete", method: "DELETE", path: endpoint, ...ofEndpoint },
+    { id: "accounts.logoutAll", method: "POST", path: `${control}/auth/logout-all`, auth: "token" }
   ]
 }
 

@@ -18,6 +18,8 @@ export class Accounts extends Context.Service<
   {
     readonly create: (email: Email, passwordHash: string) => Effect.Effect<Account.Account, EmailTaken>
     readonly find: (id: Ids.AccountId) => Effect.Effect<Account.Account | undefined>
+    /** Replaces a password hash, unless it was replaced meanwhile. Returns whether it was. */
+    readonly replacePassword: (id: Ids.AccountId, from: string, to: string) => Effect.Effect<boolean>
     readonly findCredentials: (
       email: Email
     ) => Effect.Effect<{ readonly id: Ids.AccountId; readonly passwordHash: string } | undefined>
@@ -56,7 +58,15 @@ export const layer: Layer.Layer<Accounts, never, SqlClient.SqlClient> = Layer.ef
       SELECT id, password_hash FROM accounts WHERE email = ${email}
     `
 
+    const updatePassword = (id: Ids.AccountId, from: string, to: string) => sql`
+      UPDATE accounts SET password_hash = ${to} WHERE id = ${id} AND password_hash = ${from} RETURNING id
+    `
+
     return {
+      replacePassword: Effect.fn("Accounts.replacePassword")(function* (id, from, to) {
+        return (yield* Effect.orDie(updatePassword(id, from, to))).length > 0
+      }),
+
       create: Effect.fn("Accounts.create")(function* (email, passwordHash) {
         const now = yield* Clock.currentTimeMillis
         const [row] = yield* Effect.orDie(insert(IdGenerator.at("acct", now), new Date(now), email, passwordHash))

@@ -1,5 +1,5 @@
 /**
- * Opens a session for an email and a password, against guessing.
+ * Opens a session for an email and a password, and changes the password, against guessing.
  */
 import { Context, Data, Effect, Layer } from "effect"
 import * as OpaqueToken from "../crypto/OpaqueToken.ts"
@@ -28,10 +28,27 @@ export interface OpenedSession {
   readonly refreshToken: string
 }
 
-/** Logs in. */
+/** A change of a password as it arrives. */
+export interface PasswordChange {
+  readonly currentPassword: string
+  readonly newPassword: string
+  readonly network: string
+}
+
+/** Logs in, and changes passwords. */
 export class Login extends Context.Service<
   Login,
-  { readonly logIn: (attempt: LoginAttempt) => Effect.Effect<OpenedSession, InvalidCredentials | Throttled> }
+  {
+    readonly logIn: (attempt: LoginAttempt) => Effect.Effect<OpenedSession, InvalidCredentials | Throttled>
+    /**
+     * Changes the password of an account and ends its other sessions, which are returned. A wrong current password counts as
+     * a failed login.
+     */
+    readonly changePassword: (
+      session: SessionIdentity,
+      change: PasswordChange
+    ) => Effect.Effect<ReadonlyArray<SessionIdentity>, InvalidCredentials | Throttled>
+  }
 >()("@govoice/server/accounts/Login") {}
 
 /** Provides `Login`. */
@@ -43,21 +60,33 @@ export const layer: Layer.Layer<Login, never, Accounts | LoginThrottle | Passwor
     const passwords = yield* Passwords
     const sessions = yield* Sessions
 
-    return {
-      logIn: Effect.fn("Login.logIn")(function* ({ network, password, ...given }) {
-        const email = Email.normalize(given.email)
-        yield* throttle.check(email, network)
+    const verify = Effect.fnUntraced(function* (email: Email.Email, password: string, network: string) {
+      yield* throttle.check(email, network)
 
-        const account = yield* accounts.findCredentials(email)
-        const matches = yield* passwords.verify(password, account?.passwordHash)
-        // Concurrent guesses may have failed meanwhile. Beyond the limit, not even a correct password is confirmed.
-        yield* throttle.check(email, network)
-        if (account === undefined || !matches) {
-          yield* throttle.addFailure(email, network)
-          return yield* new InvalidCredentials()
-        }
+      const account = yield* accounts.findCredentials(email)
+      const matches = yield* passwords.verify(password, account?.passwordHash)
+      // Concurrent guesses may have failed meanwhile. Beyond the limit, not even a correct password is confirmed.
+      yield* throttle.check(email, network)
+      if (account === undefined || !matches) {
+        yield* throttle.addFailure(email, network)
+        return yield* new InvalidCredentials()
+      }
+      return account
+    })
+
+    return {
+      logIn: Effect.fn("Login.logIn")(function* ({ email, network, password }) {
+        const account = yield* verify(Email.normalize(email), password, network)
         const refreshToken = OpaqueToken.refreshToken()
         return { session: yield* sessions.open(account.id, OpaqueToken.hash(refreshToken), network), refreshToken }
+      }),
+
+      changePassword: Effect.fn("Login.changePassword")(function* (session, { currentPassword, network, newPassword }) {
+        const { email = "" } = (yield* accounts.find(session.accountId)) ?? {}
+        const { id, passwordHash } = yield* verify(Email.normalize(email), currentPassword, network)
+        const newHash = yield* passwords.hash(newPassword)
+        if (!(yield* accounts.replacePassword(id, passwordHash, newHash))) return yield* new InvalidCredentials()
+        return yield* sessions.revokeAll(id, { except: session.sessionId })
       })
     }
   })

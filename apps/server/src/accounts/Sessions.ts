@@ -39,6 +39,11 @@ export class Sessions extends Context.Service<
     ) => Effect.Effect<SessionIdentity, InvalidRefreshToken>
     /** Ends the session of a token and returns it, if there is one. */
     readonly revoke: (token: Uint8Array) => Effect.Effect<SessionIdentity | undefined>
+    /** Ends all sessions of an account but one, and returns them. */
+    readonly revokeAll: (
+      accountId: Ids.AccountId,
+      options?: { readonly except: string }
+    ) => Effect.Effect<ReadonlyArray<SessionIdentity>>
     readonly isActive: (session: SessionIdentity) => Effect.Effect<boolean>
     /** Returns whether the account of an email has opened a session from this network that is still stored. */
     readonly isKnownNetwork: (email: Email, network: string) => Effect.Effect<boolean>
@@ -103,6 +108,13 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
       RETURNING id AS session_id, account_id
     `
 
+    // The index of networks begins with the account.
+    const updateAllRevoked = (accountId: Ids.AccountId, except: string, now: Date) => sql<Row>`
+      UPDATE sessions SET revoked_at = ${now}
+      WHERE account_id = ${accountId} AND revoked_at IS NULL AND id <> ${except}
+      RETURNING id AS session_id, account_id
+    `
+
     const selectActive = ({ accountId, sessionId }: SessionIdentity) => sql`
       SELECT 1 FROM sessions WHERE id = ${sessionId} AND account_id = ${accountId} AND revoked_at IS NULL
     `
@@ -147,6 +159,11 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
         const [repeated] = yield* Effect.orDie(selectRepeated(spent, next, new Date(now), new Date(now - graceMs)))
         if (repeated !== undefined) return toIdentity(repeated)
         return yield* new InvalidRefreshToken({ revoked: yield* revoke(spent) })
+      }),
+
+      revokeAll: Effect.fn("Sessions.revokeAll")(function* (accountId, { except } = { except: "" }) {
+        const now = yield* Clock.currentTimeMillis
+        return (yield* Effect.orDie(updateAllRevoked(accountId, except, new Date(now)))).map(toIdentity)
       }),
 
       isActive: Effect.fn("Sessions.isActive")(function* (session) {

@@ -7,16 +7,16 @@ import { SqlClient } from "effect/sql"
 import * as Page from "../database/Page.ts"
 import { columns, type InvoiceRow, toApi } from "./InvoiceRow.ts"
 
-/** The organization has no such invoice in this mode. */
+/** The organization has no such invoice, or not in this mode. */
 export class InvoiceNotFound extends Data.TaggedError("InvoiceNotFound") {}
 
 /** The invoice has no receipt. */
 export class ReceiptNotAvailable extends Data.TaggedError("ReceiptNotAvailable") {}
 
-/** The organization and the mode that an API key gives access to. */
+/** The organization, and the mode if the caller has access to one only, as an API key has. */
 export interface InvoiceScope {
   readonly organizationId: Ids.OrganizationId
-  readonly mode: Mode.Mode
+  readonly mode?: Mode.Mode
 }
 
 /** The filters of a list. */
@@ -60,9 +60,13 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     const tail = yield* Page.makeTail
     const recordColumns = sql.literal(columns)
 
-    const selectOne = ({ mode, organizationId }: InvoiceScope, id: Ids.InvoiceId) => sql<InvoiceRow>`
-      SELECT ${recordColumns} FROM invoices
-      WHERE organization_id = ${organizationId} AND mode = ${mode} AND id = ${id}
+    const inScope = ({ mode, organizationId }: InvoiceScope, id: Ids.InvoiceId) =>
+      mode === undefined
+        ? sql`organization_id = ${organizationId} AND id = ${id}`
+        : sql`organization_id = ${organizationId} AND mode = ${mode} AND id = ${id}`
+
+    const selectOne = (scope: InvoiceScope, id: Ids.InvoiceId) => sql<InvoiceRow>`
+      SELECT ${recordColumns} FROM invoices WHERE ${inScope(scope, id)}
     `
 
     const selectPage = (organizationId: Ids.OrganizationId, { status }: InvoiceFilter, page: Page.PageRequest) =>
@@ -97,12 +101,11 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       ORDER BY id DESC
     `
 
-    const selectReceipt = ({ mode, organizationId }: InvoiceScope, id: Ids.InvoiceId) => sql<{
+    const selectReceipt = (scope: InvoiceScope, id: Ids.InvoiceId) => sql<{
       readonly xml: Uint8Array | null
       readonly sha256: Uint8Array | null
     }>`
-      SELECT xml, sha256 FROM invoices LEFT JOIN receipts ON invoice_id = id
-      WHERE organization_id = ${organizationId} AND mode = ${mode} AND id = ${id}
+      SELECT xml, sha256 FROM invoices LEFT JOIN receipts ON invoice_id = id WHERE ${inScope(scope, id)}
     `
 
     return {

@@ -1,7 +1,7 @@
 /** Reads the records of deliveries for their owner. Only the engine writes them. */
 import type { WebhookDelivery } from "@govoice/api"
 import { type DeliveryState, Ids, type InvoiceEvent } from "@govoice/core"
-import { Context, Effect, Layer } from "effect"
+import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { iso, isoOrNull } from "../database/timestamps.ts"
 import * as Page from "../database/Page.ts"
@@ -12,7 +12,10 @@ export interface DeliveryFilter {
   readonly eventId?: string | undefined
 }
 
-/** Service that lists the deliveries of an endpoint. The caller checks the owner of the endpoint. */
+/** The endpoint has no such delivery. */
+export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound") {}
+
+/** Service that reads the deliveries of an endpoint. The caller checks the owner of the endpoint. */
 export class Deliveries extends Context.Service<
   Deliveries,
   {
@@ -22,6 +25,10 @@ export class Deliveries extends Context.Service<
       filter: DeliveryFilter,
       page: Page.PageRequest
     ) => Effect.Effect<Page.Page<WebhookDelivery.WebhookDelivery>>
+    readonly find: (
+      endpointId: Ids.EndpointId,
+      id: string
+    ) => Effect.Effect<WebhookDelivery.WebhookDelivery, DeliveryNotFound>
   }
 >()("@govoice/server/webhooks/Deliveries") {}
 
@@ -133,7 +140,16 @@ export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.
         ${tail(page)}
     `
 
+    const selectOne = (endpointId: Ids.EndpointId, id: Ids.DeliveryId) => sql<DeliveryRow>`
+      SELECT ${columns} FROM deliveries WHERE endpoint_id = ${endpointId} AND id = ${id}
+    `
+
     return {
+      find: Effect.fn("Deliveries.find")(function* (endpointId, id) {
+        const [row] = Ids.is("wd", id) ? yield* Effect.orDie(selectOne(endpointId, id)) : []
+        return row === undefined ? yield* new DeliveryNotFound() : toApi(row)
+      }),
+
       list: Effect.fn("Deliveries.list")(function* (organizationId, endpointId, filter, page) {
         const { eventId, status } = filter
         if (eventId === undefined && (status === "pending" || status === "succeeded")) {

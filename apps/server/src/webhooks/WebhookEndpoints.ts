@@ -13,7 +13,7 @@ import { KeyRing } from "../crypto/KeyRing.ts"
 import * as OpaqueToken from "../crypto/OpaqueToken.ts"
 import * as Page from "../database/Page.ts"
 import { textArray } from "../database/Arrays.ts"
-import { iso } from "../database/timestamps.ts"
+import { iso, isoOrNull } from "../database/timestamps.ts"
 
 /** How many endpoints an organization may have. */
 export const maxEndpoints = 20
@@ -71,6 +71,7 @@ interface Row {
   readonly description: string | null
   readonly event_types: WebhookEndpoint.WebhookEndpoint["event_types"]
   readonly enabled: boolean
+  readonly next_secret_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -83,6 +84,7 @@ const toApi = (row: Row): WebhookEndpoint.WebhookEndpoint => ({
   description: row.description,
   event_types: row.event_types,
   enabled: row.enabled,
+  next_secret_at: isoOrNull(row.next_secret_at),
   created_at: iso(row.created_at),
   updated_at: iso(row.updated_at)
 })
@@ -95,7 +97,10 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
     const tail = yield* Page.makeTail
     const keyRing = yield* KeyRing
     const organizations = yield* Organizations
-    const columns = sql`id, organization_id, url, description, event_types, enabled, created_at, updated_at`
+    const columns = sql`
+      id, organization_id, url, description, event_types, enabled, created_at, updated_at,
+      CASE WHEN next_secret_at > clock_timestamp() THEN next_secret_at END AS next_secret_at
+    `
     const ownedBy = (accountId: Ids.AccountId, id: Ids.EndpointId) => sql`
       id = ${id} AND deleted_at IS NULL AND ${organizations.ownedBy(accountId)}
     `

@@ -40,6 +40,13 @@ export const operations: Readonly<
     codes:
       "rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
+  "POST /v1/control-plane/auth/logout-all": { auth: "token", status: 204, codes: "" },
+  "PUT /v1/control-plane/account/password": {
+    auth: "token",
+    status: 204,
+    codes:
+      "invalid_credentials rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
+  },
   "GET /v1/control-plane/account": { auth: "token", status: 200, codes: "" },
   "POST /v1/control-plane/organizations": {
     auth: "token",
@@ -129,6 +136,21 @@ export const operations: Readonly<
     status: 200,
     codes: "webhook_endpoint_not_found unknown_parameter invalid_parameter"
   },
+  "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/deliveries/{delivery_id}": {
+    auth: "token",
+    status: 200,
+    codes: "webhook_endpoint_not_found webhook_delivery_not_found"
+  },
+  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found invoice_not_found"
+  },
+  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/upo": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found invoice_not_found upo_not_available"
+  },
   "GET /v1/control-plane/organizations/{org_id}/invoices": {
     auth: "token",
     status: 200,
@@ -146,11 +168,8 @@ export const everyEndpoint = {
 /** The codes of any path. */
 export const anyPath = "not_found method_not_allowed malformed_request headers_too_large"
 
-/**
- * The codes that no operation of the document returns: the session routes of the console are outside `/v1`, and single
- * deliveries are not served yet.
- */
-export const undocumented = ["cross_site_request", "webhook_delivery_not_found"]
+/** The codes that no operation of the document returns: the session routes of the console are outside `/v1`. */
+export const undocumented = ["cross_site_request"]
 
 /** The catalog: code → type, status, retryable. */
 export const catalog: Readonly<Record<string, readonly [type: string, status: number, retryable: boolean]>> = {
@@ -192,7 +211,8 @@ export const catalog: Readonly<Record<string, readonly [type: string, status: nu
   service_unavailable: ["api_error", 503, true]
 }
 
-const endpoint = "id object organization_id url description|null event_types enabled created_at updated_at"
+const endpoint =
+  "id object organization_id url description|null event_types enabled next_secret_at|null created_at updated_at"
 
 /** The members of each record. All are required, no others are allowed, and `|null` marks nullable ones. */
 export const records: Readonly<Record<string, string>> = {
@@ -226,6 +246,7 @@ export const bodies: Readonly<Record<string, string>> = {
   "POST /v1/control-plane/auth/login": "email password",
   "POST /v1/control-plane/auth/refresh": "refresh_token",
   "POST /v1/control-plane/auth/logout": "refresh_token",
+  "PUT /v1/control-plane/account/password": "current_password new_password",
   "POST /v1/control-plane/organizations": "name",
   "PATCH /v1/control-plane/organizations/{org_id}": "name?",
   "PUT /v1/control-plane/organizations/{org_id}/gateway-credential":
@@ -240,6 +261,7 @@ export const bodies: Readonly<Record<string, string>> = {
 export const parameters: Readonly<Record<string, string>> = {
   "POST /v1/invoices": "Idempotency-Key Gov-Sandbox-Scenario? Gov-Sandbox-Checks?",
   "GET /v1/invoices/{id}/upo": "If-None-Match?",
+  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/upo": "If-None-Match?",
   "GET /v1/control-plane/organizations": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/api-keys": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/webhook-endpoints": "limit? cursor?",
@@ -251,6 +273,10 @@ export const parameters: Readonly<Record<string, string>> = {
 export const bounds: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   NewAccount: { email: { minLength: 3, maxLength: 254 }, password: { minLength: 12, maxLength: 128 } },
   Credentials: { email: { minLength: 1, maxLength: 254 }, password: { minLength: 1, maxLength: 128 } },
+  PasswordChange: {
+    current_password: { minLength: 1, maxLength: 128 },
+    new_password: { minLength: 12, maxLength: 128 }
+  },
   RefreshToken: { refresh_token: { minLength: 1, maxLength: 512 } },
   OrganizationName: { name: { minLength: 1, maxLength: 200 } },
   OrganizationChange: { name: { minLength: 1, maxLength: 200 } },

@@ -84,6 +84,16 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       return operation in wrong ? (wrong[operation] as A) : result
     })
 
+  const receipt = ({ headers }: { readonly headers: { readonly "if-none-match"?: string } }) =>
+    Effect.succeed(
+      headers["if-none-match"] === '"1"'
+        ? undefined
+        : HttpApiSchema.withHeaders({
+            body: new TextEncoder().encode("<Potwierdzenie/>"),
+            headers: { etag: '"1"', "content-disposition": 'attachment; filename="upo.xml"' }
+          })
+    )
+
   const Me = HttpApiBuilder.group(Api, "me", (handlers) =>
     handlers.handle("get", (request) => note("me.get", request, examples["me.get"].response))
   )
@@ -101,16 +111,7 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
         })
       )
       .handle("get", (request) => note("invoices.get", request, examples["invoices.get"].response))
-      .handle("upo", ({ headers }) =>
-        Effect.succeed(
-          headers["if-none-match"] === '"1"'
-            ? undefined
-            : HttpApiSchema.withHeaders({
-                body: new TextEncoder().encode("<Potwierdzenie/>"),
-                headers: { etag: '"1"', "content-disposition": 'attachment; filename="upo.xml"' }
-              })
-        )
-      )
+      .handle("upo", receipt)
   )
 
   const Accounts = HttpApiBuilder.group(Api, "accounts", (handlers) =>
@@ -119,6 +120,8 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       login: (request) => note("accounts.login", request, examples["accounts.login"].response),
       refresh: (request) => note("accounts.refresh", request, examples["accounts.refresh"].response),
       logout: (request) => note("accounts.logout", request, undefined),
+      logoutAll: (request) => note("accounts.logoutAll", request, undefined),
+      changePassword: (request) => note("accounts.changePassword", request, undefined),
       get: (request) => note("accounts.get", request, examples["accounts.get"].response)
     })
   )
@@ -133,6 +136,8 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       get: (request) => note("organizations.get", request, organization),
       getGatewayCredential: (request) =>
         note("organizations.getGatewayCredential", request, examples["organizations.getGatewayCredential"].response),
+      getInvoice: (request) => note("organizations.getInvoice", request, examples["organizations.getInvoice"].response),
+      getInvoiceUpo: receipt,
       deleteGatewayCredential: (request) => note("organizations.deleteGatewayCredential", request, undefined),
       listInvoices: (request) => note("organizations.listInvoices", request, page([examples["invoices.get"].response]))
     })
@@ -158,6 +163,8 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       list: (request) => note("webhookEndpoints.list", request, page([created])),
       get: (request) => note("webhookEndpoints.get", request, created),
       delete: (request) => note("webhookEndpoints.delete", request, undefined),
+      getDelivery: (request) =>
+        note("webhookEndpoints.getDelivery", request, examples["webhookEndpoints.getDelivery"].response),
       listDeliveries: (request) => note("webhookEndpoints.listDeliveries", request, page(deliveries))
     })
   })

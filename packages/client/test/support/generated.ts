@@ -37,6 +37,7 @@ const answers = [
 const inputs = [
   ["NewAccount", "NewAccount", "The input of `createAccount`."],
   ["Credentials", "Credentials", "The input of `login`."],
+  ["PasswordChange", "PasswordChange", "The input of `changePassword`."],
   ["OrganizationName", "OrganizationRequest", "The input of `createOrganization`."],
   [
     "OrganizationChange",

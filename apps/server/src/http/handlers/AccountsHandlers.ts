@@ -13,6 +13,7 @@ import { AddressLimits, type Kind } from "../middleware/AddressLimits.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Accounts } from "../../accounts/Accounts.ts"
 import { lifetime as refreshLifetime, Sessions } from "../../accounts/Sessions.ts"
+import { CurrentSession } from "../middleware/Authorization.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 
@@ -86,6 +87,29 @@ export const layer = HttpApiBuilder.group(
         yield* limitAddress("logout", request)
         const ended = yield* sessions.revoke(OpaqueToken.hash(payload.refresh_token))
         if (ended !== undefined) yield* credentials.invalidateSession(ended)
+      }),
+
+      logoutAll: Effect.fnUntraced(function* () {
+        const ended = yield* sessions.revokeAll(yield* AccountAuthorization.CurrentAccount)
+        yield* Effect.forEach(ended, credentials.invalidateSession, { discard: true })
+      }),
+
+      changePassword: Effect.fnUntraced(function* ({ payload, request }) {
+        const session = yield* CurrentSession
+        if (session === undefined) return yield* Problems.fail("missing_access_token")
+        const ended = yield* login
+          .changePassword(session, {
+            currentPassword: payload.current_password,
+            newPassword: payload.new_password,
+            network: ClientAddress.group(Option.getOrUndefined(request.remoteAddress))
+          })
+          .pipe(
+            Effect.catchTags({
+              InvalidCredentials: () => Problems.fail("invalid_credentials"),
+              Throttled: Throttling.fail
+            })
+          )
+        yield* Effect.forEach(ended, credentials.invalidateSession, { discard: true })
       }),
 
       get: Effect.fnUntraced(function* () {

@@ -9,8 +9,10 @@ import { GatewayCredentials } from "../../accounts/GatewayCredentials.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
 import * as Pagination from "./Pagination.ts"
+import * as UpoResponse from "./UpoResponse.ts"
 
 const notFound = () => Problems.fail("organization_not_found")
+const invoiceNotFound = () => Problems.fail("invoice_not_found", { message: "No such invoice in this organization." })
 
 /** Layer that implements the `organizations` group. */
 export const layer = HttpApiBuilder.group(
@@ -22,6 +24,12 @@ export const layer = HttpApiBuilder.group(
     const invoices = yield* Invoices
     const notifier = yield* Notifier
     const organizations = yield* Organizations
+
+    const findOrganization = Effect.fnUntraced(function* (id: string) {
+      return yield* organizations
+        .find(yield* AccountAuthorization.CurrentAccount, id)
+        .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+    })
 
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
@@ -38,9 +46,7 @@ export const layer = HttpApiBuilder.group(
       }),
 
       get: Effect.fnUntraced(function* ({ params }) {
-        return yield* organizations
-          .find(yield* AccountAuthorization.CurrentAccount, params.org_id)
-          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+        return yield* findOrganization(params.org_id)
       }),
 
       update: Effect.fnUntraced(function* ({ params, payload }) {
@@ -75,10 +81,26 @@ export const layer = HttpApiBuilder.group(
         yield* notifier.wake("lanes")
       }),
 
+      getInvoice: Effect.fnUntraced(function* ({ params }) {
+        const { id: organizationId } = yield* findOrganization(params.org_id)
+        return yield* invoices
+          .find({ organizationId }, params.invoice_id)
+          .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+      }),
+
+      getInvoiceUpo: Effect.fnUntraced(function* ({ params, request }) {
+        const { id: organizationId } = yield* findOrganization(params.org_id)
+        const receipt = yield* invoices.receipt({ organizationId }, params.invoice_id).pipe(
+          Effect.catchTags({
+            InvoiceNotFound: invoiceNotFound,
+            ReceiptNotAvailable: () => Problems.fail("upo_not_available")
+          })
+        )
+        return UpoResponse.respond(params.invoice_id, receipt, request.headers["if-none-match"])
+      }),
+
       listInvoices: Effect.fnUntraced(function* ({ params, query }) {
-        const organization = yield* organizations
-          .find(yield* AccountAuthorization.CurrentAccount, params.org_id)
-          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+        const organization = yield* findOrganization(params.org_id)
         return yield* Pagination.serve(
           cursors,
           ["invoices", organization.id, query.status, query.mode],

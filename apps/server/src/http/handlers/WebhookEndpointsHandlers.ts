@@ -97,6 +97,15 @@ export const layer = HttpApiBuilder.group(
           .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
       }),
 
+      getDelivery: Effect.fnUntraced(function* ({ params }) {
+        const endpoint = yield* endpoints
+          .find(yield* AccountAuthorization.CurrentAccount, params.endpoint_id)
+          .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
+        return yield* deliveries
+          .find(endpoint.id, params.delivery_id)
+          .pipe(Effect.catchTag("DeliveryNotFound", () => Problems.fail("webhook_delivery_not_found")))
+      }),
+
       listDeliveries: Effect.fnUntraced(function* ({ params, query }) {
         const endpoint = yield* endpoints
           .find(yield* AccountAuthorization.CurrentAccount, params.endpoint_id)

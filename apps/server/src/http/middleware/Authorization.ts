@@ -1,11 +1,17 @@
 /** Authenticates bearer credentials. */
 import { AccountAuthorization, DeveloperAuthorization, Problems } from "@govoice/api"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
+import type { SessionIdentity } from "../../accounts/AccessTokens.ts"
 import { Credentials } from "../../accounts/Credentials.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 import { RateLimits } from "./RateLimits.ts"
 import * as Throttling from "./Throttling.ts"
+
+/** The session of the access token. `undefined` without one. */
+export const CurrentSession = Context.Reference<SessionIdentity | undefined>("@govoice/server/http/CurrentSession", {
+  defaultValue: () => undefined
+})
 
 /** Provides `DeveloperAuthorization`: a valid API key within its rate limit. */
 export const layerDeveloper = Layer.effect(
@@ -43,7 +49,10 @@ export const layerAccount = Layer.effect(
       accessToken: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const session = yield* credentials.authenticateAccessToken(Redacted.value(credential))
         if (session === undefined) return yield* Problems.fail("missing_access_token")
-        return yield* Effect.provideService(httpEffect, AccountAuthorization.CurrentAccount, session.accountId)
+        return yield* httpEffect.pipe(
+          Effect.provideService(AccountAuthorization.CurrentAccount, session.accountId),
+          Effect.provideService(CurrentSession, session)
+        )
       })
     }
   })

@@ -169,6 +169,7 @@ const endpoint: WebhookEndpoint = {
   description: "Bookkeeping",
   event_types: ["invoice.accepted", "invoice.rejected"],
   enabled: true,
+  next_secret_at: null,
   created_at: "2026-11-19T14:06:30.556Z",
   updated_at: "2026-11-19T14:06:30.556Z"
 }
@@ -178,6 +179,7 @@ const newEndpoint: NewWebhookEndpoint = { ...endpoint, secret: "whsec_3Rk8…" }
 const rotatedEndpoint: RotatedWebhookEndpoint = {
   ...endpoint,
   secret: "whsec_Vt1x…",
+  next_secret_at: "2026-11-21T10:00:00.000Z",
   updated_at: "2026-11-20T10:00:00.000Z",
   secret_activates_at: "2026-11-21T10:00:00.000Z"
 }
@@ -210,6 +212,9 @@ export const operations = {
   "accounts.login": { request: credentials, response: tokens },
   "accounts.refresh": { request: refreshToken, response: tokens },
   "accounts.logout": { request: refreshToken },
+  "accounts.changePassword": {
+    request: { current_password: credentials.password, new_password: "another correct horse battery staple" }
+  },
   "accounts.get": { response: account },
   "organizations.create": { request: { name: organization.name }, response: organization },
   "organizations.update": { request: { name: organization.name }, response: organization },
@@ -225,6 +230,7 @@ export const operations = {
   },
   "organizations.list": { response: page(organization) },
   "organizations.get": { response: organization },
+  "organizations.getInvoice": { response: receipted },
   "organizations.listInvoices": { response: page(receipted) },
   "apiKeys.create": { request: { mode: "test", name: "Shop" }, response: newApiKey },
   "apiKeys.list": { response: page(apiKey) },
@@ -239,6 +245,7 @@ export const operations = {
   "webhookEndpoints.rotateSecret": { request: { activates_in_seconds: 86_400 }, response: rotatedEndpoint },
   "webhookEndpoints.list": { response: page(endpoint) },
   "webhookEndpoints.get": { response: endpoint },
+  "webhookEndpoints.getDelivery": { response: delivery },
   "webhookEndpoints.listDeliveries": { response: page(delivery) }
 } satisfies Readonly<Record<string, Example>>
 

@@ -51,6 +51,16 @@ describe("document checks", () => {
     assert.strictEqual((await send(invoice, { ...checks, ...key })).status, 201)
   })
 
+  it("a repeated submission has the stored answer, without a check of its document", async () => {
+    const key = { "idempotency-key": randomUUID() }
+    // Accepted without checks, as a document is that broke no rule on the day of its submission.
+    const accepted = await send(broken, key)
+    const repeated = await send(broken, { ...checks, ...key })
+    assert.strictEqual(repeated.status, 201)
+    assert.strictEqual(repeated.text, accepted.text)
+    assert.strictEqual(problemOf(await send(invoice, { ...checks, ...key })).code, "idempotency_conflict")
+  })
+
   it("without the header, a test key submits any well-formed document", async () => {
     assert.strictEqual((await send(broken, {})).status, 201)
   })

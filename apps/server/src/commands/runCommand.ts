@@ -22,6 +22,12 @@ const exitCode = <A>(exit: Exit.Exit<A, unknown>): number => {
   return 1
 }
 
+// A reader such as `head` that closes the pipe ends the command, as SIGPIPE ends other programs.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(128 + 13)
+  throw error
+})
+
 const fiber = Effect.runFork(Command.run(govoice(process.env), { version }).pipe(Effect.provide(cli), Effect.scoped))
 
 const interrupt = () => fiber.interruptUnsafe(fiber.id)

@@ -47,6 +47,10 @@ export interface SubmittedInvoice {
 export class SubmitInvoice extends Context.Service<
   SubmitInvoice,
   {
+    /** Returns what an earlier submission with the same key stored, or `undefined` while the key is free. */
+    readonly findEarlier: (
+      submission: InvoiceSubmission
+    ) => Effect.Effect<SubmittedInvoice | undefined, IdempotencyConflict>
     /** Durable when it returns. */
     readonly submit: (
       submission: InvoiceSubmission
@@ -79,6 +83,12 @@ interface Entry {
   readonly body: string
   readonly dueAt: number
   readonly event: EventOutbox.OutboxEvent
+}
+
+interface IdempotencyRecord {
+  readonly request_hash: Uint8Array
+  readonly invoice_id: Ids.InvoiceId
+  readonly body: string
 }
 
 const batches = { atOnce: 4, atMost: 32 }
@@ -176,11 +186,44 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
         ? Effect.map(write([entry]), ([isNew]) => isNew === true)
         : writeBatched(entry)
 
-    const selectRecord = ({ idempotencyKey, mode, organizationId }: InvoiceSubmission) => sql<{
-      readonly request_hash: Uint8Array
-      readonly invoice_id: Ids.InvoiceId
-      readonly body: string
-    }>`
+    const toReplay = (
+      { requestHash }: InvoiceSubmission,
+      record: IdempotencyRecord
+    ): Effect.Effect<SubmittedInvoice, IdempotencyConflict> =>
+      equalBytes(record.request_hash, requestHash)
+        ? Effect.succeed({ invoiceId: record.invoice_id, body: record.body, replayed: true })
+        : Effect.fail(new IdempotencyConflict())
+
+    // An index lookup for each key, whatever the size of the table was when the statement was planned.
+    const selectRecords = (keys: ReadonlyArray<InvoiceSubmission>) =>
+      QueryTimeout.withTimeout(QueryTimeout.requestMs)(sql<IdempotencyRecord & { readonly position: number }>`
+        SELECT position::int4, record.* FROM unnest(
+          ${column("text", keys, ({ organizationId }) => organizationId)},
+          ${column("text", keys, ({ mode }) => mode)},
+          ${column("text", keys, ({ idempotencyKey }) => idempotencyKey)}
+        ) WITH ORDINALITY AS wanted (organization_id, mode, key, position)
+        CROSS JOIN LATERAL (
+          SELECT request_hash, invoice_id, body FROM idempotency_records
+          WHERE organization_id = wanted.organization_id AND mode = wanted.mode AND key = wanted.key
+          LIMIT 1
+        ) record
+      `).pipe(
+        Effect.map((records) => {
+          const byPosition = new Map(records.map((record) => [record.position, record]))
+          return keys.map((_, index) => byPosition.get(index + 1))
+        })
+      )
+
+    const selectBatched = yield* Batcher.make({ write: selectRecords, isShared: SqlErrors.isTransient, ...batches })
+
+    const findEarlier: SubmitInvoice["Service"]["findEarlier"] = Effect.fn("SubmitInvoice.findEarlier")(
+      function* (submission) {
+        const record = yield* Effect.orDie(selectBatched(submission))
+        return record && (yield* toReplay(submission, record))
+      }
+    )
+
+    const selectRecord = ({ idempotencyKey, mode, organizationId }: InvoiceSubmission) => sql<IdempotencyRecord>`
       SELECT request_hash, invoice_id, body FROM idempotency_records
       WHERE organization_id = ${organizationId} AND mode = ${mode} AND key = ${idempotencyKey}
     `
@@ -202,10 +245,9 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
       const [record] = yield* Effect.orDie(selectRecord(submission))
       // The record was pruned in between: the key is free again.
       if (record === undefined) return yield* submit(submission)
-      if (!equalBytes(record.request_hash, submission.requestHash)) return yield* new IdempotencyConflict()
-      return { invoiceId: record.invoice_id, body: record.body, replayed: true }
+      return yield* toReplay(submission, record)
     })
 
-    return { submit }
+    return { findEarlier, submit }
   })
 )

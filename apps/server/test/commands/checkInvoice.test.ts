@@ -1,4 +1,5 @@
-import { execFile } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -43,7 +44,7 @@ describe("govoice check-invoice", () => {
     assert.strictEqual(stderr, "5 of 6 files not valid.\n")
     assert.deepStrictEqual(stdout.replaceAll(folder, "").split("\n"), [
       "✖ /malformed.xml",
-      "    line 3, column 4: is not well-formed: unexpected close tag.",
+      "    line 3, column 4: is not well-formed: close tag </a> found, </b> expected; <b> begins at line 2, column 2.",
       "✖ /none.xml",
       "    The file does not exist.",
       "✖ /binary.xml",
@@ -79,6 +80,20 @@ describe("govoice check-invoice", () => {
     const { violations, ...rest } = JSON.parse(stdout) as { readonly violations: ReadonlyArray<{ message: string }> }
     assert.deepStrictEqual(rest, { file: "-", count: 1, valid: false })
     assert.include(violations[0]?.message, "the root element has no namespace")
+  })
+
+  it("ends as SIGPIPE would end it when its reader closes the pipe", async () => {
+    const command = [
+      join(root, "apps/server/src/cli.ts"),
+      "check-invoice",
+      ...Array.from({ length: 500 }, () => invoice)
+    ]
+    const child = spawn(process.execPath, ["--conditions=source", ...command])
+    let errors = ""
+    child.stderr.on("data", (chunk) => (errors += String(chunk)))
+    child.stdout.once("data", () => child.stdout.destroy())
+    assert.deepStrictEqual(await once(child, "close"), [141, null])
+    assert.strictEqual(errors, "")
   })
 
   it("exits with 2 without a file", async () => {

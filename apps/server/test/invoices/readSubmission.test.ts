@@ -94,7 +94,10 @@ describe("readSubmission", () => {
       ['{"invoice_xml":" \\n"}', "invoice_xml is empty."],
       ['{"invoice_xml":"<a>\\u0000</a>"}', "invoice_xml contains a NUL or an unpaired surrogate."],
       ['{"invoice_xml":"<a>\\ud800</a>"}', "invoice_xml contains a NUL or an unpaired surrogate."],
-      ['{"invoice_xml":"<a>\\n</b>"}', "invoice_xml is not well-formed: unexpected close tag (line 2, column 4)."]
+      [
+        '{"invoice_xml":"<a>\\n</b>"}',
+        "invoice_xml is not well-formed: close tag </b> found, </a> expected; <a> begins at line 1, column 1 (line 2, column 4)."
+      ]
     ])("%s: %s", (json, message) => fails(json, { code: "invalid_invoice_xml", message }))
 
     it("is limited in bytes, not in characters", () => {

@@ -66,8 +66,8 @@ export const load = async (): Promise<DocumentChecker> => {
       }
       const broken = nationalRules.violations(xml, form, fields, options)
       if (broken.count > 0) return { form: form.systemCode, ...broken }
-      const faults = distinct(validator.validate(form.schema, xml))
-      return faults.length === 0 ? report(form, []) : schemaReport(xml, form, faults, modelOf(form))
+      const faults = validator.validate(form.schema, xml)
+      return faults.count === 0 ? report(form, []) : schemaReport(xml, form, faults, modelOf(form))
     }
   }
 }
@@ -84,10 +84,9 @@ const report = (form: InvoiceForm | undefined, violations: ReadonlyArray<Violati
 const schemaReport = (
   xml: string,
   form: InvoiceForm,
-  faults: ReadonlyArray<SchemaValidator.SchemaFault>,
+  { count, shown }: SchemaValidator.SchemaFaults,
   model: SchemaModel.SchemaModel
 ): Report => {
-  const shown = faults.slice(0, maxShown)
   const elements = ElementLocator.locate(
     xml,
     shown.flatMap(({ xpath }) => xpath ?? [])
@@ -99,17 +98,7 @@ const schemaReport = (
     const path = description === undefined ? element?.path : `${element!.path} (${description})`
     return { ...position, path, message: schemaMessages.sentence(fault, element, form, model) }
   })
-  return { form: form.systemCode, violations, count: faults.length }
-}
-
-// libxml2 reports one value several times: by its type, by its digits, by its pattern. The first message says most.
-const distinct = (faults: ReadonlyArray<SchemaValidator.SchemaFault>): ReadonlyArray<SchemaValidator.SchemaFault> => {
-  const seen = new Set<string>()
-  return faults.filter(({ message, xpath }) => {
-    if (xpath === undefined) return true
-    const key = `${xpath} ${/, attribute '[^']*'/.exec(message)?.[0] ?? ""}`
-    return !seen.has(key) && seen.add(key)
-  })
+  return { form: form.systemCode, violations, count }
 }
 
 const formOf = ({ root }: DocumentFields.DocumentFields): InvoiceForm | undefined =>

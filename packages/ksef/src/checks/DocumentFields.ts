@@ -52,7 +52,9 @@ export interface FieldsVisitor extends StrictXml.Visitor {
  */
 export const makeVisitor = (): FieldsVisitor => {
   const path: Array<string> = []
-  const nips: Array<MutableField> = []
+  const nips: Array<MutableField & { readonly party: string; readonly occurrence: number }> = []
+  // How often each child of the root has occurred.
+  const counts = new Map<string, number>()
   let root: DocumentFields["root"] = { name: "", namespace: "", index: 0 }
   let issueDate: MutableField | undefined
   let current: MutableField | undefined
@@ -61,12 +63,16 @@ export const makeVisitor = (): FieldsVisitor => {
     if (path.length === 0) root = { name: element.name, namespace: element.namespace, index: element.index() }
     path.push(element.name)
     current = undefined
+    if (path.length === 2) counts.set(element.name, (counts.get(element.name) ?? 0) + 1)
     if (!names.has(element.name)) return
     const place = path.slice(1).join("/")
     if (issueDates.has(place) && issueDate === undefined) {
       current = issueDate = { path: path.join("/"), text: "", index: element.index() }
     } else if (nipPlaces.has(place)) {
-      nips.push((current = { path: path.join("/"), text: "", index: element.index() }))
+      const party = path[1]!
+      const field = { path: path.join("/"), text: "", index: element.index(), party, occurrence: counts.get(party)! }
+      nips.push(field)
+      current = field
     }
   }
 
@@ -82,7 +88,10 @@ export const makeVisitor = (): FieldsVisitor => {
     fields: () => ({
       root,
       issueDate: issueDate && { ...issueDate, text: collapsed(issueDate.text) },
-      nips: nips.map((field) => ({ ...field, text: collapsed(field.text) }))
+      nips: nips.map(({ index, occurrence, party, path, text }) => {
+        const numbered = counts.get(party) === 1 ? path : path.replace(party, `${party}[${occurrence}]`)
+        return { index, path: numbered, text: collapsed(text) }
+      })
     })
   }
 }

@@ -106,7 +106,7 @@ const inWrongPlace = (
   if (!isOrdered(name)) return undefined
 
   if (before.includes(name) && !declaration.isRepeatable) {
-    return `occurs ${times(before.filter((other) => other === name).length + 1)}, which is too often`
+    return `occurs ${times(before.filter((other) => other === name).length + 1)}; it may occur once`
   }
   // libxml2 names ten elements at most, and optional ones first, so that the schema is asked.
   const absent = children.filter(
@@ -117,6 +117,10 @@ const inWrongPlace = (
   const earlier = before.find((other) => isOrdered(other) && order.indexOf(other) > place)
   if (earlier !== undefined) return `must come before ${earlier}`
   if (absent.length > 0) return missing(absent)
+  const isAbsent = (other: string): boolean => !before.includes(other) && !after.includes(other)
+  if (expected.length > 1 && expected.every((other) => isAbsent(other) && order.indexOf(other) < place)) {
+    return `${alternatives(expected, children)} is missing before it`
+  }
   // The rest of a group that has begun.
   const only = expected.length === 1 ? children.find((child) => child.name === expected[0]) : undefined
   if (only === undefined || order.indexOf(only.name) > place) return undefined

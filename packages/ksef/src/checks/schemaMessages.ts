@@ -49,10 +49,11 @@ const parse = (message: string) => {
 }
 
 const ofAttribute = (attribute: string | undefined, text: string): string => {
+  if (attribute === xsiType) return "has an attribute xsi:type that does not fit; leave it out"
   const required = /^The attribute '([^']*)' is required but missing/.exec(text)?.[1]
   if (required !== undefined) return `the attribute ${required} is missing`
   const unknown = /^The attribute '([^']*)' is not allowed/.exec(text)?.[1]
-  if (unknown !== undefined) return `the attribute ${bare(unknown)} is not allowed here`
+  if (unknown !== undefined) return `the attribute ${bare(unknown)} is not allowed here; remove it`
   const [, found, fixed] = /^The value '(.*)' does not match the fixed value constraint '(.*)'/s.exec(text) ?? []
   if (found !== undefined && fixed !== undefined) {
     return `the attribute ${bare(attribute ?? "")} must be "${fixed}" (got ${quoted(found)})`
@@ -69,7 +70,16 @@ const ofContent = (text: string): string => {
   return withoutNamespaces(text)
 }
 
-const bare = (name: string): string => shortName(name.replace(/^\{[^}]*\}/, ""))
+const instanceNamespace = "{http://www.w3.org/2001/XMLSchema-instance}"
+const xsiType = `${instanceNamespace}type`
+
+const bare = (name: string): string =>
+  shortName(
+    name
+      .replace("{http://www.w3.org/XML/1998/namespace}", "xml:")
+      .replace(instanceNamespace, "xsi:")
+      .replace(/^\{[^}]*\}/, "")
+  )
 
 const withoutNamespaces = (text: string): string => {
   const words = text.replaceAll(/\{[^{}]*\}/g, "").replace(/\.$/, "")

@@ -57,11 +57,17 @@ const forms: ReadonlyArray<readonly [RegExp, ToSentence]> = [
   ],
   [
     /^The value '(.*)' is less than the minimum value allowed \('(.*)'\)/s,
-    (value, least) => `${quoted(value)} is too small; the minimum is ${least}`
+    (value, least) =>
+      isDate(least)
+        ? `${quoted(value)} is too early; the earliest date is ${least}`
+        : `${quoted(value)} is too small; the minimum is ${least}`
   ],
   [
     /^The value '(.*)' is greater than the maximum value allowed \('(.*)'\)/s,
-    (value, most) => `${quoted(value)} is too large; the maximum is ${most}`
+    (value, most) =>
+      isDate(most)
+        ? `${quoted(value)} is too late; the latest date is ${most}`
+        : `${quoted(value)} is too large; the maximum is ${most}`
   ],
   [
     /^The value '(.*)' must be less than '(.*)'/s,
@@ -72,6 +78,8 @@ const forms: ReadonlyArray<readonly [RegExp, ToSentence]> = [
     (value, bound) => `${quoted(value)} is too small; it must be greater than ${bound}`
   ]
 ]
+
+const isDate = (bound: string): boolean => /^\d{4}-\d{2}-\d{2}/.test(bound)
 
 // A member of a choice is not required by itself, and not optional either.
 const empty = (declaration: ElementDeclaration | undefined): string => {
@@ -92,7 +100,10 @@ const notListed = (value: string, allowed: ReadonlyArray<string>): string => {
 }
 
 const choices = (allowed: ReadonlyArray<string>): string => {
-  if (allowed.length > mostListed) return `one of the ${allowed.length} codes in the schema`
+  if (allowed.length > mostListed) {
+    const example = ["PL", "PLN"].find((each) => allowed.includes(each)) ?? allowed[0]
+    return `one of the ${allowed.length} codes in the schema, such as "${example}"`
+  }
   if (allowed.length === 1) return `"${allowed[0]}"`
   return `one of ${allowed.map((each) => `"${each}"`).join(", ")}`
 }

@@ -109,9 +109,22 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
   const checkName = (prefix: string, local: string): void => {
     if (prefix !== "" && isNotNameStart.test(local)) refuse(malformed(`malformed name: ${prefix}:${local}`))
   }
-  let depth = 0
+  // The elements that are open: their names, and where their tags end.
+  const names: Array<string> = []
+  const ends: Array<number> = []
+  let closedName = ""
+  let closedEnd = 0
   let elements = 0
   let attributes = 0
+
+  const mismatch = (message: string): string | undefined => {
+    if (message !== "unexpected close tag.") return undefined
+    // saxes closes the element before it compares the names.
+    const close = xml.slice(xml.lastIndexOf("</", parser.position - 1) + 2, parser.position - 1).trimEnd()
+    const { column, line } = positionAt(xml, xml.lastIndexOf("<", closedEnd - 1))
+    const name = shortName(closedName)
+    return `close tag </${shortName(close)}> found, </${name}> expected; <${name}> begins at line ${line}, column ${column}`
+  }
 
   // No more than six handlers: with a seventh, V8 represents the parser as a dictionary, which takes four times as long.
   parser.on("error", ({ message }) => {
@@ -121,7 +134,7 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
         throw new Refusal(faultAt(xml, unterminated.index, malformed(unterminated.what)))
       }
     }
-    refuse(malformed(worded(message, xml.codePointAt(parser.position - 1))))
+    refuse(malformed(mismatch(message) ?? worded(message, xml.slice(0, parser.position))))
   })
   parser.on("attribute", ({ name, prefix, local, value }) => {
     if (++attributes > limits.maxAttributes) {
@@ -137,9 +150,10 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
     else if (name === "xmlns") scopes.declare("", value.trim())
   })
   parser.on("opentag", (tag) => {
-    if (depth === 0) checkDeclaration(xml, parser.xmlDecl)
-    if (++depth > maxDepth) refuse(`must not nest elements deeper than ${maxDepth} levels`)
+    if (names.length === 0) checkDeclaration(xml, parser.xmlDecl)
+    if (names.push(tag.name) > maxDepth) refuse(`must not nest elements deeper than ${maxDepth} levels`)
     if (++elements > limits.maxElements) refuse(`must have no more than ${inWords(limits.maxElements)} elements`)
+    ends.push(parser.position)
     attributes = 0
     checkName(tag.prefix, tag.local)
     scopes.open()
@@ -152,7 +166,8 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
     })
   })
   parser.on("closetag", () => {
-    depth--
+    closedName = names.pop()!
+    closedEnd = ends.pop()!
     scopes.close()
     visitor?.close()
   })
@@ -221,13 +236,24 @@ const isNotNameStart = /^[\u0300-\u036F\u00B7\u203F\u2040.0-9-]/
 // The messages of saxes for a missing end, or one that it found too far away.
 const isLate = /^(unclosed tag|unexpected end|document must contain|disallowed character in entity name|empty entity)/
 
-const worded = (message: string, character: number | undefined): string => {
+// `read` is the document up to the fault.
+const worded = (message: string, read: string): string => {
   const words = message.trimEnd().replace(/\.$/, "")
   if (words === "expected one of") return "the XML declaration has too many parts"
+  if (words.startsWith("expected one of")) return `the XML declaration must go on with ${words.slice(16)}`
+  if (words.startsWith("version number")) return 'the XML declaration has a malformed version; write version="1.0"'
+  if (words.startsWith("encoding value")) return 'the XML declaration has a malformed encoding; write encoding="UTF-8"'
+  if (words === "undefined entity") {
+    return `undefined entity "${shortName(read.slice(read.lastIndexOf("&")))}"; write the character itself`
+  }
+  const character = read.codePointAt(read.length - 1)
   return words.startsWith("disallowed character") && character !== undefined
     ? `${words}: U+${character.toString(16).toUpperCase().padStart(4, "0")}`
     : words
 }
+
+// Longer than any name of an invoice.
+const shortName = (name: string): string => (name.length > 32 ? `${name.slice(0, 32).toWellFormed()}…` : name)
 
 // saxes quotes names, which can be as long as the document.
 const bounded = (message: string): string => {

@@ -49,7 +49,7 @@ export const unterminated = (xml: string): Unterminated | undefined => {
     const { index } = match
     if (match[0] === "&") {
       reference.lastIndex = index
-      if (!reference.test(xml)) return { what: "ampersand that begins no reference", index }
+      if (!reference.test(xml)) return { what: "ampersand that begins no reference; write &amp;", index }
       continue
     }
     const span = spanAt(xml, index)

@@ -47,7 +47,9 @@ describe("a document with one fault", () => {
       const { column, line, message } = check(xml).violations[0]!
       const positions = indexes.map((index) => StrictXml.positionAt(xml, index))
       assert.deepInclude(positions, { line, column }, `${name}: ${message}`)
-      assert.strictEqual(line, isValidByLibxml2(xml)!.line, name)
+      const byLibxml2 = isValidByLibxml2(xml)!
+      assert.strictEqual(line, byLibxml2.line, name)
+      assert.strictEqual(check(xml).count, byLibxml2.places, name)
     }
   })
 
@@ -132,7 +134,7 @@ describe("a message", () => {
     [
       "of XML that is not well-formed",
       () => "<a>\n<b></a>",
-      "invoice_xml: line 2, column 7: is not well-formed: unexpected close tag."
+      "invoice_xml: line 2, column 7: is not well-formed: close tag </a> found, </b> expected; <b> begins at line 2, column 1."
     ]
   ])("%s names line, column, element and remedy", (_, xml, message) => {
     assert.strictEqual(messageOf(xml()), message)
@@ -192,12 +194,37 @@ describe("a message", () => {
       "must not have xsi:nil; leave the element out."
     ],
     [
+      "<P_1>2026",
+      '<P_1 xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="xsd:date">2026',
+      "has an attribute xsi:type that does not fit; leave it out."
+    ],
+    ["<P_2>", '<P_2 xml:id="a">', "the attribute xml:id is not allowed here; remove it."],
+    ["<P_1>2026", "<P_1>1999", '"1999-11-20" is too early; the earliest date is 2006-01-01.'],
+    ["<KodKraju>PL", "<KodKraju>POL", 'must be one of the 254 codes in the schema, such as "PL".'],
+    ["<KodWaluty>PLN", "<KodWaluty>zł", 'must be one of the 182 codes in the schema, such as "PLN".'],
+    ["<P_2>", "<P_2>1</P_2><P_2>", "P_2[2] (Kolejny numer faktury): occurs twice; it may occur once."],
+    ["<NIP>5260250274</NIP>", "", "NIP, KodUE, KodKraju, NrID or another one is missing before it."],
+    [
       "2025/06/25/13775/",
       "2025/06/25/13775",
       'the namespace "http://crd.gov.pl/wzor/2025/06/25/13775" is not known; send'
     ]
   ])("of %s edited to %s names the remedy", (from, to, message) => {
     assert.include(messageOf(edited(from, to)), message)
+  })
+
+  it("numbers a party that is not the only one of its kind, and no other", () => {
+    const third = (nip: string): string =>
+      `<Podmiot3><DaneIdentyfikacyjne><NIP>${nip}</NIP></DaneIdentyfikacyjne></Podmiot3>`
+    const paths = (xml: string) => check(xml).violations.map(({ path }) => path)
+    const [wrong, right] = [third("5260250275"), third("5260250274")]
+    assert.deepStrictEqual(paths(edited("<Fa>", `${wrong}<Fa>`)), ["Faktura/Podmiot3/DaneIdentyfikacyjne/NIP"])
+    assert.deepStrictEqual(paths(edited("<Fa>", `${right}${wrong}<Fa>`)), [
+      "Faktura/Podmiot3[2]/DaneIdentyfikacyjne/NIP"
+    ])
+    assert.deepStrictEqual(paths(edited("<Fa>", `${wrong}${right}<Fa>`)), [
+      "Faktura/Podmiot3[1]/DaneIdentyfikacyjne/NIP"
+    ])
   })
 
   it("names the root element that the form has", () => {
@@ -236,6 +263,14 @@ describe("a document that is built to be expensive", () => {
     // With a position for each of the 19,000 violations, it takes 40 s.
     assert.isBelow(performance.now() - startedAt, 5000)
     assert.isAbove(report.count, 19_000)
+    assert.lengthOf(report.violations, 5)
+  })
+
+  it("has an exact count of violations, however many there are", () => {
+    const row = "<FaWiersz><NrWierszaFa/><P_6A/><P_8B/><P_9A/><P_9B/><P_10/><P_11/><P_11A/><P_12/></FaWiersz>"
+    const xml = fa3.replace(/<FaWiersz>[^]*<\/FaWiersz>/, row.repeat(9000))
+    const report = check(xml)
+    assert.strictEqual(report.count, 81_000)
     assert.lengthOf(report.violations, 5)
   })
 

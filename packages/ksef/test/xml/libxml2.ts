@@ -60,6 +60,8 @@ const invalidity = (xsd: string, xml: string): string | undefined => {
 export interface FirstFault {
   readonly line: number
   readonly message: string
+  /** How many elements and attributes have faults. */
+  readonly places: number
 }
 
 /**
@@ -86,7 +88,12 @@ export const validator = (
     } catch (thrown) {
       if (!(thrown instanceof XmlValidateError) && !(thrown instanceof XmlParseError)) throw thrown
       const [first] = thrown.details
-      return { line: first?.line ?? 0, message: first?.message ?? thrown.message }
+      const places = new Set(
+        thrown.details.map(
+          ({ message, xpath }) => `${xpath} ${/^Element '[^']*', attribute '[^']*'/.exec(message)?.[0]}`
+        )
+      )
+      return { line: first?.line ?? 0, message: first?.message ?? thrown.message, places: places.size }
     }
   }
 }

@@ -85,22 +85,27 @@ export const layer = HttpApiBuilder.group(
             if (mode === "live" && !(yield* liveMode.isAvailableTo(organizationId))) {
               return yield* Problems.fail("live_mode_unavailable")
             }
-            if (mode === "live" ? documentChecks.appliesToLive : checks === "schema") {
-              yield* documentChecks.check(organizationId, mode, submission.invoiceXml).pipe(
-                Effect.catchTags({
-                  InvalidDocument: ({ message }) => Problems.fail("invalid_invoice_xml", { message }),
-                  Throttled: Throttling.fail
-                })
-              )
-            }
-            const submitted = yield* submitInvoice
-              .submit({ organizationId, idempotencyKey, ...context, ...submission })
-              .pipe(
-                Effect.catchTags({
-                  IdempotencyConflict: () => Problems.fail("idempotency_conflict"),
-                  GatewayNotConfigured: () => Problems.fail("live_mode_unavailable")
-                })
-              )
+            const keyed = { organizationId, idempotencyKey, ...context, ...submission }
+            const checkAndSubmit = documentChecks.check(organizationId, mode, submission.invoiceXml).pipe(
+              Effect.catchTags({
+                InvalidDocument: ({ message }) => Problems.fail("invalid_invoice_xml", { message }),
+                Throttled: Throttling.fail
+              }),
+              Effect.andThen(submitInvoice.submit(keyed))
+            )
+            const isChecked = mode === "live" ? documentChecks.appliesToLive : checks === "schema"
+            // A submission that was accepted is not checked again: today's rules may refuse it.
+            const storing = isChecked
+              ? Effect.flatMap(submitInvoice.findEarlier(keyed), (earlier) =>
+                  earlier === undefined ? checkAndSubmit : Effect.succeed(earlier)
+                )
+              : submitInvoice.submit(keyed)
+            const submitted = yield* storing.pipe(
+              Effect.catchTags({
+                IdempotencyConflict: () => Problems.fail("idempotency_conflict"),
+                GatewayNotConfigured: () => Problems.fail("live_mode_unavailable")
+              })
+            )
             if (!submitted.replayed) {
               yield* notifier.wake(mode === "live" ? "lanes" : "invoices")
               yield* notifier.wake("deliveries")

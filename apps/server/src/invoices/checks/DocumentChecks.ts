@@ -42,7 +42,14 @@ export class DocumentChecks extends Context.Service<
 // Beside a thread, the event loop and Postgres need processors, too.
 const threads = availableParallelism() >= 4 ? 2 : 1
 
-const entry = new URL(`./documentCheckThread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
+/** The module that runs in the threads. */
+export const threadEntry = new URL(
+  `./documentCheckThread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`,
+  import.meta.url
+)
+
+/** The time limit for each document. */
+export const timeoutMs = 5000
 
 /** Options for tests. */
 export interface Options {
@@ -101,4 +108,4 @@ export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, 
   )
 
 /** Provides `DocumentChecks`, with 5 s for each document. */
-export const layer = layerWith({ entry, timeoutMs: 5000 })
+export const layer = layerWith({ entry: threadEntry, timeoutMs })

@@ -27,7 +27,11 @@ describe("InvoiceDocument", () => {
         "invoice",
         "invoice_xml is not well-formed: text data outside of root node (line 1, column 7)."
       ],
-      ["a wrong end tag", "<a>\n</b>", "invoice_xml is not well-formed: unexpected close tag (line 2, column 4)."],
+      [
+        "a wrong end tag",
+        "<a>\n</b>",
+        "invoice_xml is not well-formed: close tag </b> found, </a> expected; <a> begins at line 1, column 1 (line 2, column 4)."
+      ],
       [
         "a document type",
         "<!DOCTYPE a><a/>",

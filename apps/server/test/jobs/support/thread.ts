@@ -3,7 +3,12 @@ import { threadId } from "node:worker_threads"
 import { serveJobs } from "../../../src/jobs/serveJobs.ts"
 
 export type Job =
-  | { readonly _tag: "Answer"; readonly value: string; readonly busyMs?: number; readonly body?: Uint8Array<ArrayBuffer> }
+  | {
+      readonly _tag: "Answer"
+      readonly value: string
+      readonly busyMs?: number
+      readonly body?: Uint8Array<ArrayBuffer>
+    }
   | { readonly _tag: "Exit" }
   | { readonly _tag: "Throw" }
   | { readonly _tag: "Hang" }

@@ -1,0 +1,115 @@
+/** Checks files with invoice documents, in a thread with a time limit, so that no document ends a run of many. */
+import { InvoiceXml } from "@govoice/core"
+import type { DocumentChecker, Violation } from "@govoice/ksef/checks"
+import { Effect, type Scope } from "effect"
+import { createReadStream } from "node:fs"
+import * as ThreadPool from "../../jobs/ThreadPool.ts"
+import * as InvoiceDocument from "../xml/InvoiceDocument.ts"
+import * as DocumentChecks from "./DocumentChecks.ts"
+import type { DocumentCheckJob } from "./documentCheckThread.ts"
+
+/** The result for one file. */
+export interface CheckedFile extends Violation.Report {
+  readonly file: string
+  /** Why the file was not checked: it cannot be read, or is no text in UTF-8. */
+  readonly error?: string
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The name that stands for standard input. */
+export const stdin = "-"
+
+// Reads no further than a byte over the limit, so that the rest of a large file costs nothing.
+const readStart = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  let length = 0
+  for await (const chunk of stream) {
+    chunks.push(chunk)
+    length += chunk.length
+    if (length > InvoiceXml.maxBytes) break
+  }
+  return Buffer.concat(chunks)
+}
+
+const readXml = async (file: string): Promise<string> => {
+  const bytes = await readStart(file === stdin ? process.stdin : createReadStream(file))
+  // The limit is checked with the text, and the cut may divide a character.
+  if (bytes.length > InvoiceXml.maxBytes) return "x".repeat(InvoiceXml.maxBytes + 1)
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw new Error("The file is not UTF-8.")
+  }
+}
+
+// The sentences of the API begin with the name of its parameter.
+const withoutSubject = (message: string): string => message.replace(/^invoice_xml /, "").replace(/\.$/, "")
+
+const atStart = (message: string): Violation.Report => ({
+  form: undefined,
+  violations: [{ line: 1, column: 1, path: undefined, message: withoutSubject(message) }],
+  count: 1
+})
+
+// Faults that are found before the document is checked.
+const outerReport = (xml: string): Violation.Report | undefined => {
+  const outerFault = InvoiceXml.fault(xml)
+  if (outerFault !== undefined) return atStart(outerFault)
+  const { fault } = InvoiceDocument.read(xml)
+  const [, message = "", line, column] = /^(.*) \(line (\d+), column (\d+)\)\.$/s.exec(fault ?? "") ?? []
+  if (line === undefined) return undefined
+  const violation = { line: Number(line), column: Number(column), path: undefined, message: withoutSubject(message) }
+  return { form: undefined, violations: [violation], count: 1 }
+}
+
+const notChecked =
+  "The document could not be checked: the check failed, or took over 5 s. The server passes such a document on."
+
+const reason = (cause: unknown): string => {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : ""
+  if (code === "ENOENT") return "The file does not exist."
+  if (code === "EISDIR") return "This is a directory. Name the files in it."
+  if (code === "EACCES") return "The file must not be read by this user."
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+/** Checks files: by their paths, or standard input. */
+export interface FileChecks {
+  readonly check: (file: string, options: DocumentChecker.CheckOptions) => Effect.Effect<CheckedFile>
+}
+
+/** Starts the thread with the first file. */
+export const make = (
+  options: DocumentChecks.Options = { entry: DocumentChecks.threadEntry, timeoutMs: DocumentChecks.timeoutMs }
+): Effect.Effect<FileChecks, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const pool = yield* ThreadPool.make<DocumentCheckJob, Violation.Report>({
+      name: "documentChecks",
+      threads: 1,
+      maxJobs: 1,
+      maxJobsPerGroup: 1,
+      ...options
+    })
+    const failed = (file: string, error: string): CheckedFile => ({
+      file,
+      form: undefined,
+      violations: [],
+      count: 0,
+      error
+    })
+    return {
+      check: (file, checkOptions) =>
+        Effect.gen(function* () {
+          const xml = yield* Effect.tryPromise(() => readXml(file))
+          const outer = yield* Effect.try(() => outerReport(xml))
+          return { file, ...(outer ?? (yield* pool.run("files", { xml, options: checkOptions }, []))) }
+        }).pipe(
+          Effect.catchTags({
+            UnknownError: ({ cause }) => Effect.succeed(failed(file, reason(cause))),
+            ThreadLost: () => Effect.succeed(failed(file, notChecked)),
+            ThreadPoolFull: () => Effect.succeed(failed(file, notChecked))
+          })
+        )
+    }
+  })

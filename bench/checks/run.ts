@@ -2,8 +2,9 @@
  * Measures document checks: `POST /v1/invoices` with them beside without, in turns; how long a document of 1 MB occupies
  * the event loop; and memory over many documents.
  *
- * Prints a report in Markdown. Ends with 1 when a target is missed: half the submissions of those without checks, 1 ms more
- * at the median of one connection, 5 ms of the event loop, and no growth over 100,000 documents beyond 10 %.
+ * Prints a report in Markdown. Ends with 1 when a target is missed: 1,200 submissions per second and half of those without
+ * checks, 1 ms more at the median of one connection, at most 5 ms of the event loop, and no growth over 100,000 documents
+ * beyond 10 %. The CPU time of the server per submission depends less on other load than the rates do.
  */
 import { DocumentChecker } from "@govoice/ksef/checks"
 import { Effect, Layer } from "effect"
@@ -77,7 +78,7 @@ const eventLoop = () =>
       yield* work
       delay.disable()
       // The timer of the histogram itself fires every millisecond.
-      return delay.percentile(99) / 1e6
+      return { p99: delay.percentile(99) / 1e6, most: delay.max / 1e6 }
     })
     const atRest = yield* longest(Effect.sleep(1000))
     const busy = yield* longest(Effect.repeat(check, { times: 20 }))
@@ -119,19 +120,26 @@ try {
 
   const ratio = many.of("with", "perSecond") / many.of("without", "perSecond")
   const added = one.of("with", "p50") - one.of("without", "p50")
-  const blocked = loop.busy - loop.atRest
+  const blocked = loop.busy.p99 - loop.atRest.p99
+  const blockedAtMost = loop.busy.most - loop.atRest.most
   const figures = [
-    ["submissions/s with checks, 50 connections", many.of("with", "perSecond").toFixed(0), ""],
+    ["submissions/s with checks, 50 connections", many.of("with", "perSecond").toFixed(0), "≥ 1,200"],
     ["submissions/s without", many.of("without", "perSecond").toFixed(0), ""],
     ["ratio", ratio.toFixed(2), "≥ 0.50"],
+    ["CPU time of the server with checks, µs", many.of("with", "cpuMicros").toFixed(0), ""],
+    ["CPU time of the server without, µs", many.of("without", "cpuMicros").toFixed(0), ""],
+    ["p99 with checks, 50 connections, ms", many.of("with", "p99").toFixed(0), ""],
+    ["p99 without, ms", many.of("without", "p99").toFixed(0), ""],
     ["median added for 1.4 kB, one connection, ms", added.toFixed(2), "< 1"],
-    ["event loop held by 1 MB, ms (p99 above rest)", blocked.toFixed(1), "≤ 5"],
+    ["event loop held by 1 MB, p99 above rest, ms", blocked.toFixed(1), ""],
+    ["event loop held by 1 MB, at most above rest, ms", blockedAtMost.toFixed(1), "≤ 5"],
     ["memory before and after, MiB", `${grown.before.toFixed(0)} and ${grown.after.toFixed(0)}`, "≤ 1.1 ×"],
     ["one check in a loop, ms", grown.perDocument.toFixed(2), ""]
   ]
   console.log("| figure | measured | target |\n| --- | --- | --- |")
   for (const cells of figures) console.log(`| ${cells.join(" | ")} |`)
-  const isReached = ratio >= 0.5 && added < 1 && blocked <= 5 && grown.after <= grown.before * 1.1
+  const isFast = many.of("with", "perSecond") >= 1200 && ratio >= 0.5 && added < 1
+  const isReached = isFast && blockedAtMost <= 5 && grown.after <= grown.before * 1.1
   process.exitCode = isReached ? 0 : 1
 } finally {
   server.stop()

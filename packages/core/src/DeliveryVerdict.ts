@@ -1,5 +1,5 @@
 /**
- * Maps the end of an attempt to the trigger of its delivery and to the summary that the owner sees.
+ * Maps the result of an attempt to the trigger of its delivery and to the summary that the owner sees.
  *
  * The summaries are a fixed set of sentences. They contain no text of a receiver or resolver, and all connection failures
  * share one sentence, so that delivery records cannot be used to scan a network.
@@ -9,11 +9,11 @@
 import type { Trigger } from "./DeliveryState.ts"
 
 /**
- * The end of an attempt.
+ * The result of an attempt.
  *
  * **Details**
  *
- * - `answered`: the endpoint returned this HTTP status.
+ * - `answered`: the endpoint returned this HTTP status, and `retryAfterMs` if it asked for a wait, in milliseconds.
  * - `timed_out`, `connection_failed`: no response arrived.
  * - `interrupted`: the lease of the worker expired before it recorded the result.
  * - `quarantine_failed`: the attempts in quarantine were interrupted too.
@@ -24,8 +24,8 @@ import type { Trigger } from "./DeliveryState.ts"
  * @category models
  * @since 0.1.0
  */
-export type AttemptEnd =
-  | { readonly _tag: "answered"; readonly status: number }
+export type AttemptResult =
+  | { readonly _tag: "answered"; readonly status: number; readonly retryAfterMs?: number | undefined }
   | { readonly _tag: "timed_out" }
   | { readonly _tag: "connection_failed" }
   | { readonly _tag: "interrupted" }
@@ -55,7 +55,7 @@ export interface DeliveryVerdict {
 export const isRetryableStatus = (status: number): boolean => status === 429 || (status >= 500 && status <= 599)
 
 /**
- * Returns the trigger and the summary for the end of an attempt.
+ * Returns the trigger and the summary for the result of an attempt.
  *
  * **Details**
  *
@@ -75,15 +75,15 @@ export const isRetryableStatus = (status: number): boolean => status === 429 || 
  * @category constructors
  * @since 0.1.0
  */
-export const judge = (end: AttemptEnd, attemptsRemain: boolean): DeliveryVerdict => {
+export const judge = (result: AttemptResult, attemptsRemain: boolean): DeliveryVerdict => {
   const retryable = attemptsRemain ? "retry" : "fail"
-  switch (end._tag) {
+  switch (result._tag) {
     case "answered":
-      return end.status >= 200 && end.status <= 299
+      return result.status >= 200 && result.status <= 299
         ? { trigger: "succeed", summary: null }
         : {
-            trigger: isRetryableStatus(end.status) ? retryable : "fail",
-            summary: `The endpoint returned HTTP ${end.status}.`
+            trigger: isRetryableStatus(result.status) ? retryable : "fail",
+            summary: `The endpoint returned HTTP ${result.status}.`
           }
     case "timed_out":
       return { trigger: retryable, summary: "The request timed out." }

@@ -9,7 +9,7 @@ const HttpStatus = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 59
 
 describe("DeliveryVerdict", () => {
   describe("judge", () => {
-    it.each<[end: DeliveryVerdict.AttemptEnd, more: string, last: string, summary: string | null]>([
+    it.each<[result: DeliveryVerdict.AttemptResult, more: string, last: string, summary: string | null]>([
       [{ _tag: "answered", status: 200 }, "succeed", "succeed", null],
       [{ _tag: "answered", status: 204 }, "succeed", "succeed", null],
       [{ _tag: "answered", status: 299 }, "succeed", "succeed", null],
@@ -42,9 +42,9 @@ describe("DeliveryVerdict", () => {
       [{ _tag: "blocked" }, "block", "block", "The endpoint address is not allowed."],
       [{ _tag: "disabled" }, "disable", "disable", "The endpoint was disabled or deleted."],
       [{ _tag: "invalid_request" }, "fail", "fail", "The request could not be prepared."]
-    ])("%o: %s while attempts remain, %s after the last", (end, more, last, summary) => {
-      assert.deepStrictEqual<object>(judge(end, true), { trigger: more, summary })
-      assert.deepStrictEqual<object>(judge(end, false), { trigger: last, summary })
+    ])("%o: %s while attempts remain, %s after the last", (result, more, last, summary) => {
+      assert.deepStrictEqual<object>(judge(result, true), { trigger: more, summary })
+      assert.deepStrictEqual<object>(judge(result, false), { trigger: last, summary })
     })
 
     it.prop(
@@ -70,7 +70,7 @@ describe("DeliveryVerdict", () => {
     )
 
     it("returns only triggers that are legal in status delivering", () => {
-      const ends: ReadonlyArray<DeliveryVerdict.AttemptEnd> = [
+      const results: ReadonlyArray<DeliveryVerdict.AttemptResult> = [
         ...[200, 302, 404, 429, 500].map((status) => ({ _tag: "answered" as const, status })),
         { _tag: "timed_out" },
         { _tag: "connection_failed" },
@@ -81,9 +81,9 @@ describe("DeliveryVerdict", () => {
         { _tag: "disabled" },
         { _tag: "invalid_request" }
       ]
-      for (const end of ends) {
+      for (const result of results) {
         for (const attemptsRemain of [true, false]) {
-          assert.isTrue(Result.isSuccess(DeliveryState.next("delivering", judge(end, attemptsRemain).trigger)))
+          assert.isTrue(Result.isSuccess(DeliveryState.next("delivering", judge(result, attemptsRemain).trigger)))
         }
       }
     })

@@ -9,24 +9,20 @@ import { Context, Duration, Effect, Layer, Queue, Schedule, Stream } from "effec
 import { randomBytes } from "node:crypto"
 import { Shared } from "../database/Database.ts"
 import * as QueryTimeout from "../database/QueryTimeout.ts"
-
-/** The kinds of queued work. */
-export type Kind = "invoices" | "lanes" | "deliveries"
-
-const kinds: ReadonlyArray<Kind> = ["invoices", "lanes", "deliveries"]
+import { type WorkQueue, workQueues } from "../observability/EngineMetrics.ts"
 
 /** Service that notifies workers and lets them wait. */
 export class Notifier extends Context.Service<
   Notifier,
   {
     /** Wakes the workers of this kind in all processes. Returns at once and never fails. */
-    readonly wake: (kind: Kind) => Effect.Effect<void>
+    readonly wake: (kind: WorkQueue) => Effect.Effect<void>
     /** Wakes the worker of this kind in this process. */
-    readonly wakeLocal: (kind: Kind) => Effect.Effect<void>
+    readonly wakeLocal: (kind: WorkQueue) => Effect.Effect<void>
     /** Ends the wait of the worker in this process without waking it: it computes anew when to continue. */
-    readonly recheck: (kind: Kind) => Effect.Effect<void>
+    readonly recheck: (kind: WorkQueue) => Effect.Effect<void>
     /** Waits for a wake or recheck, or for as many milliseconds. Returns whether it was woken. */
-    readonly wait: (kind: Kind, milliseconds: number) => Effect.Effect<boolean>
+    readonly wait: (kind: WorkQueue, milliseconds: number) => Effect.Effect<boolean>
   }
 >()("@govoice/server/jobs/Notifier") {}
 
@@ -50,13 +46,13 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
       lanes: yield* Queue.sliding<void>(1),
       deliveries: yield* Queue.sliding<void>(1)
     }
-    const outbox = yield* Queue.unbounded<Kind>()
-    const unsent = new Set<Kind>()
+    const outbox = yield* Queue.unbounded<WorkQueue>()
+    const unsent = new Set<WorkQueue>()
 
-    const awake = new Set<Kind>()
+    const awake = new Set<WorkQueue>()
 
-    const recheck = (kind: Kind) => void Queue.offerUnsafe(signals[kind], undefined)
-    const signal = (kind: Kind) => {
+    const recheck = (kind: WorkQueue) => void Queue.offerUnsafe(signals[kind], undefined)
+    const signal = (kind: WorkQueue) => {
       awake.add(kind)
       recheck(kind)
     }
@@ -74,14 +70,14 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
     const receive = (payload: string) =>
       Effect.sync(() => {
         const [sender, ...named] = payload.split(" ")
-        if (sender !== self) for (const kind of kinds) if (named.includes(kind)) signal(kind)
+        if (sender !== self) for (const kind of workQueues) if (named.includes(kind)) signal(kind)
       })
 
     const listen = Effect.scoped(
       Effect.gen(function* () {
         const notifications = yield* pg.listen(channel)
         // Notifications may have been missed before.
-        kinds.forEach(signal)
+        workQueues.forEach(signal)
         yield* Stream.fromQueue(notifications).pipe(Stream.runForEach(({ payload }) => receive(payload)))
       })
     ).pipe(Effect.andThen(Effect.fail("closed")), Effect.retry(reconnect), Effect.ignore)

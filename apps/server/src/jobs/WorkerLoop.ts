@@ -4,7 +4,8 @@
 import { Clock, Duration, Effect, type Scope } from "effect"
 import * as OutageLog from "../database/OutageLog.ts"
 import * as QueryTimeout from "../database/QueryTimeout.ts"
-import type { Kind, Notifier } from "./Notifier.ts"
+import type { Notifier } from "./Notifier.ts"
+import type { WorkQueue } from "../observability/EngineMetrics.ts"
 
 /**
  * The result of an iteration.
@@ -30,7 +31,7 @@ const failureDelay = Duration.seconds(1)
  * out is logged and retried.
  */
 export const run = (options: {
-  readonly kind: Kind
+  readonly kind: WorkQueue
   readonly iterate: (woken: boolean) => Effect.Effect<Iteration, unknown>
   readonly notifier: Notifier["Service"]
 }): Effect.Effect<void, never, Scope.Scope> => {

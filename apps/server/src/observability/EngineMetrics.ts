@@ -7,8 +7,11 @@
 import type { DeliveryState, DeliveryVerdict, InvoiceState } from "@govoice/core"
 import { Effect, Metric } from "effect"
 
-/** The kinds of queued work. */
-export type Kind = "invoices" | "lanes" | "deliveries"
+/** The queues of work. */
+export const workQueues = ["invoices", "lanes", "deliveries"] as const
+
+/** A queue of work. */
+export type WorkQueue = (typeof workQueues)[number]
 
 const milliseconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -27,8 +30,6 @@ const counter = <Label extends string>(
   return (value: Label): Metric.Counter<number> => metrics.get(value)!
 }
 
-const kinds: ReadonlyArray<Kind> = ["invoices", "lanes", "deliveries"]
-
 /** Deliveries completed, by status. */
 export const deliveriesCompleted = counter<DeliveryState.Status>(
   "govoice_deliveries_completed_total",
@@ -46,16 +47,16 @@ export const documentChecks = counter<"valid" | "invalid" | "skipped">(
 )
 
 /** The outcome of an attempt, as a label. */
-export type AttemptOutcome =
-  | Exclude<DeliveryVerdict.AttemptEnd["_tag"], "answered">
+export type AttemptLabel =
+  | Exclude<DeliveryVerdict.AttemptResult["_tag"], "answered">
   | "2xx"
   | "3xx"
   | "429"
   | "4xx"
   | "5xx"
 
-/** Attempts, by outcome. */
-export const attempts = counter<AttemptOutcome>(
+/** Attempts, by result. */
+export const attempts = counter<AttemptLabel>(
   "govoice_delivery_attempts_total",
   "Delivery attempts, by outcome",
   "outcome",
@@ -76,16 +77,16 @@ export const attempts = counter<AttemptOutcome>(
   ]
 )
 
-/** The name of an outcome in `attempts`. */
-export const outcomeOf = (end: DeliveryVerdict.AttemptEnd): AttemptOutcome => {
-  if (end._tag !== "answered") return end._tag
-  if (end.status === 429) return "429"
-  return (["2xx", "3xx", "4xx"] as const)[Math.floor(end.status / 100) - 2] ?? "5xx"
+/** The name of a result in `attempts`. */
+export const labelOf = (result: DeliveryVerdict.AttemptResult): AttemptLabel => {
+  if (result._tag !== "answered") return result._tag
+  if (result.status === 429) return "429"
+  return (["2xx", "3xx", "4xx"] as const)[Math.floor(result.status / 100) - 2] ?? "5xx"
 }
 
-/** Counts an attempt by its outcome. */
-export const countAttempt = (end: DeliveryVerdict.AttemptEnd): Effect.Effect<void> =>
-  Metric.update(attempts(outcomeOf(end)), 1)
+/** Counts an attempt by its result. */
+export const countAttempt = (result: DeliveryVerdict.AttemptResult): Effect.Effect<void> =>
+  Metric.update(attempts(labelOf(result)), 1)
 
 /** The duration of attempts that sent a request. */
 export const attemptDuration = Metric.histogram("govoice_delivery_attempt_duration_seconds", {
@@ -113,11 +114,11 @@ export const invoiceTransitions = counter<InvoiceState.Status>(
 )
 
 /** Completions discarded because the lease was lost. */
-export const staleCompletions = counter<Kind>(
+export const staleCompletions = counter<WorkQueue>(
   "govoice_stale_completions_total",
   "Completions discarded because the lease was lost",
   "kind",
-  kinds
+  workQueues
 )
 
 /** Counts the completion of a delivery, or that it was discarded. */
@@ -135,7 +136,7 @@ export const leasesExpired = Metric.counter("govoice_leases_expired_total", {
 })
 
 const claimDurations = new Map(
-  kinds.map((kind) => [
+  workQueues.map((kind) => [
     kind,
     Metric.histogram("govoice_claim_duration_seconds", {
       description: "Duration of claims",
@@ -146,7 +147,7 @@ const claimDurations = new Map(
 )
 
 /** The duration of claims. */
-export const claimDuration = (kind: Kind): Metric.Histogram<number> => claimDurations.get(kind)!
+export const claimDuration = (kind: WorkQueue): Metric.Histogram<number> => claimDurations.get(kind)!
 
 /** Measures how long an effect takes when it succeeds, in seconds. */
 export const timed = <A, E, R>(

@@ -1,6 +1,6 @@
-/** One attempt at a delivery: checks, signs and sends the request, and derives the completion from its outcome. */
+/** One attempt at a delivery: checks, signs and sends the request, and derives the completion from its result. */
 import { DeliveryState, DeliveryVerdict } from "@govoice/core"
-import { Backoff, Dispatcher, DispatcherError, type DispatchRequest, type Outcome } from "@govoice/dispatcher"
+import { Backoff, Dispatcher, DispatcherError, type DispatchRequest, type Outcome, type Refused } from "@govoice/dispatcher"
 import { signSync } from "@govoice/webhooks"
 import { Clock, Effect, Random, Result } from "effect"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
@@ -13,21 +13,22 @@ import { version } from "../version.ts"
 import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 import type { Completion } from "./Completion.ts"
 
-interface AttemptResult {
-  readonly end: DeliveryVerdict.AttemptEnd
-  readonly retryAfterMs?: number | undefined
-}
+type AttemptResult = DeliveryVerdict.AttemptResult
+
+// No other status asks for a wait (RFC 9110 §10.2.3, RFC 6585 §4).
+const requestedWait = ({ retryAfterMs, status }: Refused): number | undefined =>
+  status === 429 || status === 503 ? retryAfterMs : undefined
 
 const toResult = (outcome: Outcome): AttemptResult => {
   switch (outcome._tag) {
     case "Delivered":
-      return { end: { _tag: "answered", status: outcome.status } }
+      return { _tag: "answered", status: outcome.status }
     case "Refused":
-      return { end: { _tag: "answered", status: outcome.status }, retryAfterMs: outcome.retryAfterMs }
+      return { _tag: "answered", status: outcome.status, retryAfterMs: requestedWait(outcome) }
     case "Failed":
-      return { end: { _tag: outcome.reason === "timeout" && outcome.attempted ? "timed_out" : "connection_failed" } }
+      return { _tag: outcome.reason === "timeout" && outcome.attempted ? "timed_out" : "connection_failed" }
     case "Blocked":
-      return { end: { _tag: "blocked" } }
+      return { _tag: "blocked" }
   }
 }
 
@@ -60,7 +61,7 @@ const activeSecret = (delivery: ClaimedDelivery, now: number): Uint8Array =>
     : delivery.secret
 
 // Undo the attempt count if no request was sent.
-const wasSent = ({ _tag }: DeliveryVerdict.AttemptEnd): boolean =>
+const wasSent = ({ _tag }: AttemptResult): boolean =>
   _tag === "answered" || _tag === "timed_out" || _tag === "connection_failed"
 
 const toIso = (milliseconds: number): string => new Date(milliseconds).toISOString()
@@ -106,28 +107,24 @@ export const make = Effect.gen(function* () {
     }
   }
 
-  const conclude = (
-    delivery: ClaimedDelivery,
-    startedAt: number,
-    { end, retryAfterMs }: AttemptResult
-  ): Effect.Effect<Completion> => {
+  const conclude = (delivery: ClaimedDelivery, startedAt: number, result: AttemptResult): Effect.Effect<Completion> => {
     const endedAt = clock.currentTimeMillisUnsafe()
-    const status = end._tag === "answered" ? end.status : null
-    const attempts = wasSent(end) ? delivery.attempt_count : delivery.attempt_count - 1
+    const status = result._tag === "answered" ? result.status : null
+    const attempts = wasSent(result) ? delivery.attempt_count : delivery.attempt_count - 1
     const wait =
-      end._tag === "secret_unavailable"
+      result._tag === "secret_unavailable"
         ? Backoff.nextDelay({ attempt: 1, random: () => random.nextDoubleUnsafe(), schedule: [secretRetryMs] })
         : Backoff.nextDelay({
             attempt: attempts,
             random: () => random.nextDoubleUnsafe(),
             schedule: webhooks.waits,
-            retryAfterMs: status === 429 || status === 503 ? retryAfterMs : undefined
+            retryAfterMs: result._tag === "answered" ? result.retryAfterMs : undefined
           })
-    const { summary, trigger } = DeliveryVerdict.judge(end, wait !== undefined)
+    const { summary, trigger } = DeliveryVerdict.judge(result, wait !== undefined)
 
-    EngineMetrics.attempts(EngineMetrics.outcomeOf(end)).updateUnsafe(1, context)
+    EngineMetrics.attempts(EngineMetrics.labelOf(result)).updateUnsafe(1, context)
     EngineMetrics.lagSeconds.updateUnsafe(Math.max(0, startedAt - delivery.available_at.getTime()) / 1000, context)
-    if (wasSent(end)) EngineMetrics.attemptDuration.updateUnsafe((endedAt - startedAt) / 1000, context)
+    if (wasSent(result)) EngineMetrics.attemptDuration.updateUnsafe((endedAt - startedAt) / 1000, context)
 
     const completion: Completion = {
       id: delivery.id,
@@ -137,7 +134,7 @@ export const make = Effect.gen(function* () {
       fencing_token: delivery.fencing_token,
       status: Result.getOrThrow(DeliveryState.next("delivering", trigger)),
       attempt_count: attempts,
-      last_attempted_at: wasSent(end) ? toIso(startedAt) : (delivery.last_attempted_at?.toISOString() ?? null),
+      last_attempted_at: wasSent(result) ? toIso(startedAt) : (delivery.last_attempted_at?.toISOString() ?? null),
       last_http_status: status,
       last_error_summary: summary,
       next_retry_at: trigger === "retry" && wait !== undefined ? toIso(endedAt + wait) : null,
@@ -156,16 +153,16 @@ export const make = Effect.gen(function* () {
     Effect.annotateLogs(Effect.logError(message, cause), idsOf(delivery))
 
   const perform = (delivery: ClaimedDelivery, now: number): Effect.Effect<AttemptResult> => {
-    if (!delivery.endpoint_enabled) return Effect.succeed({ end: { _tag: "disabled" } })
+    if (!delivery.endpoint_enabled) return Effect.succeed({ _tag: "disabled" })
 
     const secret = Result.try(() => openSecret(activeSecret(delivery, now), delivery.endpoint_id))
     if (Result.isFailure(secret)) {
-      return Effect.as(secretLog.failure(secret.failure), { end: { _tag: "secret_unavailable" } })
+      return Effect.as(secretLog.failure(secret.failure), { _tag: "secret_unavailable" })
     }
     const request = Result.try(() => toRequest(delivery, secret.success, now))
     if (Result.isFailure(request)) {
       return Effect.as(logError(delivery, "Delivery request could not be prepared", request.failure), {
-        end: { _tag: "invalid_request" }
+        _tag: "invalid_request"
       })
     }
     return dispatcher.send(request.success).pipe(
@@ -177,7 +174,7 @@ export const make = Effect.gen(function* () {
         const isInvalid = defect instanceof DispatcherError && defect.code === "invalid_request"
         return Effect.as(
           logError(delivery, "Delivery request could not be sent", defect),
-          isInvalid ? { end: { _tag: "invalid_request" } } : toResult(unsent)
+          isInvalid ? { _tag: "invalid_request" } : toResult(unsent)
         )
       })
     )
@@ -186,7 +183,7 @@ export const make = Effect.gen(function* () {
   return (delivery: ClaimedDelivery): Effect.Effect<Completion> => {
     const attempt = Effect.suspend(() => {
       const startedAt = clock.currentTimeMillisUnsafe()
-      return Effect.flatMap(perform(delivery, startedAt), (end) => conclude(delivery, startedAt, end))
+      return Effect.flatMap(perform(delivery, startedAt), (result) => conclude(delivery, startedAt, result))
     })
     return exported ? Effect.withSpan(attempt, "Attempt", { attributes: idsOf(delivery) }) : attempt
   }

@@ -9,7 +9,7 @@ import * as Email from "../../accounts/Email.ts"
 import { Login } from "../../accounts/Login.ts"
 import * as OpaqueToken from "../../crypto/OpaqueToken.ts"
 import { Passwords } from "../../accounts/Passwords.ts"
-import { AddressLimits, type Kind } from "../middleware/AddressLimits.ts"
+import { AddressLimits, type LimitedCall } from "../middleware/AddressLimits.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Accounts } from "../../accounts/Accounts.ts"
 import { lifetime as refreshLifetime, Sessions } from "../../accounts/Sessions.ts"
@@ -31,7 +31,7 @@ export const layer = HttpApiBuilder.group(
     const passwords = yield* Passwords
     const { signupOpen } = yield* Settings
 
-    const limitAddress = (kind: Kind, { remoteAddress }: HttpServerRequest.HttpServerRequest) =>
+    const limitAddress = (kind: LimitedCall, { remoteAddress }: HttpServerRequest.HttpServerRequest) =>
       addressLimits.take(kind, Option.getOrUndefined(remoteAddress)).pipe(Effect.catchTag("Throttled", Throttling.fail))
 
     const tokens = (session: SessionIdentity, refreshToken: string): Effect.Effect<Account.TokenPair> =>

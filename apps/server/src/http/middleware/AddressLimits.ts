@@ -10,16 +10,16 @@ import * as ClientAddress from "../transport/ClientAddress.ts"
 export const maxCalls = 100
 
 /** The kinds of calls. Each is counted for itself. */
-export type Kind = "console-refresh" | "login" | "logout" | "refresh" | "signup"
+export type LimitedCall = "console-refresh" | "login" | "logout" | "refresh" | "signup"
 
 /** Service that counts calls by address. */
 export class AddressLimits extends Context.Service<
   AddressLimits,
   {
     /** Counts a call. A call beyond the limit fails and is not counted. */
-    readonly take: (kind: Kind, address: string | undefined) => Effect.Effect<void, Throttled>
+    readonly take: (kind: LimitedCall, address: string | undefined) => Effect.Effect<void, Throttled>
     /** Fails beyond the limit, and counts nothing. */
-    readonly check: (kind: Kind, address: string | undefined) => Effect.Effect<void, Throttled>
+    readonly check: (kind: LimitedCall, address: string | undefined) => Effect.Effect<void, Throttled>
   }
 >()("@govoice/server/http/middleware/AddressLimits") {}
 
@@ -27,7 +27,7 @@ export class AddressLimits extends Context.Service<
 export const layer: Layer.Layer<AddressLimits, never, SlidingWindows> = Layer.effect(
   AddressLimits,
   Effect.map(SlidingWindows, (windows) => {
-    const window = (kind: Kind) => windows.make({ name: `address:${kind}`, limit: maxCalls, windowMs: 60_000 })
+    const window = (kind: LimitedCall) => windows.make({ name: `address:${kind}`, limit: maxCalls, windowMs: 60_000 })
     const calls = {
       "console-refresh": window("console-refresh"),
       login: window("login"),

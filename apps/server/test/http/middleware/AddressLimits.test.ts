@@ -6,7 +6,7 @@ import * as AddressLimits from "../../../src/http/middleware/AddressLimits.ts"
 
 const layer = AddressLimits.layer.pipe(Layer.provide(SlidingWindows.layerMemory))
 
-const waitOf = (kind: AddressLimits.Kind, address: string) =>
+const waitOf = (kind: AddressLimits.LimitedCall, address: string) =>
   Effect.flatMap(AddressLimits.AddressLimits, (limits) =>
     limits.take(kind, address).pipe(
       Effect.as(0),

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { InvoiceEvent, InvoiceState } from "../src/index.ts"
 import { acceptedEvent, acceptedInvoice, invoices } from "./records.ts"
-import { thorough } from "./arbitraries.ts"
+import { thorough, throughJson } from "./arbitraries.ts"
 
 const { EventType, isSubscribed } = InvoiceEvent
 const decode = Schema.decodeUnknownSync(InvoiceEvent.InvoiceEvent)
@@ -85,7 +85,7 @@ describe("InvoiceEvent", () => {
     "survives a JSON round trip",
     [InvoiceEvent.InvoiceEvent],
     ([event]) => {
-      const there: unknown = JSON.parse(JSON.stringify(encode(event)))
+      const there: unknown = throughJson(encode(event))
       assert.deepStrictEqual(decodeExactly(there), event)
     },
     thorough

@@ -6,6 +6,7 @@
  */
 import { CanonicalRequest, InvoiceXml, Metadata, type Mode, type SandboxScenario, Text } from "@govoice/core"
 import { createHash } from "node:crypto"
+import { parseJson } from "./parseJson.ts"
 import * as InvoiceDocument from "./xml/InvoiceDocument.ts"
 
 /** What a submission is besides its body. */
@@ -72,7 +73,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
 
 const parseObject = (body: Uint8Array): Readonly<Record<string, unknown>> | undefined => {
   try {
-    const value: unknown = JSON.parse(decoder.decode(body))
+    const value: unknown = parseJson(decoder.decode(body))
     return typeof value === "object" && value !== null && !Array.isArray(value)
       ? (value as Readonly<Record<string, unknown>>)
       : undefined

@@ -1,6 +1,13 @@
 /** One attempt at a delivery: checks, signs and sends the request, and derives the completion from its result. */
 import { DeliveryState, DeliveryVerdict } from "@govoice/core"
-import { Backoff, Dispatcher, DispatcherError, type DispatchRequest, type Outcome, type Refused } from "@govoice/dispatcher"
+import {
+  Backoff,
+  Dispatcher,
+  DispatcherError,
+  type DispatchRequest,
+  type Outcome,
+  type Refused
+} from "@govoice/dispatcher"
 import { signSync } from "@govoice/webhooks"
 import { Clock, Effect, Random, Result } from "effect"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"

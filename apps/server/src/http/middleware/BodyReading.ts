@@ -5,6 +5,7 @@
 import { AccountAuthorization, DeveloperAuthorization, Problems, Validation } from "@govoice/api"
 import { Effect, Layer, Option, Result } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { parseJson } from "../../invoices/parseJson.ts"
 import * as BodyMemory from "../transport/BodyMemory.ts"
 import * as BodyReader from "../transport/BodyReader.ts"
 
@@ -52,9 +53,10 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
 
 const parseObject = (bytes: Uint8Array): string => {
   const text = decoder.decode(bytes)
-  const value: unknown = JSON.parse(text)
+  const value = parseJson(text)
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SyntaxError("not an object")
-  return text
+  // The decoder of the payload uses `JSON.parse`: names have no escapes for it.
+  return text.includes("\\") ? JSON.stringify(value) : text
 }
 
 // `Object.create` replaces one property of the request. A new request by `HttpServerRequest.fromWeb` costs 11 µs more, which

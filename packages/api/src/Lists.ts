@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import { Timestamp } from "@govoice/core"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 
@@ -44,6 +45,21 @@ export const pageQuery = {
     Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
       description: "The `next_cursor` of the previous page. Valid only for the same list with the same filters."
     })
+  )
+}
+
+/**
+ * The query parameters that limit a list to records of a time.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const timeQuery = {
+  created_after: Schema.optionalKey(
+    Timestamp.TimestampInput.annotate({ description: "Only records that were created at this time or later." })
+  ),
+  created_before: Schema.optionalKey(
+    Timestamp.TimestampInput.annotate({ description: "Only records that were created before this time." })
   )
 }
 

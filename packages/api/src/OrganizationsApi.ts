@@ -16,6 +16,7 @@ import * as Lists from "./Lists.ts"
 import { Organization } from "./Organization.ts"
 import * as Problems from "./Problems.ts"
 import * as Upo from "./internal/upo.ts"
+import { OrganizationOverview } from "./Statistics.ts"
 import { BodyReading, ParameterValidation } from "./Validation.ts"
 
 const params = { org_id: Schema.String.annotate({ description: "The identifier of an organization, `org_…`." }) }
@@ -73,7 +74,18 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       query: {
         ...Lists.pageQuery,
         status: Schema.optionalKey(InvoiceState.Status.annotate({ description: "Only invoices with this status." })),
-        mode: Schema.optionalKey(Mode.Mode.annotate({ description: "Only invoices of this mode." }))
+        mode: Schema.optionalKey(Mode.Mode.annotate({ description: "Only invoices of this mode." })),
+        ...Lists.timeQuery,
+        event_id: Schema.optionalKey(
+          Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
+            description: "Only the invoice of this event, `evt_…`."
+          })
+        ),
+        idempotency_key: Schema.optionalKey(
+          Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
+            description: "Only the invoice that was submitted with this `Idempotency-Key`. Requires `mode`."
+          })
+        )
       },
       success: Lists.page("InvoiceList", Invoice.Invoice),
       error: Problems.errors("organization_not_found")
@@ -102,6 +114,16 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       OpenApi.annotations({
         summary: "Download the official receipt (UPO) of an invoice of an organization",
         description: "Returns the stored bytes, or 304 if `If-None-Match` has its `ETag`."
+      })
+    ),
+    HttpApiEndpoint.get("getOverview", "/v1/control-plane/organizations/:org_id/overview", {
+      params,
+      success: OrganizationOverview,
+      error: Problems.errors("organization_not_found", "rate_limit_exceeded")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Count the deliveries and invoices of an organization",
+        description: "The last 24 hours of all endpoints. An account may ask for counts twice a second."
       })
     ),
     HttpApiEndpoint.get("getGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { DeliveryState } from "@govoice/core"
+import { DeliveryState, InvoiceEvent } from "@govoice/core"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
@@ -13,6 +13,7 @@ import { AccountAuthorization } from "./AccountAuthorization.ts"
 import * as Fields from "./Fields.ts"
 import * as Lists from "./Lists.ts"
 import * as Problems from "./Problems.ts"
+import { WebhookDeliveryStats, Window } from "./Statistics.ts"
 import { BodyReading, ParameterValidation } from "./Validation.ts"
 import { WebhookDelivery } from "./WebhookDelivery.ts"
 import { NewWebhookEndpoint, RotatedWebhookEndpoint, WebhookEndpoint } from "./WebhookEndpoint.ts"
@@ -32,6 +33,20 @@ const description = Schema.optionalKey(Schema.NullOr(Fields.text(0, 500)).annota
 const enabled = Schema.optionalKey(
   Schema.Boolean.annotate({ description: "Whether the endpoint receives events. Defaults to true for a new endpoint." })
 )
+
+const deliveryQuery = {
+  ...Lists.pageQuery,
+  status: Schema.optionalKey(DeliveryState.Status.annotate({ description: "Only deliveries with this status." })),
+  event_type: Schema.optionalKey(
+    InvoiceEvent.EventType.annotate({ description: "Only deliveries of events of this type." })
+  ),
+  event_id: Schema.optionalKey(
+    Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
+      description: "Only deliveries of this event, `evt_…`."
+    })
+  ),
+  ...Lists.timeQuery
+}
 
 /**
  * Webhook endpoints of an organization.
@@ -96,23 +111,37 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
       success: Lists.page("WebhookEndpointList", WebhookEndpoint),
       error: Problems.errors("organization_not_found")
     }).annotateMerge(OpenApi.annotations({ summary: "List webhook endpoints" })),
+    HttpApiEndpoint.get("listAllDeliveries", "/v1/control-plane/organizations/:org_id/deliveries", {
+      params: orgParams,
+      query: deliveryQuery,
+      success: Lists.page("WebhookDeliveryList", WebhookDelivery),
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "List the deliveries of an organization",
+        description: "The deliveries of all endpoints that are not deleted. A page can have fewer records than `limit`."
+      })
+    ),
     HttpApiEndpoint.get("listDeliveries", "/v1/control-plane/webhook-endpoints/:endpoint_id/deliveries", {
       params,
-      query: {
-        ...Lists.pageQuery,
-        status: Schema.optionalKey(DeliveryState.Status.annotate({ description: "Only deliveries with this status." })),
-        event_id: Schema.optionalKey(
-          Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
-            description: "Only deliveries of this event, `evt_…`."
-          })
-        )
-      },
+      query: deliveryQuery,
       success: Lists.page("WebhookDeliveryList", WebhookDelivery),
       error: Problems.errors("webhook_endpoint_not_found")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List deliveries",
         description: "Read-only. The same event may occur in more than one record: reconcile by `event_id`."
+      })
+    ),
+    HttpApiEndpoint.get("getDeliveryStats", "/v1/control-plane/webhook-endpoints/:endpoint_id/delivery-stats", {
+      params,
+      query: { window: Schema.optionalKey(Window) },
+      success: WebhookDeliveryStats,
+      error: Problems.errors("webhook_endpoint_not_found", "rate_limit_exceeded")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Count the deliveries of a webhook endpoint over time",
+        description: "`window` defaults to `24h`. An account may ask for counts twice a second."
       })
     )
   )

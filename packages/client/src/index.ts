@@ -36,6 +36,7 @@ export {
   getGatewayCredential,
   getOrganization,
   getOrganizationInvoice,
+  getOverview,
   listInvoices,
   listOrganizations,
   setGatewayCredential,
@@ -47,13 +48,15 @@ export {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
   getDelivery,
+  getDeliveryStats,
   getWebhookEndpoint,
   listDeliveries,
+  listOrganizationDeliveries,
   listWebhookEndpoints,
   rotateWebhookSecret,
   updateWebhookEndpoint
 } from "./webhookEndpoints.ts"
-export type { DeliveryListOptions } from "./webhookEndpoints.ts"
+export type { DeliveryListOptions, DeliveryStatsOptions } from "./webhookEndpoints.ts"
 
 export {
   AbortedError,
@@ -77,6 +80,7 @@ export type {
   ApiKeyRequest,
   CertificateCredential,
   Credentials,
+  DeliveryBucket,
   DeliveryStatus,
   EventType,
   GatewayCredential,
@@ -94,12 +98,15 @@ export type {
   NewWebhookEndpoint,
   Organization,
   OrganizationChange,
+  OrganizationOverview,
   OrganizationRequest,
   PasswordChange,
   RotatedWebhookEndpoint,
   SandboxScenario,
   SecretRotation,
+  StatisticsWindow,
   WebhookDelivery,
+  WebhookDeliveryStats,
   WebhookEndpoint,
   WebhookEndpointChange,
   WebhookEndpointRequest

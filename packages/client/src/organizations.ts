@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import { withBody, withoutBody } from "./internal/operation.ts"
-import { gatewayCredential, invoice, organization } from "./internal/schemas.ts"
+import { gatewayCredential, invoice, organization, organizationOverview } from "./internal/schemas.ts"
 import { readUpo, type Upo } from "./upo.ts"
 import { type List, list, type ListOptions } from "./list.ts"
 import type { CallOptions } from "./options.ts"
@@ -18,6 +18,7 @@ import type {
   Mode,
   Organization,
   OrganizationChange,
+  OrganizationOverview,
   OrganizationRequest
 } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
@@ -33,6 +34,14 @@ export interface InvoiceListOptions extends ListOptions {
   readonly status?: Known<InvoiceStatus> | undefined
   /** Only invoices of this mode. */
   readonly mode?: Known<Mode> | undefined
+  /** Only invoices that were created at this time or later, ISO 8601 in UTC. */
+  readonly createdAfter?: string | undefined
+  /** Only invoices that were created before this time, ISO 8601 in UTC. */
+  readonly createdBefore?: string | undefined
+  /** Only the invoice of this event, `evt_…`. */
+  readonly eventId?: string | undefined
+  /** Only the invoice that was submitted with this idempotency key. Requires `mode`. */
+  readonly idempotencyKey?: string | undefined
 }
 
 /**
@@ -160,3 +169,16 @@ export const downloadOrganizationUpo: (
   id: string,
   options?: CallOptions
 ) => Promise<Upo> = /* @__PURE__ */ withoutBody("organizations/*/invoices/*/upo", readUpo)
+
+/**
+ * Counts the deliveries and invoices of an organization over the last 24 hours. The service keeps counts for 30 seconds.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `rate_limit_exceeded` if the account asks more than twice a second.
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getOverview: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  options?: CallOptions
+) => Promise<OrganizationOverview> = /* @__PURE__ */ withoutBody("organizations/*/overview", organizationOverview)

@@ -88,6 +88,14 @@ export type EventType =
   | (string & {})
 
 /**
+ * The time that statistics cover.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type StatisticsWindow = "24h" | "7d" | (string & {})
+
+/**
  * The known values of an open union. Requests accept these only.
  *
  * @category models
@@ -317,6 +325,83 @@ export interface WebhookDelivery {
   readonly updatedAt: string
   readonly lastAttemptedAt: string | null
   readonly deliveredAt: string | null
+}
+
+/**
+ * The deliveries that were created in one interval.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DeliveryBucket {
+  readonly start: string
+  /** Deliveries that were created in the interval. */
+  readonly total: number
+  /** Of them, those that are retrying. */
+  readonly retrying: number
+  /** Of them, those that failed. */
+  readonly failed: number
+  /** Of them, those that ended because the endpoint was disabled. */
+  readonly endpointDisabled: number
+  /** Whether there are more than was counted. */
+  readonly capped: boolean
+}
+
+/**
+ * The deliveries of a webhook endpoint over time. An interval counts to 10,000.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface WebhookDeliveryStats {
+  readonly object: "webhook_delivery_stats"
+  readonly endpointId: string
+  /** The time to count over: 24 hours in intervals of an hour, or 7 days in intervals of six hours. */
+  readonly window: StatisticsWindow
+  /** The length of an interval, in seconds. */
+  readonly bucketSeconds: number
+  readonly generatedAt: string
+  /** What is unfinished now, of any age. */
+  readonly now: {
+    /** Deliveries that are due: available, or in flight. */
+    readonly waiting: number
+    /** Deliveries that are retrying. */
+    readonly retrying: number
+  }
+  /** The intervals, oldest first. The last is not over. */
+  readonly buckets: ReadonlyArray<DeliveryBucket>
+}
+
+/**
+ * The last 24 hours of an organization. Counts end at 1,000.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OrganizationOverview {
+  readonly object: "organization_overview"
+  readonly organizationId: string
+  readonly generatedAt: string
+  /** The endpoints that are not deleted, newest first. */
+  readonly endpoints: ReadonlyArray<{
+    readonly endpointId: string
+    /** Deliveries that are due: available, or in flight. */
+    readonly waiting: number
+    /** Deliveries that are retrying. */
+    readonly retrying: number
+    /** Deliveries of the last 24 hours that failed. */
+    readonly failed24h: number
+    /** The last 24 hours, oldest first. */
+    readonly buckets: ReadonlyArray<DeliveryBucket>
+  }>
+  readonly invoices: {
+    /** Invoices that are retrying. */
+    readonly retrying: number
+    /** Invoices of the last 24 hours that were rejected. */
+    readonly rejected24h: number
+    /** Invoices of the last 24 hours that failed. */
+    readonly failed24h: number
+  }
 }
 
 /**

@@ -5,16 +5,25 @@
  * @since 0.1.0
  */
 import { withBody, withoutBody } from "./internal/operation.ts"
-import { newWebhookEndpoint, rotatedWebhookEndpoint, webhookDelivery, webhookEndpoint } from "./internal/schemas.ts"
+import {
+  newWebhookEndpoint,
+  rotatedWebhookEndpoint,
+  webhookDelivery,
+  webhookDeliveryStats,
+  webhookEndpoint
+} from "./internal/schemas.ts"
 import { type List, list, type ListOptions } from "./list.ts"
 import type { CallOptions } from "./options.ts"
 import type {
   DeliveryStatus,
+  EventType,
   Known,
   NewWebhookEndpoint,
   RotatedWebhookEndpoint,
   SecretRotation,
+  StatisticsWindow,
   WebhookDelivery,
+  WebhookDeliveryStats,
   WebhookEndpoint,
   WebhookEndpointChange,
   WebhookEndpointRequest
@@ -30,8 +39,14 @@ import type { ControlPlaneConnection } from "./session.ts"
 export interface DeliveryListOptions extends ListOptions {
   /** Only deliveries with this status. */
   readonly status?: Known<DeliveryStatus> | undefined
+  /** Only deliveries of events of this type. */
+  readonly eventType?: Known<EventType> | undefined
   /** Only deliveries of this event, `evt_…`. */
   readonly eventId?: string | undefined
+  /** Only deliveries that were created at this time or later, ISO 8601 in UTC. */
+  readonly createdAfter?: string | undefined
+  /** Only deliveries that were created before this time, ISO 8601 in UTC. */
+  readonly createdBefore?: string | undefined
 }
 
 /**
@@ -148,3 +163,51 @@ export const getDelivery: (
   id: string,
   options?: CallOptions
 ) => Promise<WebhookDelivery> = /* @__PURE__ */ withoutBody("webhook-endpoints/*/deliveries/*", webhookDelivery)
+
+/**
+ * Lists the deliveries of all webhook endpoints of an organization that are not deleted, newest first.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const listOrganizationDeliveries: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  options?: DeliveryListOptions
+) => List<WebhookDelivery> = /* @__PURE__ */ list("organizations/*/deliveries", webhookDelivery)
+
+/**
+ * The options of `getDeliveryStats`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DeliveryStatsOptions extends CallOptions {
+  /**
+   * The time to count over.
+   *
+   * @default "24h"
+   */
+  readonly window?: Known<StatisticsWindow> | undefined
+}
+
+/**
+ * Counts the deliveries of a webhook endpoint over time, for a picture. The service keeps counts for 30 seconds.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `rate_limit_exceeded` if the account asks more than twice a second.
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getDeliveryStats = (
+  session: ControlPlaneConnection,
+  endpointId: string,
+  { window = "24h", ...options }: DeliveryStatsOptions = {}
+): Promise<WebhookDeliveryStats> => read[window](session, endpointId, options)
+
+const read: Record<
+  Known<StatisticsWindow>,
+  (session: ControlPlaneConnection, endpointId: string, options: CallOptions) => Promise<WebhookDeliveryStats>
+> = {
+  "24h": /* @__PURE__ */ withoutBody("webhook-endpoints/*/delivery-stats?window=24h", webhookDeliveryStats),
+  "7d": /* @__PURE__ */ withoutBody("webhook-endpoints/*/delivery-stats?window=7d", webhookDeliveryStats)
+}

@@ -1,5 +1,6 @@
 /** What owners read of invoices and deliveries with an access token. */
 import { assert, describe, it } from "vitest"
+import { problemOf } from "../support/agreement.ts"
 import { signUp, submit, type Tenant, until } from "../support/client.ts"
 import { type ApiSuite, codeOf, control, data, record } from "./suite.ts"
 
@@ -81,6 +82,166 @@ export const testOwnerReads = (api: ApiSuite): void => {
       assert.strictEqual(codeOf(await call("GET", `${path}/wd_x`, { auth: owner.token })), "webhook_delivery_not_found")
       const foreign = await call("GET", `${path}/${id}`, { auth: api.other.token })
       assert.strictEqual(codeOf(foreign), "webhook_endpoint_not_found")
+    })
+
+    it("lists the deliveries of all endpoints, filtered, and not those of deleted ones", async () => {
+      const owner = await signUp(call)
+      const [received, all] = [await addEndpoint(owner, ["invoice.received"]), await addEndpoint(owner)]
+      const invoiceId = await api.accepted(owner.testKey)
+      const path = `${control}/organizations/${owner.organizationId}/deliveries`
+      const list = (query = "") => call("GET", `${path}?${query}`, { auth: owner.token })
+      const everything = data(
+        await until(
+          () => list("limit=100"),
+          (answer) => data(answer).length === 5
+        )
+      )
+      const idsOf = (records: ReadonlyArray<Record<string, unknown>>) => records.map(({ id }) => String(id))
+      assert.deepStrictEqual(idsOf(everything), idsOf(everything).toSorted().toReversed())
+      assert.deepStrictEqual(new Set(everything.map(({ endpoint_id }) => endpoint_id)), new Set([received, all]))
+      const ofEvent = String(everything.find(({ event_type }) => event_type === "invoice.received")?.["event_id"])
+      assert.lengthOf(data(await list(`event_id=${ofEvent}`)), 2)
+      assert.lengthOf(data(await list("event_type=invoice.received")), 2)
+      assert.lengthOf(data(await list("event_type=invoice.accepted")), 1)
+      assert.lengthOf(data(await list("event_id=evt_x")), 0)
+      const past = new Date(Date.now() - 60_000).toISOString()
+      assert.lengthOf(data(await list(`created_after=${past}`)), 5)
+      assert.lengthOf(data(await list(`created_before=${past}`)), 0)
+
+      const pages: Array<string> = []
+      let cursor = ""
+      do {
+        const answer = record(await list(`limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`))
+        pages.push(...idsOf(answer["data"] as ReadonlyArray<Record<string, unknown>>))
+        cursor = (answer["next_cursor"] as string | null) ?? ""
+      } while (cursor !== "")
+      assert.deepStrictEqual(pages, idsOf(everything))
+
+      // The same filters for one endpoint.
+      const ofEndpoint = (query: string) =>
+        call("GET", `${control}/webhook-endpoints/${all}/deliveries?${query}`, { auth: owner.token })
+      assert.lengthOf(data(await ofEndpoint("event_type=invoice.accepted")), 1)
+      assert.lengthOf(data(await ofEndpoint(`created_before=${past}`)), 0)
+      assert.lengthOf(data(await ofEndpoint(`created_after=${past}&limit=100`)), 4)
+
+      // The invoice of an event, and of an idempotency key.
+      const invoices = (query: string) =>
+        call("GET", `${control}/organizations/${owner.organizationId}/invoices?${query}`, { auth: owner.token })
+      assert.deepStrictEqual(idsOf(data(await invoices(`event_id=${ofEvent}`))), [invoiceId])
+      assert.lengthOf(data(await invoices(`event_id=${ofEvent}&status=rejected`)), 0)
+      assert.lengthOf(data(await invoices("event_id=evt_x")), 0)
+      assert.lengthOf(data(await invoices(`created_before=${past}`)), 0)
+      assert.lengthOf(data(await invoices(`created_after=${past}&mode=test`)), 1)
+      const headers = { "idempotency-key": "order 4711" }
+      const { id } = record(await submit(call, owner.testKey, { headers }))
+      assert.deepStrictEqual(idsOf(data(await invoices("mode=test&idempotency_key=order%204711"))), [id])
+      assert.lengthOf(data(await invoices("mode=live&idempotency_key=order%204711")), 0)
+      const foreign = `${control}/organizations/${api.other.organizationId}/invoices`
+      for (const query of [`event_id=${ofEvent}`, "mode=test&idempotency_key=order%204711"]) {
+        assert.lengthOf(data(await call("GET", `${foreign}?${query}`, { auth: api.other.token })), 0)
+      }
+
+      await call("DELETE", `${control}/webhook-endpoints/${all}`, { auth: owner.token })
+      assert.deepStrictEqual(new Set(data(await list()).map(({ endpoint_id }) => endpoint_id)), new Set([received]))
+    })
+
+    it("filters by nothing that is unreadable", async () => {
+      const { organizationId, token: auth, endpointId } = api.tenant
+      const deliveries = [
+        `${control}/organizations/${organizationId}/deliveries`,
+        `${control}/webhook-endpoints/${endpointId}/deliveries`
+      ]
+      const times = [
+        "created_after=yesterday",
+        "created_after=",
+        "created_before=2026-02-30T00:00:00Z",
+        "created_before=2026-11-20",
+        "created_after=2026-11-20T00:00:00%2B01:00"
+      ]
+      for (const path of deliveries) {
+        for (const query of [...times, "event_type=invoice.lost", "event_type=", "event_id=", "status=accepted"]) {
+          const answer = await call("GET", `${path}?${query}`, { auth })
+          assert.strictEqual(codeOf(answer), "invalid_parameter", query)
+          assert.strictEqual(problemOf(answer).param, query.split("=")[0])
+        }
+      }
+      for (const query of [...times, "event_id=", "mode=test&idempotency_key=", "idempotency_key=order"]) {
+        const answer = await call("GET", `${control}/organizations/${organizationId}/invoices?${query}`, { auth })
+        assert.strictEqual(codeOf(answer), "invalid_parameter", query)
+      }
+    })
+
+    it("counts what an endpoint and the organization did", async () => {
+      const owner = await signUp(call)
+      const endpointId = await addEndpoint(owner, ["invoice.received"])
+      await submit(call, owner.testKey)
+      await submit(call, owner.testKey, { headers: { "gov-sandbox-scenario": "rejected" } })
+      await until(
+        () =>
+          call("GET", `${control}/webhook-endpoints/${endpointId}/deliveries?status=retrying`, { auth: owner.token }),
+        (answer) => data(answer).length === 2
+      )
+      await until(
+        () =>
+          call("GET", `${control}/organizations/${owner.organizationId}/invoices?status=rejected`, {
+            auth: owner.token
+          }),
+        (answer) => data(answer).length === 1
+      )
+      const stats = (window: string) =>
+        call("GET", `${control}/webhook-endpoints/${endpointId}/delivery-stats${window}`, { auth: owner.token })
+      type Bucket = { readonly start: string; readonly total: number; readonly retrying: number }
+      for (const [query, buckets, seconds] of [
+        ["", 24, 3600],
+        ["?window=24h", 24, 3600],
+        ["?window=7d", 28, 21_600]
+      ] as const) {
+        const answer = record(await stats(query))
+        assert.deepInclude(answer, {
+          object: "webhook_delivery_stats",
+          endpoint_id: endpointId,
+          bucket_seconds: seconds
+        })
+        assert.deepInclude(answer["now"] as object, { retrying: 2 })
+        const intervals = answer["buckets"] as ReadonlyArray<Bucket>
+        assert.lengthOf(intervals, buckets)
+        const starts = intervals.map(({ start }) => Date.parse(start))
+        for (let n = 1; n < buckets; n++) assert.strictEqual(starts[n]! - starts[n - 1]!, seconds * 1000)
+        assert.isAtMost(starts.at(-1)!, Date.now())
+        assert.strictEqual(
+          intervals.reduce((sum, { retrying }) => sum + retrying, 0),
+          2
+        )
+      }
+      for (const query of ["?window=1h", "?window=", "?window=24h&window=7d"]) {
+        assert.strictEqual(codeOf(await stats(query)), "invalid_parameter")
+      }
+
+      const overview = record(
+        await call("GET", `${control}/organizations/${owner.organizationId}/overview`, { auth: owner.token })
+      )
+      assert.deepStrictEqual(overview["invoices"], { retrying: 0, rejected_24h: 1, failed_24h: 0 })
+      const endpoints = overview["endpoints"] as ReadonlyArray<Record<string, unknown>>
+      assert.deepStrictEqual(
+        endpoints.map(({ endpoint_id }) => endpoint_id),
+        [endpointId, owner.endpointId]
+      )
+      assert.deepInclude(endpoints[0], { retrying: 2, failed_24h: 0 })
+      assert.lengthOf(endpoints[0]?.["buckets"] as ReadonlyArray<Bucket>, 24)
+    })
+
+    it("asks for counts twice a second", async () => {
+      const owner = await signUp(call)
+      const paths = [
+        `${control}/organizations/${owner.organizationId}/overview`,
+        `${control}/webhook-endpoints/${owner.endpointId}/delivery-stats`
+      ]
+      const answers: Array<string> = []
+      for (let time = 0; time < 22; time++) {
+        answers.push(codeOf(await call("GET", paths[time % 2]!, { auth: owner.token })))
+      }
+      assert.deepStrictEqual(answers.slice(0, 20), Array<string>(20).fill("200"))
+      assert.deepStrictEqual(answers.slice(20), ["rate_limit_exceeded", "rate_limit_exceeded"])
     })
   })
 }

@@ -107,6 +107,7 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       ...ofOrganization,
       isList: true
     },
+    { id: "organizations.getOverview", method: "GET", path: `${organization}/overview`, ...ofOrganization },
     {
       id: "organizations.getInvoice",
       method: "GET",
@@ -158,12 +159,20 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
     },
     { id: "webhookEndpoints.rotateSecret", method: "POST", path: `${endpoint}/rotate-secret`, ...ofEndpoint, body: {} },
     {
+      id: "webhookEndpoints.listAllDeliveries",
+      method: "GET",
+      path: `${organization}/deliveries`,
+      ...ofOrganization,
+      isList: true
+    },
+    {
       id: "webhookEndpoints.listDeliveries",
       method: "GET",
       path: `${endpoint}/deliveries`,
       ...ofEndpoint,
       isList: true
     },
+    { id: "webhookEndpoints.getDeliveryStats", method: "GET", path: `${endpoint}/delivery-stats`, ...ofEndpoint },
     {
       id: "webhookEndpoints.getDelivery",
       method: "GET",

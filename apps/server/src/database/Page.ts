@@ -1,12 +1,33 @@
 /** Keyset pages of records: newest first, after the identifier of the last record of the previous page. Never OFFSET. */
+import type { Ids } from "@govoice/core"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { idBoundary } from "./idBoundary.ts"
 
 /** The requested page of a list. */
 export interface PageRequest {
   readonly limit: number
   /** The identifier of the last record of the previous page; absent for the first page. */
   readonly after: string | undefined
+  /** The identifier that the records of the list begin with; absent if there is no such limit. */
+  readonly from?: string | undefined
+}
+
+/** The records of a time, both in milliseconds since the epoch: `before` itself is not part of it. */
+export interface TimeRange {
+  readonly from?: number | undefined
+  readonly before?: number | undefined
+}
+
+/** Limits a page to the records of a time. Identifiers sort by age, so the time is a range of identifiers. */
+export const within = (page: PageRequest, prefix: Ids.Prefix, { before, from }: TimeRange): PageRequest => {
+  const end = before === undefined ? undefined : idBoundary(prefix, before)
+  const { after = end } = page
+  return {
+    limit: page.limit,
+    after: after === undefined || end === undefined || after < end ? after : end,
+    from: from === undefined ? undefined : idBoundary(prefix, from)
+  }
 }
 
 /** A page of a list. */
@@ -21,9 +42,14 @@ export interface Page<A> {
 export const makeTail = Effect.map(
   SqlClient.SqlClient,
   (sql) =>
-    ({ after, limit }: PageRequest): Statement.Fragment =>
-      sql`${after === undefined ? sql`` : sql`AND id < ${after}`} ORDER BY id DESC LIMIT ${limit + 1}`
+    (page: PageRequest): Statement.Fragment =>
+      sql`${bounds(sql, page)} ORDER BY id DESC LIMIT ${page.limit + 1}`
 )
+
+/** Returns the conditions that follow `WHERE …`, so that a statement reads the records of this page and of later ones only. */
+export const bounds = (sql: SqlClient.SqlClient, { after, from }: PageRequest): Statement.Fragment => sql`
+  ${after === undefined ? sql`` : sql`AND id < ${after}`} ${from === undefined ? sql`` : sql`AND id >= ${from}`}
+`
 
 /** How many records a list examines for one page, where no index finds those of the filter. */
 export const maxExamined = 5000
@@ -53,3 +79,24 @@ export const fromRows = <Row, A>(
   { limit }: PageRequest,
   toApi: (row: Row) => A
 ): Page<A> => ({ records: rows.slice(0, limit).map(toApi), hasMore: rows.length > limit })
+
+/**
+ * Merges the pages of several lists to the page of all of them. A list that was examined in part hides what is older than its
+ * last examined record, so the merged page ends there.
+ */
+export const merge = <A extends { readonly id: string }>(
+  pages: ReadonlyArray<Page<A>>,
+  { limit }: PageRequest
+): Page<A> => {
+  const unread = pages.flatMap(({ continueAfter, hasMore, records }) =>
+    hasMore ? [continueAfter ?? records.at(-1)!.id] : []
+  )
+  const end = unread.reduce((newest, id) => (id > newest ? id : newest), "")
+  const known = pages
+    .flatMap(({ records }) => records)
+    .filter(({ id }) => id >= end)
+    .sort((left, right) => (left.id < right.id ? 1 : -1))
+  return known.length > limit || unread.length === 0
+    ? { records: known.slice(0, limit), hasMore: known.length > limit }
+    : { records: known, hasMore: true, continueAfter: end }
+}

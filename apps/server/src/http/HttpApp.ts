@@ -27,6 +27,7 @@ import * as RequestLifecycle from "./middleware/RequestLifecycle.ts"
 import * as LimitStores from "./middleware/LimitStores.ts"
 import * as RateLimits from "./middleware/RateLimits.ts"
 import * as RequestValidation from "./middleware/RequestValidation.ts"
+import * as StatisticsLimits from "./middleware/StatisticsLimits.ts"
 import * as SubmissionHeaders from "./middleware/SubmissionHeaders.ts"
 import * as WebhookEndpointsHttp from "./handlers/WebhookEndpointsHandlers.ts"
 
@@ -48,7 +49,11 @@ const middleware = Layer.mergeAll(
   SubmissionHeaders.layer
 )
 
-const limits = Layer.merge(RateLimits.layer.pipe(Layer.provide(RateLimiter.layer)), AddressLimits.layer)
+const limits = Layer.mergeAll(
+  RateLimits.layer.pipe(Layer.provide(RateLimiter.layer)),
+  AddressLimits.layer,
+  StatisticsLimits.layer
+)
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers)),

@@ -23,6 +23,10 @@ export interface InvoiceScope {
 export interface InvoiceFilter {
   readonly status?: InvoiceState.Status | undefined
   readonly mode?: Mode.Mode | undefined
+  /** The invoice of an event. */
+  readonly eventId?: string | undefined
+  /** The invoice that was submitted with this key, in this mode. */
+  readonly submission?: { readonly mode: Mode.Mode; readonly idempotencyKey: string } | undefined
 }
 
 /** A receipt (UPO) as it was received from the gateway. */
@@ -69,31 +73,51 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       SELECT ${recordColumns} FROM invoices WHERE ${inScope(scope, id)}
     `
 
-    const selectPage = (organizationId: Ids.OrganizationId, { status }: InvoiceFilter, page: Page.PageRequest) =>
-      sql<InvoiceRow>`
-        SELECT ${recordColumns} FROM invoices
-        WHERE organization_id = ${organizationId}
-          ${status === undefined ? sql`` : sql`AND status = ${status}`}
-          ${tail(page)}
-      `
+    const isOfEvent = (organizationId: Ids.OrganizationId, eventId: string) => sql`
+      AND id = (SELECT invoice_id FROM events WHERE id = ${eventId} AND organization_id = ${organizationId})
+    `
+
+    const isOfSubmission = (
+      organizationId: Ids.OrganizationId,
+      { idempotencyKey, mode }: NonNullable<InvoiceFilter["submission"]>
+    ) => sql`
+      AND id = (
+        SELECT invoice_id FROM idempotency_records
+        WHERE organization_id = ${organizationId} AND mode = ${mode} AND key = ${idempotencyKey}
+      )
+    `
+
+    const selectPage = (
+      organizationId: Ids.OrganizationId,
+      { eventId, mode, status, submission }: InvoiceFilter,
+      page: Page.PageRequest
+    ) => sql<InvoiceRow>`
+      SELECT ${recordColumns} FROM invoices
+      WHERE organization_id = ${organizationId}
+        ${status === undefined ? sql`` : sql`AND status = ${status}`}
+        ${mode === undefined ? sql`` : sql`AND mode = ${mode}`}
+        ${eventId === undefined ? sql`` : isOfEvent(organizationId, eventId)}
+        ${submission === undefined ? sql`` : isOfSubmission(organizationId, submission)}
+        ${tail(page)}
+    `
 
     // Most invoices are accepted, and an index of their status or mode would cost each a write: a page of such a filter
     // examines the newest invoices, those of the status if it has an index.
     const selectExamined = (
       organizationId: Ids.OrganizationId,
       { mode, status }: InvoiceFilter,
-      { after, limit }: Page.PageRequest
+      page: Page.PageRequest
     ) => sql<InvoiceRow & Page.Examined>`
       WITH examined AS MATERIALIZED (
         SELECT id, status, mode FROM invoices
         WHERE organization_id = ${organizationId}
           ${status !== undefined && isIndexed(status) ? sql`AND status = ${status}` : sql``}
-          ${after === undefined ? sql`` : sql`AND id < ${after}`}
+          ${Page.bounds(sql, page)}
         ORDER BY id DESC LIMIT ${Page.maxExamined}::int
       ), found AS MATERIALIZED (
         SELECT id FROM examined
         WHERE true ${status === undefined ? sql`` : sql`AND status = ${status}`} ${mode === undefined ? sql`` : sql`AND mode = ${mode}`}
-        ORDER BY id DESC LIMIT ${limit + 1}
+        ORDER BY id DESC LIMIT ${page.limit + 1}
       )
       SELECT last_examined, record.*
       FROM (SELECT CASE count(*) WHEN ${Page.maxExamined}::int THEN min(id) END AS last_examined FROM examined) AS examination
@@ -115,7 +139,10 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       }),
 
       list: Effect.fn("Invoices.list")(function* (organizationId, filter, page) {
-        const isFoundByIndex = filter.mode === undefined && (filter.status === undefined || isIndexed(filter.status))
+        const { eventId, mode, status, submission } = filter
+        if (eventId !== undefined && !Ids.is("evt", eventId)) return { records: [], hasMore: false }
+        const isOne = eventId !== undefined || submission !== undefined
+        const isFoundByIndex = isOne || (mode === undefined && (status === undefined || isIndexed(status)))
         if (!isFoundByIndex) {
           return Page.fromExamined(yield* Effect.orDie(selectExamined(organizationId, filter, page)), page, toApi)
         }

@@ -6,9 +6,9 @@
  *
  * Identifiers sort by age, so old events are found by their identifiers, without an index of their own.
  */
-import { Ids } from "@govoice/core"
 import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { idBoundary } from "../database/idBoundary.ts"
 import * as OutageLog from "../database/OutageLog.ts"
 import { Settings } from "../settings/Settings.ts"
 
@@ -34,10 +34,6 @@ const dayMs = 86_400_000
 
 // Expired refresh tokens cannot be used. The day covers clocks that differ.
 const refreshTokenRetentionMs = dayMs
-
-// A prefix of the identifiers of this time, which sorts before all of them.
-const boundary = (prefix: Ids.Prefix, milliseconds: number): string =>
-  Ids.make(prefix, Math.max(0, milliseconds), new Uint8Array(Ids.randomLength)).slice(0, prefix.length + 11)
 
 /** Provides `Pruner` from a migrated database. */
 export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> = Layer.effect(
@@ -110,7 +106,7 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
 
     const pruneEvents = Effect.fnUntraced(function* (now: number) {
       const cutoff = now - eventRetentionDays * dayMs
-      const before = boundary("evt", cutoff)
+      const before = idBoundary("evt", cutoff)
       let after = ""
       let removed = 0
       while (true) {

@@ -4,7 +4,9 @@ import * as Accounts from "../accounts/Accounts.ts"
 import * as ApiKeys from "../accounts/ApiKeys.ts"
 import * as GatewayCredentials from "../accounts/GatewayCredentials.ts"
 import * as Deliveries from "../webhooks/DeliveryRecords.ts"
+import * as DeliveryStats from "../webhooks/DeliveryStats.ts"
 import * as Invoices from "../invoices/Invoices.ts"
+import * as InvoiceStats from "../invoices/InvoiceStats.ts"
 import * as SubmitInvoice from "../invoices/SubmitInvoice.ts"
 import * as Sessions from "../accounts/Sessions.ts"
 import * as Organizations from "../accounts/Organizations.ts"
@@ -15,8 +17,10 @@ export const layer = Layer.mergeAll(
   Accounts.layer,
   ApiKeys.layer,
   Deliveries.layer,
+  DeliveryStats.layer,
   GatewayCredentials.layer,
   Invoices.layer,
+  InvoiceStats.layer,
   Sessions.layer,
   SubmitInvoice.layer,
   WebhookEndpoints.layer

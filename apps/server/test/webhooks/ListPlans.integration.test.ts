@@ -43,7 +43,7 @@ const storeDeliveries = Effect.fnUntraced(function* (status: string) {
     })
   )
   yield* sql`VACUUM ANALYZE deliveries`
-  return { organizationId, endpointId }
+  return { endpointId }
 })
 
 const storeInvoices = Effect.fnUntraced(function* (status: string) {
@@ -133,7 +133,7 @@ layer(database, { excludeTestServices: true })("lists of an owner", (it) => {
       `deliveries: a page of any status reads few rows when ${name}`,
       () =>
         Effect.gen(function* () {
-          const { endpointId, organizationId } = yield* storeDeliveries(status)
+          const { endpointId } = yield* storeDeliveries(status)
           const deliveries = yield* DeliveryRecords.Deliveries
           const statuses = [
             undefined,
@@ -147,7 +147,7 @@ layer(database, { excludeTestServices: true })("lists of an owner", (it) => {
           for (const wanted of statuses) {
             yield* assertCheap(
               `${name}, ${wanted ?? "any"}`,
-              deliveries.list(organizationId, endpointId, { status: wanted }, firstPage)
+              deliveries.list(endpointId, { status: wanted }, firstPage)
             )
           }
         }),
@@ -165,12 +165,12 @@ layer(database, { excludeTestServices: true })("lists of an owner", (it) => {
         `CASE WHEN n % ${third} = 0 THEN 'pending' WHEN n % ${third} <= 3 THEN 'delivering' ELSE 'succeeded' END`,
         `CASE WHEN n % ${third} = 0 THEN 'succeeded' ELSE 'failed' END`
       ]) {
-        const { endpointId, organizationId } = yield* storeDeliveries(mixture)
+        const { endpointId } = yield* storeDeliveries(mixture)
         for (const status of ["pending", "delivering", "succeeded"] as const) {
           const rows = yield* sql<{ readonly id: string }>`
             SELECT id FROM deliveries WHERE status = ${status} ORDER BY id DESC
           `
-          const read = yield* readAll((page) => deliveries.list(organizationId, endpointId, { status }, page), 10_000)
+          const read = yield* readAll((page) => deliveries.list(endpointId, { status }, page), 10_000)
           assert.deepStrictEqual(
             read,
             rows.map(({ id }) => Number(id.slice(3))),

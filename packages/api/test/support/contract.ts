@@ -136,6 +136,21 @@ export const operations: Readonly<
     status: 200,
     codes: "webhook_endpoint_not_found unknown_parameter invalid_parameter"
   },
+  "GET /v1/control-plane/organizations/{org_id}/overview": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found rate_limit_exceeded"
+  },
+  "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/delivery-stats": {
+    auth: "token",
+    status: 200,
+    codes: "webhook_endpoint_not_found rate_limit_exceeded unknown_parameter invalid_parameter"
+  },
+  "GET /v1/control-plane/organizations/{org_id}/deliveries": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found unknown_parameter invalid_parameter"
+  },
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/deliveries/{delivery_id}": {
     auth: "token",
     status: 200,
@@ -220,6 +235,9 @@ export const records: Readonly<Record<string, string>> = {
     "id object mode status scenario|null metadata official_number|null rejection|null failure|null upo_available attempt_count next_attempt_at|null created_at updated_at submitted_at|null completed_at|null",
   WebhookDelivery:
     "id object event_id event_type endpoint_id status attempt_count last_http_status|null last_error_summary|null next_retry_at|null created_at updated_at last_attempted_at|null delivered_at|null",
+  WebhookDeliveryStats: "object endpoint_id window bucket_seconds generated_at now buckets",
+  DeliveryBucket: "start total retrying failed endpoint_disabled capped",
+  OrganizationOverview: "object organization_id generated_at endpoints invoices",
   Event: "id object type mode created_at data",
   Me: "object id mode name|null last4 created_at organization live_mode_available",
   Account: "id object email created_at",
@@ -265,8 +283,13 @@ export const parameters: Readonly<Record<string, string>> = {
   "GET /v1/control-plane/organizations": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/api-keys": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/webhook-endpoints": "limit? cursor?",
-  "GET /v1/control-plane/organizations/{org_id}/invoices": "limit? cursor? status? mode?",
-  "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/deliveries": "limit? cursor? status? event_id?"
+  "GET /v1/control-plane/organizations/{org_id}/invoices":
+    "limit? cursor? status? mode? created_after? created_before? event_id? idempotency_key?",
+  "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/delivery-stats": "window?",
+  "GET /v1/control-plane/organizations/{org_id}/deliveries":
+    "limit? cursor? status? event_type? event_id? created_after? created_before?",
+  "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/deliveries":
+    "limit? cursor? status? event_type? event_id? created_after? created_before?"
 }
 
 /** The documented limits of members. */

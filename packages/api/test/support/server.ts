@@ -138,6 +138,8 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
         note("organizations.getGatewayCredential", request, examples["organizations.getGatewayCredential"].response),
       getInvoice: (request) => note("organizations.getInvoice", request, examples["organizations.getInvoice"].response),
       getInvoiceUpo: receipt,
+      getOverview: (request) =>
+        note("organizations.getOverview", request, examples["organizations.getOverview"].response),
       deleteGatewayCredential: (request) => note("organizations.deleteGatewayCredential", request, undefined),
       listInvoices: (request) => note("organizations.listInvoices", request, page([examples["invoices.get"].response]))
     })
@@ -163,8 +165,11 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       list: (request) => note("webhookEndpoints.list", request, page([created])),
       get: (request) => note("webhookEndpoints.get", request, created),
       delete: (request) => note("webhookEndpoints.delete", request, undefined),
+      getDeliveryStats: (request) =>
+        note("webhookEndpoints.getDeliveryStats", request, examples["webhookEndpoints.getDeliveryStats"].response),
       getDelivery: (request) =>
         note("webhookEndpoints.getDelivery", request, examples["webhookEndpoints.getDelivery"].response),
+      listAllDeliveries: (request) => note("webhookEndpoints.listAllDeliveries", request, page(deliveries)),
       listDeliveries: (request) => note("webhookEndpoints.listDeliveries", request, page(deliveries))
     })
   })

@@ -36,6 +36,11 @@ export const rotatedWebhookEndpoint =
 export const webhookDelivery =
   "id object eventId eventType endpointId status attemptCount:n lastHttpStatus:n? lastErrorSummary? nextRetryAt? createdAt updatedAt lastAttemptedAt? deliveredAt?"
 
+export const webhookDeliveryStats = "object endpointId window bucketSeconds:n generatedAt now.waiting:n now.retrying:n"
+
+export const organizationOverview =
+  "object organizationId generatedAt invoices.retrying:n invoices.rejected24h:n invoices.failed24h:n"
+
 export const tokenPair = "accessToken refreshToken"
 
 export const error = "type code message param? requestId retryable:b"

@@ -3,11 +3,16 @@ import { AccountAuthorization, Api, Problems } from "@govoice/api"
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
+import * as Page from "../../database/Page.ts"
 import { Invoices } from "../../invoices/Invoices.ts"
 import { checkGatewayCredential } from "../../accounts/checkGatewayCredential.ts"
 import { GatewayCredentials } from "../../accounts/GatewayCredentials.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
+import { InvoiceStats } from "../../invoices/InvoiceStats.ts"
+import { DeliveryStats } from "../../webhooks/DeliveryStats.ts"
+import { StatisticsLimits } from "../middleware/StatisticsLimits.ts"
+import * as Throttling from "../middleware/Throttling.ts"
 import * as Pagination from "./Pagination.ts"
 import * as UpoResponse from "./UpoResponse.ts"
 
@@ -22,6 +27,9 @@ export const layer = HttpApiBuilder.group(
     const credentials = yield* GatewayCredentials
     const cursors = yield* Cursors
     const invoices = yield* Invoices
+    const deliveryStats = yield* DeliveryStats
+    const invoiceStats = yield* InvoiceStats
+    const limits = yield* StatisticsLimits
     const notifier = yield* Notifier
     const organizations = yield* Organizations
 
@@ -81,6 +89,28 @@ export const layer = HttpApiBuilder.group(
         yield* notifier.wake("lanes")
       }),
 
+      getOverview: Effect.fnUntraced(function* ({ params }) {
+        const { id } = yield* findOrganization(params.org_id)
+        yield* limits
+          .take(yield* AccountAuthorization.CurrentAccount)
+          .pipe(Effect.catchTag("Throttled", Throttling.fail))
+        const [{ at, counts }, ofInvoices] = yield* Effect.all(
+          [deliveryStats.ofOrganization(id), invoiceStats.ofOrganization(id)],
+          { concurrency: 2 }
+        )
+        return {
+          object: "organization_overview" as const,
+          organization_id: id,
+          generated_at: new Date(at).toISOString(),
+          endpoints: counts.map(({ failed, ...endpoint }) => ({ ...endpoint, failed_24h: failed })),
+          invoices: {
+            retrying: ofInvoices.retrying,
+            rejected_24h: ofInvoices.rejected,
+            failed_24h: ofInvoices.failed
+          }
+        }
+      }),
+
       getInvoice: Effect.fnUntraced(function* ({ params }) {
         const { id: organizationId } = yield* findOrganization(params.org_id)
         return yield* invoices
@@ -101,11 +131,28 @@ export const layer = HttpApiBuilder.group(
 
       listInvoices: Effect.fnUntraced(function* ({ params, query }) {
         const organization = yield* findOrganization(params.org_id)
-        return yield* Pagination.serve(
-          cursors,
-          ["invoices", organization.id, query.status, query.mode],
-          query,
-          (page) => invoices.list(organization.id, query, page)
+        const {
+          created_after,
+          created_before,
+          event_id: eventId,
+          idempotency_key: idempotencyKey,
+          mode,
+          status
+        } = query
+        if (idempotencyKey !== undefined && mode === undefined) {
+          return yield* Problems.fail("invalid_parameter", {
+            param: "idempotency_key",
+            message: "idempotency_key: requires mode, because each mode has keys of its own."
+          })
+        }
+        const submission = idempotencyKey === undefined || mode === undefined ? undefined : { idempotencyKey, mode }
+        const filters = [status, mode, eventId, idempotencyKey, created_after, created_before]
+        return yield* Pagination.serve(cursors, ["invoices", organization.id, ...filters], query, (page) =>
+          invoices.list(
+            organization.id,
+            { status, mode, eventId, submission },
+            Page.within(page, "inv", Pagination.timeOf(query))
+          )
         )
       })
     })

@@ -2,7 +2,7 @@
 import { Lists, Problems } from "@govoice/api"
 import { Effect } from "effect"
 import type { Cursors } from "../../crypto/Cursors.ts"
-import type { Page, PageRequest } from "../../database/Page.ts"
+import type { Page, PageRequest, TimeRange } from "../../database/Page.ts"
 
 interface Query {
   readonly limit?: number
@@ -35,3 +35,15 @@ export const serve = <A extends { readonly id: string }>(
       next_cursor: hasMore && next !== undefined ? cursors.make(list, next) : null
     }
   })
+
+/** The query parameters that limit a list to records of a time. */
+interface TimeQuery {
+  readonly created_after?: string
+  readonly created_before?: string
+}
+
+/** Returns the time that a list is limited to. */
+export const timeOf = ({ created_after, created_before }: TimeQuery): TimeRange => ({
+  from: created_after === undefined ? undefined : Date.parse(created_after),
+  before: created_before === undefined ? undefined : Date.parse(created_before)
+})

@@ -1,17 +1,45 @@
 /** Serves webhook endpoints and their delivery records. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
+import type { DeliveryState, InvoiceEvent } from "@govoice/core"
 import { judgeUrl } from "@govoice/dispatcher"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
+import * as Page from "../../database/Page.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Deliveries } from "../../webhooks/DeliveryRecords.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
 import { WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
+import { DeliveryStats, windows } from "../../webhooks/DeliveryStats.ts"
+import { StatisticsLimits } from "../middleware/StatisticsLimits.ts"
+import * as Throttling from "../middleware/Throttling.ts"
 import * as Pagination from "./Pagination.ts"
 
 const organizationNotFound = () => Problems.fail("organization_not_found")
 const endpointNotFound = () => Problems.fail("webhook_endpoint_not_found")
+
+interface DeliveryQuery {
+  readonly status?: DeliveryState.Status
+  readonly event_type?: InvoiceEvent.EventType
+  readonly event_id?: string
+  readonly created_after?: string
+  readonly created_before?: string
+}
+
+const filterOf = ({ event_id: eventId, event_type: eventType, status }: DeliveryQuery) => ({
+  eventId,
+  eventType,
+  status
+})
+
+// The filters go into the cursor of a list.
+const filterNames = (query: DeliveryQuery) => [
+  query.status,
+  query.event_type,
+  query.event_id,
+  query.created_after,
+  query.created_before
+]
 
 /** Layer that implements the `webhookEndpoints` group. */
 export const layer = HttpApiBuilder.group(
@@ -22,6 +50,8 @@ export const layer = HttpApiBuilder.group(
     const deliveries = yield* Deliveries
     const endpoints = yield* WebhookEndpoints
     const organizations = yield* Organizations
+    const limits = yield* StatisticsLimits
+    const stats = yield* DeliveryStats
     const { webhooks } = yield* Settings
 
     // Judges the URL alone. The addresses of its name are judged before every attempt.
@@ -97,6 +127,24 @@ export const layer = HttpApiBuilder.group(
           .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
       }),
 
+      getDeliveryStats: Effect.fnUntraced(function* ({ params, query: { window = "24h" } }) {
+        const accountId = yield* AccountAuthorization.CurrentAccount
+        const endpoint = yield* endpoints
+          .find(accountId, params.endpoint_id)
+          .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
+        yield* limits.take(accountId).pipe(Effect.catchTag("Throttled", Throttling.fail))
+        const { at, counts } = yield* stats.ofEndpoint(endpoint.id, window)
+        return {
+          object: "webhook_delivery_stats" as const,
+          endpoint_id: endpoint.id,
+          window,
+          bucket_seconds: windows[window].seconds,
+          generated_at: new Date(at).toISOString(),
+          now: { waiting: counts.waiting, retrying: counts.retrying },
+          buckets: counts.buckets
+        }
+      }),
+
       getDelivery: Effect.fnUntraced(function* ({ params }) {
         const endpoint = yield* endpoints
           .find(yield* AccountAuthorization.CurrentAccount, params.endpoint_id)
@@ -110,9 +158,17 @@ export const layer = HttpApiBuilder.group(
         const endpoint = yield* endpoints
           .find(yield* AccountAuthorization.CurrentAccount, params.endpoint_id)
           .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
-        const { event_id: eventId, status } = query
-        return yield* Pagination.serve(cursors, ["deliveries", endpoint.id, status, eventId], query, (page) =>
-          deliveries.list(endpoint.organization_id, endpoint.id, { status, eventId }, page)
+        return yield* Pagination.serve(cursors, ["deliveries", endpoint.id, ...filterNames(query)], query, (page) =>
+          deliveries.list(endpoint.id, filterOf(query), Page.within(page, "wd", Pagination.timeOf(query)))
+        )
+      }),
+
+      listAllDeliveries: Effect.fnUntraced(function* ({ params, query }) {
+        const { id } = yield* organizations
+          .find(yield* AccountAuthorization.CurrentAccount, params.org_id)
+          .pipe(Effect.catchTag("OrganizationNotFound", organizationNotFound))
+        return yield* Pagination.serve(cursors, ["deliveries", id, ...filterNames(query)], query, (page) =>
+          deliveries.listAll(id, filterOf(query), Page.within(page, "wd", Pagination.timeOf(query)))
         )
       })
     })

@@ -9,6 +9,7 @@ import type { ApiKey, Me, NewApiKey } from "../../ApiKey.ts"
 import type { GatewayCredential } from "../../GatewayCredential.ts"
 import type { Organization } from "../../Organization.ts"
 import * as Problems from "../../Problems.ts"
+import type * as Statistics from "../../Statistics.ts"
 import type { SubmissionRequest } from "../../Submission.ts"
 import type { WebhookDelivery } from "../../WebhookDelivery.ts"
 import type { NewWebhookEndpoint, RotatedWebhookEndpoint, WebhookEndpoint } from "../../WebhookEndpoint.ts"
@@ -201,6 +202,33 @@ const delivery: WebhookDelivery = {
   delivered_at: null
 }
 
+const bucket: Statistics.DeliveryBucket = {
+  start: "2026-11-20T09:00:00.000Z",
+  total: 214,
+  retrying: 2,
+  failed: 1,
+  endpoint_disabled: 0,
+  capped: false
+}
+
+const stats: Statistics.WebhookDeliveryStats = {
+  object: "webhook_delivery_stats",
+  endpoint_id: endpoint.id,
+  window: "24h",
+  bucket_seconds: 3600,
+  generated_at: "2026-11-20T09:30:00.000Z",
+  now: { waiting: 3, retrying: 2 },
+  buckets: [bucket]
+}
+
+const overview: Statistics.OrganizationOverview = {
+  object: "organization_overview",
+  organization_id: organization.id,
+  generated_at: "2026-11-20T09:30:00.000Z",
+  endpoints: [{ endpoint_id: endpoint.id, waiting: 3, retrying: 2, failed_24h: 1, buckets: [bucket] }],
+  invoices: { retrying: 0, rejected_24h: 4, failed_24h: 0 }
+}
+
 const page = <A>(record: A) => ({ object: "list" as const, data: [record], has_more: false, next_cursor: null })
 
 /** The example of each operation, by operation id. */
@@ -230,6 +258,7 @@ export const operations = {
   },
   "organizations.list": { response: page(organization) },
   "organizations.get": { response: organization },
+  "organizations.getOverview": { response: overview },
   "organizations.getInvoice": { response: receipted },
   "organizations.listInvoices": { response: page(receipted) },
   "apiKeys.create": { request: { mode: "test", name: "Shop" }, response: newApiKey },
@@ -245,7 +274,9 @@ export const operations = {
   "webhookEndpoints.rotateSecret": { request: { activates_in_seconds: 86_400 }, response: rotatedEndpoint },
   "webhookEndpoints.list": { response: page(endpoint) },
   "webhookEndpoints.get": { response: endpoint },
+  "webhookEndpoints.getDeliveryStats": { response: stats },
   "webhookEndpoints.getDelivery": { response: delivery },
+  "webhookEndpoints.listAllDeliveries": { response: page(delivery) },
   "webhookEndpoints.listDeliveries": { response: page(delivery) }
 } satisfies Readonly<Record<string, Example>>
 

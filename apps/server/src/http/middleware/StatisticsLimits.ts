@@ -1,0 +1,23 @@
+/** Limits how often an account asks for counts, which cost more than records do. */
+import type { Ids } from "@govoice/core"
+import { Context, Effect, Layer } from "effect"
+import { SlidingWindows } from "../../accounts/SlidingWindows.ts"
+import { failWhileWaiting, type Throttled } from "../../accounts/Throttled.ts"
+
+/** How often an account may ask in ten seconds: twice a second. */
+export const maxRequests = 20
+
+/** Service that counts the requests of accounts. */
+export class StatisticsLimits extends Context.Service<
+  StatisticsLimits,
+  { readonly take: (accountId: Ids.AccountId) => Effect.Effect<void, Throttled> }
+>()("@govoice/server/http/middleware/StatisticsLimits") {}
+
+/** Provides `StatisticsLimits`. */
+export const layer: Layer.Layer<StatisticsLimits, never, SlidingWindows> = Layer.effect(
+  StatisticsLimits,
+  Effect.map(SlidingWindows, (windows) => {
+    const requests = windows.make({ name: "statistics", limit: maxRequests, windowMs: 10_000 })
+    return { take: (accountId) => Effect.flatMap(requests.take(accountId), failWhileWaiting) }
+  })
+)

@@ -1,0 +1,176 @@
+/**
+ * Counts deliveries over time. No table of counts is written: identifiers sort by age, so an interval is a range of an index,
+ * and every count ends at a limit.
+ */
+import type { Statistics } from "@govoice/api"
+import type { Ids } from "@govoice/core"
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
+import { textArray } from "../database/Arrays.ts"
+import { idBoundary } from "../database/idBoundary.ts"
+
+/** How far an interval of one endpoint is counted, and one of an overview. */
+export const limits = { endpoint: 10_000, overview: 1000 } as const
+
+/** The intervals of each window, in seconds. The last one is not over. */
+export const windows = {
+  "24h": { buckets: 24, seconds: 3600 },
+  "7d": { buckets: 28, seconds: 21_600 }
+} as const satisfies Record<Statistics.Window, { readonly buckets: number; readonly seconds: number }>
+
+/** The counts of one endpoint. */
+export interface EndpointCounts {
+  readonly endpoint_id: Ids.EndpointId
+  readonly waiting: number
+  readonly retrying: number
+  readonly failed: number
+  readonly buckets: ReadonlyArray<Statistics.DeliveryBucket>
+}
+
+/** Counts and when they were made, in milliseconds. */
+export interface Counted<A> {
+  readonly at: number
+  readonly counts: A
+}
+
+/** Counts deliveries. Callers check the owner. Counts are kept for 30 seconds. */
+export class DeliveryStats extends Context.Service<
+  DeliveryStats,
+  {
+    readonly ofEndpoint: (id: Ids.EndpointId, window: Statistics.Window) => Effect.Effect<Counted<EndpointCounts>>
+    /** Counts the last 24 hours of each endpoint that is not deleted, the newest endpoint first. */
+    readonly ofOrganization: (id: Ids.OrganizationId) => Effect.Effect<Counted<ReadonlyArray<EndpointCounts>>>
+  }
+>()("@govoice/server/webhooks/DeliveryStats") {}
+
+interface Row {
+  readonly endpoint_id: Ids.EndpointId
+  readonly waiting: number
+  readonly retrying: number
+  readonly totals: ReadonlyArray<number>
+  readonly retrying_counts: ReadonlyArray<number>
+  readonly failed_counts: ReadonlyArray<number>
+  readonly disabled_counts: ReadonlyArray<number>
+}
+
+interface Interval {
+  readonly start: number
+  readonly end: number
+}
+
+const intervalsOf = (window: Statistics.Window, now: number): ReadonlyArray<Interval> => {
+  const { buckets, seconds } = windows[window]
+  const length = seconds * 1000
+  const last = Math.floor(now / length) * length
+  return Array.from({ length: buckets }, (_, index) => {
+    const start = last - (buckets - 1 - index) * length
+    return { start, end: start + length }
+  })
+}
+
+// A failed query is not kept.
+const cacheOptions = {
+  capacity: 1000,
+  timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? Duration.seconds(30) : Duration.zero)
+}
+
+const toCounts = (row: Row, intervals: ReadonlyArray<Interval>, limit: number): EndpointCounts => {
+  const buckets = intervals.map(({ start }, index) => {
+    const counts = [row.totals, row.retrying_counts, row.failed_counts, row.disabled_counts].map((of) => of[index] ?? 0)
+    const [total = 0, retrying = 0, failed = 0, disabled = 0] = counts.map((count) => Math.min(count, limit))
+    return {
+      start: new Date(start).toISOString(),
+      total,
+      retrying,
+      failed,
+      endpoint_disabled: disabled,
+      capped: counts.some((count) => count > limit)
+    }
+  })
+  return {
+    endpoint_id: row.endpoint_id,
+    waiting: Math.min(row.waiting, limit),
+    retrying: Math.min(row.retrying, limit),
+    failed: Math.min(
+      buckets.reduce((sum, { failed }) => sum + failed, 0),
+      limit
+    ),
+    buckets
+  }
+}
+
+/** Provides `DeliveryStats` from a migrated database. */
+export const layer: Layer.Layer<DeliveryStats, never, SqlClient.SqlClient> = Layer.effect(
+  DeliveryStats,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    // Every count reads entries of one range of an index, and one more than the limit at most.
+    const countFailures = (status: string, limit: number) => sql`
+      SELECT count(*)::int FROM (
+        SELECT FROM deliveries
+        WHERE endpoint_id = endpoint.id AND failure_status = ${status} AND id >= first_id AND id < end_id
+        LIMIT ${limit + 1}
+      ) AS counted
+    `
+
+    const select = (endpoints: Statement.Fragment, intervals: ReadonlyArray<Interval>, limit: number) => sql<Row>`
+      SELECT endpoint.id AS endpoint_id, bucket.*,
+             (SELECT count(*)::int FROM (
+                SELECT FROM deliveries WHERE is_due AND endpoint_id = endpoint.id LIMIT ${limit + 1}
+              ) AS counted) AS waiting,
+             (SELECT count(*)::int FROM (
+                SELECT FROM deliveries
+                WHERE endpoint_id = endpoint.id AND failure_status = 'retrying' LIMIT ${limit + 1}
+              ) AS counted) AS retrying
+      FROM webhook_endpoints AS endpoint
+      CROSS JOIN LATERAL (
+        SELECT array_agg(total ORDER BY n) AS totals, array_agg(retrying ORDER BY n) AS retrying_counts,
+               array_agg(failed ORDER BY n) AS failed_counts, array_agg(disabled ORDER BY n) AS disabled_counts
+        FROM (
+          SELECT n,
+                 (SELECT count(*)::int FROM (
+                    SELECT FROM deliveries
+                    WHERE endpoint_id = endpoint.id AND id >= first_id AND id < end_id LIMIT ${limit + 1}
+                  ) AS counted) AS total,
+                 (${countFailures("retrying", limit)}) AS retrying,
+                 (${countFailures("failed", limit)}) AS failed,
+                 (${countFailures("endpoint_disabled", limit)}) AS disabled
+          FROM unnest(
+            ${textArray(intervals.map(({ start }) => idBoundary("wd", start)))}::text[],
+            ${textArray(intervals.map(({ end }) => idBoundary("wd", end)))}::text[]
+          ) WITH ORDINALITY AS interval (first_id, end_id, n)
+        ) AS counts
+      ) AS bucket
+      WHERE ${endpoints}
+      ORDER BY endpoint.id DESC
+    `
+
+    const ofEndpoint = yield* Cache.makeWith(
+      Effect.fnUntraced(function* (key: string) {
+        const [id, window] = key.split(" ") as [Ids.EndpointId, Statistics.Window]
+        const at = yield* Clock.currentTimeMillis
+        const intervals = intervalsOf(window, at)
+        const [row] = yield* Effect.orDie(select(sql`endpoint.id = ${id}`, intervals, limits.endpoint))
+        return { at, counts: toCounts(row!, intervals, limits.endpoint) }
+      }),
+      cacheOptions
+    )
+
+    const ofOrganization = yield* Cache.makeWith(
+      Effect.fnUntraced(function* (id: Ids.OrganizationId) {
+        const at = yield* Clock.currentTimeMillis
+        const intervals = intervalsOf("24h", at)
+        const owned = sql`endpoint.organization_id = ${id} AND deleted_at IS NULL`
+        const rows = yield* Effect.orDie(select(owned, intervals, limits.overview))
+        return { at, counts: rows.map((row) => toCounts(row, intervals, limits.overview)) }
+      }),
+      cacheOptions
+    )
+
+    return {
+      ofEndpoint: Effect.fn("DeliveryStats.ofEndpoint")((id, window) => Cache.get(ofEndpoint, `${id} ${window}`)),
+      ofOrganization: Effect.fn("DeliveryStats.ofOrganization")((id) => Cache.get(ofOrganization, id))
+    }
+  })
+)

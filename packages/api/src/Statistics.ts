@@ -1,0 +1,117 @@
+/**
+ * Counts of deliveries and invoices for the owner's pictures.
+ *
+ * @since 0.1.0
+ */
+import { Ids, Timestamp } from "@govoice/core"
+import * as Schema from "effect/Schema"
+
+const count = (description: string) => Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description })
+
+/**
+ * The deliveries that were created in one interval, by what became of them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const DeliveryBucket = Schema.Struct({
+  start: Timestamp.Timestamp,
+  total: count("Deliveries that were created in the interval."),
+  retrying: count("Of them, those that are retrying."),
+  failed: count("Of them, those that failed."),
+  endpoint_disabled: count("Of them, those that ended because the endpoint was disabled."),
+  capped: Schema.Boolean.annotate({ description: "Whether there are more than was counted." })
+}).annotate({ identifier: "DeliveryBucket", description: "The deliveries that were created in one interval." })
+
+/**
+ * Type of a decoded `DeliveryBucket`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type DeliveryBucket = typeof DeliveryBucket.Type
+
+/**
+ * The time that statistics cover.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Window = Schema.Literals(["24h", "7d"]).annotate({
+  description: "The time to count over: 24 hours in intervals of an hour, or 7 days in intervals of six hours."
+})
+
+/**
+ * Type of a decoded `Window`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Window = typeof Window.Type
+
+const waiting = count("Deliveries that are due: available, or in flight.")
+const retrying = count("Deliveries that are retrying.")
+
+/**
+ * The deliveries of a webhook endpoint over time.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const WebhookDeliveryStats = Schema.Struct({
+  object: Schema.Literal("webhook_delivery_stats"),
+  endpoint_id: Ids.schema("we"),
+  window: Window,
+  bucket_seconds: Schema.Int.annotate({ description: "The length of an interval, in seconds." }),
+  generated_at: Timestamp.Timestamp.annotate({ description: "The time of the counts, which are kept for 30 seconds." }),
+  now: Schema.Struct({ waiting, retrying }).annotate({ description: "What is unfinished now, of any age." }),
+  buckets: Schema.Array(DeliveryBucket).annotate({ description: "The intervals, oldest first. The last is not over." })
+}).annotate({
+  identifier: "WebhookDeliveryStats",
+  description: "The deliveries of a webhook endpoint over time. An interval counts to 10,000."
+})
+
+/**
+ * Type of a decoded `WebhookDeliveryStats`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type WebhookDeliveryStats = typeof WebhookDeliveryStats.Type
+
+/**
+ * The last 24 hours of an organization.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const OrganizationOverview = Schema.Struct({
+  object: Schema.Literal("organization_overview"),
+  organization_id: Ids.schema("org"),
+  generated_at: Timestamp.Timestamp.annotate({ description: "The time of the counts, which are kept for 30 seconds." }),
+  endpoints: Schema.Array(
+    Schema.Struct({
+      endpoint_id: Ids.schema("we"),
+      waiting,
+      retrying,
+      failed_24h: count("Deliveries of the last 24 hours that failed."),
+      buckets: Schema.Array(DeliveryBucket).annotate({ description: "The last 24 hours, oldest first." })
+    })
+  ).annotate({ description: "The endpoints that are not deleted, newest first." }),
+  invoices: Schema.Struct({
+    retrying: count("Invoices that are retrying."),
+    rejected_24h: count("Invoices of the last 24 hours that were rejected."),
+    failed_24h: count("Invoices of the last 24 hours that failed.")
+  })
+}).annotate({
+  identifier: "OrganizationOverview",
+  description: "The last 24 hours of an organization. Counts end at 1,000."
+})
+
+/**
+ * Type of a decoded `OrganizationOverview`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type OrganizationOverview = typeof OrganizationOverview.Type

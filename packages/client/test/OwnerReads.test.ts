@@ -1,0 +1,122 @@
+/** What an owner reads of invoices and deliveries, with a real server. */
+import { randomUUID } from "node:crypto"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import {
+  changePassword,
+  type Client,
+  type ControlPlane,
+  createClient,
+  createControlPlane,
+  downloadOrganizationUpo,
+  getDelivery,
+  getDeliveryStats,
+  getOrganizationInvoice,
+  getOverview,
+  isApiError,
+  listInvoices,
+  listOrganizationDeliveries,
+  logoutAll
+} from "../src/index.ts"
+import { type Service, startService } from "./support/service.ts"
+
+const email = `${randomUUID()}@example.com`
+const password = "correct horse battery staple"
+const another = "another correct horse battery staple"
+
+let receiver: Server
+let service: Service
+let owner: ControlPlane
+let client: Client
+let organizationId: string
+let endpointId: string
+
+beforeAll(async () => {
+  receiver = createServer((_, response) => response.writeHead(204).end()).listen(0, "127.0.0.1")
+  service = await startService({ GOVOICE_WEBHOOK_ALLOW_HTTP: "true", GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
+  owner = createControlPlane({ baseUrl: service.baseUrl })
+  await owner.accounts.create({ email, password })
+  await owner.login({ email, password })
+  organizationId = (await owner.organizations.create({ name: "Sprzedawca Testowy" })).id
+  const { port } = receiver.address() as AddressInfo
+  const endpoint = await owner.webhookEndpoints.create(organizationId, {
+    url: `http://127.0.0.1:${port}/`,
+    eventTypes: ["invoice.received"]
+  })
+  assert.isNull(endpoint.nextSecretAt)
+  endpointId = endpoint.id
+  const { secret } = await owner.apiKeys.create(organizationId, { mode: "test" })
+  client = createClient({ apiKey: secret, baseUrl: service.baseUrl })
+}, 90_000)
+afterAll(async () => {
+  receiver?.close()
+  await service?.[Symbol.asyncDispose]()
+}, 20_000)
+
+const delivered = async () => {
+  for (;;) {
+    const [delivery] = (await listOrganizationDeliveries(owner, organizationId, { status: "succeeded" }).page()).data
+    if (delivery !== undefined) return delivery
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+describe("An owner", () => {
+  it("reads invoices, receipts, deliveries and counts", { timeout: 60_000 }, async () => {
+    const idempotencyKey = randomUUID()
+    const { id } = await client.invoices.submitAndWait({ invoiceXml: "<Faktura/>" }, { idempotencyKey })
+    await client.invoices.waitForUpo(id)
+    assert.deepStrictEqual(await getOrganizationInvoice(owner, organizationId, id), await client.invoices.get(id))
+    const upo = await downloadOrganizationUpo(owner, organizationId, id)
+    assert.strictEqual(await upo.text(), await (await client.invoices.downloadUpo(id)).text())
+
+    const delivery = await delivered()
+    assert.deepStrictEqual(await getDelivery(owner, endpointId, delivery.id), delivery)
+    for (const filter of [
+      { eventId: delivery.eventId },
+      { mode: "test", idempotencyKey },
+      { createdAfter: delivery.createdAt.replace(/T.*/, "T00:00:00Z") }
+    ] as const) {
+      const { data } = await listInvoices(owner, organizationId, filter).page()
+      assert.deepStrictEqual(
+        data.map((invoice) => invoice.id),
+        [id]
+      )
+    }
+    const none = { eventType: "invoice.failed", createdBefore: "2026-01-01T00:00:00Z" } as const
+    assert.lengthOf((await listOrganizationDeliveries(owner, organizationId, none).page()).data, 0)
+
+    for (const [window, buckets] of [
+      ["24h", 24],
+      ["7d", 28]
+    ] as const) {
+      const stats = await getDeliveryStats(owner, endpointId, { window })
+      assert.strictEqual(stats.window, window)
+      assert.lengthOf(stats.buckets, buckets)
+      assert.strictEqual(
+        stats.buckets.reduce((sum, { total }) => sum + total, 0),
+        1
+      )
+    }
+    assert.strictEqual((await getDeliveryStats(owner, endpointId)).window, "24h")
+    const { endpoints, invoices } = await getOverview(owner, organizationId)
+    assert.deepStrictEqual(
+      endpoints.map((endpoint) => [endpoint.endpointId, endpoint.failed24h]),
+      [[endpointId, 0]]
+    )
+    assert.deepStrictEqual(invoices, { retrying: 0, rejected24h: 0, failed24h: 0 })
+  })
+
+  it("changes the password, and logs out everywhere", async () => {
+    const elsewhere = createControlPlane({ baseUrl: service.baseUrl })
+    await elsewhere.login({ email, password })
+    await changePassword(owner, { currentPassword: password, newPassword: another })
+    const ended = await elsewhere.accounts.get().catch((error: unknown) => error)
+    assert.isTrue(isApiError(ended, "invalid_refresh_token"))
+    assert.strictEqual((await owner.accounts.get()).email, email)
+    await logoutAll(owner)
+    assert.isTrue(isApiError(await owner.accounts.get().catch((error: unknown) => error), "invalid_refresh_token"))
+    await owner.login({ email, password: another })
+  })
+})

@@ -216,6 +216,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
       for (const query of ["?window=1h", "?window=", "?window=24h&window=7d"]) {
         assert.strictEqual(codeOf(await stats(query)), "invalid_parameter")
       }
+      assert.strictEqual(codeOf(await stats("?buckets=1")), "unknown_parameter")
 
       const overview = record(
         await call("GET", `${control}/organizations/${owner.organizationId}/overview`, { auth: owner.token })

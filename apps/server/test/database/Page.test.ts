@@ -1,6 +1,6 @@
 import { Ids } from "@govoice/core"
 import { assert, describe, it } from "vitest"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import * as Page from "../../src/database/Page.ts"
 
 const id = (at: number): Ids.DeliveryId => Ids.make("wd", at, new Uint8Array(Ids.randomLength))

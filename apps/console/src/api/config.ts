@@ -1,0 +1,30 @@
+/**
+ * What the server tells everybody about itself.
+ */
+export interface Config {
+  readonly version: string
+  readonly signup: "open" | "closed"
+  readonly liveMode: boolean
+  readonly apiEnabled: boolean
+  readonly eventRetentionDays: number
+}
+
+/** Loads the configuration of the server. */
+export const loadConfig = async ({ signal }: { readonly signal: AbortSignal }): Promise<Config> => {
+  const response = await fetch("/console/config.json", { signal, credentials: "omit" })
+  if (!response.ok) throw new Error(`The server answered with HTTP ${response.status}.`)
+  const config = (await response.json()) as {
+    readonly version: string
+    readonly signup: "open" | "closed"
+    readonly live_mode: boolean
+    readonly api_enabled: boolean
+    readonly event_retention_days: number
+  }
+  return {
+    version: config.version,
+    signup: config.signup,
+    liveMode: config.live_mode,
+    apiEnabled: config.api_enabled,
+    eventRetentionDays: config.event_retention_days
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * The queries of the screens. A key of the cache is the path of its resource.
+ */
+import {
+  getAccount,
+  getGatewayCredential,
+  type GatewayCredential,
+  getWebhookEndpoint,
+  type Invoice,
+  type List,
+  listApiKeys,
+  listOrganizations,
+  listWebhookEndpoints,
+  type Page,
+  type WebhookDelivery
+} from "@govoice/client"
+import { queryOptions, useQuery } from "@tanstack/react-query"
+import type { DeliverySearch, InvoiceSearch } from "../url/searches.ts"
+import { loadConfig } from "./config.ts"
+import { connection } from "./connection.ts"
+import { every, everyBy, pollMs } from "./live.ts"
+import {
+  getDelivery,
+  getDeliveryStats,
+  getOrganizationInvoice,
+  getOverview,
+  listEndpointDeliveries,
+  listOrganizationDeliveries,
+  listOrganizationInvoices
+} from "./operations.ts"
+
+/** The rows of a page of a list. */
+export const pageSize = 50
+
+const finalStatuses = ["accepted", "rejected", "failed", "succeeded", "endpoint_disabled"]
+
+/** Returns whether a record still changes. An accepted invoice waits for its receipt. */
+export const isUnsettled = (record: Invoice | WebhookDelivery): boolean =>
+  !finalStatuses.includes(record.status) ||
+  (record.object === "invoice" && record.status === "accepted" && !record.upoAvailable)
+
+const everything = async <A>(list: List<A>): Promise<ReadonlyArray<A>> => (await list.page()).data
+
+export const configQuery = queryOptions({ queryKey: ["config"], queryFn: loadConfig, staleTime: Infinity })
+
+export const accountQuery = queryOptions({
+  queryKey: ["account"],
+  queryFn: ({ signal }) => getAccount(connection, { signal }),
+  staleTime: Infinity
+})
+
+export const organizationsQuery = queryOptions({
+  queryKey: ["organizations"],
+  queryFn: ({ signal }) => everything(listOrganizations(connection, { signal, limit: 100 })),
+  staleTime: 60_000
+})
+
+export const endpointsQuery = (org: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "endpoints"],
+    queryFn: ({ signal }) => everything(listWebhookEndpoints(connection, org, { signal, limit: 100 })),
+    staleTime: 30_000
+  })
+
+export const endpointQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["endpoints", id],
+    queryFn: ({ signal }) => getWebhookEndpoint(connection, id, { signal }),
+    staleTime: 5000
+  })
+
+export const keysQuery = (org: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "keys"],
+    queryFn: ({ signal }) => everything(listApiKeys(connection, org, { signal, limit: 100 })),
+    staleTime: 30_000
+  })
+
+export const credentialQuery = (org: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "credential"],
+    queryFn: ({ signal }) => getGatewayCredential(connection, org, { signal }),
+    refetchInterval: everyBy<GatewayCredential>((data) => (data?.state === "unchecked" ? pollMs.list : pollMs.picture))
+  })
+
+/** A minute of an address as the timestamp that the API takes. */
+const timestamp = (minute: string | undefined) => minute && new Date(minute).toISOString()
+
+const deliveryFilter = ({ event, from, invoice, status, to, type }: DeliverySearch) => ({
+  limit: pageSize,
+  status,
+  eventType: type,
+  eventId: event,
+  invoiceId: invoice,
+  createdAfter: timestamp(from),
+  createdBefore: timestamp(to)
+})
+
+/** A page of deliveries: of one endpoint, or of all endpoints of the organization. */
+export const deliveriesQuery = (org: string, search: DeliverySearch) => {
+  const { cursor, endpoint, in: _, ...filter } = search
+  return queryOptions({
+    queryKey: ["organizations", org, "deliveries", endpoint ?? "all", filter, cursor ?? "first"],
+    queryFn: ({ signal }) => {
+      const options = { ...deliveryFilter(search), signal }
+      const list =
+        endpoint === undefined
+          ? listOrganizationDeliveries(connection, org, options)
+          : listEndpointDeliveries(connection, endpoint, options)
+      return list.page(cursor)
+    },
+    // Keeps the page before in place of a skeleton.
+    placeholderData: (before: Page<WebhookDelivery> | undefined) => (cursor === undefined ? undefined : before),
+    refetchInterval: cursor === undefined ? every(pollMs.list) : false
+  })
+}
+
+export const deliveryQuery = (endpoint: string, id: string) =>
+  queryOptions({
+    queryKey: ["endpoints", endpoint, "deliveries", id],
+    queryFn: ({ signal }) => getDelivery(connection, endpoint, id, { signal }),
+    refetchInterval: everyBy<WebhookDelivery>((data) => data !== undefined && isUnsettled(data) && pollMs.awaited)
+  })
+
+/** A page of invoices. */
+export const invoicesQuery = (org: string, { cursor, from, key, mode, status, to }: InvoiceSearch) =>
+  queryOptions({
+    queryKey: ["organizations", org, "invoices", { status, mode, from, to, key }, cursor ?? "first"],
+    queryFn: ({ signal }) =>
+      listOrganizationInvoices(connection, org, {
+        limit: pageSize,
+        status,
+        mode,
+        createdAfter: timestamp(from),
+        createdBefore: timestamp(to),
+        idempotencyKey: mode === undefined ? undefined : key,
+        signal
+      }).page(cursor),
+    placeholderData: (before: Page<Invoice> | undefined) => (cursor === undefined ? undefined : before),
+    refetchInterval: cursor === undefined ? every(pollMs.list) : false
+  })
+
+export const invoiceQuery = (org: string, id: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "invoice", id],
+    queryFn: ({ signal }) => getOrganizationInvoice(connection, org, id, { signal }),
+    refetchInterval: everyBy<Invoice>((data) => data !== undefined && isUnsettled(data) && pollMs.awaited)
+  })
+
+export const statsQuery = (endpoint: string, window: "24h" | "7d") =>
+  queryOptions({
+    queryKey: ["endpoints", endpoint, "stats", window],
+    queryFn: ({ signal }) => getDeliveryStats(connection, endpoint, { window, signal }),
+    refetchInterval: every(pollMs.picture)
+  })
+
+export const overviewQuery = (org: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "overview"],
+    queryFn: ({ signal }) => getOverview(connection, org, { signal }),
+    refetchInterval: every(pollMs.picture)
+  })
+
+/** The organization with this id, out of the list of the account. */
+export const useOrganization = (org: string) =>
+  useQuery({ ...organizationsQuery, select: (all) => all.find(({ id }) => id === org) ?? null })
+
+/** The invoice of an event. Events expire before invoices do: then there is none. */
+export const invoiceOfEventQuery = (org: string, event: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "events", event, "invoice"],
+    queryFn: async ({ signal }) =>
+      (await listOrganizationInvoices(connection, org, { eventId: event, limit: 1, signal }).page()).data[0] ?? null,
+    staleTime: Infinity
+  })

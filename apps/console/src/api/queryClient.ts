@@ -1,0 +1,14 @@
+/**
+ * The cache of the page. It is emptied when the login ends.
+ */
+import { QueryClient } from "@tanstack/react-query"
+import { onLogout } from "../session/session.ts"
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: { retry: false, staleTime: 2000 },
+    mutations: { retry: false, networkMode: "always" }
+  }
+})
+
+onLogout(() => queryClient.clear())

@@ -1,0 +1,51 @@
+/**
+ * Rows that stay where they are while a list is updated.
+ */
+import { useState } from "react"
+
+interface Identified {
+  readonly id: string
+}
+
+interface Shown<Row> {
+  /** The list that the rows belong to. Another list starts anew. */
+  readonly list: string
+  readonly source: ReadonlyArray<Row>
+  readonly rows: ReadonlyArray<Row>
+  readonly newer: ReadonlyArray<Row>
+}
+
+const first = <Row>(list: string, source: ReadonlyArray<Row>): Shown<Row> => ({ list, source, rows: source, newer: [] })
+
+// Identifiers sort by time. Rows below the last one belong to the next page.
+const isAbove = (id: string, rows: ReadonlyArray<Identified>) => id > rows.at(-1)!.id
+
+/**
+ * Merges newer data into shown rows: rows change in place, rows that left the page keep their last state, and new rows wait.
+ */
+export const merge = <Row extends Identified>(shown: Shown<Row>, source: ReadonlyArray<Row>): Shown<Row> => {
+  if (shown.rows.length === 0) return first(shown.list, source)
+  const latest = new Map(source.map((row) => [row.id, row]))
+  const known = new Set(shown.rows.map(({ id }) => id))
+  return {
+    ...shown,
+    source,
+    rows: shown.rows.map((row) => latest.get(row.id) ?? row),
+    newer: source.filter(({ id }) => !known.has(id) && isAbove(id, shown.rows))
+  }
+}
+
+/** Returns the rows to show, those that wait, and the function that shows them. */
+export const useSteadyRows = <Row extends Identified>(list: string, source: ReadonlyArray<Row>) => {
+  const [shown, setShown] = useState(() => first(list, source))
+  let current = shown
+  if (shown.list !== list) current = first(list, source)
+  else if (shown.source !== source) current = merge(shown, source)
+  // Adjusts the state while rendering, so that no row is drawn twice.
+  if (current !== shown) setShown(current)
+  return {
+    rows: current.rows,
+    waiting: current.newer.length,
+    show: () => setShown(first(list, source))
+  }
+}

@@ -1,0 +1,46 @@
+import { QueryClientProvider, useQuery } from "@tanstack/react-query"
+import { useEffect } from "react"
+import { Router } from "wouter"
+import { queryClient } from "../api/queryClient.ts"
+import { configQuery } from "../api/queries.ts"
+import { Entrance } from "../session/Entrance.tsx"
+import { renew, useSession } from "../session/session.ts"
+import { en } from "../text/en.ts"
+import { setRegion } from "../ui/announce.ts"
+import { ProblemNotice } from "../ui/Notice.tsx"
+import { Toasts } from "../ui/Toasts.tsx"
+import { Plain } from "./Plain.tsx"
+import { Routes } from "./Routes.tsx"
+
+// Begins before the first render. Errors are in the state of the session.
+void renew().catch(() => {})
+
+const Content = () => {
+  const session = useSession()
+  const config = useQuery(configQuery)
+  if (!isSecureContext) return <Plain title={en.insecure.title} sentence={en.insecure.sentence} />
+  if (config.error !== null)
+    return (
+      <Plain title={en.unreachable.title}>
+        <ProblemNotice error={config.error} onRetry={() => void config.refetch()} />
+      </Plain>
+    )
+  if (config.data === undefined || session === "unknown") return null
+  if (!config.data.apiEnabled) return <Plain title={en.apiDisabled.title} sentence={en.apiDisabled.sentence} />
+  if (session === "unreachable")
+    return <Plain title={en.unreachable.title} sentence={en.unreachable.sentence} onRetry={() => void renew()} />
+  return session === "loggedIn" ? <Routes /> : <Entrance config={config.data} />
+}
+
+export const App = () => {
+  useEffect(() => () => setRegion(null), [])
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Router base="/console">
+        <Content />
+      </Router>
+      <div ref={setRegion} className="visually-hidden" role="status" aria-live="polite" />
+      <Toasts />
+    </QueryClientProvider>
+  )
+}

@@ -1,0 +1,42 @@
+import { Fragment } from "react"
+import { en } from "../text/en.ts"
+import { Button } from "../ui/Button.tsx"
+import { classNames } from "../ui/classNames.ts"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Check } from "../ui/Field.tsx"
+import { closeOverlay } from "./overlays.ts"
+import { setPreference, usePreference } from "./preferences.ts"
+import styles from "./KeySheet.module.css"
+
+const css = classNames(styles)
+
+/** The keys of the page. */
+export const KeySheet = () => {
+  const shortcuts = usePreference("shortcuts")
+  return (
+    <Dialog
+      title={en.keys.title}
+      onClose={closeOverlay}
+      actions={<Button onClick={closeOverlay}>{en.close}</Button>}
+    >
+      <dl className={css("keys")}>
+        {en.keys.list.map(([keys, what]) => (
+          <Fragment key={what}>
+            <dt>
+              {keys.map((key, index) => (
+                <Fragment key={key}>
+                  {index > 0 && " "}
+                  <kbd>{key}</kbd>
+                </Fragment>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      <Check checked={shortcuts === "on"} onChange={(event) => setPreference("shortcuts", event.target.checked ? "on" : "off")}>
+        {en.keys.single}
+      </Check>
+    </Dialog>
+  )
+}

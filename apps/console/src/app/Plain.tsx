@@ -1,0 +1,55 @@
+import { type ReactNode, useEffect } from "react"
+import icon from "../styles/icon.svg"
+import { en } from "../text/en.ts"
+import { Button } from "../ui/Button.tsx"
+import { classNames } from "../ui/classNames.ts"
+import { useHeadingFocus } from "./navigation.ts"
+import styles from "./Plain.module.css"
+
+const css = classNames(styles)
+
+/** A screen without the shell: log in, sign up, and what prevents both. */
+export const Plain = ({
+  below,
+  children,
+  onRetry,
+  sentence,
+  title
+}: {
+  readonly title: string
+  readonly sentence?: string
+  readonly onRetry?: () => void
+  readonly children?: ReactNode
+  /** Stands under the box. */
+  readonly below?: ReactNode
+}) => {
+  const heading = useHeadingFocus<HTMLHeadingElement>(title)
+  useEffect(() => {
+    document.title = `${title} · Govoice`
+  }, [title])
+  return (
+    <main className={css("plain")}>
+      <div className={css("box")}>
+        <div className={css("brand")}>
+          <img src={icon} alt="" width="28" height="28" />
+          Govoice
+        </div>
+        <div className={css("card")} data-panel="">
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
+          {sentence !== undefined && <p className="muted">{sentence}</p>}
+          {children}
+          {onRetry !== undefined && (
+            <div>
+              <Button icon="retry" onClick={onRetry}>
+                {en.tryAgain}
+              </Button>
+            </div>
+          )}
+        </div>
+        {below}
+      </div>
+    </main>
+  )
+}

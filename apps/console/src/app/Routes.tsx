@@ -1,0 +1,149 @@
+import { useQuery } from "@tanstack/react-query"
+import { lazy, type ReactNode, Suspense } from "react"
+import { Redirect, Route, Switch, useLocation } from "wouter"
+import { organizationsQuery, useOrganization } from "../api/queries.ts"
+import { Deliveries } from "../screens/deliveries/Deliveries.tsx"
+import { Overview } from "../screens/overview/Overview.tsx"
+import { en } from "../text/en.ts"
+import { EmptyState } from "../ui/EmptyState.tsx"
+import { ButtonLink } from "../ui/Button.tsx"
+import { Loaded } from "../ui/Loaded.tsx"
+import { Skeleton } from "../ui/Skeleton.tsx"
+import { paths, patterns } from "../url/paths.ts"
+import { Failure } from "./Failure.tsx"
+import { KeySheet } from "./KeySheet.tsx"
+import { OrganizationProvider } from "./organization.ts"
+import { useOverlay } from "./overlays.ts"
+import { Palette } from "./Palette.tsx"
+import { Screen } from "./Screen.tsx"
+import { Shell } from "./Shell.tsx"
+import { useShortcuts } from "./shortcuts.ts"
+
+const Account = lazy(() => import("../screens/account/Account.tsx"))
+const ApiKeys = lazy(() => import("../screens/keys/ApiKeys.tsx"))
+const Endpoint = lazy(() => import("../screens/endpoints/Endpoint.tsx"))
+const Endpoints = lazy(() => import("../screens/endpoints/Endpoints.tsx"))
+const Go = lazy(() => import("../screens/go/Go.tsx"))
+const Invoice = lazy(() => import("../screens/invoices/Invoice.tsx"))
+const Invoices = lazy(() => import("../screens/invoices/Invoices.tsx"))
+const LiveMode = lazy(() => import("../screens/live/LiveMode.tsx"))
+const NewApiKey = lazy(() => import("../screens/keys/NewApiKey.tsx"))
+const NewEndpoint = lazy(() => import("../screens/endpoints/NewEndpoint.tsx"))
+const NewOrganization = lazy(() => import("../screens/settings/NewOrganization.tsx"))
+const Settings = lazy(() => import("../screens/settings/Settings.tsx"))
+
+export const NotFound = () => (
+  <Screen title={en.notFound.title}>
+    <EmptyState sentence={en.notFound.sentence}>
+      <ButtonLink to={paths.home}>{en.notFound.home}</ButtonLink>
+    </EmptyState>
+  </Screen>
+)
+
+const Home = () => {
+  const organizations = useQuery(organizationsQuery)
+  return (
+    <Loaded query={organizations}>
+      {([newest]) => <Redirect to={newest === undefined ? paths.newOrganization : paths.overview(newest.id)} replace />}
+    </Loaded>
+  )
+}
+
+const InOrganization = ({ children, org }: { readonly org: string; readonly children: ReactNode }) => {
+  const organization = useOrganization(org)
+  return (
+    <Loaded query={organization}>
+      {(found) => (found === null ? <NotFound /> : <OrganizationProvider value={found}>{children}</OrganizationProvider>)}
+    </Loaded>
+  )
+}
+
+const OrganizationScreens = ({ org }: { readonly org: string }) => (
+  <InOrganization org={org}>
+    <Switch>
+      <Route path={paths.overview(":org")}>
+        <Overview />
+      </Route>
+      <Route path={paths.deliveries(":org")}>
+        <Deliveries />
+      </Route>
+      <Route path={patterns.delivery}>
+        {({ delivery, endpoint }) =>
+          new URLSearchParams(location.search).get("in") === "endpoint" ? (
+            <Endpoint id={endpoint} tab="deliveries" delivery={delivery} />
+          ) : (
+            <Deliveries open={{ endpoint, delivery }} />
+          )
+        }
+      </Route>
+      <Route path={paths.endpoints(":org")}>
+        <Endpoints />
+      </Route>
+      <Route path={paths.newEndpoint(":org")}>
+        <NewEndpoint />
+      </Route>
+      <Route path={patterns.endpoint}>
+        {({ endpoint, tab }) => <Endpoint id={endpoint} tab={tab ?? "health"} />}
+      </Route>
+      <Route path={paths.invoices(":org")}>
+        <Invoices />
+      </Route>
+      <Route path={patterns.invoice}>{({ invoice }) => <Invoice id={invoice} />}</Route>
+      <Route path={paths.keys(":org")}>
+        <ApiKeys />
+      </Route>
+      <Route path={paths.newKey(":org")}>
+        <NewApiKey />
+      </Route>
+      <Route path={paths.live(":org")}>
+        <LiveMode />
+      </Route>
+      <Route path={paths.settings(":org")}>
+        <Settings />
+      </Route>
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
+  </InOrganization>
+)
+
+/** The screens of the console. */
+export const Routes = () => {
+  const [path] = useLocation()
+  const org = /^\/o\/([^/]+)/.exec(path)?.[1]
+  const overlay = useOverlay()
+  useShortcuts(org)
+  return (
+    <Shell org={org}>
+      <Failure screen={path}>
+        <Suspense fallback={<Skeleton lines={6} />}>
+          <Switch>
+            <Route path={paths.home}>
+              <Home />
+            </Route>
+            <Route path={paths.login}>
+              <Redirect to={paths.home} replace />
+            </Route>
+            <Route path={paths.signup}>
+              <Redirect to={paths.home} replace />
+            </Route>
+            <Route path={paths.account}>
+              <Account />
+            </Route>
+            <Route path={paths.newOrganization}>
+              <NewOrganization />
+            </Route>
+            <Route path={patterns.go}>{({ id }) => <Go id={id} />}</Route>
+            <Route path="/o/:org/*?">{({ org }) => <OrganizationScreens key={org} org={org} />}</Route>
+            <Route>
+              <NotFound />
+            </Route>
+          </Switch>
+        </Suspense>
+      </Failure>
+      {overlay === "palette" && <Palette org={org} />}
+      {overlay === "keys" && <KeySheet />}
+    </Shell>
+  )
+}

@@ -1,0 +1,167 @@
+import { useQuery } from "@tanstack/react-query"
+import { type ReactNode, useEffect, useRef } from "react"
+import { Link, useLocation } from "wouter"
+import { accountQuery, organizationsQuery, overviewQuery } from "../api/queries.ts"
+import { logout } from "../session/session.ts"
+import icon from "../styles/icon.svg"
+import { en } from "../text/en.ts"
+import { classNames } from "../ui/classNames.ts"
+import { Icon, type IconName } from "../ui/Icon.tsx"
+import { Menu, MenuButton, MenuLink, MenuNote, MenuRule } from "../ui/Menu.tsx"
+import { paths } from "../url/paths.ts"
+import { setPreference, usePreference } from "./preferences.ts"
+import { openKeySheet, openPalette } from "./overlays.ts"
+import styles from "./Shell.module.css"
+
+const css = classNames(styles)
+
+/** The key that opens the palette, as the platform writes it. */
+const paletteKey = /mac|iphone|ipad/i.test(navigator.userAgent) ? "⌘K" : "Ctrl K"
+
+const screens = (org: string): ReadonlyArray<readonly [IconName, string, string]> => [
+  ["overview", en.nav.overview, paths.overview(org)],
+  ["invoice", en.nav.invoices, paths.invoices(org)],
+  ["delivery", en.nav.deliveries, paths.deliveries(org)],
+  ["endpoint", en.nav.endpoints, paths.endpoints(org)],
+  ["key", en.nav.keys, paths.keys(org)],
+  ["live", en.nav.live, paths.live(org)],
+  ["settings", en.nav.settings, paths.settings(org)]
+]
+
+const OrganizationMenu = ({ org }: { readonly org: string | undefined }) => {
+  const { data = [] } = useQuery(organizationsQuery)
+  const current = data.find(({ id }) => id === org)
+  return (
+    <Menu
+      label={current === undefined ? en.nav.organizations : `${en.nav.organizations}: ${current.name}`}
+      buttonClass={css("switcher")}
+      button={
+        <>
+          <span>{current?.name ?? en.nav.organizations}</span>
+          <Icon name="down" />
+        </>
+      }
+    >
+      {data.map(({ id, name }) => (
+        <MenuLink key={id} to={paths.overview(id)} isCurrent={id === org}>
+          {name}
+        </MenuLink>
+      ))}
+      {data.length > 0 && <MenuRule />}
+      <MenuLink to={paths.newOrganization} icon="plus">
+        {en.nav.newOrganization}
+      </MenuLink>
+    </Menu>
+  )
+}
+
+const ThemeButton = () => {
+  const theme = usePreference("theme")
+  const next = theme === "system" ? "light" : theme === "light" ? "dark" : "system"
+  const label = en.theme.button(en.theme[theme], en.theme[next])
+  return (
+    <button type="button" className={css("round")} aria-label={label} title={label} onClick={() => setPreference("theme", next)}>
+      <Icon name="theme" />
+    </button>
+  )
+}
+
+const AccountMenu = () => {
+  const { data } = useQuery(accountQuery)
+  return (
+    <Menu
+      align="end"
+      label={en.nav.account}
+      buttonClass={css("round")}
+      button={
+        <>
+          <Icon name="account" />
+          <Icon name="down" />
+        </>
+      }
+    >
+      {data !== undefined && <MenuNote>{data.email}</MenuNote>}
+      <MenuLink to={paths.account} icon="settings">
+        {en.nav.accountSettings}
+      </MenuLink>
+      <MenuRule />
+      <MenuButton icon="logout" onClick={() => void logout()}>
+        {en.nav.logout}
+      </MenuButton>
+    </Menu>
+  )
+}
+
+const Navigation = ({ org }: { readonly org: string }) => {
+  const [path] = useLocation()
+  const { data } = useQuery(overviewQuery(org))
+  const failed = data?.endpoints.reduce((sum, { failed24h }) => sum + failed24h, 0) ?? 0
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => {
+    // Keeps the current screen in view where the navigation is one line.
+    const current = nav.current?.querySelector<HTMLElement>("[aria-current]")
+    if (current) nav.current!.scrollLeft = current.offsetLeft - 16
+  }, [path])
+  return (
+    <nav ref={nav} className={css("nav")} aria-label={en.nav.label}>
+      <ul>
+        {screens(org).map(([name, label, to]) => (
+          <li key={to}>
+            <Link
+              to={to}
+              className={css("item")}
+              aria-current={path === to ? "page" : to !== paths.overview(org) && path.startsWith(`${to}/`) ? "true" : undefined}
+            >
+              <Icon name={name} />
+              {label}
+              {to === paths.deliveries(org) && failed > 0 && (
+                <span className={css("count")} title={en.nav.failedDay(failed)}>
+                  {failed >= 1000 ? "1000+" : failed}
+                  <span className="visually-hidden"> {en.nav.failedDay(failed)}</span>
+                </span>
+              )}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+/** The frame of every screen after the login. */
+export const Shell = ({ children, org }: { readonly org: string | undefined; readonly children: ReactNode }) => (
+  <>
+    <a className={css("skip")} href="#main">
+      {en.skip}
+    </a>
+    <header className={css("header")}>
+      <Link to={org === undefined ? paths.home : paths.overview(org)} className={css("brand")} aria-label={en.nav.home}>
+        <img src={icon} alt="" width="24" height="24" />
+        <span>Govoice</span>
+      </Link>
+      <OrganizationMenu org={org} />
+      <button type="button" className={css("find")} aria-label={en.palette.open} onClick={openPalette}>
+        <Icon name="search" />
+        <span>{en.palette.open}</span>
+        <kbd>{paletteKey}</kbd>
+      </button>
+      <button
+        type="button"
+        className={css("round")}
+        aria-label={en.keys.title}
+        title={en.keys.title}
+        onClick={openKeySheet}
+      >
+        <Icon name="help" />
+      </button>
+      <ThemeButton />
+      <AccountMenu />
+    </header>
+    <div className={css("body")}>
+      {org === undefined ? <div className={css("nav")} aria-hidden="true" /> : <Navigation org={org} />}
+      <main id="main" className={css("main")} tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  </>
+)

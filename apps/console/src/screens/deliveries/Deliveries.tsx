@@ -1,0 +1,16 @@
+import { useSearch } from "wouter"
+import { Screen } from "../../app/Screen.tsx"
+import { en } from "../../text/en.ts"
+import { deliverySearch } from "../../url/searches.ts"
+import { DeliveryList } from "./DeliveryList.tsx"
+import type { OpenDelivery } from "./DeliveryPanel.tsx"
+
+/** The deliveries of the organization. */
+export const Deliveries = ({ open }: { readonly open?: OpenDelivery }) => {
+  const { status } = deliverySearch.read(useSearch()).value
+  return (
+    <Screen title={status === undefined ? en.nav.deliveries : en.delivery.titleOf(en.status[status]!)}>
+      <DeliveryList open={open} />
+    </Screen>
+  )
+}

@@ -1,0 +1,205 @@
+import type { WebhookDelivery } from "@govoice/client"
+import { useQuery } from "@tanstack/react-query"
+import { useCallback } from "react"
+import { useLocation, useSearch } from "wouter"
+import { useSteadyRows } from "../../api/steadyRows.ts"
+import { deliveriesQuery, endpointsQuery } from "../../api/queries.ts"
+import { useCurrentOrganization } from "../../app/organization.ts"
+import { en } from "../../text/en.ts"
+import { Button } from "../../ui/Button.tsx"
+import { EmptyState } from "../../ui/EmptyState.tsx"
+import { Instant } from "../../ui/Instant.tsx"
+import { useWide } from "../../ui/media.ts"
+import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
+import { Pager } from "../../ui/Pager.tsx"
+import { Panel } from "../../ui/Panel.tsx"
+import { Skeleton } from "../../ui/Skeleton.tsx"
+import { StatusBadge } from "../../ui/StatusBadge.tsx"
+import { type Column, Table } from "../../ui/Table.tsx"
+import { paths } from "../../url/paths.ts"
+import { shorten } from "../../url/ids.ts"
+import { type DeliverySearch, deliverySearch, knownEventTypes, noDeliveryFilter } from "../../url/searches.ts"
+import { EndpointName } from "../endpoints/EndpointName.tsx"
+import { partsOf } from "../endpoints/endpointUrl.ts"
+import { ChoiceLinks, FilterChip, Filters, FilterSelect, TimeFilter } from "../lists/Filters.tsx"
+import { ListHead } from "../lists/ListHead.tsx"
+import { usePages } from "../lists/usePages.ts"
+import { classNames } from "../../ui/classNames.ts"
+import { DeliveryPanel, type OpenDelivery } from "./DeliveryPanel.tsx"
+import styles from "./DeliveryList.module.css"
+
+const css = classNames(styles)
+
+const statusChoices = [
+  [undefined, en.list.all],
+  ["failed", en.status["failed"]!],
+  ["retrying", en.status["retrying"]!],
+  ["endpoint_disabled", en.status["endpoint_disabled"]!],
+  ["succeeded", en.status["succeeded"]!]
+] as const
+
+const rowsOfNone: ReadonlyArray<WebhookDelivery> = []
+
+/** The deliveries of the organization, or of one endpoint, with the panel of an open one. */
+export const DeliveryList = ({
+  endpoint: only,
+  open
+}: {
+  readonly endpoint?: string
+  readonly open?: OpenDelivery | undefined
+}) => {
+  const { id: org } = useCurrentOrganization()
+  const [, navigate] = useLocation()
+  const { dropped, value } = deliverySearch.read(useSearch())
+  const search: DeliverySearch = { ...value, endpoint: only ?? value.endpoint, in: undefined }
+  const isWide = useWide(1024)
+  const endpoints = useQuery(endpointsQuery(org))
+  const deliveries = useQuery(deliveriesQuery(org, search))
+  const page = deliveries.data
+  const listKey = JSON.stringify(search)
+  const { rows, show, waiting } = useSteadyRows(listKey, page?.data ?? rowsOfNone)
+
+  const listPath = only === undefined ? paths.deliveries(org) : paths.endpointTab(org, only, "deliveries")
+  const write = (next: DeliverySearch) =>
+    deliverySearch.write({ ...next, endpoint: only === undefined ? next.endpoint : undefined, in: undefined })
+  const listAddress = (change: Partial<DeliverySearch>) => `${listPath}${write({ ...search, cursor: undefined, ...change })}`
+  const filter = (change: Partial<DeliverySearch>) => navigate(listAddress(change))
+  const rowAddress = ({ endpointId, id }: WebhookDelivery) =>
+    `${paths.delivery(org, endpointId, id)}${deliverySearch.write({
+      ...search,
+      endpoint: only === undefined ? search.endpoint : undefined,
+      in: only === undefined ? undefined : "endpoint"
+    })}`
+  const pages = usePages(search.cursor, page?.nextCursor, (cursor) => `${listPath}${write({ ...search, cursor })}`)
+  const close = useCallback(() => navigate(`${listPath}${write(search)}`), [listPath, listKey, navigate])
+
+  const urlOf = (id: string) => endpoints.data?.find((endpoint) => endpoint.id === id)?.url
+  const columns: ReadonlyArray<Column<WebhookDelivery>> = [
+    {
+      head: en.list.status,
+      cell: ({ nextRetryAt, status }) => (
+        <span className="line">
+          <StatusBadge status={status} quiet />
+          {nextRetryAt !== null && (
+            <span className="small muted">
+              {en.delivery.next} <Instant at={nextRetryAt} />
+            </span>
+          )}
+        </span>
+      )
+    },
+    { head: en.delivery.event, cell: ({ eventType }) => <span className="nowrap">{eventType}</span> },
+    ...(only === undefined
+      ? [
+          {
+            head: en.endpoints.endpoint,
+            cell: ({ endpointId }: WebhookDelivery) => {
+              const url = urlOf(endpointId)
+              return url === undefined ? <code>{shorten(endpointId)}</code> : <EndpointName url={url} hostOnly />
+            }
+          }
+        ]
+      : []),
+    { head: en.delivery.attempts, isNumber: true, cell: ({ attemptCount }) => attemptCount },
+    {
+      head: en.delivery.answer,
+      isNumber: true,
+      cell: ({ lastErrorSummary, lastHttpStatus }) => lastHttpStatus ?? (lastErrorSummary === null ? "" : en.delivery.none)
+    },
+    { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
+  ]
+  const isFiltered = listKey !== JSON.stringify({ ...noDeliveryFilter, endpoint: only })
+  const isPanelOnly = open !== undefined && !isWide
+
+  return (
+    <div className={css("area", open !== undefined && isWide && "split")}>
+      {!isPanelOnly && (
+        <div className="stack">
+          <Filters>
+            <ChoiceLinks
+              label={en.list.status}
+              choices={statusChoices.map(([status, label]) => ({
+                label,
+                to: listAddress({ status }),
+                isCurrent: search.status === status
+              }))}
+            />
+            {only === undefined && (endpoints.data?.length ?? 0) > 1 && (
+              <FilterSelect
+                label={en.endpoints.endpoint}
+                all={en.filters.allEndpoints}
+                value={search.endpoint}
+                options={endpoints.data!.map(({ id, url }) => [id, partsOf(url).host])}
+                onChange={(endpoint) => filter({ endpoint })}
+              />
+            )}
+            <FilterSelect
+              label={en.endpoints.types}
+              all={en.filters.allTypes}
+              value={search.type}
+              options={knownEventTypes.map((type) => [type, type])}
+              onChange={(type) => filter({ type: type as DeliverySearch["type"] })}
+            />
+            <TimeFilter range={search} onChange={filter} />
+            {search.event !== undefined && (
+              <FilterChip label={shorten(search.event)} onRemove={() => filter({ event: undefined })} />
+            )}
+            {search.invoice !== undefined && (
+              <FilterChip label={shorten(search.invoice)} onRemove={() => filter({ invoice: undefined })} />
+            )}
+          </Filters>
+          {dropped.length > 0 && (
+            <Notice tone="warn">
+              <p>{en.list.dropped(dropped)}</p>
+            </Notice>
+          )}
+          <Panel
+            flush
+            title={only === undefined ? en.delivery.listAll : en.delivery.list}
+            aside={
+              <ListHead
+                waiting={waiting}
+                onShow={show}
+                updatedAt={deliveries.dataUpdatedAt}
+                isFirstPage={search.cursor === undefined}
+              />
+            }
+          >
+            {deliveries.error !== null && (
+              <ProblemNotice
+                error={deliveries.error}
+                asOf={deliveries.dataUpdatedAt}
+                onRetry={() => void deliveries.refetch()}
+              />
+            )}
+            {page === undefined ? (
+              deliveries.error === null && <Skeleton rows lines={10} />
+            ) : (
+              <Table
+                caption={en.delivery.list}
+                columns={columns}
+                rows={rows}
+                idOf={({ id }) => id}
+                addressOf={rowAddress}
+                selected={open?.delivery}
+                empty={
+                  isFiltered ? (
+                    <EmptyState sentence={en.delivery.emptyFiltered}>
+                      <Button onClick={() => navigate(listPath)}>{en.filters.clear}</Button>
+                    </EmptyState>
+                  ) : (
+                    <EmptyState sentence={en.delivery.empty} />
+                  )
+                }
+              />
+            )}
+          </Panel>
+          <Pager {...pages} />
+        </div>
+      )}
+      {open !== undefined && (
+        <DeliveryPanel key={open.delivery} open={open} url={urlOf(open.endpoint)} onClose={close} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,108 @@
+import { updateWebhookEndpoint, type WebhookEndpoint } from "@govoice/client"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { connection } from "../../api/connection.ts"
+import { nextSecretAt } from "../../api/operations.ts"
+import { endpointQuery, endpointsQuery } from "../../api/queries.ts"
+import { useCurrentOrganization } from "../../app/organization.ts"
+import { Screen } from "../../app/Screen.tsx"
+import { receivers } from "../../snippets/receiver.ts"
+import { en } from "../../text/en.ts"
+import { Id } from "../../ui/Id.tsx"
+import { Instant } from "../../ui/Instant.tsx"
+import { Loaded } from "../../ui/Loaded.tsx"
+import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
+import { Snippet } from "../../ui/Snippet.tsx"
+import { Switch } from "../../ui/Switch.tsx"
+import { Tabs } from "../../ui/Tabs.tsx"
+import { toast } from "../../ui/Toasts.tsx"
+import { type EndpointTab, endpointTabs, paths } from "../../url/paths.ts"
+import { DeliveryList } from "../deliveries/DeliveryList.tsx"
+import { EndpointSettings } from "./EndpointSettings.tsx"
+import { Health } from "./Health.tsx"
+
+const EnabledSwitch = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
+  const queryClient = useQueryClient()
+  const { isPending, mutate } = useMutation({
+    mutationFn: (enabled: boolean) => updateWebhookEndpoint(connection, endpoint.id, { enabled }),
+    onSuccess: async (changed) => {
+      queryClient.setQueryData(endpointQuery(endpoint.id).queryKey, changed)
+      await queryClient.invalidateQueries({ queryKey: endpointsQuery(endpoint.organizationId).queryKey })
+      toast(changed.enabled ? en.endpoints.turnedOn : en.endpoints.turnedOff)
+    },
+    onError: (error) => toast(error.message)
+  })
+  return (
+    <Switch
+      label={en.endpoints.switch}
+      isOn={endpoint.enabled}
+      words={[en.endpoints.on, en.endpoints.off]}
+      onChange={(next) => {
+        if (!isPending) mutate(next)
+      }}
+    />
+  )
+}
+
+const Receiver = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => (
+  <div className="stack">
+    <p className="muted">{en.endpoints.receiverMeaning}</p>
+    <Snippet label={en.endpoints.receiver} forms={receivers(endpoint.url)} />
+    <p className="small muted">{en.endpoints.noResend}</p>
+  </div>
+)
+
+const isTab = (text: string): text is EndpointTab => (endpointTabs as ReadonlyArray<string>).includes(text)
+
+/** One endpoint, with its tabs. */
+const Endpoint = ({ delivery, id, tab }: { readonly id: string; readonly tab: string; readonly delivery?: string }) => {
+  const { id: org } = useCurrentOrganization()
+  const endpoint = useQuery(endpointQuery(id))
+  const { data } = endpoint
+  const secretAt = data === undefined ? null : nextSecretAt(data)
+  const current: EndpointTab = isTab(tab) ? tab : "health"
+  return (
+    <Screen
+      title={data?.url ?? en.endpoints.endpoint}
+      parent={{ label: en.nav.endpoints, to: paths.endpoints(org) }}
+      beside={<Id id={id} />}
+      actions={data !== undefined && <EnabledSwitch endpoint={data} />}
+    >
+      <div className="stack">
+        {secretAt !== null && (
+          <Notice tone="info">
+            <p>
+              {en.endpoints.rotationPending} <Instant at={secretAt} whole />
+            </p>
+          </Notice>
+        )}
+        <Tabs
+          label={en.endpoints.tabs}
+          tabs={endpointTabs.map((name) => ({
+            label: en.endpoints.tab[name],
+            to: paths.endpointTab(org, id, name),
+            isCurrent: name === current
+          }))}
+        />
+        {current === "deliveries" ? (
+          <DeliveryList endpoint={id} open={delivery === undefined ? undefined : { endpoint: id, delivery }} />
+        ) : data === undefined && endpoint.error !== null ? (
+          <ProblemNotice error={endpoint.error} onRetry={() => void endpoint.refetch()} />
+        ) : (
+          <Loaded query={endpoint}>
+            {(found) =>
+              current === "receiver" ? (
+                <Receiver endpoint={found} />
+              ) : current === "settings" ? (
+                <EndpointSettings key={found.id} endpoint={found} />
+              ) : (
+                <Health endpoint={found} />
+              )
+            }
+          </Loaded>
+        )}
+      </div>
+    </Screen>
+  )
+}
+
+export default Endpoint

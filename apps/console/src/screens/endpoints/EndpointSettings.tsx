@@ -1,0 +1,163 @@
+import { deleteWebhookEndpoint, updateWebhookEndpoint, type WebhookEndpoint } from "@govoice/client"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { useLocation } from "wouter"
+import { connection } from "../../api/connection.ts"
+import { endpointQuery, endpointsQuery, statsQuery } from "../../api/queries.ts"
+import { problemOf } from "../../session/problem.ts"
+import { en } from "../../text/en.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Field } from "../../ui/Field.tsx"
+import { Instant } from "../../ui/Instant.tsx"
+import { ProblemNotice } from "../../ui/Notice.tsx"
+import { Facts, Panel } from "../../ui/Panel.tsx"
+import { toast } from "../../ui/Toasts.tsx"
+import { TypedConfirmation } from "../../ui/TypedConfirmation.tsx"
+import { paths } from "../../url/paths.ts"
+import { EventTypes, type Subscription } from "./EventTypes.tsx"
+import { faultOf, partsOf } from "./endpointUrl.ts"
+import { Rotation } from "./Rotation.tsx"
+
+const General = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
+  const queryClient = useQueryClient()
+  const [url, setUrl] = useState(endpoint.url)
+  const [types, setTypes] = useState<Subscription>(endpoint.eventTypes as Subscription)
+  const { error, isPending, mutate, reset } = useMutation({
+    mutationFn: (description: string) =>
+      updateWebhookEndpoint(connection, endpoint.id, {
+        url: url.trim(),
+        eventTypes: types,
+        description: description || null
+      }),
+    onSuccess: async (changed) => {
+      queryClient.setQueryData(endpointQuery(endpoint.id).queryKey, changed)
+      await queryClient.invalidateQueries({ queryKey: endpointsQuery(endpoint.organizationId).queryKey })
+      toast(en.saved)
+    }
+  })
+  const problem = error === null ? undefined : problemOf(error)
+  const fault = faultOf(url.trim()) ?? (problem?.param === "url" ? problem.message : undefined)
+  return (
+    <Panel title={en.endpoints.general}>
+      <form
+        className="stack"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (faultOf(url.trim()) === undefined)
+            mutate(String(new FormData(event.currentTarget).get("note")).trim())
+        }}
+      >
+        {problem !== undefined && problem.param !== "url" && <ProblemNotice error={error} />}
+        <Field
+          label={en.endpoints.url}
+          isCode
+          type="url"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          hint={en.endpoints.urlHint}
+          error={fault}
+          value={url}
+          onChange={(event) => {
+            setUrl(event.target.value)
+            if (error !== null) reset()
+          }}
+        />
+        <EventTypes value={types} onChange={setTypes} />
+        <Field
+          label={en.endpoints.note}
+          name="note"
+          maxLength={500}
+          autoComplete="off"
+          defaultValue={endpoint.description ?? ""}
+        />
+        <div>
+          <Button type="submit" busy={isPending} disabled={types.length === 0}>
+            {en.save}
+          </Button>
+        </div>
+      </form>
+      <Facts
+        entries={[
+          [en.created, <Instant at={endpoint.createdAt} whole />],
+          [en.updated, <Instant at={endpoint.updatedAt} whole />]
+        ]}
+      />
+    </Panel>
+  )
+}
+
+type Step = "off" | "rotate" | "delete"
+
+const DangerZone = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
+  const queryClient = useQueryClient()
+  const [, navigate] = useLocation()
+  const [step, setStep] = useState<Step>()
+  const { data: stats } = useQuery(statsQuery(endpoint.id, "24h"))
+  const onTheirWay = stats === undefined ? undefined : stats.now.waiting + stats.now.retrying
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ["organizations", endpoint.organizationId] })
+  const turnOff = useMutation({
+    mutationFn: () => updateWebhookEndpoint(connection, endpoint.id, { enabled: false }),
+    onSuccess: async (changed) => {
+      queryClient.setQueryData(endpointQuery(endpoint.id).queryKey, changed)
+      await refresh()
+      toast(en.endpoints.turnedOff)
+      setStep(undefined)
+    }
+  })
+  const remove = useMutation({
+    mutationFn: () => deleteWebhookEndpoint(connection, endpoint.id),
+    onSuccess: async () => {
+      navigate(paths.endpoints(endpoint.organizationId))
+      await refresh()
+      toast(en.endpoints.deleted)
+    }
+  })
+  const { host } = partsOf(endpoint.url)
+  const close = () => setStep(undefined)
+  return (
+    <Panel title={en.dangerZone}>
+      <div className="line">
+        <Button disabled={!endpoint.enabled} onClick={() => setStep("off")}>
+          {en.endpoints.turnOff}
+        </Button>
+        <Button onClick={() => setStep("rotate")}>{en.endpoints.rotate}</Button>
+        <Button onClick={() => setStep("delete")}>{en.endpoints.delete}</Button>
+      </div>
+      {step === "off" && (
+        <TypedConfirmation
+          title={en.endpoints.turnOffTitle}
+          action={en.endpoints.turnOff}
+          isBusy={turnOff.isPending}
+          error={turnOff.error}
+          onCancel={close}
+          onConfirm={() => turnOff.mutate()}
+        >
+          <p>{en.endpoints.turnOffMeaning(onTheirWay)}</p>
+        </TypedConfirmation>
+      )}
+      {step === "delete" && (
+        <TypedConfirmation
+          title={en.endpoints.deleteTitle}
+          action={en.endpoints.delete}
+          isBusy={remove.isPending}
+          error={remove.error}
+          typed={{ text: host, label: en.endpoints.typeHost(host) }}
+          onCancel={close}
+          onConfirm={() => remove.mutate()}
+        >
+          <p>{en.endpoints.deleteMeaning(onTheirWay)}</p>
+        </TypedConfirmation>
+      )}
+      {step === "rotate" && <Rotation endpoint={endpoint} onClose={close} />}
+    </Panel>
+  )
+}
+
+export const EndpointSettings = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => (
+  <div className="stack">
+    <General endpoint={endpoint} />
+    <DangerZone endpoint={endpoint} />
+  </div>
+)

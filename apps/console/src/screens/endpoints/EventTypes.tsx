@@ -1,0 +1,36 @@
+import type { EventType, Known } from "@govoice/client"
+import { eventTypes } from "../../generated/meanings.ts"
+import { en } from "../../text/en.ts"
+import { Check, Group } from "../../ui/Field.tsx"
+import { knownEventTypes } from "../../url/searches.ts"
+
+export type Subscription = ReadonlyArray<"*" | Known<EventType>>
+
+/** The event types of an endpoint: all, also later ones, or some of the six. */
+export const EventTypes = ({
+  onChange,
+  value
+}: {
+  readonly value: Subscription
+  readonly onChange: (next: Subscription) => void
+}) => {
+  const isAll = value.includes("*")
+  const toggle = (type: Known<EventType>) =>
+    onChange(value.includes(type) ? value.filter((each) => each !== type) : [...value, type])
+  return (
+    <Group legend={en.endpoints.types}>
+      <Check type="radio" name="types" checked={isAll} onChange={() => onChange(["*"])} hint={en.endpoints.allHint}>
+        {en.endpoints.all}
+      </Check>
+      <Check type="radio" name="types" checked={!isAll} onChange={() => onChange(knownEventTypes)}>
+        {en.endpoints.some}
+      </Check>
+      {!isAll &&
+        knownEventTypes.map((type) => (
+          <Check key={type} checked={value.includes(type)} onChange={() => toggle(type)} hint={eventTypes[type]}>
+            <code>{type}</code>
+          </Check>
+        ))}
+    </Group>
+  )
+}

@@ -1,0 +1,134 @@
+import type { WebhookEndpoint } from "@govoice/client"
+import { useQuery } from "@tanstack/react-query"
+import { Link, useSearch } from "wouter"
+import { connection } from "../../api/connection.ts"
+import { every, pollMs } from "../../api/live.ts"
+import { type DeliveryStats, listEndpointDeliveries } from "../../api/operations.ts"
+import { statsQuery } from "../../api/queries.ts"
+import { LiveButton } from "../../app/LiveButton.tsx"
+import { en } from "../../text/en.ts"
+import { Bars } from "../../ui/Bars.tsx"
+import { EmptyState } from "../../ui/EmptyState.tsx"
+import { Loaded } from "../../ui/Loaded.tsx"
+import { Panel } from "../../ui/Panel.tsx"
+import { Table } from "../../ui/Table.tsx"
+import { duration, shortTime } from "../../ui/times.ts"
+import { healthSearch } from "../../url/searches.ts"
+import { paths } from "../../url/paths.ts"
+import { barsOf } from "./bars.ts"
+import { classNames } from "../../ui/classNames.ts"
+import styles from "./Health.module.css"
+
+const css = classNames(styles)
+
+const percentile = (sorted: ReadonlyArray<number>, part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!
+
+/** Time from the event to the answer, over the newest hundred that succeeded at the first attempt. */
+const timesQuery = (endpoint: string) => ({
+  queryKey: ["endpoints", endpoint, "times"],
+  queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
+    const { data } = await listEndpointDeliveries(connection, endpoint, {
+      limit: 100,
+      status: "succeeded",
+      signal
+    }).page()
+    const times = data
+      .filter(({ attemptCount, deliveredAt }) => attemptCount === 1 && deliveredAt !== null)
+      .map(({ createdAt, deliveredAt }) => Date.parse(deliveredAt!) - Date.parse(createdAt))
+      .sort((one, other) => one - other)
+    return times.length === 0 ? null : { p50: percentile(times, 0.5), p95: percentile(times, 0.95), count: times.length }
+  },
+  refetchInterval: every(pollMs.picture)
+})
+
+const Figure = ({ label, note, value }: { readonly label: string; readonly value: string; readonly note?: string }) => (
+  <div className={css("number")}>
+    <dt>{label}</dt>
+    <dd>
+      {value}
+      {note !== undefined && <span className={css("note")}>{note}</span>}
+    </dd>
+  </div>
+)
+
+const count = (value: number) => (value >= 1000 ? "1000+" : String(value))
+
+const Numbers = ({ endpoint, stats }: { readonly endpoint: string; readonly stats: DeliveryStats }) => {
+  const { data: times } = useQuery(timesQuery(endpoint))
+  const failed = stats.buckets.reduce((sum, bucket) => sum + bucket.failed, 0)
+  return (
+    <dl className={css("numbers")}>
+      <Figure label={en.health.waiting} value={count(stats.now.waiting)} />
+      <Figure label={en.health.retrying} value={count(stats.now.retrying)} />
+      <Figure label={en.health.failed(stats.window)} value={count(failed)} />
+      <Figure
+        label={en.health.time}
+        value={times ? `${duration(times.p50)} / ${duration(times.p95)}` : "-"}
+        note={times ? en.health.timeNote(times.count) : en.health.timeNone}
+      />
+    </dl>
+  )
+}
+
+/** The health of an endpoint: four numbers, and bars with a table of the same counts. */
+export const Health = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
+  const { value: search } = healthSearch.read(useSearch())
+  const stats = useQuery(statsQuery(endpoint.id, search.window))
+  const path = paths.endpoint(endpoint.organizationId, endpoint.id)
+  const to = (change: Partial<typeof search>) => `${path}${healthSearch.write({ ...search, ...change })}`
+  return (
+    <Panel
+      title={en.health.title}
+      aside={
+        <>
+          <Link to={to({ window: search.window === "24h" ? "7d" : "24h" })} className="small">
+            {search.window === "24h" ? en.health.show7d : en.health.show24h}
+          </Link>
+          <Link to={to({ as: search.as === "bars" ? "table" : "bars" })} className="small">
+            {search.as === "bars" ? en.health.asTable : en.health.asBars}
+          </Link>
+          <LiveButton updatedAt={stats.dataUpdatedAt} />
+        </>
+      }
+    >
+      <Loaded query={stats}>
+        {(found) => (
+          <>
+            <Numbers endpoint={endpoint.id} stats={found} />
+            {found.buckets.every(({ total }) => total === 0) ? (
+              <EmptyState sentence={en.health.empty}>
+                <Link to={paths.endpointTab(endpoint.organizationId, endpoint.id, "receiver")}>
+                  {en.health.emptyAction}
+                </Link>
+              </EmptyState>
+            ) : search.as === "bars" ? (
+              <figure className={css("figure")}>
+                <Bars label={en.health.caption(found.window)} bars={barsOf(found.buckets)} />
+                <figcaption className="small muted">{en.health.legend(found.bucketSeconds)}</figcaption>
+              </figure>
+            ) : (
+              <Table
+                caption={en.health.caption(found.window)}
+                idOf={({ start }) => start}
+                rows={found.buckets.filter(({ total }) => total > 0).toReversed()}
+                empty={en.health.empty}
+                columns={[
+                  { head: en.health.period, cell: ({ start }) => shortTime(Date.parse(start)) },
+                  {
+                    head: en.health.deliveries,
+                    isNumber: true,
+                    cell: ({ capped, total }) => (capped ? `${total}+` : total)
+                  },
+                  { head: en.health.retryingNow, isNumber: true, cell: ({ retrying }) => retrying },
+                  { head: en.health.failedHead, isNumber: true, cell: ({ failed }) => failed },
+                  { head: en.health.disabled, isNumber: true, cell: ({ endpointDisabled }) => endpointDisabled }
+                ]}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  )
+}

@@ -1,0 +1,99 @@
+import { createWebhookEndpoint, type NewWebhookEndpoint } from "@govoice/client"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { useLocation } from "wouter"
+import { connection } from "../../api/connection.ts"
+import { endpointsQuery } from "../../api/queries.ts"
+import { useCurrentOrganization } from "../../app/organization.ts"
+import { Screen } from "../../app/Screen.tsx"
+import { problemOf } from "../../session/problem.ts"
+import { receivers } from "../../snippets/receiver.ts"
+import { en } from "../../text/en.ts"
+import { Button, ButtonLink } from "../../ui/Button.tsx"
+import { Field } from "../../ui/Field.tsx"
+import { ProblemNotice } from "../../ui/Notice.tsx"
+import { SecretOnce } from "../../ui/SecretOnce.tsx"
+import { Snippet } from "../../ui/Snippet.tsx"
+import { paths } from "../../url/paths.ts"
+import { EventTypes, type Subscription } from "./EventTypes.tsx"
+import { faultOf } from "./endpointUrl.ts"
+
+const NewEndpoint = () => {
+  const { id: org } = useCurrentOrganization()
+  const queryClient = useQueryClient()
+  const [, navigate] = useLocation()
+  const [url, setUrl] = useState("")
+  const [wasLeft, setLeft] = useState(false)
+  const [types, setTypes] = useState<Subscription>(["*"])
+  // The secret is in this state and nowhere else.
+  const [created, setCreated] = useState<NewWebhookEndpoint>()
+  const { error, isPending, mutate, reset } = useMutation({
+    mutationFn: async (description: string) =>
+      setCreated(
+        await createWebhookEndpoint(connection, org, {
+          url: url.trim(),
+          eventTypes: types,
+          description: description || null
+        })
+      ),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointsQuery(org).queryKey })
+  })
+  const problem = error === null ? undefined : problemOf(error)
+  const fault = wasLeft && url !== "" ? faultOf(url.trim()) : undefined
+  const refusal = problem?.param === "url" ? problem.message : undefined
+  return (
+    <Screen title={en.endpoints.create} parent={{ label: en.nav.endpoints, to: paths.endpoints(org) }}>
+      <form
+        className="stack"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          setLeft(true)
+          if (faultOf(url.trim()) === undefined && types.length > 0)
+            mutate(String(new FormData(event.currentTarget).get("note")).trim())
+        }}
+      >
+        {problem !== undefined && refusal === undefined && <ProblemNotice error={error} />}
+        <Field
+          label={en.endpoints.url}
+          isCode
+          type="url"
+          inputMode="url"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="https://shop.example.com/hooks/govoice"
+          hint={en.endpoints.urlHint}
+          error={fault ?? refusal}
+          value={url}
+          onBlur={() => setLeft(true)}
+          onChange={(event) => {
+            setUrl(event.target.value)
+            if (error !== null) reset()
+          }}
+        />
+        <EventTypes value={types} onChange={setTypes} />
+        <Field label={en.endpoints.note} name="note" maxLength={500} autoComplete="off" />
+        <div className="line">
+          <Button type="submit" kind="primary" busy={isPending} disabled={types.length === 0}>
+            {en.endpoints.create}
+          </Button>
+          <ButtonLink to={paths.endpoints(org)}>{en.cancel}</ButtonLink>
+        </div>
+      </form>
+      {created !== undefined && (
+        <SecretOnce
+          title={en.endpoints.createdTitle}
+          secret={created.secret}
+          variable="GOVOICE_WEBHOOK_SECRET"
+          onClose={() => navigate(paths.endpointTab(org, created.id, "receiver"))}
+        >
+          <p className="small muted">{en.endpoints.secretMeaning}</p>
+          <Snippet label={en.endpoints.receiver} forms={receivers(created.url)} />
+        </SecretOnce>
+      )}
+    </Screen>
+  )
+}
+
+export default NewEndpoint

@@ -1,0 +1,21 @@
+/**
+ * The parts of an endpoint URL, and the faults that can be seen without asking the server. A URL is shown as text, never as
+ * a link: it is not trusted.
+ */
+import { en } from "../../text/en.ts"
+
+/** Returns the host, and the path if it is not the root. */
+export const partsOf = (url: string): { readonly host: string; readonly path: string } => {
+  if (!URL.canParse(url)) return { host: url, path: "" }
+  const { host, pathname, search } = new URL(url)
+  return { host, path: `${pathname === "/" && search === "" ? "" : pathname}${search}` }
+}
+
+/** Returns the fault of a URL, or undefined if the server has to judge it. */
+export const faultOf = (url: string): string | undefined => {
+  if (!URL.canParse(url)) return en.endpoints.faults.unreadable
+  const { hash, password, protocol, username } = new URL(url)
+  if (protocol !== "https:" && protocol !== "http:") return en.endpoints.faults.scheme
+  if (username !== "" || password !== "") return en.endpoints.faults.userInfo
+  return hash === "" ? undefined : en.endpoints.faults.fragment
+}

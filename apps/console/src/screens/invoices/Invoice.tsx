@@ -1,0 +1,173 @@
+import type { Invoice as InvoiceRecord, WebhookDelivery } from "@govoice/client"
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { invoiceStatuses } from "../../generated/meanings.ts"
+import { connection } from "../../api/connection.ts"
+import { downloadOrganizationUpo } from "../../api/operations.ts"
+import { deliveriesQuery, endpointsQuery, invoiceQuery } from "../../api/queries.ts"
+import { LiveButton } from "../../app/LiveButton.tsx"
+import { useCurrentOrganization } from "../../app/organization.ts"
+import { Screen } from "../../app/Screen.tsx"
+import { en } from "../../text/en.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CopyButton } from "../../ui/CopyButton.tsx"
+import { Id } from "../../ui/Id.tsx"
+import { Instant } from "../../ui/Instant.tsx"
+import { Loaded } from "../../ui/Loaded.tsx"
+import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
+import { Facts, Panel } from "../../ui/Panel.tsx"
+import { Skeleton } from "../../ui/Skeleton.tsx"
+import { ModeBadge, StatusBadge } from "../../ui/StatusBadge.tsx"
+import { Table } from "../../ui/Table.tsx"
+import { shorten } from "../../url/ids.ts"
+import { paths } from "../../url/paths.ts"
+import { noDeliveryFilter } from "../../url/searches.ts"
+import { EndpointName } from "../endpoints/EndpointName.tsx"
+import { LifeLine } from "./LifeLine.tsx"
+import { Verification } from "./Verification.tsx"
+
+/** Saves bytes as a file, through a link that exists for the time of the click. */
+const save = (bytes: ArrayBuffer, name: string): void => {
+  const url = URL.createObjectURL(new Blob([bytes], { type: "application/xml" }))
+  const link = document.createElement("a")
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}
+
+const DownloadUpo = ({ id, org }: { readonly org: string; readonly id: string }) => {
+  const { error, isPending, mutate } = useMutation({
+    mutationFn: async () => save(await downloadOrganizationUpo(connection, org, id), `upo-${id}.xml`)
+  })
+  return (
+    <>
+      <Button icon="download" busy={isPending} onClick={() => mutate()}>
+        {en.invoice.download}
+      </Button>
+      {error !== null && <ProblemNotice error={error} onRetry={() => mutate()} />}
+    </>
+  )
+}
+
+/** The position that a message of a rejection names. */
+const positionOf = (message: string): string | undefined => /\bline \d+, column \d+/i.exec(message)?.[0]
+
+const Reason = ({ invoice }: { readonly invoice: InvoiceRecord }) => {
+  const { failure, nextAttemptAt, rejection } = invoice
+  const reason = rejection ?? failure
+  if (reason === null) return null
+  const position = positionOf(reason.message)
+  return (
+    <Notice tone={rejection !== null || invoice.status === "failed" ? "bad" : "warn"}>
+      <p>{reason.message}</p>
+      <Facts
+        entries={[
+          [en.invoice.code, <code>{reason.code}</code>],
+          [en.invoice.position, position !== undefined && <strong>{position}</strong>],
+          [en.delivery.nextAttempt, nextAttemptAt && <Instant at={nextAttemptAt} />]
+        ]}
+      />
+    </Notice>
+  )
+}
+
+const Deliveries = ({ id, org }: { readonly org: string; readonly id: string }) => {
+  const deliveries = useQuery(deliveriesQuery(org, { ...noDeliveryFilter, invoice: id }))
+  const { data: endpoints } = useQuery(endpointsQuery(org))
+  return (
+    <Panel title={en.invoice.deliveries} flush>
+      <Loaded query={deliveries} skeleton={<Skeleton rows lines={3} />}>
+        {({ data }) => (
+          <Table<WebhookDelivery>
+            caption={en.invoice.deliveries}
+            rows={data}
+            idOf={({ id }) => id}
+            addressOf={({ endpointId, id }) => paths.delivery(org, endpointId, id)}
+            empty={en.invoice.noDeliveries}
+            columns={[
+              { head: en.list.status, cell: ({ status }) => <StatusBadge status={status} quiet /> },
+              { head: en.delivery.event, cell: ({ eventType }) => <span className="nowrap">{eventType}</span> },
+              {
+                head: en.endpoints.endpoint,
+                cell: ({ endpointId }) => {
+                  const url = endpoints?.find((endpoint) => endpoint.id === endpointId)?.url
+                  return url === undefined ? <code>{shorten(endpointId)}</code> : <EndpointName url={url} hostOnly />
+                }
+              },
+              { head: en.delivery.answer, isNumber: true, cell: ({ lastHttpStatus }) => lastHttpStatus },
+              { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
+            ]}
+          />
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+/** One invoice. */
+const Invoice = ({ id }: { readonly id: string }) => {
+  const { id: org } = useCurrentOrganization()
+  const invoice = useQuery(invoiceQuery(org, id))
+  const { data, dataUpdatedAt } = invoice
+  return (
+    <Screen
+      title={data?.officialNumber ?? shorten(id)}
+      parent={{ label: en.nav.invoices, to: paths.invoices(org) }}
+      beside={
+        data !== undefined && (
+          <>
+            <ModeBadge mode={data.mode} />
+            <StatusBadge status={data.status} />
+          </>
+        )
+      }
+      actions={
+        <>
+          <LiveButton updatedAt={dataUpdatedAt} />
+          {data?.upoAvailable === true && <DownloadUpo org={org} id={id} />}
+        </>
+      }
+      isLive={data?.mode === "live"}
+    >
+      <div className="stack">
+        <Loaded query={invoice} skeleton={<Skeleton lines={8} />}>
+          {(found) => (
+            <>
+              <Panel title={en.invoice.title}>
+                <LifeLine invoice={found} />
+                <p className="muted">{(invoiceStatuses as Record<string, string>)[found.status]}</p>
+                <Reason invoice={found} />
+                <Facts
+                  entries={[
+                    [
+                      en.invoice.officialNumber,
+                      found.officialNumber && (
+                        <span className="line">
+                          <code>{found.officialNumber}</code>
+                          <CopyButton text={found.officialNumber} label={en.invoice.copyNumber} />
+                        </span>
+                      )
+                    ],
+                    [en.invoice.scenario, found.scenario && <code>{found.scenario}</code>],
+                    [en.invoice.attempts, found.attemptCount],
+                    [en.created, <Instant at={found.createdAt} whole />],
+                    [en.invoice.submittedAt, found.submittedAt && <Instant at={found.submittedAt} whole />],
+                    [en.invoice.completedAt, found.completedAt && <Instant at={found.completedAt} whole />],
+                    [en.id, <Id id={found.id} whole />],
+                    ...Object.entries(found.metadata).map(
+                      ([name, value]): [string, string] => [en.invoice.metadataOf(name), value]
+                    )
+                  ]}
+                />
+              </Panel>
+              {found.mode === "live" && found.upoAvailable && <Verification org={org} invoice={found} />}
+            </>
+          )}
+        </Loaded>
+        <Deliveries org={org} id={id} />
+      </div>
+    </Screen>
+  )
+}
+
+export default Invoice

@@ -1,0 +1,168 @@
+import type { Invoice } from "@govoice/client"
+import { useQuery } from "@tanstack/react-query"
+import { type FormEvent } from "react"
+import { useLocation, useSearch } from "wouter"
+import { invoicesQuery } from "../../api/queries.ts"
+import { useSteadyRows } from "../../api/steadyRows.ts"
+import { useCurrentOrganization } from "../../app/organization.ts"
+import { Screen } from "../../app/Screen.tsx"
+import { en } from "../../text/en.ts"
+import { Button } from "../../ui/Button.tsx"
+import { EmptyState } from "../../ui/EmptyState.tsx"
+import { Instant } from "../../ui/Instant.tsx"
+import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
+import { Pager } from "../../ui/Pager.tsx"
+import { Panel } from "../../ui/Panel.tsx"
+import { Skeleton } from "../../ui/Skeleton.tsx"
+import { ModeBadge, StatusBadge } from "../../ui/StatusBadge.tsx"
+import { type Column, Table } from "../../ui/Table.tsx"
+import { shorten } from "../../url/ids.ts"
+import { paths } from "../../url/paths.ts"
+import { type InvoiceSearch, invoiceSearch } from "../../url/searches.ts"
+import { ChoiceLinks, FilterChip, Filters, TimeFilter } from "../lists/Filters.tsx"
+import { ListHead } from "../lists/ListHead.tsx"
+import { usePages } from "../lists/usePages.ts"
+import { FilterSelect } from "../lists/Filters.tsx"
+import { knownInvoiceStatuses } from "../../url/searches.ts"
+import styles from "./Invoices.module.css"
+import { classNames } from "../../ui/classNames.ts"
+
+const css = classNames(styles)
+
+const rowsOfNone: ReadonlyArray<Invoice> = []
+
+/** The first two pairs of the metadata. It is foreign text. */
+const Metadata = ({ metadata }: Pick<Invoice, "metadata">) => {
+  const pairs = Object.entries(metadata)
+  return (
+    <span className={css("metadata")}>
+      {pairs
+        .slice(0, 2)
+        .map(([name, value]) => `${name} = ${value}`)
+        .join(", ")}
+      {pairs.length > 2 && " …"}
+    </span>
+  )
+}
+
+const columns: ReadonlyArray<Column<Invoice>> = [
+  { head: en.list.status, cell: ({ status }) => <StatusBadge status={status} quiet /> },
+  {
+    head: en.invoice.number,
+    cell: ({ id, officialNumber }) => <code>{officialNumber ?? shorten(id)}</code>
+  },
+  { head: en.mode.title, cell: ({ mode }) => <ModeBadge mode={mode} /> },
+  { head: en.invoice.scenario, cell: ({ scenario }) => <span className="muted">{scenario}</span> },
+  { head: en.invoice.metadata, cell: ({ metadata }) => <Metadata metadata={metadata} /> },
+  { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
+]
+
+const Invoices = () => {
+  const { id: org } = useCurrentOrganization()
+  const [, navigate] = useLocation()
+  const { dropped, value: search } = invoiceSearch.read(useSearch())
+  const invoices = useQuery(invoicesQuery(org, search))
+  const page = invoices.data
+  const { rows, show, waiting } = useSteadyRows(JSON.stringify(search), page?.data ?? rowsOfNone)
+  const path = paths.invoices(org)
+  const address = (change: Partial<InvoiceSearch>) =>
+    `${path}${invoiceSearch.write({ ...search, cursor: undefined, ...change })}`
+  const filter = (change: Partial<InvoiceSearch>) => navigate(address(change))
+  const pages = usePages(search.cursor, page?.nextCursor, (cursor) => address({ cursor }))
+  const isFiltered = invoiceSearch.write({ ...search, cursor: undefined }) !== ""
+  const find = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const key = String(new FormData(event.currentTarget).get("key")).trim()
+    filter({ key: key === "" ? undefined : key, mode: search.mode ?? (key === "" ? undefined : "test") })
+  }
+  return (
+    <Screen
+      title={search.status === undefined ? en.nav.invoices : en.invoice.titleOf(en.status[search.status]!)}
+      isLive={search.mode === "live"}
+    >
+      <div className="stack">
+        <Filters>
+          <ChoiceLinks
+            label={en.mode.title}
+            choices={[
+              { label: en.list.all, to: address({ mode: undefined, key: undefined }), isCurrent: search.mode === undefined },
+              { label: en.mode.test, to: address({ mode: "test" }), isCurrent: search.mode === "test" },
+              { label: en.mode.live, to: address({ mode: "live" }), isCurrent: search.mode === "live" }
+            ]}
+          />
+          <FilterSelect
+            label={en.list.status}
+            all={en.filters.allStatuses}
+            value={search.status}
+            options={knownInvoiceStatuses.map((status) => [status, en.status[status]!])}
+            onChange={(status) => filter({ status: status as InvoiceSearch["status"] })}
+          />
+          <TimeFilter range={search} onChange={filter} />
+          {search.key === undefined ? (
+            <form className={css("find")} onSubmit={find} role="search">
+              <input
+                className={css("key")}
+                name="key"
+                aria-label={en.invoice.idempotencyKey}
+                placeholder={en.invoice.idempotencyKey}
+                maxLength={255}
+                autoComplete="off"
+                spellCheck={false}
+              />
+              <Button type="submit" icon="search" aria-label={en.invoice.find} title={en.invoice.find} />
+            </form>
+          ) : (
+            <FilterChip
+              label={`${en.invoice.idempotencyKey}: ${search.key}`}
+              onRemove={() => filter({ key: undefined })}
+            />
+          )}
+        </Filters>
+        {dropped.length > 0 && (
+          <Notice tone="warn">
+            <p>{en.list.dropped(dropped)}</p>
+          </Notice>
+        )}
+        <Panel
+          flush
+          title={en.invoice.list}
+          aside={
+            <ListHead
+              waiting={waiting}
+              onShow={show}
+              updatedAt={invoices.dataUpdatedAt}
+              isFirstPage={search.cursor === undefined}
+            />
+          }
+        >
+          {invoices.error !== null && (
+            <ProblemNotice error={invoices.error} asOf={invoices.dataUpdatedAt} onRetry={() => void invoices.refetch()} />
+          )}
+          {page === undefined ? (
+            invoices.error === null && <Skeleton rows lines={10} />
+          ) : (
+            <Table
+              caption={en.invoice.list}
+              columns={columns}
+              rows={rows}
+              idOf={({ id }) => id}
+              addressOf={({ id }) => paths.invoice(org, id)}
+              empty={
+                isFiltered ? (
+                  <EmptyState sentence={en.invoice.emptyFiltered}>
+                    <Button onClick={() => navigate(path)}>{en.filters.clear}</Button>
+                  </EmptyState>
+                ) : (
+                  <EmptyState sentence={en.invoice.empty} />
+                )
+              }
+            />
+          )}
+        </Panel>
+        <Pager {...pages} />
+      </div>
+    </Screen>
+  )
+}
+
+export default Invoices

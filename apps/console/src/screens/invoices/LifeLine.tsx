@@ -1,0 +1,52 @@
+import type { Invoice } from "@govoice/client"
+import { en } from "../../text/en.ts"
+import { classNames } from "../../ui/classNames.ts"
+import { Instant } from "../../ui/Instant.tsx"
+import styles from "./Invoice.module.css"
+
+const css = classNames(styles)
+
+interface Step {
+  readonly name: string
+  readonly isPassed: boolean
+  readonly isEnd?: boolean
+  readonly at: string | null
+}
+
+/** The steps of an invoice, those that it passed and those ahead of it. */
+export const stepsOf = ({ completedAt, createdAt, status, submittedAt, upoAvailable }: Invoice): ReadonlyArray<Step> => {
+  const isAccepted = status === "accepted"
+  const hasFailed = status === "rejected" || status === "failed"
+  const start = [
+    { name: en.status["queued"]!, isPassed: true, at: createdAt },
+    { name: en.status["submitted"]!, isPassed: submittedAt !== null, at: submittedAt }
+  ]
+  return hasFailed
+    ? [
+        ...start.filter(({ isPassed }) => isPassed),
+        { name: en.status[status]!, isPassed: true, isEnd: true, at: completedAt }
+      ]
+    : [
+        ...start,
+        { name: en.status["accepted"]!, isPassed: isAccepted, at: isAccepted ? completedAt : null },
+        { name: en.invoice.upo, isPassed: upoAvailable, at: null }
+      ]
+}
+
+export const LifeLine = ({ invoice }: { readonly invoice: Invoice }) => (
+  <ol className={css("life")} aria-label={en.invoice.life}>
+    {stepsOf(invoice).map(({ at, isEnd, isPassed, name }) => (
+      <li key={name} className={css("step", isPassed && "passed", isEnd && "ended")}>
+        <span>
+          {name}
+          <span className="visually-hidden"> {isPassed ? en.invoice.passed : en.invoice.ahead}</span>
+        </span>
+        {at !== null && (
+          <span className={css("at")}>
+            <Instant at={at} />
+          </span>
+        )}
+      </li>
+    ))}
+  </ol>
+)

@@ -1,0 +1,109 @@
+import { type ApiKey, revokeApiKey } from "@govoice/client"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { connection } from "../../api/connection.ts"
+import { keysQuery } from "../../api/queries.ts"
+import { useCurrentOrganization } from "../../app/organization.ts"
+import { Screen } from "../../app/Screen.tsx"
+import { en } from "../../text/en.ts"
+import { Button, ButtonLink } from "../../ui/Button.tsx"
+import { useNow } from "../../ui/clock.ts"
+import { EmptyState } from "../../ui/EmptyState.tsx"
+import { Instant } from "../../ui/Instant.tsx"
+import { Loaded } from "../../ui/Loaded.tsx"
+import { Panel } from "../../ui/Panel.tsx"
+import { Skeleton } from "../../ui/Skeleton.tsx"
+import { ModeBadge } from "../../ui/StatusBadge.tsx"
+import { type Column, Table } from "../../ui/Table.tsx"
+import { toast } from "../../ui/Toasts.tsx"
+import { TypedConfirmation } from "../../ui/TypedConfirmation.tsx"
+import { paths } from "../../url/paths.ts"
+
+const Revocation = ({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) => {
+  const queryClient = useQueryClient()
+  const { error, isPending, mutate } = useMutation({
+    mutationFn: () => revokeApiKey(connection, apiKey.id),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: keysQuery(apiKey.organizationId).queryKey })
+      toast(en.apiKeys.revoked)
+      onClose()
+    }
+  })
+  return (
+    <TypedConfirmation
+      title={en.apiKeys.revokeTitle(apiKey.last4)}
+      action={en.apiKeys.revoke}
+      isBusy={isPending}
+      error={error}
+      onCancel={onClose}
+      onConfirm={() => mutate()}
+      {...(apiKey.mode === "live" && { typed: { text: apiKey.last4, label: en.apiKeys.typeLast4(apiKey.last4) } })}
+    >
+      <p>{en.apiKeys.revokeMeaning}</p>
+    </TypedConfirmation>
+  )
+}
+
+const ApiKeys = () => {
+  const { id: org } = useCurrentOrganization()
+  const keys = useQuery(keysQuery(org))
+  const now = useNow()
+  const [revoking, setRevoking] = useState<ApiKey>()
+  const isExpired = ({ expiresAt }: ApiKey) => expiresAt !== null && Date.parse(expiresAt) <= now
+  const columns: ReadonlyArray<Column<ApiKey>> = [
+    {
+      head: en.name,
+      cell: (key) => (
+        <span className={isExpired(key) ? "muted" : "strong"}>{key.name ?? en.apiKeys.unnamed}</span>
+      )
+    },
+    { head: en.mode.title, cell: ({ mode }) => <ModeBadge mode={mode} /> },
+    { head: en.apiKeys.key, cell: ({ last4, mode }) => <code>{`sk_${mode}_…${last4}`}</code> },
+    { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> },
+    {
+      head: en.apiKeys.expires,
+      cell: (key) =>
+        key.expiresAt === null ? (
+          <span className="muted">{en.never}</span>
+        ) : (
+          <span className={isExpired(key) ? "muted" : undefined}>
+            {isExpired(key) && `${en.apiKeys.expired} `}
+            <Instant at={key.expiresAt} />
+          </span>
+        )
+    },
+    {
+      head: en.actions,
+      cell: (key) => (
+        <Button size="small" onClick={() => setRevoking(key)} aria-label={en.apiKeys.revokeKey(key.last4)}>
+          {en.apiKeys.revoke}
+        </Button>
+      )
+    }
+  ]
+  const create = (
+    <ButtonLink to={paths.newKey(org)} kind="primary" icon="plus">
+      {en.apiKeys.create}
+    </ButtonLink>
+  )
+  return (
+    <Screen title={en.nav.keys} actions={create}>
+      <Panel title={en.apiKeys.list} flush>
+        <Loaded query={keys} skeleton={<Skeleton rows lines={4} />}>
+          {(rows) => (
+            <Table
+              caption={en.apiKeys.list}
+              columns={columns}
+              rows={rows}
+              idOf={({ id }) => id}
+              empty={<EmptyState sentence={en.apiKeys.empty}>{create}</EmptyState>}
+            />
+          )}
+        </Loaded>
+      </Panel>
+      {revoking !== undefined && <Revocation apiKey={revoking} onClose={() => setRevoking(undefined)} />}
+    </Screen>
+  )
+}
+
+export default ApiKeys

@@ -1,0 +1,159 @@
+/**
+ * Parts of the filters above a list.
+ */
+import { useState } from "react"
+import type { ReactNode } from "react"
+import { Link } from "wouter"
+import { en } from "../../text/en.ts"
+import { Button } from "../../ui/Button.tsx"
+import { classNames } from "../../ui/classNames.ts"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { Field, SelectControl } from "../../ui/Field.tsx"
+import { Icon } from "../../ui/Icon.tsx"
+import { Menu, MenuButton, MenuRule } from "../../ui/Menu.tsx"
+import { shortTime } from "../../ui/times.ts"
+import buttonStyles from "../../ui/Button.module.css"
+import styles from "./Filters.module.css"
+
+const css = classNames(styles)
+
+/** The frame of all filters of a list. */
+export const Filters = ({ children }: { readonly children: ReactNode }) => (
+  <div className={css("filters")} data-filters="" role="group" aria-label={en.filters.label} data-print="hidden">
+    {children}
+  </div>
+)
+
+/** One of several links, of which one is current. */
+export const ChoiceLinks = ({
+  choices,
+  label
+}: {
+  readonly label: string
+  readonly choices: ReadonlyArray<{ readonly label: string; readonly to: string; readonly isCurrent: boolean }>
+}) => (
+  <div className={css("group")} role="group" aria-label={label}>
+    {choices.map(({ isCurrent, label, to }) => (
+      <Link key={to} to={to} className={css("choice")} aria-current={isCurrent ? "true" : undefined}>
+        {label}
+      </Link>
+    ))}
+  </div>
+)
+
+/** A filter with one value of a list, or all. */
+export const FilterSelect = ({
+  all,
+  label,
+  onChange,
+  options,
+  value
+}: {
+  readonly label: string
+  readonly all: string
+  readonly value: string | undefined
+  readonly options: ReadonlyArray<readonly [value: string, label: string]>
+  readonly onChange: (value: string | undefined) => void
+}) => (
+  <SelectControl
+    aria-label={label}
+    value={value ?? ""}
+    onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
+  >
+    <option value="">{all}</option>
+    {options.map(([value, label]) => (
+      <option key={value} value={value}>
+        {label}
+      </option>
+    ))}
+  </SelectControl>
+)
+
+/** A filter that can only be removed, such as the one of an event. */
+export const FilterChip = ({ label, onRemove }: { readonly label: string; readonly onRemove: () => void }) => (
+  <span className={css("chip")}>
+    {label}
+    <Button kind="quiet" size="small" icon="cross" aria-label={en.filters.remove(label)} onClick={onRemove} />
+  </span>
+)
+
+interface Range {
+  readonly from: string | undefined
+  readonly to: string | undefined
+}
+
+const hourMs = 3_600_000
+
+/** The form of a minute in an address. */
+const minuteOf = (time: number): string => `${new Date(time).toISOString().slice(0, 16)}Z`
+
+// A field of the type `datetime-local` has the local time.
+const toLocal = (minute: string | undefined): string => {
+  if (minute === undefined) return ""
+  const date = new Date(minute)
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+const fromLocal = (text: string): string | undefined =>
+  text === "" || Number.isNaN(Date.parse(text)) ? undefined : minuteOf(Date.parse(text))
+
+const RangeDialog = ({ onChange, onClose, range }: { readonly range: Range; readonly onChange: (range: Range) => void; readonly onClose: () => void }) => {
+  const [from, setFrom] = useState(toLocal(range.from))
+  const [to, setTo] = useState(toLocal(range.to))
+  return (
+    <Dialog
+      title={en.filters.range}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>{en.cancel}</Button>
+          <Button
+            kind="primary"
+            onClick={() => {
+              onChange({ from: fromLocal(from), to: fromLocal(to) })
+              onClose()
+            }}
+          >
+            {en.filters.apply}
+          </Button>
+        </>
+      }
+    >
+      <Field label={en.filters.from} type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} />
+      <Field label={en.filters.to} type="datetime-local" value={to} onChange={(event) => setTo(event.target.value)} />
+    </Dialog>
+  )
+}
+
+/** A filter by time: the last hours or days, or a range. */
+export const TimeFilter = ({ onChange, range }: { readonly range: Range; readonly onChange: (range: Range) => void }) => {
+  const [isOpen, setOpen] = useState(false)
+  const { from, to } = range
+  const text =
+    from === undefined && to === undefined
+      ? en.filters.anyTime
+      : [from, to].map((minute) => (minute === undefined ? "…" : shortTime(Date.parse(minute)))).join(" - ")
+  const last = (hours: number) => () => onChange({ from: minuteOf(Date.now() - hours * hourMs), to: undefined })
+  return (
+    <>
+      <Menu
+        label={`${en.filters.time}: ${text}`}
+        buttonClass={buttonStyles["button"]!}
+        button={
+          <>
+            {text}
+            <Icon name="down" />
+          </>
+        }
+      >
+        <MenuButton onClick={() => onChange({ from: undefined, to: undefined })}>{en.filters.anyTime}</MenuButton>
+        <MenuButton onClick={last(1)}>{en.filters.lastHour}</MenuButton>
+        <MenuButton onClick={last(24)}>{en.filters.lastDay}</MenuButton>
+        <MenuButton onClick={last(7 * 24)}>{en.filters.lastWeek}</MenuButton>
+        <MenuRule />
+        <MenuButton onClick={() => setOpen(true)}>{en.filters.range}</MenuButton>
+      </Menu>
+      {isOpen && <RangeDialog range={range} onChange={onChange} onClose={() => setOpen(false)} />}
+    </>
+  )
+}

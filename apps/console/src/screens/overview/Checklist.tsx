@@ -1,0 +1,173 @@
+import type { WebhookDelivery } from "@govoice/client"
+import { useQuery } from "@tanstack/react-query"
+import { type ReactNode, useState } from "react"
+import { Link } from "wouter"
+import { curlSubmission, sdkSubmission } from "../../snippets/submission.ts"
+import { en } from "../../text/en.ts"
+import { Button, ButtonLink } from "../../ui/Button.tsx"
+import { classNames } from "../../ui/classNames.ts"
+import { Icon } from "../../ui/Icon.tsx"
+import { Loaded } from "../../ui/Loaded.tsx"
+import { Panel } from "../../ui/Panel.tsx"
+import { Snippet } from "../../ui/Snippet.tsx"
+import { StatusBadge } from "../../ui/StatusBadge.tsx"
+import { duration } from "../../ui/times.ts"
+import { paths } from "../../url/paths.ts"
+import { progressQuery } from "./progress.ts"
+import { SubmitFromHere } from "./SubmitFromHere.tsx"
+import styles from "./Checklist.module.css"
+
+const css = classNames(styles)
+
+/** `invoice.received → 204 after 38 ms` */
+const Outcome = ({ delivery, org }: { readonly org: string; readonly delivery: WebhookDelivery }) => {
+  const { createdAt, deliveredAt, endpointId, eventType, id, lastHttpStatus, status } = delivery
+  return (
+    <p className="line small">
+      <StatusBadge status={status} />
+      <Link to={paths.delivery(org, endpointId, id)}>{eventType}</Link>
+      {lastHttpStatus !== null && <span>{en.delivery.http(lastHttpStatus)}</span>}
+      {deliveredAt !== null && <span>{en.checklist.after(duration(Date.parse(deliveredAt) - Date.parse(createdAt)))}</span>}
+    </p>
+  )
+}
+
+interface Step {
+  readonly name: string
+  readonly title: string
+  readonly isDone: boolean
+  readonly content: ReactNode
+}
+
+const FirstInvoice = ({ org }: { readonly org: string }) => {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <p className="muted">{en.checklist.invoiceMeaning}</p>
+      <div>
+        <Button kind="primary" icon="invoice" onClick={() => setOpen(true)}>
+          {en.checklist.fromHere}
+        </Button>
+      </div>
+      <Snippet
+        label={en.checklist.invoiceSnippet}
+        forms={[curlSubmission(location.origin), sdkSubmission(location.origin)]}
+      />
+      {isOpen && <SubmitFromHere org={org} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+/** The steps from the account to the first delivered webhook. Folds to one line when the last is done. */
+export const Checklist = ({ org }: { readonly org: string }) => {
+  const progress = useQuery(progressQuery(org))
+  if (progress.data?.delivered)
+    return (
+      <p className={css("folded")}>
+        <Icon name="check" />
+        <span>
+          {en.checklist.complete}{" "}
+          <Link to={paths.delivery(org, progress.data.delivered.endpointId, progress.data.delivered.id)}>
+            {en.checklist.newestDelivered}
+          </Link>
+        </span>
+      </p>
+    )
+  return (
+    <Loaded query={progress}>
+      {({ delivered, endpoint, invoice, key, newest }) => {
+        const steps: ReadonlyArray<Step> = [
+          { name: en.checklist.account, title: "", isDone: true, content: null },
+          { name: en.checklist.organization, title: "", isDone: true, content: null },
+          {
+            name: en.checklist.key,
+            title: en.checklist.keyTitle,
+            isDone: key !== null,
+            content: (
+              <>
+                <p className="muted">{en.checklist.keyMeaning}</p>
+                <div>
+                  <ButtonLink to={paths.newKey(org)} kind="primary" icon="key">
+                    {en.apiKeys.create}
+                  </ButtonLink>
+                </div>
+              </>
+            )
+          },
+          {
+            name: en.checklist.endpoint,
+            title: en.checklist.endpointTitle,
+            isDone: endpoint !== null,
+            content: (
+              <>
+                <p className="muted">{en.checklist.endpointMeaning}</p>
+                <div>
+                  <ButtonLink to={paths.newEndpoint(org)} kind="primary" icon="endpoint">
+                    {en.endpoints.create}
+                  </ButtonLink>
+                </div>
+              </>
+            )
+          },
+          {
+            name: en.checklist.invoice,
+            title: en.checklist.invoiceTitle,
+            isDone: invoice !== null,
+            content: <FirstInvoice org={org} />
+          },
+          {
+            name: en.checklist.webhook,
+            title: en.checklist.webhookTitle,
+            isDone: delivered !== null,
+            content: (
+              <>
+                <p className="muted">
+                  {newest === null
+                    ? invoice === null
+                      ? en.checklist.webhookLater
+                      : en.checklist.webhookNone
+                    : en.checklist.webhookWaiting}
+                </p>
+                {newest !== null && <Outcome org={org} delivery={newest} />}
+                {newest === null && invoice !== null && <FirstInvoice org={org} />}
+                <p className="small muted">{en.checklist.verifiedMeaning}</p>
+              </>
+            )
+          }
+        ]
+        const done = steps.filter(({ isDone }) => isDone)
+        const open = steps.filter(({ isDone }) => !isDone)
+        return (
+          <Panel
+            title={en.checklist.title}
+            aside={<span className={css("count")}>{en.checklist.count(done.length, steps.length)}</span>}
+          >
+            <div className={css("steps")}>
+              <ul className={css("done")}>
+                {done.map(({ name }) => (
+                  <li key={name}>
+                    <Icon name="check" label={en.checklist.done} />
+                    {name}
+                  </li>
+                ))}
+              </ul>
+              <ol>
+                {open.map(({ content, name, title }, index) => (
+                  <li key={name} className={css("step", index === 0 ? "current" : "later")}>
+                    <span className={css("number")} aria-hidden="true">
+                      {steps.findIndex((step) => step.name === name) + 1}
+                    </span>
+                    <div className={css("content")}>
+                      <h3>{title}</h3>
+                      {index === 0 && content}
+                    </div>
+                  </li>
+                ))}
+              </ol>
+            </div>
+          </Panel>
+        )
+      }}
+    </Loaded>
+  )
+}

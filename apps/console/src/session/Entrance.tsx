@@ -1,0 +1,31 @@
+import { Link, Route, Switch } from "wouter"
+import type { Config } from "../api/config.ts"
+import { Plain } from "../app/Plain.tsx"
+import { en } from "../text/en.ts"
+import { paths } from "../url/paths.ts"
+import { Login } from "./Login.tsx"
+import { SignUp } from "./SignUp.tsx"
+
+/** The page without a login. The address stays, so that the login leads to the screen that was asked for. */
+export const Entrance = ({ config }: { readonly config: Config }) => (
+  <Switch>
+    <Route path={paths.signup}>
+      {config.signup === "open" ? (
+        <SignUp />
+      ) : (
+        <Plain
+          title={en.signup.title}
+          sentence={en.signup.closed}
+          below={
+            <p className="small">
+              <Link to={paths.login}>{en.signup.toLogin}</Link>
+            </p>
+          }
+        />
+      )}
+    </Route>
+    <Route>
+      <Login maySignUp={config.signup === "open"} />
+    </Route>
+  </Switch>
+)

@@ -1,0 +1,51 @@
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { Link } from "wouter"
+import { Plain } from "../app/Plain.tsx"
+import { en } from "../text/en.ts"
+import { Button } from "../ui/Button.tsx"
+import { Check, Field } from "../ui/Field.tsx"
+import { ProblemNotice } from "../ui/Notice.tsx"
+import { paths } from "../url/paths.ts"
+import { login } from "./session.ts"
+
+/** Logs in. The password goes into the request and nowhere else. */
+export const Login = ({ maySignUp }: { readonly maySignUp: boolean }) => {
+  const [remember, setRemember] = useState(true)
+  const { error, isPending, mutate } = useMutation({ mutationFn: login, gcTime: 0 })
+  return (
+    <Plain
+      title={en.login.title}
+      below={
+        <p className="small muted">
+          {maySignUp ? (
+            <>
+              {en.login.noAccount} <Link to={paths.signup}>{en.login.toSignUp}</Link>
+            </>
+          ) : (
+            en.login.signUpClosed
+          )}
+        </p>
+      }
+    >
+      {error !== null && <ProblemNotice error={error} />}
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const form = new FormData(event.currentTarget)
+          mutate({ email: String(form.get("email")), password: String(form.get("password")), remember })
+        }}
+      >
+        <Field label={en.login.email} name="email" type="email" autoComplete="username" required autoFocus />
+        <Field label={en.login.password} name="password" type="password" autoComplete="current-password" required />
+        <Check checked={remember} onChange={(event) => setRemember(event.target.checked)}>
+          {en.login.remember}
+        </Check>
+        <Button type="submit" kind="primary" busy={isPending}>
+          {isPending ? en.login.busy : en.login.submit}
+        </Button>
+      </form>
+    </Plain>
+  )
+}

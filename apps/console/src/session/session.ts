@@ -1,0 +1,104 @@
+/**
+ * The login of this page. The access token is in memory alone; the refresh token is in a cookie that no script can read.
+ */
+import { useSyncExternalStore } from "react"
+import { problemOf } from "./problem.ts"
+import { createSession, deleteSession, refreshSession } from "./routes.ts"
+import { exclusively, onTabMessage, tellTabs } from "./tabs.ts"
+
+/** `unknown` until the first refresh has ended. `unreachable` if the server did not answer it. */
+export type SessionStatus = "unknown" | "loggedIn" | "loggedOut" | "unreachable"
+
+interface Token {
+  readonly accessToken: string
+  readonly expiresAt: number
+}
+
+let token: Token | undefined
+let status: SessionStatus = "unknown"
+const listeners = new Set<() => void>()
+const endListeners = new Set<() => void>()
+
+const setState = (next: SessionStatus, nextToken: Token | undefined): void => {
+  token = nextToken
+  const ended = status === "loggedIn" && next === "loggedOut"
+  status = next
+  if (ended) for (const listener of endListeners) listener()
+  for (const listener of listeners) listener()
+}
+
+onTabMessage((message) => {
+  if (message.type === "loggedOut") setState("loggedOut", undefined)
+  else setState("loggedIn", message)
+})
+
+/** Returns the access token, if there is a login. */
+export const accessToken = (): string | undefined => token?.accessToken
+
+/** Calls the listener when a login ends, also in another tab. */
+export const onLogout = (listener: () => void): void => {
+  endListeners.add(listener)
+}
+
+const grant = ({ accessToken, expiresInSeconds }: { readonly accessToken: string; readonly expiresInSeconds: number }) => {
+  const next = { accessToken, expiresAt: Date.now() + expiresInSeconds * 1000 }
+  setState("loggedIn", next)
+  tellTabs({ type: "renewed", ...next })
+}
+
+const isFresh = (candidate: Token | undefined): boolean =>
+  candidate !== undefined && candidate.expiresAt - Date.now() > 30_000
+
+/**
+ * Renews the access token. One tab at a time does it; a tab that waited takes over the token of the one before.
+ *
+ * Returns whether there is a new token.
+ */
+export const renew = async (): Promise<boolean> => {
+  const before = token
+  return exclusively(async () => {
+    // The message of the tab that renewed before may arrive after its lock was released.
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    if (token !== before && isFresh(token)) return true
+    try {
+      grant(await refreshSession())
+      return true
+    } catch (error) {
+      const { code } = problemOf(error)
+      if (code === "invalid_refresh_token") setState("loggedOut", undefined)
+      else if (status === "unknown") setState("unreachable", undefined)
+      else throw error
+      return false
+    }
+  })
+}
+
+/** Logs in. `remember` keeps the login after the browser was closed. */
+export const login = async (input: {
+  readonly email: string
+  readonly password: string
+  readonly remember: boolean
+}): Promise<void> => exclusively(async () => grant(await createSession(input)))
+
+/** Ends the login in this browser. */
+export const logout = async (): Promise<void> => {
+  await exclusively(deleteSession)
+  tellTabs({ type: "loggedOut" })
+  setState("loggedOut", undefined)
+}
+
+/** Ends the login of this page after the server ended it. */
+export const forget = (): void => {
+  tellTabs({ type: "loggedOut" })
+  setState("loggedOut", undefined)
+}
+
+/** Returns the state of the login and renders again when it changes. */
+export const useSession = (): SessionStatus =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => status
+  )

@@ -1,0 +1,32 @@
+/**
+ * Snippets that submit an invoice. A test runs them against a server.
+ */
+import type { SnippetForm } from "../ui/Snippet.tsx"
+
+/** A small document for the sandbox, which takes any well-formed XML. */
+export const sampleInvoice =
+  '<Faktura xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/"><Podmiot1><DaneIdentyfikacyjne><NIP>5265877635</NIP></DaneIdentyfikacyjne></Podmiot1></Faktura>'
+
+/** A submission with curl. The key comes from the environment. */
+export const curlSubmission = (origin: string): SnippetForm => ({
+  name: "curl",
+  code: `curl -sS ${origin}/v1/invoices \\
+  -H "Authorization: Bearer $GOVOICE_API_KEY" \\
+  -H "Idempotency-Key: $(uuidgen)" \\
+  -H "Content-Type: application/json" \\
+  --data-binary '${JSON.stringify({ invoice_xml: sampleInvoice })}'
+`
+})
+
+/** A submission with the client. */
+export const sdkSubmission = (origin: string): SnippetForm => ({
+  name: "@govoice/client",
+  code: `import { createClient } from "@govoice/client"
+
+const client = createClient({ apiKey: process.env["GOVOICE_API_KEY"], baseUrl: "${origin}" })
+const invoice = await client.invoices.submitAndWait({
+  invoiceXml: \`${sampleInvoice}\`
+})
+console.log(invoice.id, invoice.status)
+`
+})

@@ -1,0 +1,75 @@
+import type { ReactNode } from "react"
+import { type Problem, problemOf } from "../session/problem.ts"
+import { en } from "../text/en.ts"
+import { Button } from "./Button.tsx"
+import { classNames } from "./classNames.ts"
+import { CopyButton } from "./CopyButton.tsx"
+import { Icon, type IconName } from "./Icon.tsx"
+import type { Tone } from "./StatusBadge.tsx"
+import styles from "./Notice.module.css"
+import { clockTime } from "./times.ts"
+
+const css = classNames(styles)
+
+const icons: Readonly<Record<Tone, IconName>> = {
+  good: "check",
+  warn: "warning",
+  bad: "warning",
+  info: "help",
+  muted: "help"
+}
+
+/** One or two sentences with an icon. */
+export const Notice = ({
+  children,
+  role,
+  tone = "muted"
+}: {
+  readonly tone?: Tone
+  readonly role?: "alert" | "status"
+  readonly children: ReactNode
+}) => (
+  <div className={css("notice", tone)} role={role} data-panel="">
+    <Icon name={icons[tone]} />
+    <div className={css("content")}>{children}</div>
+  </div>
+)
+
+const sentenceOf = ({ code, message }: Problem): string => en.problems[code] ?? message
+
+/** An error with what can be done: try again if that may help, and the request id to quote. */
+export const ProblemNotice = ({
+  asOf,
+  error,
+  onRetry
+}: {
+  readonly error: unknown
+  readonly onRetry?: (() => void) | undefined
+  /** The time of the data that is still shown. */
+  readonly asOf?: number | undefined
+}) => {
+  const problem = problemOf(error)
+  return (
+    <Notice tone="bad" role="alert">
+      <p>
+        {sentenceOf(problem)}
+        {asOf !== undefined && asOf > 0 && ` ${en.asOf(clockTime(asOf))}`}
+      </p>
+      {(problem.requestId !== undefined || (problem.retryable && onRetry !== undefined)) && (
+        <div className={css("actions")}>
+          {problem.retryable && onRetry !== undefined && (
+            <Button size="small" icon="retry" onClick={onRetry}>
+              {en.tryAgain}
+            </Button>
+          )}
+          {problem.requestId !== undefined && (
+            <span className="line">
+              <code>{problem.requestId}</code>
+              <CopyButton text={problem.requestId} label={en.copyRequestId} />
+            </span>
+          )}
+        </div>
+      )}
+    </Notice>
+  )
+}

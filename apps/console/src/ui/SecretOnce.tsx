@@ -1,0 +1,61 @@
+import { type ReactNode, useEffect, useState } from "react"
+import { en } from "../text/en.ts"
+import { Button } from "./Button.tsx"
+import { classNames } from "./classNames.ts"
+import { CopyButton } from "./CopyButton.tsx"
+import { Dialog } from "./Dialog.tsx"
+import { Check } from "./Field.tsx"
+import { Notice } from "./Notice.tsx"
+import styles from "./SecretOnce.module.css"
+
+const css = classNames(styles)
+
+/**
+ * Shows a secret, once. Only its button closes it, after the owner has confirmed that the secret is stored.
+ */
+export const SecretOnce = ({
+  children,
+  onClose,
+  secret,
+  title,
+  variable
+}: {
+  readonly title: string
+  readonly secret: string
+  /** The environment variable of the copied `export` line. */
+  readonly variable: string
+  readonly onClose: () => void
+  readonly children?: ReactNode
+}) => {
+  const [isStored, setStored] = useState(false)
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener("beforeunload", ask)
+    return () => removeEventListener("beforeunload", ask)
+  }, [])
+  return (
+    <Dialog
+      title={title}
+      actions={
+        <Button kind="primary" disabled={!isStored} onClick={onClose}>
+          {en.secret.done}
+        </Button>
+      }
+    >
+      <Notice tone="warn">
+        <p>{en.secret.once}</p>
+      </Notice>
+      <code className={css("secret")} data-print="hidden" data-secret="">
+        {secret}
+      </code>
+      <div className="line">
+        <CopyButton text={secret} label={en.secret.copy} withText />
+        <CopyButton text={`export ${variable}=${secret}`} label={en.secret.copyExport(variable)} withText />
+      </div>
+      {children}
+      <Check checked={isStored} onChange={(event) => setStored(event.target.checked)}>
+        {en.secret.stored}
+      </Check>
+    </Dialog>
+  )
+}

@@ -1,0 +1,116 @@
+import { type KeyboardEvent, type ReactNode, useRef } from "react"
+import { Link } from "wouter"
+import { preference } from "../app/preferences.ts"
+import { classNames } from "./classNames.ts"
+import { announce } from "./announce.ts"
+import { en } from "../text/en.ts"
+import { useWide } from "./media.ts"
+import styles from "./Table.module.css"
+
+const css = classNames(styles)
+
+export interface Column<Row> {
+  readonly head: string
+  readonly cell: (row: Row) => ReactNode
+  readonly isNumber?: boolean
+}
+
+interface Props<Row> {
+  readonly caption: string
+  readonly columns: ReadonlyArray<Column<Row>>
+  readonly rows: ReadonlyArray<Row>
+  readonly idOf: (row: Row) => string
+  /** The address of a row. The first cell is its link. */
+  readonly addressOf?: ((row: Row) => string) | undefined
+  readonly selected?: string | undefined
+  /** The words in place of the first row. */
+  readonly empty: ReactNode
+}
+
+/** Moves focus between the rows with j and k, and copies the identifier of the focused row with c. */
+const rowKeys = (event: KeyboardEvent<HTMLElement>): void => {
+  if (preference("shortcuts") === "off" || event.ctrlKey || event.metaKey || event.altKey) return
+  const row = (event.target as HTMLElement).closest<HTMLElement>("[data-row]")
+  if (row === null) return
+  if (event.key === "c") {
+    void navigator.clipboard.writeText(row.dataset["row"]!).then(() => announce(en.copied))
+    return
+  }
+  const next =
+    event.key === "j" ? row.nextElementSibling : event.key === "k" ? row.previousElementSibling : undefined
+  next?.querySelector<HTMLElement>("a")?.focus()
+}
+
+const First = <Row,>({ address, children }: { readonly address: string | undefined; readonly children: ReactNode; readonly row?: Row }) =>
+  address === undefined ? (
+    children
+  ) : (
+    <Link to={address} className={css("link")}>
+      {children}
+    </Link>
+  )
+
+/** A table. Below 640 px, each row is a list of names and values in the same order. */
+export const Table = <Row,>({ addressOf, caption, columns, empty, idOf, rows, selected }: Props<Row>) => {
+  const isWide = useWide(640)
+  const frame = useRef<HTMLDivElement>(null)
+  if (!isWide)
+    return rows.length === 0 ? (
+      <div className={css("empty")}>{empty}</div>
+    ) : (
+      <ul className={css("cards")} aria-label={caption} onKeyDown={rowKeys}>
+        {rows.map((row) => (
+          <li key={idOf(row)} data-row={idOf(row)} className={css("card", "row", selected === idOf(row) && "selected")}>
+            <dl>
+              {columns.map((column, index) => (
+                <CardLine key={column.head} head={column.head}>
+                  {index === 0 ? <First address={addressOf?.(row)}>{column.cell(row)}</First> : column.cell(row)}
+                </CardLine>
+              ))}
+            </dl>
+          </li>
+        ))}
+      </ul>
+    )
+  return (
+    <div className={css("frame")} ref={frame}>
+      <table className={css("table")} onKeyDown={rowKeys}>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ head, isNumber }) => (
+              <th key={head} scope="col" className={css(isNumber && "number")}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.length === 0 && (
+            <tr>
+              <td colSpan={columns.length}>
+                <div className={css("empty")}>{empty}</div>
+              </td>
+            </tr>
+          )}
+          {rows.map((row) => (
+            <tr key={idOf(row)} data-row={idOf(row)} className={css("row", selected === idOf(row) && "selected")}>
+              {columns.map(({ cell, head, isNumber }, index) => (
+                <td key={head} className={css(isNumber && "number")}>
+                  {index === 0 ? <First address={addressOf?.(row)}>{cell(row)}</First> : cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const CardLine = ({ children, head }: { readonly head: string; readonly children: ReactNode }) => (
+  <>
+    <dt>{head}</dt>
+    <dd>{children}</dd>
+  </>
+)

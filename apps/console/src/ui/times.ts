@@ -1,0 +1,55 @@
+/**
+ * Times in words: relative in lists, complete in titles and records.
+ */
+import { preference } from "../app/preferences.ts"
+import { en } from "../text/en.ts"
+
+const zone = () => (preference("timeZone") === "utc" ? "UTC" : undefined)
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+const format = (name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat => {
+  const key = `${name} ${zone()}`
+  const known = formats.get(key)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat("en-GB", { ...options, timeZone: zone() })
+  formats.set(key, made)
+  return made
+}
+
+/** `21 Nov 2026, 10:42:07 UTC` */
+export const fullTime = (time: number): string =>
+  format("full", { dateStyle: "medium", timeStyle: "long" }).format(time).replace(" at ", ", ")
+
+/** `10:42:07` */
+export const clockTime = (time: number): string => format("clock", { timeStyle: "medium" }).format(time)
+
+/** `21 Nov, 10:42` */
+export const shortTime = (time: number): string =>
+  format("short", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }).format(time)
+
+/** `21 Nov` */
+export const dayOf = (time: number): string => format("day", { day: "numeric", month: "short" }).format(time)
+
+const minuteMs = 60_000
+
+/** `2 min ago`, `in 4 min`, and the date for times more than a day away. */
+export const relativeTime = (time: number, now: number): string => {
+  const distance = Math.abs(time - now)
+  if (distance >= 24 * 60 * minuteMs) return shortTime(time)
+  const amount =
+    distance < minuteMs
+      ? en.seconds(Math.max(1, Math.round(distance / 1000)))
+      : distance < 60 * minuteMs
+        ? en.minutes(Math.round(distance / minuteMs))
+        : en.hours(Math.round(distance / (60 * minuteMs)))
+  if (time > now + 1000) return en.inTime(amount)
+  return distance < 10_000 ? en.justNow : en.ago(amount)
+}
+
+/** `38 ms`, `2.1 s`, `3 min` */
+export const duration = (ms: number): string => {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < minuteMs) return `${(ms / 1000).toFixed(1)} s`
+  return ms < 60 * minuteMs ? en.minutes(Math.round(ms / minuteMs)) : en.hours(Math.round(ms / (60 * minuteMs)))
+}

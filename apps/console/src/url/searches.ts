@@ -1,0 +1,47 @@
+/**
+ * The search parameters of the screens.
+ */
+import { deliveryStatuses, eventTypes, invoiceStatuses } from "../generated/meanings.ts"
+import { isId } from "./ids.ts"
+import { anyText, choice, matching, minute, oneOf, searchCodec, type SearchOf } from "./search.ts"
+
+const keysOf = <K extends string>(table: Readonly<Record<K, string>>) => Object.keys(table) as Array<K>
+
+export const knownDeliveryStatuses = keysOf(deliveryStatuses)
+export const knownInvoiceStatuses = keysOf(invoiceStatuses)
+export const knownEventTypes = keysOf(eventTypes)
+
+/** The longest cursor that is kept. Cursors are made by the server and opaque. */
+const cursor = anyText(400)
+
+/** The list of deliveries. `in` tells whether an open delivery covers the list of its endpoint or of the organization. */
+export const deliverySearch = searchCodec({
+  status: oneOf(knownDeliveryStatuses),
+  endpoint: matching((text) => isId("we", text)),
+  type: oneOf(knownEventTypes),
+  event: matching((text) => isId("evt", text)),
+  invoice: matching((text) => isId("inv", text)),
+  from: minute,
+  to: minute,
+  cursor,
+  in: oneOf(["endpoint"])
+})
+
+export type DeliverySearch = SearchOf<typeof deliverySearch>
+
+export const noDeliveryFilter: DeliverySearch = deliverySearch.read("").value
+
+/** The list of invoices. `key` is an idempotency key, which is unique in its mode. */
+export const invoiceSearch = searchCodec({
+  status: oneOf(knownInvoiceStatuses),
+  mode: oneOf(["test", "live"]),
+  from: minute,
+  to: minute,
+  key: anyText(255),
+  cursor
+})
+
+export type InvoiceSearch = SearchOf<typeof invoiceSearch>
+
+/** The health of an endpoint: the window of its picture, and whether its table is shown. */
+export const healthSearch = searchCodec({ window: choice(["24h", "7d"]), as: choice(["bars", "table"]) })

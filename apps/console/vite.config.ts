@@ -1,0 +1,50 @@
+/**
+ * The build of the console: static files below `/console/`, with hashed names.
+ */
+import react from "@vitejs/plugin-react"
+import { defineConfig, type Plugin } from "vite"
+
+/**
+ * Loads the theme before the first paint: a classic script in the head, because a module is deferred.
+ */
+const themeFirst = (): Plugin => ({
+  name: "theme-first",
+  transformIndexHtml: {
+    order: "post",
+    handler: (_html, { bundle }) => {
+      const file = Object.keys(bundle ?? {}).find((name) => /^theme-[^/]+\.js$/.test(name))
+      const attrs = bundle === undefined ? { type: "module", src: "/console/src/theme.ts" } : { src: `/console/${file}` }
+      return [{ tag: "script", attrs, injectTo: "head-prepend" }]
+    }
+  }
+})
+
+const server = process.env["GOVOICE_URL"] ?? "http://127.0.0.1:3000"
+
+export default defineConfig({
+  base: "/console/",
+  plugins: [react(), themeFirst()],
+  resolve: { conditions: ["source", "module", "browser", "development|production"] },
+  build: {
+    target: ["chrome123", "firefox121", "safari17.5"],
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: {
+      input: { index: "index.html", theme: "src/theme.ts" },
+      output: {
+        entryFileNames: ({ name }) => (name === "theme" ? "theme-[hash].js" : "assets/[name]-[hash].js")
+      }
+    }
+  },
+  // `vite` serves the page. The API and the session are those of a running server.
+  server: {
+    port: 5173,
+    host: "127.0.0.1",
+    proxy: {
+      "/v1": server,
+      "/console/session": server,
+      "/console/config.json": server
+    }
+  }
+})

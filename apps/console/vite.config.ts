@@ -29,11 +29,26 @@ export default defineConfig({
     target: ["chrome123", "firefox121", "safari17.5"],
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // One style sheet: all of it is smaller than the requests that parts of it would cost.
+    cssCodeSplit: false,
     reportCompressedSize: false,
     rolldownOptions: {
       input: { index: "index.html", theme: "src/theme.ts" },
       output: {
-        entryFileNames: ({ name }) => (name === "theme" ? "theme-[hash].js" : "assets/[name]-[hash].js")
+        entryFileNames: ({ name }) => (name === "theme" ? "theme-[hash].js" : "assets/[name]-[hash].js"),
+        // The first page is one file beside its entry. Screens that are opened later have their own.
+        codeSplitting: {
+          groups: [
+            {
+              name: "console",
+              test: (id) =>
+                !/\.css$|\/uqr\//.test(id) &&
+                /node_modules|packages\/client|src\/(?:api|app|session|text|ui|url|generated|screens\/(?:overview|deliveries|lists)\/)|screens\/endpoints\/(?:bars|endpointUrl|EndpointName)\.|snippets\/submission/.test(
+                  id
+                )
+            }
+          ]
+        }
       }
     }
   },

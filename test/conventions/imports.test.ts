@@ -50,7 +50,9 @@ const rooms: ReadonlyArray<Room> = [
       "jose"
     ],
     node: "any"
-  }
+  },
+  // The page runs in browsers: the client alone, so that it can do nothing that another client could not.
+  { folder: "apps/console", may: ["@govoice/client", "@tanstack/react-query", "react", "react-dom", "uqr", "wouter"] }
 ]
 
 // Entries that may import more than the rest of their package.
@@ -94,7 +96,7 @@ const packageOf = (specifier: string): string =>
 const isBuiltin = (specifier: string): boolean => specifier.startsWith("node:") || builtinModules.includes(specifier)
 
 const sources = ({ folder }: Room): ReadonlyArray<string> =>
-  globSync("src/**/*.ts", { cwd: join(root, folder) }).map((file) => join(folder, file))
+  globSync("src/**/*.{ts,tsx}", { cwd: join(root, folder) }).map((file) => join(folder, file))
 
 const faults = (room: Room): ReadonlyArray<string> =>
   sources(room).flatMap((file) =>

@@ -13,7 +13,8 @@ const themeFirst = (): Plugin => ({
     order: "post",
     handler: (_html, { bundle }) => {
       const file = Object.keys(bundle ?? {}).find((name) => /^theme-[^/]+\.js$/.test(name))
-      const attrs = bundle === undefined ? { type: "module", src: "/console/src/theme.ts" } : { src: `/console/${file}` }
+      const attrs =
+        bundle === undefined ? { type: "module", src: "/console/src/theme.ts" } : { src: `/console/${file}` }
       return [{ tag: "script", attrs, injectTo: "head-prepend" }]
     }
   }
@@ -43,7 +44,7 @@ export default defineConfig({
               name: "console",
               test: (id) =>
                 !/\.css$|\/uqr\//.test(id) &&
-                /node_modules|packages\/client|src\/(?:api|app|session|text|ui|url|generated|screens\/(?:overview|deliveries|lists)\/)|screens\/endpoints\/(?:bars|endpointUrl|EndpointName)\.|snippets\/submission/.test(
+                /rolldown\/runtime|node_modules|packages\/client|src\/(?:api|app|session|text|ui|url|generated|screens\/(?:overview|deliveries|lists)\/)|screens\/endpoints\/(?:bars|endpointUrl|EndpointName)\.|snippets\/submission/.test(
                   id
                 )
             }

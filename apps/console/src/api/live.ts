@@ -29,9 +29,13 @@ export const setPaused = (paused: boolean): void => {
 }
 
 for (const type of ["pointerdown", "keydown", "wheel", "touchstart"])
-  addEventListener(type, () => {
-    lastInput = Date.now()
-  }, { passive: true, capture: true })
+  addEventListener(
+    type,
+    () => {
+      lastInput = Date.now()
+    },
+    { passive: true, capture: true }
+  )
 
 /** Returns whether live updating is paused. */
 export const usePaused = (): boolean =>

@@ -94,10 +94,6 @@ export const listEndpointDeliveries = (c: ControlPlaneConnection, id: string, o:
   list<WebhookDelivery>(`webhook-endpoints/${id}/deliveries`)(c, o)
 export const listOrganizationInvoices = (c: ControlPlaneConnection, org: string, o: InvoiceFilter) =>
   list<Invoice>(`organizations/${org}/invoices`)(c, o)
-export const getDelivery = (c: ControlPlaneConnection, endpoint: string, id: string, o?: CallOptions) =>
-  get<WebhookDelivery>(c, `webhook-endpoints/${endpoint}/deliveries/${id}`, o)
-export const getOrganizationInvoice = (c: ControlPlaneConnection, org: string, id: string, o?: CallOptions) =>
-  get<Invoice>(c, `organizations/${org}/invoices/${id}`, o)
 export const getDeliveryStats = (
   c: ControlPlaneConnection,
   id: string,
@@ -105,18 +101,3 @@ export const getDeliveryStats = (
 ) => get<DeliveryStats>(c, `webhook-endpoints/${id}/delivery-stats`, o)
 export const getOverview = (c: ControlPlaneConnection, org: string, o?: CallOptions) =>
   get<Overview>(c, `organizations/${org}/overview`, o)
-export const downloadOrganizationUpo = (c: ControlPlaneConnection, org: string, id: string): Promise<ArrayBuffer> =>
-  c["~send"]("GET", `organizations/${org}/invoices/${id}/upo`, (response) => response.arrayBuffer())
-export const logoutAll = (c: ControlPlaneConnection): Promise<void> =>
-  c["~send"]("POST", "auth/logout-all", "", {}, { headers: { "content-type": "application/json" }, body: "{}" })
-export const changePassword = (
-  c: ControlPlaneConnection,
-  input: { readonly currentPassword: string; readonly newPassword: string }
-): Promise<void> =>
-  c["~send"]("PUT", "account/password", "", {}, {
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ current_password: input.currentPassword, new_password: input.newPassword })
-  })
-/** Returns the time from which a pending signing secret signs. */
-export const nextSecretAt = (endpoint: object): string | null =>
-  (endpoint as { readonly nextSecretAt?: string | null }).nextSecretAt ?? null

@@ -3,8 +3,10 @@
  */
 import {
   getAccount,
+  getDelivery,
   getGatewayCredential,
   type GatewayCredential,
+  getOrganizationInvoice,
   getWebhookEndpoint,
   type Invoice,
   type List,
@@ -20,9 +22,7 @@ import { loadConfig } from "./config.ts"
 import { connection } from "./connection.ts"
 import { every, everyBy, pollMs } from "./live.ts"
 import {
-  getDelivery,
   getDeliveryStats,
-  getOrganizationInvoice,
   getOverview,
   listEndpointDeliveries,
   listOrganizationDeliveries,

@@ -15,7 +15,13 @@ interface Shown<Row> {
   readonly newer: ReadonlyArray<Row>
 }
 
-const first = <Row>(list: string, source: ReadonlyArray<Row>): Shown<Row> => ({ list, source, rows: source, newer: [] })
+/** Returns the state of a list that shows these rows. */
+export const first = <Row>(list: string, source: ReadonlyArray<Row>): Shown<Row> => ({
+  list,
+  source,
+  rows: source,
+  newer: []
+})
 
 // Identifiers sort by time. Rows below the last one belong to the next page.
 const isAbove = (id: string, rows: ReadonlyArray<Identified>) => id > rows.at(-1)!.id

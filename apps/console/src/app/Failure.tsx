@@ -4,7 +4,10 @@ import { Button } from "../ui/Button.tsx"
 import { Notice } from "../ui/Notice.tsx"
 
 /** Shows a defect of the page in place of a blank screen. */
-export class Failure extends Component<{ readonly children: ReactNode; readonly screen: string }, { readonly error?: unknown }> {
+export class Failure extends Component<
+  { readonly children: ReactNode; readonly screen: string },
+  { readonly error?: unknown }
+> {
   override state: { readonly error?: unknown; readonly screen?: string } = {}
 
   static getDerivedStateFromError(error: unknown) {

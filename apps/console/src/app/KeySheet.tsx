@@ -14,11 +14,7 @@ const css = classNames(styles)
 export const KeySheet = () => {
   const shortcuts = usePreference("shortcuts")
   return (
-    <Dialog
-      title={en.keys.title}
-      onClose={closeOverlay}
-      actions={<Button onClick={closeOverlay}>{en.close}</Button>}
-    >
+    <Dialog title={en.keys.title} onClose={closeOverlay} actions={<Button onClick={closeOverlay}>{en.close}</Button>}>
       <dl className={css("keys")}>
         {en.keys.list.map(([keys, what]) => (
           <Fragment key={what}>
@@ -34,7 +30,10 @@ export const KeySheet = () => {
           </Fragment>
         ))}
       </dl>
-      <Check checked={shortcuts === "on"} onChange={(event) => setPreference("shortcuts", event.target.checked ? "on" : "off")}>
+      <Check
+        checked={shortcuts === "on"}
+        onChange={(event) => setPreference("shortcuts", event.target.checked ? "on" : "off")}
+      >
         {en.keys.single}
       </Check>
     </Dialog>

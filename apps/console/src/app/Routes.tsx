@@ -53,7 +53,9 @@ const InOrganization = ({ children, org }: { readonly org: string; readonly chil
   const organization = useOrganization(org)
   return (
     <Loaded query={organization}>
-      {(found) => (found === null ? <NotFound /> : <OrganizationProvider value={found}>{children}</OrganizationProvider>)}
+      {(found) =>
+        found === null ? <NotFound /> : <OrganizationProvider value={found}>{children}</OrganizationProvider>
+      }
     </Loaded>
   )
 }
@@ -82,9 +84,7 @@ const OrganizationScreens = ({ org }: { readonly org: string }) => (
       <Route path={paths.newEndpoint(":org")}>
         <NewEndpoint />
       </Route>
-      <Route path={patterns.endpoint}>
-        {({ endpoint, tab }) => <Endpoint id={endpoint} tab={tab ?? "health"} />}
-      </Route>
+      <Route path={patterns.endpoint}>{({ endpoint, tab }) => <Endpoint id={endpoint} tab={tab ?? "health"} />}</Route>
       <Route path={paths.invoices(":org")}>
         <Invoices />
       </Route>

@@ -60,7 +60,13 @@ const ThemeButton = () => {
   const next = theme === "system" ? "light" : theme === "light" ? "dark" : "system"
   const label = en.theme.button(en.theme[theme], en.theme[next])
   return (
-    <button type="button" className={css("round")} aria-label={label} title={label} onClick={() => setPreference("theme", next)}>
+    <button
+      type="button"
+      className={css("round")}
+      aria-label={label}
+      title={label}
+      onClick={() => setPreference("theme", next)}
+    >
       <Icon name="theme" />
     </button>
   )
@@ -110,7 +116,9 @@ const Navigation = ({ org }: { readonly org: string }) => {
             <Link
               to={to}
               className={css("item")}
-              aria-current={path === to ? "page" : to !== paths.overview(org) && path.startsWith(`${to}/`) ? "true" : undefined}
+              aria-current={
+                path === to ? "page" : to !== paths.overview(org) && path.startsWith(`${to}/`) ? "true" : undefined
+              }
             >
               <Icon name={name} />
               {label}

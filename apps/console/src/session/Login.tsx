@@ -8,6 +8,7 @@ import { Check, Field } from "../ui/Field.tsx"
 import { ProblemNotice } from "../ui/Notice.tsx"
 import { paths } from "../url/paths.ts"
 import { login } from "./session.ts"
+import { textOf } from "../ui/form.ts"
 
 /** Logs in. The password goes into the request and nowhere else. */
 export const Login = ({ maySignUp }: { readonly maySignUp: boolean }) => {
@@ -34,7 +35,7 @@ export const Login = ({ maySignUp }: { readonly maySignUp: boolean }) => {
         onSubmit={(event) => {
           event.preventDefault()
           const form = new FormData(event.currentTarget)
-          mutate({ email: String(form.get("email")), password: String(form.get("password")), remember })
+          mutate({ email: textOf(form, "email"), password: textOf(form, "password"), remember })
         }}
       >
         <Field label={en.login.email} name="email" type="email" autoComplete="username" required autoFocus />

@@ -11,6 +11,7 @@ import { ProblemNotice } from "../ui/Notice.tsx"
 import { paths } from "../url/paths.ts"
 import { problemOf } from "./problem.ts"
 import { login } from "./session.ts"
+import { textOf } from "../ui/form.ts"
 
 const leastPassword = 12
 
@@ -44,7 +45,7 @@ export const SignUp = () => {
         onSubmit={(event) => {
           event.preventDefault()
           const form = new FormData(event.currentTarget)
-          mutate({ email: String(form.get("email")), password: String(form.get("password")) })
+          mutate({ email: textOf(form, "email"), password: textOf(form, "password") })
         }}
       >
         <Field

@@ -40,7 +40,13 @@ export const onLogout = (listener: () => void): void => {
   endListeners.add(listener)
 }
 
-const grant = ({ accessToken, expiresInSeconds }: { readonly accessToken: string; readonly expiresInSeconds: number }) => {
+const grant = ({
+  accessToken,
+  expiresInSeconds
+}: {
+  readonly accessToken: string
+  readonly expiresInSeconds: number
+}) => {
   const next = { accessToken, expiresAt: Date.now() + expiresInSeconds * 1000 }
   setState("loggedIn", next)
   tellTabs({ type: "renewed", ...next })

@@ -1,7 +1,7 @@
 /**
  * Snippets of receivers that verify webhooks. A test runs them against a server.
  */
-import type { SnippetForm } from "../ui/Snippet.tsx"
+import type { SnippetForm } from "./SnippetForm.ts"
 
 const secret = `process.env["GOVOICE_WEBHOOK_SECRET"]`
 

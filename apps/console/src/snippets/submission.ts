@@ -1,7 +1,7 @@
 /**
  * Snippets that submit an invoice. A test runs them against a server.
  */
-import type { SnippetForm } from "../ui/Snippet.tsx"
+import type { SnippetForm } from "./SnippetForm.ts"
 
 /** A small document for the sandbox, which takes any well-formed XML. */
 export const sampleInvoice =
@@ -12,7 +12,7 @@ export const curlSubmission = (origin: string): SnippetForm => ({
   name: "curl",
   code: `curl -sS ${origin}/v1/invoices \\
   -H "Authorization: Bearer $GOVOICE_API_KEY" \\
-  -H "Idempotency-Key: $(uuidgen)" \\
+  -H "Idempotency-Key: try-$(date +%s)-$RANDOM" \\
   -H "Content-Type: application/json" \\
   --data-binary '${JSON.stringify({ invoice_xml: sampleInvoice })}'
 `

@@ -1,5 +1,5 @@
 /**
- * Every text of the console. One table, so that other languages can follow.
+ * Every text of the console. One table in one file, so that other languages can follow.
  */
 const plural = (count: number | string, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
@@ -255,7 +255,8 @@ export const en = {
       fragment: "A URL must not have a fragment (#…): it is never sent."
     },
     createdTitle: "The signing secret of the new endpoint",
-    secretMeaning: "Your receiver verifies each webhook with this secret. Set it as GOVOICE_WEBHOOK_SECRET and start the receiver:",
+    secretMeaning:
+      "Your receiver verifies each webhook with this secret. Set it as GOVOICE_WEBHOOK_SECRET and start the receiver:",
     receiver: "Receiver",
     receiverMeaning:
       "This receiver verifies the signature and answers 204. Run it with the signing secret in GOVOICE_WEBHOOK_SECRET.",
@@ -282,7 +283,9 @@ export const en = {
     title: "Rotate the signing secret",
     meaning: "Until the new secret is active, the old one signs. Deploy a receiver that accepts both in the meantime.",
     when: "The new secret signs",
-    delays: { 0: "now", 3600: "in 1 hour", 86400: "in 24 hours", 604800: "in 7 days" } as Readonly<Record<number, string>>,
+    delays: { 0: "now", 3600: "in 1 hour", 86400: "in 24 hours", 604800: "in 7 days" } as Readonly<
+      Record<number, string>
+    >,
     proposed: "Proposed: longer than a deployment takes.",
     nowWarning: "The receiver rejects webhooks until it has the new secret.",
     replaces: "A rotation is pending. This one replaces it.",
@@ -384,7 +387,8 @@ export const en = {
     refused:
       "The receiver refuses the request. Check that it has the current signing secret, and that no login or firewall stands before it.",
     gone: "The path does not exist at the receiver. Correct the URL of the endpoint, or the route of the receiver.",
-    redirect: "The receiver redirects, and redirects are not followed. Enter the final URL in the settings of the endpoint.",
+    redirect:
+      "The receiver redirects, and redirects are not followed. Enter the final URL in the settings of the endpoint.",
     slow: "The receiver asked to slow down. Govoice honors Retry-After and tries again at the time above.",
     clientError:
       "The receiver rejects the request. Its log has the reason: often a signature that does not verify, or a body that was parsed before it was verified.",
@@ -426,9 +430,11 @@ export const en = {
     code: "Code",
     position: "Position",
     deliveries: "Deliveries of this invoice",
-    noDeliveries: "No endpoint was on and subscribed when its events happened, or the deliveries are past their retention.",
+    noDeliveries:
+      "No endpoint was on and subscribed when its events happened, or the deliveries are past their retention.",
     verification: "Verification (KOD I)",
-    verificationMeaning: "Anybody can check this invoice at KSeF with this link. The QR code belongs on its printed form.",
+    verificationMeaning:
+      "Anybody can check this invoice at KSeF with this link. The QR code belongs on its printed form.",
     noVerification: "The receipt has no data for a verification link.",
     qrLabel: "QR code of the verification link",
     copyLink: "Copy the link"
@@ -488,7 +494,8 @@ export const en = {
     replaceMeaning: "The new credential replaces the old one at once. Invoices that wait are sent with the new one.",
     remove: "Remove the credential",
     removeTitle: "Remove the credential?",
-    removeMeaning: "Live keys cannot submit without it, and live invoices that wait are not sent until another is stored.",
+    removeMeaning:
+      "Live keys cannot submit without it, and live invoices that wait are not sent until another is stored.",
     typeName: (name: string) => `Enter ${name} to confirm`,
     removed: "Credential removed"
   },

@@ -18,7 +18,15 @@ export interface Bar {
 const least = 6
 
 /** Bars for the periods of a window. The table beside them has the same numbers. */
-export const Bars = ({ bars, label, size }: { readonly bars: ReadonlyArray<Bar>; readonly label: string; readonly size?: "small" }) => {
+export const Bars = ({
+  bars,
+  label,
+  size
+}: {
+  readonly bars: ReadonlyArray<Bar>
+  readonly label: string
+  readonly size?: "small"
+}) => {
   const most = Math.max(1, ...bars.map(({ total }) => total))
   const height = (count: number) => (count === 0 ? 0 : Math.max(least, (count / most) * 100))
   const total = bars.reduce((sum, bar) => sum + bar.total, 0)
@@ -33,7 +41,14 @@ export const Bars = ({ bars, label, size }: { readonly bars: ReadonlyArray<Bar>;
         role="img"
         aria-label={`${label}: ${en.barsLabel(total, trouble)}`}
       >
-        <line className={css("base")} x1="0" x2={bars.length * step} y1="99.5" y2="99.5" vectorEffect="non-scaling-stroke" />
+        <line
+          className={css("base")}
+          x1="0"
+          x2={bars.length * step}
+          y1="99.5"
+          y2="99.5"
+          vectorEffect="non-scaling-stroke"
+        />
         {bars.map((bar, index) => {
           const whole = height(bar.total)
           const red = Math.min(whole, height(bar.trouble))

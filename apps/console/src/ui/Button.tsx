@@ -20,7 +20,16 @@ const look = ({ icon, kind = "neutral", size }: Look, hasText: boolean) =>
 type ButtonProps = Look & ComponentProps<"button"> & { readonly busy?: boolean }
 
 /** A button. A button without text needs `aria-label`. A busy button stays in the order of focus and does nothing. */
-export const Button = ({ busy = false, children, icon, kind, onClick, size, type = "button", ...rest }: ButtonProps) => (
+export const Button = ({
+  busy = false,
+  children,
+  icon,
+  kind,
+  onClick,
+  size,
+  type = "button",
+  ...rest
+}: ButtonProps) => (
   <button
     {...rest}
     type={type === "submit" && busy ? "button" : type}
@@ -34,11 +43,7 @@ export const Button = ({ busy = false, children, icon, kind, onClick, size, type
 )
 
 /** A link to a screen that looks like a button. */
-export const ButtonLink = ({
-  children,
-  to,
-  ...rest
-}: Look & { readonly to: string; readonly children: ReactNode }) => (
+export const ButtonLink = ({ children, to, ...rest }: Look & { readonly to: string; readonly children: ReactNode }) => (
   <Link to={to} className={look(rest, true)}>
     {rest.icon !== undefined && <Icon name={rest.icon} />}
     {children}

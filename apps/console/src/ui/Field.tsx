@@ -16,7 +16,9 @@ interface Shared {
 /** Ties label, hint and error to a control. */
 const useField = ({ error, hint }: Shared) => {
   const id = useId()
-  const describedBy = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(" ")
+  const describedBy = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`]
+    .filter(Boolean)
+    .join(" ")
   return {
     id,
     control: {
@@ -27,7 +29,13 @@ const useField = ({ error, hint }: Shared) => {
   }
 }
 
-const Frame = ({ children, error, hint, id, label }: Shared & { readonly id: string; readonly children: ReactNode }) => (
+const Frame = ({
+  children,
+  error,
+  hint,
+  id,
+  label
+}: Shared & { readonly id: string; readonly children: ReactNode }) => (
   <div className={css("field")}>
     <label className={css("label")} htmlFor={id}>
       {label}

@@ -1,16 +1,11 @@
 import { useState } from "react"
+import type { SnippetForm } from "../snippets/SnippetForm.ts"
 import { en } from "../text/en.ts"
 import { classNames } from "./classNames.ts"
 import { CopyButton } from "./CopyButton.tsx"
 import styles from "./Snippet.module.css"
 
 const css = classNames(styles)
-
-/** One form of a snippet: its name and its text. */
-export interface SnippetForm {
-  readonly name: string
-  readonly code: string
-}
 
 /** Code to copy, in one form or in several. */
 export const Snippet = ({ forms, label }: { readonly forms: ReadonlyArray<SnippetForm>; readonly label: string }) => {

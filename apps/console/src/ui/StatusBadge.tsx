@@ -42,7 +42,15 @@ export const StatusBadge = ({ status, quiet = false }: { readonly status: string
 }
 
 /** A word with a tone, for states that are no status of the API. */
-export const Badge = ({ icon, text, tone }: { readonly icon: IconName; readonly text: string; readonly tone: Tone }) => (
+export const Badge = ({
+  icon,
+  text,
+  tone
+}: {
+  readonly icon: IconName
+  readonly text: string
+  readonly tone: Tone
+}) => (
   <span className={css("badge", tone)} data-badge="">
     <Icon name={icon} />
     {text}

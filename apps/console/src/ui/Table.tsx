@@ -36,12 +36,11 @@ const rowKeys = (event: KeyboardEvent<HTMLElement>): void => {
     void navigator.clipboard.writeText(row.dataset["row"]!).then(() => announce(en.copied))
     return
   }
-  const next =
-    event.key === "j" ? row.nextElementSibling : event.key === "k" ? row.previousElementSibling : undefined
+  const next = event.key === "j" ? row.nextElementSibling : event.key === "k" ? row.previousElementSibling : undefined
   next?.querySelector<HTMLElement>("a")?.focus()
 }
 
-const First = <Row,>({ address, children }: { readonly address: string | undefined; readonly children: ReactNode; readonly row?: Row }) =>
+const First = ({ address, children }: { readonly address: string | undefined; readonly children: ReactNode }) =>
   address === undefined ? (
     children
   ) : (

@@ -28,9 +28,6 @@ export const clockTime = (time: number): string => format("clock", { timeStyle: 
 export const shortTime = (time: number): string =>
   format("short", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }).format(time)
 
-/** `21 Nov` */
-export const dayOf = (time: number): string => format("day", { day: "numeric", month: "short" }).format(time)
-
 const minuteMs = 60_000
 
 /** `2 min ago`, `in 4 min`, and the date for times more than a day away. */

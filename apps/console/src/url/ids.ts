@@ -30,4 +30,5 @@ export const timeOf = (id: string): number | undefined => {
 }
 
 /** Shortens an identifier in the middle: `inv_01m7q5…m4k3`. */
-export const shorten = (id: string): string => (id.length > 18 ? `${id.slice(0, id.indexOf("_") + 7)}…${id.slice(-4)}` : id)
+export const shorten = (id: string): string =>
+  id.length > 18 ? `${id.slice(0, id.indexOf("_") + 7)}…${id.slice(-4)}` : id

@@ -1,7 +1,7 @@
+import { changePassword, logoutAll } from "@govoice/client"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import type { FormEvent } from "react"
 import { connection } from "../../api/connection.ts"
-import { changePassword, logoutAll } from "../../api/operations.ts"
 import { accountQuery } from "../../api/queries.ts"
 import { setPreference, usePreference } from "../../app/preferences.ts"
 import { Screen } from "../../app/Screen.tsx"
@@ -15,6 +15,7 @@ import { Loaded } from "../../ui/Loaded.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { Facts, Panel } from "../../ui/Panel.tsx"
 import { toast } from "../../ui/Toasts.tsx"
+import { textOf } from "../../ui/form.ts"
 
 const Identity = () => (
   <Panel title={en.account.title}>
@@ -42,7 +43,7 @@ const Password = () => {
     const element = event.currentTarget
     const form = new FormData(element)
     mutate(
-      { currentPassword: String(form.get("current")), newPassword: String(form.get("new")) },
+      { currentPassword: textOf(form, "current"), newPassword: textOf(form, "new") },
       {
         onSuccess: () => {
           element.reset()

@@ -62,7 +62,8 @@ export const DeliveryList = ({
   const listPath = only === undefined ? paths.deliveries(org) : paths.endpointTab(org, only, "deliveries")
   const write = (next: DeliverySearch) =>
     deliverySearch.write({ ...next, endpoint: only === undefined ? next.endpoint : undefined, in: undefined })
-  const listAddress = (change: Partial<DeliverySearch>) => `${listPath}${write({ ...search, cursor: undefined, ...change })}`
+  const listAddress = (change: Partial<DeliverySearch>) =>
+    `${listPath}${write({ ...search, cursor: undefined, ...change })}`
   const filter = (change: Partial<DeliverySearch>) => navigate(listAddress(change))
   const rowAddress = ({ endpointId, id }: WebhookDelivery) =>
     `${paths.delivery(org, endpointId, id)}${deliverySearch.write({
@@ -104,7 +105,8 @@ export const DeliveryList = ({
     {
       head: en.delivery.answer,
       isNumber: true,
-      cell: ({ lastErrorSummary, lastHttpStatus }) => lastHttpStatus ?? (lastErrorSummary === null ? "" : en.delivery.none)
+      cell: ({ lastErrorSummary, lastHttpStatus }) =>
+        lastHttpStatus ?? (lastErrorSummary === null ? "" : en.delivery.none)
     },
     { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
   ]

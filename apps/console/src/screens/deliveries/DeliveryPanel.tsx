@@ -51,7 +51,14 @@ const stepsOf = (record: WebhookDelivery): ReadonlyArray<Step> => {
         ]),
     ...(status === "retrying"
       ? [{ icon: "retry" as const, tone: "warn" as const, words: en.delivery.nextAttempt, at: nextRetryAt }]
-      : [{ icon: iconOf(status), tone: toneOf(status), words: en.delivery.ends[status] ?? en.status[status] ?? status, at: deliveredAt }])
+      : [
+          {
+            icon: iconOf(status),
+            tone: toneOf(status),
+            words: en.delivery.ends[status] ?? en.status[status] ?? status,
+            at: deliveredAt
+          }
+        ])
   ]
 }
 

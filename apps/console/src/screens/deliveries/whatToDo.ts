@@ -2,7 +2,7 @@
  * What the owner can do about a delivery: one entry for each class of results.
  */
 import type { WebhookDelivery } from "@govoice/client"
-import { en } from "../../text/en.ts"
+import type { en } from "../../text/en.ts"
 
 type Advice = keyof typeof en.advice
 

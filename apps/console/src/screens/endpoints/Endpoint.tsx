@@ -1,7 +1,6 @@
 import { updateWebhookEndpoint, type WebhookEndpoint } from "@govoice/client"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { connection } from "../../api/connection.ts"
-import { nextSecretAt } from "../../api/operations.ts"
 import { endpointQuery, endpointsQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
@@ -58,7 +57,6 @@ const Endpoint = ({ delivery, id, tab }: { readonly id: string; readonly tab: st
   const { id: org } = useCurrentOrganization()
   const endpoint = useQuery(endpointQuery(id))
   const { data } = endpoint
-  const secretAt = data === undefined ? null : nextSecretAt(data)
   const current: EndpointTab = isTab(tab) ? tab : "health"
   return (
     <Screen
@@ -68,10 +66,10 @@ const Endpoint = ({ delivery, id, tab }: { readonly id: string; readonly tab: st
       actions={data !== undefined && <EnabledSwitch endpoint={data} />}
     >
       <div className="stack">
-        {secretAt !== null && (
+        {data?.nextSecretAt && (
           <Notice tone="info">
             <p>
-              {en.endpoints.rotationPending} <Instant at={secretAt} whole />
+              {en.endpoints.rotationPending} <Instant at={data.nextSecretAt} whole />
             </p>
           </Notice>
         )}

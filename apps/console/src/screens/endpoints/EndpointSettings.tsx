@@ -17,6 +17,7 @@ import { paths } from "../../url/paths.ts"
 import { EventTypes, type Subscription } from "./EventTypes.tsx"
 import { faultOf, partsOf } from "./endpointUrl.ts"
 import { Rotation } from "./Rotation.tsx"
+import { textOf } from "../../ui/form.ts"
 
 const General = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
   const queryClient = useQueryClient()
@@ -44,8 +45,7 @@ const General = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          if (faultOf(url.trim()) === undefined)
-            mutate(String(new FormData(event.currentTarget).get("note")).trim())
+          if (faultOf(url.trim()) === undefined) mutate(textOf(new FormData(event.currentTarget), "note").trim())
         }}
       >
         {problem !== undefined && problem.param !== "url" && <ProblemNotice error={error} />}

@@ -17,11 +17,7 @@ import { barsOf } from "./bars.ts"
 import { EndpointName } from "./EndpointName.tsx"
 
 export const EnabledBadge = ({ enabled }: { readonly enabled: boolean }) =>
-  enabled ? (
-    <span className="muted">{en.endpoints.on}</span>
-  ) : (
-    <Badge icon="off" tone="muted" text={en.endpoints.off} />
-  )
+  enabled ? <span className="muted">{en.endpoints.on}</span> : <Badge icon="off" tone="muted" text={en.endpoints.off} />
 
 const Endpoints = () => {
   const { id: org } = useCurrentOrganization()

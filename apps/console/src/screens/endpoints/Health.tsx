@@ -37,7 +37,9 @@ const timesQuery = (endpoint: string) => ({
       .filter(({ attemptCount, deliveredAt }) => attemptCount === 1 && deliveredAt !== null)
       .map(({ createdAt, deliveredAt }) => Date.parse(deliveredAt!) - Date.parse(createdAt))
       .sort((one, other) => one - other)
-    return times.length === 0 ? null : { p50: percentile(times, 0.5), p95: percentile(times, 0.95), count: times.length }
+    return times.length === 0
+      ? null
+      : { p50: percentile(times, 0.5), p95: percentile(times, 0.95), count: times.length }
   },
   refetchInterval: every(pollMs.picture)
 })

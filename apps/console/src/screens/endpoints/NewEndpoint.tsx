@@ -17,6 +17,7 @@ import { Snippet } from "../../ui/Snippet.tsx"
 import { paths } from "../../url/paths.ts"
 import { EventTypes, type Subscription } from "./EventTypes.tsx"
 import { faultOf } from "./endpointUrl.ts"
+import { textOf } from "../../ui/form.ts"
 
 const NewEndpoint = () => {
   const { id: org } = useCurrentOrganization()
@@ -50,7 +51,7 @@ const NewEndpoint = () => {
           event.preventDefault()
           setLeft(true)
           if (faultOf(url.trim()) === undefined && types.length > 0)
-            mutate(String(new FormData(event.currentTarget).get("note")).trim())
+            mutate(textOf(new FormData(event.currentTarget), "note").trim())
         }}
       >
         {problem !== undefined && refusal === undefined && <ProblemNotice error={error} />}

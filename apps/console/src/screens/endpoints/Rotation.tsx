@@ -2,7 +2,6 @@ import { type RotatedWebhookEndpoint, rotateWebhookSecret, type WebhookEndpoint 
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { connection } from "../../api/connection.ts"
-import { nextSecretAt } from "../../api/operations.ts"
 import { endpointQuery } from "../../api/queries.ts"
 import { rotationVerifier } from "../../snippets/receiver.ts"
 import { en } from "../../text/en.ts"
@@ -18,7 +17,13 @@ import { Snippet } from "../../ui/Snippet.tsx"
 const delays = [0, 3600, 86_400, 604_800] as const
 
 /** Rotates the signing secret: asks when, then shows the new secret once. */
-export const Rotation = ({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint; readonly onClose: () => void }) => {
+export const Rotation = ({
+  endpoint,
+  onClose
+}: {
+  readonly endpoint: WebhookEndpoint
+  readonly onClose: () => void
+}) => {
   const queryClient = useQueryClient()
   const [delay, setDelay] = useState<number>(86_400)
   // The secret is in this state and nowhere else.
@@ -30,12 +35,7 @@ export const Rotation = ({ endpoint, onClose }: { readonly endpoint: WebhookEndp
   })
   if (rotated !== undefined)
     return (
-      <SecretOnce
-        title={en.rotation.doneTitle}
-        secret={rotated.secret}
-        variable="NEW_WEBHOOK_SECRET"
-        onClose={onClose}
-      >
+      <SecretOnce title={en.rotation.doneTitle} secret={rotated.secret} variable="NEW_WEBHOOK_SECRET" onClose={onClose}>
         <p>
           {delay === 0 ? (
             en.rotation.activeNow
@@ -82,7 +82,7 @@ export const Rotation = ({ endpoint, onClose }: { readonly endpoint: WebhookEndp
         </Notice>
       )}
       <Snippet label={en.rotation.snippet} forms={[rotationVerifier]} />
-      {nextSecretAt(endpoint) !== null && <p className="small muted">{en.rotation.replaces}</p>}
+      {endpoint.nextSecretAt !== null && <p className="small muted">{en.rotation.replaces}</p>}
       {error !== null && <ProblemNotice error={error} />}
     </Dialog>
   )

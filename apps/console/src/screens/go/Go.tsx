@@ -1,8 +1,16 @@
-import { getWebhookEndpoint, isApiError, listApiKeys, listOrganizations, listWebhookEndpoints } from "@govoice/client"
+import {
+  getDelivery,
+  getOrganizationInvoice,
+  getWebhookEndpoint,
+  isApiError,
+  listApiKeys,
+  listOrganizations,
+  listWebhookEndpoints
+} from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { Redirect } from "wouter"
 import { connection } from "../../api/connection.ts"
-import { getDelivery, getOrganizationInvoice, listOrganizationInvoices } from "../../api/operations.ts"
+import { listOrganizationInvoices } from "../../api/operations.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { en } from "../../text/en.ts"
 import { ButtonLink } from "../../ui/Button.tsx"

@@ -1,8 +1,7 @@
-import type { Invoice as InvoiceRecord, WebhookDelivery } from "@govoice/client"
+import { downloadOrganizationUpo, type Invoice as InvoiceRecord, type WebhookDelivery } from "@govoice/client"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { invoiceStatuses } from "../../generated/meanings.ts"
 import { connection } from "../../api/connection.ts"
-import { downloadOrganizationUpo } from "../../api/operations.ts"
 import { deliveriesQuery, endpointsQuery, invoiceQuery } from "../../api/queries.ts"
 import { LiveButton } from "../../app/LiveButton.tsx"
 import { useCurrentOrganization } from "../../app/organization.ts"
@@ -26,7 +25,7 @@ import { LifeLine } from "./LifeLine.tsx"
 import { Verification } from "./Verification.tsx"
 
 /** Saves bytes as a file, through a link that exists for the time of the click. */
-const save = (bytes: ArrayBuffer, name: string): void => {
+const save = (bytes: Uint8Array<ArrayBuffer>, name: string): void => {
   const url = URL.createObjectURL(new Blob([bytes], { type: "application/xml" }))
   const link = document.createElement("a")
   link.href = url
@@ -37,7 +36,10 @@ const save = (bytes: ArrayBuffer, name: string): void => {
 
 const DownloadUpo = ({ id, org }: { readonly org: string; readonly id: string }) => {
   const { error, isPending, mutate } = useMutation({
-    mutationFn: async () => save(await downloadOrganizationUpo(connection, org, id), `upo-${id}.xml`)
+    mutationFn: async () => {
+      const upo = await downloadOrganizationUpo(connection, org, id)
+      save(await upo.bytes(), `upo-${id}.xml`)
+    }
   })
   return (
     <>
@@ -154,9 +156,10 @@ const Invoice = ({ id }: { readonly id: string }) => {
                     [en.invoice.submittedAt, found.submittedAt && <Instant at={found.submittedAt} whole />],
                     [en.invoice.completedAt, found.completedAt && <Instant at={found.completedAt} whole />],
                     [en.id, <Id id={found.id} whole />],
-                    ...Object.entries(found.metadata).map(
-                      ([name, value]): [string, string] => [en.invoice.metadataOf(name), value]
-                    )
+                    ...Object.entries(found.metadata).map(([name, value]): [string, string] => [
+                      en.invoice.metadataOf(name),
+                      value
+                    ])
                   ]}
                 />
               </Panel>

@@ -26,6 +26,7 @@ import { FilterSelect } from "../lists/Filters.tsx"
 import { knownInvoiceStatuses } from "../../url/searches.ts"
 import styles from "./Invoices.module.css"
 import { classNames } from "../../ui/classNames.ts"
+import { textOf } from "../../ui/form.ts"
 
 const css = classNames(styles)
 
@@ -72,7 +73,7 @@ const Invoices = () => {
   const isFiltered = invoiceSearch.write({ ...search, cursor: undefined }) !== ""
   const find = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const key = String(new FormData(event.currentTarget).get("key")).trim()
+    const key = textOf(new FormData(event.currentTarget), "key").trim()
     filter({ key: key === "" ? undefined : key, mode: search.mode ?? (key === "" ? undefined : "test") })
   }
   return (
@@ -85,7 +86,11 @@ const Invoices = () => {
           <ChoiceLinks
             label={en.mode.title}
             choices={[
-              { label: en.list.all, to: address({ mode: undefined, key: undefined }), isCurrent: search.mode === undefined },
+              {
+                label: en.list.all,
+                to: address({ mode: undefined, key: undefined }),
+                isCurrent: search.mode === undefined
+              },
               { label: en.mode.test, to: address({ mode: "test" }), isCurrent: search.mode === "test" },
               { label: en.mode.live, to: address({ mode: "live" }), isCurrent: search.mode === "live" }
             ]}
@@ -136,7 +141,11 @@ const Invoices = () => {
           }
         >
           {invoices.error !== null && (
-            <ProblemNotice error={invoices.error} asOf={invoices.dataUpdatedAt} onRetry={() => void invoices.refetch()} />
+            <ProblemNotice
+              error={invoices.error}
+              asOf={invoices.dataUpdatedAt}
+              onRetry={() => void invoices.refetch()}
+            />
           )}
           {page === undefined ? (
             invoices.error === null && <Skeleton rows lines={10} />

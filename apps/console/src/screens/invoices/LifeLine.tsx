@@ -14,7 +14,13 @@ interface Step {
 }
 
 /** The steps of an invoice, those that it passed and those ahead of it. */
-export const stepsOf = ({ completedAt, createdAt, status, submittedAt, upoAvailable }: Invoice): ReadonlyArray<Step> => {
+export const stepsOf = ({
+  completedAt,
+  createdAt,
+  status,
+  submittedAt,
+  upoAvailable
+}: Invoice): ReadonlyArray<Step> => {
   const isAccepted = status === "accepted"
   const hasFailed = status === "rejected" || status === "failed"
   const start = [

@@ -9,11 +9,15 @@ export const QrCode = ({ label, text }: { readonly text: string; readonly label:
   const { data, size } = encode(text, { ecc: "M", border: 4 })
   const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join("")
   return (
-    <svg className={css("qr")} viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label} shapeRendering="crispEdges">
+    <svg
+      className={css("qr")}
+      viewBox={`0 0 ${size} ${size}`}
+      role="img"
+      aria-label={label}
+      shapeRendering="crispEdges"
+    >
       <rect width={size} height={size} className={css("paper")} />
       <path d={path} className={css("ink")} />
     </svg>
   )
 }
-
-export default QrCode

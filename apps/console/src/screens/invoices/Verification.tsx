@@ -1,7 +1,6 @@
-import type { Invoice } from "@govoice/client"
+import { downloadOrganizationUpo, type Invoice } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { connection } from "../../api/connection.ts"
-import { downloadOrganizationUpo } from "../../api/operations.ts"
 import { credentialQuery } from "../../api/queries.ts"
 import { en } from "../../text/en.ts"
 import { classNames } from "../../ui/classNames.ts"
@@ -19,7 +18,7 @@ export const Verification = ({ invoice, org }: { readonly org: string; readonly 
   const credential = useQuery(credentialQuery(org))
   const upo = useQuery({
     queryKey: ["organizations", org, "invoice", invoice.id, "upo"],
-    queryFn: async () => new TextDecoder().decode(await downloadOrganizationUpo(connection, org, invoice.id)),
+    queryFn: async () => (await downloadOrganizationUpo(connection, org, invoice.id)).text(),
     staleTime: Infinity
   })
   return (

@@ -53,9 +53,7 @@ const ApiKeys = () => {
   const columns: ReadonlyArray<Column<ApiKey>> = [
     {
       head: en.name,
-      cell: (key) => (
-        <span className={isExpired(key) ? "muted" : "strong"}>{key.name ?? en.apiKeys.unnamed}</span>
-      )
+      cell: (key) => <span className={isExpired(key) ? "muted" : "strong"}>{key.name ?? en.apiKeys.unnamed}</span>
     },
     { head: en.mode.title, cell: ({ mode }) => <ModeBadge mode={mode} /> },
     { head: en.apiKeys.key, cell: ({ last4, mode }) => <code>{`sk_${mode}_…${last4}`}</code> },

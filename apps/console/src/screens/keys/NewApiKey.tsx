@@ -15,6 +15,7 @@ import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { Snippet } from "../../ui/Snippet.tsx"
 import { paths } from "../../url/paths.ts"
 import { SubmitWithKey } from "../overview/SubmitWithKey.tsx"
+import { textOf } from "../../ui/form.ts"
 
 const dayMs = 24 * 60 * 60_000
 
@@ -43,15 +44,27 @@ const NewApiKey = () => {
         onSubmit={(event) => {
           event.preventDefault()
           const form = new FormData(event.currentTarget)
-          mutate({ name: String(form.get("name")).trim(), days: Number(form.get("days")) })
+          mutate({ name: textOf(form, "name").trim(), days: Number(form.get("days")) })
         }}
       >
         {error !== null && <ProblemNotice error={error} />}
         <Group legend={en.mode.title}>
-          <Check type="radio" name="mode" checked={mode === "test"} onChange={() => setMode("test")} hint={en.apiKeys.testMeaning}>
+          <Check
+            type="radio"
+            name="mode"
+            checked={mode === "test"}
+            onChange={() => setMode("test")}
+            hint={en.apiKeys.testMeaning}
+          >
             <span className="strong">{en.mode.test}</span>
           </Check>
-          <Check type="radio" name="mode" checked={mode === "live"} onChange={() => setMode("live")} hint={en.apiKeys.liveMeaning}>
+          <Check
+            type="radio"
+            name="mode"
+            checked={mode === "live"}
+            onChange={() => setMode("live")}
+            hint={en.apiKeys.liveMeaning}
+          >
             <span className="strong">{en.mode.live}</span>
           </Check>
         </Group>

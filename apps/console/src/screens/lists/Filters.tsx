@@ -97,7 +97,15 @@ const toLocal = (minute: string | undefined): string => {
 const fromLocal = (text: string): string | undefined =>
   text === "" || Number.isNaN(Date.parse(text)) ? undefined : minuteOf(Date.parse(text))
 
-const RangeDialog = ({ onChange, onClose, range }: { readonly range: Range; readonly onChange: (range: Range) => void; readonly onClose: () => void }) => {
+const RangeDialog = ({
+  onChange,
+  onClose,
+  range
+}: {
+  readonly range: Range
+  readonly onChange: (range: Range) => void
+  readonly onClose: () => void
+}) => {
   const [from, setFrom] = useState(toLocal(range.from))
   const [to, setTo] = useState(toLocal(range.to))
   return (
@@ -119,14 +127,25 @@ const RangeDialog = ({ onChange, onClose, range }: { readonly range: Range; read
         </>
       }
     >
-      <Field label={en.filters.from} type="datetime-local" value={from} onChange={(event) => setFrom(event.target.value)} />
+      <Field
+        label={en.filters.from}
+        type="datetime-local"
+        value={from}
+        onChange={(event) => setFrom(event.target.value)}
+      />
       <Field label={en.filters.to} type="datetime-local" value={to} onChange={(event) => setTo(event.target.value)} />
     </Dialog>
   )
 }
 
 /** A filter by time: the last hours or days, or a range. */
-export const TimeFilter = ({ onChange, range }: { readonly range: Range; readonly onChange: (range: Range) => void }) => {
+export const TimeFilter = ({
+  onChange,
+  range
+}: {
+  readonly range: Range
+  readonly onChange: (range: Range) => void
+}) => {
   const [isOpen, setOpen] = useState(false)
   const { from, to } = range
   const text =

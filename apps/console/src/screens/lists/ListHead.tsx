@@ -28,11 +28,7 @@ export const ListHead = ({
           {en.list.show(waiting)}
         </Button>
       )}
-      {isFirstPage ? (
-        <LiveButton updatedAt={updatedAt} />
-      ) : (
-        <span className="small muted">{en.list.olderPage}</span>
-      )}
+      {isFirstPage ? <LiveButton updatedAt={updatedAt} /> : <span className="small muted">{en.list.olderPage}</span>}
     </>
   )
 }

@@ -16,7 +16,7 @@ export const usePages = (
   addressOf: (cursor: string | undefined) => string
 ) => {
   const [, navigate] = useLocation()
-  const { newer = [] } = (useHistoryState<PageState | null>() ?? {}) as PageState
+  const { newer = [] } = useHistoryState<PageState | null>() ?? {}
   const go = (to: string | undefined, state: PageState) => {
     navigate(addressOf(to), { state })
     scrollTo(0, 0)
@@ -24,8 +24,6 @@ export const usePages = (
   return {
     // An address that was pasted has no way back: the first page is the newest.
     onNewer: cursor === undefined ? undefined : () => go(newer.at(-1), { newer: newer.slice(0, -1) }),
-    onOlder: nextCursor
-      ? () => go(nextCursor, { newer: cursor === undefined ? [] : [...newer, cursor] })
-      : undefined
+    onOlder: nextCursor ? () => go(nextCursor, { newer: cursor === undefined ? [] : [...newer, cursor] }) : undefined
   }
 }

@@ -9,6 +9,7 @@ import { Check, Field, Group, TextArea } from "../../ui/Field.tsx"
 import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { toast } from "../../ui/Toasts.tsx"
 import { isNip } from "./nip.ts"
+import { textOf } from "../../ui/form.ts"
 
 type Kind = "ksef_token" | "certificate"
 
@@ -28,7 +29,7 @@ export const CredentialForm = ({
   const [wasLeft, setLeft] = useState(false)
   const { error, isPending, mutate } = useMutation({
     mutationFn: (form: FormData) => {
-      const text = (name: string) => String(form.get(name) ?? "").trim()
+      const text = (name: string) => textOf(form, name).trim()
       return setGatewayCredential(
         connection,
         org,
@@ -70,10 +71,22 @@ export const CredentialForm = ({
       )}
       {problem !== undefined && <ProblemNotice error={error} />}
       <Group legend={en.credential.kind}>
-        <Check type="radio" name="kind" checked={kind === "ksef_token"} onChange={() => setKind("ksef_token")} hint={en.credential.tokenHint}>
+        <Check
+          type="radio"
+          name="kind"
+          checked={kind === "ksef_token"}
+          onChange={() => setKind("ksef_token")}
+          hint={en.credential.tokenHint}
+        >
           {en.credential.token}
         </Check>
-        <Check type="radio" name="kind" checked={kind === "certificate"} onChange={() => setKind("certificate")} hint={en.credential.certificateHint}>
+        <Check
+          type="radio"
+          name="kind"
+          checked={kind === "certificate"}
+          onChange={() => setKind("certificate")}
+          hint={en.credential.certificateHint}
+        >
           {en.credential.certificate}
         </Check>
       </Group>

@@ -33,7 +33,13 @@ const kindOf = (type: string | null) =>
   type === "certificate" ? en.credential.certificate : type === "ksef_token" ? en.credential.token : type
 
 /** Conditions of live mode, each with whether it is met. */
-const Conditions = ({ credential, liveMode }: { readonly credential: GatewayCredential; readonly liveMode: boolean }) => {
+const Conditions = ({
+  credential,
+  liveMode
+}: {
+  readonly credential: GatewayCredential
+  readonly liveMode: boolean
+}) => {
   const conditions = [
     [liveMode, liveMode ? en.live.deploymentOn : en.live.deploymentOff],
     [credential.present, credential.present ? en.live.credentialStored : en.live.credentialMissing],

@@ -27,7 +27,9 @@ const Outcome = ({ delivery, org }: { readonly org: string; readonly delivery: W
       <StatusBadge status={status} />
       <Link to={paths.delivery(org, endpointId, id)}>{eventType}</Link>
       {lastHttpStatus !== null && <span>{en.delivery.http(lastHttpStatus)}</span>}
-      {deliveredAt !== null && <span>{en.checklist.after(duration(Date.parse(deliveredAt) - Date.parse(createdAt)))}</span>}
+      {deliveredAt !== null && (
+        <span>{en.checklist.after(duration(Date.parse(deliveredAt) - Date.parse(createdAt)))}</span>
+      )}
     </p>
   )
 }

@@ -27,7 +27,15 @@ const count = (value: number) => (value >= 1000 ? "1000+" : value)
 
 type EndpointCounts = Counts["endpoints"][number]
 
-const EndpointTable = ({ counts, endpoints, org }: { readonly org: string; readonly endpoints: ReadonlyArray<WebhookEndpoint>; readonly counts: Counts | undefined }) => {
+const EndpointTable = ({
+  counts,
+  endpoints,
+  org
+}: {
+  readonly org: string
+  readonly endpoints: ReadonlyArray<WebhookEndpoint>
+  readonly counts: Counts | undefined
+}) => {
   const of = (id: string): EndpointCounts | undefined => counts?.endpoints.find(({ endpointId }) => endpointId === id)
   const number = (head: string, of_: (found: EndpointCounts) => number): Column<WebhookEndpoint> => ({
     head,
@@ -54,7 +62,9 @@ const EndpointTable = ({ counts, endpoints, org }: { readonly org: string; reado
           head: en.endpoints.day,
           cell: ({ id, url }) => {
             const found = of(id)
-            return found === undefined ? null : <Bars size="small" label={en.endpoints.barsOf(url)} bars={barsOf(found.buckets)} />
+            return found === undefined ? null : (
+              <Bars size="small" label={en.endpoints.barsOf(url)} bars={barsOf(found.buckets)} />
+            )
           }
         },
         number(en.health.waiting, ({ waiting }) => waiting),
@@ -78,7 +88,10 @@ const Troubles = ({ endpoints, org }: { readonly org: string; readonly endpoints
       flush
       title={en.overview.troubles}
       aside={
-        <Link className="small" to={`${paths.deliveries(org)}${deliverySearch.write({ ...noDeliveryFilter, status: "failed" })}`}>
+        <Link
+          className="small"
+          to={`${paths.deliveries(org)}${deliverySearch.write({ ...noDeliveryFilter, status: "failed" })}`}
+        >
           {en.overview.allFailed}
         </Link>
       }
@@ -162,7 +175,11 @@ export const Overview = () => {
         {overview.data !== undefined && <Invoices org={org} counts={overview.data} />}
         <Panel title={en.overview.endpoints} flush>
           {overview.error !== null && (
-            <ProblemNotice error={overview.error} asOf={overview.dataUpdatedAt} onRetry={() => void overview.refetch()} />
+            <ProblemNotice
+              error={overview.error}
+              asOf={overview.dataUpdatedAt}
+              onRetry={() => void overview.refetch()}
+            />
           )}
           <Loaded query={endpoints} skeleton={<Skeleton rows lines={2} />}>
             {(rows) => <EndpointTable org={org} endpoints={rows} counts={overview.data} />}

@@ -9,7 +9,9 @@ const css = classNames(styles)
 export const Sum = ({
   entries
 }: {
-  readonly entries: ReadonlyArray<readonly [label: string, value: ReactNode, to: string, tone?: "warn" | "bad" | undefined]>
+  readonly entries: ReadonlyArray<
+    readonly [label: string, value: ReactNode, to: string, tone?: "warn" | "bad" | undefined]
+  >
 }) => (
   <dl className={css("sum")}>
     {entries.map(([label, value, to, tone]) => (

@@ -9,6 +9,7 @@ import { Button } from "../../ui/Button.tsx"
 import { Field } from "../../ui/Field.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { paths } from "../../url/paths.ts"
+import { textOf } from "../../ui/form.ts"
 
 const NewOrganization = () => {
   const queryClient = useQueryClient()
@@ -26,7 +27,7 @@ const NewOrganization = () => {
         className="stack"
         onSubmit={(event) => {
           event.preventDefault()
-          mutate(String(new FormData(event.currentTarget).get("name")).trim())
+          mutate(textOf(new FormData(event.currentTarget), "name").trim())
         }}
       >
         <p className="muted">{en.organization.meaning}</p>

@@ -11,6 +11,7 @@ import { Instant } from "../../ui/Instant.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { Facts, Panel } from "../../ui/Panel.tsx"
 import { toast } from "../../ui/Toasts.tsx"
+import { textOf } from "../../ui/form.ts"
 
 const Settings = () => {
   const { createdAt, id, name } = useCurrentOrganization()
@@ -30,7 +31,7 @@ const Settings = () => {
             className="stack"
             onSubmit={(event) => {
               event.preventDefault()
-              mutate(String(new FormData(event.currentTarget).get("name")).trim())
+              mutate(textOf(new FormData(event.currentTarget), "name").trim())
             }}
           >
             {error !== null && <ProblemNotice error={error} />}

@@ -1,0 +1,58 @@
+/**
+ * The built page: its size, its requests, and nothing inline.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { gzipSync } from "node:zlib"
+import { build } from "vite"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+
+const outDir = mkdtempSync(join(tmpdir(), "console-"))
+let html = ""
+let files: ReadonlyArray<string> = []
+
+const compressed = (kind: RegExp): number =>
+  files
+    .filter((file) => kind.test(file))
+    .reduce((sum, file) => sum + gzipSync(readFileSync(join(outDir, file)), { level: 9 }).byteLength, 0)
+
+describe("the built console", () => {
+  beforeAll(async () => {
+    await build({ root: join(import.meta.dirname, ".."), logLevel: "error", build: { outDir, emptyOutDir: true } })
+    html = readFileSync(join(outDir, "index.html"), "utf8")
+    files = Array.from(html.matchAll(/(?:src|href)="\/console\/([^"]+)"/g), ([, file]) => file!)
+  })
+  afterAll(() => rmSync(outDir, { recursive: true, force: true }))
+
+  it("loads at most 120 KB of JavaScript and 12 KB of CSS for its first page, compressed", () => {
+    const [js, css] = [compressed(/\.js$/), compressed(/\.css$/)]
+    assert.isAbove(js, 60_000)
+    assert.isAtMost(js, 120 * 1024)
+    assert.isAbove(css, 1000)
+    assert.isAtMost(css, 12 * 1024)
+  })
+
+  it("needs at most six files beside its configuration and its session", () => {
+    assert.isAtMost(files.length + 1, 6)
+  })
+
+  it("has no inline script, style or event, and loads nothing from elsewhere", () => {
+    assert.notMatch(html, /<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/i)
+    assert.notMatch(html, /(?:src|href)="(?!\/console\/)/)
+  })
+
+  it("runs the theme first, as a script that blocks", () => {
+    assert.match(html, /<head>\s*<script src="\/console\/theme-[\w-]+\.js"><\/script>/)
+    assert.notMatch(
+      readFileSync(
+        join(
+          outDir,
+          files.find((file) => file.startsWith("theme-"))!
+        ),
+        "utf8"
+      ),
+      /\b(?:import|export)\b/
+    )
+  })
+})

@@ -1,0 +1,109 @@
+/**
+ * What the screens derive from records: advice, steps, verification links, faults of URLs and numbers.
+ */
+import { DeliveryVerdict } from "@govoice/core"
+import type { WebhookDelivery } from "@govoice/client"
+import { VerificationLink } from "@govoice/ksef/format"
+import { assert, describe, it } from "vitest"
+import { adviceFor } from "../src/screens/deliveries/whatToDo.ts"
+import { faultOf, partsOf } from "../src/screens/endpoints/endpointUrl.ts"
+import { verificationLink } from "../src/screens/invoices/verification.ts"
+import { isNip } from "../src/screens/live/nip.ts"
+import { receivers } from "../src/snippets/receiver.ts"
+
+const delivery = (change: Partial<WebhookDelivery>): WebhookDelivery => ({
+  id: "wd_01m7q5cqg0e6786ptds43fm4k3",
+  object: "webhook_delivery",
+  eventId: "evt_01m7q5cqg0e6786ptds43fm4k3",
+  eventType: "invoice.accepted",
+  endpointId: "we_01m7q5cqg0e6786ptds43fm4k3",
+  status: "failed",
+  attemptCount: 1,
+  lastHttpStatus: null,
+  lastErrorSummary: null,
+  nextRetryAt: null,
+  createdAt: "2026-11-22T10:40:02.000Z",
+  updatedAt: "2026-11-22T10:40:02.000Z",
+  lastAttemptedAt: "2026-11-22T10:40:02.000Z",
+  deliveredAt: null,
+  ...change
+})
+
+describe("advice about a delivery", () => {
+  const ends: ReadonlyArray<readonly [DeliveryVerdict.AttemptEnd, string]> = [
+    [{ _tag: "answered", status: 404 }, "gone"],
+    [{ _tag: "answered", status: 302 }, "redirect"],
+    [{ _tag: "answered", status: 401 }, "refused"],
+    [{ _tag: "answered", status: 400 }, "clientError"],
+    [{ _tag: "answered", status: 429 }, "slow"],
+    [{ _tag: "answered", status: 503 }, "serverError"],
+    [{ _tag: "timed_out" }, "timeout"],
+    [{ _tag: "connection_failed" }, "connection"],
+    [{ _tag: "interrupted" }, "interrupted"],
+    [{ _tag: "quarantine_failed" }, "interrupted"],
+    [{ _tag: "secret_unavailable" }, "operator"],
+    [{ _tag: "blocked" }, "address"],
+    [{ _tag: "invalid_request" }, "operator"]
+  ]
+
+  // The sentences come from the table that the service writes, so a new one has to get its advice here.
+  it.each(ends)("$0._tag $0.status: %s", (end, advice) => {
+    const { summary } = DeliveryVerdict.judge(end, false)
+    const lastHttpStatus = end._tag === "answered" ? end.status : null
+    assert.strictEqual(adviceFor(delivery({ lastErrorSummary: summary, lastHttpStatus })), advice)
+  })
+
+  it("is nothing to do for a delivery that succeeded or is under way", () => {
+    assert.strictEqual(adviceFor(delivery({ status: "succeeded", lastHttpStatus: 204 })), "succeeded")
+    assert.strictEqual(adviceFor(delivery({ status: "pending", attemptCount: 0 })), "underway")
+    assert.strictEqual(adviceFor(delivery({ status: "endpoint_disabled" })), "disabled")
+  })
+})
+
+describe("the verification link", () => {
+  const hash = "cUI7WPPy3fRGlYt8Ob1wYe+KJIw1gqYOZqtlr3Z/s6M="
+  const upo = `<Potwierdzenie xmlns="urn:upo"><Dokument><NipSprzedawcy>5265877635</NipSprzedawcy>
+    <NumerKSeFDokumentu>5265877635-20261122-0A1B2C-3D4E5F-7A</NumerKSeFDokumentu>
+    <DataWystawieniaFaktury>2026-11-20</DataWystawieniaFaktury><SkrotDokumentu>${hash}</SkrotDokumentu></Dokument></Potwierdzenie>`
+
+  it.each(["test", "demo", "prod"] as const)("of %s is the one that the gateway makes", (environment) => {
+    const source = { environment, sellerNip: "5265877635", issueDate: "2026-11-20", documentHash: hash }
+    assert.strictEqual(verificationLink(upo, environment), VerificationLink.make(source))
+  })
+
+  it("does not exist without an environment, or from a receipt without its parts", () => {
+    assert.isUndefined(verificationLink(upo, null))
+    assert.isUndefined(verificationLink(upo, "constructor"))
+    assert.isUndefined(verificationLink(upo.replace(hash, "short"), "prod"))
+    assert.isUndefined(verificationLink("<a/>", "prod"))
+  })
+})
+
+describe("the URL of an endpoint", () => {
+  it("has faults that need no server", () => {
+    for (const url of [
+      "shop",
+      "ftp://shop.example.com",
+      "https://me:secret@shop.example.com",
+      "https://a.example.com/#x"
+    ])
+      assert.isDefined(faultOf(url), url)
+    for (const url of ["https://shop.example.com/hooks", "http://127.0.0.1:8080/"])
+      assert.isUndefined(faultOf(url), url)
+  })
+
+  it("that cannot be read is shown as it is", () => {
+    assert.deepStrictEqual(partsOf("no url"), { host: "no url", path: "" })
+    assert.deepStrictEqual(partsOf("https://a.example.com/b?c=1"), { host: "a.example.com", path: "/b?c=1" })
+  })
+
+  it("cannot leave the string of a snippet", () => {
+    for (const { code } of receivers('https://a.example.com/");process.exit(1)//'))
+      assert.notInclude(code, '");process.exit')
+  })
+})
+
+it("a NIP has ten digits with a check digit", () => {
+  assert.isTrue(isNip("5265877635"))
+  for (const text of ["5265877636", "526587763", "52658776350", "PL5265877635", ""]) assert.isFalse(isNip(text), text)
+})

@@ -1,0 +1,61 @@
+/**
+ * Conventions of the sources: no HTML sinks, class names that exist, texts and meanings in their tables.
+ */
+import { globSync, readFileSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { assert, describe, it } from "vitest"
+import { generated } from "../generate.ts"
+
+const root = join(import.meta.dirname, "..")
+const read = (file: string) => readFileSync(join(root, file), "utf8")
+const sources = globSync("src/**/*.{ts,tsx}", { cwd: root })
+
+describe("the sources of the console", () => {
+  it("use no sink of HTML or code", () => {
+    const sinks =
+      /dangerouslySetInnerHTML|\.(?:innerHTML|outerHTML)\b|insertAdjacentHTML|document\.write|\beval\(|new Function\(|javascript:|DOMParser/
+    assert.deepStrictEqual(
+      sources.filter((file) => sinks.test(read(file))),
+      []
+    )
+  })
+
+  it("store nothing but the preferences", () => {
+    const stores = sources.filter((file) =>
+      /\b(?:localStorage|sessionStorage|indexedDB|document\.cookie)\b/.test(read(file))
+    )
+    assert.sameMembers([...stores], ["src/app/preferences.ts", "src/theme.ts"])
+  })
+
+  it("log nothing", () => {
+    assert.deepStrictEqual(
+      sources.filter((file) => /\bconsole\.\w+\(/.test(read(file).replaceAll(/`[^`]*`/g, ""))),
+      []
+    )
+  })
+
+  it("link to no URL of an endpoint", () => {
+    const links = sources.filter((file) => /href=\{(?!.*(?:rel="noreferrer|link\}))/.test(read(file)))
+    assert.deepStrictEqual(links, [])
+  })
+
+  it("have the current meanings", () => {
+    assert.strictEqual(read("src/generated/meanings.ts"), generated)
+  })
+
+  it("name classes that their module has", () => {
+    const faults = sources.flatMap((file) => {
+      const source = read(file)
+      const module = /import styles from "\.\/(.+\.module\.css)"/.exec(source)?.[1]
+      if (module === undefined) return []
+      const known = new Set(
+        Array.from(read(join(dirname(file), module)).matchAll(/\.([a-z][\w-]*)/gi), ([, name]) => name)
+      )
+      const used = Array.from(source.matchAll(/\bcss\(([^()]*)\)/g), ([, list]) => list!)
+        .flatMap((list) => Array.from(list.matchAll(/"([a-z][\w-]*)"/gi), ([, name]) => name!))
+        .filter((name) => !["live", "small", "neutral", "endpoint"].includes(name))
+      return used.filter((name) => !known.has(name)).map((name) => `${basename(file)}: ${name}`)
+    })
+    assert.deepStrictEqual(faults, [])
+  })
+})

@@ -1,0 +1,38 @@
+/**
+ * Live updating never moves rows.
+ */
+import { assert, describe, it } from "vitest"
+import { first, merge } from "../src/api/steadyRows.ts"
+
+const row = (id: string, status = "pending") => ({ id, status })
+const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id).join("")
+
+describe("rows of a list", () => {
+  const shown = first("all", [row("d"), row("c"), row("b")])
+
+  it("stay where they are, and new ones wait", () => {
+    const merged = merge(shown, [row("f"), row("e"), row("d"), row("c")])
+    assert.strictEqual(ids(merged.rows), "dcb")
+    assert.strictEqual(ids(merged.newer), "fe")
+  })
+
+  it("change in place", () => {
+    const merged = merge(shown, [row("d"), row("c", "succeeded"), row("b")])
+    assert.deepStrictEqual(
+      merged.rows.map(({ status }) => status),
+      ["pending", "succeeded", "pending"]
+    )
+  })
+
+  it("that left the page keep their last state", () => {
+    assert.strictEqual(ids(merge(shown, [row("d"), row("b")]).rows), "dcb")
+  })
+
+  it("of an older page do not count as new", () => {
+    assert.strictEqual(ids(merge(shown, [row("d"), row("c"), row("a")]).newer), "")
+  })
+
+  it("appear at once where there was none", () => {
+    assert.strictEqual(ids(merge(first("all", []), [row("a")]).rows), "a")
+  })
+})

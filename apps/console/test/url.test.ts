@@ -1,0 +1,119 @@
+/**
+ * Addresses: what is written can be read again, and what cannot be read is dropped and named.
+ */
+import fc from "fast-check"
+import { assert, describe, it } from "vitest"
+import { isId, kindOf, shorten, timeOf } from "../src/url/ids.ts"
+import {
+  deliverySearch,
+  healthSearch,
+  invoiceSearch,
+  knownDeliveryStatuses,
+  knownEventTypes,
+  knownInvoiceStatuses
+} from "../src/url/searches.ts"
+
+const alphabet = [..."0123456789abcdefghjkmnpqrstvwxyz"]
+const idOf = (prefix: string) =>
+  fc
+    .array(fc.constantFrom(...alphabet), { minLength: 26, maxLength: 26 })
+    .map((digits) => `${prefix}_${digits.join("")}`)
+
+const minute = fc
+  .date({ min: new Date("2020-01-01T00:00Z"), max: new Date("2040-01-01T00:00Z"), noInvalidDate: true })
+  .map((date) => `${date.toISOString().slice(0, 16)}Z`)
+
+const maybe = <A>(values: fc.Arbitrary<A>) => fc.option(values, { nil: undefined })
+const words = (max: number) => fc.string({ minLength: 1, maxLength: max, unit: "grapheme-ascii" })
+
+const searches = [
+  {
+    name: "deliveries",
+    codec: deliverySearch,
+    values: fc.record({
+      status: maybe(fc.constantFrom(...knownDeliveryStatuses)),
+      endpoint: maybe(idOf("we")),
+      type: maybe(fc.constantFrom(...knownEventTypes)),
+      event: maybe(idOf("evt")),
+      invoice: maybe(idOf("inv")),
+      from: maybe(minute),
+      to: maybe(minute),
+      cursor: maybe(words(400)),
+      in: maybe(fc.constant("endpoint" as const))
+    })
+  },
+  {
+    name: "invoices",
+    codec: invoiceSearch,
+    values: fc.record({
+      status: maybe(fc.constantFrom(...knownInvoiceStatuses)),
+      mode: maybe(fc.constantFrom("test" as const, "live" as const)),
+      from: maybe(minute),
+      to: maybe(minute),
+      key: maybe(words(255)),
+      cursor: maybe(words(400))
+    })
+  },
+  {
+    name: "health",
+    codec: healthSearch,
+    values: fc.record({
+      window: fc.constantFrom("24h" as const, "7d" as const),
+      as: fc.constantFrom("bars" as const, "table" as const)
+    })
+  }
+] as const
+
+interface AnyCodec {
+  readonly read: (search: string) => { readonly value: object; readonly dropped: ReadonlyArray<string> }
+  readonly write: (value: object) => string
+}
+
+describe("searches", () => {
+  it.each(searches)("$name: every state survives its address", ({ codec, values }) => {
+    const { read, write } = codec as unknown as AnyCodec
+    fc.assert(
+      fc.property(values as fc.Arbitrary<object>, (value) => {
+        assert.deepStrictEqual(read(write(value)), { value, dropped: [] })
+      })
+    )
+  })
+
+  it.each(searches)("$name: no text makes reading fail, and a default is left out", ({ codec }) => {
+    const { read, write } = codec as unknown as AnyCodec
+    assert.strictEqual(write(read("").value), "")
+    fc.assert(
+      fc.property(fc.webQueryParameters(), (search) => {
+        const { value } = read(search)
+        assert.deepStrictEqual(read(write(value)).value, value)
+      })
+    )
+  })
+
+  it("drops what cannot be read, and names it", () => {
+    const { dropped, value } = deliverySearch.read("status=lost&endpoint=we_1&from=yesterday&type=invoice.accepted&x=1")
+    assert.sameMembers([...dropped], ["status", "endpoint", "from", "x"])
+    assert.strictEqual(value.type, "invoice.accepted")
+    assert.isUndefined(value.status)
+  })
+
+  it("keeps times and event types readable", () => {
+    const search = { ...deliverySearch.read("").value, status: "failed" as const, from: "2026-11-21T00:00Z" }
+    assert.strictEqual(deliverySearch.write(search), "?status=failed&from=2026-11-21T00:00Z")
+  })
+})
+
+describe("identifiers", () => {
+  it("have a kind, a time and a short form", () => {
+    const id = "inv_01m7q5cqg0e6786ptds43fm4k3"
+    assert.strictEqual(kindOf(id), "inv")
+    assert.isTrue(isId("inv", id))
+    assert.strictEqual(shorten(id), "inv_01m7q5…m4k3")
+    assert.strictEqual(new Date(timeOf(id)!).getUTCFullYear(), 2027)
+  })
+
+  it("are not other texts", () => {
+    for (const text of ["", "inv_", "inv_01m7q5cqg0e6786ptds43fm4kU", "x_01m7q5cqg0e6786ptds43fm4k3", "../login"])
+      assert.isUndefined(kindOf(text), text)
+  })
+})

@@ -1,16 +1,17 @@
 /**
- * Builds the console into `dist`, with a gzip and a Brotli form beside each file that compresses.
+ * Builds the console into `dist` or into the folder of the first argument, with a gzip and a Brotli form beside each file that compresses.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import { build } from "vite"
 
 const root = import.meta.dirname
 
-await build({ root, logLevel: "warn" })
+const dist = resolve(process.argv[2] ?? join(root, "dist"))
 
-const dist = join(root, "dist")
+await build({ root, logLevel: "warn", build: { outDir: dist, emptyOutDir: true } })
+
 for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
   if (!entry.isFile() || !/\.(?:html|js|css|svg)$/.test(entry.name)) continue
   const file = join(entry.parentPath, entry.name)

@@ -30,7 +30,7 @@ const delivery = (change: Partial<WebhookDelivery>): WebhookDelivery => ({
 })
 
 describe("advice about a delivery", () => {
-  const ends: ReadonlyArray<readonly [DeliveryVerdict.AttemptEnd, string]> = [
+  const ends: ReadonlyArray<readonly [Parameters<typeof DeliveryVerdict.judge>[0], string]> = [
     [{ _tag: "answered", status: 404 }, "gone"],
     [{ _tag: "answered", status: 302 }, "redirect"],
     [{ _tag: "answered", status: 401 }, "refused"],

@@ -1,7 +1,7 @@
 /**
  * Addresses: what is written can be read again, and what cannot be read is dropped and named.
  */
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { isId, kindOf, shorten, timeOf } from "../src/url/ids.ts"
 import {
@@ -13,7 +13,7 @@ import {
   knownInvoiceStatuses
 } from "../src/url/searches.ts"
 
-const alphabet = [..."0123456789abcdefghjkmnpqrstvwxyz"]
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz".split("")
 const idOf = (prefix: string) =>
   fc
     .array(fc.constantFrom(...alphabet), { minLength: 26, maxLength: 26 })
@@ -109,7 +109,7 @@ describe("identifiers", () => {
     assert.strictEqual(kindOf(id), "inv")
     assert.isTrue(isId("inv", id))
     assert.strictEqual(shorten(id), "inv_01m7q5…m4k3")
-    assert.strictEqual(new Date(timeOf(id)!).getUTCFullYear(), 2027)
+    assert.strictEqual(new Date(timeOf(id)!).getUTCFullYear(), 2026)
   })
 
   it("are not other texts", () => {

@@ -73,7 +73,8 @@ const rename = (value: unknown): unknown =>
 const get = <A>(connection: ControlPlaneConnection, path: string, options: CallOptions & object = {}): Promise<A> => {
   const { signal, timeoutMs: _1, deadlineMs: _2, ...rest } = options
   const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(rest)) if (value !== undefined) query.set(snake(name), String(value))
+  for (const [name, value] of Object.entries<string | number | undefined>(rest))
+    if (value !== undefined) query.set(snake(name), String(value))
   return connection["~send"](
     "GET",
     `${path}?${query}`,

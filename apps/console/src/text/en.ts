@@ -206,6 +206,7 @@ export const en = {
 
   apiKeys: {
     create: "New API key",
+    submit: "Create the key",
     list: "API keys of this organization",
     unnamed: "Unnamed",
     key: "Key",
@@ -230,6 +231,7 @@ export const en = {
   endpoints: {
     endpoint: "Endpoint",
     create: "New endpoint",
+    submit: "Create the endpoint",
     list: "Webhook endpoints",
     empty: "There is no endpoint yet. Events are sent to endpoints only.",
     url: "URL",

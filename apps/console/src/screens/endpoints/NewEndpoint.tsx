@@ -3,7 +3,6 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { useLocation } from "wouter"
 import { connection } from "../../api/connection.ts"
-import { endpointsQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { problemOf } from "../../session/problem.ts"
@@ -37,7 +36,7 @@ const NewEndpoint = () => {
           description: description || null
         })
       ),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: endpointsQuery(org).queryKey })
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["organizations", org] })
   })
   const problem = error === null ? undefined : problemOf(error)
   const fault = wasLeft && url !== "" ? faultOf(url.trim()) : undefined
@@ -77,7 +76,7 @@ const NewEndpoint = () => {
         <Field label={en.endpoints.note} name="note" maxLength={500} autoComplete="off" />
         <div className="line">
           <Button type="submit" kind="primary" busy={isPending} disabled={types.length === 0}>
-            {en.endpoints.create}
+            {en.endpoints.submit}
           </Button>
           <ButtonLink to={paths.endpoints(org)}>{en.cancel}</ButtonLink>
         </div>

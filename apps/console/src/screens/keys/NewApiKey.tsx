@@ -83,7 +83,7 @@ const NewApiKey = () => {
         </Select>
         <div className="line">
           <Button type="submit" kind="primary" busy={isPending}>
-            {en.apiKeys.create}
+            {en.apiKeys.submit}
           </Button>
           <ButtonLink to={paths.keys(org)}>{en.cancel}</ButtonLink>
         </div>

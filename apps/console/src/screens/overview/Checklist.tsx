@@ -41,27 +41,22 @@ interface Step {
   readonly content: ReactNode
 }
 
-const FirstInvoice = ({ org }: { readonly org: string }) => {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <>
-      <p className="muted">{en.checklist.invoiceMeaning}</p>
-      <div>
-        <Button kind="primary" icon="invoice" onClick={() => setOpen(true)}>
-          {en.checklist.fromHere}
-        </Button>
-      </div>
-      <Snippet
-        label={en.checklist.invoiceSnippet}
-        forms={[curlSubmission(location.origin), sdkSubmission(location.origin)]}
-      />
-      {isOpen && <SubmitFromHere org={org} onClose={() => setOpen(false)} />}
-    </>
-  )
-}
+const FirstInvoice = ({ onSubmit }: { readonly onSubmit: () => void }) => (
+  <>
+    <p className="muted">{en.checklist.invoiceMeaning}</p>
+    <div>
+      <Button kind="primary" icon="invoice" onClick={onSubmit}>
+        {en.checklist.fromHere}
+      </Button>
+    </div>
+    <Snippet
+      label={en.checklist.invoiceSnippet}
+      forms={[curlSubmission(location.origin), sdkSubmission(location.origin)]}
+    />
+  </>
+)
 
-/** The steps from the account to the first delivered webhook. Folds to one line when the last is done. */
-export const Checklist = ({ org }: { readonly org: string }) => {
+const Steps = ({ onSubmit, org }: { readonly org: string; readonly onSubmit: () => void }) => {
   const progress = useQuery(progressQuery(org))
   if (progress.data?.delivered)
     return (
@@ -115,7 +110,7 @@ export const Checklist = ({ org }: { readonly org: string }) => {
             name: en.checklist.invoice,
             title: en.checklist.invoiceTitle,
             isDone: invoice !== null,
-            content: <FirstInvoice org={org} />
+            content: <FirstInvoice onSubmit={onSubmit} />
           },
           {
             name: en.checklist.webhook,
@@ -131,7 +126,7 @@ export const Checklist = ({ org }: { readonly org: string }) => {
                     : en.checklist.webhookWaiting}
                 </p>
                 {newest !== null && <Outcome org={org} delivery={newest} />}
-                {newest === null && invoice !== null && <FirstInvoice org={org} />}
+                {newest === null && invoice !== null && <FirstInvoice onSubmit={onSubmit} />}
                 <p className="small muted">{en.checklist.verifiedMeaning}</p>
               </>
             )
@@ -171,5 +166,17 @@ export const Checklist = ({ org }: { readonly org: string }) => {
         )
       }}
     </Loaded>
+  )
+}
+
+/** The steps from the account to the first delivered webhook. Folds to one line when the last is done. */
+export const Checklist = ({ org }: { readonly org: string }) => {
+  // The dialog outlives the step that opened it, which is done as soon as the invoice is submitted.
+  const [isSubmitting, setSubmitting] = useState(false)
+  return (
+    <>
+      <Steps org={org} onSubmit={() => setSubmitting(true)} />
+      {isSubmitting && <SubmitFromHere org={org} onClose={() => setSubmitting(false)} />}
+    </>
   )
 }

@@ -63,7 +63,9 @@ for (const { name, open } of databases) {
       server = await startServer({
         ...database.settings,
         GOVOICE_RATE_LIMIT_PER_SECOND: "10000",
-        GOVOICE_RATE_LIMIT_BURST: "10000"
+        GOVOICE_RATE_LIMIT_BURST: "10000",
+        GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "10000",
+        GOVOICE_ACCOUNT_CONCURRENCY: "200"
       })
       agreement = await readAgreement(server.url)
       agreements.push(agreement)

@@ -19,7 +19,7 @@ import * as Problems from "./Problems.ts"
 export class CurrentAccount extends Context.Service<CurrentAccount, Ids.AccountId>()("@govoice/api/CurrentAccount") {}
 
 /**
- * Middleware that verifies the access token and provides the `CurrentAccount`.
+ * Middleware that verifies the access token, applies the limits of its account and provides the `CurrentAccount`.
  *
  * @category services
  * @since 0.1.0
@@ -34,5 +34,5 @@ export class AccountAuthorization extends HttpApiMiddleware.Service<
       HttpApiSecurity.annotateMerge(OpenApi.annotations({ description: "The access token of a login.", format: "JWT" }))
     )
   },
-  error: Problems.schemas("missing_access_token")
+  error: Problems.schemas("missing_access_token", "rate_limit_exceeded")
 }) {}

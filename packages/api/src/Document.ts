@@ -46,7 +46,7 @@ A submission requires an \`Idempotency-Key\`. The same key with the same invoice
 Lists are sorted newest first. While \`has_more\` is true, pass \`next_cursor\` as \`cursor\` with the same filters to get the next page. With a filter, a page can have fewer records than \`limit\`, or none, and still have a next one.
 
 ## Rate limits
-Each API key has its own rate limit. \`RateLimit\` has the remaining limit and \`RateLimit-Policy\` the limit, on each response to a request with a valid key. A 429 has \`Retry-After\`.
+Each API key has its own rate limit, the keys of an organization share one, and so do the control-plane requests of an account. On the developer API, \`RateLimit\` has the remaining limit and \`RateLimit-Policy\` the limit, on each response to a request with a valid key. A 429 has \`Retry-After\`.
 `
 
 const groups = [

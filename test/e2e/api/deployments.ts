@@ -30,7 +30,13 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
         ...(await Promise.all([
           startServer({ ...all, GOVOICE_API_ENABLED: "false" }),
           startServer({ ...all, GOVOICE_SIGNUP: "closed" }),
-          startServer({ ...all, GOVOICE_RATE_LIMIT_PER_SECOND: "1", GOVOICE_RATE_LIMIT_BURST: "3" }),
+          startServer({
+            ...all,
+            GOVOICE_RATE_LIMIT_PER_SECOND: "1",
+            GOVOICE_RATE_LIMIT_BURST: "3",
+            GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1",
+            GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "3"
+          }),
           startServer({ ...all, GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2" })
         ]))
       ]
@@ -92,6 +98,18 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       )
       await new Promise((resolve) => setTimeout(resolve, Number(refused.headers.get("retry-after")) * 1000))
       assert.strictEqual((await call("GET", "/v1/me", { auth: tenant.testKey })).status, 200)
+    })
+
+    it("limit an account on every path of the control plane, before they look at headers and body", async () => {
+      const call = callOf(servers[3])
+      const limited = await signUp(callOf(servers[0]))
+      for (const operation of operationsOf(limited, "inv_x").filter(({ auth }) => auth === "token")) {
+        const answer = await until(
+          () => call(operation.method, operation.path, { auth: limited.token, raw: operation.body && "{" } as object),
+          (answer) => codeOf(answer) === "rate_limit_exceeded"
+        )
+        assert.isAtLeast(Number(answer.headers.get("retry-after")), 1, operation.id)
+      }
     })
 
     it("stop guessing at 20 failures of an email in a minute, whoever asks at once, and let others log in", async () => {

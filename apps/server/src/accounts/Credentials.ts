@@ -7,6 +7,7 @@ import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "ef
 import { AccessTokens, type SessionIdentity } from "./AccessTokens.ts"
 import { type ApiKeyIdentity, ApiKeys } from "./ApiKeys.ts"
 import * as ApiKeySecret from "./ApiKeySecret.ts"
+import * as NetworkWindows from "./NetworkWindows.ts"
 import { Sessions } from "./Sessions.ts"
 import { SlidingWindows } from "./SlidingWindows.ts"
 import { failWhileWaiting, type Throttled } from "./Throttled.ts"
@@ -72,7 +73,7 @@ export const layer: Layer.Layer<Credentials, never, AccessTokens | ApiKeys | Ses
     const apiKeys = yield* ApiKeys
     const sessions = yield* Sessions
     const windows = yield* SlidingWindows
-    const unknownKeys = windows.make({ name: "api-key", limit: maxUnknownKeys, windowMs: 60_000 })
+    const unknownKeys = NetworkWindows.make(windows, { name: "api-key", limit: maxUnknownKeys, windowMs: 60_000 })
 
     const validKeys = makeValidKeys()
     const identities = yield* Cache.makeWith(

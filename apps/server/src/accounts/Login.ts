@@ -64,7 +64,10 @@ export const layer: Layer.Layer<Login, never, Accounts | LoginThrottle | Passwor
       yield* throttle.check(email, network)
 
       const account = yield* accounts.findCredentials(email)
-      const matches = yield* passwords.verify(password, account?.passwordHash)
+      const matches = yield* passwords.verify(password, account?.passwordHash, {
+        network,
+        isKnown: sessions.isKnownNetwork(email, network)
+      })
       // Concurrent guesses may have failed meanwhile. Beyond the limit, not even a correct password is confirmed.
       yield* throttle.check(email, network)
       if (account === undefined || !matches) {
@@ -84,7 +87,7 @@ export const layer: Layer.Layer<Login, never, Accounts | LoginThrottle | Passwor
       changePassword: Effect.fn("Login.changePassword")(function* (session, { currentPassword, network, newPassword }) {
         const { email = "" } = (yield* accounts.find(session.accountId)) ?? {}
         const { id, passwordHash } = yield* verify(Email.normalize(email), currentPassword, network)
-        const newHash = yield* passwords.hash(newPassword)
+        const newHash = yield* passwords.hash(newPassword, { network, isKnown: Effect.succeed(true) })
         if (!(yield* accounts.replacePassword(id, passwordHash, newHash))) return yield* new InvalidCredentials()
         return yield* sessions.revokeAll(id, { except: session.sessionId })
       })

@@ -1,22 +1,44 @@
 /**
  * Password hashes: argon2id (RFC 9106). Verifying costs the same for an email that no account has.
+ *
+ * Each hash occupies a thread of libuv's pool and 19 MiB, so few run at a time. Networks take turns, and their queue has a
+ * maximum. One slot is for logins from networks that their account is known in, so that strangers cannot lock an owner out.
  */
 import { hash, verify } from "@node-rs/argon2"
-import { Context, Effect, Layer, Semaphore } from "effect"
+import { Context, Effect, Layer } from "effect"
+import * as FairSlots from "../jobs/FairSlots.ts"
+import * as NetworkWindows from "./NetworkWindows.ts"
+import { Throttled } from "./Throttled.ts"
 
 // OWASP's second recommendation: 19 MiB, two passes, one lane.
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-// Each hash occupies a thread of libuv's pool and 19 MiB.
-const maxConcurrent = 4
+// A hash takes 20 to 60 ms: the last of a queue waits for about a second.
+const shared = { slots: 3, maxJobs: 90, maxJobsPerGroup: 30 }
+const reserved = { slots: 1, maxJobs: 30, maxJobsPerGroup: 5 }
 
-/** Hashes and verifies passwords. */
+// How long a caller waits that found the queue full.
+const retryAfterMs = 2000
+
+/** The client that a password is from. */
+export interface PasswordClient {
+  /** As `ClientAddress.group` returns it. */
+  readonly network: string
+  /** Whether the account has logged in from this network before. Asked only while the shared slots are occupied. */
+  readonly isKnown?: Effect.Effect<boolean>
+}
+
+/** Hashes and verifies passwords. Fails if too many are waiting. */
 export class Passwords extends Context.Service<
   Passwords,
   {
-    readonly hash: (password: string) => Effect.Effect<string>
+    readonly hash: (password: string, client: PasswordClient) => Effect.Effect<string, Throttled>
     /** Verifies a password. Without a hash it does the same work and returns `false`. */
-    readonly verify: (password: string, hash: string | undefined) => Effect.Effect<boolean>
+    readonly verify: (
+      password: string,
+      hash: string | undefined,
+      client: PasswordClient
+    ) => Effect.Effect<boolean, Throttled>
   }
 >()("@govoice/server/accounts/Passwords") {}
 
@@ -24,17 +46,27 @@ export class Passwords extends Context.Service<
 export const layer: Layer.Layer<Passwords> = Layer.effect(
   Passwords,
   Effect.gen(function* () {
-    const slots = yield* Semaphore.make(maxConcurrent)
+    const sharedSlots = FairSlots.make(shared)
+    const reservedSlots = FairSlots.make(reserved)
     const dummy = yield* Effect.promise(() => hash("a password that no account has", parameters))
 
+    // A thread cannot be interrupted, so its slot is occupied until it has ended.
+    const inSlot = Effect.fnUntraced(function* <A>({ isKnown, network }: PasswordClient, work: () => Promise<A>) {
+      const isReserved = !sharedSlots.isFree() && isKnown !== undefined && (yield* isKnown)
+      const slots = isReserved ? reservedSlots : sharedSlots
+      const group = NetworkWindows.widerNetworks(network)?.[48] ?? network
+      return yield* Effect.uninterruptible(Effect.promise(work)).pipe(
+        slots.run(group),
+        Effect.catchTag("SlotsFull", () => Effect.fail(new Throttled({ waitMs: retryAfterMs })))
+      )
+    })
+
     return {
-      hash: (password) => slots.withPermits(1)(Effect.promise(() => hash(password, parameters))),
-      verify: (password, stored) =>
-        slots.withPermits(1)(
-          Effect.map(
-            Effect.promise(() => verify(stored ?? dummy, password)),
-            (matches) => matches && stored !== undefined
-          )
+      hash: (password, client) => inSlot(client, () => hash(password, parameters)),
+      verify: (password, stored, client) =>
+        Effect.map(
+          inSlot(client, () => verify(stored ?? dummy, password)),
+          (matches) => matches && stored !== undefined
         )
     }
   })

@@ -1,7 +1,9 @@
 /** Checks a credential for the national system before it is stored, as far as that is possible without a login. */
 import type { GatewayCredential } from "@govoice/api"
 import { SigningCredential } from "@govoice/ksef/xades"
-import { Data, Effect, Redacted, Semaphore } from "effect"
+import { Data, Effect, Redacted } from "effect"
+import * as FairSlots from "../jobs/FairSlots.ts"
+import type { SlotsFull } from "../jobs/FairSlots.ts"
 import type { CheckedCredential } from "./GatewayCredentials.ts"
 
 /** A credential that cannot be stored. `message` is a sentence without any secret. */
@@ -13,12 +15,16 @@ export class InvalidCredential extends Data.TaggedError("InvalidCredential")<{
 
 const fail = (param: string, message: string) => Effect.fail(new InvalidCredential({ param, message }))
 
-/** Checks a credential at a time in milliseconds. */
+/**
+ * Checks a credential at a time in milliseconds. `owner` is the account, or another name of the group that waits in turn while
+ * encrypted keys are opened. Fails with `SlotsFull` if too many wait.
+ */
 export const checkGatewayCredential = (
   request: GatewayCredential.GatewayCredentialRequest,
+  owner: string,
   now: number
-): Effect.Effect<CheckedCredential, InvalidCredential> =>
-  request.type === "certificate" ? checkCertificate(request, now) : checkToken(request, now)
+): Effect.Effect<CheckedCredential, InvalidCredential | SlotsFull> =>
+  request.type === "certificate" ? checkCertificate(request, owner, now) : checkToken(request, now)
 
 // The form of tokens that KSeF issues: reference, NIP of the context, secret.
 const tokenForm = /^[^|]+\|nip-(\d{10})\|[0-9a-f]{64}$/i
@@ -58,22 +64,25 @@ const paramOf: Readonly<Record<SigningCredential.CredentialError["reason"], stri
 }
 
 // Opening an encrypted key can take a second of a thread. One at a time leaves the others to logins and lookups. A thread cannot
-// be interrupted, so that a request that times out has to wait for its own.
-const opening = Semaphore.makeUnsafe(1)
+// be interrupted, so that a request that times out has to wait for its own. Accounts take turns.
+const opening = FairSlots.make({ slots: 1, maxJobs: 64, maxJobsPerGroup: 4 })
+
+// Both forms of encrypted keys contain the word.
+const isEncrypted = (privateKey: string): boolean => privateKey.includes("ENCRYPTED")
 
 const checkCertificate = (
   request: typeof GatewayCredential.CertificateCredential.Type,
+  owner: string,
   now: number
-): Effect.Effect<CheckedCredential, InvalidCredential> => {
+): Effect.Effect<CheckedCredential, InvalidCredential | SlotsFull> => {
   const { certificate, private_key: privateKey } = request
   if (Buffer.byteLength(certificate) + Buffer.byteLength(privateKey) > maxPemBytes) {
     return fail("certificate", "certificate and private_key must have at most 16 KiB together.")
   }
   const password = request.private_key_password ?? undefined
-  return SigningCredential.open({ certificate, privateKey, password }, now).pipe(
-    Effect.uninterruptible,
-    opening.withPermits(1),
-    Effect.mapError(({ message, reason }) => new InvalidCredential({ param: paramOf[reason], message })),
+  const opened = Effect.uninterruptible(SigningCredential.open({ certificate, privateKey, password }, now))
+  return (isEncrypted(privateKey) ? opening.run(owner)(opened) : opened).pipe(
+    Effect.catchTag("CredentialError", ({ message, reason }) => fail(paramOf[reason], message)),
     Effect.map((pair) => ({
       credential: {
         type: "certificate",

@@ -70,8 +70,9 @@ const create = (environment: deployment.Environment) =>
       const make = Effect.gen(function* () {
         const accounts = yield* Accounts.Accounts
         const passwords = yield* Passwords.Passwords
+        const hash = yield* Effect.orDie(passwords.hash(account.password, { network: "operator" }))
         const { id } = yield* accounts
-          .create(Email.normalize(account.email), yield* passwords.hash(account.password))
+          .create(Email.normalize(account.email), hash)
           .pipe(Effect.mapError(() => new Failure({ message: "Somebody has an account with this email already." })))
         yield* Console.log(`account       ${id}`)
         if (Option.isSome(organization)) yield* createFirstKey(id, organization.value)

@@ -39,7 +39,15 @@ export interface SettingsShape {
   readonly leaseMs: number
   readonly tenantConcurrency: number
   readonly workerConcurrency: number
-  readonly rateLimit: { readonly perSecond: number; readonly burst: number; readonly bytesPerSecond: number }
+  readonly rateLimit: {
+    readonly perSecond: number
+    readonly burst: number
+    readonly bytesPerSecond: number
+    /** The limits of an organization are so many times those of a key. */
+    readonly organizationMultiple: number
+    readonly account: { readonly perSecond: number; readonly burst: number }
+  }
+  readonly accountConcurrency: number
   readonly trustedProxies: ReadonlyArray<string>
   readonly connectionsPerAddress: number
   readonly redisUrl: string | undefined
@@ -190,8 +198,14 @@ export const read = (environment: Environment): SettingsShape => {
     rateLimit: {
       perSecond: value("GOVOICE_RATE_LIMIT_PER_SECOND"),
       burst: value("GOVOICE_RATE_LIMIT_BURST"),
-      bytesPerSecond: value("GOVOICE_RATE_LIMIT_BYTES_PER_SECOND")
+      bytesPerSecond: value("GOVOICE_RATE_LIMIT_BYTES_PER_SECOND"),
+      organizationMultiple: value("GOVOICE_RATE_LIMIT_ORGANIZATION_MULTIPLE"),
+      account: {
+        perSecond: value("GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND"),
+        burst: value("GOVOICE_ACCOUNT_RATE_LIMIT_BURST")
+      }
     },
+    accountConcurrency: value("GOVOICE_ACCOUNT_CONCURRENCY"),
     trustedProxies: value("GOVOICE_TRUSTED_PROXIES"),
     connectionsPerAddress: value("GOVOICE_CONNECTIONS_PER_ADDRESS"),
     redisUrl: value("REDIS_URL"),

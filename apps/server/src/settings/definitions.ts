@@ -189,6 +189,26 @@ export const definitions = {
     Parsers.integer(1_048_576, 1_099_511_627_776),
     8_388_608
   ),
+  GOVOICE_RATE_LIMIT_ORGANIZATION_MULTIPLE: define(
+    "Limits of all API keys of one organization together, as a multiple of those of one key: requests, burst and bytes.",
+    Parsers.integer(1, 1000),
+    2
+  ),
+  GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: define(
+    "Control-plane requests per second of one account.",
+    Parsers.integer(1, 1_000_000),
+    20
+  ),
+  GOVOICE_ACCOUNT_RATE_LIMIT_BURST: define(
+    "Control-plane requests that one account may send at once.",
+    Parsers.integer(1, 1_000_000),
+    200
+  ),
+  GOVOICE_ACCOUNT_CONCURRENCY: define(
+    "Concurrency limit of one account: its control-plane requests in progress in one process. Up to 32 more wait for at most 2 seconds.",
+    Parsers.integer(1, 10_000),
+    4
+  ),
   GOVOICE_TRUSTED_PROXIES: define(
     "Networks of the proxies in front of the API. Their `Forwarded` or `X-Forwarded-For` names the client.",
     networks,

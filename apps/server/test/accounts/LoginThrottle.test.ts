@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Email from "../../src/accounts/Email.ts"
 import * as LoginThrottle from "../../src/accounts/LoginThrottle.ts"
@@ -92,16 +92,61 @@ describe("SlidingWindow", () => {
   })
 })
 
+const client = { network: home }
+
 describe("Passwords", () => {
+  it.live("a queue that strangers fill refuses them, and a login from a known network is verified", () =>
+    Effect.gen(function* () {
+      const passwords = yield* Passwords.Passwords
+      const stored = yield* passwords.hash("correct horse battery", client)
+      const strangers = yield* Effect.forEach(Array.from({ length: 400 }), (_, n) =>
+        Effect.forkChild(
+          Effect.result(
+            passwords.verify("a guess", stored, { network: `203.0.113.${n % 200}`, isKnown: Effect.succeed(false) })
+          ),
+          { startImmediately: true }
+        )
+      )
+      const startedAt = performance.now()
+      const refused = strangers.filter((fiber) => fiber.pollUnsafe() !== undefined)
+      assert.isAtLeast(refused.length, 300, "those that do not fit are refused at once")
+      const late = yield* Effect.result(passwords.verify("a guess", stored, { network: elsewhere }))
+      assert.strictEqual(late._tag === "Failure" && late.failure.waitMs, 2000)
+
+      const known = passwords.verify("correct horse battery", stored, { network: home, isKnown: Effect.succeed(true) })
+      assert.isTrue(yield* known)
+      assert.isTrue(
+        strangers.some((fiber) => fiber.pollUnsafe() === undefined),
+        `the owner is served before the strangers, after ${performance.now() - startedAt} ms`
+      )
+      yield* Effect.forEach(strangers, Fiber.join)
+      assert.isTrue(yield* passwords.verify("correct horse battery", stored, { network: elsewhere }))
+    }).pipe(Effect.provide(Passwords.layer))
+  )
+
+  it.live("one network has few waiting, so that another one is not refused", () =>
+    Effect.gen(function* () {
+      const passwords = yield* Passwords.Passwords
+      const guesses = yield* Effect.forEach(Array.from({ length: 200 }), (_, n) =>
+        Effect.forkChild(
+          Effect.result(passwords.verify("a guess", undefined, { network: `2001:db8:1:${n.toString(16)}::/64` })),
+          { startImmediately: true }
+        )
+      )
+      assert.isFalse(yield* passwords.verify("a guess", undefined, { network: elsewhere }))
+      yield* Effect.forEach(guesses, Fiber.join)
+    }).pipe(Effect.provide(Passwords.layer))
+  )
+
   it.live("take as long to verify without a hash as with one", () =>
     Effect.gen(function* () {
       const passwords = yield* Passwords.Passwords
-      const stored = yield* passwords.hash("correct horse battery")
+      const stored = yield* passwords.hash("correct horse battery", client)
       assert.match(stored, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
       const time = (hash: string | undefined) =>
         Effect.gen(function* () {
           const begun = process.cpuUsage()
-          assert.isFalse(yield* passwords.verify("not the password", hash))
+          assert.isFalse(yield* passwords.verify("not the password", hash, client))
           const { system, user } = process.cpuUsage(begun)
           return system + user
         })
@@ -112,8 +157,8 @@ describe("Passwords", () => {
       }
       const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[7]!
       assert.closeTo(median(without) / median(withHash), 1, 0.35)
-      assert.isTrue(yield* passwords.verify("correct horse battery", stored))
-      assert.isFalse(yield* passwords.verify("a password that no account has", undefined))
+      assert.isTrue(yield* passwords.verify("correct horse battery", stored, client))
+      assert.isFalse(yield* passwords.verify("a password that no account has", undefined, client))
     }).pipe(Effect.provide(Passwords.layer))
   )
 })

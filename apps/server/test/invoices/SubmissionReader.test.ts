@@ -9,8 +9,10 @@ const context = { mode: "test", scenario: "accepted" } as const
 const organization = "org_01m7q5cqg0e6786ptds43fm4k3"
 const other = "org_01m7q5cqg0e6786ptds43fm4k4"
 
-const layer = (rateLimit = { perSecond: 100, burst: 200, bytesPerSecond: 8 * 1024 * 1024 }) =>
-  SubmissionReader.layer.pipe(Layer.provide(TestSettings.layer({ rateLimit })))
+const layer = (changes: { readonly perSecond?: number; readonly burst?: number } = {}) =>
+  SubmissionReader.layer.pipe(
+    Layer.provide(TestSettings.layer({ rateLimit: { ...TestSettings.settings().rateLimit, ...changes } }))
+  )
 
 const bodyOf = (value: unknown): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.from(JSON.stringify(value)))
 
@@ -91,7 +93,7 @@ describe("SubmissionReader", () => {
         const undisturbed = expensive()
         yield* read(undisturbed, other)
         assert.isFalse(wasReadInThread(undisturbed))
-      }).pipe(Effect.provide(layer({ perSecond: 1, burst: 10, bytesPerSecond: 8 * 1024 * 1024 })))
+      }).pipe(Effect.provide(layer({ perSecond: 1, burst: 10 })))
     }
   )
 

@@ -43,7 +43,14 @@ describe("Settings", () => {
       },
       leaseMs: 30_000,
       tenantConcurrency: 10,
-      rateLimit: { perSecond: 100, burst: 200, bytesPerSecond: 8 * 1024 * 1024 },
+      rateLimit: {
+        perSecond: 100,
+        burst: 200,
+        bytesPerSecond: 8 * 1024 * 1024,
+        organizationMultiple: 2,
+        account: { perSecond: 20, burst: 200 }
+      },
+      accountConcurrency: 4,
       redisUrl: undefined,
       metricsPort: undefined
     })

@@ -176,7 +176,7 @@ export const operations: Readonly<
 /** The codes of all endpoints, by credentials. */
 export const everyEndpoint = {
   key: "missing_api_key rate_limit_exceeded api_disabled internal_error service_unavailable",
-  token: "missing_access_token api_disabled internal_error service_unavailable",
+  token: "missing_access_token rate_limit_exceeded api_disabled internal_error service_unavailable",
   none: "api_disabled internal_error service_unavailable"
 } as const
 

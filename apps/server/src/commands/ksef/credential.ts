@@ -85,7 +85,7 @@ const put = (environment: deployment.Environment) =>
       const request = yield* Schema.decodeUnknownEffect(GatewayCredential.GatewayCredentialRequest)(
         yield* readRequest(flags)
       ).pipe(Effect.catchTag("SchemaError", ({ message }) => Effect.fail(refused(message))))
-      const checked = yield* checkGatewayCredential(request, yield* Clock.currentTimeMillis).pipe(
+      const checked = yield* checkGatewayCredential(request, "operator", yield* Clock.currentTimeMillis).pipe(
         Effect.mapError(({ message }) => refused(message))
       )
       const store = Effect.gen(function* () {

@@ -17,6 +17,9 @@ import { CurrentSession } from "../middleware/Authorization.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 
+const networkOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest) =>
+  ClientAddress.group(Option.getOrUndefined(remoteAddress))
+
 /** Layer that implements the `accounts` group. */
 export const layer = HttpApiBuilder.group(
   Api,
@@ -48,7 +51,9 @@ export const layer = HttpApiBuilder.group(
         if (!signupOpen) return yield* Problems.fail("signup_disabled")
         yield* limitAddress("signup", request)
 
-        const hash = yield* passwords.hash(payload.password)
+        const hash = yield* passwords
+          .hash(payload.password, { network: networkOf(request) })
+          .pipe(Effect.catchTag("Throttled", Throttling.fail))
         return yield* accounts
           .create(Email.normalize(payload.email), hash)
           .pipe(Effect.catchTag("EmailTaken", () => Problems.fail("email_taken")))
@@ -56,8 +61,7 @@ export const layer = HttpApiBuilder.group(
 
       login: Effect.fnUntraced(function* ({ payload, request }) {
         yield* limitAddress("login", request)
-        const network = ClientAddress.group(Option.getOrUndefined(request.remoteAddress))
-        const { refreshToken, session } = yield* login.logIn({ ...payload, network }).pipe(
+        const { refreshToken, session } = yield* login.logIn({ ...payload, network: networkOf(request) }).pipe(
           Effect.catchTags({
             InvalidCredentials: () => Problems.fail("invalid_credentials"),
             Throttled: Throttling.fail

@@ -16,6 +16,9 @@ import * as Throttling from "../middleware/Throttling.ts"
 import * as Pagination from "./Pagination.ts"
 import * as UpoResponse from "./UpoResponse.ts"
 
+// How long a caller waits that found the queue for encrypted keys full. Opening one takes up to a second.
+const keyFilesRetryAfterMs = 5000
+
 const notFound = () => Problems.fail("organization_not_found")
 const invoiceNotFound = () => Problems.fail("invoice_not_found", { message: "No such invoice in this organization." })
 
@@ -65,10 +68,11 @@ export const layer = HttpApiBuilder.group(
 
       putGatewayCredential: Effect.fnUntraced(function* ({ params, payload }) {
         const accountId = yield* AccountAuthorization.CurrentAccount
-        const checked = yield* checkGatewayCredential(payload, yield* Clock.currentTimeMillis).pipe(
-          Effect.catchTag("InvalidCredential", ({ message, param }) =>
-            Problems.fail("invalid_parameter", { message, param })
-          )
+        const checked = yield* checkGatewayCredential(payload, accountId, yield* Clock.currentTimeMillis).pipe(
+          Effect.catchTags({
+            InvalidCredential: ({ message, param }) => Problems.fail("invalid_parameter", { message, param }),
+            SlotsFull: () => Throttling.fail({ waitMs: keyFilesRetryAfterMs })
+          })
         )
         yield* credentials
           .put(accountId, params.org_id, checked)

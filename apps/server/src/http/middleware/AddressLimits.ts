@@ -1,7 +1,9 @@
 /**
- * Limits the calls that need no credential by the address of the client: so many of each kind in a sliding minute.
+ * Limits the calls that need no credential by the address of the client, and by the networks around an IPv6 address: so many
+ * of each kind in a sliding minute.
  */
 import { Context, Effect, Layer } from "effect"
+import * as NetworkWindows from "../../accounts/NetworkWindows.ts"
 import { SlidingWindows } from "../../accounts/SlidingWindows.ts"
 import { failWhileWaiting, type Throttled } from "../../accounts/Throttled.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
@@ -27,7 +29,8 @@ export class AddressLimits extends Context.Service<
 export const layer: Layer.Layer<AddressLimits, never, SlidingWindows> = Layer.effect(
   AddressLimits,
   Effect.map(SlidingWindows, (windows) => {
-    const window = (kind: LimitedCall) => windows.make({ name: `address:${kind}`, limit: maxCalls, windowMs: 60_000 })
+    const window = (kind: LimitedCall) =>
+      NetworkWindows.make(windows, { name: `address:${kind}`, limit: maxCalls, windowMs: 60_000 })
     const calls = {
       "console-refresh": window("console-refresh"),
       login: window("login"),

@@ -3,7 +3,9 @@ import { AccountAuthorization, DeveloperAuthorization, Problems } from "@govoice
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { SessionIdentity } from "../../accounts/AccessTokens.ts"
+import * as ConcurrencyLimit from "../../accounts/ConcurrencyLimit.ts"
 import { Credentials } from "../../accounts/Credentials.ts"
+import { Settings } from "../../settings/Settings.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 import { RateLimits } from "./RateLimits.ts"
 import * as Throttling from "./Throttling.ts"
@@ -39,19 +41,32 @@ export const layerDeveloper = Layer.effect(
   })
 )
 
-/** Provides `AccountAuthorization`: a valid access token of an active session. */
+// A page that opens with many requests at once waits for its own.
+const maxWaitingOfAccount = 32
+const maxWaitMsOfAccount = 2000
+
+/** Provides `AccountAuthorization`: a valid access token of an active session, within the limits of its account. */
 export const layerAccount = Layer.effect(
   AccountAuthorization.AccountAuthorization,
   Effect.gen(function* () {
     const credentials = yield* Credentials
+    const rateLimits = yield* RateLimits
+    const inProgress = ConcurrencyLimit.make({
+      perKey: (yield* Settings).accountConcurrency,
+      maxWaiting: maxWaitingOfAccount,
+      maxWaitMs: maxWaitMsOfAccount
+    })
 
     return {
       accessToken: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const session = yield* credentials.authenticateAccessToken(Redacted.value(credential))
         if (session === undefined) return yield* Problems.fail("missing_access_token")
+        yield* rateLimits.takeOfAccount(session.accountId)
         return yield* httpEffect.pipe(
           Effect.provideService(AccountAuthorization.CurrentAccount, session.accountId),
-          Effect.provideService(CurrentSession, session)
+          Effect.provideService(CurrentSession, session),
+          inProgress.run(session.accountId),
+          Effect.catchTag("Throttled", Throttling.fail)
         )
       })
     }

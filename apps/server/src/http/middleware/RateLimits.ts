@@ -1,10 +1,12 @@
 /**
- * Limits the requests and the body bytes of an API key.
+ * Limits the requests and the body bytes of an API key and of its organization, and the requests of an account.
  *
  * Each is a token bucket. The headers follow the IETF draft «RateLimit header fields for HTTP»: `RateLimit-Policy` and
- * `RateLimit` name the limit of requests on every response, and that of bytes where the request has a body.
+ * `RateLimit` name the limit of requests of the key on every response, and that of bytes where the request has a body. A
+ * response with `rate_limit_exceeded` names the limit that was exceeded.
  */
 import { Problems } from "@govoice/api"
+import type { Ids } from "@govoice/core"
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RateLimiter } from "effect/persistence"
@@ -13,19 +15,25 @@ import * as RedisClient from "../../database/RedisClient.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { maxDocumentBodyBytes } from "./BodyReading.ts"
 
-/** Limits API keys. */
+type Key = Pick<ApiKeyIdentity, "id" | "organizationId">
+
+/** Limits API keys, organizations and accounts. */
 export class RateLimits extends Context.Service<
   RateLimits,
   {
     /** Takes the current request, and the bytes that its `Content-Length` announces, or fails. */
     readonly take: (
-      key: Pick<ApiKeyIdentity, "id">
+      key: Key
     ) => Effect.Effect<void, Problems.Problem<"rate_limit_exceeded">, HttpServerRequest.HttpServerRequest>
     /** Takes the bytes of a body that was sent in chunks. They count against the requests that follow. */
     readonly takeUnannounced: (
-      key: Pick<ApiKeyIdentity, "id">,
+      key: Key,
       bytes: number
     ) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
+    /** Takes a request of an account, or fails. */
+    readonly takeOfAccount: (
+      id: Ids.AccountId
+    ) => Effect.Effect<void, Problems.Problem<"rate_limit_exceeded">, HttpServerRequest.HttpServerRequest>
   }
 >()("@govoice/server/http/middleware/RateLimits") {}
 
@@ -33,7 +41,8 @@ interface Limit {
   /** The name of the limit in the headers. */
   readonly name: string
   readonly policy: string
-  readonly keyOf: (key: Pick<ApiKeyIdentity, "id">) => string
+  /** Distinguishes the buckets of an identifier. */
+  readonly suffix: string
   /** The size of a token. */
   readonly unit: number
   /** The size of the bucket, in tokens. */
@@ -50,12 +59,12 @@ interface Remaining {
 
 const seconds = (duration: Duration.Duration): number => Math.ceil(Duration.toSeconds(duration))
 
-const requestLimit = (burst: number, perSecond: number): Limit => {
+const requestLimit = (name: string, burst: number, perSecond: number): Limit => {
   const window = Duration.seconds(burst / perSecond)
   return {
-    name: "default",
-    policy: `"default";q=${burst};w=${seconds(window)}`,
-    keyOf: ({ id }) => id,
+    name,
+    policy: `"${name}";q=${burst};w=${seconds(window)}`,
+    suffix: "",
     unit: 1,
     tokens: burst,
     window
@@ -66,10 +75,10 @@ const requestLimit = (burst: number, perSecond: number): Limit => {
 const byteUnit = 1024
 const byteBurstSeconds = 4
 
-const byteLimit = (perSecond: number): Limit => ({
-  name: "bytes",
-  policy: `"bytes";q=${byteBurstSeconds * perSecond};w=${byteBurstSeconds};qu="content-bytes"`,
-  keyOf: ({ id }) => `${id}:bytes`,
+const byteLimit = (name: string, perSecond: number): Limit => ({
+  name,
+  policy: `"${name}";q=${byteBurstSeconds * perSecond};w=${byteBurstSeconds};qu="content-bytes"`,
+  suffix: ":bytes",
   unit: byteUnit,
   tokens: Math.floor((byteBurstSeconds * perSecond) / byteUnit),
   window: Duration.seconds(byteBurstSeconds)
@@ -94,20 +103,24 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const limiter = yield* RateLimiter.RateLimiter
     const outageLog = yield* RedisClient.OutageLog
-    const { burst, bytesPerSecond, perSecond } = (yield* Settings).rateLimit
-    const requests = requestLimit(burst, perSecond)
-    const bytes = byteLimit(bytesPerSecond)
+    const { account, burst, bytesPerSecond, organizationMultiple, perSecond } = (yield* Settings).rateLimit
+    const ofKey = { requests: requestLimit("default", burst, perSecond), bytes: byteLimit("bytes", bytesPerSecond) }
+    const ofOrganization = {
+      requests: requestLimit("organization", organizationMultiple * burst, organizationMultiple * perSecond),
+      bytes: byteLimit("organization-bytes", organizationMultiple * bytesPerSecond)
+    }
+    const ofAccount = requestLimit("account", account.burst, account.perSecond)
 
     /** Returns what is left, or `undefined` while the store is unavailable: an outage of it must not be one of the API. */
     const consume = Effect.fnUntraced(function* (
       limit: Limit,
-      key: Pick<ApiKeyIdentity, "id">,
+      id: string,
       amount: number,
       onExceeded: "delay" | "fail"
     ) {
       const result = yield* Effect.result(
         limiter.consume({
-          key: limit.keyOf(key),
+          key: `${id}${limit.suffix}`,
           limit: limit.tokens,
           window: limit.window,
           algorithm: "token-bucket",
@@ -133,20 +146,29 @@ export const layer = Layer.effect(
     })
 
     return {
-      take: Effect.fnUntraced(function* (key) {
-        const ofRequests = yield* consume(requests, key, 1, "fail")
+      take: Effect.fnUntraced(function* ({ id, organizationId }) {
         const { "content-length": length, "transfer-encoding": encoding } = (yield* HttpServerRequest.HttpServerRequest)
           .headers
-        // A chunked body counts when it has arrived. Until then, it needs a byte.
-        const announced = encoding === undefined ? Number(length ?? 0) : 1
-        // A body beyond the limit of its size is not read, and answered as too large.
-        const ofBytes =
-          announced > 0 ? yield* consume(bytes, key, Math.min(announced, maxDocumentBodyBytes), "fail") : undefined
-        const remaining = [ofRequests, ofBytes].filter((each) => each !== undefined)
+        // A chunked body counts when it has arrived. Until then, it needs a byte. A body beyond the limit of its size is not
+        // read, and answered as too large.
+        const announced = Math.min(encoding === undefined ? Number(length ?? 0) : 1, maxDocumentBodyBytes)
+        const consumeBoth = Effect.fnUntraced(function* (limits: typeof ofKey, of: string) {
+          const ofRequests = yield* consume(limits.requests, of, 1, "fail")
+          const ofBytes = announced > 0 ? yield* consume(limits.bytes, of, announced, "fail") : undefined
+          return [ofRequests, ofBytes].filter((each) => each !== undefined)
+        })
+        const remaining = yield* consumeBoth(ofKey, id)
+        // After those of the key: what one key is refused is not taken from the others.
+        yield* consumeBoth(ofOrganization, organizationId)
         if (remaining.length > 0) yield* reportRemaining(remaining)
       }),
 
-      takeUnannounced: (key, count) => Effect.ignore(consume(bytes, key, count, "delay"))
+      takeUnannounced: Effect.fnUntraced(function* ({ id, organizationId }, count) {
+        yield* Effect.ignore(consume(ofKey.bytes, id, count, "delay"))
+        yield* Effect.ignore(consume(ofOrganization.bytes, organizationId, count, "delay"))
+      }),
+
+      takeOfAccount: (id) => Effect.asVoid(consume(ofAccount, id, 1, "fail"))
     }
   })
 )

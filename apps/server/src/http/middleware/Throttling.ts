@@ -7,7 +7,7 @@ import { HttpEffect, HttpServerResponse } from "effect/http"
 import type { Throttled } from "../../accounts/Throttled.ts"
 
 /** Fails with `rate_limit_exceeded` and sets `Retry-After`. */
-export const fail = ({ waitMs }: Throttled) =>
+export const fail = ({ waitMs }: Pick<Throttled, "waitMs">) =>
   Effect.andThen(
     HttpEffect.appendPreResponseHandler((_request, response) =>
       Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(Math.ceil(waitMs / 1000))))

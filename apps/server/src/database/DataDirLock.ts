@@ -1,13 +1,13 @@
 /**
  * Locks the data directory of an embedded database, so that one process at a time uses it.
  *
- * The lock is a file that names its holder: host, process, and start time of the process. On the same host, the lock of a
- * process that is gone is free at once. On another host, such as a container on the same volume, it is free when the file
- * was not touched for a while.
+ * The lock is a file that names its holder: host, process, and start time of the process. A process id is compared only within
+ * its namespace, which boot id and PID namespace identify: there, the lock of a process that is gone is free at once. Anywhere
+ * else, such as in another container on the same volume, it is free when the file was not touched for a while.
  */
 import { Data, Effect, Result, Schedule, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import { readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import * as DataDirectory from "../settings/DataDirectory.ts"
@@ -25,6 +25,8 @@ export class DataDirInUse extends Data.TaggedError("DataDirInUse")<{
 
 interface Holder {
   readonly host: string
+  /** The boot of the kernel and the PID namespace; empty where they cannot be read. */
+  readonly namespace: string
   readonly pid: number
   /** In clock ticks since the system booted; empty where it cannot be read. */
   readonly startTime: string
@@ -57,7 +59,9 @@ const exists = (pid: number): boolean =>
 const isHolder = (value: unknown): value is Holder =>
   typeof value === "object" &&
   value !== null &&
-  ["host", "startTime", "token"].every((name) => typeof (value as Record<string, unknown>)[name] === "string") &&
+  ["host", "namespace", "startTime", "token"].every(
+    (name) => typeof (value as Record<string, unknown>)[name] === "string"
+  ) &&
   Number.isSafeInteger((value as Record<string, unknown>)["pid"])
 
 const read = (path: string): Holder | undefined => {
@@ -65,13 +69,51 @@ const read = (path: string): Holder | undefined => {
   return isHolder(value) ? value : undefined
 }
 
-const isAlive = (path: string, { host, pid, startTime }: Holder): boolean =>
-  host === hostname()
-    ? pid !== process.pid && exists(pid) && processStartTime(pid) === startTime
-    : Date.now() - statSync(path).mtimeMs < staleLockMs
+/** Identifies the boot of the kernel and the PID namespace of this process. Empty where they cannot be read. */
+export const pidNamespace = (): string =>
+  Result.getOrElse(
+    Result.try(
+      () => `${readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim()} ${readlinkSync("/proc/self/ns/pid")}`
+    ),
+    () => ""
+  )
 
-const inUse = (dataDir: string, { host, pid }: Holder) =>
-  new DataDirInUse({ dataDir, holder: host === hostname() ? `process ${pid}` : `process ${pid} on ${host}` })
+const isComparable = ({ host, namespace }: Holder): boolean => host === hostname() && namespace === pidNamespace()
+
+const touchedAt = (path: string): number =>
+  Result.getOrElse(
+    Result.try(() => statSync(path).mtimeMs),
+    () => 0
+  )
+
+const isTouched = (path: string): boolean => Date.now() - touchedAt(path) < staleLockMs
+
+const isRunning = ({ pid, startTime }: Holder): boolean =>
+  pid !== process.pid && exists(pid) && processStartTime(pid) === startTime
+
+/**
+ * Whether the holder still runs. A container that is restarted after a crash has the host name of the old one and another
+ * namespace: it waits until the file is touched, or was not for long enough.
+ */
+const isAlive = Effect.fnUntraced(function* (path: string, holder: Holder) {
+  if (isComparable(holder)) return isRunning(holder)
+  if (holder.host !== hostname()) return isTouched(path)
+  const before = touchedAt(path)
+  if (isTouched(path)) {
+    yield* Effect.logWarning(`Data directory is locked by another container; waiting up to ${staleLockMs} ms`)
+  }
+  while (isTouched(path)) {
+    if (touchedAt(path) !== before) return true
+    yield* Effect.sleep("250 millis")
+  }
+  return false
+})
+
+const inUse = (dataDir: string, holder: Holder) => {
+  const { host, pid } = holder
+  const where = isComparable(holder) ? "" : host === hostname() ? " of another container" : ` on ${host}`
+  return new DataDirInUse({ dataDir, holder: `process ${pid}${where}` })
+}
 
 const ensureDirectory = (dataDir: string): Effect.Effect<void, DeploymentError> =>
   Effect.try({
@@ -84,11 +126,17 @@ export const acquire = (dataDir: string): Effect.Effect<void, DataDirInUse | Dep
   Effect.gen(function* () {
     const path = join(dataDir, "lock.json")
     const token = randomBytes(8).toString("hex")
-    const self: Holder = { host: hostname(), pid: process.pid, startTime: processStartTime(process.pid), token }
+    const self: Holder = {
+      host: hostname(),
+      namespace: pidNamespace(),
+      pid: process.pid,
+      startTime: processStartTime(process.pid),
+      token
+    }
 
     yield* ensureDirectory(dataDir)
     const before = read(path)
-    if (before !== undefined && isAlive(path, before)) return yield* inUse(dataDir, before)
+    if (before !== undefined && (yield* isAlive(path, before))) return yield* inUse(dataDir, before)
 
     yield* Effect.acquireRelease(
       Effect.sync(() => {

@@ -148,7 +148,10 @@ describe("limits of a tenant", () => {
       )
     const statuses = await Promise.all(Array.from({ length: 200 }, get))
     agent.destroy()
-    assert.deepStrictEqual([...new Set(statuses)].sort((a, b) => a - b), [200, 429])
+    assert.deepStrictEqual(
+      [...new Set(statuses)].sort((a, b) => a - b),
+      [200, 429]
+    )
     assert.strictEqual((await organizations(other)).status, 200)
   })
 

@@ -102,12 +102,22 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
 
     it("limit an account on every path of the control plane, before they look at headers and body", async () => {
       const call = callOf(servers[3])
-      const limited = await signUp(callOf(servers[0]))
-      for (const operation of operationsOf(limited, "inv_x").filter(({ auth }) => auth === "token")) {
-        const answer = await until(
-          () => call(operation.method, operation.path, { auth: limited.token, raw: operation.body && "{" } as object),
+      let limited = await signUp(callOf(servers[0]))
+      const callLimited = async (method: string, path: string, raw?: string) =>
+        call(method, path, { auth: limited.token, raw } as object)
+      const callAtLimit = async (operation: ReturnType<typeof operationsOf>[number]): Promise<Answer> => {
+        await until(
+          () => callLimited("GET", `${control}/organizations`),
           (answer) => codeOf(answer) === "rate_limit_exceeded"
         )
+        const answer = await callLimited(operation.method, operation.path, operation.body && "{")
+        if (codeOf(answer) === "rate_limit_exceeded") return answer
+        // A token came back in the meantime, and the operation may have ended the session.
+        limited = await signUp(callOf(servers[0]))
+        return callAtLimit(operation)
+      }
+      for (const operation of operationsOf(limited, "inv_x").filter(({ auth }) => auth === "token")) {
+        const answer = await callAtLimit(operation)
         assert.isAtLeast(Number(answer.headers.get("retry-after")), 1, operation.id)
       }
     })

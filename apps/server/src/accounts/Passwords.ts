@@ -52,13 +52,13 @@ export const layer: Layer.Layer<Passwords> = Layer.effect(
 
     // A thread cannot be interrupted, so its slot is occupied until it has ended.
     const inSlot = Effect.fnUntraced(function* <A>({ isKnown, network }: PasswordClient, work: () => Promise<A>) {
-      const isReserved = !sharedSlots.isFree() && isKnown !== undefined && (yield* isKnown)
-      const slots = isReserved ? reservedSlots : sharedSlots
       const group = NetworkWindows.widerNetworks(network)?.[48] ?? network
-      return yield* Effect.uninterruptible(Effect.promise(work)).pipe(
-        slots.run(group),
-        Effect.catchTag("SlotsFull", () => Effect.fail(new Throttled({ waitMs: retryAfterMs })))
-      )
+      const working = Effect.uninterruptible(Effect.promise(work))
+      const inShared = sharedSlots.run(group)(working)
+      const isReserved = !sharedSlots.isFree() && isKnown !== undefined && (yield* isKnown)
+      return yield* (
+        isReserved ? Effect.catchTag(reservedSlots.run(group)(working), "SlotsFull", () => inShared) : inShared
+      ).pipe(Effect.catchTag("SlotsFull", () => Effect.fail(new Throttled({ waitMs: retryAfterMs }))))
     })
 
     return {

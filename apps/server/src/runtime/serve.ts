@@ -1,6 +1,7 @@
 /** Starts the server from an environment, and runs it until a signal stops it. */
 import { Effect, Layer } from "effect"
 import { reasonOf } from "../observability/reasonOf.ts"
+import { broadNetworks } from "../settings/trustedProxies.ts"
 import { InvalidSettings, read, type SettingsShape, unknownNames } from "../settings/Settings.ts"
 import { version } from "../version.ts"
 import { banner, storage } from "./banner.ts"
@@ -29,6 +30,16 @@ const warnOfUnknown = (environment: Environment) =>
   Effect.forEach(unknownNames(environment), (name) => Effect.logWarning(`${name} is not a setting of Govoice`), {
     discard: true
   })
+
+const warnOfBroadProxies = ({ trustedProxies }: SettingsShape) =>
+  Effect.forEach(
+    broadNetworks(trustedProxies),
+    (network) =>
+      Effect.logWarning(
+        `GOVOICE_TRUSTED_PROXIES contains ${network}: clients there choose the address that their limits count under`
+      ),
+    { discard: true }
+  )
 
 const announce = (settings: SettingsShape) =>
   Effect.gen(function* () {
@@ -67,7 +78,7 @@ export const serve = (environment: Environment): void => {
   Layer.effectDiscard(announce(settings)).pipe(
     Layer.provide(Server.layer(settings)),
     Layer.launch,
-    (server) => Effect.andThen(warnOfUnknown(environment), server),
+    (server) => Effect.andThen(Effect.andThen(warnOfUnknown(environment), warnOfBroadProxies(settings)), server),
     reportStartupError(settings),
     Effect.provide(logging.layer(settings)),
     runMain({ graceMs: graceMs(settings), onFault: reportFault(settings) })

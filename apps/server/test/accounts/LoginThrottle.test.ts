@@ -124,6 +124,19 @@ describe("Passwords", () => {
     }).pipe(Effect.provide(Passwords.layer))
   )
 
+  it.live("a known network that fills the reserved queue uses the shared one", () =>
+    Effect.gen(function* () {
+      const passwords = yield* Passwords.Passwords
+      const known = { network: home, isKnown: Effect.succeed(true) }
+      const results = yield* Effect.forEach(
+        Array(30),
+        () => Effect.result(passwords.verify("a guess", undefined, known)),
+        { concurrency: "unbounded" }
+      )
+      assert.isTrue(results.every(({ _tag }) => _tag === "Success"))
+    }).pipe(Effect.provide(Passwords.layer))
+  )
+
   it.live("one network has few waiting, so that another one is not refused", () =>
     Effect.gen(function* () {
       const passwords = yield* Passwords.Passwords

@@ -101,5 +101,13 @@ for (const database of databases) {
         }
       })
     )
+
+    it.effect("warns about trusted networks that contain clients", () =>
+      Effect.gen(function* () {
+        const finding = yield* examine([], ["10.0.0.0/8", "0.0.0.0/0"])
+        assert.strictEqual(finding.level, "warning")
+        assert.include(JSON.stringify(finding), "GOVOICE_TRUSTED_PROXIES contains 0.0.0.0/0")
+      })
+    )
   })
 }

@@ -5,6 +5,7 @@ import type { SqlClient, SqlError } from "effect/sql"
 import { isIP } from "node:net"
 import * as LoginNetworks from "../../accounts/LoginNetworks.ts"
 import type { SettingsShape } from "../../settings/Settings.ts"
+import { broadNetworks } from "../../settings/trustedProxies.ts"
 import { type Finding, ok, warning } from "./Finding.ts"
 
 // One account alone may belong to somebody who tries the server from the machine beside it.
@@ -21,6 +22,14 @@ export const check = ({
   trustedProxies
 }: Pick<SettingsShape, "trustedProxies">): Effect.Effect<Finding, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.map(LoginNetworks.findOnly, (only) => {
+    const broad = broadNetworks(trustedProxies)
+    if (broad.length > 0) {
+      return warning(
+        "proxies",
+        `GOVOICE_TRUSTED_PROXIES contains ${broad.join(", ")}: clients there choose the address that their limits count under.`,
+        "Name the networks of the proxies only."
+      )
+    }
     if (trustedProxies.length > 0) return ok("proxies", `trusted: ${trustedProxies.join(", ")}`)
     if (only === undefined || only.accounts < minAccounts || !isInternal(only.network)) {
       return ok("proxies", "no sign of a proxy that GOVOICE_TRUSTED_PROXIES does not name")

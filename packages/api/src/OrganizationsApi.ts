@@ -13,6 +13,7 @@ import { AccountAuthorization } from "./AccountAuthorization.ts"
 import * as Fields from "./Fields.ts"
 import { GatewayCredential, GatewayCredentialRequest } from "./GatewayCredential.ts"
 import * as Lists from "./Lists.ts"
+import { LiveStatus, VerificationLink } from "./LiveStatus.ts"
 import { Organization } from "./Organization.ts"
 import * as Problems from "./Problems.ts"
 import * as Upo from "./internal/upo.ts"
@@ -124,6 +125,25 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       OpenApi.annotations({
         summary: "Count the deliveries and invoices of an organization",
         description: "The last 24 hours of all endpoints. An account may ask for counts twice a second."
+      })
+    ),
+    HttpApiEndpoint.get(
+      "getVerificationLink",
+      "/v1/control-plane/organizations/:org_id/invoices/:invoice_id/verification-link",
+      {
+        params: invoiceParams,
+        success: VerificationLink,
+        error: Problems.errors("organization_not_found", "invoice_not_found")
+      }
+    ).annotateMerge(OpenApi.annotations({ summary: "Get the verification link (KOD I) of an invoice" })),
+    HttpApiEndpoint.get("getLiveStatus", "/v1/control-plane/organizations/:org_id/live-status", {
+      params,
+      success: LiveStatus,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Describe the live mode of an organization",
+        description: "What waits for the national system, what it has not decided, and what is used of its limits."
       })
     ),
     HttpApiEndpoint.get("getGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {

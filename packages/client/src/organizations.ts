@@ -5,7 +5,14 @@
  * @since 0.1.0
  */
 import { withBody, withoutBody } from "./internal/operation.ts"
-import { gatewayCredential, invoice, organization, organizationOverview } from "./internal/schemas.ts"
+import {
+  gatewayCredential,
+  invoice,
+  liveStatus,
+  organization,
+  organizationOverview,
+  verificationLink
+} from "./internal/schemas.ts"
 import { readUpo, type Upo } from "./upo.ts"
 import { type List, list, type ListOptions } from "./list.ts"
 import type { CallOptions } from "./options.ts"
@@ -15,11 +22,13 @@ import type {
   Invoice,
   InvoiceStatus,
   Known,
+  LiveStatus,
   Mode,
   Organization,
   OrganizationChange,
   OrganizationOverview,
-  OrganizationRequest
+  OrganizationRequest,
+  VerificationLink
 } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
@@ -182,3 +191,31 @@ export const getOverview: (
   organizationId: string,
   options?: CallOptions
 ) => Promise<OrganizationOverview> = /* @__PURE__ */ withoutBody("organizations/*/overview", organizationOverview)
+
+/**
+ * Returns what is known of the live mode of an organization: what waits, what is not decided, what is used of the limits.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getLiveStatus: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  options?: CallOptions
+) => Promise<LiveStatus> = /* @__PURE__ */ withoutBody("organizations/*/live-status", liveStatus)
+
+/**
+ * Returns the link with which anybody can check an accepted live invoice at the national system (KOD I).
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getVerificationLink: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  id: string,
+  options?: CallOptions
+) => Promise<VerificationLink> = /* @__PURE__ */ withoutBody(
+  "organizations/*/invoices/*/verification-link",
+  verificationLink
+)

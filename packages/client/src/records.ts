@@ -405,6 +405,69 @@ export interface OrganizationOverview {
 }
 
 /**
+ * The calls of one kind that the national system allows a taxpayer in an hour.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CallLimit {
+  /** The kind of calls, as the national system groups them. */
+  readonly group: string
+  /** Calls of the last hour. */
+  readonly used: number
+  /** Calls that an hour allows. Null if it is not limited. */
+  readonly perHour: number | null
+  /** Until when the national system refuses these calls. Null unless it does. */
+  readonly blockedUntil: string | null
+}
+
+/**
+ * What is known of the live mode of an organization. `gateway-credential` describes its credential.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LiveStatus {
+  readonly object: "live_status"
+  readonly organizationId: string
+  /** Whether live keys of the organization can submit. */
+  readonly available: boolean
+  /** Whether the deployment submits to the national system. */
+  readonly liveMode: boolean
+  /** The environment of the deployment: `test`, `demo`, `prod`, or the URL of another one. Null without one. */
+  readonly environment: string | null
+  /** Live invoices that were not handed over yet. */
+  readonly waiting: {
+    /** How many; counts end at 1,000. */
+    readonly count: number
+    /** The time of the oldest. */
+    readonly oldestAt: string | null
+  }
+  /** Live invoices that were handed over and have no verdict yet, by the time of handing over. */
+  readonly undecided: {
+    /** How many; counts end at 1,000. */
+    readonly count: number
+    /** The time of the oldest. */
+    readonly oldestAt: string | null
+  }
+  /** What the taxpayer used of its limits. Empty until the national system has accepted the credential. */
+  readonly limits: ReadonlyArray<CallLimit>
+}
+
+/**
+ * The link with which anybody can check an invoice at the national system.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface VerificationLink {
+  readonly object: "verification_link"
+  readonly invoiceId: string
+  /** The link of the QR code «KOD I». Null for test invoices, before acceptance, for documents without NIP or date, and in environments without such pages. */
+  readonly url: string | null
+}
+
+/**
  * The input of `createAccount`.
  *
  * @category models

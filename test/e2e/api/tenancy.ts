@@ -35,7 +35,7 @@ export const testTenancy = (api: ApiSuite): void => {
         assert.strictEqual(codeOf(answer), operation.absent, operation.id)
         assert.notInclude(answer.text, victim.organizationId)
       }
-      assert.strictEqual(walked, 24)
+      assert.strictEqual(walked, 26)
       for (const path of [`/v1/invoices/${invoiceId}`, `/v1/invoices/${invoiceId}/upo`]) {
         const answer = await call("GET", path, { auth: victim.liveKey })
         assert.strictEqual(codeOf(answer), "invoice_not_found", "the other mode is somebody else")

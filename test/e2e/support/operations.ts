@@ -107,6 +107,13 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       ...ofOrganization,
       isList: true
     },
+    { id: "organizations.getLiveStatus", method: "GET", path: `${organization}/live-status`, ...ofOrganization },
+    {
+      id: "organizations.getVerificationLink",
+      method: "GET",
+      path: `${organization}/invoices/${invoiceId}/verification-link`,
+      ...ofOrganization
+    },
     { id: "organizations.getOverview", method: "GET", path: `${organization}/overview`, ...ofOrganization },
     {
       id: "organizations.getInvoice",

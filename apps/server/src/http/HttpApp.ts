@@ -4,6 +4,7 @@ import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
+import * as LiveStatus from "../invoices/LiveStatus.ts"
 import * as LiveMode from "../invoices/gateway/LiveMode.ts"
 import * as Credentials from "../accounts/Credentials.ts"
 import * as DocumentChecks from "../invoices/checks/DocumentChecks.ts"
@@ -72,6 +73,7 @@ const routerConfig = {
 /** Layer that serves everything on the HTTP server that it is given. */
 export const layer = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig }).pipe(
   Layer.provide(middleware),
+  Layer.provide(LiveStatus.layer),
   Layer.provide([limits, DocumentChecks.layer, LiveMode.layer, Login.layer, SubmissionReader.layer]),
   Layer.provide([Credentials.layer, LoginThrottle.layer, Passwords.layer]),
   Layer.provide(LimitStores.layer)

@@ -136,6 +136,16 @@ export const operations: Readonly<
     status: 200,
     codes: "webhook_endpoint_not_found unknown_parameter invalid_parameter"
   },
+  "GET /v1/control-plane/organizations/{org_id}/live-status": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found"
+  },
+  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/verification-link": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found invoice_not_found"
+  },
   "GET /v1/control-plane/organizations/{org_id}/overview": {
     auth: "token",
     status: 200,
@@ -238,6 +248,9 @@ export const records: Readonly<Record<string, string>> = {
   WebhookDeliveryStats: "object endpoint_id window bucket_seconds generated_at now buckets",
   DeliveryBucket: "start total retrying failed endpoint_disabled capped",
   OrganizationOverview: "object organization_id generated_at endpoints invoices",
+  LiveStatus: "object organization_id available live_mode environment|null waiting undecided limits",
+  CallLimit: "group used per_hour|null blocked_until|null",
+  VerificationLink: "object invoice_id url|null",
   Event: "id object type mode created_at data",
   Me: "object id mode name|null last4 created_at organization live_mode_available",
   Account: "id object email created_at",

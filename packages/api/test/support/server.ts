@@ -138,6 +138,10 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
         note("organizations.getGatewayCredential", request, examples["organizations.getGatewayCredential"].response),
       getInvoice: (request) => note("organizations.getInvoice", request, examples["organizations.getInvoice"].response),
       getInvoiceUpo: receipt,
+      getLiveStatus: (request) =>
+        note("organizations.getLiveStatus", request, examples["organizations.getLiveStatus"].response),
+      getVerificationLink: (request) =>
+        note("organizations.getVerificationLink", request, examples["organizations.getVerificationLink"].response),
       getOverview: (request) =>
         note("organizations.getOverview", request, examples["organizations.getOverview"].response),
       deleteGatewayCredential: (request) => note("organizations.deleteGatewayCredential", request, undefined),

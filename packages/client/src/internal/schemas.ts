@@ -41,6 +41,11 @@ export const webhookDeliveryStats = "object endpointId window bucketSeconds:n ge
 export const organizationOverview =
   "object organizationId generatedAt invoices.retrying:n invoices.rejected24h:n invoices.failed24h:n"
 
+export const liveStatus =
+  "object organizationId available:b liveMode:b environment? waiting.count:n waiting.oldestAt? undecided.count:n undecided.oldestAt?"
+
+export const verificationLink = "object invoiceId url?"
+
 export const tokenPair = "accessToken refreshToken"
 
 export const error = "type code message param? requestId retryable:b"

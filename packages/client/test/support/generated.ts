@@ -33,7 +33,10 @@ const answers = [
   "WebhookDelivery",
   "DeliveryBucket",
   "WebhookDeliveryStats",
-  "OrganizationOverview"
+  "OrganizationOverview",
+  "CallLimit",
+  "LiveStatus",
+  "VerificationLink"
 ] as const
 
 /** The request bodies: name in the document, name of the type, doc comment. */
@@ -228,9 +231,9 @@ const recordSchemas = (schemas: Readonly<Record<string, JsonSchema>>): string =>
     `export const ${name} = ${JSON.stringify(members(schema, "").join(" "))}\n`
   return [
     banner("The schemas of responses, in the format of `RecordSchema`."),
-    // Buckets are members of lists in records, which are not checked one by one.
+    // Members of lists in records are not checked one by one.
     ...answers
-      .filter((name) => name !== "DeliveryBucket")
+      .filter((name) => name !== "CallLimit" && name !== "DeliveryBucket")
       .map((name) => recordSchema(lowerFirst(name), schemas[name]!)),
     recordSchema("tokenPair", only(schemas["TokenPair"]!, read.tokenPair)),
     recordSchema("error", only(schemas["Error"]!.properties!["error"]!, read.error)),

@@ -9,6 +9,7 @@ import { checkGatewayCredential } from "../../accounts/checkGatewayCredential.ts
 import { GatewayCredentials } from "../../accounts/GatewayCredentials.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
+import { LiveStatus } from "../../invoices/LiveStatus.ts"
 import { InvoiceStats } from "../../invoices/InvoiceStats.ts"
 import { DeliveryStats } from "../../webhooks/DeliveryStats.ts"
 import { StatisticsLimits } from "../middleware/StatisticsLimits.ts"
@@ -33,6 +34,7 @@ export const layer = HttpApiBuilder.group(
     const deliveryStats = yield* DeliveryStats
     const invoiceStats = yield* InvoiceStats
     const limits = yield* StatisticsLimits
+    const liveStatus = yield* LiveStatus
     const notifier = yield* Notifier
     const organizations = yield* Organizations
 
@@ -113,6 +115,19 @@ export const layer = HttpApiBuilder.group(
             failed_24h: ofInvoices.failed
           }
         }
+      }),
+
+      getLiveStatus: Effect.fnUntraced(function* ({ params }) {
+        const { id } = yield* findOrganization(params.org_id)
+        return yield* liveStatus.read(id)
+      }),
+
+      getVerificationLink: Effect.fnUntraced(function* ({ params }) {
+        const { id: organizationId } = yield* findOrganization(params.org_id)
+        const { id } = yield* invoices
+          .find({ organizationId }, params.invoice_id)
+          .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+        return { object: "verification_link" as const, invoice_id: id, url: yield* liveStatus.verificationLink(id) }
       }),
 
       getInvoice: Effect.fnUntraced(function* ({ params }) {

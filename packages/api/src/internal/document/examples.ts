@@ -9,6 +9,7 @@ import type { ApiKey, Me, NewApiKey } from "../../ApiKey.ts"
 import type { GatewayCredential } from "../../GatewayCredential.ts"
 import type { Organization } from "../../Organization.ts"
 import * as Problems from "../../Problems.ts"
+import type { LiveStatus, VerificationLink } from "../../LiveStatus.ts"
 import type * as Statistics from "../../Statistics.ts"
 import type { SubmissionRequest } from "../../Submission.ts"
 import type { WebhookDelivery } from "../../WebhookDelivery.ts"
@@ -229,6 +230,23 @@ const overview: Statistics.OrganizationOverview = {
   invoices: { retrying: 0, rejected_24h: 4, failed_24h: 0 }
 }
 
+const liveStatus: LiveStatus = {
+  object: "live_status",
+  organization_id: organization.id,
+  available: true,
+  live_mode: true,
+  environment: "test",
+  waiting: { count: 3, oldest_at: "2026-11-20T09:29:41.108Z" },
+  undecided: { count: 12, oldest_at: "2026-11-20T09:28:03.950Z" },
+  limits: [{ group: "invoiceSend", used: 96, per_hour: 180, blocked_until: null }]
+}
+
+const verificationLink: VerificationLink = {
+  object: "verification_link",
+  invoice_id: receipted.id,
+  url: "https://qr-test.ksef.mf.gov.pl/invoice/5265877635/20-11-2026/UtQp9Gpc51y-u3xApZjIjgkpZ01js-J8KflSPW8WzIE"
+}
+
 const page = <A>(record: A) => ({ object: "list" as const, data: [record], has_more: false, next_cursor: null })
 
 /** The example of each operation, by operation id. */
@@ -259,6 +277,8 @@ export const operations = {
   "organizations.list": { response: page(organization) },
   "organizations.get": { response: organization },
   "organizations.getOverview": { response: overview },
+  "organizations.getLiveStatus": { response: liveStatus },
+  "organizations.getVerificationLink": { response: verificationLink },
   "organizations.getInvoice": { response: receipted },
   "organizations.listInvoices": { response: page(receipted) },
   "apiKeys.create": { request: { mode: "test", name: "Shop" }, response: newApiKey },

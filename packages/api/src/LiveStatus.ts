@@ -1,0 +1,102 @@
+/**
+ * What the deployment knows of the live mode of an organization, and of its invoices at the national system.
+ *
+ * @since 0.1.0
+ */
+import { Ids, Timestamp } from "@govoice/core"
+import * as Schema from "effect/Schema"
+
+const queued = (description: string) =>
+  Schema.Struct({
+    count: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+      description: "How many; counts end at 1,000."
+    }),
+    oldest_at: Schema.NullOr(Timestamp.Timestamp).annotate({ description: "The time of the oldest." })
+  }).annotate({ description })
+
+/**
+ * The calls of one kind that the national system allows a taxpayer in an hour.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const CallLimit = Schema.Struct({
+  group: Schema.String.annotate({ description: "The kind of calls, as the national system groups them." }),
+  used: Schema.Int.annotate({ description: "Calls of the last hour." }),
+  per_hour: Schema.NullOr(Schema.Int).annotate({
+    description: "Calls that an hour allows. Null if it is not limited."
+  }),
+  blocked_until: Schema.NullOr(Timestamp.Timestamp).annotate({
+    description: "Until when the national system refuses these calls. Null unless it does."
+  })
+}).annotate({
+  identifier: "CallLimit",
+  description: "The calls of one kind that the national system allows a taxpayer in an hour."
+})
+
+/**
+ * Type of a decoded `CallLimit`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type CallLimit = typeof CallLimit.Type
+
+/**
+ * What is known of the live mode of an organization.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const LiveStatus = Schema.Struct({
+  object: Schema.Literal("live_status"),
+  organization_id: Ids.schema("org"),
+  available: Schema.Boolean.annotate({ description: "Whether live keys of the organization can submit." }),
+  live_mode: Schema.Boolean.annotate({ description: "Whether the deployment submits to the national system." }),
+  environment: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The environment of the deployment: `test`, `demo`, `prod`, or the URL of another one. Null without one."
+  }),
+  waiting: queued("Live invoices that were not handed over yet."),
+  undecided: queued("Live invoices that were handed over and have no verdict yet, by the time of handing over."),
+  limits: Schema.Array(CallLimit).annotate({
+    description: "What the taxpayer used of its limits. Empty until the national system has accepted the credential."
+  })
+}).annotate({
+  identifier: "LiveStatus",
+  description: "What is known of the live mode of an organization. `gateway-credential` describes its credential."
+})
+
+/**
+ * Type of a decoded `LiveStatus`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type LiveStatus = typeof LiveStatus.Type
+
+/**
+ * The link with which anybody can check an invoice at the national system.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const VerificationLink = Schema.Struct({
+  object: Schema.Literal("verification_link"),
+  invoice_id: Ids.schema("inv"),
+  url: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The link of the QR code «KOD I». Null for test invoices, before acceptance, for documents without NIP or date, and in environments without such pages."
+  })
+}).annotate({
+  identifier: "VerificationLink",
+  description: "The link with which anybody can check an invoice at the national system."
+})
+
+/**
+ * Type of a decoded `VerificationLink`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type VerificationLink = typeof VerificationLink.Type

@@ -34,6 +34,8 @@ export const testOwnerReads = (api: ApiSuite): void => {
       for (const name of ["content-type", "etag", "content-disposition"]) {
         assert.strictEqual(receipt.headers.get(name), same.headers.get(name), name)
       }
+      const link = await call("GET", `${path}/verification-link`, { auth: owner.token })
+      assert.deepStrictEqual(record(link), { object: "verification_link", invoice_id: invoiceId, url: null })
       const headers = { "if-none-match": receipt.headers.get("etag") ?? "" }
       assert.strictEqual((await call("GET", `${path}/upo`, { auth: owner.token, headers })).status, 304)
     })
@@ -50,7 +52,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
         [owner.organizationId, invoiceId, api.other.token, "organization_not_found"],
         [api.other.organizationId, invoiceId, api.other.token, "invoice_not_found"]
       ] as const) {
-        for (const suffix of ["", "/upo"]) {
+        for (const suffix of ["", "/upo", "/verification-link"]) {
           const answer = await call("GET", `${control}/organizations/${organization}/invoices/${id}${suffix}`, { auth })
           assert.strictEqual(codeOf(answer), code)
         }

@@ -45,7 +45,7 @@ export const operations: Readonly<
     auth: "token",
     status: 204,
     codes:
-      "invalid_credentials rate_limit_exceeded invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
+      "invalid_credentials invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "GET /v1/control-plane/account": { auth: "token", status: 200, codes: "" },
   "POST /v1/control-plane/organizations": {
@@ -149,12 +149,12 @@ export const operations: Readonly<
   "GET /v1/control-plane/organizations/{org_id}/overview": {
     auth: "token",
     status: 200,
-    codes: "organization_not_found rate_limit_exceeded"
+    codes: "organization_not_found"
   },
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/delivery-stats": {
     auth: "token",
     status: 200,
-    codes: "webhook_endpoint_not_found rate_limit_exceeded unknown_parameter invalid_parameter"
+    codes: "webhook_endpoint_not_found unknown_parameter invalid_parameter"
   },
   "GET /v1/control-plane/organizations/{org_id}/deliveries": {
     auth: "token",

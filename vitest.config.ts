@@ -20,7 +20,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{packages,apps,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: ["**/node_modules/**", "**/*.integration.test.ts", "**/*.long.test.ts"],
+          exclude: ["**/node_modules/**", "**/*.{browser,integration,long}.test.ts"],
           testTimeout: 30_000
         }
       },
@@ -32,6 +32,16 @@ export default defineConfig({
           globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000
+        }
+      },
+      {
+        ...shared,
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.browser.test.ts"],
+          globalSetup: ["test/e2e/support/build.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 120_000
         }
       }
     ]

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { inject } from "vitest"
 import type { TestProject } from "vitest/node"
+import { buildConsole } from "../../../apps/server/buildConsole.ts"
 import { onceInRun } from "../../support/onceInRun.ts"
 
 const server = join(import.meta.dirname, "../../../apps/server")
@@ -29,6 +30,9 @@ export default ({ provide }: TestProject): (() => void) => {
 export const builtCommand = async (): Promise<string> => {
   const folder = join(inject("bundle"), "server")
   const bundler = join(server, "node_modules/.bin/tsup")
-  await onceInRun(folder, () => promisify(execFile)(bundler, ["--out-dir", join(folder, "dist")], { cwd: server }))
+  await onceInRun(folder, async () => {
+    await buildConsole()
+    await promisify(execFile)(bundler, ["--out-dir", join(folder, "dist")], { cwd: server })
+  })
   return join(folder, "dist/cli.js")
 }

@@ -1,0 +1,94 @@
+/** The headers of everything that a browser loads of the console, and a deployment without it. */
+import type { Browser } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Server } from "../e2e/support/server.ts"
+import { isMissing, launch, watch } from "./support/chromium.ts"
+import { deploy, openAccount, signUp } from "./support/deployment.ts"
+
+const promised = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()"
+}
+
+describe.skipIf(isMissing)("the console in a browser", () => {
+  let browser: Browser
+  let server: Server
+
+  beforeAll(async () => {
+    server = await deploy()
+    browser = await launch()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+
+  it("is served with its headers, word for word, and is compressed", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const seen = new Map<string, Readonly<Record<string, string>>>()
+    const reading: Array<Promise<void>> = []
+    context.on("response", (response) => {
+      const { pathname } = new URL(response.url())
+      if (!pathname.startsWith("/console")) return
+      reading.push(response.allHeaders().then((headers) => void seen.set(pathname, headers)))
+    })
+    await openAccount(context, server, await signUp(server))
+    await Promise.all(reading)
+    assert.includeMembers([...seen.keys()], ["/console/account", "/console/config.json", "/console/session"])
+    assert.isAbove([...seen.keys()].filter((path) => path.startsWith("/console/assets/")).length, 1)
+    for (const [path, headers] of seen) {
+      for (const [name, value] of Object.entries(promised)) assert.strictEqual(headers[name], value, `${path} ${name}`)
+      if (path.endsWith(".js") || path.endsWith(".css")) {
+        assert.strictEqual(headers["cache-control"], "public, max-age=31536000, immutable", path)
+      }
+    }
+    const script = [...seen].find(([path]) => path.startsWith("/console/assets/index") && path.endsWith(".js"))
+    assert.include(["br", "gzip"], script?.[1]["content-encoding"])
+    await end()
+  })
+
+  it("runs under a policy that is enforced", async () => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(`${server.url}/console`)
+    // Evaluated by the debugger, which the policy does not bind.
+    const violated = await page.evaluate<ReadonlyArray<string>>(`new Promise((resolve) => {
+      const directives = []
+      addEventListener("securitypolicyviolation", (event) => directives.push(event.effectiveDirective))
+      new Image().src = "https://example.com/pixel.png"
+      const style = document.createElement("style")
+      style.textContent = "p { color: red }"
+      document.head.append(style)
+      try {
+        document.body.innerHTML = "<p>markup</p>"
+      } catch {
+        directives.push("blocked markup")
+      }
+      fetch("https://example.com/").catch(() => {})
+      setTimeout(() => resolve(directives), 500)
+    })`)
+    assert.includeMembers([...violated], ["img-src", "style-src-elem", "blocked markup", "connect-src"])
+    await context.close()
+  })
+
+  it("leaves no trace where it is switched off", async () => {
+    const off = await deploy({ GOVOICE_CONSOLE: "off" })
+    try {
+      const context = await browser.newContext()
+      const page = await context.newPage()
+      const response = await page.goto(`${off.url}/console`)
+      assert.strictEqual(response?.status(), 404)
+      assert.include(await page.content(), "not_found")
+      assert.deepStrictEqual(await context.cookies(), [])
+      await context.close()
+    } finally {
+      await off.stop()
+    }
+  })
+})

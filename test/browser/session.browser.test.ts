@@ -1,0 +1,224 @@
+/** The login of the console in a browser: tabs, lost answers, stolen tokens, forged requests, and what scripts can read. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Browser } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Server } from "../e2e/support/server.ts"
+import { isMissing, launch, watch } from "./support/chromium.ts"
+import {
+  cookieName,
+  cookieOf,
+  deploy,
+  isLoggedOut,
+  logIn,
+  openAccount,
+  password,
+  refreshWith,
+  signUp
+} from "./support/deployment.ts"
+
+describe.skipIf(isMissing)("a login of the console", () => {
+  let browser: Browser
+  let server: Server
+
+  beforeAll(async () => {
+    server = await deploy()
+    browser = await launch()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+
+  const ended = /status of 401 .*\/(?:v1\/control-plane|console\/session)\//
+
+  it("goes on after a reload and in other tabs, from a cookie that no script can read", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await openAccount(context, server, await signUp(server))
+    const first = await cookieOf(context)
+    await page.reload()
+    await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+    assert.notStrictEqual(await cookieOf(context), first, "every refresh rotates")
+    await openAccount(context, server)
+    const [cookie] = (await context.cookies()).filter(({ name }) => name === cookieName)
+    assert.deepInclude(cookie, { httpOnly: true, secure: true, sameSite: "Strict", path: "/" })
+    assert.isAbove(cookie!.expires, Date.now() / 1000 + 29 * 86_400, "it is remembered by default")
+    await end()
+  })
+
+  it("leaves no token in storage, in the address, in scripts or in the document", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const tokens: Array<string> = []
+    context.on("response", (response) => {
+      if (!response.url().includes("/console/session") || !response.ok()) return
+      void response.json().then((body: { readonly access_token: string }) => tokens.push(body.access_token))
+    })
+    const page = await openAccount(context, server, await signUp(server))
+    await page.reload()
+    await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+    const readable = await page.evaluate<string>(`(async () => JSON.stringify([
+      Object.entries(localStorage),
+      Object.entries(sessionStorage),
+      document.cookie,
+      location.href,
+      document.documentElement.outerHTML,
+      (await indexedDB.databases()).length,
+      await caches.keys()
+    ]))()`)
+    assert.isAtLeast(tokens.length, 1)
+    for (const secret of [...tokens, (await cookieOf(context)).split(".")[2]!, password]) {
+      assert.notInclude(readable, secret)
+    }
+    await end()
+  })
+
+  it("is refreshed by three tabs at once whose access tokens are refused", async () => {
+    const { context, end } = await watch(browser, server.url, { expected: ended })
+    const email = await signUp(server)
+    const pages = [await openAccount(context, server, email)]
+    pages.push(await openAccount(context, server), await openAccount(context, server))
+    for (const page of pages) {
+      await page.goto(`${server.url}/console`)
+      await page.getByRole("link", { name: "API keys" }).first().waitFor()
+    }
+
+    // From now on, the tokens that the tabs have are refused: those of an earlier second.
+    const firstGood = Math.floor(Date.now() / 1000) + 1
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    const issuedAt = (authorization: string): number =>
+      (JSON.parse(Buffer.from(authorization.split(".")[1] ?? "", "base64url").toString()) as { iat: number }).iat
+    let refused = 0
+    let refreshes = 0
+    context.on("request", (request) => {
+      if (request.url().endsWith("/console/session/refresh")) refreshes++
+    })
+    await context.route("**/v1/control-plane/**", async (route) => {
+      if (issuedAt(route.request().headers()["authorization"] ?? "") >= firstGood) return route.continue()
+      refused++
+      const error = { type: "authentication_error", code: "missing_access_token", message: "Expired.", param: null }
+      await route.fulfill({
+        status: 401,
+        contentType: "application/json",
+        body: JSON.stringify({ error: { ...error, request_id: "req_x", retryable: false } })
+      })
+    })
+    await Promise.all(
+      pages.map(async (page) => {
+        await page.getByRole("link", { name: "API keys" }).first().click()
+        await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor()
+        await page.getByRole("link", { name: "New API key" }).first().waitFor()
+      })
+    )
+    assert.isAbove(refused, 0)
+    assert.isTrue(refreshes >= 1 && refreshes <= 3, `${refreshes} refreshes`)
+    for (const page of pages) {
+      await page.reload()
+      await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor()
+    }
+    await end()
+  })
+
+  it("goes on after the answer to a refresh was lost", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await openAccount(context, server, await signUp(server))
+    // The server has rotated the token, and the browser has not seen the answer.
+    assert.strictEqual(await refreshWith(server, await cookieOf(context)), 200)
+    await page.reload()
+    await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+    await page.reload()
+    await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+    await end()
+  })
+
+  it("ends in all tabs with a logout in one of them", async () => {
+    const { context, end } = await watch(browser, server.url, { expected: ended })
+    const page = await openAccount(context, server, await signUp(server))
+    const other = await openAccount(context, server)
+    const cookie = await cookieOf(context)
+    await page.getByRole("button", { name: "Log out here" }).click()
+    await isLoggedOut(page)
+    await isLoggedOut(other)
+    assert.isUndefined((await context.cookies()).find(({ name }) => name === cookieName))
+    assert.strictEqual(await refreshWith(server, cookie), 401)
+    await end()
+  })
+
+  it("ends in other browsers with a logout everywhere, and with a change of the password", async () => {
+    const email = await signUp(server)
+    const here = await watch(browser, server.url, { expected: ended })
+    const there = await watch(browser, server.url, { expected: ended })
+    const page = await openAccount(here.context, server, email)
+    const other = await openAccount(there.context, server, email)
+    await page.getByLabel("Current password").fill(password)
+    await page.getByLabel("New password").fill(`another ${password}`)
+    await page.getByRole("button", { name: "Change the password" }).click()
+    await page.getByText("Password changed").first().waitFor()
+    await other.reload()
+    await isLoggedOut(other)
+    await page.reload()
+    await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+
+    await logIn(other, email, `another ${password}`)
+    await other.getByRole("button", { name: "Log out everywhere" }).click()
+    await isLoggedOut(other)
+    await page.reload()
+    await isLoggedOut(page)
+    await here.end()
+    await there.end()
+  })
+
+  it("ends when a stolen token is used 31 seconds after it was rotated", { timeout: 90_000 }, async () => {
+    const { context, end } = await watch(browser, server.url, { expected: ended })
+    const page = await openAccount(context, server, await signUp(server))
+    const stolen = await cookieOf(context)
+    await page.reload()
+    await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+    await new Promise((resolve) => setTimeout(resolve, 31_000))
+    assert.strictEqual(await refreshWith(server, stolen), 401)
+    await page.reload()
+    await isLoggedOut(page)
+    await end()
+  })
+
+  it("is not touched by pages of other origins", async () => {
+    const site = createServer((_, response) => response.setHeader("content-type", "text/html").end("<p>elsewhere</p>"))
+    await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve))
+    const { port } = site.address() as AddressInfo
+    try {
+      const { context, end } = await watch(browser, server.url)
+      const page = await openAccount(context, server, await signUp(server))
+      const cookie = await cookieOf(context)
+      // Another host is another site; another port of the same host is not, so that the cookie is sent.
+      for (const origin of [`http://localhost:${port}`, `http://127.0.0.1:${port}`]) {
+        const foreign = await browser.newContext({ storageState: await context.storageState() })
+        const attacker = await foreign.newPage()
+        await attacker.goto(origin)
+        await attacker.evaluate(async (target) => {
+          const send = (path: string, init: RequestInit) =>
+            fetch(`${target}${path}`, { ...init, mode: "no-cors", credentials: "include" }).catch(() => undefined)
+          await send("/console/session/refresh", { method: "POST", body: "{}" })
+          await send("/console/session", { method: "POST", body: "{}" })
+          await fetch(`${target}/console/session`, { method: "DELETE", credentials: "include" }).catch(() => undefined)
+        }, server.url)
+        const [answer] = await Promise.all([
+          attacker.waitForResponse(`${server.url}/console/session/refresh`),
+          attacker
+            .setContent(
+              `<form method="post" action="${server.url}/console/session/refresh"><button>Send</button></form>`
+            )
+            .then(() => attacker.getByRole("button").click())
+        ])
+        assert.strictEqual(answer.status(), 403)
+        assert.strictEqual(((await answer.json()) as { error: { code: string } }).error.code, "cross_site_request")
+        await foreign.close()
+      }
+      assert.strictEqual(await cookieOf(context), cookie)
+      await page.reload()
+      await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+      await end()
+    } finally {
+      site.closeAllConnections()
+      site.close()
+    }
+  })
+})

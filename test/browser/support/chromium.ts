@@ -1,0 +1,69 @@
+/**
+ * The browser of the tests: the Chromium that is installed. Without one, the tests are skipped, and fail in CI.
+ *
+ * Every page of a context is watched: a violation of the policy of the page, an error in the console, or a request to another
+ * origin is a fault of the test.
+ */
+import { existsSync } from "node:fs"
+import { type Browser, type BrowserContext, chromium } from "playwright-core"
+import { assert } from "vitest"
+
+const path = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
+  (candidate) => candidate !== undefined && existsSync(candidate)
+)
+
+const remedy = "No Chromium. Install it (apt-get install chromium), or set CHROMIUM_PATH."
+
+/** Whether the browser tests are skipped. */
+export const isMissing = path === undefined
+
+if (isMissing) {
+  if (process.env["CI"] !== undefined) throw new Error(remedy)
+  console.warn(`The browser tests are skipped. ${remedy}`)
+}
+
+/** Starts the browser. */
+export const launch = (): Promise<Browser> => chromium.launch({ executablePath: path!, args: ["--no-sandbox"] })
+
+/** A context whose pages are watched. */
+export interface Watched {
+  readonly context: BrowserContext
+  /** Fails if a page did what it must not do, and closes the context. */
+  readonly end: () => Promise<void>
+}
+
+/** Errors of the console that a test causes on purpose. */
+export interface WatchOptions {
+  /** Matches the text and the URL of an error that is expected. */
+  readonly expected?: RegExp
+}
+
+// The first refresh of a browser without a login is refused, and Chromium logs each refused request.
+const refusedRefresh = /status of 401 .*\/console\/session\/refresh/
+
+/** Opens a context for the pages of one origin. */
+export const watch = async (browser: Browser, origin: string, { expected }: WatchOptions = {}): Promise<Watched> => {
+  const faults: Array<string> = []
+  const context = await browser.newContext()
+  context.setDefaultTimeout(20_000)
+  await context.addInitScript({
+    content: `addEventListener("securitypolicyviolation", (event) => console.error("policy violated: " + event.violatedDirective + " " + event.blockedURI))`
+  })
+  context.on("console", (message) => {
+    if (message.type() !== "error") return
+    const text = `${message.text()} ${message.location().url}`
+    if (!refusedRefresh.test(text) && expected?.test(text) !== true) faults.push(text)
+  })
+  context.on("weberror", (error) => faults.push(error.error().message))
+  context.on("request", (request) => {
+    const url = new URL(request.url())
+    if (url.protocol !== "blob:" && url.origin !== origin) faults.push(`requested ${request.url()}`)
+  })
+  return {
+    context,
+    end: async () => {
+      await context.close()
+      assert.deepStrictEqual(faults, [])
+    }
+  }
+}

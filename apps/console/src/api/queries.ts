@@ -4,13 +4,18 @@
 import {
   getAccount,
   getDelivery,
+  getDeliveryStats,
   getGatewayCredential,
   type GatewayCredential,
   getOrganizationInvoice,
+  getOverview,
   getWebhookEndpoint,
   type Invoice,
   type List,
   listApiKeys,
+  listDeliveries,
+  listInvoices,
+  listOrganizationDeliveries,
   listOrganizations,
   listWebhookEndpoints,
   type Page,
@@ -21,13 +26,6 @@ import type { DeliverySearch, InvoiceSearch } from "../url/searches.ts"
 import { loadConfig } from "./config.ts"
 import { connection } from "./connection.ts"
 import { every, everyBy, pollMs } from "./live.ts"
-import {
-  getDeliveryStats,
-  getOverview,
-  listEndpointDeliveries,
-  listOrganizationDeliveries,
-  listOrganizationInvoices
-} from "./operations.ts"
 
 /** The rows of a page of a list. */
 export const pageSize = 50
@@ -86,12 +84,11 @@ export const credentialQuery = (org: string) =>
 /** A minute of an address as the timestamp that the API takes. */
 const timestamp = (minute: string | undefined) => minute && new Date(minute).toISOString()
 
-const deliveryFilter = ({ event, from, invoice, status, to, type }: DeliverySearch) => ({
+const deliveryFilter = ({ event, from, status, to, type }: DeliverySearch) => ({
   limit: pageSize,
   status,
   eventType: type,
   eventId: event,
-  invoiceId: invoice,
   createdAfter: timestamp(from),
   createdBefore: timestamp(to)
 })
@@ -106,7 +103,7 @@ export const deliveriesQuery = (org: string, search: DeliverySearch) => {
       const list =
         endpoint === undefined
           ? listOrganizationDeliveries(connection, org, options)
-          : listEndpointDeliveries(connection, endpoint, options)
+          : listDeliveries(connection, endpoint, options)
       return list.page(cursor)
     },
     // Keeps the page before in place of a skeleton.
@@ -127,7 +124,7 @@ export const invoicesQuery = (org: string, { cursor, from, key, mode, status, to
   queryOptions({
     queryKey: ["organizations", org, "invoices", { status, mode, from, to, key }, cursor ?? "first"],
     queryFn: ({ signal }) =>
-      listOrganizationInvoices(connection, org, {
+      listInvoices(connection, org, {
         limit: pageSize,
         status,
         mode,
@@ -170,6 +167,6 @@ export const invoiceOfEventQuery = (org: string, event: string) =>
   queryOptions({
     queryKey: ["organizations", org, "events", event, "invoice"],
     queryFn: async ({ signal }) =>
-      (await listOrganizationInvoices(connection, org, { eventId: event, limit: 1, signal }).page()).data[0] ?? null,
+      (await listInvoices(connection, org, { eventId: event, limit: 1, signal }).page()).data[0] ?? null,
     staleTime: Infinity
   })

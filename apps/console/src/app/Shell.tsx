@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { type ReactNode, useEffect, useRef } from "react"
-import { Link, useLocation } from "wouter"
+import { Link, useLocation, useSearch } from "wouter"
 import { accountQuery, organizationsQuery, overviewQuery } from "../api/queries.ts"
 import { logout } from "../session/session.ts"
 import icon from "../styles/icon.svg"
@@ -9,6 +9,7 @@ import { classNames } from "../ui/classNames.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Menu, MenuButton, MenuLink, MenuNote, MenuRule } from "../ui/Menu.tsx"
 import { paths } from "../url/paths.ts"
+import { deliverySearch } from "../url/searches.ts"
 import { setPreference, usePreference } from "./preferences.ts"
 import { openKeySheet, openPalette } from "./overlays.ts"
 import styles from "./Shell.module.css"
@@ -98,15 +99,22 @@ const AccountMenu = () => {
   )
 }
 
+/** The screen that an address below it belongs to. An open delivery covers the deliveries of all endpoints or of its own. */
+const parentOf = (org: string, path: string, search: string): string | undefined =>
+  /\/deliveries\/./.test(path) && deliverySearch.read(search).value.in === undefined
+    ? paths.deliveries(org)
+    : screens(org).find(([, , to]) => to !== paths.overview(org) && path.startsWith(`${to}/`))?.[2]
+
 const Navigation = ({ org }: { readonly org: string }) => {
   const [path] = useLocation()
+  const current = parentOf(org, path, useSearch())
   const { data } = useQuery(overviewQuery(org))
   const failed = data?.endpoints.reduce((sum, { failed24h }) => sum + failed24h, 0) ?? 0
   const nav = useRef<HTMLElement>(null)
   useEffect(() => {
     // Keeps the current screen in view where the navigation is one line.
-    const current = nav.current?.querySelector<HTMLElement>("[aria-current]")
-    if (current) nav.current!.scrollLeft = current.offsetLeft - 16
+    const item = nav.current?.querySelector<HTMLElement>("[aria-current]")
+    if (item) nav.current!.scrollLeft = item.offsetLeft - 16
   }, [path])
   return (
     <nav ref={nav} className={css("nav")} aria-label={en.nav.label}>
@@ -116,9 +124,7 @@ const Navigation = ({ org }: { readonly org: string }) => {
             <Link
               to={to}
               className={css("item")}
-              aria-current={
-                path === to ? "page" : to !== paths.overview(org) && path.startsWith(`${to}/`) ? "true" : undefined
-              }
+              aria-current={path === to ? "page" : to === current ? "true" : undefined}
             >
               <Icon name={name} />
               {label}

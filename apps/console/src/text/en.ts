@@ -431,9 +431,7 @@ export const en = {
     completedAt: "Final since",
     code: "Code",
     position: "Position",
-    deliveries: "Deliveries of this invoice",
-    noDeliveries:
-      "No endpoint was on and subscribed when its events happened, or the deliveries are past their retention.",
+    deliveries: "Deliveries from the time of this invoice",
     verification: "Verification (KOD I)",
     verificationMeaning:
       "Anybody can check this invoice at KSeF with this link. The QR code belongs on its printed form.",

@@ -101,7 +101,10 @@ export const DeliveryList = ({
           }
         ]
       : []),
-    { head: en.delivery.attempts, isNumber: true, cell: ({ attemptCount }) => attemptCount },
+    // Beside the panel, which has the count, there is no room for it.
+    ...(open !== undefined && isWide
+      ? []
+      : [{ head: en.delivery.attempts, isNumber: true, cell: ({ attemptCount }: WebhookDelivery) => attemptCount }]),
     {
       head: en.delivery.answer,
       isNumber: true,
@@ -145,9 +148,6 @@ export const DeliveryList = ({
             <TimeFilter range={search} onChange={filter} />
             {search.event !== undefined && (
               <FilterChip label={shorten(search.event)} onRemove={() => filter({ event: undefined })} />
-            )}
-            {search.invoice !== undefined && (
-              <FilterChip label={shorten(search.invoice)} onRemove={() => filter({ invoice: undefined })} />
             )}
           </Filters>
           {dropped.length > 0 && (

@@ -1,7 +1,7 @@
-import { updateWebhookEndpoint, type WebhookEndpoint } from "@govoice/client"
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { connection } from "../../api/connection.ts"
-import { endpointQuery, endpointsQuery } from "../../api/queries.ts"
+import type { WebhookEndpoint } from "@govoice/client"
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { endpointQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { receivers } from "../../snippets/receiver.ts"
@@ -13,32 +13,29 @@ import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { Snippet } from "../../ui/Snippet.tsx"
 import { Switch } from "../../ui/Switch.tsx"
 import { Tabs } from "../../ui/Tabs.tsx"
-import { toast } from "../../ui/Toasts.tsx"
 import { type EndpointTab, endpointTabs, paths } from "../../url/paths.ts"
 import { DeliveryList } from "../deliveries/DeliveryList.tsx"
 import { EndpointSettings } from "./EndpointSettings.tsx"
 import { Health } from "./Health.tsx"
+import { TurnOff, useEnabled } from "./TurnOff.tsx"
 
 const EnabledSwitch = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
-  const queryClient = useQueryClient()
-  const { isPending, mutate } = useMutation({
-    mutationFn: (enabled: boolean) => updateWebhookEndpoint(connection, endpoint.id, { enabled }),
-    onSuccess: async (changed) => {
-      queryClient.setQueryData(endpointQuery(endpoint.id).queryKey, changed)
-      await queryClient.invalidateQueries({ queryKey: endpointsQuery(endpoint.organizationId).queryKey })
-      toast(changed.enabled ? en.endpoints.turnedOn : en.endpoints.turnedOff)
-    },
-    onError: (error) => toast(error.message)
-  })
+  const [isAsking, setAsking] = useState(false)
+  const { error, isPending, mutate } = useEnabled(endpoint)
   return (
-    <Switch
-      label={en.endpoints.switch}
-      isOn={endpoint.enabled}
-      words={[en.endpoints.on, en.endpoints.off]}
-      onChange={(next) => {
-        if (!isPending) mutate(next)
-      }}
-    />
+    <>
+      {error !== null && <ProblemNotice error={error} />}
+      <Switch
+        label={en.endpoints.switch}
+        isOn={endpoint.enabled}
+        words={[en.endpoints.on, en.endpoints.off]}
+        onChange={(next) => {
+          if (!next) setAsking(true)
+          else if (!isPending) mutate(true)
+        }}
+      />
+      {isAsking && <TurnOff endpoint={endpoint} onClose={() => setAsking(false)} />}
+    </>
   )
 }
 

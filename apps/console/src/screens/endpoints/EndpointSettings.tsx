@@ -1,9 +1,9 @@
 import { deleteWebhookEndpoint, updateWebhookEndpoint, type WebhookEndpoint } from "@govoice/client"
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { useLocation } from "wouter"
 import { connection } from "../../api/connection.ts"
-import { endpointQuery, endpointsQuery, statsQuery } from "../../api/queries.ts"
+import { endpointQuery, endpointsQuery } from "../../api/queries.ts"
 import { problemOf } from "../../session/problem.ts"
 import { en } from "../../text/en.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -17,6 +17,7 @@ import { paths } from "../../url/paths.ts"
 import { EventTypes, type Subscription } from "./EventTypes.tsx"
 import { faultOf, partsOf } from "./endpointUrl.ts"
 import { Rotation } from "./Rotation.tsx"
+import { TurnOff, useOnTheirWay } from "./TurnOff.tsx"
 import { textOf } from "../../ui/form.ts"
 
 const General = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
@@ -94,18 +95,8 @@ const DangerZone = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
   const queryClient = useQueryClient()
   const [, navigate] = useLocation()
   const [step, setStep] = useState<Step>()
-  const { data: stats } = useQuery(statsQuery(endpoint.id, "24h"))
-  const onTheirWay = stats === undefined ? undefined : stats.now.waiting + stats.now.retrying
+  const onTheirWay = useOnTheirWay(endpoint)
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["organizations", endpoint.organizationId] })
-  const turnOff = useMutation({
-    mutationFn: () => updateWebhookEndpoint(connection, endpoint.id, { enabled: false }),
-    onSuccess: async (changed) => {
-      queryClient.setQueryData(endpointQuery(endpoint.id).queryKey, changed)
-      await refresh()
-      toast(en.endpoints.turnedOff)
-      setStep(undefined)
-    }
-  })
   const remove = useMutation({
     mutationFn: () => deleteWebhookEndpoint(connection, endpoint.id),
     onSuccess: async () => {
@@ -125,18 +116,7 @@ const DangerZone = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
         <Button onClick={() => setStep("rotate")}>{en.endpoints.rotate}</Button>
         <Button onClick={() => setStep("delete")}>{en.endpoints.delete}</Button>
       </div>
-      {step === "off" && (
-        <TypedConfirmation
-          title={en.endpoints.turnOffTitle}
-          action={en.endpoints.turnOff}
-          isBusy={turnOff.isPending}
-          error={turnOff.error}
-          onCancel={close}
-          onConfirm={() => turnOff.mutate()}
-        >
-          <p>{en.endpoints.turnOffMeaning(onTheirWay)}</p>
-        </TypedConfirmation>
-      )}
+      {step === "off" && <TurnOff endpoint={endpoint} onClose={close} />}
       {step === "delete" && (
         <TypedConfirmation
           title={en.endpoints.deleteTitle}

@@ -1,9 +1,8 @@
-import type { WebhookEndpoint } from "@govoice/client"
+import { listDeliveries, type WebhookDeliveryStats, type WebhookEndpoint } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useSearch } from "wouter"
 import { connection } from "../../api/connection.ts"
 import { every, pollMs } from "../../api/live.ts"
-import { type DeliveryStats, listEndpointDeliveries } from "../../api/operations.ts"
 import { statsQuery } from "../../api/queries.ts"
 import { LiveButton } from "../../app/LiveButton.tsx"
 import { en } from "../../text/en.ts"
@@ -28,7 +27,7 @@ const percentile = (sorted: ReadonlyArray<number>, part: number): number =>
 const timesQuery = (endpoint: string) => ({
   queryKey: ["endpoints", endpoint, "times"],
   queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
-    const { data } = await listEndpointDeliveries(connection, endpoint, {
+    const { data } = await listDeliveries(connection, endpoint, {
       limit: 100,
       status: "succeeded",
       signal
@@ -56,7 +55,7 @@ const Figure = ({ label, note, value }: { readonly label: string; readonly value
 
 const count = (value: number) => (value >= 1000 ? "1000+" : String(value))
 
-const Numbers = ({ endpoint, stats }: { readonly endpoint: string; readonly stats: DeliveryStats }) => {
+const Numbers = ({ endpoint, stats }: { readonly endpoint: string; readonly stats: WebhookDeliveryStats }) => {
   const { data: times } = useQuery(timesQuery(endpoint))
   const failed = stats.buckets.reduce((sum, bucket) => sum + bucket.failed, 0)
   return (

@@ -4,13 +4,13 @@ import {
   getWebhookEndpoint,
   isApiError,
   listApiKeys,
+  listInvoices,
   listOrganizations,
   listWebhookEndpoints
 } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { Redirect } from "wouter"
 import { connection } from "../../api/connection.ts"
-import { listOrganizationInvoices } from "../../api/operations.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { en } from "../../text/en.ts"
 import { ButtonLink } from "../../ui/Button.tsx"
@@ -50,7 +50,7 @@ const addressOf = async (id: string, signal: AbortSignal): Promise<string | null
       return data.some((key) => key.id === id) ? paths.keys(org) : undefined
     }
     if (kind === "evt") {
-      const { data } = await listOrganizationInvoices(connection, org, { eventId: id, limit: 1, signal }).page()
+      const { data } = await listInvoices(connection, org, { eventId: id, limit: 1, signal }).page()
       return data.length === 0
         ? undefined
         : `${paths.deliveries(org)}${deliverySearch.write({ ...noDeliveryFilter, event: id })}`

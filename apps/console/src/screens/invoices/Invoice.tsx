@@ -1,8 +1,9 @@
-import { downloadOrganizationUpo, type Invoice as InvoiceRecord, type WebhookDelivery } from "@govoice/client"
+import { downloadOrganizationUpo, type Invoice as InvoiceRecord } from "@govoice/client"
 import { useMutation, useQuery } from "@tanstack/react-query"
+import { Link } from "wouter"
 import { invoiceStatuses } from "../../generated/meanings.ts"
 import { connection } from "../../api/connection.ts"
-import { deliveriesQuery, endpointsQuery, invoiceQuery } from "../../api/queries.ts"
+import { invoiceQuery } from "../../api/queries.ts"
 import { LiveButton } from "../../app/LiveButton.tsx"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
@@ -16,11 +17,9 @@ import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { Facts, Panel } from "../../ui/Panel.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
 import { ModeBadge, StatusBadge } from "../../ui/StatusBadge.tsx"
-import { Table } from "../../ui/Table.tsx"
 import { shorten } from "../../url/ids.ts"
 import { paths } from "../../url/paths.ts"
-import { noDeliveryFilter } from "../../url/searches.ts"
-import { EndpointName } from "../endpoints/EndpointName.tsx"
+import { deliverySearch, noDeliveryFilter } from "../../url/searches.ts"
 import { LifeLine } from "./LifeLine.tsx"
 import { Verification } from "./Verification.tsx"
 
@@ -73,36 +72,17 @@ const Reason = ({ invoice }: { readonly invoice: InvoiceRecord }) => {
   )
 }
 
-const Deliveries = ({ id, org }: { readonly org: string; readonly id: string }) => {
-  const deliveries = useQuery(deliveriesQuery(org, { ...noDeliveryFilter, invoice: id }))
-  const { data: endpoints } = useQuery(endpointsQuery(org))
+const minuteMs = 60_000
+
+/** The deliveries of the time in which the invoice was processed. A delivery does not name its invoice, its event does. */
+const DeliveriesLink = ({ invoice, org }: { readonly org: string; readonly invoice: InvoiceRecord }) => {
+  const minute = (time: number) => `${new Date(time).toISOString().slice(0, 16)}Z`
+  const to = invoice.completedAt === null ? undefined : minute(Date.parse(invoice.updatedAt) + 2 * minuteMs)
+  const search = { ...noDeliveryFilter, from: minute(Date.parse(invoice.createdAt)), to }
   return (
-    <Panel title={en.invoice.deliveries} flush>
-      <Loaded query={deliveries} skeleton={<Skeleton rows lines={3} />}>
-        {({ data }) => (
-          <Table<WebhookDelivery>
-            caption={en.invoice.deliveries}
-            rows={data}
-            idOf={({ id }) => id}
-            addressOf={({ endpointId, id }) => paths.delivery(org, endpointId, id)}
-            empty={en.invoice.noDeliveries}
-            columns={[
-              { head: en.list.status, cell: ({ status }) => <StatusBadge status={status} quiet /> },
-              { head: en.delivery.event, cell: ({ eventType }) => <span className="nowrap">{eventType}</span> },
-              {
-                head: en.endpoints.endpoint,
-                cell: ({ endpointId }) => {
-                  const url = endpoints?.find((endpoint) => endpoint.id === endpointId)?.url
-                  return url === undefined ? <code>{shorten(endpointId)}</code> : <EndpointName url={url} hostOnly />
-                }
-              },
-              { head: en.delivery.answer, isNumber: true, cell: ({ lastHttpStatus }) => lastHttpStatus },
-              { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
-            ]}
-          />
-        )}
-      </Loaded>
-    </Panel>
+    <p className="small">
+      <Link to={`${paths.deliveries(org)}${deliverySearch.write(search)}`}>{en.invoice.deliveries}</Link>
+    </p>
   )
 }
 
@@ -163,11 +143,11 @@ const Invoice = ({ id }: { readonly id: string }) => {
                   ]}
                 />
               </Panel>
+              <DeliveriesLink org={org} invoice={found} />
               {found.mode === "live" && found.upoAvailable && <Verification org={org} invoice={found} />}
             </>
           )}
         </Loaded>
-        <Deliveries org={org} id={id} />
       </div>
     </Screen>
   )

@@ -40,18 +40,20 @@ const Conditions = ({
   readonly credential: GatewayCredential
   readonly liveMode: boolean
 }) => {
-  const conditions = [
+  const { present, state } = credential
+  const seen: readonly [boolean, string] = [
+    state === "accepted",
+    state === "accepted"
+      ? en.live.credentialAccepted
+      : state === "refused"
+        ? en.live.credentialRefused
+        : en.live.credentialUnchecked
+  ]
+  const conditions: ReadonlyArray<readonly [isMet: boolean, text: string]> = [
     [liveMode, liveMode ? en.live.deploymentOn : en.live.deploymentOff],
-    [credential.present, credential.present ? en.live.credentialStored : en.live.credentialMissing],
-    [
-      credential.state === "accepted",
-      credential.state === "accepted"
-        ? en.live.credentialAccepted
-        : credential.state === "refused"
-          ? en.live.credentialRefused
-          : en.live.credentialUnchecked
-    ]
-  ] as const
+    [present, present ? en.live.credentialStored : en.live.credentialMissing],
+    ...(present ? [seen] : [])
+  ]
   return (
     <ul className="stack-tight">
       {conditions.map(([isMet, text]) => (

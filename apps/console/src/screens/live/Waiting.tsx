@@ -1,7 +1,7 @@
+import { listInvoices } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { connection } from "../../api/connection.ts"
 import { every, pollMs } from "../../api/live.ts"
-import { listOrganizationInvoices } from "../../api/operations.ts"
 import { en } from "../../text/en.ts"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
@@ -16,9 +16,7 @@ const waitingQuery = (org: string) => ({
   queryKey: ["organizations", org, "waiting"],
   queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
     const pages = await Promise.all(
-      statuses.map((status) =>
-        listOrganizationInvoices(connection, org, { mode: "live", status, limit: 100, signal }).page()
-      )
+      statuses.map((status) => listInvoices(connection, org, { mode: "live", status, limit: 100, signal }).page())
     )
     return pages.map(({ data, hasMore }) => (hasMore ? "100+" : String(data.length)))
   },

@@ -1,7 +1,6 @@
-import type { WebhookDelivery, WebhookEndpoint } from "@govoice/client"
+import type { OrganizationOverview as Counts, WebhookDelivery, WebhookEndpoint } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "wouter"
-import type { Overview as Counts } from "../../api/operations.ts"
 import { deliveriesQuery, endpointsQuery, keysQuery, overviewQuery } from "../../api/queries.ts"
 import { LiveButton } from "../../app/LiveButton.tsx"
 import { useCurrentOrganization } from "../../app/organization.ts"

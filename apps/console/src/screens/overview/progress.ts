@@ -1,11 +1,10 @@
 /**
  * How far the owner is: read from the first record of each list, nothing is stored.
  */
-import { listApiKeys, listWebhookEndpoints } from "@govoice/client"
+import { listApiKeys, listInvoices, listOrganizationDeliveries, listWebhookEndpoints } from "@govoice/client"
 import { queryOptions } from "@tanstack/react-query"
 import { connection } from "../../api/connection.ts"
 import { everyBy, pollMs } from "../../api/live.ts"
-import { listOrganizationDeliveries, listOrganizationInvoices } from "../../api/operations.ts"
 
 /** The state of the steps. A step without a record is open. */
 export const progressQuery = (org: string) =>
@@ -16,7 +15,7 @@ export const progressQuery = (org: string) =>
       const [keys, endpoints, invoices, delivered, newest] = await Promise.all([
         listApiKeys(connection, org, { limit: 100, signal }).page(),
         listWebhookEndpoints(connection, org, one).page(),
-        listOrganizationInvoices(connection, org, one).page(),
+        listInvoices(connection, org, one).page(),
         listOrganizationDeliveries(connection, org, { ...one, status: "succeeded" }).page(),
         listOrganizationDeliveries(connection, org, one).page()
       ])

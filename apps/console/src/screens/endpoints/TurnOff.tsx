@@ -1,0 +1,51 @@
+import { updateWebhookEndpoint, type WebhookEndpoint } from "@govoice/client"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { connection } from "../../api/connection.ts"
+import { endpointQuery, statsQuery } from "../../api/queries.ts"
+import { en } from "../../text/en.ts"
+import { toast } from "../../ui/Toasts.tsx"
+import { TypedConfirmation } from "../../ui/TypedConfirmation.tsx"
+
+/** Returns the number of deliveries that a step would end, once it is known. */
+export const useOnTheirWay = (endpoint: WebhookEndpoint): number | undefined => {
+  const { data: stats } = useQuery(statsQuery(endpoint.id, "24h"))
+  return stats === undefined ? undefined : stats.now.waiting + stats.now.retrying
+}
+
+/** Turns an endpoint on or off, and tells it to the caches. */
+export const useEnabled = (endpoint: WebhookEndpoint, onDone?: () => void) => {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (enabled: boolean) => updateWebhookEndpoint(connection, endpoint.id, { enabled }),
+    onSuccess: async (changed) => {
+      queryClient.setQueryData(endpointQuery(endpoint.id).queryKey, changed)
+      onDone?.()
+      toast(changed.enabled ? en.endpoints.turnedOn : en.endpoints.turnedOff)
+      await queryClient.invalidateQueries({ queryKey: ["organizations", endpoint.organizationId] })
+    }
+  })
+}
+
+/** Asks before an endpoint is turned off: its deliveries end. */
+export const TurnOff = ({
+  endpoint,
+  onClose
+}: {
+  readonly endpoint: WebhookEndpoint
+  readonly onClose: () => void
+}) => {
+  const { error, isPending, mutate } = useEnabled(endpoint, onClose)
+  const onTheirWay = useOnTheirWay(endpoint)
+  return (
+    <TypedConfirmation
+      title={en.endpoints.turnOffTitle}
+      action={en.endpoints.turnOff}
+      isBusy={isPending}
+      error={error}
+      onCancel={onClose}
+      onConfirm={() => mutate(false)}
+    >
+      <p>{en.endpoints.turnOffMeaning(onTheirWay)}</p>
+    </TypedConfirmation>
+  )
+}

@@ -154,7 +154,7 @@ export const Shell = ({ children, org }: { readonly org: string | undefined; rea
         <span>Govoice</span>
       </Link>
       <OrganizationMenu org={org} />
-      <button type="button" className={css("find")} aria-label={en.palette.open} onClick={openPalette}>
+      <button type="button" className={css("find")} onClick={openPalette}>
         <Icon name="search" />
         <span>{en.palette.open}</span>
         <kbd>{paletteKey}</kbd>

@@ -1,13 +1,11 @@
 /**
- * What the screens derive from records: advice, steps, verification links, faults of URLs and numbers.
+ * What the screens derive from records: advice, faults of URLs and numbers.
  */
 import { DeliveryVerdict } from "@govoice/core"
 import type { WebhookDelivery } from "@govoice/client"
-import { VerificationLink } from "@govoice/ksef/format"
 import { assert, describe, it } from "vitest"
 import { adviceFor } from "../src/screens/deliveries/whatToDo.ts"
 import { faultOf, partsOf } from "../src/screens/endpoints/endpointUrl.ts"
-import { verificationLink } from "../src/screens/invoices/verification.ts"
 import { isNip } from "../src/screens/live/nip.ts"
 import { receivers } from "../src/snippets/receiver.ts"
 
@@ -57,25 +55,6 @@ describe("advice about a delivery", () => {
     assert.strictEqual(adviceFor(delivery({ status: "succeeded", lastHttpStatus: 204 })), "succeeded")
     assert.strictEqual(adviceFor(delivery({ status: "pending", attemptCount: 0 })), "underway")
     assert.strictEqual(adviceFor(delivery({ status: "endpoint_disabled" })), "disabled")
-  })
-})
-
-describe("the verification link", () => {
-  const hash = "cUI7WPPy3fRGlYt8Ob1wYe+KJIw1gqYOZqtlr3Z/s6M="
-  const upo = `<Potwierdzenie xmlns="urn:upo"><Dokument><NipSprzedawcy>5265877635</NipSprzedawcy>
-    <NumerKSeFDokumentu>5265877635-20261122-0A1B2C-3D4E5F-7A</NumerKSeFDokumentu>
-    <DataWystawieniaFaktury>2026-11-20</DataWystawieniaFaktury><SkrotDokumentu>${hash}</SkrotDokumentu></Dokument></Potwierdzenie>`
-
-  it.each(["test", "demo", "prod"] as const)("of %s is the one that the gateway makes", (environment) => {
-    const source = { environment, sellerNip: "5265877635", issueDate: "2026-11-20", documentHash: hash }
-    assert.strictEqual(verificationLink(upo, environment), VerificationLink.make(source))
-  })
-
-  it("does not exist without an environment, or from a receipt without its parts", () => {
-    assert.isUndefined(verificationLink(upo, null))
-    assert.isUndefined(verificationLink(upo, "constructor"))
-    assert.isUndefined(verificationLink(upo.replace(hash, "short"), "prod"))
-    assert.isUndefined(verificationLink("<a/>", "prod"))
   })
 })
 

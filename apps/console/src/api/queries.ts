@@ -6,9 +6,11 @@ import {
   getDelivery,
   getDeliveryStats,
   getGatewayCredential,
+  getLiveStatus,
   type GatewayCredential,
   getOrganizationInvoice,
   getOverview,
+  getVerificationLink,
   getWebhookEndpoint,
   type Invoice,
   type List,
@@ -168,5 +170,21 @@ export const invoiceOfEventQuery = (org: string, event: string) =>
     queryKey: ["organizations", org, "events", event, "invoice"],
     queryFn: async ({ signal }) =>
       (await listInvoices(connection, org, { eventId: event, limit: 1, signal }).page()).data[0] ?? null,
+    staleTime: Infinity
+  })
+
+/** What waits for the national system, and what is used of its limits. */
+export const liveStatusQuery = (org: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "live"],
+    queryFn: ({ signal }) => getLiveStatus(connection, org, { signal }),
+    refetchInterval: every(pollMs.list)
+  })
+
+/** The verification link of an accepted invoice. It does not change. */
+export const verificationLinkQuery = (org: string, invoice: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "invoice", invoice, "verification"],
+    queryFn: ({ signal }) => getVerificationLink(connection, org, invoice, { signal }),
     staleTime: Infinity
   })

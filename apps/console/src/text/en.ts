@@ -435,7 +435,7 @@ export const en = {
     verification: "Verification (KOD I)",
     verificationMeaning:
       "Anybody can check this invoice at KSeF with this link. The QR code belongs on its printed form.",
-    noVerification: "The receipt has no data for a verification link.",
+    noVerification: "This document or this environment has no verification link.",
     qrLabel: "QR code of the verification link",
     copyLink: "Copy the link"
   },
@@ -457,13 +457,16 @@ export const en = {
     credentialUnchecked: "KSeF has not seen the credential yet: it is used with the first live invoice.",
     waiting: "Live invoices without a verdict",
     waitingMeaning: "Invoices that wait here are sent when KSeF and its limits allow it.",
-    waitingIn: {
-      queued: "Waiting to be sent",
-      submitting: "Being sent",
-      retrying: "Waiting for the next attempt",
-      submitted: "At KSeF, not yet decided"
-    },
-    limitsMeaning: "The limits of KSeF and their use are metrics of the deployment, for its operator."
+    waitingHere: "Waiting here",
+    undecided: "At KSeF, not yet decided",
+    oldest: "oldest",
+    limits: "Limits of KSeF, last hour",
+    noLimits: "KSeF tells its limits after it has accepted the credential.",
+    group: "Calls",
+    used: "Used",
+    perHour: "Allowed per hour",
+    unlimited: "unlimited",
+    blocked: "Refused until"
   },
   credential: {
     title: "Credential for KSeF",

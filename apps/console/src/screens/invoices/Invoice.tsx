@@ -144,7 +144,7 @@ const Invoice = ({ id }: { readonly id: string }) => {
                 />
               </Panel>
               <DeliveriesLink org={org} invoice={found} />
-              {found.mode === "live" && found.upoAvailable && <Verification org={org} invoice={found} />}
+              {found.mode === "live" && found.status === "accepted" && <Verification org={org} id={id} />}
             </>
           )}
         </Loaded>

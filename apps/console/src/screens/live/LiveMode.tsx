@@ -2,7 +2,7 @@ import { deleteGatewayCredential, type GatewayCredential } from "@govoice/client
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { connection } from "../../api/connection.ts"
-import { configQuery, credentialQuery } from "../../api/queries.ts"
+import { configQuery, credentialQuery, liveStatusQuery } from "../../api/queries.ts"
 import { LiveButton } from "../../app/LiveButton.tsx"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
@@ -18,7 +18,7 @@ import { Badge } from "../../ui/StatusBadge.tsx"
 import { toast } from "../../ui/Toasts.tsx"
 import { TypedConfirmation } from "../../ui/TypedConfirmation.tsx"
 import { CredentialForm } from "./CredentialForm.tsx"
-import { Waiting } from "./Waiting.tsx"
+import { Progress } from "./Progress.tsx"
 
 const StateBadge = ({ state }: Pick<GatewayCredential, "state">) =>
   state === "accepted" ? (
@@ -121,6 +121,7 @@ const LiveMode = () => {
   const { id: org } = useCurrentOrganization()
   const config = useQuery(configQuery)
   const credential = useQuery(credentialQuery(org))
+  const status = useQuery(liveStatusQuery(org))
   const [isReplacing, setReplacing] = useState(false)
   const [isRemoving, setRemoving] = useState(false)
   return (
@@ -137,7 +138,7 @@ const LiveMode = () => {
                 <CredentialForm org={org} onDone={() => setReplacing(false)} isReplacing={found.present} />
               )}
             </Panel>
-            <Waiting org={org} />
+            <Loaded query={status}>{(live) => <Progress status={live} />}</Loaded>
             {found.present && (
               <Panel title={en.dangerZone}>
                 <div className="line">

@@ -155,14 +155,20 @@ export class Deployment {
     return { id, key, endpoints }
   }
 
-  /** An organization with a live key and a KSeF token. */
-  async liveOrganization({ nip, token: ksefToken }: { readonly nip: string; readonly token: string }): Promise<{
+  /** An organization with a live key and a credential of KSeF, as the API takes it. */
+  async liveOrganization({
+    nip,
+    ...credential
+  }: { readonly nip: string } & (
+    | { readonly token: string }
+    | { readonly type: "certificate"; readonly certificate: string; readonly private_key: string }
+  )): Promise<{
     readonly id: string
     readonly key: string
   }> {
     const { id, post, token } = await this.#signUp()
     const path = `/v1/control-plane/organizations/${id}/gateway-credential`
-    const put = await this.call("PUT", path, { token, body: { token: ksefToken, context_nip: nip } })
+    const put = await this.call("PUT", path, { token, body: { ...credential, context_nip: nip } })
     if (put.status !== 204) throw new Error(`The credential was refused: ${put.status} ${JSON.stringify(put.body)}`)
     const { secret: key } = await post<{ secret: string }>(`organizations/${id}/api-keys`, { mode: "live" })
     return { id, key }

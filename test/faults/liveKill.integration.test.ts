@@ -14,6 +14,6 @@ describe("live mode: a worker that is killed", () => {
   it.each(few)(
     "at $name, $point.at: each document is accepted exactly once",
     { timeout: 120_000 },
-    ({ documents, point }) => runKillPoint(faults, point, documents)
+    ({ documents, kind, point }) => runKillPoint(faults, point, documents, kind)
   )
 })

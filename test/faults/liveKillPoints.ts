@@ -2,14 +2,14 @@
  * Kills the worker of a deployment in live mode where it calls KSeF, starts another, and checks that each document was
  * accepted exactly once, every invoice is final with its receipt, and each event is there once.
  */
-import { startSimulator } from "@govoice/ksef-simulator"
+import { type Simulator, startSimulator } from "@govoice/ksef-simulator"
 import { randomInt } from "node:crypto"
 import { assert } from "vitest"
 import { until } from "./deployment.ts"
 import { type KillPoint, startKsefProxy } from "./ksefProxy.ts"
 import type { Faults } from "./support.ts"
 
-const document = (seller: string, number: string): string =>
+export const document = (seller: string, number: string): string =>
   `<?xml version="1.0" encoding="UTF-8"?>
 <Faktura xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/"><Naglowek><KodFormularza kodSystemowy="FA (3)" wersjaSchemy="1-0E">FA</KodFormularza><WariantFormularza>3</WariantFormularza><DataWytworzeniaFa>2026-11-20T08:00:00Z</DataWytworzeniaFa></Naglowek><Podmiot1><DaneIdentyfikacyjne><NIP>${seller}</NIP><Nazwa>Seller</Nazwa></DaneIdentyfikacyjne><Adres><KodKraju>PL</KodKraju><AdresL1>ul. Testowa 1</AdresL1></Adres></Podmiot1><Podmiot2><DaneIdentyfikacyjne><NIP>5260250274</NIP><Nazwa>Buyer</Nazwa></DaneIdentyfikacyjne><JST>2</JST><GV>2</GV></Podmiot2><Fa><KodWaluty>PLN</KodWaluty><P_1>2026-11-20</P_1><P_2>${number}</P_2><P_13_1>100.00</P_13_1><P_14_1>23.00</P_14_1><P_15>123.00</P_15><Adnotacje><P_16>2</P_16><P_17>2</P_17><P_18>2</P_18><P_18A>2</P_18A><Zwolnienie><P_19N>1</P_19N></Zwolnienie><NoweSrodkiTransportu><P_22N>1</P_22N></NoweSrodkiTransportu><P_23>2</P_23><PMarzy><P_PMarzyN>1</P_PMarzyN></PMarzy></Adnotacje><RodzajFaktury>VAT</RodzajFaktury><FaWiersz><NrWierszaFa>1</NrWierszaFa><P_7>Service</P_7><P_8A>szt.</P_8A><P_8B>1</P_8B><P_9A>100.00</P_9A><P_11>100.00</P_11><P_12>23</P_12></FaWiersz></Fa></Faktura>
 `
@@ -17,15 +17,26 @@ const document = (seller: string, number: string): string =>
 /** More than an interactive session may send within a minute, so that they go as a batch. */
 export const batchSize = 40
 
+/** A credential of the simulator's taxpayer, as the API takes it. */
+export const credentialOf = ({ certificate, token }: Simulator, kind: "token" | "certificate") =>
+  kind === "token"
+    ? { token }
+    : ({ type: "certificate", certificate: certificate.certificate, private_key: certificate.privateKey } as const)
+
 /** Runs one kill point. */
-export const runKillPoint = async (faults: Faults, point: KillPoint, documents: number): Promise<void> => {
+export const runKillPoint = async (
+  faults: Faults,
+  point: KillPoint,
+  documents: number,
+  kind: "token" | "certificate" = "token"
+): Promise<void> => {
   const { deployment } = faults
   const ksef = await startSimulator({ processingMs: 0, seed: String(randomInt(1_000_000)) })
   const proxy = await startKsefProxy(ksef.url)
   try {
     const live = { GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: proxy.url }
     await deployment.startApi(live)
-    const { key } = await deployment.liveOrganization({ nip: ksef.nip, token: ksef.token })
+    const { key } = await deployment.liveOrganization({ nip: ksef.nip, ...credentialOf(ksef, kind) })
     for (let index = 0; index < documents; index++) {
       await deployment.submit(key, "accepted", document(ksef.nip, `FV/${index}`))
     }
@@ -65,13 +76,19 @@ export const runKillPoint = async (faults: Faults, point: KillPoint, documents: 
 }
 
 const session = String.raw`\d{8}-S[OB]-[0-9A-F-]+`
-const points = (name: string, method: string, path: RegExp, documents: number) =>
-  (["in-flight", "answered"] as const).map((at) => ({ name, documents, point: { method, path, at } }))
+const points = (
+  name: string,
+  method: string,
+  path: RegExp,
+  documents: number,
+  kind: "token" | "certificate" = "token"
+) => (["in-flight", "answered"] as const).map((at) => ({ name, documents, kind, point: { method, path, at } }))
 
 /** Every call of the interactive route and of a batch, before it arrives and after it was answered. */
 export const killPoints = [
   ...points("the challenge", "POST", /\/auth\/challenge$/, 1),
   ...points("the login", "POST", /\/auth\/ksef-token$/, 1),
+  ...points("the login with a certificate", "POST", /\/auth\/xades-signature$/, 1, "certificate"),
   ...points("the redemption of tokens", "POST", /\/auth\/token\/redeem$/, 1),
   ...points("the opening of a session", "POST", /\/sessions\/online$/, 1),
   ...points("the sending of a document", "POST", new RegExp(`/sessions/online/${session}/invoices$`), 2),

@@ -218,14 +218,18 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       updatedAt: Date,
       state: "accepted" | "refused",
       refusal: Refusal | null
-    ) => sql`
+    ) =>
+      Effect.flatMap(
+        statementTime,
+        (now) => sql`
       UPDATE organizations
-      SET credential_state = ${state}, credential_checked_at = now(),
+      SET credential_state = ${state}, credential_checked_at = ${now},
           credential_refusal = ${refusal === null ? null : JSON.stringify(refusal)}::jsonb,
           credential_refusals = CASE ${state} WHEN 'refused' THEN credential_refusals + 1 ELSE 0 END
       WHERE id = ${id} AND credential_updated_at = ${updatedAt}::timestamptz
       RETURNING id
     `
+      )
 
     const orNotFound = Effect.fnUntraced(function* <A>(
       id: string,

@@ -15,6 +15,7 @@ import { SubmitInvoice } from "../../src/invoices/SubmitInvoice.ts"
 import * as Notifier from "../../src/jobs/Notifier.ts"
 import * as Stores from "../../src/runtime/Stores.ts"
 import { wakeLane } from "../../src/invoices/wakeLanes.ts"
+import { realSleep } from "./FastClock.ts"
 import * as fixtures from "./fixtures.ts"
 import * as TestSettings from "./TestSettings.ts"
 
@@ -149,7 +150,7 @@ export const poll = <A, E, R>(read: Effect.Effect<A, E, R>, check: (result: A) =
         const shown = Array.isArray(result) ? result.slice(0, 5) : result
         throw new Error(`Waited in vain: ${JSON.stringify(shown)}`)
       }
-      yield* Effect.sleep(25)
+      yield* realSleep(25)
     }
   })
 

@@ -106,7 +106,8 @@ export default Effect.gen(function* () {
   `
 
   // One row for each document that was handed over, or may have been. `due_at` is when to look at it next: for its verdict,
-  // and of an accepted one for its receipt. `stored_at` is when the national system stored it for good, where it said so.
+  // and of an accepted one for its receipt. `stored_at` is when the national system stored it for good, where it said so. `original_session` has
+  // the receipt where this copy was a duplicate of the accepted one.
   //
   // The unique index forbids a second submission of an invoice while the outcome of one is not known.
   yield* sql`
@@ -124,6 +125,7 @@ export default Effect.gen(function* () {
       receipt_count      integer NOT NULL DEFAULT 0,
       state              text NOT NULL,
       reference          text,
+      original_session   text,
       sha256             bytea NOT NULL,
 
       CONSTRAINT national_submissions_pkey            PRIMARY KEY (id),

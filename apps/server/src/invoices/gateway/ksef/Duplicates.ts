@@ -28,6 +28,14 @@ const decided = (row: SubmissionRow): Changes => ({
   submissions: [{ id: row.submission_id, state: "decided", code: 440, dueAt: null }]
 })
 
+// The receipt is in the session of the accepted copy, which is named as a hint.
+const acceptedElsewhere = (row: SubmissionRow, original: string, answer: InvoiceStatus, now: number): Changes => {
+  const { transitions = [] } = Verdicts.accepted(row, original, now)
+  const originalSession = answer.status.extensions?.["originalSessionReferenceNumber"] ?? undefined
+  const change = { id: row.submission_id, state: "decided", code: 440, dueAt: new Date(now) } as const
+  return { submissions: [originalSession === undefined ? change : { ...change, originalSession }], transitions }
+}
+
 /** Returns the changes for a duplicate. */
 export const resolve = Effect.fn("Duplicates.resolve")(function* (
   context: LaneContext,
@@ -75,7 +83,7 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
     )
     if (download !== undefined) {
       return Sha256.base64(download.bytes) === Buffer.from(row.sha256).toString("base64")
-        ? Verdicts.accepted(row, original, now)
+        ? acceptedElsewhere(row, original, answer, now)
         : Verdicts.rejected(row, 440, duplicate, now)
     }
   }

@@ -72,7 +72,7 @@ export class LaneStore extends Context.Service<
 const sessionColumns = `id bigint, state text, reference text, "validUntil" timestamptz, code int, "checkCount" int,
   "documentCount" int, "dueAt" timestamptz`
 const submissionColumns = `id bigint, state text, reference text, code int, "checkCount" int,
-  "receiptCount" int, "sentAt" timestamptz, "storedAt" timestamptz, "dueAt" timestamptz`
+  "receiptCount" int, "sentAt" timestamptz, "originalSession" text, "storedAt" timestamptz, "dueAt" timestamptz`
 
 // Codes of batches whose documents go alone the next time.
 const sentAlone = column(
@@ -113,7 +113,8 @@ export const layerOf = (
                session.kind AS session_kind,
                session.organization_id AS session_organization_id, session.reference AS session_reference,
                submission.state AS submission_state, submission.reference AS submission_reference,
-               submission.created_at AS handed_over_at, submission.check_count, submission.receipt_count, submission.code
+               submission.created_at AS handed_over_at, submission.check_count, submission.receipt_count, submission.code,
+               submission.original_session
         FROM national_submissions AS submission
         JOIN national_sessions AS session ON session.id = submission.session_id
         JOIN invoices ON invoices.id = submission.invoice_id
@@ -281,6 +282,7 @@ export const layerOf = (
                     receipt_count = coalesce("receiptCount", receipt_count),
                     sent_at       = coalesce("sentAt", sent_at),
                     stored_at     = coalesce("storedAt", stored_at),
+                    original_session = coalesce("originalSession", original_session),
                     due_at        = "dueAt"
                   FROM json_to_recordset(${PgTypes.json(submissions)}) AS change (${sql.literal(submissionColumns)}), lane
                   WHERE national_submissions.id = change.id

@@ -53,8 +53,8 @@ const later = (row: SubmissionRow, now: number, notBefore: number): Changes => {
 
 const fetchByApi = (context: LaneContext, row: SubmissionRow, session: string) => {
   const { client } = context.system
-  const { official_number: ksefNumber, submission_reference: invoice } = row
-  return invoice === null
+  const { official_number: ksefNumber, original_session: original, submission_reference: invoice } = row
+  return invoice === null || original !== null
     ? authorized(context, row.session_organization_id, "invoiceUpoByKsefNumber", (accessToken) =>
         client.invoiceUpoByKsefNumber({ accessToken, session, ksefNumber: ksefNumber ?? "" })
       )
@@ -65,8 +65,9 @@ const fetchByApi = (context: LaneContext, row: SubmissionRow, session: string) =
 
 const receiptOf = (context: LaneContext, row: SubmissionRow) =>
   Effect.gen(function* () {
+    const session = row.original_session ?? row.session_reference
     const expected = {
-      session: row.session_reference,
+      session,
       nip: context.lane.nip,
       ksefNumber: row.official_number,
       documentHash: Buffer.from(row.sha256).toString("base64"),
@@ -83,8 +84,8 @@ const receiptOf = (context: LaneContext, row: SubmissionRow) =>
       })
       if (linked !== undefined && check(linked) === undefined) return linked
     }
-    if (row.session_reference === null) return undefined
-    const { bytes } = yield* fetchByApi(context, row, row.session_reference)
+    if (session === null) return undefined
+    const { bytes } = yield* fetchByApi(context, row, session)
     const fault = check(bytes)
     if (fault === undefined) return bytes
     yield* Effect.annotateLogs(Effect.logWarning("Receipt discarded"), { invoiceId: row.id, fault })

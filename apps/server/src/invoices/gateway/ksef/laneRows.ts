@@ -25,6 +25,8 @@ export interface SubmissionChange {
   readonly checkCount?: number
   readonly receiptCount?: number
   readonly sentAt?: Date
+  /** The session of the accepted copy, where this one is its duplicate. */
+  readonly originalSession?: string
   /** When the national system stored the document for good. */
   readonly storedAt?: Date
   readonly dueAt: Date | null
@@ -79,6 +81,7 @@ export interface SubmissionRow extends ClaimedInvoice {
   readonly session_id: string
   readonly session_organization_id: Ids.OrganizationId
   readonly session_reference: string | null
+  readonly original_session: string | null
   readonly session_kind: SessionKind
   readonly submission_state: "sending" | "sent" | "decided" | "absent" | "refused"
   readonly submission_reference: string | null

@@ -1,0 +1,229 @@
+/** What becomes of invoices by the statuses of KSeF, in simulated time. */
+import { assert, layer } from "@effect/vitest"
+import type { Fault, Simulator } from "@govoice/ksef-simulator"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as live from "../../../support/live.ts"
+import * as simulated from "../../../support/simulated.ts"
+import { databases } from "../../../support/TestDatabase.ts"
+
+const hour = 3_600_000
+
+const calls = ({ ledger }: Simulator, operation: string) =>
+  ledger.calls().filter((call) => call.operation === operation)
+
+const assertExactlyOnce = ({ ledger }: Simulator, all: ReadonlyArray<live.LiveInvoice>) => {
+  assert.sameMembers(
+    all.filter(({ status }) => status === "accepted").map(({ official_number: number }) => number),
+    ledger.accepted().map(({ ksefNumber }) => ksefNumber)
+  )
+  assert.strictEqual(ledger.overLimit, 0)
+}
+
+/** Submits invoices under faults, and returns them when they are final. */
+const finalUnder = (
+  faults: ReadonlyArray<Fault>,
+  count: number,
+  grainMs = 5000,
+  isDone: (all: ReadonlyArray<live.LiveInvoice>) => boolean = live.allDone
+) =>
+  simulated.simulate({ faults, grainMs }, ({ ksef, now }) =>
+    Effect.gen(function* () {
+      const startedAt = now()
+      const program = Effect.gen(function* () {
+        const organizationId = yield* live.taxpayer(ksef)
+        yield* simulated.submitNumbers(organizationId, ksef.nip, 1, count)
+        return yield* live.eventually(isDone, live.invoices, 50_000)
+      })
+      const all = yield* live.withDeployment(ksef, program)
+      return { all, ksef, tookMs: now() - startedAt }
+    })
+  )
+
+/** More than may be sent one by one within a minute. */
+const batchSize = 40
+
+layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("statuses of KSeF", (it) => {
+  for (const code of [405, 435, 500, 550]) {
+    it.effect(`sends the same document again after ${code}, after a minute and then five`, () =>
+      Effect.gen(function* () {
+        const { all, ksef, tookMs } = yield* finalUnder([{ do: "verdict", code, times: 2 }], 1)
+        assert.strictEqual(all[0]!.status, "accepted")
+        assertExactlyOnce(ksef, all)
+        assert.lengthOf(calls(ksef, "sendInvoice"), 3)
+        assert.isAtLeast(tookMs, 6 * 60_000)
+      })
+    )
+  }
+
+  it.effect("fails an invoice with national_system_error after the sixth error, ten hours later", () =>
+    Effect.gen(function* () {
+      const { all, ksef, tookMs } = yield* finalUnder([{ do: "verdict", code: 500, times: "always" }], 1, 60_000)
+      assert.deepInclude(all[0], { status: "failed", official_number: null })
+      assert.strictEqual(all[0]!.failure?.code, "national_system_error")
+      assert.lengthOf(calls(ksef, "sendInvoice"), 6)
+      assert.isAtLeast(tookMs, 10 * hour)
+    })
+  )
+
+  for (const code of [405, 415, 420, 430, 435, 440, 500]) {
+    it.effect(`has every invoice of a batch that ended with ${code} accepted once`, () =>
+      Effect.gen(function* () {
+        const { all, ksef } = yield* finalUnder([{ do: "verdict", on: "session", code }], batchSize)
+        assert.isTrue(all.every(({ status }) => status === "accepted"))
+        assertExactlyOnce(ksef, all)
+        assert.lengthOf(ksef.ledger.accepted(), batchSize)
+        const isAlone = code === 405 || code === 430 || code === 435
+        if (isAlone) assert.lengthOf(calls(ksef, "openBatchSession"), 1, "its documents go one by one")
+      })
+    )
+  }
+
+  it.effect("reads the invoices of a batch that has no valid one (445)", () =>
+    Effect.gen(function* () {
+      const { all, ksef } = yield* finalUnder([{ do: "verdict", code: 450, times: "always" }], batchSize)
+      assert.isTrue(
+        all.every(({ rejection, status }) => status === "rejected" && rejection?.code === "invalid_document")
+      )
+      assert.lengthOf(ksef.ledger.accepted(), 0)
+      assert.lengthOf(calls(ksef, "openBatchSession"), 1)
+    })
+  )
+
+  it.effect("accepts a duplicate (440) whose original is an earlier submission of the same invoice", () =>
+    simulated.simulate({ faults: [{ do: "drop-before", on: "getInvoice", times: 3 }] }, ({ ksef }) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const program = Effect.gen(function* () {
+          const organizationId = yield* live.taxpayer(ksef)
+          yield* simulated.submitNumbers(organizationId, ksef.nip, 1, 1)
+          const sent = sql<{ readonly state: string }>`SELECT state FROM national_submissions WHERE state = 'sent'`
+          yield* live.poll(sent, (rows) => rows.length === 1)
+          // As if its session had been given up.
+          yield* sql`UPDATE national_submissions SET state = 'refused', due_at = to_timestamp(0)`
+          return yield* live.eventually(live.allDone, live.invoices)
+        })
+        const all = yield* live.withDeployment(ksef, program)
+        assert.strictEqual(all[0]!.status, "accepted")
+        assert.lengthOf(calls(ksef, "sendInvoice"), 2)
+        assert.lengthOf(calls(ksef, "getInvoiceByKsefNumber"), 0)
+        assertExactlyOnce(ksef, all)
+      })
+    )
+  )
+
+  for (const extensions of ["right", "none", "wrong-session"] as const) {
+    for (const original of ["matching", "other-hash"] as const) {
+      it.effect(`resolves a duplicate by download: original ${original}, extensions ${extensions}`, () =>
+        Effect.gen(function* () {
+          const faults: ReadonlyArray<Fault> = [
+            { do: "verdict", code: 500 },
+            { do: "440", nth: 2, original, extensions }
+          ]
+          const grainMs = extensions === "none" ? 60_000 : 5000
+          // Its receipt is in the session that is named.
+          const isFinal = ([one]: ReadonlyArray<live.LiveInvoice>) =>
+            one!.status !== "submitted" && one!.status !== "submitting" && one!.status !== "queued"
+          const isDone = extensions === "wrong-session" ? isFinal : live.allDone
+          const { all, ksef } = yield* finalUnder(faults, 1, grainMs, isDone)
+          const [invoice] = all
+          const [first] = ksef.ledger.accepted()
+          if (extensions === "none") {
+            // Nothing names the original: it is looked for during a day.
+            assert.deepInclude(invoice, { status: "failed" })
+            assert.strictEqual(invoice!.failure?.code, "duplicate_unresolved")
+          } else if (original === "matching") {
+            assert.deepInclude(invoice, { status: "accepted", official_number: first?.ksefNumber ?? "none" })
+          } else {
+            assert.strictEqual(invoice!.rejection?.code, "duplicate_invoice")
+            assert.include(invoice!.rejection?.message, first?.ksefNumber)
+          }
+        })
+      )
+    }
+  }
+
+  it.effect("sends an attachment in a batch, and rejects one that the taxpayer may not send", () =>
+    simulated.simulate({}, ({ ksef }) =>
+      Effect.gen(function* () {
+        const extra = `<Zalacznik><BlokDanych><MetaDane><ZKlucz>k</ZKlucz><ZWartosc>w</ZWartosc></MetaDane><Tekst><Akapit>a</Akapit></Tekst></BlokDanych></Zalacznik>`
+        const program = Effect.gen(function* () {
+          const organizationId = yield* live.taxpayer(ksef)
+          const submitOne = (number: string) =>
+            live.submit(organizationId, live.fa3({ number, seller: ksef.nip, extra }), number)
+          yield* submitOne("FV/1")
+          yield* live.eventually(live.allDone, live.invoices)
+          yield* Effect.promise(() =>
+            fetch(`${ksef.url}/testdata/attachment`, {
+              method: "POST",
+              headers: { "content-type": "application/json" },
+              body: JSON.stringify({ nip: ksef.nip })
+            })
+          )
+          yield* submitOne("FV/2")
+          return yield* live.eventually((all) => all.length === 2 && live.allDone(all), live.invoices)
+        })
+        const all = yield* live.withDeployment(ksef, program)
+        assert.strictEqual(all[0]!.rejection?.code, "attachment_not_allowed")
+        assert.strictEqual(all[1]!.status, "accepted")
+        assert.lengthOf(calls(ksef, "openOnlineSession"), 0)
+        assert.lengthOf(calls(ksef, "openBatchSession"), 2)
+      })
+    )
+  )
+
+  it.effect("fetches receipts by the API where the links of a batch yield a page", () =>
+    Effect.gen(function* () {
+      const { all, ksef } = yield* finalUnder([{ do: "upo-html", times: "always" }], batchSize)
+      assert.isTrue(all.every(({ status, upo_available: isThere }) => status === "accepted" && isThere))
+      assert.isAtLeast(calls(ksef, "getInvoiceUpo").length, batchSize)
+      assertExactlyOnce(ksef, all)
+    })
+  )
+
+  it.effect("keeps an accepted invoice without its receipt, and stops asking for it after a week", () =>
+    simulated.simulate({ grainMs: 600_000, faults: [{ do: "upo-late", times: "always" }] }, (simulation) =>
+      Effect.gen(function* () {
+        const { ksef } = simulation
+        const sql = yield* SqlClient.SqlClient
+        const program = Effect.gen(function* () {
+          const organizationId = yield* live.taxpayer(ksef)
+          yield* simulated.submitNumbers(organizationId, ksef.nip, 1, 1)
+          yield* live.eventually(([one]) => one!.status === "accepted", live.invoices)
+          const due = sql<{ readonly isDue: boolean }>`
+            SELECT due_at IS NOT NULL AS "isDue" FROM national_submissions
+          `
+          yield* live.poll(due, ([row]) => row?.isDue === false, 50_000)
+        })
+        yield* live.withDeployment(ksef, program)
+        const [invoice] = yield* live.invoices
+        assert.deepInclude(invoice, { status: "accepted", upo_available: false, failure: null })
+        const requests = calls(ksef, "getInvoiceUpo")
+        assert.isAtLeast(requests.at(-1)!.startedAt - requests[0]!.startedAt, 6.7 * 24 * hour)
+      })
+    )
+  )
+
+  it.effect("gives an invoice up that was never handed over, after the time to give up", () =>
+    simulated.simulate({ grainMs: 600_000 }, ({ ksef, now }) =>
+      Effect.gen(function* () {
+        const startedAt = now()
+        const program = Effect.gen(function* () {
+          const organizationId = yield* live.taxpayer(ksef)
+          const state = Effect.flatMap(
+            SqlClient.SqlClient,
+            (sql) => sql<{ readonly s: string }>`SELECT credential_state AS s FROM organizations`
+          )
+          yield* live.poll(state, ([row]) => row?.s === "accepted")
+          ksef.faults.add({ do: "5xx", on: "*", times: "always" })
+          yield* simulated.submitNumbers(organizationId, ksef.nip, 1, 1)
+          return yield* live.eventually(live.allDone, live.invoices, 50_000)
+        })
+        const [invoice] = yield* live.withDeployment(ksef, program)
+        assert.strictEqual(invoice!.status, "failed")
+        assert.strictEqual(invoice!.failure?.code, "gateway_unavailable")
+        assert.isAtLeast(now() - startedAt, 168 * hour)
+      })
+    )
+  )
+})

@@ -1,0 +1,41 @@
+/** Live mode in simulated time: a deployment and a simulator share a clock that passes over waits. */
+import type { Simulator, SimulatorOptions } from "@govoice/ksef-simulator"
+import { Clock, Effect } from "effect"
+import * as FastClock from "./FastClock.ts"
+import * as fixtures from "./fixtures.ts"
+import * as live from "./live.ts"
+
+export interface Simulation {
+  readonly ksef: Simulator
+  readonly now: () => number
+}
+
+/** Runs a program on an empty database, with a simulator of the same clock. Time advances in steps of `grainMs` at least. */
+export const simulate = <A, E, R>(
+  { grainMs = 0, ...options }: SimulatorOptions & { readonly grainMs?: number },
+  program: (simulation: Simulation) => Effect.Effect<A, E, R>
+) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { clock, now } = yield* FastClock.make(grainMs)
+      const running = Effect.gen(function* () {
+        yield* fixtures.clear
+        const ksef = yield* live.simulator({ now, ...options })
+        return yield* program({ ksef, now })
+      })
+      return yield* Effect.provideService(running, Clock.Clock, clock)
+    })
+  )
+
+/** Submits invoices with these numbers. */
+export const submitNumbers = (
+  organizationId: Parameters<typeof live.submit>[0],
+  seller: string,
+  from: number,
+  count: number
+) =>
+  Effect.forEach(
+    Array.from({ length: count }, (_, index) => from + index),
+    (number) => live.submit(organizationId, live.fa3({ number: `FV/${number}`, seller }), `key-${number}`),
+    { concurrency: 50 }
+  )

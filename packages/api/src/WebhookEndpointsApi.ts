@@ -99,7 +99,8 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Rotate the signing secret",
-        description: "Only this response contains the new secret. A second rotation replaces a pending one."
+        description:
+          "Only this response contains the new secret. The body may be left out. A second rotation replaces a pending one."
       })
     )
   )

@@ -61,6 +61,7 @@ export const testOperations = (api: ApiSuite): void => {
 
     it.each(broken)("refuses %s", async (_, options, code) => {
       for (const operation of withBody()) {
+        if (operation.isBodyOptional === true && options.raw === "") continue
         const { auth, headers } = optionsOf(operation, { key: api.tenant.testKey, token: api.tenant.token })
         const answer = await call(operation.method, operation.path, {
           auth,

@@ -114,8 +114,11 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
       assert.strictEqual(later["next_secret_at"], later["secret_activates_at"])
       const endpoint = await call("GET", path.replace("/rotate-secret", ""), { auth: api.other.token })
       assert.strictEqual(record(endpoint)["next_secret_at"], later["secret_activates_at"])
-      const secrets = [made, now, later].map(({ secret }) => secret)
-      assert.strictEqual(new Set(secrets).size, 3)
+      const bodiless = await call("POST", path, { auth: api.other.token })
+      assert.strictEqual(bodiless.status, 200)
+      assert.isAtMost(Date.parse(String(record(bodiless)["secret_activates_at"])), Date.now())
+      const secrets = [made, now, later, record(bodiless)].map(({ secret }) => secret)
+      assert.strictEqual(new Set(secrets).size, 4)
       for (const wrong of [-1, 604_801, 1.5, "1"]) {
         const answer = await rotate({ activates_in_seconds: wrong })
         assert.strictEqual(codeOf(answer), "invalid_parameter", String(wrong))

@@ -11,6 +11,8 @@ export interface Operation {
   /** What is answered for a resource of somebody else. */
   readonly absent?: string
   readonly isList?: true
+  /** A request without a body is like one with an empty object. */
+  readonly isBodyOptional?: true
   /** It succeeds only with a record that the tenant does not have. */
   readonly needsRecord?: true
 }
@@ -164,7 +166,14 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       ...ofEndpoint,
       body: { description: "changed" }
     },
-    { id: "webhookEndpoints.rotateSecret", method: "POST", path: `${endpoint}/rotate-secret`, ...ofEndpoint, body: {} },
+    {
+      id: "webhookEndpoints.rotateSecret",
+      method: "POST",
+      path: `${endpoint}/rotate-secret`,
+      ...ofEndpoint,
+      body: {},
+      isBodyOptional: true
+    },
     {
       id: "webhookEndpoints.listAllDeliveries",
       method: "GET",

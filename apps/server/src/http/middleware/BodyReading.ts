@@ -46,6 +46,12 @@ const withoutCredential = [
   "consoleSession.refresh"
 ]
 
+// A request without a body is like one with an empty object.
+const withOptionalBody = ["webhookEndpoints.rotateSecret"]
+
+const hasBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0
+
 const isJson = (contentType: string): boolean =>
   /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType.trim())
 
@@ -127,6 +133,9 @@ export const layer = Layer.effect(
       } = request.headers
       const { maxBytes, memory } = classOf(group.identifier, endpoint.identifier)
 
+      if (withOptionalBody.includes(`${group.identifier}.${endpoint.identifier}`) && !hasBody(request)) {
+        return yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withText(request, "{}"))
+      }
       if (!isJson(contentType)) return yield* Problems.fail("unsupported_media_type")
       if (encoding.toLowerCase() !== "identity") {
         return yield* Problems.fail("unsupported_media_type", { message: "The request body must not be compressed." })

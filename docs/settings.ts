@@ -18,6 +18,7 @@ const groups: Readonly<Record<string, ReadonlyArray<Name>>> = {
     "HOST",
     "GOVOICE_ROLE",
     "GOVOICE_LOG_LEVEL",
+    "GOVOICE_ACCESS_LOG",
     "GOVOICE_METRICS_PORT",
     "OTEL_EXPORTER_OTLP_ENDPOINT"
   ],

@@ -11,6 +11,7 @@ import * as DataDirLock from "./DataDirLock.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./Migrations.ts"
 import * as OutageLog from "./OutageLog.ts"
+import * as PoolMetrics from "./PoolMetrics.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
 /** Whether other processes can use the same database. The embedded one belongs to this process alone. */
@@ -96,10 +97,14 @@ const layerPrepared = Layer.effectDiscard(
   })
 )
 
+const layerPoolMetrics = Layer.effectDiscard(
+  Effect.flatMap(PgClient.PgClient, (client) => PoolMetrics.observe("requests", client))
+)
+
 /** The database of the deployment, migrated. */
 export const layer = Layer.unwrap(
   Effect.map(Settings, ({ database }) =>
-    Layer.mergeAll(layerPrepared, OutageLog.layerProbe).pipe(
+    Layer.mergeAll(layerPrepared, layerPoolMetrics, OutageLog.layerProbe).pipe(
       Layer.provideMerge(layerClient(database)),
       Layer.merge(Layer.succeed(Shared)(database._tag === "Postgres"))
     )

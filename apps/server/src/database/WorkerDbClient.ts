@@ -7,6 +7,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { connectionOptions } from "./connectionOptions.ts"
+import * as PoolMetrics from "./PoolMetrics.ts"
 import { Shared } from "./Database.ts"
 import { Settings } from "../settings/Settings.ts"
 
@@ -42,7 +43,7 @@ export const layer = Layer.unwrap(
           connectTimeout: "5 seconds",
           keepAlive: "10 seconds",
           startupParameters
-        })
+        }).pipe(Layer.tap((context) => PoolMetrics.observe("workers", Context.get(context, PgClient.PgClient))))
       : Layer.effectContext(
           Effect.context<PgClient.PgClient | SqlClient.SqlClient>().pipe(
             Effect.map(Context.pick(PgClient.PgClient, SqlClient.SqlClient))

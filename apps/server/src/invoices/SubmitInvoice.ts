@@ -6,7 +6,7 @@
  * response that was stored with the key.
  */
 import { type Ids, InvoiceState } from "@govoice/core"
-import { Clock, Context, Data, Effect, Layer } from "effect"
+import { Clock, Context, Data, Effect, Layer, Metric } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
 import { column } from "../database/Arrays.ts"
@@ -14,6 +14,7 @@ import * as QueryTimeout from "../database/QueryTimeout.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
 import { StatementTime } from "../database/StatementTime.ts"
 import * as Batcher from "../jobs/Batcher.ts"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import * as EventOutbox from "../webhooks/EventOutbox.ts"
 import { InvoiceGateways } from "./gateway/InvoiceGateway.ts"
@@ -175,6 +176,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
       Effect.gen(function* () {
         const now = yield* statementTime
         const written = yield* QueryTimeout.withTimeout(QueryTimeout.requestMs)(insert(entries, now))
+        yield* Metric.update(EngineMetrics.submissionBatchSize, entries.length)
         const ids = new Set(written.map(({ id }) => id))
         return entries.map(({ row }) => ids.has(row.id))
       })

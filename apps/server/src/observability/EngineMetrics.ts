@@ -15,6 +15,8 @@ export type WorkQueue = (typeof workQueues)[number]
 
 const milliseconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
+const counters: Array<Metric.Counter<number>> = []
+
 const counter = <Label extends string>(
   name: string,
   description: string,
@@ -27,6 +29,7 @@ const counter = <Label extends string>(
       Metric.counter(name, { description, attributes: { [label]: value }, incremental: true })
     ])
   )
+  counters.push(...metrics.values())
   return (value: Label): Metric.Counter<number> => metrics.get(value)!
 }
 
@@ -170,6 +173,27 @@ const gauges = <Label extends string>(
   )
   return (value: Label): Metric.Gauge<number> => metrics.get(value)!
 }
+
+/** Submissions that one statement stores. */
+export const submissionBatchSize = Metric.histogram("govoice_submission_batch_size", {
+  description: "Submissions stored by one statement",
+  boundaries: [1, 2, 4, 8, 16, 32]
+})
+
+/**
+ * Counters, histograms and gauges that are exported with the value 0 from the start: `increase` and `rate` of Prometheus miss
+ * the first increment of a series that begins with it.
+ */
+export const fromStart = (): ReadonlyArray<Metric.Metric<number, unknown>> => [
+  ...counters,
+  ...claimDurations.values(),
+  attemptDuration,
+  clockOffset,
+  inFlight,
+  lagSeconds,
+  leasesExpired,
+  submissionBatchSize
+]
 
 /** The queues: unfinished invoices, available deliveries, scheduled retries. */
 export type Queue = "invoices" | "deliveries" | "retries"

@@ -11,6 +11,8 @@ import * as KeyCheck from "../maintenance/KeyCheck.ts"
 import * as SandboxGateway from "../invoices/gateway/sandbox/SandboxGateway.ts"
 import * as HttpApp from "../http/HttpApp.ts"
 import * as NodeServer from "../http/transport/NodeServer.ts"
+import * as KsefMetrics from "../invoices/gateway/ksef/KsefMetrics.ts"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as MetricsServer from "../observability/MetricsServer.ts"
 import * as Tracing from "../observability/Tracing.ts"
 import * as AccessTokens from "../accounts/AccessTokens.ts"
@@ -56,9 +58,14 @@ const roles = {
   worker: Layer.mergeAll(nothingServed, Engine.layer)
 }
 
+const metricsFromStart = ({ liveMode }: SettingsShape) => [
+  ...EngineMetrics.fromStart(),
+  ...(liveMode ? KsefMetrics.fromStart() : [])
+]
+
 /** Runs the server with these settings. */
 export const layer = (settings: SettingsShape) =>
-  Layer.merge(roles[settings.role], MetricsServer.layer).pipe(
+  Layer.merge(roles[settings.role], MetricsServer.layer(metricsFromStart(settings))).pipe(
     Layer.provide(Store.layer),
     Layer.provide(Notifier.layer),
     Layer.provide([DatabaseClock.layer, KeyCheck.layer, NationalSystem.layer]),

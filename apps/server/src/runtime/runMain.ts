@@ -16,6 +16,8 @@ export interface MainOptions {
   readonly graceMs: number
   /** Called with an exception that nothing caught, or the reason of a rejection that nothing handled. */
   readonly onFault: (error: unknown) => void
+  /** Called with the first signal. */
+  readonly onStop: (signal: NodeJS.Signals) => void
 }
 
 /**
@@ -25,16 +27,17 @@ export interface MainOptions {
  * Another signal more than a second later exits at once. An uncaught exception interrupts it too, and the process exits with 1
  * within a second.
  */
-export const runMain = ({ graceMs, onFault }: MainOptions) => {
+export const runMain = ({ graceMs, onFault, onStop }: MainOptions) => {
   const run = Runtime.makeRunMain(({ fiber }) => {
     let stoppingAt: number | undefined
     let isFaulty = false
 
-    const onSignal = () => {
+    const onSignal = (signal: NodeJS.Signals) => {
       const now = performance.now()
       if (stoppingAt !== undefined && now - stoppingAt > duplicateSignalWindowMs) process.exit(130)
       if (stoppingAt !== undefined) return
       stoppingAt = now
+      onStop(signal)
       fiber.interruptUnsafe(fiber.id)
       setTimeout(() => process.exit(1), graceMs).unref()
     }

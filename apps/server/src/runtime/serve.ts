@@ -65,6 +65,13 @@ const reportFault = (settings: SettingsShape) => (error: unknown) =>
     }).pipe(Effect.provide(logging.layer(settings)))
   )
 
+const reportStop = (settings: SettingsShape) => (signal: NodeJS.Signals) =>
+  Effect.runSync(
+    Effect.annotateLogs(Effect.logInfo("Server stopping"), { signal, grace_ms: graceMs(settings) }).pipe(
+      Effect.provide(logging.layer(settings))
+    )
+  )
+
 /**
  * Runs the server. Invalid settings are printed and exit with 1, and so does everything else that prevents a start.
  * So does an uncaught exception, after workers had a second to write their completions.
@@ -81,6 +88,6 @@ export const serve = (environment: Environment): void => {
     (server) => Effect.andThen(Effect.andThen(warnOfUnknown(environment), warnOfBroadProxies(settings)), server),
     reportStartupError(settings),
     Effect.provide(logging.layer(settings)),
-    runMain({ graceMs: graceMs(settings), onFault: reportFault(settings) })
+    runMain({ graceMs: graceMs(settings), onFault: reportFault(settings), onStop: reportStop(settings) })
   )
 }

@@ -55,6 +55,7 @@ export interface SettingsShape {
   readonly eventRetentionDays: number
   readonly idempotencyRetentionDays: number
   readonly otlpEndpoint: string | undefined
+  readonly accessLog: Values["GOVOICE_ACCESS_LOG"]
   readonly logLevel: Values["GOVOICE_LOG_LEVEL"]
 }
 
@@ -213,6 +214,7 @@ export const read = (environment: Environment): SettingsShape => {
     eventRetentionDays: value("GOVOICE_EVENT_RETENTION_DAYS"),
     idempotencyRetentionDays: value("GOVOICE_IDEMPOTENCY_RETENTION_DAYS"),
     otlpEndpoint: value("OTEL_EXPORTER_OTLP_ENDPOINT"),
+    accessLog: value("GOVOICE_ACCESS_LOG"),
     logLevel: value("GOVOICE_LOG_LEVEL")
   }
   if (faults.length > 0) throw new InvalidSettings(faults)

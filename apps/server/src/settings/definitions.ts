@@ -246,6 +246,11 @@ export const definitions = {
     Parsers.url("http", "https"),
     "no traces"
   ),
+  GOVOICE_ACCESS_LOG: define(
+    "Which requests get a line in the log: none, those answered with a status of 400 or above or aborted (`errors`), or `all`. The line does not depend on `GOVOICE_LOG_LEVEL`.",
+    Parsers.oneOf("off", "errors", "all"),
+    "off"
+  ),
   GOVOICE_LOG_LEVEL: define(
     "Least severe level that is logged.",
     Parsers.oneOf("Trace", "Debug", "Info", "Warn", "Error"),

@@ -8,6 +8,7 @@ import * as SqlErrors from "../../database/SqlErrors.ts"
 import * as ThrottledLog from "../../observability/ThrottledLog.ts"
 import * as IdGenerator from "../../crypto/IdGenerator.ts"
 import { Settings } from "../../settings/Settings.ts"
+import * as RequestObserver from "./RequestObserver.ts"
 import * as RequestTracing from "./RequestTracing.ts"
 import * as RequestTimeout from "./RequestTimeout.ts"
 import * as Responses from "../Responses.ts"
@@ -104,6 +105,7 @@ export const layer = HttpRouter.middleware(
       down: `Requests exceed ${RequestTimeout.requestMs} ms and are answered with service_unavailable`,
       recovered: "Requests are answered in time again"
     })
+    const observe = yield* RequestObserver.make
     const isLogged = LogLevel.isLessThanOrEqualTo(logLevel, "Debug")
 
     return (httpEffect) =>
@@ -113,6 +115,7 @@ export const layer = HttpRouter.middleware(
         const requestId = IdGenerator.at("req", startedAt)
         const target = Target.read(request)
         const { method } = request
+        const observation = observe(requestId, method)
         const isConsole = consoleEnabled && target?.isConsole === true
         const isApi = target?.isApi === true || (isConsole && target.isConsoleSession)
 
@@ -121,7 +124,8 @@ export const layer = HttpRouter.middleware(
           const { path } = target
           if (isApi && !apiEnabled) return Responses.problem("api_disabled", requestId)
           const request = withClientAddress(target.request)
-          const response = yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, request).pipe(
+          const routed = observation.readRoute(httpEffect)
+          const response = yield* Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request).pipe(
             RequestTimeout.withTimeout(
               Effect.suspend(() =>
                 Effect.as(timeoutLog.failure(`${method} ${path}`), Responses.problem("service_unavailable", requestId))
@@ -148,7 +152,7 @@ export const layer = HttpRouter.middleware(
             })
           )
 
-        const traced = RequestTracing.trace(request, target?.path)(answer)
+        const traced = RequestTracing.trace(request, target?.path)(observation.complete(answer))
         const response = yield* withRequestId(requestId)(isLogged ? Effect.tap(traced, note) : traced)
         return finish(response, requestId, { isApi, isConsole })
       })

@@ -73,3 +73,14 @@ export const oldestUnsentSeconds = Metric.gauge("govoice_ksef_oldest_unsent_seco
 export const pendingSecondsMax = Metric.gauge("govoice_ksef_pending_seconds_max", {
   description: "Age of the oldest submission to KSeF that has no verdict"
 })
+
+/** Metrics that are exported with the value 0 from the start: see `EngineMetrics.fromStart`. */
+export const fromStart = (): ReadonlyArray<Metric.Metric<number, unknown>> => [
+  ...callCounters.values(),
+  batchDocuments,
+  breakerOpen,
+  limitHits,
+  logins,
+  refusals,
+  unknownSends
+]

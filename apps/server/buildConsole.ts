@@ -30,3 +30,5 @@ export const buildConsole = async (): Promise<void> => {
   if (process.env["GOVOICE_CONSOLE"] === "off" || process.env["GOVOICE_ROLE"] === "worker") return
   if (!(await build())) process.stderr.write("The console could not be built. The server starts without it.\n")
 }
+
+if (import.meta.main) await buildConsole()

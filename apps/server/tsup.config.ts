@@ -3,7 +3,7 @@
  * installed server does not depend on the patch. Modules that are native, WebAssembly, or watched for security fixes are
  * dependencies: `dependencies` in package.json is that list.
  */
-import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, globSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { defineConfig } from "tsup"
 
@@ -11,6 +11,7 @@ interface Manifest {
   readonly name: string
   readonly version: string
   readonly license?: string
+  readonly dependencies?: Readonly<Record<string, string>>
 }
 
 const folderOf = (input: string): string | undefined => {
@@ -25,6 +26,8 @@ const folderOf = (input: string): string | undefined => {
 const notice = (folder: string): string => {
   const { license, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
   const [file] = globSync("{LICENSE,LICENCE,license}*", { cwd: folder })
+  // Given to the public domain: nothing has to go along.
+  if (file === undefined && license === "Unlicense") return `## ${name} ${version} (${license})\n`
   if (file === undefined) throw new Error(`${name} is bundled, and has no license to go along`)
   return `## ${name} ${version} (${license ?? "see below"})\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`
 }
@@ -49,14 +52,33 @@ const reachable = (outputs: Readonly<Record<string, Output>>): ReadonlySet<strin
   return found
 }
 
+const consoleFolder = "../console"
+
+// What the page of the console imports. `vite` bundles it with its dependencies.
+const importedByConsole = ["@tanstack/react-query", "react", "react-dom", "uqr", "wouter"]
+
+const foldersOfConsole = (): ReadonlyArray<string> => {
+  const found = new Set<string>()
+  const visit = (modules: string, name: string): void => {
+    const folder = realpathSync(join(modules, name))
+    if (found.has(folder)) return
+    found.add(folder)
+    const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
+    for (const next of Object.keys(dependencies)) visit(join(folder, name.startsWith("@") ? "../.." : ".."), next)
+  }
+  for (const name of importedByConsole) visit(join(consoleFolder, "node_modules"), name)
+  return [...found]
+}
+
 // The bundler leaves files behind that nothing imports any more.
-const finish = (folder: string): void => {
+const finish = (folder: string, hasConsole: boolean): void => {
   const metafile = join(folder, "metafile-esm.json")
   const outputs = built(metafile)
   const kept = reachable(outputs)
   for (const path of Object.keys(outputs)) if (!kept.has(path)) rmSync(path)
   const inputs = [...kept].flatMap((path) => Object.keys(outputs[path]!.inputs))
-  const notices = [...new Set(inputs.flatMap((input) => folderOf(input) ?? []))].map(notice).sort()
+  const bundled = new Set(inputs.flatMap((input) => folderOf(input) ?? []))
+  const notices = [...bundled, ...(hasConsole ? foldersOfConsole() : [])].map(notice).sort()
   writeFileSync(join(folder, "THIRD-PARTY-NOTICES.md"), `# What is bundled in here\n\n${notices.join("\n")}`)
   rmSync(metafile)
 }
@@ -88,8 +110,9 @@ export default defineConfig(({ outDir = "dist" }) => ({
   clean: true,
   metafile: true,
   onSuccess: async () => {
-    finish(outDir)
+    const built = join(consoleFolder, "dist")
+    finish(outDir, existsSync(built))
     cpSync("../../packages/ksef/src/data", join(outDir, "data"), { recursive: true })
-    if (existsSync("../console/dist")) cpSync("../console/dist", join(outDir, "console"), { recursive: true })
+    if (existsSync(built)) cpSync(built, join(outDir, "console"), { recursive: true })
   }
 }))

@@ -97,8 +97,14 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     }
     assert.notInclude(Object.keys(manifest.dependencies).join(), "effect")
     const notices = readFileSync(join(installed(), "dist/THIRD-PARTY-NOTICES.md"), "utf8")
-    for (const name of ["effect", "@effect/sql-pg"]) assert.include(notices, `## ${name} `)
+    for (const name of ["effect", "@effect/sql-pg", "react", "scheduler", "wouter"])
+      assert.include(notices, `## ${name} `)
     assert.notInclude(readdirSync(join(project.folder, "node_modules/.pnpm")).join(), "effect")
+  })
+
+  it("contains the built console", () => {
+    const files = readdirSync(join(installed(), "dist/console"))
+    assert.includeMembers(files, ["assets", "index.html", "index.html.br", "index.html.gz"])
   })
 
   it("prints its commands with --help", () => {

@@ -7,11 +7,13 @@ import * as deployment from "./deployment.ts"
 
 const run = Effect.gen(function* () {
   const { prune } = yield* Pruner.Pruner
-  const { events, idempotencyRecords, refreshTokens, sessions } = yield* prune
+  const { apiKeys, endpoints, events, idempotencyRecords, refreshTokens, sessions } = yield* prune
   yield* Console.log(`events with their deliveries  ${events}`)
   yield* Console.log(`idempotency records           ${idempotencyRecords}`)
   yield* Console.log(`refresh tokens                ${refreshTokens}`)
   yield* Console.log(`sessions                      ${sessions}`)
+  yield* Console.log(`API keys                      ${apiKeys}`)
+  yield* Console.log(`webhook endpoints             ${endpoints}`)
 })
 
 export const prune = (environment: deployment.Environment) =>
@@ -27,7 +29,7 @@ export const prune = (environment: deployment.Environment) =>
     })
   ).pipe(
     Command.withDescription(
-      "Delete records past their retention, and print how many: events with their deliveries after GOVOICE_EVENT_RETENTION_DAYS, idempotency records after GOVOICE_IDEMPOTENCY_RETENTION_DAYS, refresh tokens a day after they expired, and sessions without any. Workers do so every hour. Work that is not complete is kept, and so are all invoices, documents and receipts."
+      "Delete records past their retention, and print how many: events with their deliveries after GOVOICE_EVENT_RETENTION_DAYS, idempotency records after GOVOICE_IDEMPOTENCY_RETENTION_DAYS, refresh tokens a day after they expired, sessions without any, API keys 7 days after they were revoked or expired, and webhook endpoints 7 days after they were deleted, if no delivery of theirs is left. Workers do so every hour. Work that is not complete is kept, and so are all invoices, documents and receipts."
     ),
     Command.withShortDescription("Delete records past their retention.")
   )

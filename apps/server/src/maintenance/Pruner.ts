@@ -1,8 +1,10 @@
 /**
- * Deletes what is past its retention: events with their deliveries, idempotency records, refresh tokens, and sessions.
+ * Deletes what is past its retention: events with their deliveries, idempotency records, refresh tokens, sessions, API keys,
+ * and webhook endpoints.
  *
  * An event is kept with all its deliveries until the last of them has been complete for the retention time, and an
- * idempotency record until its invoice is final. Invoices, documents and receipts are never deleted.
+ * idempotency record until its invoice is final. A deleted endpoint is kept until the last of its deliveries is pruned.
+ * Invoices, documents and receipts are never deleted.
  *
  * Identifiers sort by age, so old events are found by their identifiers, without an index of their own.
  */
@@ -18,6 +20,8 @@ export interface Pruned {
   readonly idempotencyRecords: number
   readonly refreshTokens: number
   readonly sessions: number
+  readonly apiKeys: number
+  readonly endpoints: number
 }
 
 export class Pruner extends Context.Service<Pruner, { readonly prune: Effect.Effect<Pruned, SqlError.SqlError> }>()(
@@ -34,6 +38,15 @@ const dayMs = 86_400_000
 
 // Expired refresh tokens cannot be used. The day covers clocks that differ.
 const refreshTokenRetentionMs = dayMs
+
+// API keys that were revoked or have expired, and deleted endpoints. Owners see expired keys in their list until then, and
+// no statement that began before the deletion of an endpoint can still insert a delivery for it.
+const removedRetentionMs = 7 * dayMs
+
+interface EndpointCursor {
+  readonly at: Date
+  readonly id: string
+}
 
 /** Provides `Pruner` from a migrated database. */
 export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> = Layer.effect(
@@ -104,6 +117,46 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
       SELECT (SELECT count(*)::int FROM token) AS tokens, (SELECT count(*)::int FROM session) AS sessions
     `
 
+    // No other table references keys. The expression is that of the index. An array of identifiers is looked up in the primary
+    // key; a join would read the whole table while it has a few ten thousand rows.
+    const deleteApiKeys = (before: Date) => sql<{ readonly removed: number }>`
+      WITH ended AS MATERIALIZED (
+        SELECT id FROM api_keys
+        WHERE least(revoked_at, expires_at) < ${before} ORDER BY least(revoked_at, expires_at) LIMIT ${batch}::int
+        FOR UPDATE SKIP LOCKED
+      ), api_key AS (
+        DELETE FROM api_keys WHERE id = ANY (ARRAY(SELECT id FROM ended)) RETURNING 1
+      )
+      SELECT count(*)::int AS removed FROM api_key
+    `
+
+    // The order makes the search for a delivery one probe of the primary key, even where the planner expects a delivery in
+    // the first rows of the table.
+    const deleteEndpoints = (after: EndpointCursor, before: Date) => sql<{
+      readonly seen: number
+      readonly last: string | null
+      readonly last_at: Date | null
+      readonly removed: number
+    }>`
+      WITH deleted AS MATERIALIZED (
+        SELECT id, deleted_at FROM webhook_endpoints
+        WHERE (deleted_at, id) > (${after.at}, ${after.id}) AND deleted_at < ${before}
+        ORDER BY deleted_at, id LIMIT ${batch}::int
+      ), last AS (
+        SELECT id, deleted_at FROM deleted ORDER BY deleted_at DESC, id DESC LIMIT 1
+      ), unused AS MATERIALIZED (
+        SELECT id FROM webhook_endpoints
+        WHERE id = ANY (ARRAY(SELECT id FROM deleted)) AND (
+          SELECT id FROM deliveries WHERE endpoint_id = webhook_endpoints.id ORDER BY id LIMIT 1
+        ) IS NULL
+        FOR UPDATE SKIP LOCKED
+      ), endpoint AS (
+        DELETE FROM webhook_endpoints WHERE id = ANY (ARRAY(SELECT id FROM unused)) RETURNING 1
+      )
+      SELECT (SELECT count(*)::int FROM deleted) AS seen, (SELECT id FROM last) AS last,
+             (SELECT deleted_at FROM last) AS last_at, (SELECT count(*)::int FROM endpoint) AS removed
+    `
+
     const pruneEvents = Effect.fnUntraced(function* (now: number) {
       const cutoff = now - eventRetentionDays * dayMs
       const before = idBoundary("evt", cutoff)
@@ -145,12 +198,39 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
       }
     })
 
+    const pruneApiKeys = Effect.fnUntraced(function* (now: number) {
+      const before = new Date(now - removedRetentionMs)
+      let removed = 0
+      while (true) {
+        const [row] = yield* deleteApiKeys(before)
+        removed += row!.removed
+        if (row!.removed < batch) return removed
+        yield* Effect.sleep(pause)
+      }
+    })
+
+    const pruneEndpoints = Effect.fnUntraced(function* (now: number) {
+      const before = new Date(now - removedRetentionMs)
+      let after: EndpointCursor = { at: new Date(0), id: "" }
+      let removed = 0
+      while (true) {
+        const [row] = yield* deleteEndpoints(after, before)
+        removed += row!.removed
+        if (row!.seen < batch || row!.last === null || row!.last_at === null) return removed
+        after = { at: row!.last_at, id: row!.last }
+        yield* Effect.sleep(pause)
+      }
+    })
+
+    // Endpoints after events, whose deliveries keep them.
     const prune = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       return {
         events: yield* pruneEvents(now),
         idempotencyRecords: yield* pruneRecords(now),
-        ...(yield* pruneSessions(now))
+        ...(yield* pruneSessions(now)),
+        apiKeys: yield* pruneApiKeys(now),
+        endpoints: yield* pruneEndpoints(now)
       }
     }).pipe(Effect.withSpan("Pruner.prune"))
 

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as Pruner from "../../src/maintenance/Pruner.ts"
 import { databases } from "../support/TestDatabase.ts"
+import { type Explained, explain } from "../support/Explained.ts"
 import * as fixtures from "../support/fixtures.ts"
 import * as TestSettings from "../support/TestSettings.ts"
 
@@ -146,6 +147,131 @@ for (const database of databases) {
         assert.strictEqual(yield* count("refresh_tokens"), 2)
         yield* TestClock.setTime(20 * day)
         assert.deepInclude(yield* prune, { refreshTokens: 2, sessions: 2 })
+      })
+    )
+
+    it.effect("deletes API keys 7 days after they were revoked or expired", () =>
+      Effect.gen(function* () {
+        yield* begin
+        const sql = yield* SqlClient.SqlClient
+        const organizationId = yield* fixtures.organization
+        const insert = Effect.fnUntraced(function* (id: string, revokedAt: number | null, expiresAt: number | null) {
+          const toDate = (at: number | null) => (at === null ? null : new Date(at))
+          yield* sql`
+            INSERT INTO api_keys (id, organization_id, created_at, revoked_at, expires_at, mode, last4, hash)
+            VALUES (${id}, ${organizationId}, to_timestamp(0), ${toDate(revokedAt)}::timestamptz,
+                    ${toDate(expiresAt)}::timestamptz, 'test', 'abcd', sha256(${id}::bytea))
+          `
+        })
+        yield* insert("key_active", null, null)
+        yield* insert("key_expired", null, 2 * day)
+        yield* insert("key_expires", null, 90 * day)
+        yield* insert("key_revoked", day, null)
+        yield* insert("key_revoked_before_expiry", 2 * day, 90 * day)
+        yield* insert("key_revoked_late", 3 * day, 2 * day)
+
+        yield* TestClock.setTime(8 * day)
+        assert.deepInclude(yield* prune, { apiKeys: 0 })
+        yield* TestClock.setTime(8 * day + 1)
+        assert.deepInclude(yield* prune, { apiKeys: 1 })
+        yield* TestClock.setTime(9 * day + 1)
+        assert.deepInclude(yield* prune, { apiKeys: 3 })
+        yield* TestClock.setTime(80 * day)
+        assert.deepInclude(yield* prune, { apiKeys: 0 })
+        const left = yield* sql<{ readonly id: string }>`SELECT id FROM api_keys ORDER BY id`
+        assert.deepStrictEqual(
+          left.map(({ id }) => id),
+          ["key_active", "key_expires"]
+        )
+      })
+    )
+
+    it.effect("deletes endpoints 7 days after they were deleted, when the last of their deliveries is pruned", () =>
+      Effect.gen(function* () {
+        yield* begin
+        const sql = yield* SqlClient.SqlClient
+        const { endpoints } = yield* fixtures.backlog(1, 0, 1, 0)
+        const [used, unused, usedAndActive, active] = endpoints
+        yield* sql`UPDATE webhook_endpoints SET deleted_at = ${new Date(day)} WHERE id IN (${used!}, ${unused!})`
+        const idsLeft = Effect.map(sql<{ readonly id: string }>`SELECT id FROM webhook_endpoints`, (rows) =>
+          rows.map(({ id }) => id)
+        )
+
+        yield* TestClock.setTime(8 * day)
+        assert.deepInclude(yield* prune, { endpoints: 0 })
+        yield* TestClock.setTime(8 * day + 1)
+        assert.deepInclude(yield* prune, { endpoints: 1 })
+        assert.sameMembers(yield* idsLeft, [used!, usedAndActive!, active!])
+
+        // Events and their deliveries are pruned after 3 days, and the endpoint in the same run.
+        yield* sql`
+          UPDATE deliveries SET status = 'endpoint_disabled', failure_status = 'endpoint_disabled', due_at = NULL,
+                 is_due = false, last_error_summary = 'x', updated_at = ${new Date(8 * day)}
+        `
+        yield* TestClock.setTime(11 * day)
+        assert.deepInclude(yield* prune, { events: 0, endpoints: 0 })
+        yield* TestClock.setTime(11 * day + 1)
+        assert.deepInclude(yield* prune, { events: 2, endpoints: 1 })
+        assert.sameMembers(yield* idsLeft, [usedAndActive!, active!])
+      })
+    )
+
+    it.effect("finds ended keys and deleted endpoints by index, and continues after endpoints that are kept", () =>
+      Effect.gen(function* () {
+        yield* begin
+        const sql = yield* SqlClient.SqlClient
+        const { endpoints, id } = yield* fixtures.backlog(1)
+        yield* sql`
+          INSERT INTO api_keys (id, organization_id, created_at, revoked_at, mode, last4, hash)
+          SELECT 'key_' || n, ${id}, to_timestamp(0), CASE WHEN n % 10 = 0 THEN to_timestamp(n) END, 'test', 'abcd',
+                 sha256(n::text::bytea)
+          FROM generate_series(1, 30000) AS n
+        `
+        // One in ten is deleted, and the first 1,200 of these have a delivery. All were deleted in the same millisecond.
+        yield* sql`
+          INSERT INTO webhook_endpoints
+            (id, organization_id, created_at, updated_at, deleted_at, enabled, url, event_types, secret)
+          SELECT 'we_' || lpad(n::text, 26, '0'), ${id}, to_timestamp(0), to_timestamp(0),
+                 CASE WHEN n % 10 = 0 THEN to_timestamp(0.001) END, true, 'https://example.com', '{*}', '\\x010000'
+          FROM generate_series(1, 30000) AS n
+        `
+        yield* sql`
+          INSERT INTO deliveries
+            (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, is_due, status)
+          SELECT 'wd_' || lpad(n::text, 26, '0'), organization_id, 'we_' || lpad((10 * n)::text, 26, '0'), event_id,
+                 event_type, created_at, updated_at, due_at, is_due, status
+          FROM deliveries, generate_series(1, 1200) AS n
+          WHERE endpoint_id = ${endpoints[0]!}
+        `
+        yield* sql`ANALYZE api_keys`
+        yield* sql`ANALYZE webhook_endpoints`
+        yield* sql`ANALYZE deliveries`
+        yield* TestClock.setTime(10 * day)
+        const pruning = yield* Effect.forkChild(explain(prune))
+        while (pruning.pollUnsafe() === undefined) {
+          yield* TestClock.adjust(100)
+          yield* TestClock.withLive(Effect.sleep(5))
+        }
+        const { explained, result } = yield* Fiber.join(pruning)
+        assert.deepInclude(result, { apiKeys: 3000, endpoints: 1800 })
+        assert.strictEqual(yield* count("api_keys"), 27_000)
+        assert.strictEqual(yield* count("webhook_endpoints"), 28_201)
+
+        // A statement looks at no more rows than a batch, and finds each by an index.
+        const isOfKeys = ({ text }: Explained) => text.includes("DELETE FROM api_keys")
+        const isOfEndpoints = ({ text }: Explained) => text.includes("DELETE FROM webhook_endpoints")
+        const ofKeys = explained.filter(isOfKeys)
+        const ofEndpoints = explained.filter(isOfEndpoints)
+        assert.deepStrictEqual([ofKeys.length, ofEndpoints.length], [4, 4])
+        for (const { indexes, text, wasted } of ofKeys) {
+          assert.sameMembers([...indexes], ["api_keys_ended_idx", "api_keys_pkey"], text)
+          assert.isAtMost(wasted, 1000, text)
+        }
+        for (const { indexes, text, wasted } of ofEndpoints) {
+          assert.includeMembers([...indexes], ["webhook_endpoints_deleted_at_id_idx", "webhook_endpoints_pkey"], text)
+          assert.isAtMost(wasted, 1000, text)
+        }
+        assert.include(ofEndpoints[0]!.indexes, "deliveries_pkey")
       })
     )
 

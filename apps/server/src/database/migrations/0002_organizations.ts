@@ -65,6 +65,12 @@ export default Effect.gen(function* () {
     CREATE INDEX api_keys_organization_id_id_idx ON api_keys (organization_id, id DESC) WHERE revoked_at IS NULL
   `
 
+  // Keys that were revoked or expire, for the pruner.
+  yield* sql`
+    CREATE INDEX api_keys_ended_idx ON api_keys (least(revoked_at, expires_at))
+    WHERE least(revoked_at, expires_at) IS NOT NULL
+  `
+
   yield* sql`
     CREATE TABLE webhook_endpoints (
       id              text COLLATE "C" NOT NULL,
@@ -89,6 +95,9 @@ export default Effect.gen(function* () {
   yield* sql`
     CREATE INDEX webhook_endpoints_organization_id_id_idx ON webhook_endpoints (organization_id, id DESC)
     WHERE deleted_at IS NULL
+  `
+  yield* sql`
+    CREATE INDEX webhook_endpoints_deleted_at_id_idx ON webhook_endpoints (deleted_at, id) WHERE deleted_at IS NOT NULL
   `
   yield* sql`
     CREATE INDEX webhook_endpoints_secret_key_idx

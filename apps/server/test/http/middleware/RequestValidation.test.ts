@@ -199,7 +199,7 @@ describe("RequestValidation", () => {
         "mode",
         'mode must be "test" or "live".'
       )
-      told(await send("GET", `${organization}/invoices?event_id=evt_1`), "unknown_parameter", "event_id", /./)
+      told(await send("GET", `${organization}/invoices?endpoint_id=evt_1`), "unknown_parameter", "endpoint_id", /./)
     })
   })
 

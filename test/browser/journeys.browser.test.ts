@@ -1,0 +1,202 @@
+/** Journeys of an owner through the console, in a browser. */
+import { readFile } from "node:fs/promises"
+import { createServer, type Server as HttpServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Server } from "../e2e/support/server.ts"
+import { isMissing, launch, watch } from "./support/chromium.ts"
+import { deploy, logIn, password, signUp } from "./support/deployment.ts"
+
+/** Presses Tab until the focused element has this text, label or name. */
+const tabTo = async (page: Page, text: string): Promise<void> => {
+  for (let pressed = 0; pressed < 60; pressed++) {
+    await page.keyboard.press("Tab")
+    const focused = await page.evaluate<string>(`(() => {
+      if (!document.activeElement.matches("a, button, input, select")) return ""
+      const { ariaLabel, innerText, labels } = document.activeElement
+      return [ariaLabel, innerText, labels?.[0]?.innerText].join("\\n")
+    })()`)
+    if (focused.split("\n").some((line) => line.trim() === text)) return
+  }
+  throw new Error(`Tab does not reach ${text}`)
+}
+
+describe.skipIf(isMissing)("the console", () => {
+  let browser: Browser
+  let server: Server
+  let receiver: HttpServer
+  let status = 204
+
+  beforeAll(async () => {
+    receiver = createServer((request, response) => {
+      request.resume().on("end", () => response.writeHead(status).end())
+    }).listen(0, "127.0.0.1")
+    server = await deploy({ GOVOICE_WEBHOOK_ALLOW_HTTP: "true", GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
+    browser = await launch()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    receiver?.closeAllConnections()
+    receiver?.close()
+  })
+
+  const receiverUrl = () => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`
+
+  it("leads from the sign-up to the first delivered webhook by keyboard alone", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const { keyboard } = page
+    const store = async () => {
+      const secret = await page.locator("[data-secret]").innerText()
+      await tabTo(page, "I have stored it")
+      await keyboard.press("Space")
+      await tabTo(page, "Done")
+      await keyboard.press("Enter")
+      return secret
+    }
+    const goToOverview = async () => {
+      await page.locator("[data-secret]").waitFor({ state: "detached" })
+      await keyboard.press("g")
+      await keyboard.press("o")
+      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    }
+    await page.goto(`${server.url}/console`)
+    await page.getByRole("heading", { name: "Log in" }).waitFor()
+    await tabTo(page, "Sign up")
+    await keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Sign up" }).waitFor()
+    await tabTo(page, "Email")
+    await keyboard.type("keyboard@example.com")
+    await tabTo(page, "Password")
+    await keyboard.type(password)
+    await keyboard.press("Enter")
+    await page.getByRole("heading", { name: "New organization" }).waitFor()
+    await tabTo(page, "Name")
+    await keyboard.type("Sprzedawca Testowy")
+    await keyboard.press("Enter")
+    await page.getByRole("heading", { name: "Create a test key" }).waitFor()
+    await tabTo(page, "New API key")
+    await keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: "New API key" }).waitFor()
+    await tabTo(page, "Create the key")
+    await keyboard.press("Enter")
+    const apiKey = await store()
+    await goToOverview()
+    await tabTo(page, "New endpoint")
+    await keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: "New endpoint" }).waitFor()
+    await tabTo(page, "URL")
+    await keyboard.type(receiverUrl())
+    await keyboard.press("Enter")
+    await store()
+    await goToOverview()
+    await tabTo(page, "Submit a sandbox invoice")
+    await keyboard.press("Enter")
+    await tabTo(page, "Test key")
+    await keyboard.type(apiKey)
+    await tabTo(page, "Submit a sandbox invoice")
+    await keyboard.press("Enter")
+    await page.getByText("Submitted.").waitFor()
+    await keyboard.press("Escape")
+    await page.getByText("Getting started is complete").waitFor()
+    await end()
+  })
+
+  const logInTo = async (page: Page): Promise<string> => {
+    await page.goto(`${server.url}/console`)
+    await logIn(page, await signUp(server))
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    return /org_\w+/.exec(page.url())![0]
+  }
+
+  const createKey = async (page: Page, org: string): Promise<string> => {
+    await page.goto(`${server.url}/console/o/${org}/keys/new`)
+    await page.getByRole("button", { name: "Create the key" }).click()
+    const key = await page.locator("[data-secret]").innerText()
+    await page.getByLabel("I have stored it").check()
+    await page.getByRole("button", { name: "Done" }).click()
+    await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor()
+    return key
+  }
+
+  const submit = async (key: string, idempotencyKey: string): Promise<string> => {
+    const response = await fetch(`${server.url}/v1/invoices`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        "idempotency-key": idempotencyKey
+      },
+      body: JSON.stringify({ invoice_xml: "<a/>" })
+    })
+    return ((await response.json()) as { readonly id: string }).id
+  }
+
+  it("revokes a key after a confirmation, and not before", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const org = await logInTo(page)
+    const key = await createKey(page, org)
+    const works = async () =>
+      (await fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })).status
+    await page.getByRole("button", { name: /^Revoke the key/ }).click()
+    await page.getByRole("button", { name: "Cancel" }).click()
+    assert.strictEqual(await works(), 200)
+    await page.getByRole("button", { name: /^Revoke the key/ }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click()
+    await page.getByText("There is no API key yet").waitFor()
+    assert.strictEqual(await works(), 401)
+    assert.notInclude(await page.content(), key)
+    await end()
+  })
+
+  it("downloads the receipt byte for byte, and finds the invoice by its id", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const org = await logInTo(page)
+    const key = await createKey(page, org)
+    const id = await submit(key, "receipt")
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox").fill(id)
+    await page.keyboard.press("Enter")
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download UPO" }).click()
+    ])
+    const upo = await fetch(`${server.url}/v1/invoices/${id}/upo`, { headers: { authorization: `Bearer ${key}` } })
+    assert.deepStrictEqual(await readFile(await download.path()), Buffer.from(await upo.arrayBuffer()))
+    assert.strictEqual(download.suggestedFilename(), `upo-${id}.xml`)
+    await end()
+  })
+
+  it("says why a webhook did not arrive, and shows that the next one does", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const org = await logInTo(page)
+    const key = await createKey(page, org)
+    await page.goto(`${server.url}/console/o/${org}/endpoints/new`)
+    await page.getByRole("textbox", { name: "URL" }).fill(receiverUrl())
+    await page.getByRole("button", { name: "Create the endpoint" }).click()
+    await page.getByLabel("I have stored it").check()
+    await page.getByRole("button", { name: "Done" }).click()
+    await page.getByRole("heading", { name: receiverUrl() }).waitFor()
+    try {
+      status = 404
+      await submit(key, "fails")
+      await page.goto(`${server.url}/console/o/${org}/deliveries?status=failed`)
+      await page.locator("[data-row] a").first().click()
+      await page.getByText("The path does not exist at the receiver.").waitFor()
+      assert.match(new URL(page.url()).pathname + new URL(page.url()).search, /\/deliveries\/wd_\w+\?status=failed$/)
+      await page.keyboard.press("Escape")
+      await page.getByRole("heading", { level: 2, name: "Delivery", exact: true }).waitFor({ state: "detached" })
+    } finally {
+      status = 204
+    }
+    await submit(key, "arrives")
+    await page.getByRole("link", { name: "Succeeded", exact: true }).click()
+    await page.locator("[data-row]").getByText("invoice.upo_available").waitFor()
+    await end()
+  })
+})

@@ -11,6 +11,7 @@ import { testCredentials } from "./api/credentials.ts"
 import { testDeployments } from "./api/deployments.ts"
 import { testIdempotency } from "./api/idempotency.ts"
 import { testInvoices } from "./api/invoices.ts"
+import { testInvoiceLists } from "./api/invoiceLists.ts"
 import { testLists } from "./api/lists.ts"
 import { testMe } from "./api/me.ts"
 import { testOperations } from "./api/operations.ts"
@@ -42,6 +43,7 @@ const suites: ReadonlyArray<(api: ApiSuite) => void> = [
   testApiKeys,
   testWebhookEndpoints,
   testOwnerReads,
+  testInvoiceLists,
   testLists,
   testTenancy,
   testOperations,

@@ -3,18 +3,19 @@
  *
  * @since 0.1.0
  */
-import { Invoice } from "@govoice/core"
+import { Invoice, InvoiceState } from "@govoice/core"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as OpenApi from "effect/http-api/OpenApi"
 import * as Schema from "effect/Schema"
 import { DeveloperAuthorization } from "./DeveloperAuthorization.ts"
+import * as Lists from "./Lists.ts"
 import * as Problems from "./Problems.ts"
 import { submissionHeaders, SubmissionRequest } from "./Submission.ts"
 import { SubmissionHeaders } from "./SubmissionHeaders.ts"
 import * as Upo from "./internal/upo.ts"
-import { BodyReading } from "./Validation.ts"
+import { BodyReading, MetadataFilter, ParameterValidation } from "./Validation.ts"
 
 const params = { id: Schema.String.annotate({ description: "The identifier of an invoice, `inv_…`." }) }
 
@@ -50,6 +51,24 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
           summary: "Submit an invoice",
           description:
             "The 201 means that the invoice, its first event and the deliveries of that event are stored. The same request with the same `Idempotency-Key` returns the first response and creates nothing."
+        })
+      ),
+    HttpApiEndpoint.get("list", "/v1/invoices", {
+      query: {
+        ...Lists.pageQuery,
+        status: Schema.optionalKey(InvoiceState.Status.annotate({ description: "Only invoices with this status." })),
+        ...Lists.timeQuery,
+        ...Lists.metadataQuery
+      },
+      success: Lists.page("InvoiceList", Invoice.Invoice),
+      error: Problems.errors()
+    })
+      .middleware(ParameterValidation)
+      .middleware(MetadataFilter)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List invoices",
+          description: "The invoices of the organization and the mode of the API key, newest first."
         })
       ),
     HttpApiEndpoint.get("get", "/v1/invoices/:id", {

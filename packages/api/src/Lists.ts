@@ -64,6 +64,16 @@ export const timeQuery = {
 }
 
 /**
+ * The query parameters that limit a list to records with these values in their metadata. `MetadataFilter` gathers them.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const metadataQuery = {
+  metadata: Schema.optionalKey(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
+}
+
+/**
  * Returns the schema of a page of records.
  *
  * @category schemas

@@ -30,3 +30,17 @@ export class ParameterValidation extends HttpApiMiddleware.Service<ParameterVali
 export class BodyReading extends HttpApiMiddleware.Service<BodyReading>()("@govoice/api/BodyReading", {
   error: Problems.schemas("invalid_request_body", "unsupported_media_type", "request_too_large", "request_timeout")
 }) {}
+
+/**
+ * Middleware that gathers the query parameters `metadata[key]=value` in one parameter `metadata`: JSON of strings by name.
+ *
+ * **Details**
+ *
+ * It runs before the query is decoded.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class MetadataFilter extends HttpApiMiddleware.Service<MetadataFilter>()("@govoice/api/MetadataFilter", {
+  error: Problems.schemas("unknown_parameter", "invalid_parameter")
+}) {}

@@ -11,10 +11,13 @@ import {
   getInvoice,
   getMe,
   type InvoiceSubmission,
+  listSubmittedInvoices,
   submitInvoice,
   type SubmitOptions,
-  type SubmittedInvoice
+  type SubmittedInvoice,
+  type SubmittedInvoiceListOptions
 } from "./invoices.ts"
+import type { List } from "./list.ts"
 import type { CallOptions, DeveloperOptions } from "./options.ts"
 import type { Invoice, Me } from "./records.ts"
 import type { Upo } from "./upo.ts"
@@ -52,6 +55,14 @@ export interface Client extends Connection {
      * @throws {AnyGovoiceError} an `ApiError` with code `invoice_not_found` if there is no such invoice for this API key.
      */
     readonly get: (id: string, options?: CallOptions) => Promise<Invoice>
+
+    /**
+     * Lists the invoices of the organization and the mode of the API key, newest first.
+     *
+     * Iterates over all pages: `for await (const invoice of client.invoices.list({ status: "rejected" }))`. `metadata` finds
+     * invoices that have all of its values.
+     */
+    readonly list: (options?: SubmittedInvoiceListOptions) => List<Invoice>
 
     /**
      * Waits until the status of an invoice is final. Resolves with the invoice: accepted, rejected or failed.
@@ -118,6 +129,7 @@ export const createClient = (options: DeveloperOptions): Client => {
     invoices: {
       submit: bind(connection, submitInvoice),
       get: bind(connection, getInvoice),
+      list: bind(connection, listSubmittedInvoices),
       waitUntilFinal: bind(connection, waitUntilFinal),
       waitForUpo: bind(connection, waitForUpo),
       downloadUpo: bind(connection, downloadUpo),

@@ -26,6 +26,7 @@ import {
   listDeliveries,
   listInvoices,
   listOrganizations,
+  listSubmittedInvoices,
   listWebhookEndpoints,
   revokeApiKey,
   rotateWebhookSecret,
@@ -76,6 +77,8 @@ const developer = (connection: Connection) => ({
     submit: bind(connection, submitInvoice),
     /** Returns an invoice. */
     get: bind(connection, getInvoice),
+    /** Returns one page of the invoices of the organization and the mode of the API key, newest first. */
+    list: bind(connection, listSubmittedInvoices),
     /** Waits until the status of an invoice is final. Succeeds with the invoice: accepted, rejected or failed. */
     waitUntilFinal: bind(connection, waitUntilFinal),
     /** Waits until the official receipt (UPO) of an invoice can be downloaded. Succeeds with the invoice. */
@@ -209,6 +212,7 @@ export {
   listDeliveries,
   listInvoices,
   listOrganizations,
+  listSubmittedInvoices,
   listWebhookEndpoints,
   revokeApiKey,
   rotateWebhookSecret,

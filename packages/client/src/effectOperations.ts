@@ -42,6 +42,17 @@ export const submitInvoice: Lifted<typeof Invoices.submitInvoice> = /* @__PURE__
 export const getInvoice: Lifted<typeof Invoices.getInvoice> = /* @__PURE__ */ lift(Invoices.getInvoice, 2)
 
 /**
+ * Returns one page of the invoices of the organization and the mode of the API key, newest first.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const listSubmittedInvoices: LiftedList<typeof Invoices.listSubmittedInvoices> = /* @__PURE__ */ liftList(
+  Invoices.listSubmittedInvoices,
+  1
+)
+
+/**
  * Downloads the official receipt (UPO) of an invoice. Succeeds after all of it was read.
  *
  * @category developer API

@@ -17,8 +17,8 @@ export type {
   RetryInfo
 } from "./options.ts"
 
-export { downloadUpo, getInvoice, getMe, submitInvoice } from "./invoices.ts"
-export type { InvoiceSubmission, SubmitOptions, SubmittedInvoice } from "./invoices.ts"
+export { downloadUpo, getInvoice, getMe, listSubmittedInvoices, submitInvoice } from "./invoices.ts"
+export type { InvoiceSubmission, SubmitOptions, SubmittedInvoice, SubmittedInvoiceListOptions } from "./invoices.ts"
 export type { Upo } from "./upo.ts"
 export { submitAndWait, waitForUpo, waitUntilFinal } from "./waiting.ts"
 export type { SubmitAndWaitOptions, WaitOptions } from "./waiting.ts"

@@ -9,8 +9,9 @@ import { assertMatches } from "./internal/assertMatches.ts"
 import { jsonParts } from "./internal/jsonParts.ts"
 import { withoutBody } from "./internal/operation.ts"
 import * as Schemas from "./internal/schemas.ts"
+import { type List, list, type ListOptions } from "./list.ts"
 import type { CallOptions } from "./options.ts"
-import type { Invoice, Known, Me, SandboxScenario } from "./records.ts"
+import type { Invoice, InvoiceStatus, Known, Me, SandboxScenario } from "./records.ts"
 import { readUpo, type Upo } from "./upo.ts"
 
 declare const crypto: { randomUUID(): string }
@@ -69,6 +70,23 @@ export interface SubmittedInvoice extends Invoice {
 }
 
 /**
+ * The filters and options of a list of submitted invoices.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SubmittedInvoiceListOptions extends ListOptions {
+  /** Only invoices with this status. */
+  readonly status?: Known<InvoiceStatus> | undefined
+  /** Only invoices that were created at this time or later, ISO 8601 in UTC. */
+  readonly createdAfter?: string | undefined
+  /** Only invoices that were created before this time, ISO 8601 in UTC. */
+  readonly createdBefore?: string | undefined
+  /** Only invoices whose metadata has these values, among others. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+}
+
+/**
  * Returns the API key of the connection and its organization.
  *
  * @throws {AnyGovoiceError} an `ApiError` with code `missing_api_key` if the key is not valid.
@@ -114,6 +132,33 @@ export const submitInvoice = async (
   )
   return { ...invoice, idempotencyKey }
 }
+
+/**
+ * Lists the invoices of the organization and the mode of the API key, newest first.
+ *
+ * **Details**
+ *
+ * `metadata` finds invoices that have all of its values. A filter may leave a page with fewer records than `limit`, or none,
+ * although there are more: iteration continues until the last page.
+ *
+ * **Example** (Reconciling a day)
+ *
+ * ```ts
+ * import { createConnection, listSubmittedInvoices } from "@govoice/client"
+ *
+ * const connection = createConnection({ apiKey: "sk_test_…", baseUrl: "https://api.example.com" })
+ *
+ * const createdAfter = "2026-11-21T00:00:00Z"
+ * for await (const { metadata, status } of listSubmittedInvoices(connection, { createdAfter })) {
+ *   console.log(metadata["order"], status)
+ * }
+ * ```
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const listSubmittedInvoices: (connection: Connection, options?: SubmittedInvoiceListOptions) => List<Invoice> =
+  /* @__PURE__ */ list("invoices", Schemas.invoice)
 
 /**
  * Returns an invoice.

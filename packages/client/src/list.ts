@@ -8,7 +8,7 @@ import { buildPath } from "./internal/buildPath.ts"
 import { check, parse, type RecordSchema } from "./internal/decode.ts"
 import * as Schemas from "./internal/schemas.ts"
 import type { CallOptions } from "./options.ts"
-import type { ControlPlaneConnection } from "./session.ts"
+import type { Send } from "./internal/transport.ts"
 
 declare const URLSearchParams: new (members: Record<string, string>) => { toString(): string }
 
@@ -54,22 +54,26 @@ export interface List<A> extends AsyncIterable<A> {
 }
 
 /**
- * Returns an operation that lists records. Its arguments are the session, an identifier for each `*` in the path, and the
+ * Returns an operation that lists records. Its arguments are the connection, an identifier for each `*` in the path, and the
  * filters with the options of the call.
  */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller states the signature of the operation
 export const list = <F>(path: string, schema: RecordSchema): F =>
-  ((session: ControlPlaneConnection, ...rest: Array<unknown>): List<unknown> => {
+  ((session: { readonly "~send": Send }, ...rest: Array<unknown>): List<unknown> => {
     const builtPath = buildPath(path, rest)
-    const options = rest[0] as CallOptions | undefined
-    const { deadlineMs: _deadlineMs, signal: _signal, timeoutMs: _timeoutMs, ...filter } = options ?? {}
+    const options = rest[0] as (CallOptions & { readonly metadata?: Readonly<Record<string, string>> }) | undefined
+    const { deadlineMs: _deadlineMs, metadata, signal: _signal, timeoutMs: _timeoutMs, ...filter } = options ?? {}
     const page = (cursor?: string) =>
       session["~send"](
         "GET",
         // Serialized and parsed, which drops undefined members and renames the others.
-        [builtPath, new URLSearchParams(parse(JSON.stringify({ ...filter, cursor })) as Record<string, string>)].join(
-          "?"
-        ),
+        [
+          builtPath,
+          new URLSearchParams({
+            ...(parse(JSON.stringify({ ...filter, cursor })) as Record<string, string>),
+            ...Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [`metadata[${key}]`, value]))
+          })
+        ].join("?"),
         async (response) => {
           const page = check(Schemas.page, parse(await response.text())) as {
             data: ReadonlyArray<unknown>

@@ -65,7 +65,14 @@ const delivered = async () => {
 describe("An owner", () => {
   it("reads invoices, receipts, deliveries and counts", { timeout: 60_000 }, async () => {
     const idempotencyKey = randomUUID()
-    const { id } = await client.invoices.submitAndWait({ invoiceXml: "<Faktura/>" }, { idempotencyKey })
+    const metadata = { order: "2026/11 & [42]" }
+    const { id } = await client.invoices.submitAndWait({ invoiceXml: "<Faktura/>", metadata }, { idempotencyKey })
+    const found: Array<unknown> = []
+    for await (const invoice of client.invoices.list({ metadata, status: "accepted", limit: 1 })) found.push(invoice)
+    assert.deepStrictEqual(found, [await client.invoices.get(id)])
+    for (const none of [{ metadata: { order: "2026/12" } }, { createdBefore: "2026-01-01T00:00:00Z" }]) {
+      assert.lengthOf((await client.invoices.list(none).page()).data, 0)
+    }
     await client.invoices.waitForUpo(id)
     assert.deepStrictEqual(await getOrganizationInvoice(owner, organizationId, id), await client.invoices.get(id))
     const upo = await downloadOrganizationUpo(owner, organizationId, id)

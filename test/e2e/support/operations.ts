@@ -29,6 +29,7 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
   return [
     { id: "me.get", method: "GET", path: "/v1/me", auth: "key" },
     { id: "invoices.submit", method: "POST", path: "/v1/invoices", auth: "key", body: { invoice_xml: xml } },
+    { id: "invoices.list", method: "GET", path: "/v1/invoices", auth: "key", isList: true },
     { id: "invoices.get", method: "GET", path: `/v1/invoices/${invoiceId}`, auth: "key", absent: "invoice_not_found" },
     {
       id: "invoices.upo",

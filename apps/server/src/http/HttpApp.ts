@@ -24,6 +24,7 @@ import * as MeHttp from "./handlers/MeHandlers.ts"
 import * as NodeServer from "./transport/NodeServer.ts"
 import * as Operational from "./handlers/Operational.ts"
 import * as OrganizationsHttp from "./handlers/OrganizationsHandlers.ts"
+import * as MetadataFilter from "./middleware/MetadataFilter.ts"
 import * as RequestLifecycle from "./middleware/RequestLifecycle.ts"
 import * as LimitStores from "./middleware/LimitStores.ts"
 import * as RateLimits from "./middleware/RateLimits.ts"
@@ -45,6 +46,7 @@ const middleware = Layer.mergeAll(
   Authorization.layerAccount,
   Authorization.layerDeveloper,
   BodyReading.layer,
+  MetadataFilter.layer,
   RequestValidation.layer,
   SameOrigin.layer,
   SubmissionHeaders.layer

@@ -1,7 +1,7 @@
 /**
  * Reads invoices and their receipts.
  */
-import { Ids, type Invoice, type InvoiceState, type Mode } from "@govoice/core"
+import { Ids, type Invoice, type InvoiceState, type Metadata, type Mode } from "@govoice/core"
 import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Page from "../database/Page.ts"
@@ -23,6 +23,8 @@ export interface InvoiceScope {
 export interface InvoiceFilter {
   readonly status?: InvoiceState.Status | undefined
   readonly mode?: Mode.Mode | undefined
+  /** Strings by name that the metadata has, among others. */
+  readonly metadata?: Metadata.Metadata | undefined
   /** The invoice of an event. */
   readonly eventId?: string | undefined
   /** The invoice that was submitted with this key, in this mode. */
@@ -55,6 +57,12 @@ export class Invoices extends Context.Service<
 // These statuses have an index of their own.
 const isIndexed = (status: InvoiceState.Status): boolean =>
   status === "retrying" || status === "rejected" || status === "failed"
+
+// Metadata has up to 27 KB, and is parsed for each examined invoice.
+const maxParsed = 1000
+
+const examinedBy = (metadata: InvoiceFilter["metadata"]): number =>
+  metadata === undefined ? Page.maxExamined : maxParsed
 
 /** Provides `Invoices` from a migrated database. */
 export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.effect(
@@ -105,22 +113,23 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     // examines the newest invoices, those of the status if it has an index.
     const selectExamined = (
       organizationId: Ids.OrganizationId,
-      { mode, status }: InvoiceFilter,
+      { metadata, mode, status }: InvoiceFilter,
       page: Page.PageRequest
     ) => sql<InvoiceRow & Page.Examined>`
       WITH examined AS MATERIALIZED (
-        SELECT id, status, mode FROM invoices
+        SELECT id, status, mode ${metadata === undefined ? sql`` : sql`, metadata`} FROM invoices
         WHERE organization_id = ${organizationId}
           ${status !== undefined && isIndexed(status) ? sql`AND status = ${status}` : sql``}
           ${Page.bounds(sql, page)}
-        ORDER BY id DESC LIMIT ${Page.maxExamined}::int
+        ORDER BY id DESC LIMIT ${examinedBy(metadata)}::int
       ), found AS MATERIALIZED (
         SELECT id FROM examined
         WHERE true ${status === undefined ? sql`` : sql`AND status = ${status}`} ${mode === undefined ? sql`` : sql`AND mode = ${mode}`}
+          ${metadata === undefined ? sql`` : sql`AND metadata::jsonb @> ${JSON.stringify(metadata)}::text::jsonb`}
         ORDER BY id DESC LIMIT ${page.limit + 1}
       )
       SELECT last_examined, record.*
-      FROM (SELECT CASE count(*) WHEN ${Page.maxExamined}::int THEN min(id) END AS last_examined FROM examined) AS examination
+      FROM (SELECT CASE count(*) WHEN ${examinedBy(metadata)}::int THEN min(id) END AS last_examined FROM examined) AS examination
       LEFT JOIN (SELECT ${recordColumns} FROM invoices WHERE id IN (SELECT id FROM found)) AS record ON true
       ORDER BY id DESC
     `

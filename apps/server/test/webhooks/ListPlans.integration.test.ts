@@ -217,6 +217,38 @@ layer(database, { excludeTestServices: true })("lists of an owner", (it) => {
     )
   }
 
+  it.effect(
+    "invoices: a page of large metadata reads few rows, and the pages contain all of its records",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const organizationId = yield* storeInvoices("'accepted'")
+        yield* sql`
+          UPDATE invoices SET metadata = json_build_object('order', n % 3000, 'note', repeat(md5(id), 30))
+          FROM (SELECT id AS numbered, row_number() OVER (ORDER BY id) AS n FROM invoices) AS numbers
+          WHERE id = numbered AND n <= 20000
+        `
+        yield* sql`UPDATE invoices SET metadata = '{"order":"7"}' WHERE id LIKE '%77'`
+        yield* sql`VACUUM ANALYZE invoices`
+        const invoices = yield* Invoices.Invoices
+        const filter = { mode: "test", metadata: { order: "7" } } as const
+        yield* assertCheap("metadata, first page", invoices.list(organizationId, filter, firstPage))
+        const after = `inv_0${"20000".padStart(25, "0")}`
+        yield* assertCheap("metadata, large", invoices.list(organizationId, filter, { limit: 50, after }))
+        const rows = yield* sql<{ readonly id: string }>`
+          SELECT id FROM invoices WHERE metadata ->> 'order' = '7' AND json_typeof(metadata -> 'order') = 'string'
+          ORDER BY id DESC
+        `
+        assert.isAbove(rows.length, many / 200)
+        const read = yield* readAll((page) => invoices.list(organizationId, filter, page), 100)
+        assert.deepStrictEqual(
+          read,
+          rows.map(({ id }) => Number(id.slice(4)))
+        )
+      }),
+    { timeout: 200_000 }
+  )
+
   it.effect("invoices: the pages of each filter contain all of its records, newest first", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -14,6 +14,7 @@ export const operations: Readonly<
     codes:
       "missing_idempotency_key invalid_idempotency_key idempotency_conflict invalid_sandbox_scenario invalid_invoice_xml invalid_metadata live_mode_unavailable invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
+  "GET /v1/invoices": { auth: "key", status: 200, codes: "unknown_parameter invalid_parameter" },
   "GET /v1/invoices/{id}": { auth: "key", status: 200, codes: "invoice_not_found" },
   "GET /v1/invoices/{id}/upo": { auth: "key", status: 200, codes: "invoice_not_found upo_not_available" },
   "POST /v1/control-plane/accounts": {
@@ -291,6 +292,7 @@ export const bodies: Readonly<Record<string, string>> = {
 /** The query parameters and request headers of operations. */
 export const parameters: Readonly<Record<string, string>> = {
   "POST /v1/invoices": "Idempotency-Key Gov-Sandbox-Scenario? Gov-Sandbox-Checks?",
+  "GET /v1/invoices": "limit? cursor? status? created_after? created_before? metadata?",
   "GET /v1/invoices/{id}/upo": "If-None-Match?",
   "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/upo": "If-None-Match?",
   "GET /v1/control-plane/organizations": "limit? cursor?",

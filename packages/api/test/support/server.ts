@@ -42,9 +42,12 @@ const Owners = Layer.succeed(AccountAuthorization.AccountAuthorization)({
 const Bodies = Layer.succeed(Validation.BodyReading)((effect) => effect)
 
 /** Middleware that a test may replace. */
-export type Middleware = Layer.Layer<SubmissionHeaders.SubmissionHeaders | Validation.ParameterValidation>
+export type Middleware = Layer.Layer<
+  SubmissionHeaders.SubmissionHeaders | Validation.MetadataFilter | Validation.ParameterValidation
+>
 
 const passThrough: Middleware = Layer.mergeAll(
+  Layer.succeed(Validation.MetadataFilter)((effect) => effect),
   Layer.succeed(Validation.ParameterValidation)((effect) => effect),
   Layer.succeed(SubmissionHeaders.SubmissionHeaders)((effect) =>
     Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
@@ -110,6 +113,7 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
           return HttpApiSchema.withHeaders({ body, headers: { location: `/v1/invoices/${body.id}` } })
         })
       )
+      .handle("list", (request) => note("invoices.list", request, page([examples["invoices.get"].response])))
       .handle("get", (request) => note("invoices.get", request, examples["invoices.get"].response))
       .handle("upo", receipt)
   )

@@ -5,6 +5,8 @@ import { Api, DeveloperAuthorization, Problems, SubmissionHeaders } from "@govoi
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { Cursors } from "../../crypto/Cursors.ts"
+import * as Page from "../../database/Page.ts"
 import { DocumentChecks } from "../../invoices/checks/DocumentChecks.ts"
 import { LiveMode } from "../../invoices/gateway/LiveMode.ts"
 import { Invoices } from "../../invoices/Invoices.ts"
@@ -14,6 +16,7 @@ import { SubmitInvoice } from "../../invoices/SubmitInvoice.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
 import { RateLimits } from "../middleware/RateLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
+import * as Pagination from "./Pagination.ts"
 import * as UpoResponse from "./UpoResponse.ts"
 
 // A problem of one of the codes, for the type of the endpoint.
@@ -31,6 +34,7 @@ export const layer = HttpApiBuilder.group(
   Api,
   "invoices",
   Effect.fnUntraced(function* (handlers) {
+    const cursors = yield* Cursors
     const documentChecks = yield* DocumentChecks
     const invoices = yield* Invoices
     const liveMode = yield* LiveMode
@@ -49,6 +53,20 @@ export const layer = HttpApiBuilder.group(
               .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
             // Not encoded by the schema: the record has the shape of the response, and this is the most frequent request.
             return HttpServerResponse.text(JSON.stringify(invoice), { contentType: "application/json" })
+          }),
+
+          list: Effect.fnUntraced(function* ({ query }) {
+            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
+            const { created_after, created_before, metadata, status } = query
+            const wanted = metadata && JSON.stringify(metadata)
+            const name = ["keyInvoices", organizationId, mode, status, created_after, created_before, wanted]
+            return yield* Pagination.serve(cursors, name, query, (page) =>
+              invoices.list(
+                organizationId,
+                { mode, status, metadata },
+                Page.within(page, "inv", Pagination.timeOf(query))
+              )
+            )
           }),
 
           upo: Effect.fnUntraced(function* ({ params, request }) {

@@ -253,6 +253,7 @@ const page = <A>(record: A) => ({ object: "list" as const, data: [record], has_m
 export const operations = {
   "me.get": { response: me },
   "invoices.submit": { request: submission, response: received },
+  "invoices.list": { response: page(receipted) },
   "invoices.get": { response: receipted },
   "accounts.create": { request: credentials, response: account },
   "accounts.login": { request: credentials, response: tokens },

@@ -13,6 +13,15 @@ const parametrize = ({ in: place, name, ...rest }: OpenApi.OpenAPISpecParameter)
   ...lift(rest),
   ...(place === "query" && name === "limit"
     ? { description: "The maximum number of records of the page.", schema: Lists.limitJsonSchema }
+    : {}),
+  ...(place === "query" && name === "metadata"
+    ? {
+        description:
+          "Only invoices whose metadata has this value of this key, as `metadata[order]=2026/11/0042`. With several keys, all of them.",
+        style: "deepObject",
+        explode: true,
+        schema: { type: "object", additionalProperties: { type: "string" } }
+      }
     : {})
 })
 

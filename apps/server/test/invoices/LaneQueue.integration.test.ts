@@ -1,7 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestClock } from "effect/testing"
 import * as LaneStore from "../../src/invoices/gateway/ksef/LaneStore.ts"
 import * as LaneQueue from "../../src/invoices/LaneQueue.ts"
 import { wakeLane } from "../../src/invoices/wakeLanes.ts"
@@ -40,111 +39,147 @@ const waiting = Effect.gen(function* () {
   return { organizationId, id }
 })
 
-// The embedded one alone: time is set, which the pool of connections to the other one does not bear.
-for (const database of databases.filter(({ name }) => name === "embedded")) {
+type Advance = (milliseconds: number) => Effect.Effect<void>
+
+/** Stops the clock of statements and of the code under test. Sleeps are real, as the connections of a pool need them. */
+const stopClock = Effect.clockWith((clock) =>
+  Effect.sync(() => {
+    let time = clock.currentTimeMillisUnsafe()
+    const now = () => time
+    const nanos = () => BigInt(time) * 1_000_000n
+    const stopped: Clock.Clock = {
+      currentTimeMillisUnsafe: now,
+      currentTimeMillis: Effect.sync(now),
+      currentTimeNanosUnsafe: nanos,
+      currentTimeNanos: Effect.sync(nanos),
+      monotonicTimeNanosUnsafe: nanos,
+      monotonicTimeNanos: Effect.sync(nanos),
+      sleep: (duration) => clock.sleep(duration)
+    }
+    const advance = (milliseconds: number) =>
+      Effect.sync(() => {
+        time += milliseconds
+      })
+    return { stopped, advance }
+  })
+)
+
+for (const database of databases) {
   const services = LaneStore.layerOf(environmentId, 1000).pipe(
     Layer.provideMerge(LaneQueue.layerOf(environmentId)),
     Layer.provideMerge(database.layer)
   )
-  layer(services, { timeout: "60 seconds" })(`lanes (${database.name})`, (it) => {
+  layer(services, { timeout: "60 seconds", excludeTestServices: true })(`lanes (${database.name})`, (it) => {
     const setUp = Effect.gen(function* () {
       yield* fixtures.clear
-      yield* TestClock.setTime(Date.now())
       yield* wakeLane(nip)
       const queue = yield* LaneQueue.LaneQueue
       return { queue, store: yield* LaneStore.LaneStore, claim: queue.claim({ limit: 10, leaseMs }) }
     })
 
+    const withStoppedClock = <A, E, R>(program: (advance: Advance) => Effect.Effect<A, E, R>) =>
+      Effect.flatMap(stopClock, ({ advance, stopped }) => Effect.provideService(program(advance), Clock.Clock, stopped))
+
     it.effect("have one holder until its lease expires", () =>
-      Effect.gen(function* () {
-        const { claim, queue } = yield* setUp
-        const [first] = yield* claim
-        assert.deepInclude(first, { nip, fencingToken: 1, isReclaimed: false })
-        assert.lengthOf(yield* claim, 0)
-        yield* TestClock.adjust(leaseMs - 1)
-        assert.deepStrictEqual([...(yield* queue.renew([first!], leaseMs))], [nip])
-        yield* TestClock.adjust(leaseMs - 1)
-        assert.lengthOf(yield* claim, 0, "the renewal extends the lease")
-        yield* TestClock.adjust(1)
-        const [second] = yield* claim
-        assert.deepInclude(second, { fencingToken: 2, isReclaimed: true })
-        assert.lengthOf([...(yield* queue.renew([first!], leaseMs))], 0)
-      })
+      withStoppedClock((advance) =>
+        Effect.gen(function* () {
+          const { claim, queue } = yield* setUp
+          const [first] = yield* claim
+          assert.deepInclude(first, { nip, fencingToken: 1, isReclaimed: false })
+          assert.lengthOf(yield* claim, 0)
+          yield* advance(leaseMs - 1)
+          assert.deepStrictEqual([...(yield* queue.renew([first!], leaseMs))], [nip])
+          yield* advance(leaseMs - 1)
+          assert.lengthOf(yield* claim, 0, "the renewal extends the lease")
+          yield* advance(1)
+          const [second] = yield* claim
+          assert.deepInclude(second, { fencingToken: 2, isReclaimed: true })
+          assert.lengthOf([...(yield* queue.renew([first!], leaseMs))], 0)
+        })
+      )
     )
 
     it.effect("are written by nobody whose lease was lost", () =>
-      Effect.gen(function* () {
-        const { claim, queue, store } = yield* setUp
-        const { id, organizationId } = yield* waiting
-        const [late] = yield* claim
-        const session = yield* store.beginSession(late!, organizationId, "online", "FA (3)")
-        const [sending] = yield* store.beginSubmissions(late!, session, [id], null)
-        assert.strictEqual(sending?.status, "submitting")
-        yield* TestClock.adjust(leaseMs)
-        const [holder] = yield* claim
+      withStoppedClock((advance) =>
+        Effect.gen(function* () {
+          const { claim, queue, store } = yield* setUp
+          const { id, organizationId } = yield* waiting
+          const [late] = yield* claim
+          const session = yield* store.beginSession(late!, organizationId, "online", "FA (3)")
+          const [sending] = yield* store.beginSubmissions(late!, session, [id], null)
+          assert.strictEqual(sending?.status, "submitting")
+          yield* advance(leaseMs)
+          const [holder] = yield* claim
 
-        const isLost = (write: Effect.Effect<unknown, unknown>) =>
-          Effect.map(Effect.flip(write), (error) => assert.instanceOf(error, LaneQueue.LaneLost))
-        yield* isLost(store.beginSession(late!, organizationId, "online", "FA (3)"))
-        yield* isLost(store.beginSubmissions(late!, session, [id], null))
-        yield* isLost(
-          store.write(late!, {
-            sessions: [{ id: session, state: "done", dueAt: null }],
-            submissions: [{ id: sending!.submission_id, state: "absent", dueAt: null }]
-          })
-        )
-        yield* queue.release(late!, { nextAt: Infinity, isSendIdle: true }, 0)
-        assert.deepInclude(yield* laneRow, { is_leased: true, fencing_token: 2 })
-        const sql = yield* SqlClient.SqlClient
-        assert.deepStrictEqual(yield* sql`SELECT state FROM national_sessions`, [{ state: "opening" }])
-        assert.deepStrictEqual(yield* sql`SELECT state FROM national_submissions`, [{ state: "sending" }])
+          const isLost = (write: Effect.Effect<unknown, unknown>) =>
+            Effect.map(Effect.flip(write), (error) => assert.instanceOf(error, LaneQueue.LaneLost))
+          yield* isLost(store.beginSession(late!, organizationId, "online", "FA (3)"))
+          yield* isLost(store.beginSubmissions(late!, session, [id], null))
+          yield* isLost(
+            store.write(late!, {
+              sessions: [{ id: session, state: "done", dueAt: null }],
+              submissions: [{ id: sending!.submission_id, state: "absent", dueAt: null }]
+            })
+          )
+          yield* queue.release(late!, { nextAt: Infinity, isSendIdle: true }, 0)
+          assert.deepInclude(yield* laneRow, { is_leased: true, fencing_token: 2 })
+          const sql = yield* SqlClient.SqlClient
+          assert.deepStrictEqual(yield* sql`SELECT state FROM national_sessions`, [{ state: "opening" }])
+          assert.deepStrictEqual(yield* sql`SELECT state FROM national_submissions`, [{ state: "sending" }])
 
-        // The next holder cannot send it either, until the outcome is known.
-        assert.lengthOf(yield* store.beginSubmissions(holder!, session, [id], null), 0)
-        yield* store.write(holder!, { submissions: [{ id: sending!.submission_id, state: "absent", dueAt: null }] })
-      })
+          // The next holder cannot send it either, until the outcome is known.
+          assert.lengthOf(yield* store.beginSubmissions(holder!, session, [id], null), 0)
+          yield* store.write(holder!, { submissions: [{ id: sending!.submission_id, state: "absent", dueAt: null }] })
+        })
+      )
     )
 
     it.effect("count a call more of each group after an expired lease, and keep the windows", () =>
-      Effect.gen(function* () {
-        const { claim } = yield* setUp
-        const now = yield* Clock.currentTimeMillis
-        const [first] = yield* claim
-        for (let call = 0; call < 29; call++) {
-          first!.windows.begin("invoiceSend")
-          first!.windows.end("invoiceSend", now, true)
-        }
-        const store = yield* LaneStore.LaneStore
-        yield* store.write(first!, {})
-        yield* TestClock.adjust(leaseMs)
-        const [second] = yield* claim
-        assert.strictEqual(second!.windows.capacity("invoiceSend", now + leaseMs, 1), 0)
-      })
+      withStoppedClock((advance) =>
+        Effect.gen(function* () {
+          const { claim } = yield* setUp
+          const now = yield* Clock.currentTimeMillis
+          const [first] = yield* claim
+          for (let call = 0; call < 29; call++) {
+            first!.windows.begin("invoiceSend")
+            first!.windows.end("invoiceSend", now, true)
+          }
+          const store = yield* LaneStore.LaneStore
+          yield* store.write(first!, {})
+          yield* advance(leaseMs)
+          const [second] = yield* claim
+          assert.strictEqual(second!.windows.capacity("invoiceSend", now + leaseMs, 1), 0)
+        })
+      )
     )
 
     it.effect("are rescued that have work and are neither due nor leased", () =>
-      Effect.gen(function* () {
-        const { claim, queue } = yield* setUp
-        yield* waiting
-        const [lane] = yield* claim
-        yield* queue.rescue
-        assert.deepInclude(yield* laneRow, { is_leased: true, fencing_token: 1 })
-        yield* queue.release(lane!, { nextAt: Infinity, isSendIdle: false }, 0)
-        assert.isNull((yield* laneRow)?.due_at)
-        assert.lengthOf(yield* claim, 0)
-        yield* queue.rescue
-        assert.lengthOf(yield* claim, 1)
-      })
+      withStoppedClock(() =>
+        Effect.gen(function* () {
+          const { claim, queue } = yield* setUp
+          yield* waiting
+          const [lane] = yield* claim
+          yield* queue.rescue
+          assert.deepInclude(yield* laneRow, { is_leased: true, fencing_token: 1 })
+          yield* queue.release(lane!, { nextAt: Infinity, isSendIdle: false }, 0)
+          assert.isNull((yield* laneRow)?.due_at)
+          assert.lengthOf(yield* claim, 0)
+          yield* queue.rescue
+          assert.lengthOf(yield* claim, 1)
+        })
+      )
     )
 
     it.effect("are due at once where an invoice arrived while nothing waited", () =>
-      Effect.gen(function* () {
-        const { claim, queue } = yield* setUp
-        const [lane] = yield* claim
-        yield* waiting
-        yield* queue.release(lane!, { nextAt: Infinity, isSendIdle: true }, 0)
-        assert.lengthOf(yield* claim, 1)
-      })
+      withStoppedClock(() =>
+        Effect.gen(function* () {
+          const { claim, queue } = yield* setUp
+          const [lane] = yield* claim
+          yield* waiting
+          yield* queue.release(lane!, { nextAt: Infinity, isSendIdle: true }, 0)
+          assert.lengthOf(yield* claim, 1)
+        })
+      )
     )
   })
 }

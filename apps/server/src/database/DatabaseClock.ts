@@ -66,15 +66,16 @@ export const layer: Layer.Layer<never, never, Shared | SqlClient.SqlClient> = La
     if (!(yield* Shared)) return clock
     let offsetMs = 0
 
+    const monotonicMs = () => Number(clock.monotonicTimeNanosUnsafe() / nanosPerMs)
     // How far the wall clock is ahead of the monotonic clock. It changes when the wall clock is stepped.
-    const lead = () => clock.currentTimeMillisUnsafe() - Number(clock.monotonicTimeNanosUnsafe() / nanosPerMs)
+    const lead = () => clock.currentTimeMillisUnsafe() - monotonicMs()
     let measuredAt = -Infinity
     let measuredLead = 0
 
     const measure = Effect.gen(function* () {
       measuredLead = lead()
       offsetMs = yield* measureOffset(clock)
-      measuredAt = performance.now()
+      measuredAt = monotonicMs()
       yield* Metric.update(EngineMetrics.clockOffset, offsetMs / 1000)
       if (Math.abs(offsetMs) > warningMs) {
         yield* Effect.logWarning(
@@ -85,7 +86,7 @@ export const layer: Layer.Layer<never, never, Shared | SqlClient.SqlClient> = La
       Effect.catchCause((cause) => Effect.logWarning("The clock of the database could not be read; retrying", cause))
     )
 
-    const isDue = () => performance.now() - measuredAt >= measureEveryMs || Math.abs(lead() - measuredLead) > stepMs
+    const isDue = () => monotonicMs() - measuredAt >= measureEveryMs || Math.abs(lead() - measuredLead) > stepMs
 
     yield* measure
     yield* Effect.sleep(Duration.millis(checkEveryMs)).pipe(

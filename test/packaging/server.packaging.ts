@@ -185,7 +185,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
 
   it("prunes nothing from a new database", () => {
     const { status, stdout } = govoice(["prune"])
-    assert.deepStrictEqual([status, stdout.match(/ \d+$/gm)?.length], [0, 4])
+    assert.deepStrictEqual([status, stdout.match(/ \d+$/gm)?.length], [0, 6])
   })
 
   it("has shell completions", () => {

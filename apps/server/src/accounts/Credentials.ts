@@ -7,10 +7,10 @@ import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "ef
 import { AccessTokens, type SessionIdentity } from "./AccessTokens.ts"
 import { type ApiKeyIdentity, ApiKeys } from "./ApiKeys.ts"
 import * as ApiKeySecret from "./ApiKeySecret.ts"
-import * as NetworkWindows from "./NetworkWindows.ts"
+import * as NetworkWindows from "../limits/NetworkWindows.ts"
 import { Sessions } from "./Sessions.ts"
-import { SlidingWindows } from "./SlidingWindows.ts"
-import { failWhileWaiting, type Throttled } from "./Throttled.ts"
+import { SlidingWindows } from "../limits/SlidingWindows.ts"
+import { failWhileWaiting, type Throttled } from "../limits/Throttled.ts"
 
 const capacity = 10_000
 

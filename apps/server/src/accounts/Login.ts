@@ -9,7 +9,7 @@ import * as Email from "./Email.ts"
 import { LoginThrottle } from "./LoginThrottle.ts"
 import { Passwords } from "./Passwords.ts"
 import { Sessions } from "./Sessions.ts"
-import type { Throttled } from "./Throttled.ts"
+import type { Throttled } from "../limits/Throttled.ts"
 
 /** No account has this email and this password. */
 export class InvalidCredentials extends Data.TaggedError("InvalidCredentials") {}

@@ -7,8 +7,8 @@
 import { Context, Effect, Layer } from "effect"
 import type { Email } from "./Email.ts"
 import { Sessions } from "./Sessions.ts"
-import { SlidingWindows } from "./SlidingWindows.ts"
-import { failWhileWaiting, type Throttled } from "./Throttled.ts"
+import { SlidingWindows } from "../limits/SlidingWindows.ts"
+import { failWhileWaiting, type Throttled } from "../limits/Throttled.ts"
 
 /** How many failed logins of an email a minute allows. */
 export const maxFailures = 20

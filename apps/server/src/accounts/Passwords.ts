@@ -7,8 +7,8 @@
 import { hash, verify } from "@node-rs/argon2"
 import { Context, Effect, Layer } from "effect"
 import * as FairSlots from "../jobs/FairSlots.ts"
-import * as NetworkWindows from "./NetworkWindows.ts"
-import { Throttled } from "./Throttled.ts"
+import * as NetworkWindows from "../limits/NetworkWindows.ts"
+import { Throttled } from "../limits/Throttled.ts"
 
 // OWASP's second recommendation: 19 MiB, two passes, one lane.
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }

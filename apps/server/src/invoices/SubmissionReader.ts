@@ -7,8 +7,8 @@
 import type { Ids } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { availableParallelism } from "node:os"
-import { Throttled } from "../accounts/Throttled.ts"
-import * as TokenBuckets from "../accounts/TokenBuckets.ts"
+import { Throttled } from "../limits/Throttled.ts"
+import * as TokenBuckets from "../limits/TokenBuckets.ts"
 import * as ThreadPool from "../jobs/ThreadPool.ts"
 import { Settings } from "../settings/Settings.ts"
 import {

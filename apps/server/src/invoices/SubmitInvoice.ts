@@ -17,11 +17,11 @@ import * as Batcher from "../jobs/Batcher.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import * as EventOutbox from "../webhooks/EventOutbox.ts"
-import { InvoiceGateways } from "./gateway/InvoiceGateway.ts"
-import { NationalSystem } from "./gateway/ksef/NationalSystem.ts"
+import { InvoiceGateways } from "./sandbox/gateway/InvoiceGateway.ts"
+import { NationalSystem } from "./live/ksef/NationalSystem.ts"
 import { type InvoiceRow, toApi } from "./InvoiceRow.ts"
 import type { SubmissionContext, ValidSubmission } from "./readSubmission.ts"
-import * as wakeLanes from "./wakeLanes.ts"
+import * as wakeLanes from "./live/wakeLanes.ts"
 
 /** The idempotency key was used for another request. */
 export class IdempotencyConflict extends Data.TaggedError("IdempotencyConflict") {}

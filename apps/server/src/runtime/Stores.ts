@@ -2,7 +2,7 @@
 import { Layer } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as ApiKeys from "../accounts/ApiKeys.ts"
-import * as GatewayCredentials from "../accounts/GatewayCredentials.ts"
+import * as GatewayCredentials from "../invoices/live/GatewayCredentials.ts"
 import * as Deliveries from "../webhooks/DeliveryRecords.ts"
 import * as DeliveryStats from "../webhooks/DeliveryStats.ts"
 import * as Invoices from "../invoices/Invoices.ts"

@@ -1,8 +1,8 @@
 /** The quarantine process: sends requests and calls the sandbox gateway, one call at a time. */
 import { type DispatcherOptions, type DispatchRequest, makeDispatcher } from "@govoice/dispatcher"
 import { Effect } from "effect"
-import type { GatewayInvoice } from "../invoices/gateway/InvoiceGateway.ts"
-import * as SandboxGateway from "../invoices/gateway/sandbox/SandboxGateway.ts"
+import type { GatewayInvoice } from "../invoices/sandbox/gateway/InvoiceGateway.ts"
+import * as SandboxGateway from "../invoices/sandbox/gateway/SandboxGateway.ts"
 import { serveCalls } from "../jobs/serveCalls.ts"
 
 /** The settings of the process. */

@@ -6,7 +6,7 @@ import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 import { completionCtes } from "./complete.sql.ts"
 import { concurrencyChange, updateConcurrency } from "./concurrency.sql.ts"
 import type { ResumeCursor } from "./EndpointScan.ts"
-import * as leases from "./leases.sql.ts"
+import * as leases from "./leaseTimes.sql.ts"
 import { type ClaimParameters, scanCtes } from "./scan.sql.ts"
 
 /** What a claim found out beside its deliveries. */

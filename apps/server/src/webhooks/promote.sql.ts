@@ -3,7 +3,7 @@ import { DeliveryVerdict } from "@govoice/core"
 import type { Statement } from "effect/sql"
 import type { Cte, CteStatement } from "../database/Cte.ts"
 import * as Interruptions from "../jobs/Interruptions.ts"
-import * as leases from "./leases.sql.ts"
+import * as leases from "./leaseTimes.sql.ts"
 
 /** The parameters of the statement. */
 export interface PromoteParameters {

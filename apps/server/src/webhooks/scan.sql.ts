@@ -6,7 +6,7 @@ import { textArray } from "../database/Arrays.ts"
 import type { Cte } from "../database/Cte.ts"
 import type { CompleteParameters } from "./complete.sql.ts"
 import { end, type ResumeCursor } from "./EndpointScan.ts"
-import type { LeaseParameters } from "./leases.sql.ts"
+import type { LeaseParameters } from "./leaseTimes.sql.ts"
 
 /** The parameters of a claim. */
 export interface ClaimParameters extends CompleteParameters, LeaseParameters {

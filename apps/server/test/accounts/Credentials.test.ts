@@ -6,7 +6,7 @@ import { type ApiKeyIdentity, ApiKeys } from "../../src/accounts/ApiKeys.ts"
 import * as ApiKeySecret from "../../src/accounts/ApiKeySecret.ts"
 import * as Credentials from "../../src/accounts/Credentials.ts"
 import { Sessions } from "../../src/accounts/Sessions.ts"
-import * as SlidingWindows from "../../src/accounts/SlidingWindows.ts"
+import * as SlidingWindows from "../../src/limits/SlidingWindows.ts"
 
 const identity: ApiKeyIdentity = {
   id: "key_01m7q5cqg0e6786ptds43fm4k3",

@@ -7,7 +7,7 @@ import * as Login from "../../src/accounts/Login.ts"
 import * as LoginThrottle from "../../src/accounts/LoginThrottle.ts"
 import { Passwords } from "../../src/accounts/Passwords.ts"
 import * as Sessions from "../../src/accounts/Sessions.ts"
-import * as SlidingWindows from "../../src/accounts/SlidingWindows.ts"
+import * as SlidingWindows from "../../src/limits/SlidingWindows.ts"
 import { databases } from "../support/TestDatabase.ts"
 
 const password = "correct horse battery"

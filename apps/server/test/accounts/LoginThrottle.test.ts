@@ -5,8 +5,8 @@ import * as Email from "../../src/accounts/Email.ts"
 import * as LoginThrottle from "../../src/accounts/LoginThrottle.ts"
 import * as Passwords from "../../src/accounts/Passwords.ts"
 import { Sessions } from "../../src/accounts/Sessions.ts"
-import * as SlidingWindow from "../../src/accounts/SlidingWindow.ts"
-import * as SlidingWindows from "../../src/accounts/SlidingWindows.ts"
+import * as SlidingWindow from "../../src/limits/SlidingWindow.ts"
+import * as SlidingWindows from "../../src/limits/SlidingWindows.ts"
 
 const owner = Email.normalize("owner@example.com")
 const other = Email.normalize("other@example.com")

@@ -1,8 +1,8 @@
 /** Checks live mode: the environment of KSeF, its clock, stored credentials, and invoices without a verdict. */
 import { Clock, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import * as GatewayCredentials from "../../accounts/GatewayCredentials.ts"
-import * as LaneOverview from "../../invoices/LaneOverview.ts"
+import * as GatewayCredentials from "../../invoices/live/GatewayCredentials.ts"
+import * as LaneOverview from "../../invoices/live/LaneOverview.ts"
 import type { SettingsShape } from "../../settings/Settings.ts"
 import * as ksef from "../ksef/deployment.ts"
 import { fault, type Finding, ok, warning } from "./Finding.ts"

@@ -1,7 +1,7 @@
 /** `govoice ksef check`: logs in with the credential of an organization, and tells what it may do. */
 import { Console, Effect, Option, Redacted } from "effect"
 import { Command } from "effect/cli"
-import { GatewayCredentials } from "../../accounts/GatewayCredentials.ts"
+import { GatewayCredentials } from "../../invoices/live/GatewayCredentials.ts"
 import * as deployment from "../deployment.ts"
 import { Failure } from "../Failure.ts"
 import * as ksef from "./deployment.ts"

@@ -4,7 +4,7 @@ import { PublicKeys } from "@govoice/ksef/crypto"
 import { ErrorCodes, type LoginAnswers, LoginStatuses } from "@govoice/ksef/protocol"
 import { LoginDocument, SigningCredential } from "@govoice/ksef/xades"
 import { Clock, Data, Effect, Redacted, Result } from "effect"
-import type { Credential } from "../../accounts/GatewayCredentials.ts"
+import type { Credential } from "../../invoices/live/GatewayCredentials.ts"
 
 /** KSeF refuses the credential. */
 export class LoginRefused extends Data.TaggedError("LoginRefused")<{

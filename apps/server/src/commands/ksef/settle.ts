@@ -1,7 +1,7 @@
 /** `govoice ksef settle`: an operator decides about an invoice whose status no rule covers. */
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { settleAsFailed } from "../../invoices/SettleInvoice.ts"
+import { settleAsFailed } from "../../invoices/live/SettleInvoice.ts"
 import * as deployment from "../deployment.ts"
 import { Failure } from "../Failure.ts"
 

@@ -1,7 +1,7 @@
 /** `govoice ksef status`: the beacon, the lanes and what waits. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import * as LaneOverview from "../../invoices/LaneOverview.ts"
+import * as LaneOverview from "../../invoices/live/LaneOverview.ts"
 import * as deployment from "../deployment.ts"
 import * as ksef from "./deployment.ts"
 

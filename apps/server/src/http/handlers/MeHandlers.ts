@@ -2,7 +2,7 @@
 import { Api, DeveloperAuthorization, Problems } from "@govoice/api"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { LiveMode } from "../../invoices/gateway/LiveMode.ts"
+import { LiveMode } from "../../invoices/live/LiveMode.ts"
 import { ApiKeys } from "../../accounts/ApiKeys.ts"
 
 /** Layer that implements the `me` group. */

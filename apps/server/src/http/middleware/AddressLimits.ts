@@ -3,9 +3,9 @@
  * of each kind in a sliding minute.
  */
 import { Context, Effect, Layer } from "effect"
-import * as NetworkWindows from "../../accounts/NetworkWindows.ts"
-import { SlidingWindows } from "../../accounts/SlidingWindows.ts"
-import { failWhileWaiting, type Throttled } from "../../accounts/Throttled.ts"
+import * as NetworkWindows from "../../limits/NetworkWindows.ts"
+import { SlidingWindows } from "../../limits/SlidingWindows.ts"
+import { failWhileWaiting, type Throttled } from "../../limits/Throttled.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 
 /** How many calls of one kind an address may make in a minute. */

@@ -1,9 +1,9 @@
-/** Authenticates bearer credentials. */
+/** Authenticates bearer credentials, and applies the limits of the key or the account. */
 import { AccountAuthorization, DeveloperAuthorization, Problems } from "@govoice/api"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { SessionIdentity } from "../../accounts/AccessTokens.ts"
-import * as ConcurrencyLimit from "../../accounts/ConcurrencyLimit.ts"
+import * as ConcurrencyLimit from "../../limits/ConcurrencyLimit.ts"
 import { Credentials } from "../../accounts/Credentials.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"

@@ -1,8 +1,8 @@
 /** Limits how often an account asks for counts, which cost more than records do. */
 import type { Ids } from "@govoice/core"
 import { Context, Effect, Layer } from "effect"
-import { SlidingWindows } from "../../accounts/SlidingWindows.ts"
-import { failWhileWaiting, type Throttled } from "../../accounts/Throttled.ts"
+import { SlidingWindows } from "../../limits/SlidingWindows.ts"
+import { failWhileWaiting, type Throttled } from "../../limits/Throttled.ts"
 
 /** How often an account may ask in ten seconds: twice a second. */
 export const maxRequests = 20

@@ -4,7 +4,7 @@
 import { Problems } from "@govoice/api"
 import { Effect } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
-import type { Throttled } from "../../accounts/Throttled.ts"
+import type { Throttled } from "../../limits/Throttled.ts"
 
 /** Fails with `rate_limit_exceeded` and sets `Retry-After`. */
 export const fail = ({ waitMs }: Pick<Throttled, "waitMs">) =>

@@ -2,14 +2,14 @@
  * Checks documents against form, national rules and XML schema before they are stored, in threads.
  *
  * A check helps the sender; the verdict is the national system's. A document that cannot be checked, because its thread ended
- * or took too long, passes unchecked.
+ * or took too long, passes unchecked. `InvoicesHandlers` decides whether a document is checked.
  */
 import type { Ids } from "@govoice/core"
 import { Violation } from "@govoice/ksef/checks"
 import { PolishTime } from "@govoice/ksef/format"
 import { Clock, Context, Data, Effect, Layer, Metric } from "effect"
 import { availableParallelism } from "node:os"
-import { Throttled } from "../../accounts/Throttled.ts"
+import { Throttled } from "../../limits/Throttled.ts"
 import * as ThreadPool from "../../jobs/ThreadPool.ts"
 import * as EngineMetrics from "../../observability/EngineMetrics.ts"
 import { Settings } from "../../settings/Settings.ts"

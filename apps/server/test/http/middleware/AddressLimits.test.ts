@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import * as SlidingWindows from "../../../src/accounts/SlidingWindows.ts"
+import * as SlidingWindows from "../../../src/limits/SlidingWindows.ts"
 import * as AddressLimits from "../../../src/http/middleware/AddressLimits.ts"
 
 const layer = AddressLimits.layer.pipe(Layer.provide(SlidingWindows.layerMemory))

@@ -1,0 +1,232 @@
+/**
+ * The queue of lanes. A lane is one taxpayer of the national system, known by its NIP; organizations with credentials of the
+ * same NIP share it, because they share its quota.
+ *
+ * A claim leases a lane and increases its fencing token. The first step of every statement of its holder updates the lane
+ * under this token, so that a holder whose lease was lost writes nothing.
+ */
+import { PgTypes } from "@effect/sql-pg"
+import { Context, Data, Effect, Layer } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { column, textArray } from "../../database/Arrays.ts"
+import { StatementTime } from "../../database/StatementTime.ts"
+import { toLimits, Windows } from "./ksef/Windows.ts"
+import * as wakeLanes from "./wakeLanes.ts"
+
+/** A leased lane. */
+export interface Lane {
+  readonly nip: string
+  readonly fencingToken: number
+  readonly windows: Windows
+  /** Whether the lease of an earlier holder had expired. */
+  readonly isReclaimed: boolean
+  /** When the limits were read; `undefined` for those of production. */
+  readonly limitsAt: number | undefined
+}
+
+/** The lease was lost: another process has the lane, or will have it. */
+export class LaneLost extends Data.TaggedError("LaneLost")<{ readonly nip: string }> {}
+
+/** When a lane has something to do next, in milliseconds since the epoch, as far as its holder knows. */
+export interface Release {
+  readonly nextAt: number
+  /** Whether the holder knows of nothing that waits to be sent. Invoices that arrived meanwhile make the lane due then. */
+  readonly isSendIdle: boolean
+}
+
+/** Claims, renews and releases lanes. */
+export class LaneQueue extends Context.Service<
+  LaneQueue,
+  {
+    readonly claim: (options: {
+      readonly limit: number
+      readonly leaseMs: number
+    }) => Effect.Effect<ReadonlyArray<Lane>, SqlError.SqlError>
+    /** Extends leases, and returns the NIPs of the lanes that were still leased by their holder. */
+    readonly renew: (
+      lanes: ReadonlyArray<Lane>,
+      leaseMs: number
+    ) => Effect.Effect<ReadonlySet<string>, SqlError.SqlError>
+    readonly release: (lane: Lane, release: Release, now: number) => Effect.Effect<void, SqlError.SqlError>
+    /** Stores the limits that hold for the taxpayer. */
+    readonly setLimits: (lane: Lane, limits: object) => Effect.Effect<void, SqlError.SqlError>
+    /** Returns those of these lanes that have invoices to send, or a credential to check. */
+    readonly withWork: (nips: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, SqlError.SqlError>
+    /** Makes lanes due that have work and are neither due nor leased: a submission and a release can miss each other. */
+    readonly rescue: Effect.Effect<void, SqlError.SqlError>
+    /**
+     * Returns the step `lane` of a `WITH`, which stores what the lane has used. Every other step reads it, so that nothing
+     * is written without the lease.
+     */
+    readonly fence: (lane: Lane, now: number) => Statement.Fragment
+  }
+>()("@govoice/server/invoices/live/LaneQueue") {}
+
+interface LaneRow {
+  readonly nip: string
+  readonly fencing_token: number
+  readonly limits_at: Date | null
+  readonly limits: Parameters<typeof toLimits>[0]
+  readonly used: ConstructorParameters<typeof Windows>[1]["used"]
+  readonly blocked: ConstructorParameters<typeof Windows>[1]["blocked"]
+  readonly reclaimed: boolean
+  readonly now: Date
+}
+
+const toLane = (row: LaneRow): Lane => {
+  const windows = new Windows(toLimits(row.limits), { used: row.used, blocked: row.blocked })
+  if (row.reclaimed) windows.addUnknown(row.now.getTime())
+  return {
+    nip: row.nip,
+    fencingToken: row.fencing_token,
+    windows,
+    isReclaimed: row.reclaimed,
+    limitsAt: row.limits_at?.getTime()
+  }
+}
+
+/** Provides `LaneQueue` from a migrated database, for credentials of this environment. */
+export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, SqlClient.SqlClient> =>
+  Layer.effect(
+    LaneQueue,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const statementTime = (yield* StatementTime)(sql)
+      const wakeStatement = yield* wakeLanes.makeStatement
+
+      const fence = ({ fencingToken, nip, windows }: Lane, now: number) => {
+        const { blocked, used } = windows.stored(now)
+        return sql`
+          lane AS MATERIALIZED (
+            UPDATE national_lanes SET used = ${PgTypes.jsonb(used)}, blocked = ${PgTypes.jsonb(blocked)}
+            WHERE nip = ${nip} AND fencing_token = ${fencingToken}::int AND is_leased
+            RETURNING nip
+          )
+        `
+      }
+
+      const waitsOf = (nip: Statement.Fragment, now: Statement.Fragment) => sql`
+        SELECT 1 FROM organizations CROSS JOIN LATERAL (
+          SELECT 1 FROM invoices
+          WHERE organization_id = organizations.id AND mode = 'live' AND status IN ('queued', 'retrying')
+            AND invoices.due_at <= ${now}
+          ORDER BY organization_id, due_at, invoices.id LIMIT 1
+        ) AS waiting
+        WHERE credential_nip = ${nip} AND credential_environment = ${environmentId}
+      `
+
+      return {
+        claim: Effect.fn("LaneQueue.claim")(function* ({ leaseMs, limit }) {
+          const now = yield* statementTime
+          const rows = yield* sql<LaneRow>`
+            WITH due AS MATERIALIZED (
+              SELECT nip, is_leased FROM national_lanes WHERE due_at <= ${now}
+              ORDER BY due_at, nip LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+            )
+            UPDATE national_lanes SET
+              fencing_token = fencing_token + 1,
+              is_leased     = true,
+              due_at        = ${now} + ${leaseMs}::float8 * interval '1 millisecond'
+            FROM due WHERE national_lanes.nip = due.nip
+            RETURNING national_lanes.*, due.is_leased AS reclaimed, ${now} AS now
+          `
+          return rows.map(toLane)
+        }),
+
+        renew: Effect.fn("LaneQueue.renew")(function* (lanes, leaseMs) {
+          const now = yield* statementTime
+          const rows = yield* sql<{ readonly nip: string }>`
+            UPDATE national_lanes SET due_at = ${now} + ${leaseMs}::float8 * interval '1 millisecond'
+            FROM unnest(
+              ${column("text", lanes, ({ nip }) => nip)}, ${column("int4", lanes, ({ fencingToken }) => fencingToken)}
+            ) AS held (nip, fencing_token)
+            WHERE national_lanes.nip = held.nip AND national_lanes.fencing_token = held.fencing_token AND is_leased
+            RETURNING national_lanes.nip
+          `
+          return new Set(rows.map(({ nip }) => nip))
+        }),
+
+        release: Effect.fn("LaneQueue.release")(function* (lane, { isSendIdle, nextAt }, clock) {
+          const now = yield* statementTime
+          const dueAt = Number.isFinite(nextAt) ? new Date(nextAt) : null
+          const { blocked, used } = lane.windows.stored(clock)
+          yield* sql`
+            UPDATE national_lanes SET
+              used      = ${PgTypes.jsonb(used)},
+              blocked   = ${PgTypes.jsonb(blocked)},
+              is_leased = false,
+              due_at = CASE
+                WHEN ${isSendIdle}::boolean AND EXISTS (${waitsOf(sql`national_lanes.nip`, now)}) THEN ${now}
+                ELSE ${dueAt}::timestamptz
+              END
+            WHERE nip = ${lane.nip} AND fencing_token = ${lane.fencingToken}::int AND is_leased
+          `
+        }),
+
+        setLimits: Effect.fn("LaneQueue.setLimits")(function* ({ fencingToken, nip }, limits) {
+          const now = yield* statementTime
+          yield* sql`
+            UPDATE national_lanes SET limits = ${PgTypes.jsonb(limits)}, limits_at = ${now}
+            WHERE nip = ${nip} AND fencing_token = ${fencingToken}::int AND is_leased
+          `
+        }),
+
+        withWork: Effect.fn("LaneQueue.withWork")(function* (nips) {
+          const now = yield* statementTime
+          const rows = yield* sql<{ readonly nip: string }>`
+            SELECT held.nip FROM unnest(${textArray(nips)}) AS held (nip)
+            WHERE EXISTS (${waitsOf(sql`held.nip`, now)}) OR EXISTS (
+              SELECT 1 FROM organizations
+              WHERE credential_nip = held.nip AND credential_environment = ${environmentId}
+                AND credential_state = 'unchecked'
+            )
+          `
+          return new Set(rows.map(({ nip }) => nip))
+        }),
+
+        // Organizations with waiting invoices, and lanes with submissions, by one index look-up each.
+        rescue: Effect.gen(function* () {
+          const now = yield* statementTime
+          yield* sql`
+            WITH RECURSIVE waiting (organization_id) AS (
+              (
+                SELECT organization_id FROM invoices WHERE mode = 'live' AND status IN ('queued', 'retrying')
+                ORDER BY organization_id, due_at, id LIMIT 1
+              )
+              UNION ALL
+              SELECT next.organization_id FROM waiting CROSS JOIN LATERAL (
+                SELECT organization_id FROM invoices
+                WHERE mode = 'live' AND status IN ('queued', 'retrying') AND organization_id > waiting.organization_id
+                ORDER BY organization_id, due_at, id LIMIT 1
+              ) AS next
+            ), submitted (nip) AS (
+              (SELECT nip FROM national_submissions WHERE due_at IS NOT NULL ORDER BY nip, due_at, invoice_id LIMIT 1)
+              UNION ALL
+              SELECT next.nip FROM submitted CROSS JOIN LATERAL (
+                SELECT nip FROM national_submissions WHERE due_at IS NOT NULL AND nip > submitted.nip
+                ORDER BY nip, due_at, invoice_id LIMIT 1
+              ) AS next
+            ), unfinished (nip) AS (
+              (
+                SELECT nip FROM national_sessions WHERE state NOT IN ('done', 'abandoned') ORDER BY nip, id LIMIT 1
+              )
+              UNION ALL
+              SELECT next.nip FROM unfinished CROSS JOIN LATERAL (
+                SELECT nip FROM national_sessions
+                WHERE state NOT IN ('done', 'abandoned') AND nip > unfinished.nip ORDER BY nip, id LIMIT 1
+              ) AS next
+            ), idle (nip) AS (
+              SELECT credential_nip FROM waiting JOIN organizations ON organizations.id = waiting.organization_id
+              WHERE credential_environment = ${environmentId}
+              UNION SELECT nip FROM submitted
+              UNION SELECT nip FROM unfinished
+              EXCEPT SELECT nip FROM national_lanes WHERE due_at IS NOT NULL
+            )
+            ${wakeStatement(sql`SELECT nip FROM idle`, now)}
+          `
+        }).pipe(Effect.withSpan("LaneQueue.rescue"), Effect.asVoid),
+
+        fence
+      }
+    })
+  )

@@ -1,0 +1,214 @@
+/**
+ * Claims lanes and runs them. Leases are renewed together; a lane whose lease was lost is stopped at once.
+ */
+import { Clock, Context, Duration, Effect, FiberMap, Layer, Metric, Schedule } from "effect"
+import { GatewayCredentials } from "./GatewayCredentials.ts"
+import * as OutageLog from "../../database/OutageLog.ts"
+import { Notifier } from "../../jobs/Notifier.ts"
+import * as WorkerLoop from "../../jobs/WorkerLoop.ts"
+import * as EngineMetrics from "../../observability/EngineMetrics.ts"
+import { Settings } from "../../settings/Settings.ts"
+import * as KsefMetrics from "./ksef/KsefMetrics.ts"
+import * as LaneCalls from "./ksef/LaneCalls.ts"
+import { type LaneContext, LookTiming } from "./ksef/LaneContext.ts"
+import * as LaneStore from "./ksef/LaneStore.ts"
+import * as Login from "./ksef/Login.ts"
+import * as LoginTokens from "./ksef/LoginTokens.ts"
+import { NationalSystem, type NationalSystemShape } from "./ksef/NationalSystem.ts"
+import { PublicKeyCache } from "./ksef/PublicKeyCache.ts"
+import { runLane, StepSignals } from "./ksef/runLane.ts"
+import { toLimits } from "./ksef/Windows.ts"
+import { type Lane, LaneQueue } from "./LaneQueue.ts"
+import * as LaneGauges from "./LaneGauges.ts"
+import * as MissingCredentials from "./MissingCredentials.ts"
+import * as LaneQueueLayer from "./LaneQueue.ts"
+
+const maxLanes = 200
+
+/** How often lanes are looked for that have work and that nobody made due, in milliseconds. Tests replace it. */
+export const RescueInterval: Context.Reference<number> = Context.Reference(
+  "@govoice/server/invoices/live/LaneWorker/RescueInterval",
+  { defaultValue: () => 10_000 }
+)
+
+const limitsMaxAgeMs = 24 * 3_600_000
+
+interface HeldLane {
+  readonly lane: Lane
+  readonly signals: StepSignals
+  leasedUntil: number
+}
+
+const worker = (system: NationalSystemShape) =>
+  Effect.gen(function* () {
+    const queue = yield* LaneQueue
+    const store = yield* LaneStore.LaneStore
+    const credentials = yield* GatewayCredentials
+    const missingCredentials = yield* MissingCredentials.MissingCredentials
+    const notifier = yield* Notifier
+    const { ksef, leaseMs } = yield* Settings
+    const tokenStoreOf = yield* LoginTokens.make
+    const lookTiming = yield* LookTiming
+    const process = LaneCalls.makeProcess(ksef.concurrency)
+    const keys = new PublicKeyCache(system.client)
+    const held = new Map<string, HeldLane>()
+    const fibers = yield* FiberMap.make<string>()
+
+    const contextOf = (lane: Lane, signals: StepSignals): LaneContext => {
+      const call = LaneCalls.make(process, lane)
+      return {
+        lane,
+        process,
+        store,
+        system,
+        credentials,
+        keys,
+        call,
+        logins: Login.make({
+          call,
+          client: system.client,
+          credentials,
+          keys,
+          tokens: tokenStoreOf(lane),
+          tokenLogins: process.tokenLogins
+        }),
+        giveUpMs: ksef.giveUpHours * 3_600_000,
+        lookTiming,
+        organizations: new Map(),
+        parked: new Map(),
+        links: new Map(),
+        wake: (step) => signals.wake(step),
+        wakeDeliveries: notifier.wake("deliveries")
+      }
+    }
+
+    const readLimits = Effect.fnUntraced(function* (context: LaneContext) {
+      const { lane } = context
+      const now = yield* Clock.currentTimeMillis
+      if (lane.limitsAt !== undefined && now - lane.limitsAt < limitsMaxAgeMs) return
+      const [organization] = yield* store.organizations(lane.nip)
+      if (organization === undefined || organization.credential_state !== "accepted") return
+      const token = yield* context.logins.accessToken(organization)
+      const limits = yield* context.call("rateLimits", system.client.rateLimits(token))
+      lane.windows.setLimits(toLimits(limits))
+      yield* queue.setLimits(lane, limits)
+    })
+
+    const run = (entry: HeldLane) =>
+      Effect.gen(function* () {
+        const { lane, signals } = entry
+        const context = contextOf(lane, signals)
+        yield* Effect.ignore(readLimits(context))
+        const release = yield* runLane(context, signals)
+        yield* queue.release(lane, release, yield* Clock.currentTimeMillis)
+      }).pipe(
+        Effect.catchTag("LaneLost", ({ nip }) =>
+          Effect.annotateLogs(Effect.logWarning("Lane lease lost; its outcomes are discarded"), { nip })
+        ),
+        Effect.catchCause((cause) =>
+          OutageLog.report(
+            cause,
+            Effect.logError("Lane stopped; another holder goes on when its lease expires", cause)
+          ).pipe(Effect.annotateLogs({ nip: entry.lane.nip }))
+        ),
+        // A stop gives the lane back, so that the next holder need not wait for the lease.
+        Effect.onInterrupt(() =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            Effect.ignore(queue.release(entry.lane, { nextAt: now, isSendIdle: false }, now))
+          )
+        ),
+        Effect.ensuring(
+          Effect.sync(() => {
+            if (held.get(entry.lane.nip) === entry) held.delete(entry.lane.nip)
+          })
+        )
+      )
+
+    const renew = Effect.gen(function* () {
+      const entries = [...held.values()]
+      if (entries.length === 0) return
+      const startedAt = yield* Clock.currentTimeMillis
+      const renewed = yield* queue.renew(
+        entries.map(({ lane }) => lane),
+        leaseMs
+      )
+      for (const entry of entries) {
+        if (renewed.has(entry.lane.nip)) entry.leasedUntil = startedAt + leaseMs
+        else if (held.get(entry.lane.nip) === entry) yield* FiberMap.remove(fibers, entry.lane.nip)
+      }
+    })
+
+    // A holder that cannot renew stops before another one can begin.
+    const stopExpired = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      for (const [nip, { leasedUntil }] of held) if (leasedUntil <= now) yield* FiberMap.remove(fibers, nip)
+    })
+
+    const keepLeases = renew.pipe(
+      Effect.timeout(Duration.millis(leaseMs / 3)),
+      Effect.catchCause((cause) =>
+        OutageLog.report(cause, Effect.logWarning("Lane leases could not be renewed", cause))
+      ),
+      Effect.andThen(stopExpired)
+    )
+
+    const rescue = Effect.catchCause(Effect.andThen(queue.rescue, missingCredentials.show), (cause) =>
+      OutageLog.report(cause, Effect.logWarning("Lanes could not be rescued", cause))
+    )
+
+    const probe = Effect.gen(function* () {
+      keys.invalidate()
+      yield* Effect.ignore(keys.get("SymmetricKeyEncryption", LaneCalls.make(process, "probe")))
+      const isOpen = process.breaker.isOpen
+      yield* Metric.update(KsefMetrics.breakerOpen, isOpen ? 1 : 0)
+      const beacon = isOpen ? yield* Effect.orElseSucceed(system.client.beacon, () => undefined) : undefined
+      yield* Effect.annotateLogs(
+        isOpen
+          ? Effect.logWarning("KSeF is unavailable; calls are stopped")
+          : Effect.logInfo("KSeF is available again"),
+        beacon === undefined ? {} : { beacon: beacon.status }
+      )
+    })
+
+    const iterate = Effect.fnUntraced(function* (woken: boolean) {
+      const now = yield* Clock.currentTimeMillis
+      const { breaker } = process
+      if (breaker.isOpen) {
+        if (now < breaker.state.openUntil) return { sleepUntil: breaker.state.openUntil }
+        yield* probe
+        return "again" as const
+      }
+      if (woken && held.size > 0) {
+        for (const nip of yield* queue.withWork([...held.keys()])) held.get(nip)?.signals.wake("send")
+      }
+      const limit = maxLanes - held.size
+      if (limit <= 0) return { sleepUntil: Infinity }
+      const claim = queue.claim({ limit, leaseMs })
+      const lanes = yield* EngineMetrics.timed(EngineMetrics.claimDuration("lanes"), claim)
+      for (const lane of lanes) {
+        const entry: HeldLane = { lane, signals: new StepSignals(), leasedUntil: now + leaseMs }
+        held.set(lane.nip, entry)
+        yield* FiberMap.run(fibers, lane.nip, run(entry))
+      }
+      yield* Metric.update(KsefMetrics.lanes, held.size)
+      return { sleepUntil: Infinity }
+    })
+
+    yield* Effect.forkScoped(Effect.repeat(keepLeases, Schedule.spaced(Duration.millis(leaseMs / 3))))
+    yield* Effect.forkScoped(Effect.repeat(rescue, Schedule.spaced(Duration.millis(yield* RescueInterval))))
+    yield* WorkerLoop.run({ kind: "lanes", iterate, notifier })
+  })
+
+/** Runs the lanes of this deployment. Without live mode it does nothing. Provides nothing. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const system = yield* NationalSystem
+    const { ksef, leaseMs } = yield* Settings
+    if (system === undefined) return Layer.empty
+    return Layer.merge(Layer.effectDiscard(worker(system)), LaneGauges.layer).pipe(
+      Layer.provide(MissingCredentials.layerOf(system.environmentId, ksef.giveUpHours * 3_600_000)),
+      Layer.provide(LaneStore.layerOf(system.environmentId, leaseMs)),
+      Layer.provide(LaneQueueLayer.layerOf(system.environmentId))
+    )
+  })
+)

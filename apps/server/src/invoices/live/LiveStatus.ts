@@ -1,0 +1,135 @@
+/** What an owner can know of the live mode of an organization: what waits, what is not decided, what is used of the limits. */
+import type { LiveStatus as Api } from "@govoice/api"
+import type { Ids } from "@govoice/core"
+import { VerificationLink } from "@govoice/ksef/format"
+import { Operation } from "@govoice/ksef/protocol"
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { isoOrNull } from "../../database/timestamps.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { LiveMode } from "./LiveMode.ts"
+import type { StoredWindows } from "./ksef/Windows.ts"
+
+const maxCounted = 1000
+const hourMs = 3_600_000
+
+/** Reads the live status. The caller checks the owner. */
+export class LiveStatus extends Context.Service<
+  LiveStatus,
+  {
+    readonly read: (id: Ids.OrganizationId) => Effect.Effect<Api.LiveStatus>
+    /** Returns the link with which anybody can check an accepted live invoice, or `null`. */
+    readonly verificationLink: (id: Ids.InvoiceId) => Effect.Effect<string | null>
+  }
+>()("@govoice/server/invoices/live/LiveStatus") {}
+
+interface Lane extends StoredWindows {
+  readonly limits: Readonly<Record<string, Partial<Operation.RateLimit>>>
+}
+
+interface Row {
+  readonly waiting: number
+  readonly waiting_since: Date | null
+  readonly undecided: number
+  readonly undecided_since: Date | null
+  readonly lane: Lane | null
+}
+
+interface Document {
+  readonly seller_nip: string | null
+  readonly issue_date: string | null
+  readonly sha256: Uint8Array
+}
+
+// The groups of calls by which an invoice is sent and followed.
+const shownGroups = ["onlineSession", "invoiceSend", "invoiceStatus", "batchSession", "invoiceDownload"] as const
+
+const limitsOf = ({ blocked, limits, used }: Lane, now: number): ReadonlyArray<Api.CallLimit> =>
+  shownGroups.map((group) => {
+    const until = Math.max(blocked[group]?.until ?? 0, blocked["lane"]?.until ?? 0)
+    return {
+      group,
+      used: (used[group] ?? []).reduce((sum, [at, calls]) => (at > now - hourMs ? sum + calls : sum), 0),
+      per_hour: (limits[group] ?? Operation.defaultRateLimits[group]).perHour ?? null,
+      blocked_until: until > now ? new Date(until).toISOString() : null
+    }
+  })
+
+const isPublic = (environment: string | undefined): environment is keyof typeof VerificationLink.hosts =>
+  environment !== undefined && Object.hasOwn(VerificationLink.hosts, environment)
+
+/** Provides `LiveStatus` from a migrated database. */
+export const layer: Layer.Layer<LiveStatus, never, LiveMode | Settings | SqlClient.SqlClient> = Layer.effect(
+  LiveStatus,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const modes = yield* LiveMode
+    const { ksef, liveMode } = yield* Settings
+    const environment = ksef.environmentId
+
+    // The lane is of the taxpayer, whom other organizations may submit for. Only a credential that the national system
+    // accepted shows it.
+    const select = (id: Ids.OrganizationId) => sql<Row>`
+      WITH taxpayer AS (
+        SELECT credential_nip AS nip, credential_state FROM organizations
+        WHERE id = ${id} AND credential IS NOT NULL
+          AND credential_environment IS NOT DISTINCT FROM ${environment ?? null}::text
+      ), waiting AS (
+        SELECT count(*)::int AS waiting, min(created_at) AS waiting_since
+        FROM (
+          SELECT created_at FROM invoices
+          WHERE organization_id = ${id} AND mode = 'live' AND status IN ('queued', 'retrying')
+          ORDER BY due_at LIMIT ${maxCounted}
+        ) AS invoice
+      ), undecided AS (
+        SELECT count(*)::int AS undecided, min(sent_at) AS undecided_since
+        FROM (
+          SELECT sent_at FROM national_submissions JOIN invoices ON invoices.id = invoice_id
+          WHERE nip = (SELECT nip FROM taxpayer) AND national_submissions.due_at IS NOT NULL AND state = 'sent'
+            AND organization_id = ${id}
+          LIMIT ${maxCounted}
+        ) AS submission
+      )
+      SELECT waiting.*, undecided.*, (
+        SELECT jsonb_build_object('limits', limits, 'used', used, 'blocked', blocked) FROM national_lanes
+        WHERE nip = (SELECT nip FROM taxpayer WHERE credential_state = 'accepted')
+      ) AS lane
+      FROM waiting, undecided
+    `
+
+    const selectDocument = (id: Ids.InvoiceId) => sql<Document>`
+      SELECT seller_nip, issue_date, sha256 FROM invoices JOIN invoice_documents ON invoice_id = id
+      WHERE id = ${id} AND mode = 'live' AND status = 'accepted'
+    `
+
+    return {
+      read: Effect.fn("LiveStatus.read")(function* (id) {
+        const now = yield* Clock.currentTimeMillis
+        const [row] = yield* Effect.orDie(select(id))
+        const { lane, undecided, undecided_since, waiting, waiting_since } = row!
+        return {
+          object: "live_status",
+          organization_id: id,
+          available: yield* modes.isAvailableTo(id),
+          live_mode: liveMode,
+          environment: environment ?? null,
+          waiting: { count: waiting, oldest_at: isoOrNull(waiting_since) },
+          undecided: { count: undecided, oldest_at: isoOrNull(undecided_since) },
+          limits: lane === null ? [] : limitsOf(lane, now)
+        }
+      }),
+
+      verificationLink: Effect.fn("LiveStatus.verificationLink")(function* (id) {
+        if (!isPublic(environment)) return null
+        const [row] = yield* Effect.orDie(selectDocument(id))
+        if (row === undefined || row.seller_nip === null || row.issue_date === null) return null
+        return VerificationLink.make({
+          environment,
+          sellerNip: row.seller_nip,
+          issueDate: row.issue_date,
+          documentHash: Buffer.from(row.sha256).toString("base64")
+        })
+      })
+    }
+  })
+)

@@ -1,0 +1,110 @@
+/**
+ * Makes the calls of a lane: within its windows, the concurrency limit of the process, and the circuit breaker.
+ */
+import type { KsefError } from "@govoice/ksef/client"
+import { Operation } from "@govoice/ksef/protocol"
+import { Clock, Effect, Exit, Metric, Semaphore } from "effect"
+import * as LaneRules from "../LaneRules.ts"
+import { Breaker } from "./Breaker.ts"
+import { CallFailed, classify, type Failure } from "./Failures.ts"
+import * as KsefMetrics from "./KsefMetrics.ts"
+import * as TokenLogins from "./TokenLogins.ts"
+import { Windows } from "./Windows.ts"
+
+/** What the lanes of a process share. */
+export interface Process {
+  readonly breaker: Breaker
+  readonly permits: Semaphore.Semaphore
+  /** Calls without a taxpayer are limited by address. */
+  readonly anonymous: Windows
+  readonly tokenLogins: TokenLogins.TokenLogins
+}
+
+// Of 60 calls a second that an address may make.
+const anonymousLimits = { anonymous: { perSecond: 20, perMinute: undefined, perHour: undefined } }
+
+export const makeProcess = (concurrency: number): Process => ({
+  breaker: new Breaker(),
+  permits: Semaphore.makeUnsafe(concurrency),
+  anonymous: new Windows(anonymousLimits, { used: {}, blocked: {} }),
+  tokenLogins: new TokenLogins.TokenLogins()
+})
+
+/** A longer wait is for the lane to sleep through. */
+const maxWaitMs = 3000
+
+/** Makes one call, or fails with what the failure means. */
+export type Call = <A>(
+  operation: Operation.Operation,
+  effect: Effect.Effect<A, KsefError>
+) => Effect.Effect<A, CallFailed>
+
+/** The operations whose refusal as malformed says something about all lanes. */
+const sending: ReadonlySet<Operation.Operation> = new Set(["openOnline", "send", "openBatch", "closeBatch"])
+
+/** A lane, or the probe of the breaker, whose calls are made while it is open. */
+export type Caller = "probe" | { readonly nip: string; readonly windows: Windows }
+
+/** Makes the function that makes the calls of a lane. */
+export const make =
+  ({ anonymous, breaker, permits }: Process, caller: Caller): Call =>
+  (operation, effect) => {
+    const { group } = Operation.operations[operation]
+    const isProbe = caller === "probe"
+    const laneWindows = isProbe ? anonymous : caller.windows
+    const windows = group === "anonymous" ? anonymous : laneWindows
+
+    const awaitWindow: Effect.Effect<void, CallFailed> = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (breaker.isOpen && !isProbe) {
+        const message = "KSeF is unavailable; its calls are stopped for a while."
+        return yield* new CallFailed({ failure: { _tag: "postponed", until: breaker.waitUntil(now), message } })
+      }
+      const at = windows.earliest(group, now)
+      if (at <= now) return windows.begin(group)
+      if (at - now > maxWaitMs && at !== Infinity) {
+        const message = "The limits of KSeF leave no room for the call."
+        return yield* new CallFailed({ failure: { _tag: "postponed", until: at, message } })
+      }
+      yield* Effect.sleep(Math.min(at - now, 50))
+      return yield* awaitWindow
+    })
+
+    const onFailure = (failure: Failure, now: number) => {
+      if (failure._tag === "unavailable") return breaker.failed(now, isProbe)
+      if (failure._tag === "blocked") {
+        if (!isProbe) breaker.blocked(caller.nip, now)
+        return laneWindows.block(now + LaneRules.blockWait(laneWindows.laneBlocks + 1))
+      }
+      breaker.succeeded(isProbe)
+      if (failure._tag === "code" && failure.action === "defect" && sending.has(operation)) breaker.defect(now)
+      if (failure._tag === "rate-limited") windows.refuse(group, now, failure.retryAfterMs)
+    }
+
+    const called = Effect.onExit(effect, (exit) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const error = Exit.isFailure(exit)
+          ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error
+          : undefined
+        windows.end(group, now, error?.outcome !== "unsent")
+        if (Exit.isSuccess(exit)) {
+          breaker.succeeded(isProbe)
+          if (group !== "anonymous" && laneWindows.laneBlocks > 0) laneWindows.unblock()
+        }
+      })
+    )
+
+    return awaitWindow.pipe(
+      Effect.andThen(permits.withPermits(1)(called)),
+      Effect.tap(() => Metric.update(KsefMetrics.calls(operation, "ok"), 1)),
+      Effect.catchTag("KsefError", (error) =>
+        Effect.gen(function* () {
+          const failure = classify(error)
+          onFailure(failure, yield* Clock.currentTimeMillis)
+          yield* Metric.update(KsefMetrics.calls(operation, failure._tag), 1)
+          if (failure._tag === "rate-limited") yield* Metric.update(KsefMetrics.limitHits, 1)
+          return yield* new CallFailed({ failure })
+        })
+      )
+    )
+  }

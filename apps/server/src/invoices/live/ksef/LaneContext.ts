@@ -1,0 +1,205 @@
+/** What the steps of a lane share. */
+import type { Invoice } from "@govoice/core"
+import type { KsefError } from "@govoice/ksef/client"
+import type { Operation } from "@govoice/ksef/protocol"
+import { Clock, Context, Effect, type Redacted } from "effect"
+import type { GatewayCredentials } from "../GatewayCredentials.ts"
+import type { Lane } from "../LaneQueue.ts"
+import * as LaneRules from "../LaneRules.ts"
+import type { CallFailed } from "./Failures.ts"
+import type { Call, Process } from "./LaneCalls.ts"
+import type { LaneOrganization } from "./laneRows.ts"
+import type { LaneStore } from "./LaneStore.ts"
+import { CredentialRefused, type LoginError, type Logins } from "./Login.ts"
+import type { NationalSystemShape } from "./NationalSystem.ts"
+import type { PublicKeyCache } from "./PublicKeyCache.ts"
+
+/** The timing of look-ups. Tests replace it by a shorter one. */
+export const LookTiming: Context.Reference<LaneRules.LookTiming> = Context.Reference(
+  "@govoice/server/invoices/live/ksef/LookTiming",
+  { defaultValue: () => LaneRules.lookTiming }
+)
+
+export type StepName = "send" | "verdicts" | "receipts"
+
+/** An organization that cannot be logged in. `reason` is for the invoice that shows it. */
+export interface Parked {
+  readonly until: number
+  readonly credential: number
+  readonly reason?: Invoice.Reason | undefined
+}
+
+export interface LaneContext {
+  readonly lane: Lane
+  readonly process: Process
+  readonly store: LaneStore["Service"]
+  readonly system: NationalSystemShape
+  readonly credentials: GatewayCredentials["Service"]
+  readonly logins: Logins
+  readonly keys: PublicKeyCache
+  readonly call: Call
+  readonly giveUpMs: number
+  readonly lookTiming: LaneRules.LookTiming
+  /** The organizations of the lane, as they were read last. */
+  readonly organizations: Map<string, LaneOrganization>
+  /** Organizations that cannot be logged in: until when, and for which credential. */
+  readonly parked: Map<string, Parked>
+  /** Links to receipts, which are secrets and stored nowhere. */
+  readonly links: Map<string, Redacted.Redacted>
+  /** Has a step run at once. */
+  readonly wake: (step: StepName) => void
+  /** Has the notified workers look for deliveries. */
+  readonly wakeDeliveries: Effect.Effect<void>
+}
+
+/** Reads the organizations of the lane again. */
+export const readOrganizations = (context: LaneContext) =>
+  Effect.map(context.store.organizations(context.lane.nip), (organizations) => {
+    context.organizations.clear()
+    for (const organization of organizations) {
+      context.organizations.set(organization.id, organization)
+      // Refused when an earlier holder had the lane.
+      if (organization.credential_state === "refused" && !context.parked.has(organization.id)) {
+        const credential = organization.credential_updated_at.getTime()
+        const until = refusedUntil(organization) ?? 0
+        context.parked.set(organization.id, { until, credential, reason: credentialRefused })
+      }
+    }
+    return organizations
+  })
+
+// The count of refusals is stored, so that a new holder waits as long.
+const refusedUntil = (organization: LaneOrganization): number | undefined => {
+  const { credential_checked_at: checkedAt, credential_refusals: refusals, refusal_code: code } = organization
+  return checkedAt === null ? undefined : checkedAt.getTime() + LaneRules.refusalWait(refusals, code ?? undefined)
+}
+
+const credentialRefused: Invoice.Reason = {
+  code: "gateway_credential_refused",
+  message: "KSeF refused the credential of the organization. Replace it, or repair it at KSeF."
+}
+
+/** Makes a call with an access token. One that is not accepted is refreshed once, then replaced by a new login. */
+export const authorized = <A>(
+  context: LaneContext,
+  organizationId: string,
+  operation: Operation.Operation,
+  makeCall: (token: Redacted.Redacted) => Effect.Effect<A, KsefError>
+): Effect.Effect<A, LoginError> => {
+  const organization = context.organizations.get(organizationId)
+  if (organization === undefined) {
+    const message = "The organization has no KSeF credential for this taxpayer."
+    return Effect.fail(new CredentialRefused({ code: undefined, message }))
+  }
+  const attempt = (remedies: ReadonlyArray<"refresh" | "login">): Effect.Effect<A, LoginError> =>
+    Effect.flatMap(context.logins.accessToken(organization), (token) =>
+      Effect.catchTag(context.call(operation, makeCall(token)), "CallFailed", (error) => {
+        const { failure } = error
+        if (failure._tag === "refused") return refuse(context, organization, failure.code, failure.message)
+        if (failure._tag !== "unauthorized") return Effect.fail(error)
+        const [remedy, ...others] = remedies
+        if (remedy === undefined) {
+          return refuse(
+            context,
+            organization,
+            "credential_invalid",
+            "KSeF does not accept new tokens of the credential."
+          )
+        }
+        context.logins.rejectToken(organization, token, remedy)
+        return attempt(others)
+      })
+    )
+  return attempt(["refresh", "login"])
+}
+
+const refuse = (
+  { credentials }: LaneContext,
+  organization: LaneOrganization,
+  code: NonNullable<CredentialRefused["code"]>,
+  message: string
+) =>
+  Effect.andThen(
+    credentials.recordState(organization.id, organization.credential_updated_at, "refused", { code, message }),
+    Effect.fail(new CredentialRefused({ code, message }))
+  )
+
+/** Parks an organization whose credential was refused: no call is made for it for a while, or until it is replaced. */
+export const park = (context: LaneContext, { credential_updated_at, id }: LaneOrganization, reason?: Invoice.Reason) =>
+  Effect.gen(function* () {
+    yield* readOrganizations(context)
+    const now = yield* Clock.currentTimeMillis
+    const current = context.organizations.get(id)
+    const credential = credential_updated_at.getTime()
+    // Without a stored refusal, the credential is gone.
+    const isStored = current?.credential_updated_at.getTime() === credential && current.credential_state === "refused"
+    const until = (isStored ? refusedUntil(current) : undefined) ?? now + LaneRules.refusalWait(1)
+    context.parked.set(id, { until, credential, reason })
+    return until
+  })
+
+/** What a failed step means for the invoice that it was about. */
+export interface StepFailure {
+  readonly reason: Invoice.Reason
+  /**
+   * - `attempt`: it counts as an attempt.
+   * - `postponed`: it does not; the invoice waits until `until`.
+   * - `again`: the same at once, in another session.
+   * - `fail`: a later attempt cannot succeed.
+   */
+  readonly kind: "attempt" | "postponed" | "again" | "fail"
+  readonly until: number
+  /** Whether nothing else of the lane can succeed either, for a while. */
+  readonly stopsLane: boolean
+}
+
+const reason = (code: string, message: string): Invoice.Reason => ({ code, message })
+
+/** Translates an error of a step. Errors of the database and of the lease are not for the invoice. */
+export const stepFailure = (
+  context: LaneContext,
+  error: CredentialRefused | CallFailed | Extract<LoginError, { _tag: "LoginPostponed" }>,
+  now: number
+): StepFailure => {
+  if (error._tag === "CredentialRefused") {
+    const code = error.code === undefined ? "gateway_credential_missing" : "gateway_credential_refused"
+    return { reason: reason(code, error.message), kind: "attempt", until: now, stopsLane: false }
+  }
+  if (error._tag === "LoginPostponed") {
+    const unavailable = reason("gateway_unavailable", error.message)
+    return { reason: unavailable, kind: "postponed", until: error.until, stopsLane: false }
+  }
+  const { failure } = error
+  const unavailable = reason("gateway_unavailable", failure.message)
+  const laneUntil = context.lane.windows.earliest("other", now)
+  switch (failure._tag) {
+    case "postponed":
+      return { reason: unavailable, kind: "postponed", until: failure.until, stopsLane: false }
+    case "rate-limited":
+      return { reason: unavailable, kind: "postponed", until: Math.max(laneUntil, now + 1000), stopsLane: false }
+    case "blocked": {
+      const blocked = reason("gateway_blocked", failure.message)
+      return { reason: blocked, kind: "postponed", until: Math.max(laneUntil, now + 1000), stopsLane: true }
+    }
+    case "not-readable":
+      return { reason: unavailable, kind: "again", until: now, stopsLane: false }
+    case "code":
+      if (failure.action === "refresh-keys") context.keys.invalidate()
+      if (againActions.has(failure.action)) return { reason: unavailable, kind: "again", until: now, stopsLane: false }
+      if (failure.action === "defect") {
+        return {
+          reason: reason("gateway_protocol_error", failure.message),
+          kind: "fail",
+          until: now,
+          stopsLane: false
+        }
+      }
+      return { reason: unavailable, kind: "attempt", until: now, stopsLane: false }
+    case "unavailable":
+    case "unauthorized":
+    case "refused":
+      return { reason: unavailable, kind: "attempt", until: now, stopsLane: true }
+  }
+}
+
+const againActions: ReadonlySet<string> = new Set(["new-session", "new-batch", "refresh-keys", "already-closed"])

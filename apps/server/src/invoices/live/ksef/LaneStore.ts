@@ -1,0 +1,338 @@
+/**
+ * The statements of a lane: sessions, submissions and the transitions of their invoices. Each is written under the lease of
+ * the lane, or not at all.
+ */
+import { PgTypes } from "@effect/sql-pg"
+import type { Ids } from "@govoice/core"
+import { SessionStatuses } from "@govoice/ksef/protocol"
+import { Context, Duration, Effect, Layer, Schedule } from "effect"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import { column, textArray } from "../../../database/Arrays.ts"
+import * as QueryTimeout from "../../../database/QueryTimeout.ts"
+import * as SqlErrors from "../../../database/SqlErrors.ts"
+import { type Lane, LaneLost, LaneQueue } from "../LaneQueue.ts"
+import * as TransitionSteps from "../../TransitionSteps.ts"
+import type { FormName } from "./forms.ts"
+import type {
+  Changes,
+  LaneOrganization,
+  SendingInvoice,
+  SessionKind,
+  SessionRow,
+  SubmissionRow,
+  WaitingInvoice
+} from "./laneRows.ts"
+
+type Written = Effect.Effect<void, LaneLost | SqlError.SqlError>
+
+/** Reads and writes what a lane has to remember. */
+export class LaneStore extends Context.Service<
+  LaneStore,
+  {
+    readonly organizations: (nip: string) => Effect.Effect<ReadonlyArray<LaneOrganization>, SqlError.SqlError>
+    /** The oldest invoices of an organization that wait to be sent, up to a limit. */
+    readonly waiting: (
+      organizationId: Ids.OrganizationId,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<WaitingInvoice>, SqlError.SqlError>
+    /** When the next invoice of these organizations is to be sent, after now. */
+    readonly nextWaitingAt: (nip: string) => Effect.Effect<number, SqlError.SqlError>
+    /** Claims an invoice that was tried and not sent, for the transition of a failure. */
+    readonly find: (id: Ids.InvoiceId) => Effect.Effect<SendingInvoice | undefined, SqlError.SqlError>
+    /** Stores the intent to open an interactive session. */
+    readonly beginSession: (
+      lane: Lane,
+      organizationId: Ids.OrganizationId,
+      kind: SessionKind,
+      form: FormName
+    ) => Effect.Effect<string, LaneLost | SqlError.SqlError>
+    /** Stores the intent to send these invoices in a session, and returns those that may be sent. */
+    readonly beginSubmissions: (
+      lane: Lane,
+      sessionId: string,
+      ids: ReadonlyArray<Ids.InvoiceId>,
+      dueAt: Date | null
+    ) => Effect.Effect<ReadonlyArray<SendingInvoice>, LaneLost | SqlError.SqlError>
+    readonly write: (lane: Lane, changes: Changes) => Written
+    /** Makes the look due at sends of interactive sessions whose outcome is not known. */
+    readonly lookAtSends: (lane: Lane) => Written
+    readonly unfinishedSessions: (nip: string) => Effect.Effect<ReadonlyArray<SessionRow>, SqlError.SqlError>
+    /** Submissions whose verdict is due, the longest due first. */
+    readonly dueVerdicts: (nip: string, limit: number) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
+    readonly dueReceipts: (nip: string, limit: number) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
+    /** When the next verdict or receipt is due. */
+    readonly nextDueAt: (nip: string, step: "verdicts" | "receipts") => Effect.Effect<number, SqlError.SqlError>
+    readonly members: (sessionId: string) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
+    /** All submissions of an invoice, the newest first. */
+    readonly submissionsOf: (id: Ids.InvoiceId) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
+  }
+>()("@govoice/server/invoices/live/ksef/LaneStore") {}
+
+// In the order of the statement.
+const sessionColumns = `id bigint, state text, reference text, "validUntil" timestamptz, code int, "checkCount" int,
+  "documentCount" int, "dueAt" timestamptz`
+const submissionColumns = `id bigint, state text, reference text, code int, "checkCount" int,
+  "receiptCount" int, "sentAt" timestamptz, "originalSession" text, "storedAt" timestamptz, "dueAt" timestamptz`
+
+// Codes of batches whose documents go alone the next time.
+const sentAlone = column(
+  "int4",
+  Object.entries(SessionStatuses.sessionStatuses.batch).filter(([, { action }]) => action === "send-alone"),
+  ([code]) => Number(code)
+)
+
+const document = "invoice_documents.sha256, seller_nip, issue_date, invoice_number, form_code, schema_version"
+
+/** Provides `LaneStore` from a migrated database, for credentials of this environment. Writes are retried for `retryForMs`. */
+export const layerOf = (
+  environmentId: string,
+  retryForMs: number
+): Layer.Layer<LaneStore, never, LaneQueue | SqlClient.SqlClient> =>
+  Layer.effect(
+    LaneStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { fence } = yield* LaneQueue
+      const transitionSteps = yield* TransitionSteps.make
+      const now = Effect.clockWith((clock) => clock.currentTimeMillis)
+      const retrySchedule = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duration: Duration.millis(retryForMs) }))
+
+      // The last step of a statement returns a row for each it wrote; the lane is lost where its step returned none.
+      const fenced = <Row extends { readonly held: boolean }>(
+        lane: Lane,
+        statement: (fenceStep: Statement.Fragment) => Statement.Statement<Row>
+      ) =>
+        Effect.flatMap(now, (clock) => statement(fence(lane, clock))).pipe(
+          QueryTimeout.withTimeout(QueryTimeout.engineMs),
+          Effect.retry({ schedule: retrySchedule, while: SqlErrors.isTransient }),
+          Effect.flatMap((rows) => (rows[0]?.held === true ? Effect.succeed(rows) : new LaneLost({ nip: lane.nip })))
+        )
+
+      const submissionRows = (condition: Statement.Fragment) => sql<SubmissionRow>`
+        SELECT invoices.*, ${sql.literal(document)}, submission.id::text AS submission_id, submission.session_id::text,
+               session.kind AS session_kind,
+               session.organization_id AS session_organization_id, session.reference AS session_reference,
+               submission.state AS submission_state, submission.reference AS submission_reference,
+               submission.created_at AS handed_over_at, submission.check_count, submission.receipt_count, submission.code,
+               submission.original_session
+        FROM national_submissions AS submission
+        JOIN national_sessions AS session ON session.id = submission.session_id
+        JOIN invoices ON invoices.id = submission.invoice_id
+        JOIN invoice_documents ON invoice_documents.invoice_id = invoices.id
+        WHERE ${condition}
+      `
+
+      const stepCondition = (step: "verdicts" | "receipts") =>
+        step === "verdicts" ? sql`state IN ('sending', 'sent')` : sql`state = 'decided'`
+
+      const due = (nip: string, step: "verdicts" | "receipts", at: number, limit: number) =>
+        submissionRows(sql`
+          submission.id IN (
+            SELECT id FROM national_submissions
+            WHERE nip = ${nip} AND due_at <= ${new Date(at)} AND ${stepCondition(step)}
+            ORDER BY nip, due_at, invoice_id LIMIT ${limit}::int
+          )
+        `)
+
+      return {
+        organizations: (nip) => sql<LaneOrganization>`
+          SELECT id, credential_updated_at, credential_state, credential_checked_at, credential_refusals,
+                 credential_refusal->>'code' AS refusal_code
+          FROM organizations
+          WHERE credential_nip = ${nip} AND credential_environment = ${environmentId} ORDER BY id
+        `,
+
+        waiting: Effect.fn("LaneStore.waiting")(function* (organizationId, limit) {
+          const at = new Date(yield* now)
+          return yield* sql<WaitingInvoice>`
+            SELECT waiting.*, form_code, schema_version, issue_date, octet_length(xml) AS bytes,
+                   has_attachment OR EXISTS (
+                     SELECT 1 FROM national_submissions WHERE invoice_id = waiting.id AND code = 415
+                   ) AS needs_batch,
+                   batch_limit
+            FROM (
+              (
+                SELECT id, organization_id, due_at, false AS is_resend, NULL::int AS batch_limit FROM invoices
+                WHERE organization_id = ${organizationId} AND mode = 'live' AND status IN ('queued', 'retrying')
+                  AND due_at <= ${at}
+                ORDER BY organization_id, due_at, id LIMIT ${limit}::int
+              )
+              UNION ALL (
+                SELECT invoices.id, invoices.organization_id, submission.due_at, true,
+                       CASE WHEN session.kind = 'batch' AND submission.code = ${SessionStatuses.tooManyInvoices}::int
+                              THEN greatest(1, document_count / 2)
+                            WHEN session.kind = 'batch' AND submission.code = ANY(${sentAlone}) THEN 1
+                       END
+                FROM national_submissions AS submission
+                JOIN invoices ON invoices.id = invoice_id
+                JOIN national_sessions AS session ON session.id = session_id
+                WHERE submission.nip = (SELECT credential_nip FROM organizations WHERE id = ${organizationId})
+                  AND submission.due_at <= ${at} AND submission.state = 'refused'
+                  AND invoices.organization_id = ${organizationId}
+                ORDER BY submission.nip, submission.due_at, invoice_id LIMIT ${limit}::int
+              )
+            ) AS waiting JOIN invoice_documents ON invoice_id = waiting.id
+            ORDER BY due_at, id LIMIT ${limit}::int
+          `
+        }),
+
+        nextWaitingAt: Effect.fn("LaneStore.nextWaitingAt")(function* (nip) {
+          const [row] = yield* sql<{ readonly at: Date | null }>`
+            SELECT least((
+              SELECT min(next.due_at) FROM organizations CROSS JOIN LATERAL (
+                SELECT due_at FROM invoices
+                WHERE organization_id = organizations.id AND mode = 'live' AND status IN ('queued', 'retrying')
+                ORDER BY organization_id, due_at, id LIMIT 1
+              ) AS next
+              WHERE credential_nip = ${nip} AND credential_environment = ${environmentId}
+            ), (
+              SELECT due_at FROM national_submissions WHERE nip = ${nip} AND due_at IS NOT NULL AND state = 'refused'
+              ORDER BY nip, due_at LIMIT 1
+            )) AS at
+          `
+          return row?.at?.getTime() ?? Infinity
+        }),
+
+        find: Effect.fn("LaneStore.find")(function* (id) {
+          const [row] = yield* sql<SendingInvoice>`
+            SELECT invoices.*, ${sql.literal(document)}, xml
+            FROM invoices JOIN invoice_documents ON invoice_id = id WHERE id = ${id}
+          `
+          return row
+        }),
+
+        beginSession: Effect.fn("LaneStore.beginSession")(function* (lane, organizationId, kind, form) {
+          const at = new Date(yield* now)
+          const [row] = yield* fenced(
+            lane,
+            (fenceStep) => sql<{ readonly id: string; readonly held: boolean }>`
+              WITH ${fenceStep}
+              INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state)
+              SELECT ${organizationId}, nip, ${at}, ${kind}, ${form}, 'opening' FROM lane
+              RETURNING id::text, true AS held
+            `
+          )
+          return row!.id
+        }),
+
+        beginSubmissions: Effect.fn("LaneStore.beginSubmissions")(function* (lane, sessionId, ids, dueAt) {
+          const at = new Date(yield* now)
+          const rows = yield* fenced(
+            lane,
+            (fenceStep) => sql<(SendingInvoice | { readonly id: null }) & { readonly held: boolean }>`
+              WITH ${fenceStep}, picked AS MATERIALIZED (
+                SELECT invoices.id, status FROM invoices, lane
+                WHERE invoices.id = ANY(${textArray(ids)}) AND mode = 'live'
+                  AND status IN ('queued', 'retrying', 'submitted')
+                  AND NOT EXISTS (
+                    SELECT 1 FROM national_submissions
+                    WHERE invoice_id = invoices.id AND state IN ('sending', 'sent')
+                  )
+                FOR UPDATE OF invoices
+              ), resent AS (
+                UPDATE national_submissions SET due_at = NULL
+                FROM picked WHERE invoice_id = picked.id AND state = 'refused' AND due_at IS NOT NULL
+              ), submission AS (
+                INSERT INTO national_submissions (session_id, invoice_id, nip, created_at, due_at, state, sha256)
+                SELECT ${sessionId}::bigint, picked.id, ${lane.nip}, ${at}, ${dueAt}::timestamptz, 'sending', sha256
+                FROM picked JOIN invoice_documents ON invoice_id = picked.id
+                RETURNING id, invoice_id
+              ), transitioned AS (
+                UPDATE invoices SET
+                  status          = CASE picked.status WHEN 'submitted' THEN picked.status ELSE 'submitting' END,
+                  next_attempt_at = NULL,
+                  attempt_count   = attempt_count + 1,
+                  updated_at      = greatest(updated_at, ${at})
+                FROM picked WHERE invoices.id = picked.id
+                RETURNING invoices.*
+              )
+              SELECT transitioned.*, submission.id::text AS submission_id, ${sql.literal(document)}, xml, true AS held
+              FROM lane LEFT JOIN (
+                transitioned JOIN submission ON submission.invoice_id = transitioned.id
+                JOIN invoice_documents ON invoice_documents.invoice_id = transitioned.id
+              ) ON true
+              ORDER BY transitioned.id
+            `
+          )
+          return rows.filter((row): row is SendingInvoice & { readonly held: boolean } => row.id !== null)
+        }),
+
+        write: Effect.fn("LaneStore.write")((lane, { sessions = [], submissions = [], transitions = [] }) =>
+          Effect.asVoid(
+            fenced(
+              lane,
+              (fenceStep) => sql<{ readonly held: boolean }>`
+                WITH ${fenceStep}, session AS (
+                  UPDATE national_sessions SET
+                    state          = coalesce(change.state, national_sessions.state),
+                    reference      = coalesce(change.reference, national_sessions.reference),
+                    valid_until    = coalesce("validUntil", valid_until),
+                    code           = coalesce(change.code, national_sessions.code),
+                    check_count    = coalesce("checkCount", check_count),
+                    document_count = coalesce("documentCount", document_count),
+                    due_at         = "dueAt"
+                  FROM json_to_recordset(${PgTypes.json(sessions)}) AS change (${sql.literal(sessionColumns)}), lane
+                  WHERE national_sessions.id = change.id
+                ), submission AS (
+                  UPDATE national_submissions SET
+                    state         = coalesce(change.state, national_submissions.state),
+                    reference     = coalesce(change.reference, national_submissions.reference),
+                    code          = coalesce(change.code, national_submissions.code),
+                    check_count   = coalesce("checkCount", check_count),
+                    receipt_count = coalesce("receiptCount", receipt_count),
+                    sent_at       = coalesce("sentAt", sent_at),
+                    stored_at     = coalesce("storedAt", stored_at),
+                    original_session = coalesce("originalSession", original_session),
+                    due_at        = "dueAt"
+                  FROM json_to_recordset(${PgTypes.json(submissions)}) AS change (${sql.literal(submissionColumns)}), lane
+                  WHERE national_submissions.id = change.id
+                ), ${transitionSteps(
+                  transitions,
+                  sql`invoices.status = transition.status_before AND EXISTS (SELECT 1 FROM lane)`
+                )}
+                SELECT true AS held FROM lane
+              `
+            )
+          )
+        ),
+
+        lookAtSends: Effect.fn("LaneStore.lookAtSends")(function* (lane) {
+          const at = new Date(yield* now)
+          yield* fenced(
+            lane,
+            (fenceStep) => sql<{ readonly held: boolean }>`
+              WITH ${fenceStep}, sending AS (
+                UPDATE national_submissions SET due_at = ${at}
+                FROM lane, national_sessions AS session
+                WHERE national_submissions.nip = lane.nip AND national_submissions.due_at IS NOT NULL
+                  AND national_submissions.state = 'sending' AND session.id = session_id AND session.kind = 'online'
+              )
+              SELECT true AS held FROM lane
+            `
+          )
+        }),
+
+        unfinishedSessions: (nip) => sql<SessionRow>`
+          SELECT id::text, organization_id, kind, state, reference, created_at, due_at, check_count
+          FROM national_sessions WHERE nip = ${nip} AND state NOT IN ('done', 'abandoned') ORDER BY nip, id
+        `,
+
+        dueVerdicts: (nip, limit) => Effect.flatMap(now, (at) => due(nip, "verdicts", at, limit)),
+        dueReceipts: (nip, limit) => Effect.flatMap(now, (at) => due(nip, "receipts", at, limit)),
+
+        nextDueAt: Effect.fn("LaneStore.nextDueAt")(function* (nip, step) {
+          const [row] = yield* sql<{ readonly at: Date | null }>`
+            SELECT due_at AS at FROM national_submissions
+            WHERE nip = ${nip} AND due_at IS NOT NULL AND ${stepCondition(step)} ORDER BY nip, due_at LIMIT 1
+          `
+          return row?.at?.getTime() ?? Infinity
+        }),
+
+        members: (sessionId) =>
+          submissionRows(sql`submission.session_id = ${sessionId}::bigint AND submission.state IN ('sending', 'sent')`),
+
+        submissionsOf: (id) =>
+          submissionRows(sql`submission.invoice_id = ${id} ORDER BY submission.invoice_id, submission.id DESC`)
+      }
+    })
+  )

@@ -1,0 +1,316 @@
+/**
+ * Logs organizations in, and keeps their access tokens valid.
+ *
+ * Tokens are sealed in the database, so that the next holder of a lane goes on without a login. One holder at a time logs in
+ * for an organization: nothing else has to prevent concurrent refreshes.
+ */
+import type { KsefClient } from "@govoice/ksef/client"
+import { type LoginAnswers, LoginStatuses } from "@govoice/ksef/protocol"
+import { LoginDocument, SigningCredential } from "@govoice/ksef/xades"
+import { Clock, Data, Effect, Metric, Option, Redacted, Result, Semaphore } from "effect"
+import type { SqlError } from "effect/sql"
+import type { GatewayCredentials, StoredCredential } from "../GatewayCredentials.ts"
+import type { LaneLost } from "../LaneQueue.ts"
+import { type CallFailed, withDetails } from "./Failures.ts"
+import * as KsefMetrics from "./KsefMetrics.ts"
+import type { Call } from "./LaneCalls.ts"
+import type { LaneOrganization } from "./laneRows.ts"
+import type { PublicKeyCache } from "./PublicKeyCache.ts"
+import type { TokenLogins } from "./TokenLogins.ts"
+
+/** Tokens of an organization. Times are milliseconds since the epoch. */
+export interface Tokens {
+  readonly credentialUpdatedAt: number
+  readonly access: Redacted.Redacted
+  readonly accessUntil: number
+  /** How long before its end the access token is refreshed. */
+  readonly earlyMs: number
+  readonly refresh: Redacted.Redacted
+  readonly refreshUntil: number
+}
+
+/** Keeps tokens. */
+export interface TokenStore {
+  readonly read: (organizationId: string) => Effect.Effect<Tokens | undefined, SqlError.SqlError>
+  readonly write: (organizationId: string, tokens: Tokens) => Effect.Effect<void, LaneLost | SqlError.SqlError>
+}
+
+/**
+ * An organization cannot be logged in: `code` of the refusal, or absent where the credential is.
+ */
+export class CredentialRefused extends Data.TaggedError("CredentialRefused")<{
+  readonly code: LoginStatuses.CredentialCode | undefined
+  readonly message: string
+}> {}
+
+/** The login has to wait until a time. */
+export class LoginPostponed extends Data.TaggedError("LoginPostponed")<{
+  readonly until: number
+  readonly message: string
+}> {}
+
+export type LoginError = CredentialRefused | LoginPostponed | CallFailed | LaneLost | SqlError.SqlError
+
+/** What a login ended with. */
+type LoginEnd =
+  | { readonly _tag: "tokens"; readonly tokens: typeof LoginAnswers.Tokens.Type }
+  | {
+      readonly _tag: "ended"
+      readonly action: LoginStatuses.LoginAction
+      readonly refusal: Refusal
+      /** The status of the login, where it got so far. */
+      readonly status?: number
+    }
+
+interface Refusal {
+  readonly code: LoginStatuses.CredentialCode
+  readonly message: string
+}
+
+/** How long before its end a token is refreshed, unless it lives so short that this is most of its life. */
+const refreshEarlyMs = 90_000
+
+const earlyMs = (lifetimeMs: number): number => Math.min(refreshEarlyMs, lifetimeMs / 4)
+
+const pollWaits = [300, 700, 1000, 1000]
+const maxPolls = 32
+
+/** Waits after a login that KSeF could not process; then the last one again. */
+const processingWaits = [5000, 30_000, 120_000]
+
+/** How often an inactive token is tried again, a minute apart: it may be about to be activated. */
+const activationTries = 3
+
+/** The status of a login whose token is refused. */
+const tokenRefused = 450
+
+const tokenLoginsEnded = {
+  code: "token_login_refused",
+  message:
+    "KSeF refuses the tokens of several taxpayers, for which the rules provide until 2026-12-31. Request a certificate of the type Authentication in KSeF, and store it."
+} as const
+
+/** How a login is postponed or refused, by how it ended and what came before. */
+export const decide = (
+  action: LoginStatuses.LoginAction,
+  earlier: { readonly sameAction: number },
+  now: number
+): "again" | "refuse" | { readonly until: number } => {
+  switch (action) {
+    case "log-in-again":
+    case "refresh-keys":
+      return earlier.sameAction === 0 ? "again" : "refuse"
+    case "wait":
+    case "poll":
+    case "redeem":
+      return { until: now + (processingWaits[earlier.sameAction] ?? processingWaits.at(-1)!) }
+    case "refuse-after-waiting":
+      return earlier.sameAction < activationTries ? { until: now + 60_000 } : "refuse"
+    case "refuse":
+      return "refuse"
+  }
+}
+
+/** The logins of a lane. */
+export interface Logins {
+  /** Returns an access token that is valid for a while. */
+  readonly accessToken: (organization: LaneOrganization) => Effect.Effect<Redacted.Redacted, LoginError>
+  /** Has the next use of the token refresh it or log in, because KSeF did not accept it. */
+  readonly rejectToken: (organization: LaneOrganization, token: Redacted.Redacted, remedy: "refresh" | "login") => void
+}
+
+/** Makes the logins of a lane. */
+export const make = (options: {
+  readonly call: Call
+  readonly client: KsefClient.KsefClient
+  readonly credentials: GatewayCredentials["Service"]
+  readonly keys: PublicKeyCache
+  readonly tokens: TokenStore
+  readonly tokenLogins: TokenLogins
+}): Logins => {
+  const { call, client, credentials, keys, tokenLogins, tokens: store } = options
+  const known = new Map<string, Tokens>()
+  const rejected = new Map<string, "refresh" | "login">()
+  const earlier = new Map<string, { action: LoginStatuses.LoginAction; count: number }>()
+  const mutex = Semaphore.makeUnsafe(1)
+
+  const begin = Effect.fnUntraced(function* ({ contextNip, credential }: StoredCredential) {
+    const challenge = yield* call("challenge", client.challenge)
+    if (credential.type === "ksef_token") {
+      const publicKey = yield* keys.get("KsefTokenEncryption", call)
+      return yield* call(
+        "loginWithToken",
+        client.loginWithToken({ challenge, contextNip, token: credential.token, publicKey })
+      )
+    }
+    const now = yield* Clock.currentTimeMillis
+    const { certificate, privateKey } = credential
+    const pair = SigningCredential.read({ certificate, privateKey: Redacted.value(privateKey) }, now)
+    if (Result.isFailure(pair)) {
+      return yield* new CredentialRefused({ code: "certificate_refused", message: pair.failure.message })
+    }
+    // KSeF refuses a signature from its future.
+    const login = { challenge: challenge.challenge, contextNip, signingTime: now - 60_000 }
+    return yield* call("loginWithXades", client.loginWithXades(LoginDocument.write(login, pair.success)))
+  })
+
+  const logInOnce = Effect.fnUntraced(function* (
+    credential: StoredCredential
+  ): Effect.fn.Return<LoginEnd, CallFailed | CredentialRefused> {
+    const started = yield* begin(credential)
+    for (let poll = 0; poll < maxPolls; poll++) {
+      yield* Effect.sleep(pollWaits[poll] ?? 2000)
+      const { status } = yield* call("loginStatus", client.loginStatus(started))
+      const row = LoginStatuses.loginStatus(status)
+      if (row.action === "poll") continue
+      if (row.action === "redeem") {
+        const tokens = yield* call("redeem", client.redeem(started.authenticationToken.token))
+        return { _tag: "tokens", tokens }
+      }
+      const message = withDetails(`KSeF refuses the login: ${row.meaning}.`, status.details)
+      const refusal = { code: row.refusal ?? "credential_invalid", message }
+      return { _tag: "ended", action: row.action, refusal, status: status.code }
+    }
+    const refusal = { code: "credential_invalid", message: "KSeF did not finish the login." } as const
+    return { _tag: "ended", action: "wait", refusal }
+  })
+
+  // An error while logging in means as much as a status.
+  const attempt = (credential: StoredCredential) =>
+    Effect.catchTag(
+      logInOnce(credential),
+      "CallFailed",
+      (error): Effect.Effect<LoginEnd, CallFailed | CredentialRefused> => {
+        const { failure } = error
+        if (failure._tag === "refused") {
+          return Effect.fail(new CredentialRefused({ code: failure.code, message: failure.message }))
+        }
+        if (failure._tag !== "code") return Effect.fail(error)
+        const action = loginAction(failure.action)
+        const refusal = { code: failure.refusal ?? "credential_invalid", message: failure.message } as const
+        return Effect.succeed<LoginEnd>({ _tag: "ended", action, refusal })
+      }
+    )
+
+  const logIn = (organization: LaneOrganization, credential: StoredCredential): Effect.Effect<Tokens, LoginError> =>
+    Effect.gen(function* (): Effect.fn.Return<Tokens, LoginError> {
+      const end: LoginEnd = yield* attempt(credential)
+      const now = yield* Clock.currentTimeMillis
+      if (end._tag === "tokens") {
+        earlier.delete(organization.id)
+        if (credential.credential.type === "ksef_token") tokenLogins.succeeded()
+        yield* Metric.update(KsefMetrics.logins, 1)
+        const { accessToken, refreshToken } = end.tokens
+        return {
+          credentialUpdatedAt: credential.updatedAt.getTime(),
+          access: accessToken.token,
+          accessUntil: accessToken.validUntil,
+          earlyMs: earlyMs(accessToken.validUntil - now),
+          refresh: refreshToken.token,
+          refreshUntil: refreshToken.validUntil
+        }
+      }
+      const before = earlier.get(organization.id)
+      const sameAction = before?.action === end.action ? before.count : 0
+      earlier.set(organization.id, { action: end.action, count: sameAction + 1 })
+      const decision = decide(end.action, { sameAction }, now)
+      if (decision === "refuse") {
+        const isOfToken = credential.credential.type === "ksef_token" && end.status === tokenRefused
+        const hasEnded = isOfToken && tokenLogins.refused(organization.id, now)
+        return yield* new CredentialRefused(hasEnded ? tokenLoginsEnded : end.refusal)
+      }
+      if (decision !== "again") {
+        return yield* new LoginPostponed({ until: decision.until, message: end.refusal.message })
+      }
+      if (end.action === "refresh-keys") keys.invalidate()
+      return yield* logIn(organization, credential)
+    })
+
+  const recordRefusal = (organization: LaneOrganization, error: CredentialRefused) =>
+    Effect.gen(function* () {
+      if (error.code === undefined) return
+      yield* Metric.update(KsefMetrics.refusals, 1)
+      const message = "KSeF refused a credential"
+      yield* Effect.annotateLogs(
+        error.code === "context_blocked" ? Effect.logError(message) : Effect.logWarning(message),
+        { organizationId: organization.id, code: error.code }
+      )
+      if (error.code === "token_login_refused" && tokenLogins.shouldLog()) {
+        yield* Effect.logError(
+          "KSeF refuses logins by token, for which the rules provide until 2026-12-31. Organizations have to store a certificate of the type Authentication, which is requested in KSeF."
+        )
+      }
+      const refusal = { code: error.code, message: error.message }
+      yield* credentials.recordState(organization.id, organization.credential_updated_at, "refused", refusal)
+    })
+
+  const logInAnew = Effect.fnUntraced(function* (organization: LaneOrganization) {
+    const read = yield* Effect.catchTag(credentials.read(organization.id), "KeyUnavailable", (error) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.fail(new LoginPostponed({ until: now + 60_000, message: error.message }))
+      )
+    )
+    if (Option.isNone(read)) {
+      return yield* new CredentialRefused({ code: undefined, message: "The organization has no KSeF credential." })
+    }
+    const tokens = yield* Effect.tapErrorTag(logIn(organization, read.value), "CredentialRefused", (error) =>
+      recordRefusal(organization, error)
+    )
+    yield* store.write(organization.id, tokens)
+    yield* credentials.recordState(organization.id, read.value.updatedAt, "accepted")
+    return tokens
+  })
+
+  const refresh = (organization: LaneOrganization, tokens: Tokens) =>
+    call("refresh", client.refresh(tokens.refresh)).pipe(
+      Effect.flatMap(({ accessToken: { token, validUntil } }) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const next = { ...tokens, access: token, accessUntil: validUntil, earlyMs: earlyMs(validUntil - now) }
+          return Effect.as(store.write(organization.id, next), next)
+        })
+      ),
+      Effect.catchTag("CallFailed", (error) =>
+        error.failure._tag === "code" || error.failure._tag === "unauthorized"
+          ? logInAnew(organization)
+          : Effect.fail(error)
+      )
+    )
+
+  const obtain = Effect.fnUntraced(function* (organization: LaneOrganization) {
+    const { id } = organization
+    const stored = known.get(id) ?? (yield* store.read(id))
+    const now = yield* Clock.currentTimeMillis
+    const isCurrent = stored?.credentialUpdatedAt === organization.credential_updated_at.getTime()
+    const action = rejected.get(id)
+    if (stored !== undefined && isCurrent && action !== "login" && now < stored.refreshUntil) {
+      if (action === undefined && now < stored.accessUntil - stored.earlyMs) return stored
+      return yield* refresh(organization, stored)
+    }
+    return yield* logInAnew(organization)
+  })
+
+  return {
+    accessToken: (organization) =>
+      mutex.withPermits(1)(
+        Effect.map(obtain(organization), (tokens) => {
+          known.set(organization.id, tokens)
+          rejected.delete(organization.id)
+          return tokens.access
+        })
+      ),
+    rejectToken: ({ id }, token, remedy) => {
+      if (known.get(id)?.access === token) rejected.set(id, remedy)
+    }
+  }
+}
+
+const loginActions: ReadonlySet<string> = new Set<LoginStatuses.LoginAction>([
+  "log-in-again",
+  "refresh-keys",
+  "wait",
+  "refuse",
+  "refuse-after-waiting"
+])
+
+const loginAction = (action: string): LoginStatuses.LoginAction =>
+  loginActions.has(action) ? (action as LoginStatuses.LoginAction) : "wait"

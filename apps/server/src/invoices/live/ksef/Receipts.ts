@@ -1,0 +1,127 @@
+/** The step of a lane that fetches receipts (UPO), checks them, and stores them byte for byte. */
+import type { KsefError } from "@govoice/ksef/client"
+import { Upo } from "@govoice/ksef/format"
+import { Clock, Effect } from "effect"
+import * as LaneRules from "../LaneRules.ts"
+import { authorized, type LaneContext, readOrganizations, stepFailure } from "./LaneContext.ts"
+import type { Changes, SubmissionRow } from "./laneRows.ts"
+import type { LoginError } from "./Login.ts"
+import { writeAll } from "./VerdictStep.ts"
+import * as transitions from "./transitions.ts"
+
+const maxRows = 100
+const atOnce = 4
+
+/** What a receipt has to confirm. */
+export interface Expected {
+  readonly session: string | null
+  readonly nip: string
+  readonly ksefNumber: string | null
+  /** SHA-256 of the document, in Base64. */
+  readonly documentHash: string
+  readonly isProduction: boolean
+}
+
+/** The name of the Ministry in production; other environments may add theirs. */
+const ministry = "Ministerstwo Finansów"
+
+/** Returns what is wrong with a receipt, or `undefined`. Its signature is not verified. */
+export const faultOf = (xml: string, expected: Expected): string | undefined => {
+  const upo = Upo.read(xml)
+  if (upo === undefined) return "it is no UPO"
+  const confirmed = upo.invoices.find(({ ksefNumber }) => ksefNumber === expected.ksefNumber)
+  if (confirmed === undefined) return "it is about another KSeF number"
+  if (confirmed.documentHash !== expected.documentHash) return "it is about another document"
+  if (upo.context.value !== expected.nip) return "it is about another taxpayer"
+  if (expected.session !== null && upo.sessionReference !== expected.session) return "it is about another session"
+  if (expected.isProduction && upo.receivingEntity !== ministry) return "it is of another environment"
+  if (!upo.isSigned) return "it is not signed"
+  return undefined
+}
+
+const change = (row: SubmissionRow, dueAt: number | undefined) => ({
+  id: row.submission_id,
+  receiptCount: row.receipt_count + 1,
+  dueAt: dueAt === undefined ? null : new Date(dueAt)
+})
+
+/** The receipt was not there, or is not the right one: it is requested again for a week. */
+const later = (row: SubmissionRow, now: number, notBefore: number): Changes => {
+  const wait = LaneRules.receiptWait(row.receipt_count, now - (row.completed_at ?? row.updated_at).getTime())
+  return { submissions: [change(row, wait === undefined ? undefined : Math.max(now + wait, notBefore))] }
+}
+
+const fetchByApi = (context: LaneContext, row: SubmissionRow, session: string) => {
+  const { client } = context.system
+  const { official_number: ksefNumber, original_session: original, submission_reference: invoice } = row
+  return invoice === null || original !== null
+    ? authorized(context, row.session_organization_id, "invoiceUpoByKsefNumber", (accessToken) =>
+        client.invoiceUpoByKsefNumber({ accessToken, session, ksefNumber: ksefNumber ?? "" })
+      )
+    : authorized(context, row.session_organization_id, "invoiceUpo", (accessToken) =>
+        client.invoiceUpo({ accessToken, session, invoice })
+      )
+}
+
+const receiptOf = (context: LaneContext, row: SubmissionRow) =>
+  Effect.gen(function* () {
+    const session = row.original_session ?? row.session_reference
+    const expected = {
+      session,
+      nip: context.lane.nip,
+      ksefNumber: row.official_number,
+      documentHash: Buffer.from(row.sha256).toString("base64"),
+      isProduction: context.system.environment.name === "prod"
+    }
+    const check = (bytes: Uint8Array) => faultOf(Buffer.from(bytes).toString("utf8"), expected)
+    const link = context.links.get(row.id)
+    context.links.delete(row.id)
+    // The link has no limits. Where it fails, the API has the receipt, too.
+    if (link !== undefined) {
+      const linked = yield* Effect.match(context.system.client.downloadUpo(link), {
+        onSuccess: ({ bytes }) => bytes,
+        onFailure: (_: KsefError) => undefined
+      })
+      if (linked !== undefined && check(linked) === undefined) return linked
+    }
+    if (session === null) return undefined
+    const { bytes } = yield* fetchByApi(context, row, session)
+    const fault = check(bytes)
+    if (fault === undefined) return bytes
+    yield* Effect.annotateLogs(Effect.logWarning("Receipt discarded"), { invoiceId: row.id, fault })
+    return undefined
+  })
+
+const changesFor = (context: LaneContext, row: SubmissionRow) =>
+  Effect.gen(function* () {
+    const bytes = yield* receiptOf(context, row)
+    const now = yield* Clock.currentTimeMillis
+    return bytes === undefined
+      ? later(row, now, 0)
+      : { submissions: [change(row, undefined)], transitions: [transitions.receipt(row, bytes, now)] }
+  }).pipe(
+    Effect.catch((error: LoginError) =>
+      Effect.gen(function* () {
+        if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
+        const now = yield* Clock.currentTimeMillis
+        // Accepted stays: a receipt that this login cannot read is given up.
+        if (error._tag === "CallFailed" && error.failure._tag === "not-readable") {
+          return { submissions: [change(row, undefined)] }
+        }
+        return later(row, now, stepFailure(context, error, now).until)
+      })
+    )
+  )
+
+/** Makes the step. It returns when the next receipt is due. */
+export const make = (context: LaneContext) =>
+  Effect.gen(function* () {
+    const openUntil = context.process.breaker.waitUntil(yield* Clock.currentTimeMillis)
+    if (openUntil > 0) return { at: openUntil, isIdle: false }
+    if (context.organizations.size === 0) yield* readOrganizations(context)
+    const rows = yield* context.store.dueReceipts(context.lane.nip, maxRows)
+    // Calls of the API follow one another as the windows allow; links have no limits.
+    const changes = yield* Effect.forEach(rows, (row) => changesFor(context, row), { concurrency: atOnce })
+    yield* writeAll(context, changes)
+    return { at: yield* context.store.nextDueAt(context.lane.nip, "receipts"), isIdle: true }
+  })

@@ -1,0 +1,295 @@
+/**
+ * The sending step of a lane: chooses the route for what waits, and sends one by one or hands over to a batch.
+ *
+ * The order of writes is intent, call, outcome. An outcome that is not known stays the intent, and is looked up.
+ */
+import type { Ids } from "@govoice/core"
+import { PolishTime } from "@govoice/ksef/format"
+import { SessionStatuses } from "@govoice/ksef/protocol"
+import { Clock, Effect, Metric, Option, Random } from "effect"
+import { Backoff } from "@govoice/dispatcher"
+import * as LaneRules from "../LaneRules.ts"
+import type { LaneOrganization, WaitingInvoice } from "./laneRows.ts"
+import type { SendBatch } from "./Batch.ts"
+import type { CallFailed } from "./Failures.ts"
+import { type FormName, formOf } from "./forms.ts"
+import * as KsefMetrics from "./KsefMetrics.ts"
+import { authorized, type LaneContext, park, readOrganizations, type StepFailure, stepFailure } from "./LaneContext.ts"
+import type { LoginError } from "./Login.ts"
+import type { OpenSession, Sessions } from "./Session.ts"
+import { notSent } from "./notSent.ts"
+import * as transitions from "./transitions.ts"
+
+/** How many documents are sent one by one before the lane looks again at what waits. */
+const perLook = 10
+
+const maxBackoffMs = 300_000
+
+/** The error code of a send in a session that is not open. */
+const sessionNotOpen = 21180
+
+interface Group {
+  readonly organization: LaneOrganization
+  readonly form: FormName
+  readonly invoices: ReadonlyArray<WaitingInvoice>
+}
+
+/** What waits, by the routes that are open to it: a batch that carries attachments takes the others along. */
+const parts = (invoices: ReadonlyArray<WaitingInvoice>) => {
+  const isAlone = ({ batch_limit: limit, needs_batch: needsBatch }: WaitingInvoice) => limit === 1 && !needsBatch
+  const others = invoices.filter((invoice) => !isAlone(invoice))
+  const hasAttachment = others.some(({ needs_batch: needsBatch }) => needsBatch)
+  return [
+    { by: "single", invoices: invoices.filter(isAlone) },
+    { by: "batch", invoices: hasAttachment ? others : [] },
+    { by: "any", invoices: others.filter(({ needs_batch: needsBatch }) => !needsBatch) }
+  ].filter((part): part is typeof part & { readonly by: LaneRules.Waiting["by"] } => part.invoices.length > 0)
+}
+
+/** Makes the sending step. It returns when it has something to do next. */
+export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBatch) => {
+  const { giveUpMs, lane, store, system } = context
+  let turn = 0
+  let lastBatchAt = 0
+  let failuresInRow = 0
+  let maintenanceInRow = 0
+  let pausedUntil = 0
+
+  const giveUp = Effect.map(Random.next, (random) => ({ giveUpMs, random }))
+
+  const pause = (now: number) => {
+    failuresInRow += 1
+    const wait = Backoff.nextDelay({ attempt: failuresInRow, random: () => 0.5 }) ?? maxBackoffMs
+    pausedUntil = now + Math.min(wait, maxBackoffMs)
+  }
+
+  // The oldest invoice is the one that was tried. It is not claimed yet.
+  const failOldest = Effect.fnUntraced(function* (id: Ids.InvoiceId, failure: StepFailure, now: number) {
+    const stored = yield* store.find(id)
+    if (stored === undefined || (stored.status !== "queued" && stored.status !== "retrying")) return
+    const tried = { ...stored, status: "submitting", attempt_count: stored.attempt_count + 1 } as const
+    const pending =
+      failure.kind === "fail"
+        ? transitions.failed(tried, failure.reason, now)
+        : failure.kind === "attempt"
+          ? transitions.attemptFailed(tried, failure.reason, now, yield* giveUp)
+          : undefined
+    if (pending === undefined) return
+    yield* store.write(lane, { transitions: [{ ...pending, statusBefore: stored.status }] })
+    if (pending.transition.emits !== null) yield* context.wakeDeliveries
+  })
+
+  const recover = (organization: LaneOrganization, oldest: Ids.InvoiceId | undefined) => (error: LoginError) =>
+    Effect.gen(function* () {
+      if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
+      const now = yield* Clock.currentTimeMillis
+      const failure = stepFailure(context, error, now)
+      if (error._tag === "CredentialRefused") {
+        yield* park(context, organization, oldest === undefined ? failure.reason : undefined)
+      }
+      if (error._tag === "LoginPostponed") {
+        const credential = organization.credential_updated_at.getTime()
+        context.parked.set(organization.id, { until: error.until, credential })
+      }
+      if (failure.stopsLane) pause(now)
+      if (oldest !== undefined) yield* failOldest(oldest, failure, now)
+      // No failure is followed by another call at once.
+      return Math.max(failure.until, pausedUntil, now + 1000)
+    })
+
+  // The error says that the session is closed, and its status why.
+  const lookForUnreadableKey = Effect.fnUntraced(function* (session: OpenSession, { failure }: CallFailed) {
+    if (failure._tag !== "code" || failure.code !== sessionNotOpen) return
+    const answer = yield* Effect.option(
+      authorized(context, session.organizationId, "sessionStatus", (accessToken) =>
+        system.client.sessionStatus({ accessToken, session: session.reference })
+      )
+    )
+    if (Option.isNone(answer)) return
+    if (SessionStatuses.sessionStatus("online", answer.value.status.code).action !== "refresh-keys") return
+    context.keys.invalidate()
+    context.process.breaker.unreadableKey(yield* Clock.currentTimeMillis)
+  })
+
+  const sendOne = Effect.fnUntraced(function* (session: OpenSession, id: Ids.InvoiceId) {
+    const begunAt = yield* Clock.currentTimeMillis
+    const dueAt = new Date(begunAt + context.lookTiming.mayArriveMs)
+    const [invoice] = yield* store.beginSubmissions(lane, session.id, [id], dueAt)
+    if (invoice === undefined) return undefined
+    const document = sessions.seal(session, invoice.xml)
+    const result = yield* Effect.result(
+      authorized(context, session.organizationId, "send", (accessToken) =>
+        system.client.send({ accessToken, session: session.reference, document })
+      )
+    )
+    const now = yield* Clock.currentTimeMillis
+    if (result._tag === "Success") {
+      failuresInRow = maintenanceInRow = 0
+      context.process.breaker.readableKey()
+      session.sent += 1
+      session.usedAt = now
+      const { referenceNumber: reference } = result.success
+      yield* store.write(lane, {
+        submissions: [
+          {
+            id: invoice.submission_id,
+            state: "sent",
+            reference,
+            sentAt: new Date(now),
+            dueAt: new Date(now + LaneRules.pollWait(0, 0))
+          }
+        ],
+        transitions: transitions.submitted(invoice, `${session.reference}/${reference}`, now)
+      })
+      context.wake("verdicts")
+      yield* context.wakeDeliveries
+      return undefined
+    }
+    const error = result.failure
+    if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
+    if (error._tag === "CallFailed" && error.failure._tag === "unavailable" && error.failure.wasSent) {
+      yield* Metric.update(KsefMetrics.unknownSends, 1)
+      pause(now)
+      const look = { id: invoice.submission_id, dueAt: new Date(now + 1000) }
+      yield* store.write(lane, { submissions: [look] })
+      context.wake("verdicts")
+      return pausedUntil
+    }
+    const failure = stepFailure(context, error, now)
+    const organization = context.organizations.get(session.organizationId)
+    if (error._tag === "CredentialRefused" && organization !== undefined) yield* park(context, organization)
+    if (failure.stopsLane) pause(now)
+    if (failure.kind === "again") {
+      if (error._tag === "CallFailed") yield* lookForUnreadableKey(session, error)
+      yield* sessions.abandon(session)
+      maintenanceInRow += 1
+      if (maintenanceInRow > 1) pausedUntil = now + 300_000
+    }
+    yield* store.write(lane, notSent(invoice, failure, now, yield* giveUp))
+    if (failure.kind === "fail") yield* context.wakeDeliveries
+    return Math.max(failure.until, pausedUntil)
+  })
+
+  const sendSingly = Effect.fnUntraced(function* ({ form, invoices, organization }: Group, count: number) {
+    const session = yield* sessions.get(organization.id, form)
+    for (const { id } of invoices.slice(0, Math.min(count, perLook))) {
+      const stopUntil = yield* sendOne(session, id)
+      if (stopUntil !== undefined) return stopUntil
+    }
+    return 0
+  })
+
+  const rejectUnknownForms = Effect.fnUntraced(function* (waiting: ReadonlyArray<WaitingInvoice>) {
+    const unknown = waiting.filter((invoice) => formOf(invoice) === undefined && !invoice.is_resend)
+    for (const { id } of unknown) {
+      const now = yield* Clock.currentTimeMillis
+      const stored = yield* store.find(id)
+      if (stored === undefined) continue
+      const reason = { code: "invalid_document", message: "KSeF takes no document of this form and schema version." }
+      const pending = transitions.rejected({ ...stored, status: "submitting" }, reason, now)
+      yield* store.write(lane, { transitions: [{ ...pending, statusBefore: stored.status }] })
+      yield* context.wakeDeliveries
+    }
+  })
+
+  const toGroup = (organization: LaneOrganization, waiting: ReadonlyArray<WaitingInvoice>): Group | undefined => {
+    const [oldest] = waiting.filter((invoice) => formOf(invoice) !== undefined)
+    const form = oldest === undefined ? undefined : formOf(oldest)
+    return form === undefined
+      ? undefined
+      : { organization, form, invoices: waiting.filter((invoice) => formOf(invoice) === form) }
+  }
+
+  const handle = Effect.fnUntraced(function* (group: Group) {
+    const now = yield* Clock.currentTimeMillis
+    const { windows } = lane
+    const today = PolishTime.day(now)
+    const room = {
+      single: windows.capacity("invoiceSend", now, 60_000),
+      singleAt: windows.earliest("invoiceSend", now),
+      batchAt: windows.earliest("batchSession", now),
+      lastBatchAt
+    }
+    let waitUntil = Infinity
+    for (const { by, invoices } of parts(group.invoices)) {
+      const waiting = {
+        by,
+        count: invoices.length,
+        bytes: invoices.reduce((sum, { bytes }) => sum + bytes, 0),
+        isDatedToday: invoices.some(({ issue_date }) => issue_date === today)
+      }
+      const route = LaneRules.route(waiting, room, LaneRules.isNearMidnight(PolishTime.timestamp(now)), now)
+      if (route._tag === "interactive") return yield* sendSingly({ ...group, invoices }, route.count)
+      if (route._tag === "batch") {
+        lastBatchAt = now
+        return yield* sendBatch(group.organization.id, group.form, invoices)
+      }
+      waitUntil = Math.min(waitUntil, route.until)
+    }
+    return waitUntil
+  })
+
+  const isParked = ({ credential_updated_at, id }: LaneOrganization, now: number): number => {
+    const parked = context.parked.get(id)
+    return parked !== undefined && parked.credential === credential_updated_at.getTime() && parked.until > now
+      ? parked.until
+      : 0
+  }
+
+  // One invoice of a parked organization shows why it waits. The others stay as they are.
+  const showRefusal = Effect.fnUntraced(function* ({ id }: LaneOrganization, now: number) {
+    const parked = context.parked.get(id)
+    if (parked?.reason === undefined) return
+    const [oldest] = yield* store.waiting(id, 1)
+    if (oldest === undefined || oldest.is_resend) return
+    const failure = { reason: parked.reason, kind: "attempt", until: now, stopsLane: false } as const
+    yield* failOldest(oldest.id, failure, now)
+    context.parked.set(id, { ...parked, reason: undefined })
+  })
+
+  const step = Effect.gen(function* () {
+    const closeAt = yield* sessions.closeDue
+    const startedAt = yield* Clock.currentTimeMillis
+    const stopped = Math.max(pausedUntil, context.process.breaker.waitUntil(startedAt))
+    if (stopped > startedAt) return { at: stopped, isIdle: false }
+    const organizations = yield* readOrganizations(context)
+    let at = Infinity
+    let isIdle = true
+    for (let index = 0; index < organizations.length; index++) {
+      const organization = organizations[(turn + index) % organizations.length]!
+      const now = yield* Clock.currentTimeMillis
+      const parkedUntil = isParked(organization, now)
+      if (parkedUntil > 0) {
+        yield* showRefusal(organization, now)
+        at = Math.min(at, parkedUntil)
+        isIdle = false
+        continue
+      }
+      if (organization.credential_state === "unchecked") {
+        const checked = context.logins.accessToken(organization)
+        const failedAt = yield* Effect.matchEffect(checked, {
+          onSuccess: () => Effect.succeed(0),
+          onFailure: recover(organization, undefined)
+        })
+        if (failedAt > 0) {
+          at = Math.min(at, failedAt)
+          isIdle = false
+          continue
+        }
+      }
+      const waiting = yield* store.waiting(organization.id, LaneRules.batch.maxDocuments)
+      yield* rejectUnknownForms(waiting)
+      const group = toGroup(organization, waiting)
+      if (group === undefined) continue
+      isIdle = false
+      const next = yield* handle(group).pipe(Effect.catch(recover(organization, group.invoices[0]?.id)))
+      at = Math.min(at, next)
+      if (pausedUntil > now) break
+    }
+    turn += 1
+    if (isIdle) at = Math.min(at, yield* store.nextWaitingAt(lane.nip))
+    return { at: Math.min(at, closeAt), isIdle }
+  })
+
+  return step
+}

@@ -1,0 +1,141 @@
+/**
+ * Interactive sessions: opened on first need, reused, and closed when they are idle, old or full. A session belongs to one
+ * organization and form.
+ */
+import { SealedDocument, SessionKey } from "@govoice/ksef/crypto"
+import { FormCode } from "@govoice/ksef/protocol"
+import type { Ids } from "@govoice/core"
+import { Clock, Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { LaneLost } from "../LaneQueue.ts"
+import * as LaneRules from "../LaneRules.ts"
+import type { FormName } from "./forms.ts"
+import { authorized, type LaneContext } from "./LaneContext.ts"
+import type { LoginError } from "./Login.ts"
+
+/** A session whose key this process has. */
+export interface OpenSession {
+  readonly id: string
+  readonly reference: string
+  readonly organizationId: Ids.OrganizationId
+  readonly form: FormName
+  readonly openedAt: number
+  readonly validUntil: number
+  readonly key: SessionKey
+  sent: number
+  usedAt: number
+}
+
+/** The sessions of a lane. */
+export interface Sessions {
+  /** Returns a session that documents can be sent in. */
+  readonly get: (organizationId: Ids.OrganizationId, form: FormName) => Effect.Effect<OpenSession, LoginError>
+  readonly seal: (session: OpenSession, xml: string) => SealedDocument.SealedDocument
+  /** Ends the use of a session that the national system does not accept any more. */
+  readonly abandon: (session: OpenSession) => Effect.Effect<void, LaneLost | SqlError.SqlError>
+  /** Closes sessions that are idle, old or full, and returns when the next one will be. */
+  readonly closeDue: Effect.Effect<number, LoginError>
+  readonly closeAll: Effect.Effect<void>
+  readonly count: () => number
+}
+
+const isDue = ({ openedAt, sent, usedAt, validUntil }: OpenSession, now: number): boolean =>
+  now >= Math.min(usedAt + LaneRules.session.idleMs, openedAt + LaneRules.session.maxAgeMs, validUntil - 60_000) ||
+  sent >= LaneRules.session.maxDocuments
+
+/** Makes the sessions of a lane. */
+export const make = (context: LaneContext): Sessions => {
+  const { lane, store, system } = context
+  const open = new Map<string, OpenSession>()
+  const keyOf = (organizationId: string, form: FormName) => `${organizationId} ${form}`
+
+  const begin = Effect.fnUntraced(function* (organizationId: Ids.OrganizationId, form: FormName) {
+    const id = yield* store.beginSession(lane, organizationId, "online", form)
+    const sessionKey = SessionKey.generate()
+    const opening = Effect.gen(function* () {
+      const publicKey = yield* context.keys.get("SymmetricKeyEncryption", context.call)
+      return yield* authorized(context, organizationId, "openOnline", (accessToken) =>
+        system.client.openOnline({ accessToken, form: FormCode.formCodes[form], sessionKey, publicKey })
+      )
+    })
+    const opened = yield* Effect.tapError(opening, () =>
+      Effect.ignore(store.write(lane, { sessions: [{ id, state: "abandoned", dueAt: null }] }))
+    )
+    const now = yield* Clock.currentTimeMillis
+    yield* store.write(lane, {
+      sessions: [
+        {
+          id,
+          state: "open",
+          reference: opened.referenceNumber,
+          validUntil: new Date(opened.validUntil),
+          dueAt: null
+        }
+      ]
+    })
+    const session: OpenSession = {
+      id,
+      reference: opened.referenceNumber,
+      organizationId,
+      form,
+      openedAt: now,
+      validUntil: opened.validUntil,
+      key: sessionKey,
+      sent: 0,
+      usedAt: now
+    }
+    open.set(keyOf(organizationId, form), session)
+    return session
+  })
+
+  const forget = (session: OpenSession) => {
+    open.delete(keyOf(session.organizationId, session.form))
+    session.key.wipe()
+  }
+
+  // The verdicts never wait for it: a session that could not be closed ends by itself.
+  const close = Effect.fnUntraced(function* (session: OpenSession) {
+    forget(session)
+    yield* closeOnline(context, session)
+  })
+
+  return {
+    get: (organizationId, form) =>
+      Effect.gen(function* () {
+        const session = open.get(keyOf(organizationId, form))
+        if (session === undefined) return yield* begin(organizationId, form)
+        if (!isDue(session, yield* Clock.currentTimeMillis)) return session
+        yield* close(session)
+        return yield* begin(organizationId, form)
+      }),
+    seal: ({ key }, xml) => SealedDocument.seal(key, Buffer.from(xml)),
+    abandon: (session) =>
+      Effect.suspend(() => {
+        forget(session)
+        return store.write(lane, { sessions: [{ id: session.id, state: "done", dueAt: null }] })
+      }),
+    closeDue: Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      for (const session of open.values()) if (isDue(session, now)) yield* close(session)
+      return Math.min(Infinity, ...Array.from(open.values(), ({ usedAt }) => usedAt + LaneRules.session.idleMs))
+    }),
+    closeAll: Effect.suspend(() => Effect.ignore(Effect.forEach([...open.values()], close, { discard: true }))),
+    count: () => open.size
+  }
+}
+
+/** Closes an interactive session. Answered with an error or not at all, it counts as closed. */
+export const closeOnline = (
+  context: LaneContext,
+  session: { readonly id: string; readonly reference: string; readonly organizationId: string }
+): Effect.Effect<void, LaneLost | SqlError.SqlError> =>
+  authorized(context, session.organizationId, "closeOnline", (accessToken) =>
+    context.system.client.closeOnline({ accessToken, session: session.reference })
+  ).pipe(
+    Effect.catchTags({
+      CallFailed: () => Effect.void,
+      CredentialRefused: () => Effect.void,
+      LoginPostponed: () => Effect.void
+    }),
+    Effect.andThen(context.store.write(context.lane, { sessions: [{ id: session.id, state: "done", dueAt: null }] }))
+  )

@@ -1,0 +1,138 @@
+/** The step of a lane that polls for verdicts, and looks up sends whose outcome is not known. */
+import { Clock, Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { LaneLost } from "../LaneQueue.ts"
+import * as Duplicates from "./Duplicates.ts"
+import { authorized, type LaneContext, park, readOrganizations, stepFailure } from "./LaneContext.ts"
+import type { Changes, SubmissionRow } from "./laneRows.ts"
+import type { LoginError } from "./Login.ts"
+import * as SessionList from "./SessionList.ts"
+import * as Verdicts from "./Verdicts.ts"
+
+const maxRows = 1000
+const maxWritten = 500
+
+/** Up to so many pending documents of a session are polled one by one, more with the list. */
+const maxSingly = 3
+
+/** A session that cannot be read for so long is given up, and its documents are sent again: a copy would be a duplicate. */
+const unreadableMs = 3_600_000
+
+/** Writes changes in chunks, and wakes the workers of what follows. */
+export const writeAll = Effect.fnUntraced(function* (context: LaneContext, all: ReadonlyArray<Changes>) {
+  for (let start = 0; start < all.length; start += maxWritten) {
+    const changes = Verdicts.merge(all.slice(start, start + maxWritten))
+    yield* context.store.write(context.lane, changes)
+    if (changes.transitions?.some(({ transition }) => transition.emits !== null) === true) {
+      yield* context.wakeDeliveries
+    }
+    if (changes.transitions?.some(({ transition }) => transition.status === "accepted") === true) {
+      context.wake("receipts")
+    }
+    if (changes.submissions?.some(({ state }) => state === "refused" || state === "absent") === true) {
+      context.wake("send")
+    }
+  }
+})
+
+/** Returns the changes for a submission by what the national system says of it. */
+export const changesFor = Effect.fnUntraced(function* (
+  context: LaneContext,
+  row: SubmissionRow,
+  found: Verdicts.InvoiceStatus | undefined
+) {
+  const now = yield* Clock.currentTimeMillis
+  if (row.submission_state === "sending") return Verdicts.looked(row, found, now, context.lookTiming)
+  if (found === undefined) return Verdicts.pending(row, now)
+  if (found.upoDownloadUrl) context.links.set(row.id, found.upoDownloadUrl)
+  const decision = Verdicts.decide(row, found, now)
+  if (decision === "resolve-duplicate") return yield* Duplicates.resolve(context, row, found)
+  if (decision === "count-resends") {
+    const resends = Verdicts.resendsOf(yield* context.store.submissionsOf(row.id))
+    return Verdicts.resent(row, found.status, resends, now)
+  }
+  if (decision.isUnknown === true) {
+    yield* Effect.annotateLogs(Effect.logError("KSeF returned a status that no rule covers"), {
+      invoiceId: row.id,
+      code: found.status.code
+    })
+  }
+  return decision.changes
+})
+
+const failedChanges = (
+  context: LaneContext,
+  rows: ReadonlyArray<SubmissionRow>,
+  error: LoginError
+): Effect.Effect<ReadonlyArray<Changes>, LaneLost | SqlError.SqlError> =>
+  Effect.gen(function* () {
+    if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
+    const now = yield* Clock.currentTimeMillis
+    const isUnreadable =
+      error._tag === "CallFailed" &&
+      (error.failure._tag === "not-readable" ||
+        (error.failure._tag === "code" && error.failure.action === "session-unreadable"))
+    if (isUnreadable) {
+      return rows.map((row) =>
+        now - row.handed_over_at.getTime() > unreadableMs ? Verdicts.absent(row, now) : Verdicts.parked(row, now)
+      )
+    }
+    const [first] = rows
+    const organization = first === undefined ? undefined : context.organizations.get(first.session_organization_id)
+    const parkedUntil =
+      error._tag === "CredentialRefused"
+        ? organization === undefined
+          ? now + Verdicts.parkMs
+          : yield* park(context, organization)
+        : 0
+    const { until } = stepFailure(context, error, now)
+    return rows.map((row) => {
+      const [change] = Verdicts.pending(row, now).submissions ?? []
+      const dueAt = new Date(Math.max(parkedUntil, until, change!.dueAt!.getTime()))
+      // A look that failed is none.
+      const checkCount = row.submission_state === "sending" ? row.check_count : change!.checkCount!
+      return { submissions: [{ ...change!, checkCount, dueAt }] }
+    })
+  })
+
+const bySession = (rows: ReadonlyArray<SubmissionRow>): ReadonlyArray<ReadonlyArray<SubmissionRow>> => [
+  ...Map.groupBy(rows, ({ session_id }) => session_id).values()
+]
+
+const checkSession = (context: LaneContext, rows: ReadonlyArray<SubmissionRow>) =>
+  Effect.gen(function* () {
+    const { session_organization_id: organization, session_reference: session } = rows[0]!
+    // Never opened, as far as is known: nothing can be in it.
+    if (session === null) {
+      const now = yield* Clock.currentTimeMillis
+      return rows.map((row) => Verdicts.absent(row, now))
+    }
+    const needsList =
+      rows.length > maxSingly ||
+      rows.some((row) => row.submission_state === "sending" || row.submission_reference === null)
+    if (needsList) {
+      const list = yield* SessionList.read(context, organization, session)
+      return yield* Effect.forEach(rows, (row) => changesFor(context, row, SessionList.find(list, row)))
+    }
+    return yield* Effect.forEach(rows, (row) =>
+      Effect.flatMap(
+        authorized(context, organization, "invoiceStatus", (accessToken) =>
+          context.system.client.invoiceStatus({ accessToken, session, invoice: row.submission_reference! })
+        ),
+        (status) => changesFor(context, row, status)
+      )
+    )
+  }).pipe(Effect.catch((error: LoginError) => failedChanges(context, rows, error)))
+
+/** Makes the step. It returns when the next verdict is due. */
+export const make = (context: LaneContext, pollBatches: Effect.Effect<number, LaneLost | SqlError.SqlError>) =>
+  Effect.gen(function* () {
+    const openUntil = context.process.breaker.waitUntil(yield* Clock.currentTimeMillis)
+    if (openUntil > 0) return { at: openUntil, isIdle: false }
+    if (context.organizations.size === 0) yield* readOrganizations(context)
+    const batchAt = yield* pollBatches
+    const rows = yield* context.store.dueVerdicts(context.lane.nip, maxRows)
+    for (const group of bySession(rows)) yield* writeAll(context, yield* checkSession(context, group))
+    const nextAt = yield* context.store.nextDueAt(context.lane.nip, "verdicts")
+    return { at: Math.min(batchAt, nextAt), isIdle: true }
+  })

@@ -1,0 +1,207 @@
+/**
+ * What becomes of an invoice by its status at the national system. Pure: (stored state, answer) to the changes to write.
+ */
+import { KsefNumber } from "@govoice/ksef/format"
+import { InvoiceStatuses, type SessionAnswers, SessionStatuses } from "@govoice/ksef/protocol"
+import * as LaneRules from "../LaneRules.ts"
+import { withDetails } from "./Failures.ts"
+import type { Changes, SubmissionChange, SubmissionRow } from "./laneRows.ts"
+import * as transitions from "./transitions.ts"
+
+export type InvoiceStatus = SessionAnswers.InvoiceStatus
+
+/** The wait before a verdict is looked at again that no rule covers, or that cannot be read. */
+export const parkMs = 900_000
+
+const base = (row: SubmissionRow) => ({ id: row.submission_id })
+
+const again = (row: SubmissionRow, now: number, waitMs: number): SubmissionChange => ({
+  ...base(row),
+  checkCount: row.check_count + 1,
+  dueAt: new Date(now + waitMs)
+})
+
+/** The verdict is not there yet. `code` is the status, where it was read. */
+export const pending = (row: SubmissionRow, now: number, code?: number): Changes => {
+  const change = again(row, now, LaneRules.pollWait(row.check_count + 1, now - row.handed_over_at.getTime()))
+  return { submissions: [code === undefined ? change : { ...change, code }] }
+}
+
+/** The status is not decided by a rule, or cannot be read now. An operator can decide about a stored code. */
+export const parked = (row: SubmissionRow, now: number, code?: number): Changes => {
+  const change = again(row, now, parkMs)
+  return { submissions: [code === undefined ? change : { ...change, code }] }
+}
+
+/** How often a document was not judged: its submissions that ended with an error. A smaller batch is no resend. */
+export const resendsOf = (submissions: ReadonlyArray<SubmissionRow>): number =>
+  submissions.filter(
+    ({ code, submission_state }) =>
+      submission_state === "refused" && code !== null && code >= 400 && code !== SessionStatuses.tooManyInvoices
+  ).length
+
+/** Accepted: the receipt is due. */
+export const accepted = (row: SubmissionRow, ksefNumber: string, now: number, storedAt?: number | null): Changes => {
+  const change = { ...base(row), state: "decided", code: 200, dueAt: new Date(now) } as const
+  return {
+    submissions: [storedAt == null ? change : { ...change, storedAt: new Date(storedAt) }],
+    transitions: [transitions.accepted(row, ksefNumber, now)]
+  }
+}
+
+export const rejected = (
+  row: SubmissionRow,
+  code: number,
+  reason: { code: string; message: string },
+  now: number
+): Changes => ({
+  submissions: [{ ...base(row), state: "decided", code, dueAt: null }],
+  transitions: [transitions.rejected(row, reason, now)]
+})
+
+export const failed = (
+  row: SubmissionRow,
+  code: number,
+  reason: { code: string; message: string },
+  now: number
+): Changes => ({
+  submissions: [{ ...base(row), state: "decided", code, dueAt: null }],
+  transitions: [transitions.failed(row, reason, now)]
+})
+
+/** The national system did not judge the document: it is sent again, or failed after the last time. */
+export const resent = (
+  row: SubmissionRow,
+  status: { readonly code: number; readonly details?: ReadonlyArray<string> | null | undefined },
+  resends: number,
+  now: number
+): Changes => {
+  const wait = status.code === SessionStatuses.tooManyInvoices ? 0 : LaneRules.resendWait(resends)
+  if (wait === undefined) {
+    const message = withDetails("KSeF could not process the invoice, also when it was sent again.", status.details)
+    return failed(row, status.code, { code: "national_system_error", message }, now)
+  }
+  return {
+    submissions: [{ ...base(row), state: "refused", code: status.code, dueAt: new Date(now + wait) }]
+  }
+}
+
+/**
+ * The number that the national system gave this document, where it is one of its seller. Of FA_RR, the buyer issues it, and
+ * which of both is in the number is not documented.
+ */
+export const numberOf = (row: SubmissionRow, status: InvoiceStatus): string | undefined => {
+  const number = status.ksefNumber ?? ""
+  const parts = KsefNumber.parse(number)
+  if (parts === undefined) return undefined
+  const isOfSeller = row.seller_nip === null || row.form_code === "FA_RR (1)" || parts.nip === row.seller_nip
+  return isOfSeller ? number : undefined
+}
+
+const sentences: Readonly<Record<string, string>> = {
+  seller_not_permitted: "The taxpayer is not permitted to issue this invoice.",
+  attachment_not_allowed: "KSeF does not take this invoice with its attachment.",
+  file_refused: "KSeF refused the file of the invoice.",
+  invalid_document: "The invoice breaks the schema or another rule of KSeF."
+}
+
+/**
+ * Decides by the status. What has to be looked up first is named: `count-resends` needs how often the document was not
+ * judged, `resolve-duplicate` needs to know what the original is.
+ */
+export const decide = (
+  row: SubmissionRow,
+  answer: InvoiceStatus,
+  now: number
+): { readonly changes: Changes; readonly isUnknown?: boolean } | "count-resends" | "resolve-duplicate" => {
+  const { code, details } = answer.status
+  const { action, shown } = InvoiceStatuses.invoiceStatus(code, answer.ksefNumber)
+  switch (action) {
+    case "poll":
+      return { changes: pending(row, now, code) }
+    case "accept": {
+      const number = numberOf(row, answer)
+      return number === undefined
+        ? { changes: parked(row, now, code), isUnknown: true }
+        : { changes: accepted(row, number, now, answer.permanentStorageDate) }
+    }
+    case "send-in-batch":
+      if (row.session_kind === "online") {
+        const change = { ...base(row), state: "refused", code, dueAt: new Date(now) } as const
+        return { changes: { submissions: [change] } }
+      }
+      return reject(row, code, shown[0], details, now)
+    case "reject":
+      return reject(row, code, shown[0], details, now)
+    case "resend":
+      return "count-resends"
+    case "resolve-duplicate":
+      return "resolve-duplicate"
+    case "park":
+      return { changes: parked(row, now, code), isUnknown: true }
+  }
+}
+
+const reject = (
+  row: SubmissionRow,
+  code: number,
+  shown: InvoiceStatuses.InvoiceCode | undefined,
+  details: ReadonlyArray<string> | null | undefined,
+  now: number
+) => {
+  const reason = shown ?? "invalid_document"
+  return { changes: rejected(row, code, { code: reason, message: withDetails(sentences[reason]!, details) }, now) }
+}
+
+/**
+ * What becomes of a document whose send has no known outcome, by whether the session has it.
+ *
+ * Two looks have to find nothing after it can no longer arrive, before it counts as absent and is sent again.
+ */
+export const looked = (
+  row: SubmissionRow,
+  found: InvoiceStatus | undefined,
+  now: number,
+  { looksMs, mayArriveMs }: LaneRules.LookTiming
+): Changes => {
+  if (found !== undefined) {
+    const { referenceNumber: reference } = found
+    return {
+      submissions: [
+        { ...base(row), state: "sent", reference, sentAt: new Date(now), checkCount: 0, dueAt: new Date(now) }
+      ],
+      transitions: transitions.submitted(row, `${row.session_reference ?? ""}/${reference}`, now)
+    }
+  }
+  const mayArriveUntil = row.handed_over_at.getTime() + mayArriveMs
+  if (now < mayArriveUntil) {
+    const soon = Math.min(mayArriveUntil, now + looksMs)
+    return { submissions: [{ ...base(row), checkCount: 0, dueAt: new Date(soon) }] }
+  }
+  if (row.check_count === 0) {
+    return { submissions: [{ ...base(row), checkCount: 1, dueAt: new Date(now + looksMs) }] }
+  }
+  return absent(row, now)
+}
+
+/** The national system does not have the document: it is sent again at once. */
+export const absent = (row: SubmissionRow, now: number): Changes => {
+  if (row.status === "submitted") {
+    return { submissions: [{ ...base(row), state: "refused", dueAt: new Date(now) }] }
+  }
+  const failure = {
+    code: "gateway_unavailable",
+    message: "The answer to the submission was lost, and KSeF does not have the invoice."
+  }
+  return {
+    submissions: [{ ...base(row), state: "absent", dueAt: null }],
+    transitions: row.status === "submitting" ? [transitions.postponed(row, failure, now, now)] : []
+  }
+}
+
+/** Joins changes. */
+export const merge = (all: ReadonlyArray<Changes>): Changes => ({
+  sessions: all.flatMap(({ sessions = [] }) => sessions),
+  submissions: all.flatMap(({ submissions = [] }) => submissions),
+  transitions: all.flatMap(({ transitions: pendingTransitions = [] }) => pendingTransitions)
+})

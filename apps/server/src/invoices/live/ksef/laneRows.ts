@@ -1,0 +1,104 @@
+/** The rows that a lane reads, and the changes that it writes. */
+import type { Ids } from "@govoice/core"
+import type { ClaimedInvoice, PendingTransition } from "../../sandbox/ClaimedInvoice.ts"
+
+export type SessionKind = "online" | "batch"
+
+/** What changes of a session. `dueAt` is when a holder looks at it next. */
+export interface SessionChange {
+  readonly id: string
+  readonly state?: "open" | "uploaded" | "closed" | "done" | "abandoned"
+  readonly reference?: string
+  readonly validUntil?: Date
+  readonly code?: number
+  readonly checkCount?: number
+  readonly documentCount?: number
+  readonly dueAt: Date | null
+}
+
+/** What changes of a submission. */
+export interface SubmissionChange {
+  readonly id: string
+  readonly state?: "sent" | "decided" | "absent" | "refused"
+  readonly reference?: string
+  readonly code?: number
+  readonly checkCount?: number
+  readonly receiptCount?: number
+  readonly sentAt?: Date
+  /** The session of the accepted copy, where this one is its duplicate. */
+  readonly originalSession?: string
+  /** When the national system stored the document for good. */
+  readonly storedAt?: Date
+  readonly dueAt: Date | null
+}
+
+/** Changes that are written together. */
+export interface Changes {
+  readonly sessions?: ReadonlyArray<SessionChange>
+  readonly submissions?: ReadonlyArray<SubmissionChange>
+  readonly transitions?: ReadonlyArray<PendingTransition>
+}
+
+/** An invoice that waits to be sent. */
+export interface WaitingInvoice {
+  readonly id: Ids.InvoiceId
+  readonly organization_id: Ids.OrganizationId
+  readonly form_code: string | null
+  readonly schema_version: string | null
+  readonly issue_date: string | null
+  readonly bytes: number
+  /** Whether it was sent before, and not judged. */
+  readonly is_resend: boolean
+  /** Whether only a batch can carry it: it has an attachment, or an earlier answer said so. */
+  readonly needs_batch: boolean
+  /** The most documents of the next batch with it, where an earlier one was refused; 1 has it sent alone. */
+  readonly batch_limit: number | null
+  readonly due_at: Date
+}
+
+/** An organization of the lane. */
+export interface LaneOrganization {
+  readonly id: Ids.OrganizationId
+  readonly credential_updated_at: Date
+  readonly credential_state: "unchecked" | "accepted" | "refused"
+  readonly credential_checked_at: Date | null
+  /** The code of its last refusal, and how often it was refused since it was stored or accepted. */
+  readonly refusal_code: string | null
+  readonly credential_refusals: number
+}
+
+/** An invoice with its document, claimed to be sent. */
+export interface SendingInvoice extends ClaimedInvoice {
+  readonly submission_id: string
+  readonly xml: string
+  readonly first_failed_at: Date | null
+}
+
+/** A submission with its session and its invoice. */
+export interface SubmissionRow extends ClaimedInvoice {
+  readonly first_failed_at: Date | null
+  readonly submission_id: string
+  readonly session_id: string
+  readonly session_organization_id: Ids.OrganizationId
+  readonly session_reference: string | null
+  readonly original_session: string | null
+  readonly session_kind: SessionKind
+  readonly submission_state: "sending" | "sent" | "decided" | "absent" | "refused"
+  readonly submission_reference: string | null
+  readonly handed_over_at: Date
+  readonly check_count: number
+  readonly receipt_count: number
+  readonly code: number | null
+}
+
+/** A session that a holder has something left to do for. */
+export interface SessionRow {
+  readonly id: string
+  readonly organization_id: Ids.OrganizationId
+  readonly kind: SessionKind
+  readonly state: "opening" | "open" | "uploaded" | "closed"
+  readonly reference: string | null
+  readonly created_at: Date
+  readonly due_at: Date | null
+  readonly check_count: number
+}

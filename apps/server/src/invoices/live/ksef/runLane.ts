@@ -1,0 +1,95 @@
+/**
+ * Runs one leased lane: three steps beside each other, each making one call at a time.
+ *
+ * It ends when nothing is due within a few seconds and no interactive session is open.
+ */
+import { Clock, Deferred, Duration, Effect, Latch } from "effect"
+import type { SqlError } from "effect/sql"
+import type { LaneLost, Release } from "../LaneQueue.ts"
+import * as Batch from "./Batch.ts"
+import type { LaneContext, StepName } from "./LaneContext.ts"
+import type { LoginError } from "./Login.ts"
+import { readOrganizations } from "./LaneContext.ts"
+import * as Receipts from "./Receipts.ts"
+import { recoverLane } from "./recoverLane.ts"
+import * as Send from "./Send.ts"
+import * as Session from "./Session.ts"
+import * as VerdictStep from "./VerdictStep.ts"
+
+/** How soon something has to be due for the lane to be kept. */
+const keepMs = 5000
+
+/** Wakes the steps of a lane. */
+export class StepSignals {
+  readonly #latches: Readonly<Record<StepName, Latch.Latch>> = {
+    send: Latch.makeUnsafe(false),
+    verdicts: Latch.makeUnsafe(false),
+    receipts: Latch.makeUnsafe(false)
+  }
+
+  wake(step: StepName): void {
+    this.#latches[step].openUnsafe()
+  }
+
+  /** Waits until a time, or until the step is woken. */
+  wait(step: StepName, milliseconds: number): Effect.Effect<void> {
+    const latch = this.#latches[step]
+    return Effect.andThen(
+      Effect.timeoutOption(latch.await, Duration.millis(Math.max(0, milliseconds))),
+      Effect.sync(() => latch.closeUnsafe())
+    )
+  }
+}
+
+interface StepResult {
+  readonly at: number
+  readonly isIdle: boolean
+}
+
+/** A step that has nothing to do looks again after this. */
+const longestSleepMs = 60_000
+
+/** Runs the lane, and returns when it is due again. */
+export const runLane = (
+  context: LaneContext,
+  signals: StepSignals
+): Effect.Effect<Release, LaneLost | SqlError.SqlError | LoginError> =>
+  Effect.gen(function* () {
+    const sessions = Session.make(context)
+    const batches = Batch.make(context)
+    const steps: Readonly<Record<StepName, Effect.Effect<StepResult, LoginError>>> = {
+      send: Send.make(context, sessions, batches.send),
+      verdicts: VerdictStep.make(context, batches.poll),
+      receipts: Receipts.make(context)
+    }
+    const results = new Map<StepName, StepResult>()
+    const finished = yield* Deferred.make<Release>()
+
+    const finishIfIdle = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      if (results.size < 3 || sessions.count() > 0) return Effect.void
+      const nextAt = Math.min(...Array.from(results.values(), ({ at }) => at))
+      if (nextAt <= now + keepMs) return Effect.void
+      return Deferred.succeed(finished, { nextAt, isSendIdle: results.get("send")?.isIdle === true })
+    })
+
+    const loop = (name: StepName) =>
+      Effect.gen(function* () {
+        results.delete(name)
+        const result = yield* steps[name]
+        results.set(name, result)
+        const now = yield* Clock.currentTimeMillis
+        if (result.at <= now) return yield* Effect.yieldNow
+        yield* finishIfIdle
+        yield* signals.wait(name, Math.min(result.at - now, longestSleepMs))
+      }).pipe(Effect.forever)
+
+    yield* readOrganizations(context)
+    yield* recoverLane(context, batches)
+    const loops = Effect.all([loop("send"), loop("verdicts"), loop("receipts")], {
+      concurrency: "unbounded",
+      discard: true
+    })
+    return yield* Effect.raceFirst(Deferred.await(finished), Effect.andThen(loops, Effect.never)).pipe(
+      Effect.onInterrupt(() => Effect.ignore(Effect.timeoutOption(sessions.closeAll, "3 seconds")))
+    )
+  })

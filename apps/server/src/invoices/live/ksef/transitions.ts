@@ -1,0 +1,103 @@
+/** Transitions of live invoices. Pure: time is an argument. */
+import { type Invoice, InvoiceState } from "@govoice/core"
+import { Result } from "effect"
+import * as LaneRules from "../LaneRules.ts"
+import type { ClaimedInvoice, PendingTransition, InvoiceTransition } from "../../sandbox/ClaimedInvoice.ts"
+
+const at = (
+  invoice: ClaimedInvoice,
+  trigger: Exclude<InvoiceState.Trigger, "claim">,
+  now: number
+): Pick<InvoiceTransition, "status" | "emits" | "at"> => ({
+  status: Result.getOrThrow(InvoiceState.next(invoice.status, trigger)),
+  emits: InvoiceState.emits[trigger],
+  at: new Date(now)
+})
+
+/** The national system has the document. An invoice that is sent again stays submitted. */
+export const submitted = (invoice: ClaimedInvoice, reference: string, now: number): ReadonlyArray<PendingTransition> =>
+  invoice.status === "submitted"
+    ? []
+    : [
+        {
+          invoice,
+          transition: {
+            ...at(invoice, "submit", now),
+            dueAt: new Date(now),
+            submittedAt: new Date(now),
+            reference,
+            failure: null
+          }
+        }
+      ]
+
+export const accepted = (invoice: ClaimedInvoice, officialNumber: string, now: number): PendingTransition => ({
+  invoice,
+  transition: {
+    ...at(invoice, "accept", now),
+    dueAt: null,
+    completedAt: new Date(now),
+    officialNumber,
+    failure: null
+  }
+})
+
+export const rejected = (invoice: ClaimedInvoice, rejection: Invoice.Reason, now: number): PendingTransition => ({
+  invoice,
+  transition: {
+    ...at(invoice, "reject", now),
+    dueAt: null,
+    completedAt: new Date(now),
+    rejection,
+    failure: null
+  }
+})
+
+export const failed = (invoice: ClaimedInvoice, failure: Invoice.Reason, now: number): PendingTransition => ({
+  invoice,
+  transition: { ...at(invoice, "fail", now), dueAt: null, completedAt: new Date(now), failure }
+})
+
+export const receipt = (invoice: ClaimedInvoice, xml: Uint8Array, now: number): PendingTransition => ({
+  invoice,
+  transition: { ...at(invoice, "receipt", now), dueAt: null, receipt: xml }
+})
+
+/** Not handed over, and not an attempt: the invoice waits until a time. */
+export const postponed = (
+  invoice: ClaimedInvoice,
+  failure: Invoice.Reason,
+  until: number,
+  now: number
+): PendingTransition => ({
+  invoice: { ...invoice, attempt_count: Math.max(0, invoice.attempt_count - 1) },
+  transition: {
+    ...at(invoice, "retry", now),
+    dueAt: new Date(until),
+    nextAttemptAt: new Date(until),
+    failure
+  }
+})
+
+/** How long an invoice is tried that was not handed over. */
+export interface GiveUp {
+  readonly giveUpMs: number
+  readonly random: number
+}
+
+/** Not handed over: the attempt failed, and there is another one until the time is up. */
+export const attemptFailed = (
+  invoice: ClaimedInvoice & { readonly first_failed_at: Date | null },
+  failure: Invoice.Reason,
+  now: number,
+  { giveUpMs, random }: GiveUp
+): PendingTransition => {
+  const firstAttemptAgeMs = invoice.first_failed_at === null ? 0 : now - invoice.first_failed_at.getTime()
+  const wait = LaneRules.retryWait({ attempt: invoice.attempt_count, firstAttemptAgeMs, giveUpMs, random })
+  if (wait === undefined) return failed(invoice, failure, now)
+  const retryAt = new Date(now + wait)
+  return {
+    invoice,
+    transition: { ...at(invoice, "retry", now), dueAt: retryAt, nextAttemptAt: retryAt, failure }
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * Provides the stores of all limits: in the Redis that the settings name, or in this process.
+ */
+import { Effect, Layer } from "effect"
+import * as SlidingWindows from "./SlidingWindows.ts"
+import * as RedisClient from "../database/RedisClient.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as RateLimitStore from "./RateLimitStore.ts"
+
+const memory = Layer.merge(RateLimitStore.layerMemory, SlidingWindows.layerMemory)
+
+const shared = Layer.merge(RateLimitStore.layerRedis, SlidingWindows.layerRedis)
+
+/** Provides `RateLimiterStore` and `SlidingWindows`, and the log of their outages. */
+export const layer = Layer.unwrap(
+  Effect.map(Settings, ({ redisUrl }) =>
+    redisUrl === undefined ? memory : Layer.provide(shared, RedisClient.layer(redisUrl))
+  )
+).pipe(Layer.provideMerge(RedisClient.layerOutageLog))

@@ -1,0 +1,110 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as LaneRules from "../../../src/invoices/live/LaneRules.ts"
+
+const waiting = (count: number, changes: Partial<LaneRules.Waiting> = {}): LaneRules.Waiting => ({
+  count,
+  bytes: count * 1000,
+  by: "any",
+  isDatedToday: true,
+  ...changes
+})
+const room: LaneRules.Room = { single: 30, singleAt: 0, batchAt: 0, lastBatchAt: 0 }
+const now = 1_000_000
+const minute = 60_000
+const hour = 60 * minute
+
+describe("LaneRules.route", () => {
+  it("sends one by one what the windows take within a minute", () => {
+    assert.deepStrictEqual(LaneRules.route(waiting(1), room, false, now), { _tag: "interactive", count: 1 })
+    assert.deepStrictEqual(LaneRules.route(waiting(30), room, false, now), { _tag: "interactive", count: 30 })
+    assert.deepStrictEqual(LaneRules.route(waiting(31), room, false, now), { _tag: "batch" })
+  })
+
+  it("opens a batch that is not full a minute after the last, and a full one at once", () => {
+    const recent = { ...room, lastBatchAt: now - 1000 }
+    assert.deepStrictEqual(LaneRules.route(waiting(31), recent, false, now), { _tag: "interactive", count: 30 })
+    assert.deepStrictEqual(LaneRules.route(waiting(2000), recent, false, now), { _tag: "batch" })
+    assert.deepStrictEqual(LaneRules.route(waiting(40, { bytes: 32 * 1024 * 1024 }), recent, false, now), {
+      _tag: "batch"
+    })
+  })
+
+  it("waits for whichever window opens first", () => {
+    const closed = { single: 0, singleAt: now + hour, batchAt: 0, lastBatchAt: now - 1000 }
+    assert.deepStrictEqual(LaneRules.route(waiting(31), closed, false, now), {
+      _tag: "wait",
+      until: now - 1000 + minute
+    })
+    assert.deepStrictEqual(LaneRules.route(waiting(2000), { ...closed, batchAt: now + 5 }, false, now), {
+      _tag: "wait",
+      until: now + 5
+    })
+  })
+
+  it("sends a document with an attachment in a batch alone, also when it has to wait", () => {
+    const attachment = waiting(1, { by: "batch" })
+    assert.deepStrictEqual(LaneRules.route(attachment, room, false, now), { _tag: "batch" })
+    assert.deepStrictEqual(LaneRules.route(attachment, { ...room, batchAt: now + 9 }, false, now), {
+      _tag: "wait",
+      until: now + 9
+    })
+  })
+
+  it("sends what is dated today as a batch shortly before midnight", () => {
+    const recent = { ...room, lastBatchAt: now - 1000 }
+    assert.deepStrictEqual(LaneRules.route(waiting(2), recent, true, now), { _tag: "batch" })
+    const yesterday = waiting(2, { isDatedToday: false })
+    assert.deepStrictEqual(LaneRules.route(yesterday, recent, true, now), { _tag: "interactive", count: 2 })
+    assert.isFalse(LaneRules.isNearMidnight("2026-11-22T23:44:59.999+01:00"))
+    assert.isTrue(LaneRules.isNearMidnight("2026-11-22T23:45:00.000+01:00"))
+  })
+})
+
+describe("LaneRules waits", () => {
+  it("polls for ever, ever more rarely", () => {
+    assert.deepStrictEqual(
+      Array.from({ length: 9 }, (_, count) => LaneRules.pollWait(count, 0) / 1000),
+      [1, 2, 3, 5, 8, 13, 20, 30, 60]
+    )
+    assert.strictEqual(LaneRules.pollWait(9, hour - 1), 2 * minute)
+    assert.strictEqual(LaneRules.pollWait(40, hour), 15 * minute)
+    assert.strictEqual(LaneRules.pollWait(10_000, 400 * 24 * hour), 6 * hour)
+  })
+
+  it("requests a receipt for a week", () => {
+    assert.strictEqual(LaneRules.receiptWait(0, 0), 5000)
+    assert.strictEqual(LaneRules.receiptWait(30, 7 * 24 * hour), 6 * hour)
+    assert.isUndefined(LaneRules.receiptWait(30, 7 * 24 * hour + 1))
+  })
+
+  it("retries an invoice that was not handed over until its time is up, at the end of it at last", () => {
+    const wait = (attempt: number, firstAttemptAgeMs: number) =>
+      LaneRules.retryWait({ attempt, firstAttemptAgeMs, giveUpMs: 168 * hour, random: 0.5 })
+    assert.strictEqual(wait(1, 0), 5000)
+    assert.strictEqual(wait(20, 10 * hour), 6 * hour)
+    assert.strictEqual(wait(20, 167 * hour), hour)
+    assert.isUndefined(wait(20, 168 * hour))
+  })
+
+  it("sends a document that was not judged five times more", () => {
+    assert.deepStrictEqual(
+      [0, 1, 2, 3, 4, 5].map((resends) => LaneRules.resendWait(resends)),
+      [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour, undefined]
+    )
+  })
+
+  it("tries a refused credential after 15 minutes, an hour, then every six", () => {
+    assert.deepStrictEqual(
+      [1, 2, 3, 9].map((refusals) => LaneRules.refusalWait(refusals)),
+      [15 * minute, hour, 6 * hour, 6 * hour]
+    )
+    assert.strictEqual(LaneRules.refusalWait(1, "context_blocked"), 6 * hour)
+    assert.deepStrictEqual([1, 2, 5, 6, 9].map(LaneRules.blockWait), [
+      15 * minute,
+      30 * minute,
+      4 * hour,
+      6 * hour,
+      6 * hour
+    ])
+  })
+})

@@ -1,0 +1,83 @@
+import { assert, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import * as crypto from "node:crypto"
+import { vi } from "vitest"
+import { makePair } from "../../../../../packages/ksef/test/support/certificates.ts"
+import { checkGatewayCredential } from "../../../src/invoices/live/checkGatewayCredential.ts"
+
+const hashes = vi.hoisted(() => ({ begun: 0, running: 0, most: 0 }))
+
+// A hash that takes 20 ms, and goes on when its caller is interrupted.
+vi.mock("node:crypto", async (original) => ({
+  ...(await original<typeof crypto>()),
+  pbkdf2: (...parameters: ReadonlyArray<unknown>) => {
+    hashes.begun += 1
+    hashes.running += 1
+    hashes.most = Math.max(hashes.most, hashes.running)
+    setTimeout(() => {
+      hashes.running -= 1
+      const callback = parameters.at(-1) as (error: Error) => void
+      callback(new Error("no key"))
+    }, 20)
+  }
+}))
+
+const checkOf = (owner: string, isEncrypted = true) => {
+  const pair = makePair({ key: "P-256" })
+  const privateKey = crypto
+    .createPrivateKey(pair.privateKey)
+    .export({ type: "pkcs8", format: "pem", ...(isEncrypted ? { cipher: "aes-256-cbc", passphrase: "right" } : {}) })
+    .toString()
+  return checkGatewayCredential(
+    {
+      type: "certificate",
+      certificate: pair.certificate,
+      private_key: privateKey,
+      ...(isEncrypted ? { private_key_password: "wrong" } : {}),
+      context_nip: "5265877635"
+    },
+    owner,
+    Date.now()
+  )
+}
+
+it.live("accounts take turns to open encrypted keys, one has a few waiting, and plain keys do not wait", () =>
+  Effect.gen(function* () {
+    const ended: Array<string> = []
+    const start = (owner: string, check: ReturnType<typeof checkOf>) =>
+      Effect.forkChild(
+        Effect.ensuring(
+          Effect.exit(check),
+          Effect.sync(() => ended.push(owner))
+        ),
+        { startImmediately: true }
+      )
+    const busy = yield* Effect.forEach(Array.from({ length: 20 }), () => start("busy", checkOf("busy")))
+    // One is opened and four wait. The others are refused at once.
+    assert.lengthOf(ended, 15)
+    const stranger = yield* start("stranger", checkOf("stranger"))
+    const plain = yield* start("plain", checkOf("plain", false))
+    assert.isDefined(plain.pollUnsafe(), "a key that is not encrypted is read at once")
+
+    yield* Fiber.await(stranger)
+    assert.isAtMost(ended.slice(15).filter((owner) => owner === "busy").length, 1, "the stranger is next")
+    yield* Effect.forEach(busy, (fiber) => Fiber.await(fiber))
+    const refused = yield* Effect.forEach(busy, (fiber) => Effect.flatten(Fiber.join(fiber)).pipe(Effect.flip))
+    assert.strictEqual(refused.filter(({ _tag }) => _tag === "SlotsFull").length, 15)
+    assert.strictEqual(refused.filter(({ _tag }) => _tag === "InvalidCredential").length, 5)
+  })
+)
+
+it.live("one encrypted key is opened at a time, also while requests are interrupted one after the other", () =>
+  Effect.gen(function* () {
+    const check = checkOf("acct_1")
+    const fibers = yield* Effect.forEach(Array.from({ length: 10 }), () => Effect.forkChild(Effect.exit(check)))
+    for (const fiber of fibers) {
+      yield* Effect.sleep(2)
+      fiber.interruptUnsafe()
+    }
+    yield* Effect.forEach(fibers, (fiber) => Fiber.await(fiber))
+    assert.isAbove(hashes.begun, 0)
+    assert.strictEqual(hashes.most, 1)
+  })
+)

@@ -1,0 +1,188 @@
+import { assert, layer } from "@effect/vitest"
+import type { Fault, Simulator } from "@govoice/ksef-simulator"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { LookTiming } from "../../../../src/invoices/live/ksef/LaneContext.ts"
+import * as fixtures from "../../../support/fixtures.ts"
+import * as live from "../../../support/live.ts"
+import { liveDatabases } from "../../../support/TestDatabase.ts"
+
+const lookTiming = { mayArriveMs: 1000, looksMs: 300 }
+
+const submitMany = (ksef: Simulator, count: number) =>
+  Effect.gen(function* () {
+    const organizationId = yield* live.taxpayer(ksef)
+    for (let index = 1; index <= count; index++) {
+      yield* live.submit(organizationId, live.fa3({ number: `FV/${index}`, seller: ksef.nip }), `key-${index}`)
+    }
+    return organizationId
+  })
+
+/** Every invoice that was accepted is there once, and no call came over a limit. */
+const assertExactlyOnce = (ksef: Simulator, all: ReadonlyArray<live.LiveInvoice>) => {
+  const accepted = ksef.ledger.accepted()
+  assert.sameMembers(
+    all.filter(({ status }) => status === "accepted").map(({ official_number }) => official_number),
+    accepted.map(({ ksefNumber }) => ksefNumber)
+  )
+  assert.lengthOf(new Set(accepted.map(({ sha256 }) => sha256)), accepted.length)
+  assert.strictEqual(ksef.ledger.overLimit, 0)
+}
+
+const survivable: ReadonlyArray<Fault> = [
+  { do: "drop-after", on: "sendInvoice" },
+  { do: "drop-before", on: "sendInvoice" },
+  { do: "5xx", on: "sendInvoice" },
+  { do: "html", on: "sendInvoice" },
+  { do: "21184" },
+  { do: "session-gone" },
+  { do: "drop-after", on: "openOnlineSession" },
+  { do: "5xx", on: "openOnlineSession" },
+  { do: "rotate-keys", rotation: "emergency" },
+  { do: "expire-access", on: "sendInvoice" },
+  { do: "expire-access", on: "getInvoice" },
+  { do: "drop-after", on: "redeemTokens" },
+  { do: "drop-before", on: "createChallenge" },
+  { do: "drop-after", on: "getInvoice", times: 2 },
+  { do: "stuck-150", polls: 2 },
+  { do: "upo-late" },
+  { do: "drop-after", on: "getInvoiceUpo" },
+  { do: "close-lost" },
+  { do: "429", on: "sendInvoice", retryAfter: 1 }
+]
+
+layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("live mode under faults", (it) => {
+  for (const fault of survivable) {
+    const { do: name, on } = fault
+    it.effect(`survives ${name}${on === undefined ? "" : ` of ${on}`}: each invoice accepted once`, () =>
+      Effect.gen(function* () {
+        yield* fixtures.clear
+        const ksef = yield* live.simulator({ faults: [fault] })
+        const program = Effect.gen(function* () {
+          yield* submitMany(ksef, 2)
+          return yield* live.eventually(live.allDone, live.invoices, 50_000)
+        })
+        const all = yield* live.withDeployment(ksef, program)
+        assert.deepStrictEqual(
+          all.map(({ status }) => status),
+          ["accepted", "accepted"]
+        )
+        assertExactlyOnce(ksef, all)
+        const sql = yield* SqlClient.SqlClient
+        assert.deepStrictEqual(yield* sql`SELECT 1 FROM national_submissions WHERE state = 'sending'`, [])
+      }).pipe(Effect.provideService(LookTiming, lookTiming))
+    )
+  }
+
+  for (const [code, shown] of [
+    [410, "seller_not_permitted"],
+    [430, "file_refused"],
+    [450, "invalid_document"]
+  ] as const) {
+    it.effect(`rejects by the verdict ${code} as ${shown}`, () =>
+      Effect.gen(function* () {
+        yield* fixtures.clear
+        const ksef = yield* live.simulator({ faults: [{ do: "verdict", code, details: ["powód"] }] })
+        const program = Effect.gen(function* () {
+          yield* submitMany(ksef, 1)
+          return yield* live.eventually(live.allDone, live.invoices)
+        })
+        const [invoice] = yield* live.withDeployment(ksef, program)
+        assert.deepInclude(invoice, { status: "rejected", official_number: null })
+        assert.strictEqual(invoice!.rejection?.code, shown)
+        assert.include(invoice!.rejection?.message, "powód")
+      })
+    )
+  }
+
+  it.effect("rejects a duplicate of an invoice that it did not send, with the number of the original", () =>
+    Effect.gen(function* () {
+      yield* fixtures.clear
+      const ksef = yield* live.simulator()
+      const program = Effect.gen(function* () {
+        const organizationId = yield* live.taxpayer(ksef)
+        const xml = live.fa3({ number: "FV/1", seller: ksef.nip })
+        yield* live.submit(organizationId, xml, "one")
+        yield* live.eventually(live.allDone, live.invoices)
+        yield* live.submit(organizationId, xml, "two")
+        return yield* live.eventually((all) => all.length === 2 && live.allDone(all), live.invoices)
+      })
+      const [first, second] = yield* live.withDeployment(ksef, program)
+      assert.strictEqual(first!.status, "accepted")
+      assert.strictEqual(second!.rejection?.code, "duplicate_invoice")
+      assert.include(second!.rejection?.message, first!.official_number ?? "a number")
+      assertExactlyOnce(ksef, [first!, second!])
+    })
+  )
+
+  it.effect("shows a refused credential, and goes on when it is replaced", () =>
+    Effect.gen(function* () {
+      yield* fixtures.clear
+      const ksef = yield* live.simulator()
+      const readState = Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql<{ readonly state: string; readonly code: string | null }>`
+          SELECT credential_state AS state, credential_refusal->>'code' AS code FROM organizations
+        `
+      )
+      const program = Effect.gen(function* () {
+        const organizationId = yield* fixtures.organization
+        const wrong = `${ksef.token.slice(0, -1)}${ksef.token.endsWith("0") ? "1" : "0"}`
+        yield* live.putCredential(organizationId, ksef.nip, live.token(wrong))
+        for (const key of ["1", "2"]) {
+          yield* live.submit(organizationId, live.fa3({ number: `FV/${key}`, seller: ksef.nip }), key)
+        }
+        const tried = yield* live.eventually(([one]) => one!.status === "retrying", live.invoices)
+        assert.strictEqual(tried[0]!.failure?.code, "gateway_credential_refused")
+        assert.deepInclude(tried[1], { status: "queued", attempt_count: 0 })
+        assert.deepStrictEqual(yield* readState, [{ state: "refused", code: "credential_invalid" }])
+
+        yield* live.putCredential(organizationId, ksef.nip, live.token(ksef.token))
+        const all = yield* live.eventually(live.allDone, live.invoices)
+        assert.deepStrictEqual(yield* readState, [{ state: "accepted", code: null }])
+        return all
+      })
+      const all = yield* live.withDeployment(ksef, program)
+      assertExactlyOnce(ksef, all)
+      assert.deepStrictEqual(
+        all.map(({ status }) => status),
+        ["accepted", "accepted"]
+      )
+    })
+  )
+
+  it.effect("logs in with a certificate, without a token", () =>
+    Effect.gen(function* () {
+      yield* fixtures.clear
+      const ksef = yield* live.simulator({ faults: [{ do: "token-login-ends" }] })
+      const program = Effect.gen(function* () {
+        const organizationId = yield* fixtures.organization
+        yield* live.putCredential(organizationId, ksef.nip, live.certificate(ksef))
+        yield* live.submit(organizationId, live.fa3({ number: "FV/1", seller: ksef.nip }), "1")
+        return yield* live.eventually(live.allDone, live.invoices)
+      })
+      assertExactlyOnce(ksef, yield* live.withDeployment(ksef, program))
+      assert.lengthOf(ksef.ledger.accepted(), 1)
+    })
+  )
+
+  it.effect("sends what does not fit into the windows as a batch, with all receipts", () =>
+    Effect.gen(function* () {
+      yield* fixtures.clear
+      const ksef = yield* live.simulator()
+      const program = Effect.gen(function* () {
+        const organizationId = yield* live.taxpayer(ksef)
+        const submissions = Array.from({ length: 200 }, (_, index) =>
+          live.submit(organizationId, live.fa3({ number: `FV/${index}`, seller: ksef.nip }), `key-${index}`)
+        )
+        yield* Effect.all(submissions, { concurrency: 50 })
+        return yield* live.eventually(live.allDone, live.invoices, 60_000)
+      })
+      const all = yield* live.withDeployment(ksef, program)
+      assert.lengthOf(all, 200)
+      assert.isTrue(all.every(({ status }) => status === "accepted"))
+      assertExactlyOnce(ksef, all)
+      assert.isAbove(ksef.ledger.calls().filter(({ operation }) => operation === "openBatchSession").length, 0)
+    })
+  )
+})

@@ -6,14 +6,9 @@ import { useSteadyRows } from "../../api/steadyRows.ts"
 import { deliveriesQuery, endpointsQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { en } from "../../text/en.ts"
-import { Button } from "../../ui/Button.tsx"
-import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { useWide } from "../../ui/media.ts"
-import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { Pager } from "../../ui/Pager.tsx"
-import { Panel } from "../../ui/Panel.tsx"
-import { Skeleton } from "../../ui/Skeleton.tsx"
 import { StatusBadge } from "../../ui/StatusBadge.tsx"
 import { type Column, Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
@@ -22,7 +17,7 @@ import { type DeliverySearch, deliverySearch, knownEventTypes, noDeliveryFilter 
 import { EndpointName } from "../endpoints/EndpointName.tsx"
 import { partsOf } from "../endpoints/endpointUrl.ts"
 import { ChoiceLinks, FilterChip, Filters, FilterSelect, TimeFilter } from "../lists/Filters.tsx"
-import { ListHead } from "../lists/ListHead.tsx"
+import { EmptyList, ListPanel } from "../lists/ListPanel.tsx"
 import { usePages } from "../lists/usePages.ts"
 import { classNames } from "../../ui/classNames.ts"
 import { DeliveryPanel, type OpenDelivery } from "./DeliveryPanel.tsx"
@@ -150,52 +145,31 @@ export const DeliveryList = ({
               <FilterChip label={shorten(search.event)} onRemove={() => filter({ event: undefined })} />
             )}
           </Filters>
-          {dropped.length > 0 && (
-            <Notice tone="warn">
-              <p>{en.list.dropped(dropped)}</p>
-            </Notice>
-          )}
-          <Panel
-            flush
+          <ListPanel
             title={only === undefined ? en.delivery.listAll : en.delivery.list}
-            aside={
-              <ListHead
-                waiting={waiting}
-                onShow={show}
-                updatedAt={deliveries.dataUpdatedAt}
-                isFirstPage={search.cursor === undefined}
-              />
-            }
+            query={deliveries}
+            waiting={waiting}
+            onShow={show}
+            isFirstPage={search.cursor === undefined}
+            dropped={dropped}
           >
-            {deliveries.error !== null && (
-              <ProblemNotice
-                error={deliveries.error}
-                asOf={deliveries.dataUpdatedAt}
-                onRetry={() => void deliveries.refetch()}
-              />
-            )}
-            {page === undefined ? (
-              deliveries.error === null && <Skeleton rows lines={10} />
-            ) : (
-              <Table
-                caption={en.delivery.list}
-                columns={columns}
-                rows={rows}
-                idOf={({ id }) => id}
-                addressOf={rowAddress}
-                selected={open?.delivery}
-                empty={
-                  isFiltered ? (
-                    <EmptyState sentence={en.delivery.emptyFiltered}>
-                      <Button onClick={() => navigate(listPath)}>{en.filters.clear}</Button>
-                    </EmptyState>
-                  ) : (
-                    <EmptyState sentence={en.delivery.empty} />
-                  )
-                }
-              />
-            )}
-          </Panel>
+            <Table
+              caption={en.delivery.list}
+              columns={columns}
+              rows={rows}
+              idOf={({ id }) => id}
+              addressOf={rowAddress}
+              selected={open?.delivery}
+              empty={
+                <EmptyList
+                  isFiltered={isFiltered}
+                  empty={en.delivery.empty}
+                  emptyFiltered={en.delivery.emptyFiltered}
+                  clearTo={listPath}
+                />
+              }
+            />
+          </ListPanel>
           <Pager {...pages} />
         </div>
       )}

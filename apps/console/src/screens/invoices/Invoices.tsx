@@ -8,19 +8,15 @@ import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { en } from "../../text/en.ts"
 import { Button } from "../../ui/Button.tsx"
-import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Instant } from "../../ui/Instant.tsx"
-import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { Pager } from "../../ui/Pager.tsx"
-import { Panel } from "../../ui/Panel.tsx"
-import { Skeleton } from "../../ui/Skeleton.tsx"
 import { ModeBadge, StatusBadge } from "../../ui/StatusBadge.tsx"
 import { type Column, Table } from "../../ui/Table.tsx"
 import { shorten } from "../../url/ids.ts"
 import { paths } from "../../url/paths.ts"
 import { type InvoiceSearch, invoiceSearch } from "../../url/searches.ts"
 import { ChoiceLinks, FilterChip, Filters, TimeFilter } from "../lists/Filters.tsx"
-import { ListHead } from "../lists/ListHead.tsx"
+import { EmptyList, ListPanel } from "../lists/ListPanel.tsx"
 import { usePages } from "../lists/usePages.ts"
 import { FilterSelect } from "../lists/Filters.tsx"
 import { knownInvoiceStatuses } from "../../url/searches.ts"
@@ -123,51 +119,30 @@ const Invoices = () => {
             />
           )}
         </Filters>
-        {dropped.length > 0 && (
-          <Notice tone="warn">
-            <p>{en.list.dropped(dropped)}</p>
-          </Notice>
-        )}
-        <Panel
-          flush
+        <ListPanel
           title={en.invoice.list}
-          aside={
-            <ListHead
-              waiting={waiting}
-              onShow={show}
-              updatedAt={invoices.dataUpdatedAt}
-              isFirstPage={search.cursor === undefined}
-            />
-          }
+          query={invoices}
+          waiting={waiting}
+          onShow={show}
+          isFirstPage={search.cursor === undefined}
+          dropped={dropped}
         >
-          {invoices.error !== null && (
-            <ProblemNotice
-              error={invoices.error}
-              asOf={invoices.dataUpdatedAt}
-              onRetry={() => void invoices.refetch()}
-            />
-          )}
-          {page === undefined ? (
-            invoices.error === null && <Skeleton rows lines={10} />
-          ) : (
-            <Table
-              caption={en.invoice.list}
-              columns={columns}
-              rows={rows}
-              idOf={({ id }) => id}
-              addressOf={({ id }) => paths.invoice(org, id)}
-              empty={
-                isFiltered ? (
-                  <EmptyState sentence={en.invoice.emptyFiltered}>
-                    <Button onClick={() => navigate(path)}>{en.filters.clear}</Button>
-                  </EmptyState>
-                ) : (
-                  <EmptyState sentence={en.invoice.empty} />
-                )
-              }
-            />
-          )}
-        </Panel>
+          <Table
+            caption={en.invoice.list}
+            columns={columns}
+            rows={rows}
+            idOf={({ id }) => id}
+            addressOf={({ id }) => paths.invoice(org, id)}
+            empty={
+              <EmptyList
+                isFiltered={isFiltered}
+                empty={en.invoice.empty}
+                emptyFiltered={en.invoice.emptyFiltered}
+                clearTo={path}
+              />
+            }
+          />
+        </ListPanel>
         <Pager {...pages} />
       </div>
     </Screen>

@@ -49,25 +49,22 @@ export const accepted = (row: SubmissionRow, ksefNumber: string, now: number, st
   }
 }
 
-export const rejected = (
-  row: SubmissionRow,
-  code: number,
-  reason: { code: string; message: string },
-  now: number
-): Changes => ({
+interface Reason {
+  readonly code: string
+  readonly message: string
+}
+
+// The submission is decided, and nothing more is due.
+const ended = (row: SubmissionRow, code: number, transition: NonNullable<Changes["transitions"]>[number]): Changes => ({
   submissions: [{ ...base(row), state: "decided", code, dueAt: null }],
-  transitions: [transitions.rejected(row, reason, now)]
+  transitions: [transition]
 })
 
-export const failed = (
-  row: SubmissionRow,
-  code: number,
-  reason: { code: string; message: string },
-  now: number
-): Changes => ({
-  submissions: [{ ...base(row), state: "decided", code, dueAt: null }],
-  transitions: [transitions.failed(row, reason, now)]
-})
+export const rejected = (row: SubmissionRow, code: number, reason: Reason, now: number): Changes =>
+  ended(row, code, transitions.rejected(row, reason, now))
+
+export const failed = (row: SubmissionRow, code: number, reason: Reason, now: number): Changes =>
+  ended(row, code, transitions.failed(row, reason, now))
 
 /** The national system did not judge the document: it is sent again, or failed after the last time. */
 export const resent = (

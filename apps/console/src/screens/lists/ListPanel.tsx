@@ -1,0 +1,72 @@
+import type { UseQueryResult } from "@tanstack/react-query"
+import type { ReactNode } from "react"
+import { useLocation } from "wouter"
+import { en } from "../../text/en.ts"
+import { Button } from "../../ui/Button.tsx"
+import { EmptyState } from "../../ui/EmptyState.tsx"
+import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
+import { Panel } from "../../ui/Panel.tsx"
+import { Skeleton } from "../../ui/Skeleton.tsx"
+import { ListHead } from "./ListHead.tsx"
+
+/** The panel of a list: its head, the error and the loading state around its table. */
+export const ListPanel = ({
+  children,
+  dropped,
+  isFirstPage,
+  onShow,
+  query,
+  title,
+  waiting
+}: {
+  readonly title: string
+  readonly query: Pick<UseQueryResult, "data" | "dataUpdatedAt" | "error" | "refetch">
+  /** The number of new rows that are not shown yet. */
+  readonly waiting: number
+  readonly onShow: () => void
+  readonly isFirstPage: boolean
+  /** The parts of the address that could not be read. */
+  readonly dropped: ReadonlyArray<string>
+  readonly children: ReactNode
+}) => (
+  <>
+    {dropped.length > 0 && (
+      <Notice tone="warn">
+        <p>{en.list.dropped(dropped)}</p>
+      </Notice>
+    )}
+    <Panel
+      flush
+      title={title}
+      aside={<ListHead waiting={waiting} onShow={onShow} updatedAt={query.dataUpdatedAt} isFirstPage={isFirstPage} />}
+    >
+      {query.error !== null && (
+        <ProblemNotice error={query.error} asOf={query.dataUpdatedAt} onRetry={() => void query.refetch()} />
+      )}
+      {query.data === undefined ? query.error === null && <Skeleton rows lines={10} /> : children}
+    </Panel>
+  </>
+)
+
+/** The empty state of a list: with filters, a way to remove them. */
+export const EmptyList = ({
+  clearTo,
+  empty,
+  emptyFiltered,
+  isFiltered
+}: {
+  readonly isFiltered: boolean
+  readonly empty: string
+  readonly emptyFiltered: string
+  /** The address without filters. */
+  readonly clearTo: string
+}) => {
+  const [, navigate] = useLocation()
+  return isFiltered ? (
+    <EmptyState sentence={emptyFiltered}>
+      <Button onClick={() => navigate(clearTo)}>{en.filters.clear}</Button>
+    </EmptyState>
+  ) : (
+    <EmptyState sentence={empty} />
+  )
+}

@@ -31,8 +31,14 @@ const systemOf = (running: Simulator) => {
   return { environment, environmentId: environment.baseUrl }
 }
 
+interface DeploymentOptions {
+  readonly leaseMs?: number
+  /** How often lanes are rescued. Simulated time advances no further than this at once. */
+  readonly rescueMs?: number
+}
+
 /** Everything that takes a submission to its receipt. */
-export const layer = (running: Simulator, options: { readonly leaseMs?: number } = {}) => {
+export const layer = (running: Simulator, options: DeploymentOptions = {}) => {
   const { environment, environmentId } = systemOf(running)
   const base = TestSettings.settings({ leaseMs: options.leaseMs ?? 30_000 })
   return LaneWorker.layer.pipe(
@@ -40,7 +46,7 @@ export const layer = (running: Simulator, options: { readonly leaseMs?: number }
     Layer.provideMerge(Notifier.layer),
     Layer.provide([
       NationalSystem.layerOf({ environment, environmentId, ca: undefined }),
-      Layer.succeed(LaneWorker.RescueInterval)(500),
+      Layer.succeed(LaneWorker.RescueInterval)(options.rescueMs ?? 500),
       Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) }),
       Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing),
       TestSettings.layer({ ...base, ksef: { ...base.ksef, environment, environmentId } })
@@ -52,7 +58,7 @@ export const layer = (running: Simulator, options: { readonly leaseMs?: number }
 export const withDeployment = <A, E, R>(
   running: Simulator,
   program: Effect.Effect<A, E, R>,
-  options: { readonly leaseMs?: number } = {}
+  options: DeploymentOptions = {}
 ) => Effect.scoped(Effect.provide(program, Layer.fresh(layer(running, options))))
 
 /** Stores a credential for an organization, as its owner does. */

@@ -1,6 +1,7 @@
 /** Live mode in simulated time: a deployment and a simulator share a clock that passes over waits. */
 import type { Simulator, SimulatorOptions } from "@govoice/ksef-simulator"
 import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import * as FastClock from "./FastClock.ts"
 import * as fixtures from "./fixtures.ts"
 import * as live from "./live.ts"
@@ -25,6 +26,23 @@ export const simulate = <A, E, R>(
       })
       return yield* Effect.provideService(running, Clock.Clock, clock)
     })
+  )
+
+/** Waits until simulated time has passed. */
+export const passes = ({ now }: Simulation, milliseconds: number) => {
+  const until = now() + milliseconds
+  return live.poll(Effect.sync(now), (at) => at >= until, 600_000)
+}
+
+/** Forbids a taxpayer's batches, as a window that never opens. */
+export const withoutBatches = (nip: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`
+      INSERT INTO national_lanes (nip, blocked)
+      VALUES (${nip}, '{"batchSession": {"until": 99999999999999, "refusals": 0, "halvedUntil": 0}}')
+      ON CONFLICT (nip) DO UPDATE SET blocked = excluded.blocked
+    `
   )
 
 /** Submits invoices with these numbers. */

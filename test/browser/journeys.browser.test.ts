@@ -196,7 +196,13 @@ describe.skipIf(isMissing)("the console", () => {
     }
     await submit(key, "arrives")
     await page.getByRole("link", { name: "Succeeded", exact: true }).click()
-    await page.locator("[data-row]").getByText("invoice.upo_available").waitFor()
+    // Rows that are newer than the list wait until they are asked for.
+    const arrived = page.locator("[data-row]").getByText("invoice.upo_available").first()
+    const show = page.getByRole("button", { name: "new · show" })
+    while (!(await arrived.isVisible())) {
+      await arrived.or(show).first().waitFor()
+      if (await show.isVisible()) await show.click()
+    }
     await end()
   })
 })

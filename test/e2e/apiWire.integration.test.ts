@@ -109,7 +109,7 @@ describe("the server on the wire", () => {
     for (const [target, status] of [
       ["/nope", 404],
       ["/v1/me", 401],
-      ["/v1/invoices", 405],
+      ["/v1/control-plane/auth/login", 405],
       ["/docs", 200]
     ] as const) {
       const [answer] = await ask(head(target, "", "HEAD"), "HEAD")

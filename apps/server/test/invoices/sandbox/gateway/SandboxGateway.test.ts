@@ -46,7 +46,7 @@ const timelines: ReadonlyArray<readonly [GatewayInvoice["scenario"], ReadonlyArr
 ]
 
 const protocol = (specifier: string): URL =>
-  new URL(`../../../../../packages/ksef/src/${specifier.slice("@govoice/ksef/".length)}.ts`, import.meta.url)
+  new URL(`../../../../../../packages/ksef/src/${specifier.slice("@govoice/ksef/".length)}.ts`, import.meta.url)
 
 /** The modules that a module is made of, and what they import from outside. */
 const imports = (

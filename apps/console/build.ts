@@ -10,6 +10,8 @@ const root = import.meta.dirname
 
 const dist = resolve(process.argv[2] ?? join(root, "dist"))
 
+// Vite takes over a mode of the environment, and a page for owners never needs the checks of development.
+process.env["NODE_ENV"] = "production"
 await build({ root, logLevel: "warn", build: { outDir: dist, emptyOutDir: true } })
 
 for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {

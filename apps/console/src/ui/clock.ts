@@ -3,6 +3,8 @@
  */
 import { useSyncExternalStore } from "react"
 
+const tickMs = 5000
+
 let now = Date.now()
 let timer: ReturnType<typeof setInterval> | undefined
 const listeners = new Set<() => void>()
@@ -12,7 +14,7 @@ const subscribe = (listener: () => void) => {
   timer ??= setInterval(() => {
     now = Date.now()
     for (const each of listeners) each()
-  }, 5000)
+  }, tickMs)
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0) return
@@ -24,6 +26,7 @@ const subscribe = (listener: () => void) => {
 /** Returns the time in milliseconds, and renders again every five seconds. */
 export const useNow = (): number =>
   useSyncExternalStore(subscribe, () => {
-    if (timer === undefined) now = Date.now()
+    // Before the first tick. Rendering asks several times, and the answer must stay the same.
+    if (timer === undefined && Date.now() - now >= tickMs) now = Date.now()
     return now
   })

@@ -14,7 +14,7 @@ import * as simulated from "../../../support/simulated.ts"
 import { databases } from "../../../support/TestDatabase.ts"
 
 const one = process.env["SEED"]
-const count = Number(process.env["SEEDS"] ?? 12)
+const count = Number(process.env["SEEDS"] ?? 4)
 const seeds = one === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(one)]
 
 /** Numbers from 0 to 1 that the seed decides (mulberry32). */

@@ -181,8 +181,14 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     })
   )
 
+  // Neither the API has the receipt, nor the link of the verdict.
+  const withoutReceipts: ReadonlyArray<Fault> = [
+    { do: "upo-late", times: "always" },
+    { do: "upo-html", times: "always" }
+  ]
+
   it.effect("keeps an accepted invoice without its receipt, and stops asking for it after a week", () =>
-    simulated.simulate({ grainMs: 600_000, faults: [{ do: "upo-late", times: "always" }] }, (simulation) =>
+    simulated.simulate({ grainMs: 600_000, faults: withoutReceipts }, (simulation) =>
       Effect.gen(function* () {
         const { ksef } = simulation
         const sql = yield* SqlClient.SqlClient

@@ -65,7 +65,13 @@ const inTurns = async (server: Running, key: string, connections: number) => {
 const row = /<FaWiersz>[^]*<\/FaWiersz>/.exec(sample)![0]
 const large = sample.replace(row, row.repeat(Math.floor((1_000_000 - sample.length) / row.length)))
 
-// The longest delay of the event loop while documents of 1 MB are checked, beside the longest one at rest.
+// The longest delay of the event loop while 20 documents of 1 MB are checked, above the longest one at rest: the median of
+// five turns.
+interface Delay {
+  readonly p99: number
+  readonly most: number
+}
+
 const eventLoop = () =>
   Effect.gen(function* () {
     const checks = yield* DocumentChecks.DocumentChecks
@@ -80,9 +86,16 @@ const eventLoop = () =>
       // The timer of the histogram itself fires every millisecond.
       return { p99: delay.percentile(99) / 1e6, most: delay.max / 1e6 }
     })
-    const atRest = yield* longest(Effect.sleep(1000))
-    const busy = yield* longest(Effect.repeat(check, { times: 20 }))
-    return { atRest, busy }
+    // In turns, because a shared machine delays the event loop at rest, too.
+    const turns: Array<{ readonly atRest: Delay; readonly busy: Delay }> = []
+    for (let turn = 0; turn < 5; turn++) {
+      const atRest = yield* longest(Effect.sleep(1000))
+      turns.push({ atRest, busy: yield* longest(Effect.repeat(check, { times: 20 })) })
+    }
+    return {
+      p99: median(turns.map(({ atRest, busy }) => busy.p99 - atRest.p99)),
+      most: median(turns.map(({ atRest, busy }) => busy.most - atRest.most))
+    }
   }).pipe(
     Effect.provide(
       DocumentChecks.layer.pipe(Layer.provide(Layer.succeed(Settings)(read({ GOVOICE_DATA_DIR: "memory" }))))
@@ -120,8 +133,8 @@ try {
 
   const ratio = many.of("with", "perSecond") / many.of("without", "perSecond")
   const added = one.of("with", "p50") - one.of("without", "p50")
-  const blocked = loop.busy.p99 - loop.atRest.p99
-  const blockedAtMost = loop.busy.most - loop.atRest.most
+  const blocked = loop.p99
+  const blockedAtMost = loop.most
   const figures = [
     ["submissions/s with checks, 50 connections", many.of("with", "perSecond").toFixed(0), "≥ 1,200"],
     ["submissions/s without", many.of("without", "perSecond").toFixed(0), ""],

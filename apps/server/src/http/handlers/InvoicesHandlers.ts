@@ -104,18 +104,23 @@ export const layer = HttpApiBuilder.group(
               return yield* Problems.fail("live_mode_unavailable")
             }
             const keyed = { organizationId, idempotencyKey, ...context, ...submission }
-            const checkAndSubmit = documentChecks.check(organizationId, mode, submission.invoiceXml).pipe(
-              Effect.catchTags({
-                InvalidDocument: ({ message }) => Problems.fail("invalid_invoice_xml", { message }),
-                Throttled: Throttling.fail
-              }),
-              Effect.andThen(submitInvoice.submit(keyed))
-            )
             const isChecked = mode === "live" ? documentChecks.appliesToLive : checks === "schema"
-            // A submission that was accepted is not checked again: today's rules may refuse it.
+            // A submission that was accepted is answered as before: today's rules may refuse its document. Looking for it
+            // first would cost every new submission a round trip.
+            const earlierOr = <E, R>(refusal: Effect.Effect<never, E, R>) =>
+              Effect.flatMap(submitInvoice.findEarlier(keyed), (earlier) =>
+                earlier === undefined ? refusal : Effect.succeed(earlier)
+              )
             const storing = isChecked
-              ? Effect.flatMap(submitInvoice.findEarlier(keyed), (earlier) =>
-                  earlier === undefined ? checkAndSubmit : Effect.succeed(earlier)
+              ? documentChecks.check(organizationId, mode, submission.invoiceXml).pipe(
+                  Effect.as(undefined),
+                  Effect.catchTags({
+                    InvalidDocument: ({ message }) => earlierOr(Problems.fail("invalid_invoice_xml", { message })),
+                    Throttled: (fault) => earlierOr(Throttling.fail(fault))
+                  }),
+                  Effect.flatMap((earlier) =>
+                    earlier === undefined ? submitInvoice.submit(keyed) : Effect.succeed(earlier)
+                  )
                 )
               : submitInvoice.submit(keyed)
             const submitted = yield* storing.pipe(

@@ -36,7 +36,7 @@ const logOf = async (mode: string, environment: Record<string, string> = {}) => 
 }
 
 describe("access log", () => {
-  it("all: each request has a line, whatever the log level is, without path, query, body and credentials", async () => {
+  it("all: each request has a line at any log level, without path, query, body and credentials", async () => {
     const { lines, requestIds, stdout } = await logOf("all", { GOVOICE_LOG_LEVEL: "Error" })
     const requests = lines.map(({ annotations }) => {
       const { duration_ms, ...rest } = annotations as { readonly duration_ms: number }

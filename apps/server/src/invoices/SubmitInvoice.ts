@@ -196,7 +196,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
         ? Effect.succeed({ invoiceId: record.invoice_id, body: record.body, replayed: true })
         : Effect.fail(new IdempotencyConflict())
 
-    // An index lookup for each key, whatever the size of the table was when the statement was planned.
+    // An index lookup for each key, also when the statement was planned for a small table.
     const selectRecords = (keys: ReadonlyArray<InvoiceSubmission>) =>
       QueryTimeout.withTimeout(QueryTimeout.requestMs)(sql<IdempotencyRecord & { readonly position: number }>`
         SELECT position::int4, record.* FROM unnest(

@@ -17,7 +17,7 @@ const isError = (status: number | undefined): boolean => status === undefined ||
 export const includes = (mode: Mode, status: number | undefined): boolean =>
   mode === "all" || (mode === "errors" && isError(status))
 
-/** Writes the line of a request, whatever the log level is. */
+/** Writes the line of a request. The log level does not apply. */
 export const write = ({ method, milliseconds, requestId, route, status }: CompletedRequest): Effect.Effect<void> =>
   Effect.logInfo("Request completed").pipe(
     Effect.provideService(References.CurrentLogAnnotations, {

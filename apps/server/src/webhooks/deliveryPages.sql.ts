@@ -1,4 +1,4 @@
-/** The pages of the deliveries of one endpoint. Each reads few rows, whatever is stored. */
+/** The pages of the deliveries of one endpoint. Each reads a bounded number of rows. */
 import type { DeliveryState, Ids, InvoiceEvent } from "@govoice/core"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Page from "../database/Page.ts"

@@ -1,5 +1,5 @@
 /**
- * The lists of an owner read few rows, whatever an account stores: a page of any filter costs about as much with many rows
+ * The lists of an owner read a bounded number of rows: a page of any filter costs about as much with many rows
  * of one endpoint or organization as with few. `PLAN_ROWS=600000` stores more of them, `PLAN_REPORT=1` prints the costs.
  */
 import { assert, layer } from "@effect/vitest"

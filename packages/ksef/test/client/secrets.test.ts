@@ -1,5 +1,5 @@
 /**
- * What a client logs and throws, searched for what nobody else may read.
+ * Searches what a client logs and throws for its secrets.
  */
 import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,5 +1,5 @@
 /**
- * Random runs of live mode: submissions, faults of KSeF, and two workers that stop and start. Whatever happens, every document
+ * Random runs of live mode: submissions, faults of KSeF, and two workers that stop and start. Every document
  * is accepted exactly once, every invoice is final, every event is there once, and no call is over a limit.
  *
  * `SEEDS` sets the number of runs, `SEED` repeats one of them.

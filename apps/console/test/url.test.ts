@@ -26,11 +26,36 @@ const minute = fc
 const maybe = <A>(values: fc.Arbitrary<A>) => fc.option(values, { nil: undefined })
 const words = (max: number) => fc.string({ minLength: 1, maxLength: max, unit: "grapheme-ascii" })
 
+interface Codec<A> {
+  readonly read: (search: string) => { readonly value: A; readonly dropped: ReadonlyArray<string> }
+  readonly write: (value: A) => string
+}
+
+/** What holds for the codec of every screen. */
+const lawsOf = <A>(name: string, { read, write }: Codec<A>, values: fc.Arbitrary<A>) => ({
+  name,
+  everyStateSurvives: () =>
+    fc.assert(
+      fc.property(values, (value) => {
+        assert.deepStrictEqual(read(write(value)), { value, dropped: [] })
+      })
+    ),
+  noTextFails: () => {
+    assert.strictEqual(write(read("").value), "")
+    fc.assert(
+      fc.property(fc.webQueryParameters(), (search) => {
+        const { value } = read(search)
+        assert.deepStrictEqual(read(write(value)).value, value)
+      })
+    )
+  }
+})
+
 const searches = [
-  {
-    name: "deliveries",
-    codec: deliverySearch,
-    values: fc.record({
+  lawsOf(
+    "deliveries",
+    deliverySearch,
+    fc.record({
       status: maybe(fc.constantFrom(...knownDeliveryStatuses)),
       endpoint: maybe(idOf("we")),
       type: maybe(fc.constantFrom(...knownEventTypes)),
@@ -40,11 +65,11 @@ const searches = [
       cursor: maybe(words(400)),
       in: maybe(fc.constant("endpoint" as const))
     })
-  },
-  {
-    name: "invoices",
-    codec: invoiceSearch,
-    values: fc.record({
+  ),
+  lawsOf(
+    "invoices",
+    invoiceSearch,
+    fc.record({
       status: maybe(fc.constantFrom(...knownInvoiceStatuses)),
       mode: maybe(fc.constantFrom("test" as const, "live" as const)),
       from: maybe(minute),
@@ -52,41 +77,24 @@ const searches = [
       key: maybe(words(255)),
       cursor: maybe(words(400))
     })
-  },
-  {
-    name: "health",
-    codec: healthSearch,
-    values: fc.record({
+  ),
+  lawsOf(
+    "health",
+    healthSearch,
+    fc.record({
       window: fc.constantFrom("24h" as const, "7d" as const),
       as: fc.constantFrom("bars" as const, "table" as const)
     })
-  }
-] as const
-
-interface AnyCodec {
-  readonly read: (search: string) => { readonly value: object; readonly dropped: ReadonlyArray<string> }
-  readonly write: (value: object) => string
-}
+  )
+]
 
 describe("searches", () => {
-  it.each(searches)("$name: every state survives its address", ({ codec, values }) => {
-    const { read, write } = codec as unknown as AnyCodec
-    fc.assert(
-      fc.property(values as fc.Arbitrary<object>, (value) => {
-        assert.deepStrictEqual(read(write(value)), { value, dropped: [] })
-      })
-    )
+  it.each(searches)("$name: every state survives its address", ({ everyStateSurvives }) => {
+    everyStateSurvives()
   })
 
-  it.each(searches)("$name: no text makes reading fail, and a default is left out", ({ codec }) => {
-    const { read, write } = codec as unknown as AnyCodec
-    assert.strictEqual(write(read("").value), "")
-    fc.assert(
-      fc.property(fc.webQueryParameters(), (search) => {
-        const { value } = read(search)
-        assert.deepStrictEqual(read(write(value)).value, value)
-      })
-    )
+  it.each(searches)("$name: no text makes reading fail, and a default is left out", ({ noTextFails }) => {
+    noTextFails()
   })
 
   it("drops what cannot be read, and names it", () => {

@@ -21,7 +21,8 @@ export default defineConfig({
           name: "unit",
           include: ["{packages,apps,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"],
           exclude: ["**/node_modules/**", "**/*.{browser,integration,long}.test.ts"],
-          testTimeout: 30_000
+          testTimeout: 60_000,
+          hookTimeout: 120_000
         }
       },
       {
@@ -30,8 +31,8 @@ export default defineConfig({
           name: "integration",
           include: ["{packages,apps,examples}/*/test/**/*.integration.test.ts", "test/**/*.integration.test.ts"],
           globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000
+          testTimeout: 120_000,
+          hookTimeout: 120_000
         }
       },
       {
@@ -40,7 +41,7 @@ export default defineConfig({
           name: "browser",
           include: ["test/browser/**/*.browser.test.ts"],
           globalSetup: ["test/e2e/support/build.ts"],
-          testTimeout: 60_000,
+          testTimeout: 120_000,
           hookTimeout: 120_000
         }
       }

@@ -25,6 +25,6 @@ export default defineConfig({
     // Each of them loads the machine by itself.
     fileParallelism: false,
     testTimeout: 1_800_000,
-    hookTimeout: 60_000
+    hookTimeout: 120_000
   }
 })

@@ -28,8 +28,8 @@ export const onceInRun = async (folder: string, make: () => Promise<unknown>): P
     writeFileSync(`${outcome}.part`, failure)
     renameSync(`${outcome}.part`, outcome)
   }
-  for (const deadline = Date.now() + 50_000; !existsSync(outcome); await sleep(50)) {
-    if (Date.now() > deadline) throw new Error(`${folder} was not made within 50 s`)
+  for (const deadline = Date.now() + 110_000; !existsSync(outcome); await sleep(50)) {
+    if (Date.now() > deadline) throw new Error(`${folder} was not made within 110 s`)
   }
   const failure = readFileSync(outcome, "utf8")
   if (failure !== "") throw new Error(failure)

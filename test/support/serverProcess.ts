@@ -50,7 +50,7 @@ export class ServerProcess {
   }
 
   /** Waits for the banner, and returns the URL that the server listens on; empty for a worker. */
-  async started(withinMs = 50_000): Promise<string> {
+  async started(withinMs = 100_000): Promise<string> {
     const deadline = Date.now() + withinMs
     while (!this.stderr.includes("  Data ")) {
       if (this.child.exitCode !== null || this.child.signalCode !== null || Date.now() > deadline) {

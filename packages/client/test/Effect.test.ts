@@ -57,7 +57,7 @@ describe("createClient", () => {
     Effect.gen(function* () {
       const { fetch, requests } = stub(() => new Promise<Response>(() => {}))
       const fiber = yield* Effect.forkChild(createClient({ ...options, fetch }).invoices.get(id))
-      yield* Effect.sleep(10)
+      while (requests.length === 0) yield* Effect.sleep(5)
       assert.isFalse(requests[0]!.signal.aborted)
       yield* Fiber.interrupt(fiber)
       assert.isTrue(requests[0]!.signal.aborted)

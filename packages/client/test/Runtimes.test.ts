@@ -56,7 +56,10 @@ afterAll(async () => {
 
 const inProcess = (path: string, args: ReadonlyArray<string>) =>
   new Promise<Report>((resolve, reject) => {
-    const child = spawn(path, [...args, program, server.origin], { stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 })
+    const child = spawn(path, [...args, program, server.origin], {
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: 120_000
+    })
     let output = ""
     let complaints = ""
     child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
@@ -127,7 +130,7 @@ describe.each(runtimes)("$name", (runtime) => {
     console.warn(`${runtime.name} is not installed and was skipped. To install it: ${runtime.how}`)
   }
 
-  it.skipIf(!runtime.installed())("handles every fault", { timeout: 120_000 }, async () => {
+  it.skipIf(!runtime.installed())("handles every fault", { timeout: 180_000 }, async () => {
     const outcomes = await report(runtime)
     assert.deepStrictEqual(
       Object.entries(outcomes).filter(([, faults]) => faults.length > 0),

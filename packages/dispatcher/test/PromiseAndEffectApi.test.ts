@@ -281,7 +281,7 @@ describe("makeDispatcher", () => {
     ]
     const started = performance.now()
     await made.close()
-    assert.isBelow(performance.now() - started, 1_500)
+    assert.isBelow(performance.now() - started, 10_000)
     for (const outcome of await Promise.all(stuck)) assert.strictEqual(stable(outcome)["reason"], "timeout")
     await until(() => silent.open === 0, "connections to close")
   })

@@ -4,11 +4,14 @@ import { type Records, serveNames } from "./support/names.ts"
 import { blocked, delivered, dispatcher, failed, serveHttp, stable } from "./support/servers.ts"
 
 const { signal } = new AbortController()
+
+// The name server runs on the event loop of the test: a short timeout could pass before the loop reads the answer.
+const patient = { timeoutMs: 2_000, tries: 1 }
 const six = "2606:4700:0:0:0:0:0:1"
 
 const resolving = async (a: Records, aaaa: Records) => {
   const { asked, server } = await serveNames((_, type) => (type === "A" ? a : aaaa))
-  const resolve = resolveWithDns({ servers: [server], timeoutMs: 100, tries: 1 })
+  const resolve = resolveWithDns({ servers: [server], ...patient })
   const answer = await resolve("name.test", { signal }).catch((error: NodeJS.ErrnoException) => error.code)
   return { answer, asked }
 }
@@ -74,7 +77,7 @@ describe("resolveWithDns", () => {
       "hang.test": "silence"
     }
     const { server } = await serveNames((name, type) => (type === "A" ? records[name]! : []))
-    const { send } = dispatcher({ resolve: resolveWithDns({ servers: [server], timeoutMs: 100, tries: 1 }) })
+    const { send } = dispatcher({ resolve: resolveWithDns({ servers: [server], ...patient }) })
     const sendTo = async (name: string) => stable(await send({ url: `http://${name}:${receiver.port}/`, body: "" }))
     assert.deepEqual(await sendTo("good.test"), delivered())
     assert.deepEqual(await sendTo("bad.test"), blocked("private"))
@@ -90,12 +93,15 @@ describe("resolveWithDns", () => {
     const { server } = await serveNames((name, type) =>
       name !== "well.test" ? "silence" : type === "A" ? ["127.0.0.1"] : []
     )
-    const { send } = dispatcher({ resolve: resolveWithDns({ servers: [server], timeoutMs: 1_500, tries: 1 }) })
+    const { send } = dispatcher({ resolve: resolveWithDns({ servers: [server], timeoutMs: 5_000, tries: 1 }) })
     // Far more than the threads of getaddrinfo.
-    const stuck = Array.from({ length: 40 }, (_, index) => send({ url: `http://hang${index}.test/`, body: "" }))
+    let ended = 0
+    const stuck = Array.from({ length: 40 }, (_, index) =>
+      send({ url: `http://hang${index}.test/`, body: "" }).finally(() => ended++)
+    )
     const outcome = await send({ url: `http://well.test:${receiver.port}/`, body: "" })
     assert.deepEqual(stable(outcome), delivered())
-    assert.isBelow(outcome.durationMs, 1_000)
+    assert.strictEqual(ended, 0, "the other name is served before the first times out")
     for (const outcome of await Promise.all(stuck)) assert.deepEqual(stable(outcome), failed("dns", false))
   })
 })

@@ -6,10 +6,10 @@ import {
   delivered,
   dispatcher,
   failed,
+  passTurns,
   sendOnce,
   serveHttp,
   serveRaw,
-  sleep,
   stable,
   until
 } from "./support/servers.ts"
@@ -19,7 +19,7 @@ const refused = (status: number, retryable: boolean) => ({ _tag: "Refused", stat
 /** The outcome of one attempt if the receiver writes `bytes` for the request. */
 const answering = async (bytes: string | Buffer, end = false) => {
   const receiver = await serveRaw((socket) => (end ? socket.end(bytes) : socket.write(bytes)))
-  return stable(await sendOnce(`http://name.test:${receiver.port}/`, { deadlineMs: 1_000 }))
+  return stable(await sendOnce(`http://name.test:${receiver.port}/`))
 }
 
 describe("A status", () => {
@@ -90,7 +90,7 @@ describe("Retry-After", () => {
 
   it("is read as a date", async () => {
     const wait = await after(503, new Date(Date.now() + 60_000).toUTCString())
-    assert.isTrue(typeof wait === "number" && wait > 57_000 && wait <= 60_000)
+    assert.isTrue(typeof wait === "number" && wait > 30_000 && wait <= 60_000)
   })
 
   it("is limited to 6 hours", async () => {
@@ -124,7 +124,7 @@ describe("Before the response head", () => {
     })
     const outcome = await sendOnce(`http://name.test:${receiver.port}/`)
     assert.deepEqual(stable(outcome), failed("protocol", true))
-    assert.isBelow(outcome.durationMs, 2_000)
+    assert.isBelow(outcome.durationMs, 10_000)
     await until(() => receiver.open === 0, "the connection to close")
   })
 
@@ -147,26 +147,27 @@ describe("Before the response head", () => {
         const timer = setInterval(() => socket.write(write.slice(sent, ++sent)), 20)
         socket.on("close", () => clearInterval(timer))
       })
-      const outcome = await sendOnce(`http://name.test:${receiver.port}/`, { deadlineMs: 300 })
+      const outcome = await sendOnce(`http://name.test:${receiver.port}/`, { deadlineMs: 1_000 })
       assert.deepEqual(stable(outcome), failed("timeout", true))
-      assert.isBelow(outcome.durationMs, 1_500)
+      assert.isBelow(outcome.durationMs, 10_000)
       await until(() => receiver.open === 0, "the connection to close")
     })
   }
 
   it("silence ends at the deadline", async () => {
     const receiver = await serveRaw(() => {})
-    const outcome = await sendOnce(`http://name.test:${receiver.port}/`, { deadlineMs: 200 })
+    const outcome = await sendOnce(`http://name.test:${receiver.port}/`, { deadlineMs: 1_000 })
     assert.deepEqual(stable(outcome), failed("timeout", true))
-    assert.isAtLeast(outcome.durationMs, 195)
-    assert.isBelow(outcome.durationMs, 1_500)
+    assert.isAtLeast(outcome.durationMs, 995)
+    assert.isBelow(outcome.durationMs, 10_000)
   })
 
   it("the deadline of the request overrides that of the dispatcher", async () => {
     const receiver = await serveRaw(() => {})
-    const outcome = await sendOnce(`http://name.test:${receiver.port}/`, {}, { deadlineMs: 100 })
+    const outcome = await sendOnce(`http://name.test:${receiver.port}/`, {}, { deadlineMs: 1_000 })
     assert.deepEqual(stable(outcome), failed("timeout", true))
-    assert.isBelow(outcome.durationMs, 1_500)
+    // The dispatcher has a deadline of 20 s.
+    assert.isBelow(outcome.durationMs, 10_000)
   })
 
   it("headers of 17 kB are too large", async () => {
@@ -199,7 +200,7 @@ describe("Before the response head", () => {
     })
     const outcome = await sendOnce(`http://name.test:${receiver.port}/`)
     assert.deepEqual(stable(outcome), failed("protocol", true))
-    assert.isBelow(outcome.durationMs, 3_000)
+    assert.isBelow(outcome.durationMs, 15_000)
   })
 
   for (const [what, bytes] of [
@@ -265,7 +266,7 @@ describe("After the response head", () => {
     assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/`, body: "" })), delivered())
     await until(() => openMs > 0, "the connection to close")
     assert.isAtLeast(openMs, 1_990)
-    assert.isBelow(openMs, 5_000)
+    assert.isBelow(openMs, 20_000)
   })
 
   it("a body of 64 KiB is discarded and its connection kept", async () => {
@@ -274,7 +275,7 @@ describe("After the response head", () => {
     const { send } = dispatcher()
     for (let attempt = 0; attempt < 3; attempt++) {
       assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/`, body: "" })), delivered())
-      await sleep(150)
+      await passTurns()
     }
     assert.strictEqual(receiver.connections, 1)
   })
@@ -287,7 +288,7 @@ describe("After the response head", () => {
     const { send } = dispatcher()
     for (let attempt = 0; attempt < 3; attempt++) {
       assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/`, body: "" })), delivered())
-      await sleep(150)
+      await passTurns()
     }
     assert.strictEqual(receiver.connections, 1)
   })
@@ -358,7 +359,7 @@ describe("After the response head", () => {
     const before = process.memoryUsage()
     for (let attempt = 0; attempt < 5; attempt++) {
       assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/`, body: "" })), delivered())
-      await sleep(150)
+      await passTurns()
     }
     assert.isBelow(process.memoryUsage().rss - before.rss, 50_000_000)
     assert.strictEqual(receiver.connections, 1)
@@ -379,7 +380,7 @@ describe("After the response head", () => {
     const receiver = await serveRaw((socket) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort"))
     const { send } = dispatcher()
     assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/`, body: "" })), delivered())
-    await sleep(30)
+    await passTurns(6)
     assert.deepEqual(stable(await send({ url: `http://name.test:${receiver.port}/`, body: "" })), delivered())
   })
 

@@ -113,7 +113,7 @@ export const submit = (call: Call, auth: string, options: Options = {}): Promise
 export const until = async (
   ask: () => Promise<Answer>,
   isEnough: (answer: Answer) => boolean,
-  milliseconds = 15_000
+  milliseconds = 50_000
 ): Promise<Answer> => {
   const deadline = Date.now() + milliseconds
   for (;;) {

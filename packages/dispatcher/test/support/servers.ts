@@ -19,11 +19,19 @@ afterEach(async () => {
 
 export const sleep = (milliseconds: number): Promise<void> => new Promise((done) => setTimeout(done, milliseconds))
 
-/** Waits until a condition holds, and fails after 15 s. */
+/**
+ * Passes many turns of the event loop, so that each socket handles the bytes that have arrived. A single longer timer does
+ * not: after a pause of the process, it fires before the sockets are polled.
+ */
+export const passTurns = async (count = 30): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await sleep(5)
+}
+
+/** Waits until a condition holds, and fails after 50 s. */
 export const until = async (condition: () => boolean, what = "the condition"): Promise<void> => {
-  const end = performance.now() + 15_000
+  const end = performance.now() + 50_000
   while (!condition()) {
-    if (performance.now() > end) throw new Error(`Waited 15 s for ${what}`)
+    if (performance.now() > end) throw new Error(`Waited 50 s for ${what}`)
     await sleep(5)
   }
 }

@@ -1,4 +1,7 @@
-/** A program that sends once and closes nothing. It has to end nevertheless. */
+/**
+ * A program that sends once and closes nothing. It has to end nevertheless. Prints the outcome, and for how many milliseconds
+ * the process stayed after it.
+ */
 import { makeDispatcher } from "@govoice/dispatcher"
 
 const [url = "", ca] = process.argv.slice(2)
@@ -10,4 +13,7 @@ const { send } = makeDispatcher({
   ...(ca === undefined ? undefined : { tls: { ca } })
 })
 const outcome = await send({ url, body: "" })
-process.stdout.write(outcome._tag)
+const endedAt = performance.now()
+process.once("exit", () => {
+  process.stdout.write(JSON.stringify({ outcome: outcome._tag, stayedMs: performance.now() - endedAt }))
+})

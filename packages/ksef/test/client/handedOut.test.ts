@@ -98,7 +98,7 @@ describe("the upload of a part", () => {
   it("has a deadline of its own", async () => {
     const server = await serveHttp(() => {})
     const url = `http://127.0.0.1:${server.port}`
-    const options = { url: `${url}/v2`, timeoutMs: 60_000, uploadTimeoutMs: 100 }
+    const options = { url: `${url}/v2`, timeoutMs: 60_000, uploadTimeoutMs: 1_500 }
     const error = await failure(options, (client) => client.uploadPart(part(`${url}/x`), encrypted))
     assert.deepInclude(error, { reason: "timeout", outcome: "unknown" })
   })

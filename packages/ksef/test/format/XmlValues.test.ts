@@ -107,7 +107,7 @@ describe("XmlValues", () => {
     assert.strictEqual(XmlValues.collapsed(" \n a \t b\r\n "), "a b")
     const start = performance.now()
     XmlValues.collapsed(`x${" ".repeat(1_000_000)}x`)
-    assert.isBelow(performance.now() - start, 1_000)
+    assert.isBelow(performance.now() - start, 10_000)
   })
 })
 

@@ -164,11 +164,11 @@ export const failure = async (
   return result.failure
 }
 
-/** Waits until something is so, and fails after 10 s. */
+/** Waits until something is so, and fails after 50 s. */
 export const until = async (condition: () => boolean): Promise<void> => {
-  const end = performance.now() + 10_000
+  const end = performance.now() + 50_000
   while (!condition()) {
-    if (performance.now() > end) throw new Error("Waited 10 s in vain")
+    if (performance.now() > end) throw new Error("Waited 50 s in vain")
     await new Promise((done) => setTimeout(done, 5))
   }
 }

@@ -317,7 +317,7 @@ describe("StrictXml", () => {
   it.each(hostile)("judges a megabyte of %s in time", (_, xml, taken) => {
     const start = performance.now()
     assert.strictEqual(read(xml) === undefined, taken)
-    assert.isBelow(performance.now() - start, 5000)
+    assert.isBelow(performance.now() - start, 20_000)
   })
 
   it.prop(

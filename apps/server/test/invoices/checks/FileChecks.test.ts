@@ -23,7 +23,7 @@ describe("FileChecks", () => {
     Effect.gen(function* () {
       const checks = yield* FileChecks.make({
         entry: new URL("support/brokenThread.ts", import.meta.url),
-        timeoutMs: 1500
+        timeoutMs: 8000
       })
       const options = { today: "2026-11-22", acceptsFa2: false }
       const lost = yield* checks.check(file("lost.xml", xml!), options)

@@ -11,15 +11,16 @@ export type Job =
     }
   | { readonly _tag: "Exit" }
   | { readonly _tag: "Throw" }
-  | { readonly _tag: "Hang" }
+  | { readonly _tag: "Hang"; readonly isSpinning?: boolean }
 
 export interface Answer {
   readonly value: string
   readonly threadId: number
 }
 
+// Blocks the thread without a processor, which the other tests need.
 const block = (milliseconds: number): void => {
-  for (const until = performance.now() + milliseconds; performance.now() < until;);
+  if (milliseconds > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 }
 
 serveJobs((job: Job): Answer => {
@@ -32,6 +33,7 @@ serveJobs((job: Job): Answer => {
     case "Throw":
       throw new Error("thrown by the job")
     case "Hang":
+      if (!job.isSpinning) block(Infinity)
       for (;;);
   }
 })

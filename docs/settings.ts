@@ -24,6 +24,8 @@ const groups: Readonly<Record<string, ReadonlyArray<Name>>> = {
   ],
   "Data and secrets": [
     "DATABASE_URL",
+    "GOVOICE_DATABASE_POOLED",
+    "GOVOICE_DATABASE_DIRECT_URL",
     "GOVOICE_DATABASE_WAIT_MS",
     "GOVOICE_DATA_DIR",
     "GOVOICE_JWT_SECRET",

@@ -6,38 +6,16 @@
 import { assert, describe, it } from "vitest"
 import { leaseMs, maxAttempts, sleep, timeoutMs, until, workerConcurrency } from "./deployment.ts"
 import * as Invariants from "./invariants.ts"
+import { startLoad } from "./load.ts"
 import { duplicates as countDuplicates, makeOrganization, setUp } from "./support.ts"
 
 const seconds = Number(process.env["FAULTS_SECONDS"] ?? 2)
-const scenarios = ["accepted", "rejected", "temporary_failure", "accepted", "delayed"]
 
 const faults = setUp()
 
 const organization = (...behaviours: ReadonlyArray<string>) => makeOrganization(faults, behaviours)
 
-/** Submits `perSecond` invoices a second until it is stopped. */
-const load = (keys: ReadonlyArray<string>, perSecond: number) => {
-  const stopping = new AbortController()
-  let submitted = 0
-  const client = async (offset: number) => {
-    for (let n = offset; !stopping.signal.aborted; n++) {
-      await faults.deployment.submit(keys[n % keys.length]!, scenarios[n % scenarios.length]!)
-      submitted += 1
-      await sleep((4 * 1000) / perSecond)
-    }
-  }
-  const clients = Promise.all([0, 1, 2, 3].map(client))
-  return {
-    /** How many invoices were accepted so far. */
-    submitted: () => submitted,
-    /** Returns how many invoices were accepted. */
-    stop: async (): Promise<number> => {
-      stopping.abort()
-      await clients
-      return submitted
-    }
-  }
-}
+const load = (keys: ReadonlyArray<string>, perSecond: number) => startLoad(faults.deployment, keys, perSecond)
 
 /** Repeats a fault for `seconds`, and for longer until there were two faults and `minimum` invoices. */
 const repeat = async (submitted: () => number, minimum: number, fault: (index: number) => Promise<void>) => {

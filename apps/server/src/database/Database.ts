@@ -5,13 +5,15 @@ import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { reasonOf } from "../observability/reasonOf.ts"
+import { DeploymentError } from "../settings/DeploymentError.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
-import { connectionOptions } from "./connectionOptions.ts"
 import * as DataDirLock from "./DataDirLock.ts"
+import { poolerRemedy } from "./explain.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./Migrations.ts"
 import * as OutageLog from "./OutageLog.ts"
 import * as PoolMetrics from "./PoolMetrics.ts"
+import * as PostgresClient from "./PostgresClient.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
 /** Whether other processes can use the same database. The embedded one belongs to this process alone. */
@@ -21,21 +23,13 @@ const applicationName = "govoice"
 
 // Ends statements that are stuck and transactions that were abandoned. Requests wait a little longer than a statement, and
 // are answered with service_unavailable then.
-const startupParameters = {
-  timezone: "UTC",
+const parameters = {
   statement_timeout: "10s",
   idle_in_transaction_session_timeout: "30s"
 }
 
-const layerPostgres = (url: string) =>
-  PgClient.layer({
-    ...connectionOptions(url),
-    applicationName,
-    maxConnections: 20,
-    connectTimeout: "5 seconds",
-    keepAlive: "10 seconds",
-    startupParameters
-  })
+const layerPostgres = (settings: PostgresClient.PostgresSettings) =>
+  PostgresClient.layer(settings, { applicationName, maxConnections: 20, parameters, decidePlans: false })
 
 const openEmbedded = Effect.fnUntraced(function* (dataDir: string | undefined) {
   if (dataDir === undefined) return yield* EmbeddedPostgres.open(undefined)
@@ -54,14 +48,14 @@ export const layerStream = (stream: () => Duplex) =>
     minConnections: 1,
     idleTimeout: "365 days",
     keepAlive: "10 seconds",
-    startupParameters
+    startupParameters: { timezone: "UTC", ...parameters }
   })
 
 const layerEmbedded = (dataDir: string | undefined) => Layer.unwrap(Effect.map(openEmbedded(dataDir), layerStream))
 
 /** The client of the database of these settings. Migrates nothing. */
 export const layerClient = (settings: SettingsShape["database"]) =>
-  settings._tag === "Postgres" ? layerPostgres(settings.url) : layerEmbedded(settings.dataDir)
+  settings._tag === "Postgres" ? layerPostgres(settings) : layerEmbedded(settings.dataDir)
 
 const connectEvery = "500 millis"
 
@@ -88,11 +82,24 @@ const awaitConnection = (waitMs: number): Effect.Effect<void, SqlError.SqlError,
     if (failures > 0) yield* Effect.annotateLogs(Effect.logInfo("Database available"), { failures })
   })
 
+// With `ignore_startup_parameters`, PgBouncer accepts the parameters and drops them.
+const rejectUnnamedPooler = (settings: SettingsShape["database"]) =>
+  Effect.gen(function* () {
+    if (settings._tag === "Embedded" || settings.pooler !== undefined) return
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly timeout: string }>`SELECT current_setting('statement_timeout') AS timeout`
+    if (row?.timeout === parameters.statement_timeout) return
+    return yield* new DeploymentError({
+      message: `The database ignores parameters of sessions (statement_timeout is ${row?.timeout}, expected ${parameters.statement_timeout}): DATABASE_URL is that of a pooler. ${poolerRemedy}`
+    })
+  })
+
 /** Waits for the database, and migrates it, while it is built. */
 const layerPrepared = Layer.effectDiscard(
   Effect.gen(function* () {
-    const { databaseWaitMs } = yield* Settings
+    const { database, databaseWaitMs } = yield* Settings
     yield* awaitConnection(databaseWaitMs)
+    yield* rejectUnnamedPooler(database)
     yield* Migrations.run
   })
 )

@@ -24,7 +24,7 @@ export const isPermanent = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && !isTransient(error)
 
 // Socket errors, and what a server answers while it starts, stops or has no connection left.
-const unreachableCodes = /^(?:ECONN|EHOST|ENET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT$|08|53300|57P)/
+const unreachableCodes = /^(?:ECONN|EHOST|ENET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT$|08(?!P01)|53300|57P)/
 
 // The driver gives these no code.
 const unreachableMessages = /timed out|closed/

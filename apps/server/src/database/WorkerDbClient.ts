@@ -6,8 +6,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { connectionOptions } from "./connectionOptions.ts"
 import * as PoolMetrics from "./PoolMetrics.ts"
+import * as PostgresClient from "./PostgresClient.ts"
 import { Shared } from "./Database.ts"
 import { Settings } from "../settings/Settings.ts"
 
@@ -18,8 +18,7 @@ const connections = 6
 // Every statement of the workers uses an index and takes less time than its planning. Plans are therefore generic, and often
 // made while the tables are small: without these settings, a plan that scans a whole table or is compiled would be kept
 // when the tables are large.
-const startupParameters = {
-  timezone: "UTC",
+const parameters = {
   statement_timeout: "30s",
   idle_in_transaction_session_timeout: "30s",
   enable_seqscan: "off",
@@ -36,13 +35,11 @@ export const layer = Layer.unwrap(
     const { database } = yield* Settings
     yield* Shared
     return database._tag === "Postgres"
-      ? PgClient.layer({
-          ...connectionOptions(database.url),
+      ? PostgresClient.layer(database, {
           applicationName: "govoice-engine",
           maxConnections: connections,
-          connectTimeout: "5 seconds",
-          keepAlive: "10 seconds",
-          startupParameters
+          parameters,
+          decidePlans: true
         }).pipe(Layer.tap((context) => PoolMetrics.observe("workers", Context.get(context, PgClient.PgClient))))
       : Layer.effectContext(
           Effect.context<PgClient.PgClient | SqlClient.SqlClient>().pipe(

@@ -32,6 +32,13 @@ const remedies: Readonly<Record<string, (target: PostgresTarget) => string>> = {
 const isConnection = ({ reason }: SqlError.SqlError): boolean =>
   reason.operation === "connect" || reason._tag === "ConnectionError"
 
+/** What to do when `DATABASE_URL` turns out to be that of a pooler. */
+export const poolerRemedy =
+  "Set GOVOICE_DATABASE_POOLED=true, and GOVOICE_DATABASE_DIRECT_URL to the URL of Postgres itself."
+
+// PgBouncer refuses the parameters of sessions.
+const isPooler = (error: SqlError.SqlError): boolean => /unsupported startup parameter/.test(reasonOf(error))
+
 const explainPostgres = (target: PostgresTarget, error: SqlError.SqlError): string => {
   const { database, host, port } = target
   const where = `Postgres at ${host}:${port}`
@@ -39,6 +46,9 @@ const explainPostgres = (target: PostgresTarget, error: SqlError.SqlError): stri
   const state = SqlErrors.sqlState(error)
   const remedy = remedies[state]?.(target)
   if (remedy !== undefined) return `${where}, database ${database}: ${reason}. ${remedy}`
+  if (isPooler(error)) {
+    return `${where} is a pooler, which refuses parameters of sessions: ${reason}. ${poolerRemedy}`
+  }
   if (!isConnection(error))
     return `Database error: ${reason}${state && ` (${state})`}. Run 'govoice doctor' for details.`
   if (state === "" && tlsErrors.test(reason)) {

@@ -8,7 +8,12 @@ import * as Parsers from "./Parsers.ts"
 export interface SettingsShape {
   readonly http: { readonly host: string; readonly port: number }
   readonly database:
-    | { readonly _tag: "Postgres"; readonly url: string }
+    | {
+        readonly _tag: "Postgres"
+        readonly url: string
+        /** Present when `url` is that of a pooler. `directUrl` is that of Postgres itself, if notifications are wanted. */
+        readonly pooler?: { readonly directUrl: string | undefined } | undefined
+      }
     | { readonly _tag: "Embedded"; readonly dataDir: string | undefined }
   readonly databaseWaitMs: number
   readonly role: "all" | "api" | "worker"
@@ -123,6 +128,17 @@ export const read = (environment: Environment): SettingsShape => {
     }
   }
 
+  const directUrl = value("GOVOICE_DATABASE_DIRECT_URL")
+  const isPooled = value("GOVOICE_DATABASE_POOLED") ?? directUrl !== undefined
+  if (environment["DATABASE_URL"] === undefined) {
+    for (const name of ["GOVOICE_DATABASE_DIRECT_URL", "GOVOICE_DATABASE_POOLED"] as const) {
+      if (environment[name] !== undefined) faults.push(`${name} requires DATABASE_URL.`)
+    }
+  }
+  if (!isPooled && directUrl !== undefined) {
+    faults.push("GOVOICE_DATABASE_DIRECT_URL requires GOVOICE_DATABASE_POOLED=true. Remove one of them.")
+  }
+
   const role = value("GOVOICE_ROLE")
   if (role !== "all" && environment["DATABASE_URL"] === undefined) {
     faults.push(
@@ -163,7 +179,7 @@ export const read = (environment: Environment): SettingsShape => {
     database:
       url === undefined
         ? { _tag: "Embedded", dataDir: dataDir === "memory" ? undefined : dataDir }
-        : { _tag: "Postgres", url },
+        : { _tag: "Postgres", url, pooler: isPooled ? { directUrl } : undefined },
     databaseWaitMs: value("GOVOICE_DATABASE_WAIT_MS"),
     role,
     apiEnabled: value("GOVOICE_API_ENABLED"),

@@ -51,6 +51,17 @@ export const definitions = {
     "embedded",
     { secret: true }
   ),
+  GOVOICE_DATABASE_POOLED: optional(
+    "Whether `DATABASE_URL` is that of a pooler such as PgBouncer, in transaction or session mode. Statements have no name then, and parameters are set for each transaction.",
+    Parsers.boolean,
+    "`true` with `GOVOICE_DATABASE_DIRECT_URL`, otherwise `false`"
+  ),
+  GOVOICE_DATABASE_DIRECT_URL: optional(
+    "URL of Postgres itself, when `DATABASE_URL` is that of a pooler. Each process listens for notifications over one connection to it. Without it, workers poll once a second.",
+    Parsers.postgresUrl,
+    "none",
+    { secret: true }
+  ),
   GOVOICE_DATABASE_WAIT_MS: define(
     "How long `serve` waits at start for a database that cannot be reached. 0 does not wait.",
     Parsers.integer(0, 3_600_000),

@@ -105,6 +105,25 @@ describe("Settings", () => {
     assert.lengthOf(faultsOf({ PORT: "0", GOVOICE_METRICS_PORT: "0" }), 0)
   })
 
+  it("derives from a direct URL that the database is behind a pooler, and refuses what contradicts it", () => {
+    const databaseOf = (environment: Readonly<Record<string, string>>) =>
+      read({
+        DATABASE_URL: "postgres://localhost/pooled",
+        GOVOICE_JWT_SECRET: "x".repeat(32),
+        GOVOICE_ENCRYPTION_KEYS: `k1:${key}`,
+        ...environment
+      }).database
+    const direct = { GOVOICE_DATABASE_DIRECT_URL: "postgres://localhost/direct" }
+    assert.deepInclude(databaseOf({}), { pooler: undefined })
+    assert.deepInclude(databaseOf({ GOVOICE_DATABASE_POOLED: "true" }), { pooler: { directUrl: undefined } })
+    assert.deepInclude(databaseOf(direct), { pooler: { directUrl: "postgres://localhost/direct" } })
+    assert.deepStrictEqual(faultsOf(direct), ["GOVOICE_DATABASE_DIRECT_URL requires DATABASE_URL."])
+    assert.deepStrictEqual(faultsOf({ GOVOICE_DATABASE_POOLED: "true" }), [
+      "GOVOICE_DATABASE_POOLED requires DATABASE_URL."
+    ])
+    assert.throws(() => databaseOf({ ...direct, GOVOICE_DATABASE_POOLED: "false" }), /POOLED=true\. Remove one of them/)
+  })
+
   it("reads the environment of KSeF, and names it for stored data", () => {
     const ministry = read({ GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_ENVIRONMENT: "demo" })
     assert.isTrue(ministry.liveMode)

@@ -10,14 +10,14 @@ import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { column, textArray } from "../../database/Arrays.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
-import { toLimits, Windows } from "./ksef/Windows.ts"
+import { toLimits, RateLimitWindows } from "./ksef/RateLimitWindows.ts"
 import * as wakeLanes from "./wakeLanes.ts"
 
 /** A leased lane. */
 export interface Lane {
   readonly nip: string
   readonly fencingToken: number
-  readonly windows: Windows
+  readonly windows: RateLimitWindows
   /** Whether the lease of an earlier holder had expired. */
   readonly isReclaimed: boolean
   /** When the limits were read; `undefined` for those of production. */
@@ -67,14 +67,14 @@ interface LaneRow {
   readonly fencing_token: number
   readonly limits_at: Date | null
   readonly limits: Parameters<typeof toLimits>[0]
-  readonly used: ConstructorParameters<typeof Windows>[1]["used"]
-  readonly blocked: ConstructorParameters<typeof Windows>[1]["blocked"]
+  readonly used: ConstructorParameters<typeof RateLimitWindows>[1]["used"]
+  readonly blocked: ConstructorParameters<typeof RateLimitWindows>[1]["blocked"]
   readonly reclaimed: boolean
   readonly now: Date
 }
 
 const toLane = (row: LaneRow): Lane => {
-  const windows = new Windows(toLimits(row.limits), { used: row.used, blocked: row.blocked })
+  const windows = new RateLimitWindows(toLimits(row.limits), { used: row.used, blocked: row.blocked })
   if (row.reclaimed) windows.addUnknown(row.now.getTime())
   return {
     nip: row.nip,

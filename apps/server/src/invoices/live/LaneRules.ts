@@ -8,11 +8,22 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-const pollWaits = [1, 2, 3, 5, 8, 13, 20, 30, 60].map((seconds) => seconds * second)
+const pollWaits = [0.1, 1, 2, 3, 5, 8, 13, 20, 30, 60].map((seconds) => seconds * second)
 
-/** The wait before a verdict is polled again, after this many polls. Polling never ends by time alone. */
+/**
+ * The wait before a verdict is polled again, after this many polls. Polling never ends by time alone.
+ *
+ * The first poll is for invoices that KSeF processes at once. Several that are sent together begin with the second one, so
+ * that they cost few lists.
+ */
 export const pollWait = (checkCount: number, ageMs: number): number =>
   pollWaits[checkCount] ?? (ageMs < hour ? 2 * minute : ageMs < day ? 15 * minute : 6 * hour)
+
+/** How many polls of invoices that are sent together with this many others are left out. */
+export const skippedPolls = (sentTogether: number): number => (sentTogether > maxPolledSingly ? 1 : 0)
+
+/** Up to so many pending invoices of a session are polled one by one, more with the list. */
+export const maxPolledSingly = 3
 
 const receiptWaits = [5 * second, 30 * second, 2 * minute, 10 * minute, hour]
 

@@ -12,12 +12,12 @@ import * as KsefMetrics from "./ksef/KsefMetrics.ts"
 import * as LaneCalls from "./ksef/LaneCalls.ts"
 import { type LaneContext, LookTiming } from "./ksef/LaneContext.ts"
 import * as LaneStore from "./ksef/LaneStore.ts"
-import * as Login from "./ksef/Login.ts"
-import * as LoginTokens from "./ksef/LoginTokens.ts"
+import * as Logins from "./ksef/Logins.ts"
+import * as AccessTokenStore from "./ksef/AccessTokenStore.ts"
 import { NationalSystem, type NationalSystemShape } from "./ksef/NationalSystem.ts"
 import { PublicKeyCache } from "./ksef/PublicKeyCache.ts"
 import { runLane, StepSignals } from "./ksef/runLane.ts"
-import { toLimits } from "./ksef/Windows.ts"
+import { toLimits } from "./ksef/RateLimitWindows.ts"
 import { type Lane, LaneQueue } from "./LaneQueue.ts"
 import * as LaneGauges from "./LaneGauges.ts"
 import * as MissingCredentials from "./MissingCredentials.ts"
@@ -47,7 +47,7 @@ const worker = (system: NationalSystemShape) =>
     const missingCredentials = yield* MissingCredentials.MissingCredentials
     const notifier = yield* Notifier
     const { ksef, leaseMs } = yield* Settings
-    const tokenStoreOf = yield* LoginTokens.make
+    const tokenStoreOf = yield* AccessTokenStore.make
     const lookTiming = yield* LookTiming
     const process = LaneCalls.makeProcess(ksef.concurrency)
     const keys = new PublicKeyCache(system.client)
@@ -64,7 +64,7 @@ const worker = (system: NationalSystemShape) =>
         credentials,
         keys,
         call,
-        logins: Login.make({
+        logins: Logins.make({
           call,
           client: system.client,
           credentials,

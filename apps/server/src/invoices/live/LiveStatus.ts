@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import { isoOrNull } from "../../database/timestamps.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { LiveMode } from "./LiveMode.ts"
-import type { StoredWindows } from "./ksef/Windows.ts"
+import type { StoredWindows } from "./ksef/RateLimitWindows.ts"
 
 const maxCounted = 1000
 const hourMs = 3_600_000

@@ -10,7 +10,7 @@ import { textArray } from "../../database/Arrays.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
 import type { SendingInvoice } from "./ksef/laneRows.ts"
-import * as transitions from "./ksef/transitions.ts"
+import * as liveTransitions from "./ksef/liveTransitions.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
 
 const failure = {
@@ -85,7 +85,7 @@ export const layerOf = (
           const pending = rows.map((row) => {
             const tried = { ...row, status: "submitting", attempt_count: row.attempt_count + 1 } as const
             return {
-              ...transitions.attemptFailed(tried, failure, now, { giveUpMs, random }),
+              ...liveTransitions.attemptFailed(tried, failure, now, { giveUpMs, random }),
               statusBefore: row.status
             }
           })

@@ -10,7 +10,7 @@ import { Clock, Data, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { StatementTime } from "../../database/StatementTime.ts"
 import type { ClaimedInvoice } from "../sandbox/ClaimedInvoice.ts"
-import * as transitions from "./ksef/transitions.ts"
+import * as liveTransitions from "./ksef/liveTransitions.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
 
 /** The invoice cannot be decided by an operator. */
@@ -78,7 +78,7 @@ export const settleAsFailed = (
       code: failureCode,
       message: `KSeF gave the status ${row.code}, which is not documented. The operator decided that the invoice failed.`
     }
-    const pending = transitions.failed(row, failure, yield* Clock.currentTimeMillis)
+    const pending = liveTransitions.failed(row, failure, yield* Clock.currentTimeMillis)
     yield* sql`
       WITH submission AS (
         UPDATE national_submissions SET state = 'refused', due_at = NULL WHERE id = ${row.submission_id}::bigint

@@ -63,12 +63,17 @@ describe("LaneRules.route", () => {
 describe("LaneRules waits", () => {
   it("polls for ever, ever more rarely", () => {
     assert.deepStrictEqual(
-      Array.from({ length: 9 }, (_, count) => LaneRules.pollWait(count, 0) / 1000),
-      [1, 2, 3, 5, 8, 13, 20, 30, 60]
+      Array.from({ length: 10 }, (_, count) => LaneRules.pollWait(count, 0) / 1000),
+      [0.1, 1, 2, 3, 5, 8, 13, 20, 30, 60]
     )
-    assert.strictEqual(LaneRules.pollWait(9, hour - 1), 2 * minute)
+    assert.strictEqual(LaneRules.pollWait(10, hour - 1), 2 * minute)
     assert.strictEqual(LaneRules.pollWait(40, hour), 15 * minute)
     assert.strictEqual(LaneRules.pollWait(10_000, 400 * 24 * hour), 6 * hour)
+  })
+
+  it("polls soon for up to three invoices, and a second later for more that are sent together", () => {
+    const first = (count: number) => LaneRules.pollWait(LaneRules.skippedPolls(count), 0)
+    assert.deepStrictEqual([1, 3, 4, 30].map(first), [100, 100, 1000, 1000])
   })
 
   it("requests a receipt for a week", () => {

@@ -1,7 +1,7 @@
 /** The metrics of live mode. No label contains an identifier or any value from outside. */
 import { Operation } from "@govoice/ksef/protocol"
 import { Metric } from "effect"
-import type { Failure } from "./Failures.ts"
+import type { Failure } from "./CallFailure.ts"
 
 export type CallOutcome = "ok" | Failure["_tag"]
 

@@ -5,29 +5,29 @@ import type { KsefError } from "@govoice/ksef/client"
 import { Operation } from "@govoice/ksef/protocol"
 import { Clock, Effect, Exit, Metric, Semaphore } from "effect"
 import * as LaneRules from "../LaneRules.ts"
-import { Breaker } from "./Breaker.ts"
-import { CallFailed, classify, type Failure } from "./Failures.ts"
+import { CircuitBreaker } from "./CircuitBreaker.ts"
+import { CallFailed, classify, type Failure } from "./CallFailure.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
-import * as TokenLogins from "./TokenLogins.ts"
-import { Windows } from "./Windows.ts"
+import * as TokenLoginSunset from "./TokenLoginSunset.ts"
+import { RateLimitWindows } from "./RateLimitWindows.ts"
 
 /** What the lanes of a process share. */
 export interface Process {
-  readonly breaker: Breaker
+  readonly breaker: CircuitBreaker
   readonly permits: Semaphore.Semaphore
   /** Calls without a taxpayer are limited by address. */
-  readonly anonymous: Windows
-  readonly tokenLogins: TokenLogins.TokenLogins
+  readonly anonymous: RateLimitWindows
+  readonly tokenLogins: TokenLoginSunset.TokenLoginSunset
 }
 
 // Of 60 calls a second that an address may make.
 const anonymousLimits = { anonymous: { perSecond: 20, perMinute: undefined, perHour: undefined } }
 
 export const makeProcess = (concurrency: number): Process => ({
-  breaker: new Breaker(),
+  breaker: new CircuitBreaker(),
   permits: Semaphore.makeUnsafe(concurrency),
-  anonymous: new Windows(anonymousLimits, { used: {}, blocked: {} }),
-  tokenLogins: new TokenLogins.TokenLogins()
+  anonymous: new RateLimitWindows(anonymousLimits, { used: {}, blocked: {} }),
+  tokenLogins: new TokenLoginSunset.TokenLoginSunset()
 })
 
 /** A longer wait is for the lane to sleep through. */
@@ -43,7 +43,7 @@ export type Call = <A>(
 const sending: ReadonlySet<Operation.Operation> = new Set(["openOnline", "send", "openBatch", "closeBatch"])
 
 /** A lane, or the probe of the breaker, whose calls are made while it is open. */
-export type Caller = "probe" | { readonly nip: string; readonly windows: Windows }
+export type Caller = "probe" | { readonly nip: string; readonly windows: RateLimitWindows }
 
 /** Makes the function that makes the calls of a lane. */
 export const make =

@@ -1,4 +1,4 @@
-/** What the steps of a lane share. */
+/** The state and services that the steps of a lane share, and calls with an access token. */
 import type { Invoice } from "@govoice/core"
 import type { KsefError } from "@govoice/ksef/client"
 import type { Operation } from "@govoice/ksef/protocol"
@@ -6,11 +6,11 @@ import { Clock, Context, Effect, type Redacted } from "effect"
 import type { GatewayCredentials } from "../GatewayCredentials.ts"
 import type { Lane } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
-import type { CallFailed } from "./Failures.ts"
+import type { CallFailed } from "./CallFailure.ts"
 import type { Call, Process } from "./LaneCalls.ts"
 import type { LaneOrganization } from "./laneRows.ts"
 import type { LaneStore } from "./LaneStore.ts"
-import { CredentialRefused, type LoginError, type Logins } from "./Login.ts"
+import { CredentialRefused, type LoginError, type Logins } from "./Logins.ts"
 import type { NationalSystemShape } from "./NationalSystem.ts"
 import type { PublicKeyCache } from "./PublicKeyCache.ts"
 

@@ -12,7 +12,7 @@ import * as QueryTimeout from "../../../database/QueryTimeout.ts"
 import * as SqlErrors from "../../../database/SqlErrors.ts"
 import { type Lane, LaneLost, LaneQueue } from "../LaneQueue.ts"
 import * as TransitionSteps from "../../TransitionSteps.ts"
-import type { FormName } from "./forms.ts"
+import type { FormName } from "./documentForm.ts"
 import type {
   Changes,
   LaneOrganization,

@@ -2,7 +2,7 @@
 import type { KsefClient } from "@govoice/ksef/client"
 import { PublicKeys } from "@govoice/ksef/crypto"
 import { Clock, Effect } from "effect"
-import { CallFailed } from "./Failures.ts"
+import { CallFailed } from "./CallFailure.ts"
 import type { Call } from "./LaneCalls.ts"
 
 const maxAgeMs = 3_600_000

@@ -1,13 +1,16 @@
 /**
- * What a new holder does first: the keys of earlier sessions are gone, and what they were used for may have happened.
+ * Recovers a lane from its earlier holder: its session keys are gone, and the outcome of its last calls is not known.
  */
 import { Clock, Effect } from "effect"
-import type * as Batch from "./Batch.ts"
+import type * as BatchSender from "./BatchSender.ts"
 import type { LaneContext } from "./LaneContext.ts"
-import { closeOnline } from "./Session.ts"
+import { closeOnline } from "./InteractiveSessions.ts"
 
 /** Ends the sessions of earlier holders, and has sends looked up whose outcome is not known. */
-export const recoverLane = Effect.fnUntraced(function* (context: LaneContext, batches: ReturnType<typeof Batch.make>) {
+export const recoverLane = Effect.fnUntraced(function* (
+  context: LaneContext,
+  batches: ReturnType<typeof BatchSender.make>
+) {
   const { lane, store } = context
   for (const { id, kind, organization_id, reference, state } of yield* store.unfinishedSessions(lane.nip)) {
     const now = yield* Clock.currentTimeMillis

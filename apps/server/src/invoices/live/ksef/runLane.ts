@@ -6,15 +6,15 @@
 import { Clock, Deferred, Duration, Effect, Latch } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost, Release } from "../LaneQueue.ts"
-import * as Batch from "./Batch.ts"
+import * as BatchSender from "./BatchSender.ts"
 import type { LaneContext, StepName } from "./LaneContext.ts"
-import type { LoginError } from "./Login.ts"
+import type { LoginError } from "./Logins.ts"
 import { readOrganizations } from "./LaneContext.ts"
-import * as Receipts from "./Receipts.ts"
+import * as ReceiptFetcher from "./ReceiptFetcher.ts"
 import { recoverLane } from "./recoverLane.ts"
-import * as Send from "./Send.ts"
-import * as Session from "./Session.ts"
-import * as VerdictStep from "./VerdictStep.ts"
+import * as InvoiceSender from "./InvoiceSender.ts"
+import * as InteractiveSessions from "./InteractiveSessions.ts"
+import * as StatusPoller from "./StatusPoller.ts"
 
 /** How soon something has to be due for the lane to be kept. */
 const keepMs = 5000
@@ -55,12 +55,12 @@ export const runLane = (
   signals: StepSignals
 ): Effect.Effect<Release, LaneLost | SqlError.SqlError | LoginError> =>
   Effect.gen(function* () {
-    const sessions = Session.make(context)
-    const batches = Batch.make(context)
+    const sessions = InteractiveSessions.make(context)
+    const batches = BatchSender.make(context)
     const steps: Readonly<Record<StepName, Effect.Effect<StepResult, LoginError>>> = {
-      send: Send.make(context, sessions, batches.send),
-      verdicts: VerdictStep.make(context, batches.poll),
-      receipts: Receipts.make(context)
+      send: InvoiceSender.make(context, sessions, batches.send),
+      verdicts: StatusPoller.make(context, batches.poll),
+      receipts: ReceiptFetcher.make(context)
     }
     const results = new Map<StepName, StepResult>()
     const finished = yield* Deferred.make<Release>()

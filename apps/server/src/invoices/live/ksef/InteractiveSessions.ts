@@ -1,6 +1,6 @@
 /**
- * Interactive sessions: opened on first need, reused, and closed when they are idle, old or full. A session belongs to one
- * organization and form.
+ * Opens interactive sessions on first need, reuses them, and closes them when they are idle, old or full. A session belongs to
+ * one organization and form.
  */
 import { SealedDocument, SessionKey } from "@govoice/ksef/crypto"
 import { FormCode } from "@govoice/ksef/protocol"
@@ -9,9 +9,9 @@ import { Clock, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
-import type { FormName } from "./forms.ts"
+import type { FormName } from "./documentForm.ts"
 import { authorized, type LaneContext } from "./LaneContext.ts"
-import type { LoginError } from "./Login.ts"
+import type { LoginError } from "./Logins.ts"
 
 /** A session whose key this process has. */
 export interface OpenSession {

@@ -1,5 +1,5 @@
 /**
- * Logs organizations in, and keeps their access tokens valid.
+ * Logs organizations in to KSeF by token or certificate, and refreshes their access tokens.
  *
  * Tokens are sealed in the database, so that the next holder of a lane goes on without a login. One holder at a time logs in
  * for an organization: nothing else has to prevent concurrent refreshes.
@@ -11,12 +11,12 @@ import { Clock, Data, Effect, Metric, Option, Redacted, Result, Semaphore } from
 import type { SqlError } from "effect/sql"
 import type { GatewayCredentials, StoredCredential } from "../GatewayCredentials.ts"
 import type { LaneLost } from "../LaneQueue.ts"
-import { type CallFailed, withDetails } from "./Failures.ts"
+import { type CallFailed, withDetails } from "./CallFailure.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
 import type { Call } from "./LaneCalls.ts"
 import type { LaneOrganization } from "./laneRows.ts"
 import type { PublicKeyCache } from "./PublicKeyCache.ts"
-import type { TokenLogins } from "./TokenLogins.ts"
+import type { TokenLoginSunset } from "./TokenLoginSunset.ts"
 
 /** Tokens of an organization. Times are milliseconds since the epoch. */
 export interface Tokens {
@@ -126,7 +126,7 @@ export const make = (options: {
   readonly credentials: GatewayCredentials["Service"]
   readonly keys: PublicKeyCache
   readonly tokens: TokenStore
-  readonly tokenLogins: TokenLogins
+  readonly tokenLogins: TokenLoginSunset
 }): Logins => {
   const { call, client, credentials, keys, tokenLogins, tokens: store } = options
   const known = new Map<string, Tokens>()

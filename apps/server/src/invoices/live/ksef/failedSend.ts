@@ -1,14 +1,14 @@
-/** What becomes of an invoice that was to be sent and was not. Pure: time and randomness are arguments. */
+/** Decides what follows a send that failed: retry, wait or failure of the invoice. Pure: time and randomness are arguments. */
 import type { StepFailure } from "./LaneContext.ts"
 import type { Changes, SendingInvoice, SubmissionChange } from "./laneRows.ts"
-import * as transitions from "./transitions.ts"
+import * as liveTransitions from "./liveTransitions.ts"
 
 /** The outcome of an invoice that was not sent, as changes to write. */
 export const notSent = (
   invoice: SendingInvoice,
   failure: StepFailure,
   now: number,
-  giveUp: transitions.GiveUp
+  giveUp: liveTransitions.GiveUp
 ): Changes => {
   const submission = (dueAt: number | null): SubmissionChange => ({
     id: invoice.submission_id,
@@ -18,17 +18,17 @@ export const notSent = (
   // Sent before: the invoice stays submitted, and the submission says when it is sent again.
   if (invoice.status === "submitted") {
     if (failure.kind === "fail") {
-      return { submissions: [submission(null)], transitions: [transitions.failed(invoice, failure.reason, now)] }
+      return { submissions: [submission(null)], transitions: [liveTransitions.failed(invoice, failure.reason, now)] }
     }
     return { submissions: [submission(Math.max(failure.until, now + 60_000))] }
   }
   const submissions = [submission(null)]
   switch (failure.kind) {
     case "fail":
-      return { submissions, transitions: [transitions.failed(invoice, failure.reason, now)] }
+      return { submissions, transitions: [liveTransitions.failed(invoice, failure.reason, now)] }
     case "attempt":
-      return { submissions, transitions: [transitions.attemptFailed(invoice, failure.reason, now, giveUp)] }
+      return { submissions, transitions: [liveTransitions.attemptFailed(invoice, failure.reason, now, giveUp)] }
     default:
-      return { submissions, transitions: [transitions.postponed(invoice, failure.reason, failure.until, now)] }
+      return { submissions, transitions: [liveTransitions.postponed(invoice, failure.reason, failure.until, now)] }
   }
 }

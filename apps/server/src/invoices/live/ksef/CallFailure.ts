@@ -1,5 +1,5 @@
 /**
- * What a failed call means for the lane: pure, by the tables of `@govoice/ksef/protocol`.
+ * Classifies the failures of calls by the tables of `@govoice/ksef/protocol`. Pure.
  */
 import type { KsefError } from "@govoice/ksef/client"
 import { Data } from "effect"

@@ -1,11 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hasEnded, type Refusals, refused, TokenLogins } from "../../../../src/invoices/live/ksef/TokenLogins.ts"
+import {
+  hasEnded,
+  type Refusals,
+  refused,
+  TokenLoginSunset
+} from "../../../../src/invoices/live/ksef/TokenLoginSunset.ts"
 
 const minute = 60_000
 const after = (...refusals: ReadonlyArray<readonly [organization: string, at: number]>) =>
   refusals.reduce<Refusals>((all, [organization, at]) => refused(all, organization, at), new Map())
 
-describe("TokenLogins", () => {
+describe("logins by token", () => {
   it("have ended when three organizations are refused within ten minutes", () => {
     assert.isFalse(hasEnded(after(["a", 0], ["b", 1])))
     assert.isFalse(hasEnded(after(["a", 0], ["b", 1], ["b", 2], ["a", 3])))
@@ -14,7 +19,7 @@ describe("TokenLogins", () => {
   })
 
   it("have not ended when one is accepted between them", () => {
-    const logins = new TokenLogins()
+    const logins = new TokenLoginSunset()
     logins.refused("a", 0)
     logins.refused("b", 0)
     logins.succeeded()
@@ -22,7 +27,7 @@ describe("TokenLogins", () => {
   })
 
   it("are logged as ended once, until one is accepted", () => {
-    const logins = new TokenLogins()
+    const logins = new TokenLoginSunset()
     assert.deepStrictEqual([logins.shouldLog(), logins.shouldLog()], [true, false])
     logins.succeeded()
     assert.isTrue(logins.shouldLog())

@@ -1,4 +1,4 @@
-/** The forms that this deployment sends, and which session each needs. */
+/** Finds the form (FA, FA_RR) that a document is of, by what its header names. */
 import { FormCode } from "@govoice/ksef/protocol"
 
 export type FormName = keyof typeof FormCode.formCodes

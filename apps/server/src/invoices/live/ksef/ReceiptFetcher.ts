@@ -1,13 +1,13 @@
-/** The step of a lane that fetches receipts (UPO), checks them, and stores them byte for byte. */
+/** Fetches receipts (UPO): the step of a lane that checks them, and stores them byte for byte. */
 import type { KsefError } from "@govoice/ksef/client"
 import { Upo } from "@govoice/ksef/format"
 import { Clock, Effect } from "effect"
 import * as LaneRules from "../LaneRules.ts"
 import { authorized, type LaneContext, readOrganizations, stepFailure } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
-import type { LoginError } from "./Login.ts"
-import { writeAll } from "./VerdictStep.ts"
-import * as transitions from "./transitions.ts"
+import type { LoginError } from "./Logins.ts"
+import { writeAll } from "./StatusPoller.ts"
+import * as liveTransitions from "./liveTransitions.ts"
 
 const maxRows = 100
 const atOnce = 4
@@ -98,7 +98,7 @@ const changesFor = (context: LaneContext, row: SubmissionRow) =>
     const now = yield* Clock.currentTimeMillis
     return bytes === undefined
       ? later(row, now, 0)
-      : { submissions: [change(row, undefined)], transitions: [transitions.receipt(row, bytes, now)] }
+      : { submissions: [change(row, undefined)], transitions: [liveTransitions.receipt(row, bytes, now)] }
   }).pipe(
     Effect.catch((error: LoginError) =>
       Effect.gen(function* () {

@@ -1,13 +1,13 @@
-/** The list of the documents of a session, page by page. */
+/** Reads the list of the invoices of a session, page by page. */
 import { Effect } from "effect"
-import type { CallFailed } from "./Failures.ts"
+import type { CallFailed } from "./CallFailure.ts"
 import { authorized, type LaneContext } from "./LaneContext.ts"
-import type { LoginError } from "./Login.ts"
+import type { LoginError } from "./Logins.ts"
 import type { SubmissionRow } from "./laneRows.ts"
-import type { InvoiceStatus } from "./Verdicts.ts"
+import type { InvoiceStatus } from "./StatusRules.ts"
 
 /** The documents of a session by reference, and by hash. */
-export interface SessionList {
+export interface SessionInvoiceList {
   readonly byReference: ReadonlyMap<string, InvoiceStatus>
   readonly byHash: ReadonlyMap<string, InvoiceStatus>
 }
@@ -24,7 +24,7 @@ export const read = (
   context: LaneContext,
   organizationId: string,
   session: string
-): Effect.Effect<SessionList, LoginError> => {
+): Effect.Effect<SessionInvoiceList, LoginError> => {
   const readFrom = (
     restarts: number,
     continuationToken: string | undefined,
@@ -57,6 +57,6 @@ export const read = (
 }
 
 /** Finds a document in the list of its session. */
-export const find = (list: SessionList, row: SubmissionRow): InvoiceStatus | undefined =>
+export const find = (list: SessionInvoiceList, row: SubmissionRow): InvoiceStatus | undefined =>
   (row.submission_reference === null ? undefined : list.byReference.get(row.submission_reference)) ??
   list.byHash.get(Buffer.from(row.sha256).toString("base64"))

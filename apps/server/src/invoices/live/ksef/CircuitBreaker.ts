@@ -92,7 +92,7 @@ export const waitUntil = (state: BreakerState, now: number): number =>
   isOpen(state) ? Math.max(state.openUntil, now + probeMs) : 0
 
 /** A breaker that is shared by the lanes of a process. */
-export class Breaker {
+export class CircuitBreaker {
   #state = closed
 
   get state(): BreakerState {

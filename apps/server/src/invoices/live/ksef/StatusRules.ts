@@ -1,12 +1,12 @@
 /**
- * What becomes of an invoice by its status at the national system. Pure: (stored state, answer) to the changes to write.
+ * Decides by the status that KSeF returns for an invoice: (stored state, answer) to the changes to write. Pure.
  */
 import { KsefNumber } from "@govoice/ksef/format"
 import { InvoiceStatuses, type SessionAnswers, SessionStatuses } from "@govoice/ksef/protocol"
 import * as LaneRules from "../LaneRules.ts"
-import { withDetails } from "./Failures.ts"
+import { withDetails } from "./CallFailure.ts"
 import type { Changes, SubmissionChange, SubmissionRow } from "./laneRows.ts"
-import * as transitions from "./transitions.ts"
+import * as liveTransitions from "./liveTransitions.ts"
 
 export type InvoiceStatus = SessionAnswers.InvoiceStatus
 
@@ -45,7 +45,7 @@ export const accepted = (row: SubmissionRow, ksefNumber: string, now: number, st
   const change = { ...base(row), state: "decided", code: 200, dueAt: new Date(now) } as const
   return {
     submissions: [storedAt == null ? change : { ...change, storedAt: new Date(storedAt) }],
-    transitions: [transitions.accepted(row, ksefNumber, now)]
+    transitions: [liveTransitions.accepted(row, ksefNumber, now)]
   }
 }
 
@@ -61,10 +61,10 @@ const ended = (row: SubmissionRow, code: number, transition: NonNullable<Changes
 })
 
 export const rejected = (row: SubmissionRow, code: number, reason: Reason, now: number): Changes =>
-  ended(row, code, transitions.rejected(row, reason, now))
+  ended(row, code, liveTransitions.rejected(row, reason, now))
 
 export const failed = (row: SubmissionRow, code: number, reason: Reason, now: number): Changes =>
-  ended(row, code, transitions.failed(row, reason, now))
+  ended(row, code, liveTransitions.failed(row, reason, now))
 
 /** The national system did not judge the document: it is sent again, or failed after the last time. */
 export const resent = (
@@ -167,7 +167,7 @@ export const looked = (
       submissions: [
         { ...base(row), state: "sent", reference, sentAt: new Date(now), checkCount: 0, dueAt: new Date(now) }
       ],
-      transitions: transitions.submitted(row, `${row.session_reference ?? ""}/${reference}`, now)
+      transitions: liveTransitions.submitted(row, `${row.session_reference ?? ""}/${reference}`, now)
     }
   }
   const mayArriveUntil = row.handed_over_at.getTime() + mayArriveMs
@@ -192,7 +192,7 @@ export const absent = (row: SubmissionRow, now: number): Changes => {
   }
   return {
     submissions: [{ ...base(row), state: "absent", dueAt: null }],
-    transitions: row.status === "submitting" ? [transitions.postponed(row, failure, now, now)] : []
+    transitions: row.status === "submitting" ? [liveTransitions.postponed(row, failure, now, now)] : []
   }
 }
 

@@ -5,13 +5,13 @@
  */
 import { Clock, Effect } from "effect"
 import { Sha256 } from "@govoice/ksef/crypto"
-import { withDetails } from "./Failures.ts"
+import { withDetails } from "./CallFailure.ts"
 import { authorized, type LaneContext } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
-import type { LoginError } from "./Login.ts"
-import * as SessionList from "./SessionList.ts"
-import { type InvoiceStatus, numberOf } from "./Verdicts.ts"
-import * as Verdicts from "./Verdicts.ts"
+import type { LoginError } from "./Logins.ts"
+import * as SessionInvoiceList from "./SessionInvoiceList.ts"
+import { type InvoiceStatus, numberOf } from "./StatusRules.ts"
+import * as StatusRules from "./StatusRules.ts"
 
 /** After this, a duplicate whose original cannot be read fails. */
 const giveUpMs = 24 * 3_600_000
@@ -30,7 +30,7 @@ const decided = (row: SubmissionRow): Changes => ({
 
 // The receipt is in the session of the accepted copy, which is named as a hint.
 const acceptedElsewhere = (row: SubmissionRow, original: string, answer: InvoiceStatus, now: number): Changes => {
-  const { transitions = [] } = Verdicts.accepted(row, original, now)
+  const { transitions = [] } = StatusRules.accepted(row, original, now)
   const originalSession = answer.status.extensions?.["originalSessionReferenceNumber"] ?? undefined
   const change = { id: row.submission_id, state: "decided", code: 440, dueAt: new Date(now) } as const
   return { submissions: [originalSession === undefined ? change : { ...change, originalSession }], transitions }
@@ -52,13 +52,13 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
   const earlier = (yield* context.store.submissionsOf(row.id)).filter(
     ({ submission_id }) => submission_id !== row.submission_id
   )
-  if (earlier.length === 0) return Verdicts.rejected(row, 440, duplicate, now)
+  if (earlier.length === 0) return StatusRules.rejected(row, 440, duplicate, now)
 
   for (const submission of earlier) {
     const { session_organization_id: organization, session_reference: reference } = submission
     if (reference === null) continue
-    const list = yield* orUnknown(SessionList.read(context, organization, reference))
-    const found = list === undefined ? undefined : SessionList.find(list, submission)
+    const list = yield* orUnknown(SessionInvoiceList.read(context, organization, reference))
+    const found = list === undefined ? undefined : SessionInvoiceList.find(list, submission)
     const number = found === undefined ? undefined : numberOf(row, found)
     if (found?.status.code !== 200 || number === undefined) continue
     if (original !== undefined && original !== number) continue
@@ -69,9 +69,9 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
       code: 200,
       dueAt: new Date(now)
     } as const
-    return Verdicts.merge([
+    return StatusRules.merge([
       decided(row),
-      { submissions: [change], transitions: Verdicts.accepted(row, number, now).transitions ?? [] }
+      { submissions: [change], transitions: StatusRules.accepted(row, number, now).transitions ?? [] }
     ])
   }
 
@@ -84,11 +84,11 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
     if (download !== undefined) {
       return Sha256.base64(download.bytes) === Buffer.from(row.sha256).toString("base64")
         ? acceptedElsewhere(row, original, answer, now)
-        : Verdicts.rejected(row, 440, duplicate, now)
+        : StatusRules.rejected(row, 440, duplicate, now)
     }
   }
 
-  if (now - row.handed_over_at.getTime() < giveUpMs) return Verdicts.parked(row, now, 440)
+  if (now - row.handed_over_at.getTime() < giveUpMs) return StatusRules.parked(row, now, 440)
   const message = `KSeF calls the invoice a duplicate, and the original cannot be read.${named} Compare it with this invoice.`
-  return Verdicts.failed(row, 440, { code: "duplicate_unresolved", message }, now)
+  return StatusRules.failed(row, 440, { code: "duplicate_unresolved", message }, now)
 })

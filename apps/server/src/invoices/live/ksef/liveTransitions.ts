@@ -1,4 +1,4 @@
-/** Transitions of live invoices. Pure: time is an argument. */
+/** Makes the transitions of live invoices. Pure: time is an argument. */
 import { type Invoice, InvoiceState } from "@govoice/core"
 import { Result } from "effect"
 import * as LaneRules from "../LaneRules.ts"

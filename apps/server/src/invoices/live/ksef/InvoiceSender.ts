@@ -1,5 +1,5 @@
 /**
- * The sending step of a lane: chooses the route for what waits, and sends one by one or hands over to a batch.
+ * Sends waiting invoices: the step of a lane that chooses the route, interactive session or batch, and sends one by one.
  *
  * The order of writes is intent, call, outcome. An outcome that is not known stays the intent, and is looked up.
  */
@@ -10,15 +10,15 @@ import { Clock, Effect, Metric, Option, Random } from "effect"
 import { Backoff } from "@govoice/dispatcher"
 import * as LaneRules from "../LaneRules.ts"
 import type { LaneOrganization, WaitingInvoice } from "./laneRows.ts"
-import type { SendBatch } from "./Batch.ts"
-import type { CallFailed } from "./Failures.ts"
-import { type FormName, formOf } from "./forms.ts"
+import type { SendBatch } from "./BatchSender.ts"
+import type { CallFailed } from "./CallFailure.ts"
+import { type FormName, formOf } from "./documentForm.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
 import { authorized, type LaneContext, park, readOrganizations, type StepFailure, stepFailure } from "./LaneContext.ts"
-import type { LoginError } from "./Login.ts"
-import type { OpenSession, Sessions } from "./Session.ts"
-import { notSent } from "./notSent.ts"
-import * as transitions from "./transitions.ts"
+import type { LoginError } from "./Logins.ts"
+import type { OpenSession, Sessions } from "./InteractiveSessions.ts"
+import { notSent } from "./failedSend.ts"
+import * as liveTransitions from "./liveTransitions.ts"
 
 /** How many documents are sent one by one before the lane looks again at what waits. */
 const perLook = 10
@@ -70,9 +70,9 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
     const tried = { ...stored, status: "submitting", attempt_count: stored.attempt_count + 1 } as const
     const pending =
       failure.kind === "fail"
-        ? transitions.failed(tried, failure.reason, now)
+        ? liveTransitions.failed(tried, failure.reason, now)
         : failure.kind === "attempt"
-          ? transitions.attemptFailed(tried, failure.reason, now, yield* giveUp)
+          ? liveTransitions.attemptFailed(tried, failure.reason, now, yield* giveUp)
           : undefined
     if (pending === undefined) return
     yield* store.write(lane, { transitions: [{ ...pending, statusBefore: stored.status }] })
@@ -111,7 +111,7 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
     context.process.breaker.unreadableKey(yield* Clock.currentTimeMillis)
   })
 
-  const sendOne = Effect.fnUntraced(function* (session: OpenSession, id: Ids.InvoiceId) {
+  const sendOne = Effect.fnUntraced(function* (session: OpenSession, id: Ids.InvoiceId, checkCount: number) {
     const begunAt = yield* Clock.currentTimeMillis
     const dueAt = new Date(begunAt + context.lookTiming.mayArriveMs)
     const [invoice] = yield* store.beginSubmissions(lane, session.id, [id], dueAt)
@@ -136,10 +136,11 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
             state: "sent",
             reference,
             sentAt: new Date(now),
-            dueAt: new Date(now + LaneRules.pollWait(0, 0))
+            checkCount,
+            dueAt: new Date(now + LaneRules.pollWait(checkCount, 0))
           }
         ],
-        transitions: transitions.submitted(invoice, `${session.reference}/${reference}`, now)
+        transitions: liveTransitions.submitted(invoice, `${session.reference}/${reference}`, now)
       })
       context.wake("verdicts")
       yield* context.wakeDeliveries
@@ -172,8 +173,9 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
 
   const sendSingly = Effect.fnUntraced(function* ({ form, invoices, organization }: Group, count: number) {
     const session = yield* sessions.get(organization.id, form)
+    const checkCount = LaneRules.skippedPolls(invoices.length)
     for (const { id } of invoices.slice(0, Math.min(count, perLook))) {
-      const stopUntil = yield* sendOne(session, id)
+      const stopUntil = yield* sendOne(session, id, checkCount)
       if (stopUntil !== undefined) return stopUntil
     }
     return 0
@@ -186,7 +188,7 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
       const stored = yield* store.find(id)
       if (stored === undefined) continue
       const reason = { code: "invalid_document", message: "KSeF takes no document of this form and schema version." }
-      const pending = transitions.rejected({ ...stored, status: "submitting" }, reason, now)
+      const pending = liveTransitions.rejected({ ...stored, status: "submitting" }, reason, now)
       yield* store.write(lane, { transitions: [{ ...pending, statusBefore: stored.status }] })
       yield* context.wakeDeliveries
     }

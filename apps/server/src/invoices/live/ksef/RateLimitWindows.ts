@@ -1,5 +1,5 @@
 /**
- * The rate limits of a taxpayer, counted on our side, so that a call is made only where the national system has room for it.
+ * Sliding windows of the rate limits of a taxpayer, counted on our side, so that a call is made only within its limits.
  *
  * A call occupies the windows of its group from its start until a window's length and a margin after its end: neither
  * latency nor a clock that differs can put it into a fuller window there. Calls are kept across restarts.
@@ -81,7 +81,7 @@ const compress = (endedAt: ReadonlyArray<number>, now: number): ReadonlyArray<re
 }
 
 /** The windows and blocks of one lane, in the hands of the process that leases it. */
-export class Windows {
+export class RateLimitWindows {
   readonly #calls = new Map<Group, { endedAt: Array<number>; inFlight: number }>()
   readonly #blocks = new Map<string, Block>()
   #limits: Readonly<Record<string, Operation.RateLimit>>

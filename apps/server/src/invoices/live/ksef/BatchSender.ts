@@ -1,5 +1,5 @@
 /**
- * Batches: up to 2,000 documents in one archive, as one session.
+ * Sends up to 2,000 documents in one archive as a batch session, and polls the session for their statuses.
  *
  * States: `opening` before the call, `open` once it was answered, `uploaded` with the last part, `closed` when processing
  * has begun, `done`. A session that was never closed is never processed.
@@ -11,17 +11,17 @@ import { Clock, Effect, Metric, Random, Semaphore, Stream } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
-import { classify } from "./Failures.ts"
-import type { FormName } from "./forms.ts"
+import { classify } from "./CallFailure.ts"
+import type { FormName } from "./documentForm.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
 import { authorized, type LaneContext, park, type StepFailure, stepFailure } from "./LaneContext.ts"
 import type { Changes, SendingInvoice, SessionRow, SubmissionRow, WaitingInvoice } from "./laneRows.ts"
-import type { LoginError } from "./Login.ts"
-import { notSent } from "./notSent.ts"
-import * as SessionList from "./SessionList.ts"
-import * as transitions from "./transitions.ts"
-import { changesFor, writeAll } from "./VerdictStep.ts"
-import * as Verdicts from "./Verdicts.ts"
+import type { LoginError } from "./Logins.ts"
+import { notSent } from "./failedSend.ts"
+import * as SessionInvoiceList from "./SessionInvoiceList.ts"
+import * as liveTransitions from "./liveTransitions.ts"
+import { changesFor, writeAll } from "./StatusPoller.ts"
+import * as StatusRules from "./StatusRules.ts"
 
 /** Sends the oldest of these invoices as a batch, and returns when the lane may go on. */
 export type SendBatch = (
@@ -70,7 +70,7 @@ export const make = (context: LaneContext) => {
         .filter(({ submission_state }) => submission_state === "sending")
         .map((row) => ({
           submissions: [{ id: row.submission_id, state: "sent", sentAt: new Date(now), dueAt: null }],
-          transitions: transitions.submitted(row, `${reference}/${row.id}`, now)
+          transitions: liveTransitions.submitted(row, `${reference}/${row.id}`, now)
         }))
     )
   })
@@ -81,7 +81,7 @@ export const make = (context: LaneContext) => {
     const members = yield* store.members(sessionId)
     yield* writeAll(
       context,
-      members.map((row) => Verdicts.absent(row, now))
+      members.map((row) => StatusRules.absent(row, now))
     )
     const change = { id: sessionId, state: "abandoned", dueAt: null } as const
     yield* store.write(lane, { sessions: [code === undefined ? change : { ...change, code }] })
@@ -204,10 +204,10 @@ export const make = (context: LaneContext) => {
     ifMissing: (row: SubmissionRow, now: number) => Changes
   ) {
     const members = yield* store.members(session.id)
-    const list = yield* SessionList.read(context, session.organization_id, reference)
+    const list = yield* SessionInvoiceList.read(context, session.organization_id, reference)
     const now = yield* Clock.currentTimeMillis
     const changes = yield* Effect.forEach(members, (row) => {
-      const found = SessionList.find(list, row)
+      const found = SessionInvoiceList.find(list, row)
       if (found === undefined) return Effect.succeed(ifMissing(row, now))
       const sent: SubmissionRow = { ...row, submission_state: "sent" }
       return Effect.map(changesFor(context, sent, found), (change) => ({
@@ -262,7 +262,7 @@ export const make = (context: LaneContext) => {
         }))
         return yield* finish(session, status.code)
       case "look-then-send-again":
-        yield* readMembers(session, reference, Verdicts.absent)
+        yield* readMembers(session, reference, StatusRules.absent)
         return yield* finish(session, status.code)
       case "refresh-keys":
         context.keys.invalidate()
@@ -284,7 +284,9 @@ export const make = (context: LaneContext) => {
     const now = yield* Clock.currentTimeMillis
     yield* Effect.annotateLogs(Effect.logWarning("KSeF did not process a batch"), { code, documents: members.length })
     const changes = yield* Effect.forEach(members, (row) =>
-      Effect.map(store.submissionsOf(row.id), (all) => Verdicts.resent(row, { code }, Verdicts.resendsOf(all), now))
+      Effect.map(store.submissionsOf(row.id), (all) =>
+        StatusRules.resent(row, { code }, StatusRules.resendsOf(all), now)
+      )
     )
     yield* writeAll(context, changes)
     yield* finish(session, code)

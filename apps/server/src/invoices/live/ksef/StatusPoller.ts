@@ -1,19 +1,17 @@
-/** The step of a lane that polls for verdicts, and looks up sends whose outcome is not known. */
+/** Polls the statuses of submitted invoices: the step of a lane that also looks up sends whose outcome is not known. */
 import { Clock, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost } from "../LaneQueue.ts"
-import * as Duplicates from "./Duplicates.ts"
+import * as LaneRules from "../LaneRules.ts"
+import * as DuplicateResolver from "./DuplicateResolver.ts"
 import { authorized, type LaneContext, park, readOrganizations, stepFailure } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
-import type { LoginError } from "./Login.ts"
-import * as SessionList from "./SessionList.ts"
-import * as Verdicts from "./Verdicts.ts"
+import type { LoginError } from "./Logins.ts"
+import * as SessionInvoiceList from "./SessionInvoiceList.ts"
+import * as StatusRules from "./StatusRules.ts"
 
 const maxRows = 1000
 const maxWritten = 500
-
-/** Up to so many pending documents of a session are polled one by one, more with the list. */
-const maxSingly = 3
 
 /** A session that cannot be read for so long is given up, and its documents are sent again: a copy would be a duplicate. */
 const unreadableMs = 3_600_000
@@ -21,7 +19,7 @@ const unreadableMs = 3_600_000
 /** Writes changes in chunks, and wakes the workers of what follows. */
 export const writeAll = Effect.fnUntraced(function* (context: LaneContext, all: ReadonlyArray<Changes>) {
   for (let start = 0; start < all.length; start += maxWritten) {
-    const changes = Verdicts.merge(all.slice(start, start + maxWritten))
+    const changes = StatusRules.merge(all.slice(start, start + maxWritten))
     yield* context.store.write(context.lane, changes)
     if (changes.transitions?.some(({ transition }) => transition.emits !== null) === true) {
       yield* context.wakeDeliveries
@@ -39,17 +37,17 @@ export const writeAll = Effect.fnUntraced(function* (context: LaneContext, all: 
 export const changesFor = Effect.fnUntraced(function* (
   context: LaneContext,
   row: SubmissionRow,
-  found: Verdicts.InvoiceStatus | undefined
+  found: StatusRules.InvoiceStatus | undefined
 ) {
   const now = yield* Clock.currentTimeMillis
-  if (row.submission_state === "sending") return Verdicts.looked(row, found, now, context.lookTiming)
-  if (found === undefined) return Verdicts.pending(row, now)
+  if (row.submission_state === "sending") return StatusRules.looked(row, found, now, context.lookTiming)
+  if (found === undefined) return StatusRules.pending(row, now)
   if (found.upoDownloadUrl) context.links.set(row.id, found.upoDownloadUrl)
-  const decision = Verdicts.decide(row, found, now)
-  if (decision === "resolve-duplicate") return yield* Duplicates.resolve(context, row, found)
+  const decision = StatusRules.decide(row, found, now)
+  if (decision === "resolve-duplicate") return yield* DuplicateResolver.resolve(context, row, found)
   if (decision === "count-resends") {
-    const resends = Verdicts.resendsOf(yield* context.store.submissionsOf(row.id))
-    return Verdicts.resent(row, found.status, resends, now)
+    const resends = StatusRules.resendsOf(yield* context.store.submissionsOf(row.id))
+    return StatusRules.resent(row, found.status, resends, now)
   }
   if (decision.isUnknown === true) {
     yield* Effect.annotateLogs(Effect.logError("KSeF returned a status that no rule covers"), {
@@ -74,7 +72,7 @@ const failedChanges = (
         (error.failure._tag === "code" && error.failure.action === "session-unreadable"))
     if (isUnreadable) {
       return rows.map((row) =>
-        now - row.handed_over_at.getTime() > unreadableMs ? Verdicts.absent(row, now) : Verdicts.parked(row, now)
+        now - row.handed_over_at.getTime() > unreadableMs ? StatusRules.absent(row, now) : StatusRules.parked(row, now)
       )
     }
     const [first] = rows
@@ -82,12 +80,12 @@ const failedChanges = (
     const parkedUntil =
       error._tag === "CredentialRefused"
         ? organization === undefined
-          ? now + Verdicts.parkMs
+          ? now + StatusRules.parkMs
           : yield* park(context, organization)
         : 0
     const { until } = stepFailure(context, error, now)
     return rows.map((row) => {
-      const [change] = Verdicts.pending(row, now).submissions ?? []
+      const [change] = StatusRules.pending(row, now).submissions ?? []
       const dueAt = new Date(Math.max(parkedUntil, until, change!.dueAt!.getTime()))
       // A look that failed is none.
       const checkCount = row.submission_state === "sending" ? row.check_count : change!.checkCount!
@@ -105,14 +103,14 @@ const checkSession = (context: LaneContext, rows: ReadonlyArray<SubmissionRow>) 
     // Never opened, as far as is known: nothing can be in it.
     if (session === null) {
       const now = yield* Clock.currentTimeMillis
-      return rows.map((row) => Verdicts.absent(row, now))
+      return rows.map((row) => StatusRules.absent(row, now))
     }
     const needsList =
-      rows.length > maxSingly ||
+      rows.length > LaneRules.maxPolledSingly ||
       rows.some((row) => row.submission_state === "sending" || row.submission_reference === null)
     if (needsList) {
-      const list = yield* SessionList.read(context, organization, session)
-      return yield* Effect.forEach(rows, (row) => changesFor(context, row, SessionList.find(list, row)))
+      const list = yield* SessionInvoiceList.read(context, organization, session)
+      return yield* Effect.forEach(rows, (row) => changesFor(context, row, SessionInvoiceList.find(list, row)))
     }
     return yield* Effect.forEach(rows, (row) =>
       Effect.flatMap(

@@ -1,9 +1,9 @@
-/** Keeps the tokens of logins in the `national_logins` table, sealed. */
+/** Stores the access and refresh tokens of organizations in the `national_logins` table, sealed. */
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { KeyRing, KeyUnavailable } from "../../../crypto/KeyRing.ts"
 import { LaneLost, LaneQueue, type Lane } from "../LaneQueue.ts"
-import type { TokenStore } from "./Login.ts"
+import type { TokenStore } from "./Logins.ts"
 
 interface Row {
   readonly credential_updated_at: Date

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Operation } from "@govoice/ksef/protocol"
 import * as fc from "fast-check"
-import { type StoredWindows, Windows } from "../../../../src/invoices/live/ksef/Windows.ts"
+import { type StoredWindows, RateLimitWindows } from "../../../../src/invoices/live/ksef/RateLimitWindows.ts"
 
 const group = "invoiceSend"
 const limit = Operation.defaultRateLimits[group]
 const nothing: StoredWindows = { used: {}, blocked: {} }
-const make = (stored: StoredWindows = nothing) => new Windows({}, stored)
+const make = (stored: StoredWindows = nothing) => new RateLimitWindows({}, stored)
 
 const throughJson = (stored: StoredWindows) => JSON.parse(JSON.stringify(stored)) as StoredWindows
 
@@ -21,12 +21,12 @@ const fullest = (arrivals: ReadonlyArray<number>, lengthMs: number): number => {
   return most
 }
 
-const call = (windows: Windows, at: number, latencyMs = 0) => {
+const call = (windows: RateLimitWindows, at: number, latencyMs = 0) => {
   windows.begin(group)
   windows.end(group, at + latencyMs, true)
 }
 
-describe("Windows", () => {
+describe("RateLimitWindows", () => {
   it("never lets more calls into a window than fit, for any latencies, clocks and changes of holder", () => {
     const step = fc.record({
       latencyMs: fc.integer({ min: 0, max: 3000 }),

@@ -1,6 +1,6 @@
 /**
- * Tells whether KSeF has ended logins by token for everybody: it refuses those of several organizations within minutes, and
- * accepts none between them.
+ * Detects the end of logins by token for everybody: KSeF refuses those of several organizations within minutes, and accepts
+ * none between them.
  *
  * The rule that allows tokens ends on 2026-12-31, and how KSeF will answer after it is not documented.
  */
@@ -18,7 +18,7 @@ export const refused = (refusals: Refusals, organizationId: string, now: number)
 export const hasEnded = (refusals: Refusals): boolean => refusals.size >= organizationsToTell
 
 /** The refusals of a process. */
-export class TokenLogins {
+export class TokenLoginSunset {
   #refusals: Refusals = new Map()
   #wasLogged = false
 

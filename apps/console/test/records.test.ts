@@ -40,6 +40,7 @@ describe("advice about a delivery", () => {
     [{ _tag: "interrupted" }, "interrupted"],
     [{ _tag: "quarantine_failed" }, "interrupted"],
     [{ _tag: "secret_unavailable" }, "operator"],
+    [{ _tag: "lease_too_short" }, "operator"],
     [{ _tag: "blocked" }, "address"],
     [{ _tag: "invalid_request" }, "operator"]
   ]

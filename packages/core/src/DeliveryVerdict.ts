@@ -18,6 +18,7 @@ import type { Trigger } from "./DeliveryState.ts"
  * - `interrupted`: the lease of the worker expired before it recorded the result.
  * - `quarantine_failed`: the attempts in quarantine were interrupted too.
  * - `secret_unavailable`: the signing secret could not be decrypted, because a key is missing or wrong.
+ * - `lease_too_short`: the lease of the worker might have expired before a response, so that another could have sent too.
  * - `blocked`, `disabled`: the check before sending stopped it.
  * - `invalid_request`: the request could not be built.
  *
@@ -31,6 +32,7 @@ export type AttemptResult =
   | { readonly _tag: "interrupted" }
   | { readonly _tag: "quarantine_failed" }
   | { readonly _tag: "secret_unavailable" }
+  | { readonly _tag: "lease_too_short" }
   | { readonly _tag: "blocked" }
   | { readonly _tag: "disabled" }
   | { readonly _tag: "invalid_request" }
@@ -59,8 +61,8 @@ export const isRetryableStatus = (status: number): boolean => status === 429 || 
  *
  * **Details**
  *
- * A transient error gives `retry` if `attemptsRemain`, otherwise `fail`. `secret_unavailable` always gives `retry`: it is
- * a fault of the operator, who can correct it.
+ * A transient error gives `retry` if `attemptsRemain`, otherwise `fail`. `secret_unavailable` and `lease_too_short` always
+ * give `retry`: nothing was sent, and the operator can correct the cause.
  *
  * **Example** (Judging a response)
  *
@@ -98,6 +100,8 @@ export const judge = (result: AttemptResult, attemptsRemain: boolean): DeliveryV
       }
     case "secret_unavailable":
       return { trigger: "retry", summary: "The signing secret is temporarily unavailable." }
+    case "lease_too_short":
+      return { trigger: "retry", summary: "The request was postponed because the sender was overloaded." }
     case "blocked":
       return { trigger: "block", summary: "The endpoint address is not allowed." }
     case "disabled":

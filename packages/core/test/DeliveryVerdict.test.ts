@@ -39,6 +39,7 @@ describe("DeliveryVerdict", () => {
         "The delivery was stopped because sending it repeatedly interrupted the sender."
       ],
       [{ _tag: "secret_unavailable" }, "retry", "retry", "The signing secret is temporarily unavailable."],
+      [{ _tag: "lease_too_short" }, "retry", "retry", "The request was postponed because the sender was overloaded."],
       [{ _tag: "blocked" }, "block", "block", "The endpoint address is not allowed."],
       [{ _tag: "disabled" }, "disable", "disable", "The endpoint was disabled or deleted."],
       [{ _tag: "invalid_request" }, "fail", "fail", "The request could not be prepared."]
@@ -77,6 +78,7 @@ describe("DeliveryVerdict", () => {
         { _tag: "interrupted" },
         { _tag: "quarantine_failed" },
         { _tag: "secret_unavailable" },
+        { _tag: "lease_too_short" },
         { _tag: "blocked" },
         { _tag: "disabled" },
         { _tag: "invalid_request" }

@@ -74,6 +74,7 @@ export const attempts = counter<AttemptLabel>(
     "interrupted",
     "quarantine_failed",
     "secret_unavailable",
+    "lease_too_short",
     "blocked",
     "disabled",
     "invalid_request"

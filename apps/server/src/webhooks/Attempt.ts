@@ -14,6 +14,7 @@ import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as ThrottledLog from "../observability/ThrottledLog.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import { KeyRing } from "../crypto/KeyRing.ts"
+import * as LeaseTime from "../jobs/LeaseTime.ts"
 import { QuarantineInterruption, QuarantineUnavailable } from "../jobs/QuarantineProcess.ts"
 import { Settings } from "../settings/Settings.ts"
 import { version } from "../version.ts"
@@ -59,8 +60,14 @@ const makeSecretCache = (keyRing: KeyRing["Service"]) => {
   }
 }
 
-// The wait for an operator to correct the encryption keys.
-const secretRetryMs = 30_000
+// Waits after attempts that send nothing: for an operator to correct the encryption keys, and for an overload to pass.
+const unsentRetryMs: { readonly [Tag in AttemptResult["_tag"]]?: number } = {
+  secret_unavailable: 30_000,
+  lease_too_short: 5000
+}
+
+/** How much longer than its request a lease must last for the completion to be written in time, in milliseconds. */
+export const completionMs = 1000
 
 const activeSecret = (delivery: ClaimedDelivery, now: number): Uint8Array =>
   delivery.next_secret !== null && delivery.next_secret_at !== null && delivery.next_secret_at.getTime() <= now
@@ -80,7 +87,8 @@ const idsOf = (delivery: ClaimedDelivery) => ({
 })
 
 /**
- * Makes the function that performs an attempt and returns its completion. It never fails.
+ * Makes the function that performs an attempt and returns its completion. It never fails. `leasedUntil` is the monotonic
+ * time until which the lease lasts at least: a request that might end after it is not sent.
  *
  * An attempt is one fiber with one suspension. Services are read once, here, and spans and log annotations are made only
  * where they are exported.
@@ -96,6 +104,10 @@ export const make = Effect.gen(function* () {
   const secretLog = ThrottledLog.make({
     down: "An endpoint secret could not be decrypted; deliveries are retried. Check GOVOICE_ENCRYPTION_KEYS.",
     recovered: "Endpoint secrets can be decrypted"
+  })
+  const leaseLog = ThrottledLog.make({
+    down: "Leases are too short when deliveries are sent; they are retried. Check the database and the CPU of this worker.",
+    recovered: "Leases are long enough when deliveries are sent"
   })
 
   const toRequest = (delivery: ClaimedDelivery, secret: string, now: number): DispatchRequest => {
@@ -118,9 +130,10 @@ export const make = Effect.gen(function* () {
     const endedAt = clock.currentTimeMillisUnsafe()
     const status = result._tag === "answered" ? result.status : null
     const attempts = wasSent(result) ? delivery.attempt_count : delivery.attempt_count - 1
+    const unsentWait = unsentRetryMs[result._tag]
     const wait =
-      result._tag === "secret_unavailable"
-        ? Backoff.nextDelay({ attempt: 1, random: () => random.nextDoubleUnsafe(), schedule: [secretRetryMs] })
+      unsentWait !== undefined
+        ? Backoff.nextDelay({ attempt: 1, random: () => random.nextDoubleUnsafe(), schedule: [unsentWait] })
         : Backoff.nextDelay({
             attempt: attempts,
             random: () => random.nextDoubleUnsafe(),
@@ -159,7 +172,7 @@ export const make = Effect.gen(function* () {
   const logError = (delivery: ClaimedDelivery, message: string, cause: unknown) =>
     Effect.annotateLogs(Effect.logError(message, cause), idsOf(delivery))
 
-  const perform = (delivery: ClaimedDelivery, now: number): Effect.Effect<AttemptResult> => {
+  const perform = (delivery: ClaimedDelivery, now: number, leasedUntil: number): Effect.Effect<AttemptResult> => {
     if (!delivery.endpoint_enabled) return Effect.succeed({ _tag: "disabled" })
 
     const secret = Result.try(() => openSecret(activeSecret(delivery, now), delivery.endpoint_id))
@@ -172,7 +185,12 @@ export const make = Effect.gen(function* () {
         _tag: "invalid_request"
       })
     }
-    return dispatcher.send(request.success).pipe(
+    const leftMs = leasedUntil - LeaseTime.monotonicMs(clock)
+    if (leftMs < webhooks.timeoutMs + completionMs) {
+      const reason = `${leftMs} ms are left, and a request may take ${webhooks.timeoutMs} ms`
+      return Effect.as(leaseLog.failure(reason), { _tag: "lease_too_short" })
+    }
+    const sent = dispatcher.send(request.success).pipe(
       Effect.map(toResult),
       Effect.catchDefect((defect): Effect.Effect<AttemptResult> => {
         if (defect instanceof QuarantineInterruption || defect instanceof QuarantineUnavailable)
@@ -185,12 +203,15 @@ export const make = Effect.gen(function* () {
         )
       })
     )
+    return leaseLog.outage() === undefined ? sent : Effect.andThen(leaseLog.success, sent)
   }
 
-  return (delivery: ClaimedDelivery): Effect.Effect<Completion> => {
+  return (delivery: ClaimedDelivery, leasedUntil: number): Effect.Effect<Completion> => {
     const attempt = Effect.suspend(() => {
       const startedAt = clock.currentTimeMillisUnsafe()
-      return Effect.flatMap(perform(delivery, startedAt), (result) => conclude(delivery, startedAt, result))
+      return Effect.flatMap(perform(delivery, startedAt, leasedUntil), (result) =>
+        conclude(delivery, startedAt, result)
+      )
     })
     return exported ? Effect.withSpan(attempt, "Attempt", { attributes: idsOf(delivery) }) : attempt
   }

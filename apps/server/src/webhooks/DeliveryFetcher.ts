@@ -5,6 +5,7 @@
  */
 import { Clock, Duration, Effect, Latch, Metric } from "effect"
 import type { SqlError } from "effect/sql"
+import * as LeaseTime from "../jobs/LeaseTime.ts"
 import type { Iteration } from "../jobs/WorkerLoop.ts"
 import * as WorkerLoop from "../jobs/WorkerLoop.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
@@ -12,6 +13,11 @@ import type { Completion } from "./Completion.ts"
 import type { DeliveryClaim, DeliveryQueue } from "./DeliveryQueue.ts"
 import type { DeliveryScheduler } from "./DeliveryScheduler.ts"
 import * as FetcherState from "./FetcherState.ts"
+
+/** Claimed deliveries, and the monotonic time until which their leases last at least, in milliseconds. */
+export interface LeasedClaim extends DeliveryClaim {
+  readonly leasedUntil: number
+}
 
 /** Fetches deliveries. */
 export interface DeliveryFetcher {
@@ -29,7 +35,7 @@ export interface DeliveryFetcher {
   readonly claim: (
     limit: number,
     completions: ReadonlyArray<Completion>
-  ) => Effect.Effect<DeliveryClaim, SqlError.SqlError>
+  ) => Effect.Effect<LeasedClaim, SqlError.SqlError>
   /** An attempt has ended, and its completion is in the buffer. */
   readonly onAttemptEnded: () => void
   /** Completions were written. */
@@ -108,10 +114,13 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
           resume: state.resume,
           completions
         })
-        const claim = yield* EngineMetrics.timed(EngineMetrics.claimDuration("deliveries"), statement)
+        const { claim, leasedUntil } = yield* LeaseTime.claimed(
+          EngineMetrics.timed(EngineMetrics.claimDuration("deliveries"), statement),
+          leaseMs
+        )
         state = FetcherState.claimed(state, claim)
         if (claim.deliveries.length > 0) claimedAt = monotonicMs()
-        return claim
+        return { ...claim, leasedUntil }
       }),
 
       onAttemptEnded: () => {

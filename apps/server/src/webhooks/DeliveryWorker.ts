@@ -70,8 +70,8 @@ export const layer: Layer.Layer<
       return completer.pending() <= 1 ? notifier.recheck("deliveries") : Effect.void
     }
 
-    const deliver = (delivery: ClaimedDelivery) =>
-      TraceContext.under(attempt(delivery), delivery.traceparent).pipe(
+    const deliver = (delivery: ClaimedDelivery, leasedUntil: number) =>
+      TraceContext.under(attempt(delivery, leasedUntil), delivery.traceparent).pipe(
         // Also on interruption, as when the dispatcher has closed: the slot must be released.
         Effect.catchCause((cause) =>
           Effect.logError("Delivery attempt failed unexpectedly; will retry when the lease expires", cause).pipe(
@@ -83,21 +83,24 @@ export const layer: Layer.Layer<
 
     // Yields first, so that the next statement is sent before the requests. Attempts are counted rather than kept in a
     // FiberSet: V8 keeps the entries of a set with much turnover alive until the next full collection.
-    const deliverAll = (deliveries: ReadonlyArray<ClaimedDelivery>) =>
+    const deliverAll = ({ deliveries, leasedUntil }: DeliveryFetcher.LeasedClaim) =>
       Effect.andThen(
         Effect.yieldNow,
-        Effect.forEach(deliveries, (delivery) => Effect.forkDetach(deliver(delivery), { startImmediately: true }), {
-          discard: true
-        })
+        Effect.forEach(
+          deliveries,
+          (delivery) => Effect.forkDetach(deliver(delivery, leasedUntil), { startImmediately: true }),
+          { discard: true }
+        )
       )
 
     const flushAndClaim = Effect.fnUntraced(function* (completions: ReadonlyArray<Completion>, limit: number) {
       if (limit === 0) return { claimed: 0, completed: yield* completer.flush(completions) }
-      const { completed, deliveries } = yield* fetcher.claim(limit, completions)
+      const claim = yield* fetcher.claim(limit, completions)
+      const { completed, deliveries } = claim
       if (deliveries.length > 0) {
         idle.closeUnsafe()
         EngineMetrics.inFlight.modifyUnsafe(deliveries.length, context)
-        yield* Effect.forkDetach(deliverAll(deliveries))
+        yield* Effect.forkDetach(deliverAll(claim))
       }
       return { claimed: deliveries.length, completed }
     })

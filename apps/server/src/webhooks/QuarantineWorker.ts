@@ -10,6 +10,7 @@ import { Clock, Effect, Layer, Random, Result } from "effect"
 import type { KeyRing } from "../crypto/KeyRing.ts"
 import * as Interruptions from "../jobs/Interruptions.ts"
 import * as QuarantineLoop from "../jobs/QuarantineLoop.ts"
+import * as LeaseTime from "../jobs/LeaseTime.ts"
 import { QuarantineInterruption } from "../jobs/QuarantineProcess.ts"
 import * as RetryingBatcher from "../jobs/RetryingBatcher.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
@@ -19,6 +20,11 @@ import * as Attempt from "./Attempt.ts"
 import type { Completion } from "./Completion.ts"
 import { DeliveryQueue } from "./DeliveryQueue.ts"
 import { type QuarantinedDelivery, QuarantineQueue } from "./QuarantineQueue.ts"
+
+interface LeasedDelivery {
+  readonly delivery: QuarantinedDelivery
+  readonly leasedUntil: number
+}
 
 /** Returns the completion of an attempt that interrupted the quarantine process. */
 export const afterInterruption = (
@@ -79,9 +85,19 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRi
         return completion
       })
 
+      // The lease is longer by the time that the process may take to start, which is no part of a request.
+      const claimNext = LeaseTime.claimed(
+        claim({ perOrganization: tenantConcurrency, leaseMs: leaseMs + QuarantineLoop.startMs }),
+        leaseMs
+      ).pipe(
+        Effect.map(({ claim: delivery, leasedUntil }) =>
+          delivery === undefined ? undefined : { delivery, leasedUntil }
+        )
+      )
+
       const deliver = Effect.fnUntraced(
-        function* (delivery: QuarantinedDelivery) {
-          const completion = yield* TraceContext.under(attempt(delivery), delivery.traceparent).pipe(
+        function* ({ delivery, leasedUntil }: LeasedDelivery) {
+          const completion = yield* TraceContext.under(attempt(delivery, leasedUntil), delivery.traceparent).pipe(
             Effect.catchDefect((defect) =>
               defect instanceof QuarantineInterruption ? onInterruption(delivery, defect) : Effect.die(defect)
             )
@@ -90,13 +106,13 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRi
           yield* EngineMetrics.countCompletion(completion.status, isWritten === true)
           if (isWritten !== true) yield* Effect.logWarning("Delivery lease lost; completion discarded")
         },
-        (effect, { event_id, id, invoice_id }) =>
+        (effect, { delivery: { event_id, id, invoice_id } }) =>
           Effect.annotateLogs(effect, { deliveryId: id, eventId: event_id, invoiceId: invoice_id })
       )
 
       yield* QuarantineLoop.run({
         name: "deliveries",
-        claim: claim({ perOrganization: tenantConcurrency, leaseMs: leaseMs + QuarantineLoop.startMs }),
+        claim: claimNext,
         process: deliver,
         stopWithinMs: webhooks.timeoutMs + 4000
       })

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DispatcherError, type Outcome } from "@govoice/dispatcher"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { createHmac } from "node:crypto"
 import * as Attempt from "../../src/webhooks/Attempt.ts"
 import type { ClaimedDelivery } from "../../src/webhooks/ClaimedDelivery.ts"
 import type { Completion } from "../../src/webhooks/Completion.ts"
+import * as LeaseTime from "../../src/jobs/LeaseTime.ts"
 import * as KeyRing from "../../src/crypto/KeyRing.ts"
 import * as Fake from "../support/FakeDispatcher.ts"
 import * as fixtures from "../support/fixtures.ts"
@@ -38,14 +39,18 @@ const delivery = (changes: Partial<ClaimedDelivery> = {}): ClaimedDelivery => ({
   ...changes
 })
 
-const attempt = Effect.fnUntraced(function* (given: ClaimedDelivery, answer: Effect.Effect<Outcome>) {
+const attempt = Effect.fnUntraced(function* (
+  given: ClaimedDelivery,
+  answer: Effect.Effect<Outcome>,
+  leftMs: number = Infinity
+) {
   yield* TestClock.setTime(now)
   const dispatcher = Fake.make(() => Effect.andThen(TestClock.adjust(20), answer))
   const perform = yield* Effect.provide(
     Attempt.make,
     Layer.mergeAll(dispatcher.layer, Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing), TestSettings.layer())
   )
-  const completion = yield* perform(given)
+  const completion = yield* perform(given, LeaseTime.monotonicMs(yield* Clock.Clock) + leftMs)
   return { completion, requests: dispatcher.requests }
 })
 
@@ -282,6 +287,44 @@ describe("Attempt", () => {
       )
     }
   }
+
+  for (const attempts of [1, 8]) {
+    it.effect(`attempt ${attempts}: is postponed without being counted when the lease could expire during it`, () =>
+      Effect.gen(function* () {
+        // The timeout is 10 s, and the completion needs another.
+        const given = delivery({ attempt_count: attempts })
+        const { completion, requests } = yield* attempt(given, Effect.succeed(Fake.delivered), 10_999)
+        assert.deepStrictEqual(requests, [])
+        const wait = Date.parse(completion.next_retry_at!) - now
+        assert.isAtLeast(wait, 4000)
+        assert.isAtMost(wait, 6000)
+        assert.deepStrictEqual(completion, {
+          ...base,
+          status: "retrying",
+          attempt_count: attempts - 1,
+          last_attempted_at: null,
+          last_error_summary: "The request was postponed because the sender was overloaded.",
+          next_retry_at: completion.next_retry_at,
+          updated_at: nowText
+        })
+      })
+    )
+  }
+
+  it.effect("is sent when the lease lasts for the timeout and the completion", () =>
+    Effect.gen(function* () {
+      const { completion, requests } = yield* attempt(delivery(), Effect.succeed(Fake.delivered), 11_000)
+      assert.strictEqual(requests.length, 1)
+      assert.strictEqual(completion.status, "succeeded")
+    })
+  )
+
+  it.effect("ends a delivery to a disabled endpoint also when the lease is too short", () =>
+    Effect.gen(function* () {
+      const { completion } = yield* attempt(delivery({ endpoint_enabled: false }), Effect.succeed(Fake.delivered), 0)
+      assert.strictEqual(completion.status, "endpoint_disabled")
+    })
+  )
 
   it.effect("fails without a request when the secret is none that signs", () =>
     Effect.gen(function* () {

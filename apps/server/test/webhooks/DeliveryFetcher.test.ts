@@ -9,13 +9,25 @@ import { claimOf, completions } from "../support/completions.ts"
 /** A fetcher with a queue that answers with the next of these claims. */
 const start = Effect.fnUntraced(function* (
   claims: ReadonlyArray<DeliveryClaim>,
-  options: { readonly concurrency?: number; readonly tenantConcurrency?: number; readonly promoted?: Promoted } = {}
+  options: {
+    readonly concurrency?: number
+    readonly tenantConcurrency?: number
+    readonly promoted?: Promoted
+    /** How long a claim takes, in milliseconds. */
+    readonly claimMs?: number
+  } = {}
 ) {
   const claimed: Array<DeliveryClaimOptions> = []
   const world = { pending: 0, uncommitted: 0, nowMs: 1000, promotions: 0 }
   const promoted = options.promoted ?? { retries: 0, leases: 0, next: undefined, anyDue: false }
   const fetcher = yield* DeliveryFetcher.make({
-    queue: { claim: (options) => Effect.sync(() => claims[claimed.push(options) - 1] ?? claimOf(0)) },
+    queue: {
+      claim: (given) =>
+        Effect.delay(
+          Effect.sync(() => claims[claimed.push(given) - 1] ?? claimOf(0)),
+          options.claimMs ?? 0
+        )
+    },
     scheduler: {
       promoteDue: Effect.sync(() => {
         world.promotions += 1
@@ -44,6 +56,18 @@ describe("DeliveryFetcher", () => {
       ])
       assert.strictEqual(fetcher.attempting(), 6)
       assert.strictEqual(fetcher.plan([]), 0)
+    })
+  )
+
+  it.effect("counts a lease from before its claim, so that a slow claim leaves less of it", () =>
+    Effect.gen(function* () {
+      const { fetcher } = yield* start([claimOf(1), claimOf(1)], { claimMs: 7000 })
+      fetcher.wake()
+      for (const issuedAt of [0, 7000]) {
+        const claiming = yield* Effect.forkChild(fetcher.claim(1, []), { startImmediately: true })
+        yield* TestClock.adjust(7000)
+        assert.strictEqual((yield* Fiber.join(claiming)).leasedUntil, issuedAt + 30_000)
+      }
     })
   )
 

@@ -1,76 +1,16 @@
 import { assert, layer } from "@effect/vitest"
-import type { DispatchRequest, Outcome } from "@govoice/dispatcher"
-import { Clock, Effect, Exit, Latch, Layer, Scope } from "effect"
-import { SqlClient, SqlError } from "effect/sql"
-import { TestClock } from "effect/testing"
+import type { DispatchRequest } from "@govoice/dispatcher"
+import { Clock, Effect, Latch, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
-import * as DeliveryWorker from "../../src/webhooks/DeliveryWorker.ts"
-import * as DeliveryScheduler from "../../src/webhooks/DeliveryScheduler.ts"
-import * as Notifier from "../../src/jobs/Notifier.ts"
-import { KeyRing } from "../../src/crypto/KeyRing.ts"
-import type { SettingsShape } from "../../src/settings/Settings.ts"
 import { databases } from "../support/TestDatabase.ts"
 import * as Fake from "../support/FakeDispatcher.ts"
 import * as fixtures from "../support/fixtures.ts"
 import * as TestSettings from "../support/TestSettings.ts"
-
-const count = (condition: string) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const [row] = yield* sql<{ readonly n: number }>`
-      SELECT count(*)::int AS n FROM deliveries WHERE ${sql.literal(condition)}
-    `
-    return row!.n
-  })
-
-const outage = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("gone") }) })
-
-// Real time for the database. The worker has the time of `TestClock`.
-const pause = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
-
-/** Waits for a condition. The time of the worker advances by `withinMs` meanwhile, a little at a time, and no further. */
-const eventually = <E, R>(name: string, withinMs: number, check: Effect.Effect<boolean, E, R>) =>
-  Effect.gen(function* () {
-    const deadline = performance.now() + 30_000
-    const until = (yield* Clock.currentTimeMillis) + withinMs
-    while (!(yield* check)) {
-      if (performance.now() > deadline) assert.fail(`The condition does not hold: ${name}`)
-      if ((yield* Clock.currentTimeMillis) < until) yield* TestClock.adjust(5)
-      yield* pause
-    }
-  })
-
-/** Lets time pass for the worker, a little at a time, so that it does everything that is due. */
-const pass = Effect.fnUntraced(function* (milliseconds: number) {
-  for (let passed = 0; passed < milliseconds; passed += 10) yield* Effect.andThen(TestClock.adjust(10), pause)
-})
-
-/** Runs an effect while time passes for the worker. */
-const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.raceFirst(effect, Effect.forever(Effect.andThen(TestClock.adjust(10), pause)))
+import { count, eventually, outage, pass, start } from "./support/deliveryWorker.ts"
 
 for (const database of databases) {
   layer(database.layer, { timeout: "60 seconds" })(`DeliveryWorker (${database.name})`, (it) => {
-    /** Starts a worker on the database of the suite. It stops with the test at the latest. */
-    const start = Effect.fnUntraced(function* (
-      answer: (request: DispatchRequest) => Effect.Effect<Outcome>,
-      changes: Partial<SettingsShape> = {},
-      queue: typeof DeliveryQueue.layer = DeliveryQueue.layer
-    ) {
-      const dispatcher = Fake.make(answer)
-      const worker = DeliveryWorker.layer.pipe(
-        Layer.provide([queue, DeliveryScheduler.layer, dispatcher.layer]),
-        Layer.provideMerge(Notifier.layer),
-        Layer.provide([Layer.succeed(KeyRing)(fixtures.keyRing), TestSettings.layer(changes)])
-      )
-      const scope = yield* Scope.make()
-      const context = yield* Layer.buildWithScope(Layer.fresh(worker), scope)
-      const { wake } = yield* Effect.provide(Notifier.Notifier, context)
-      const stop = whileTimePasses(Scope.close(scope, Exit.void))
-      yield* Effect.addFinalizer(() => stop)
-      return { requests: dispatcher.requests, wake: wake("deliveries"), stop }
-    })
-
     it.effect("delivers when it is woken, without waiting for the poll interval", () =>
       Effect.gen(function* () {
         yield* fixtures.clear

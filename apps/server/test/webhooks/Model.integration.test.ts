@@ -124,7 +124,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
     assert.strictEqual(delivery.attempt_count, model.attempts + 1)
     behaviour = endpoint.behaviour
     const before = dispatcher.requests.length
-    const completion = yield* attempt(delivery)
+    const completion = yield* attempt(delivery, Infinity)
     assert.strictEqual(dispatcher.requests.length - before, endpoint.usable ? 1 : 0)
     const isInterrupted = interrupts(endpoint)
     if (isInterrupted || lost(0.3)) {

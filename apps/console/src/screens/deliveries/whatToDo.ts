@@ -23,6 +23,7 @@ const bySummary: Readonly<Record<string, Advice>> = {
   "The attempt was interrupted.": "interrupted",
   "The delivery was stopped because sending it repeatedly interrupted the sender.": "interrupted",
   "The signing secret is temporarily unavailable.": "operator",
+  "The request was postponed because the sender was overloaded.": "operator",
   "The request could not be prepared.": "operator"
 }
 

@@ -3,6 +3,8 @@ import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
+import { Webhook as StandardWebhook } from "standardwebhooks"
+import { Webhook as SvixWebhook } from "svix"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, until } from "./support/client.ts"
 import { databases, type TestDatabase } from "./support/databases.ts"
@@ -161,6 +163,42 @@ for (const { name, open } of databases) {
       await waitFor(() => receiver.at("/rotated").length === 2)
       const after = receiver.at("/rotated")[1]!
       assert.strictEqual(after.headers["gov-signature"], signatureOf(after, next.secret))
+    })
+
+    it("are verified by the libraries of Standard Webhooks, also after a rotation, where an endpoint opts in", async () => {
+      const first = await listen("/standard", ["invoice.received"])
+      const path = `/v1/control-plane/webhook-endpoints/${first.id}`
+      const plain = await submit(call, tenant.testKey)
+      await waitFor(() => receiver.at("/standard").length === 1)
+      assert.notMatch(Object.keys(receiver.at("/standard")[0]!.headers).join(), /webhook-/)
+      assert.notProperty(plain.json, "standard_webhooks")
+
+      const patched = await call("PATCH", path, { auth: tenant.token, body: { standard_webhooks: true } })
+      assert.propertyVal(patched.json, "standard_webhooks", true)
+      await submit(call, tenant.testKey, { body: { invoice_xml: "<a/>", metadata: { ż: "ó😀" } } })
+      await waitFor(() => receiver.at("/standard").length === 2)
+      const rotated = await call("POST", `${path}/rotate-secret`, { auth: tenant.token })
+      const next = rotated.json as { readonly secret: string }
+      await submit(call, tenant.testKey)
+      await waitFor(() => receiver.at("/standard").length === 3)
+
+      const [, before, after] = receiver.at("/standard")
+      const checks = [
+        { received: before!, right: first.secret, wrong: next.secret },
+        { received: after!, right: next.secret, wrong: first.secret }
+      ]
+      for (const { received, right, wrong } of checks) {
+        const headers = received.headers as Record<string, string>
+        const event: unknown = JSON.parse(received.body)
+        assert.propertyVal(event, "id", headers["webhook-id"])
+        assert.deepStrictEqual(new StandardWebhook(right).verify(received.body, headers), event)
+        for (const Webhook of [StandardWebhook, SvixWebhook]) {
+          assert.doesNotThrow(() => new Webhook(right).verify(received.body, headers))
+          assert.throws(() => new Webhook(wrong).verify(received.body, headers))
+          assert.throws(() => new Webhook(right).verify(`${received.body} `, headers))
+        }
+        assert.strictEqual(headers["gov-signature"], signatureOf(received, right), "one secret serves both")
+      }
     })
 
     it("are not sent to endpoints that are disabled, deleted or not subscribed", async () => {

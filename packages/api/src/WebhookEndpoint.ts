@@ -14,6 +14,9 @@ const fields = {
   description: Schema.NullOr(Schema.String),
   event_types: Schema.Array(Schema.Union([Schema.Literal("*"), InvoiceEvent.EventType])),
   enabled: Schema.Boolean,
+  standard_webhooks: Schema.Boolean.annotate({
+    description: "Whether requests also carry the headers of Standard Webhooks."
+  }),
   next_secret_at: Schema.NullOr(Timestamp.Timestamp).annotate({
     description: "The time from which a new signing secret signs. Null unless a rotation is pending."
   }),
@@ -22,7 +25,8 @@ const fields = {
 }
 
 const secret = Schema.String.annotate({
-  description: "The signing secret, `whsec_…`. The whole string is the HMAC key. Only this response contains it."
+  description:
+    "The signing secret, `whsec_…`. The whole string is the HMAC key of `Gov-Signature`; the base64 after `whsec_` is the key of Standard Webhooks. Only this response contains it."
 })
 
 /**

@@ -33,6 +33,12 @@ const description = Schema.optionalKey(Schema.NullOr(Fields.text(0, 500)).annota
 const enabled = Schema.optionalKey(
   Schema.Boolean.annotate({ description: "Whether the endpoint receives events. Defaults to true for a new endpoint." })
 )
+const standardWebhooks = Schema.optionalKey(
+  Schema.Boolean.annotate({
+    description:
+      "Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` by the Standard Webhooks specification. Defaults to false for a new endpoint."
+  })
+)
 
 const deliveryQuery = {
   ...Lists.pageQuery,
@@ -58,7 +64,13 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
   .add(
     HttpApiEndpoint.post("create", "/v1/control-plane/organizations/:org_id/webhook-endpoints", {
       params: orgParams,
-      payload: Schema.Struct({ url, event_types: Fields.eventTypes, description, enabled }).annotate({
+      payload: Schema.Struct({
+        url,
+        event_types: Fields.eventTypes,
+        description,
+        enabled,
+        standard_webhooks: standardWebhooks
+      }).annotate({
         identifier: "WebhookEndpointRequest"
       }),
       success: NewWebhookEndpoint.pipe(HttpApiSchema.status(201)),
@@ -75,7 +87,8 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
         url: Schema.optionalKey(url),
         event_types: Schema.optionalKey(Fields.eventTypes),
         description,
-        enabled
+        enabled,
+        standard_webhooks: standardWebhooks
       }).annotate({ identifier: "WebhookEndpointChange" }),
       success: WebhookEndpoint,
       error: Problems.errors("webhook_endpoint_not_found", "unsafe_webhook_url")

@@ -45,7 +45,10 @@ describe("Document", () => {
       const { post } = doc.webhooks[type]!
       assert.deepStrictEqual(
         post.parameters.map(({ name, required }) => ({ name, required })),
-        ["Gov-Event-Id", "Gov-Timestamp", "Gov-Signature"].map((name) => ({ name, required: true }))
+        [
+          ...["Gov-Event-Id", "Gov-Timestamp", "Gov-Signature"].map((name) => ({ name, required: true })),
+          ...["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) => ({ name, required: false }))
+        ]
       )
       for (const parameter of post.parameters) {
         assert.deepStrictEqual(faults(parameter.schema, parameter.example), [], parameter.name)

@@ -271,6 +271,8 @@ export interface WebhookEndpoint {
   readonly description: string | null
   readonly eventTypes: ReadonlyArray<"*" | EventType>
   readonly enabled: boolean
+  /** Whether requests also carry the headers of Standard Webhooks. */
+  readonly standardWebhooks: boolean
   /** The time from which a new signing secret signs. Null unless a rotation is pending. */
   readonly nextSecretAt: string | null
   readonly createdAt: string
@@ -284,7 +286,7 @@ export interface WebhookEndpoint {
  * @since 0.1.0
  */
 export interface NewWebhookEndpoint extends WebhookEndpoint {
-  /** The signing secret, `whsec_…`. The whole string is the HMAC key. Only this response contains it. */
+  /** The signing secret, `whsec_…`. The whole string is the HMAC key of `Gov-Signature`; the base64 after `whsec_` is the key of Standard Webhooks. Only this response contains it. */
   readonly secret: string
 }
 
@@ -295,7 +297,7 @@ export interface NewWebhookEndpoint extends WebhookEndpoint {
  * @since 0.1.0
  */
 export interface RotatedWebhookEndpoint extends WebhookEndpoint {
-  /** The signing secret, `whsec_…`. The whole string is the HMAC key. Only this response contains it. */
+  /** The signing secret, `whsec_…`. The whole string is the HMAC key of `Gov-Signature`; the base64 after `whsec_` is the key of Standard Webhooks. Only this response contains it. */
   readonly secret: string
   readonly secretActivatesAt: string
 }
@@ -591,6 +593,8 @@ export interface WebhookEndpointRequest {
   readonly description?: string | null | undefined
   /** Whether the endpoint receives events. Defaults to true for a new endpoint. */
   readonly enabled?: boolean | undefined
+  /** Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` by the Standard Webhooks specification. Defaults to false for a new endpoint. */
+  readonly standardWebhooks?: boolean | undefined
 }
 
 /**
@@ -608,6 +612,8 @@ export interface WebhookEndpointChange {
   readonly description?: string | null | undefined
   /** Whether the endpoint receives events. Defaults to true for a new endpoint. */
   readonly enabled?: boolean | undefined
+  /** Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` by the Standard Webhooks specification. Defaults to false for a new endpoint. */
+  readonly standardWebhooks?: boolean | undefined
 }
 
 /**

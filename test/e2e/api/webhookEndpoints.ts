@@ -24,7 +24,7 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
       const { created_at, id: endpointId, secret, updated_at, ...rest } = record(answer)
       assert.strictEqual(answer.status, 201)
       assert.match(String(endpointId), id("we"))
-      assert.match(String(secret), /^whsec_[A-Za-z0-9_-]{43}$/)
+      assert.match(String(secret), /^whsec_[A-Za-z0-9]{44}$/)
       assert.match(String(created_at), timestamp)
       assert.strictEqual(updated_at, created_at)
       assert.deepStrictEqual(rest, {
@@ -34,6 +34,7 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
         description: "till",
         event_types: ["invoice.accepted"],
         enabled: true,
+        standard_webhooks: false,
         next_secret_at: null
       })
       const path = `${control}/webhook-endpoints/${String(endpointId)}`

@@ -238,6 +238,8 @@ export const en = {
     urlHint: "https with a public address. Redirects are not followed: enter the final URL.",
     note: "Note",
     general: "Endpoint",
+    standard: "Sign with Standard Webhooks too",
+    standardHint: "Adds webhook-id, webhook-timestamp and webhook-signature for libraries of that specification.",
     types: "Event types",
     all: "All",
     allHint: "Also types that are added later.",

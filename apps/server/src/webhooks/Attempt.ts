@@ -20,6 +20,7 @@ import { Settings } from "../settings/Settings.ts"
 import { version } from "../version.ts"
 import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 import type { Completion } from "./Completion.ts"
+import * as StandardWebhooks from "./StandardWebhooks.ts"
 
 type AttemptResult = DeliveryVerdict.AttemptResult
 
@@ -112,6 +113,9 @@ export const make = Effect.gen(function* () {
 
   const toRequest = (delivery: ClaimedDelivery, secret: string, now: number): DispatchRequest => {
     const timestamp = toIso(now)
+    const standard = delivery.standard_webhooks
+      ? StandardWebhooks.signedHeaders({ id: delivery.event_id, now, body: delivery.body, secret })
+      : undefined
     return {
       url: delivery.url,
       body: delivery.body,
@@ -121,7 +125,8 @@ export const make = Effect.gen(function* () {
         "gov-event-id": delivery.event_id,
         "gov-timestamp": timestamp,
         "gov-signature": signSync({ secret, timestamp, body: delivery.body }),
-        "user-agent": `Govoice-Webhooks/${version}`
+        "user-agent": `Govoice-Webhooks/${version}`,
+        ...standard
       }
     }
   }

@@ -22,6 +22,8 @@ export interface ClaimedDelivery {
   readonly traceparent: string | null
   readonly url: string
   readonly endpoint_enabled: boolean
+  /** Whether the request also carries the headers of Standard Webhooks. */
+  readonly standard_webhooks: boolean
   readonly secret: Uint8Array
   readonly next_secret: Uint8Array | null
   readonly next_secret_at: Date | null

@@ -95,7 +95,7 @@ export const layer: Layer.Layer<QuarantineQueue, never, SqlClient.SqlClient> = L
         SELECT claimed.id, claimed.organization_id, endpoint_id, event_id, event_type, fencing_token,
                attempt_count + 1 AS attempt_count, interruption_count, quarantine_interruption_count, last_attempted_at,
                due_at AS available_at, events.invoice_id, events.body, events.traceparent, url, secret, next_secret,
-               next_secret_at, enabled AND deleted_at IS NULL AS endpoint_enabled
+               next_secret_at, standard_webhooks, enabled AND deleted_at IS NULL AS endpoint_enabled
         FROM claimed
         JOIN events ON events.id = event_id
         JOIN webhook_endpoints ON webhook_endpoints.id = endpoint_id

@@ -14,6 +14,7 @@ import * as OpaqueToken from "../crypto/OpaqueToken.ts"
 import * as Page from "../database/Page.ts"
 import { textArray } from "../database/Arrays.ts"
 import { iso, isoOrNull } from "../database/timestamps.ts"
+import * as StandardWebhooks from "./StandardWebhooks.ts"
 
 /** How many endpoints an organization may have. */
 export const maxEndpoints = 20
@@ -24,12 +25,16 @@ export class WebhookEndpointNotFound extends Data.TaggedError("WebhookEndpointNo
 /** The organization has as many endpoints as it may have. */
 export class TooManyWebhookEndpoints extends Data.TaggedError("TooManyWebhookEndpoints") {}
 
+/** The secret that signs now cannot sign Standard Webhooks. A rotation replaces it. */
+export class SecretNotStandard extends Data.TaggedError("SecretNotStandard") {}
+
 /** The members of an endpoint that its owner sets. */
 export interface EndpointInput {
   readonly url: string
   readonly description: string | null
   readonly eventTypes: ReadonlyArray<string>
   readonly enabled: boolean
+  readonly standardWebhooks: boolean
 }
 
 /** Creates, finds, changes and deletes webhook endpoints. */
@@ -54,7 +59,7 @@ export class WebhookEndpoints extends Context.Service<
       accountId: Ids.AccountId,
       id: string,
       changes: Partial<EndpointInput>
-    ) => Effect.Effect<WebhookEndpoint.WebhookEndpoint, WebhookEndpointNotFound>
+    ) => Effect.Effect<WebhookEndpoint.WebhookEndpoint, WebhookEndpointNotFound | SecretNotStandard>
     readonly rotateSecret: (
       accountId: Ids.AccountId,
       id: string,
@@ -71,6 +76,7 @@ interface Row {
   readonly description: string | null
   readonly event_types: WebhookEndpoint.WebhookEndpoint["event_types"]
   readonly enabled: boolean
+  readonly standard_webhooks: boolean
   readonly next_secret_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
@@ -84,6 +90,7 @@ const toApi = (row: Row): WebhookEndpoint.WebhookEndpoint => ({
   description: row.description,
   event_types: row.event_types,
   enabled: row.enabled,
+  standard_webhooks: row.standard_webhooks,
   next_secret_at: isoOrNull(row.next_secret_at),
   created_at: iso(row.created_at),
   updated_at: iso(row.updated_at)
@@ -98,7 +105,7 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
     const keyRing = yield* KeyRing
     const organizations = yield* Organizations
     const columns = sql`
-      id, organization_id, url, description, event_types, enabled, created_at, updated_at,
+      id, organization_id, url, description, event_types, enabled, standard_webhooks, created_at, updated_at,
       CASE WHEN next_secret_at > clock_timestamp() THEN next_secret_at END AS next_secret_at
     `
     const ownedBy = (accountId: Ids.AccountId, id: Ids.EndpointId) => sql`
@@ -120,10 +127,10 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
     ) => sql<Row>`
       WITH concurrency AS (INSERT INTO organization_concurrency (organization_id) VALUES (${organizationId}) ON CONFLICT DO NOTHING)
       INSERT INTO webhook_endpoints
-        (id, organization_id, url, description, event_types, enabled, secret, created_at, updated_at)
+        (id, organization_id, url, description, event_types, enabled, standard_webhooks, secret, created_at, updated_at)
       VALUES (
         ${id}, ${organizationId}, ${input.url}, ${input.description}, ${textArray(input.eventTypes)},
-        ${input.enabled}, ${secret}, ${now}, ${now}
+        ${input.enabled}, ${input.standardWebhooks}, ${secret}, ${now}, ${now}
       )
       RETURNING ${columns}
     `
@@ -137,6 +144,11 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
       SELECT ${columns} FROM webhook_endpoints WHERE ${ownedBy(accountId, id)}
     `
 
+    const selectActiveSecret = (accountId: Ids.AccountId, id: Ids.EndpointId) => sql<{ readonly secret: Uint8Array }>`
+      SELECT CASE WHEN next_secret_at <= clock_timestamp() THEN next_secret ELSE secret END AS secret
+      FROM webhook_endpoints WHERE ${ownedBy(accountId, id)}
+    `
+
     const updateOne = (
       accountId: Ids.AccountId,
       id: Ids.EndpointId,
@@ -144,11 +156,12 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
       now: Date
     ) => sql<Row>`
       UPDATE webhook_endpoints SET
-        url         = coalesce(${changes.url ?? null}, url),
-        description = CASE WHEN ${changes.description !== undefined} THEN ${changes.description ?? null} ELSE description END,
-        event_types = coalesce(${changes.eventTypes === undefined ? null : textArray(changes.eventTypes)}::text[], event_types),
-        enabled     = coalesce(${changes.enabled ?? null}::boolean, enabled),
-        updated_at  = greatest(updated_at, ${now})
+        url               = coalesce(${changes.url ?? null}, url),
+        description       = CASE WHEN ${changes.description !== undefined} THEN ${changes.description ?? null} ELSE description END,
+        event_types       = coalesce(${changes.eventTypes === undefined ? null : textArray(changes.eventTypes)}::text[], event_types),
+        enabled           = coalesce(${changes.enabled ?? null}::boolean, enabled),
+        standard_webhooks = coalesce(${changes.standardWebhooks ?? null}::boolean, standard_webhooks),
+        updated_at        = greatest(updated_at, ${now})
       WHERE ${ownedBy(accountId, id)}
       RETURNING ${columns}
     `
@@ -184,6 +197,14 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
       return row === undefined ? yield* new WebhookEndpointNotFound() : toApi(row)
     })
 
+    // A rotation in between brings a secret that can sign, so the check needs no lock.
+    const checkSecret = Effect.fnUntraced(function* (accountId: Ids.AccountId, id: string) {
+      const [row] = Ids.is("we", id) ? yield* Effect.orDie(selectActiveSecret(accountId, id)) : []
+      if (row === undefined) return yield* new WebhookEndpointNotFound()
+      const secret = keyRing.open(row.secret, { column: "webhook_endpoints.secret", row: id })
+      if (!StandardWebhooks.canSign(secret)) return yield* new SecretNotStandard()
+    })
+
     const newSecret = (id: string) => {
       const secret = OpaqueToken.signingSecret()
       return { secret, sealed: keyRing.seal(secret, { column: "webhook_endpoints.secret", row: id }) }
@@ -215,6 +236,7 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
 
       update: Effect.fn("WebhookEndpoints.update")(function* (accountId, id, changes) {
         const now = new Date(yield* Clock.currentTimeMillis)
+        if (changes.standardWebhooks === true) yield* checkSecret(accountId, id)
         return yield* orNotFound(id, (valid) => updateOne(accountId, valid, changes, now))
       }),
 

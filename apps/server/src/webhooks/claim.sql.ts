@@ -81,7 +81,7 @@ export const claim: CteStatement<ClaimParameters> = {
   query: (sql, { limit }) => sql`
     SELECT claimed.id, claimed.organization_id, endpoint_id, event_id, event_type, fencing_token, attempt_count,
            last_attempted_at, available_at, events.invoice_id, events.body, events.traceparent, url, secret,
-           next_secret, next_secret_at, enabled AND deleted_at IS NULL AS endpoint_enabled, summary.scan_summary
+           next_secret, next_secret_at, standard_webhooks, enabled AND deleted_at IS NULL AS endpoint_enabled, summary.scan_summary
     FROM (
       SELECT json_build_object(
         'endpointsScanned', scan_summary.endpoints_scanned,

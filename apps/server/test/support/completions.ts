@@ -39,6 +39,7 @@ export const delivery = (n: number): ClaimedDelivery => ({
   url: "https://example.com",
   endpoint_enabled: true,
   secret: new Uint8Array(),
+  standard_webhooks: false,
   next_secret: null,
   next_secret_at: null
 })

@@ -33,6 +33,7 @@ const delivery = (changes: Partial<ClaimedDelivery> = {}): ClaimedDelivery => ({
   traceparent: null,
   url: "https://example.com/hook?a=b",
   endpoint_enabled: true,
+  standard_webhooks: false,
   secret: seal(fixtures.secret),
   next_secret: null,
   next_secret_at: null,
@@ -95,6 +96,23 @@ describe("Attempt", () => {
           }
         }
       ])
+    })
+  )
+
+  it.effect("adds the headers of Standard Webhooks for an endpoint that asks for them", () =>
+    Effect.gen(function* () {
+      const { requests } = yield* attempt(delivery(), Effect.succeed(Fake.delivered))
+      const standard = yield* attempt(delivery({ standard_webhooks: true }), Effect.succeed(Fake.delivered))
+      const given = delivery()
+      const key = Buffer.from(fixtures.secret.replace("whsec_", ""), "base64")
+      const seconds = String(Math.floor(now / 1000))
+      const mac = createHmac("sha256", key).update(`${given.event_id}.${seconds}.${given.body}`).digest("base64")
+      assert.deepStrictEqual(standard.requests[0]!.headers, {
+        ...requests[0]!.headers,
+        "webhook-id": given.event_id,
+        "webhook-timestamp": seconds,
+        "webhook-signature": `v1,${mac}`
+      })
     })
   )
 

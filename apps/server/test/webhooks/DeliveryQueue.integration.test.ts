@@ -40,6 +40,7 @@ describeQueue("DeliveryQueue", (test) => {
         traceparent: "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-bbbbbbbbbbbbbbbb-01",
         url: "https://example.com/a",
         endpoint_enabled: true,
+        standard_webhooks: false,
         next_secret: null,
         next_secret_at: null
       })

@@ -238,7 +238,7 @@ export const catalog: Readonly<Record<string, readonly [type: string, status: nu
 }
 
 const endpoint =
-  "id object organization_id url description|null event_types enabled next_secret_at|null created_at updated_at"
+  "id object organization_id url description|null event_types enabled standard_webhooks next_secret_at|null created_at updated_at"
 
 /** The members of each record. All are required, no others are allowed, and `|null` marks nullable ones. */
 export const records: Readonly<Record<string, string>> = {
@@ -284,8 +284,10 @@ export const bodies: Readonly<Record<string, string>> = {
   "PUT /v1/control-plane/organizations/{org_id}/gateway-credential":
     "type certificate private_key private_key_password? context_nip | type? token context_nip expires_at?",
   "POST /v1/control-plane/organizations/{org_id}/api-keys": "mode name? expires_at?",
-  "POST /v1/control-plane/organizations/{org_id}/webhook-endpoints": "url event_types description? enabled?",
-  "PATCH /v1/control-plane/webhook-endpoints/{endpoint_id}": "url? event_types? description? enabled?",
+  "POST /v1/control-plane/organizations/{org_id}/webhook-endpoints":
+    "url event_types description? enabled? standard_webhooks?",
+  "PATCH /v1/control-plane/webhook-endpoints/{endpoint_id}":
+    "url? event_types? description? enabled? standard_webhooks?",
   "POST /v1/control-plane/webhook-endpoints/{endpoint_id}/rotate-secret": "activates_in_seconds?"
 }
 

@@ -7,7 +7,7 @@ import { endpointQuery, endpointsQuery } from "../../api/queries.ts"
 import { problemOf } from "../../session/problem.ts"
 import { en } from "../../text/en.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Field } from "../../ui/Field.tsx"
+import { Check, Field } from "../../ui/Field.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { Facts, Panel } from "../../ui/Panel.tsx"
@@ -24,12 +24,15 @@ const General = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
   const queryClient = useQueryClient()
   const [url, setUrl] = useState(endpoint.url)
   const [types, setTypes] = useState<Subscription>(endpoint.eventTypes as Subscription)
+  const [isStandard, setStandard] = useState(endpoint.standardWebhooks)
   const { error, isPending, mutate, reset } = useMutation({
     mutationFn: (description: string) =>
       updateWebhookEndpoint(connection, endpoint.id, {
         url: url.trim(),
         eventTypes: types,
-        description: description || null
+        description: description || null,
+        // Sent when it changes: the server refuses it for secrets of an older format.
+        ...(isStandard !== endpoint.standardWebhooks && { standardWebhooks: isStandard })
       }),
     onSuccess: async (changed) => {
       queryClient.setQueryData(endpointQuery(endpoint.id).queryKey, changed)
@@ -73,6 +76,13 @@ const General = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
           autoComplete="off"
           defaultValue={endpoint.description ?? ""}
         />
+        <Check
+          checked={isStandard}
+          onChange={(event) => setStandard(event.target.checked)}
+          hint={en.endpoints.standardHint}
+        >
+          {en.endpoints.standard}
+        </Check>
         <div>
           <Button type="submit" busy={isPending} disabled={types.length === 0}>
             {en.save}

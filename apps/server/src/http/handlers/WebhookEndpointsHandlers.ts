@@ -17,6 +17,12 @@ import * as Pagination from "./Pagination.ts"
 
 const organizationNotFound = () => Problems.fail("organization_not_found")
 const endpointNotFound = () => Problems.fail("webhook_endpoint_not_found")
+const secretNotStandard = () =>
+  Problems.fail("invalid_parameter", {
+    param: "standard_webhooks",
+    message:
+      "The signing secret of this endpoint has an older format that cannot sign Standard Webhooks. Rotate it with rotate-secret; when the new secret is active, set standard_webhooks again."
+  })
 
 interface DeliveryQuery {
   readonly status?: DeliveryState.Status
@@ -73,7 +79,8 @@ export const layer = HttpApiBuilder.group(
             url: payload.url,
             description: payload.description ?? null,
             eventTypes: payload.event_types,
-            enabled: payload.enabled ?? true
+            enabled: payload.enabled ?? true,
+            standardWebhooks: payload.standard_webhooks ?? false
           })
           .pipe(
             Effect.catchTags({
@@ -85,15 +92,16 @@ export const layer = HttpApiBuilder.group(
 
       update: Effect.fnUntraced(function* ({ params, payload }) {
         yield* checkUrl(payload.url)
-        const { description, enabled, event_types: eventTypes, url } = payload
+        const { description, enabled, event_types: eventTypes, standard_webhooks: standardWebhooks, url } = payload
         return yield* endpoints
           .update(yield* AccountAuthorization.CurrentAccount, params.endpoint_id, {
             ...(url === undefined ? {} : { url }),
             ...(description === undefined ? {} : { description }),
             ...(eventTypes === undefined ? {} : { eventTypes }),
-            ...(enabled === undefined ? {} : { enabled })
+            ...(enabled === undefined ? {} : { enabled }),
+            ...(standardWebhooks === undefined ? {} : { standardWebhooks })
           })
-          .pipe(Effect.catchTag("WebhookEndpointNotFound", endpointNotFound))
+          .pipe(Effect.catchTags({ WebhookEndpointNotFound: endpointNotFound, SecretNotStandard: secretNotStandard }))
       }),
 
       rotateSecret: Effect.fnUntraced(function* ({ params, payload }) {

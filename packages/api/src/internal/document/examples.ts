@@ -171,6 +171,7 @@ const endpoint: WebhookEndpoint = {
   description: "Bookkeeping",
   event_types: ["invoice.accepted", "invoice.rejected"],
   enabled: true,
+  standard_webhooks: false,
   next_secret_at: null,
   created_at: "2026-11-19T14:06:30.556Z",
   updated_at: "2026-11-19T14:06:30.556Z"

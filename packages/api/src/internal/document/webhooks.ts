@@ -49,6 +49,35 @@ const signatureHeaders = (event: InvoiceEvent.InvoiceEvent) => [
   }
 ]
 
+const standardHeaders = (event: InvoiceEvent.InvoiceEvent) => [
+  {
+    name: "webhook-id",
+    in: "header",
+    required: false,
+    description: "The `id` of the event. Only for endpoints with `standard_webhooks`.",
+    schema: { type: "string", pattern: "^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
+    example: event.id
+  },
+  {
+    name: "webhook-timestamp",
+    in: "header",
+    required: false,
+    description:
+      "The time of signing of this attempt, in seconds since 1970. Only for endpoints with `standard_webhooks`.",
+    schema: { type: "string", pattern: "^[0-9]+$" },
+    example: String(Math.floor(Date.parse(event.created_at) / 1000))
+  },
+  {
+    name: "webhook-signature",
+    in: "header",
+    required: false,
+    description:
+      "`v1,` and the HMAC-SHA256, in base64, of `webhook-id`, a period, `webhook-timestamp`, a period and the raw body. The key is the base64 after `whsec_`. Only for endpoints with `standard_webhooks`.",
+    schema: { type: "string", pattern: "^v1,[A-Za-z0-9+/]{43}=$" },
+    example: "v1,uMHcsSqUGh28KC0Yfr6v1mQdyTj6jwdbVdk2ZgyzfqA="
+  }
+]
+
 const responses = {
   "2XX": { description: "Event accepted. Any other status is a failure." },
   "3XX": { description: "Permanent failure. Redirects are not followed." },
@@ -67,7 +96,7 @@ const webhook = (type: InvoiceEvent.EventType) => ({
     description:
       "Sent to each enabled endpoint that subscribes to this type. Verify the signature of the raw body before parsing it. The service does not read the body of the response.",
     security: [],
-    parameters: signatureHeaders(Examples.events[type]),
+    parameters: [...signatureHeaders(Examples.events[type]), ...standardHeaders(Examples.events[type])],
     requestBody: {
       required: true,
       content: {

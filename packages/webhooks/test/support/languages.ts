@@ -1,10 +1,12 @@
 /**
- * Runs the functions of the guide for other languages. Each reads lines of fields, separated by tabs, in base64 except
- * for numbers, and prints `true` or `false` for each line, so that no language needs a JSON parser.
+ * Runs the functions of the guide for other languages. Each reads lines of fields, separated by tabs, and prints `true` or
+ * `false` for each line, so that no driver needs a JSON parser. The fields are secrets, headers, body, time in milliseconds
+ * and tolerance in seconds. Texts are in base64; commas separate secrets and headers, a colon separates name and value.
  */
 import { execFileSync } from "node:child_process"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import * as drivers from "./languageDrivers.ts"
 
 export interface Language {
   readonly name: string
@@ -25,9 +27,12 @@ const has = (...command: [string, ...Array<string>]) => {
   }
 }
 
+const execute = (folder: string, lines: string, ...command: [string, ...Array<string>]) =>
+  execFileSync(command[0], command.slice(1), { cwd: folder, input: lines, encoding: "utf8" })
+
 const runFile = (folder: string, name: string, text: string, lines: string, ...command: [string, ...Array<string>]) => {
   writeFileSync(join(folder, name), text)
-  return execFileSync(command[0], command.slice(1), { cwd: folder, input: lines, encoding: "utf8" })
+  return execute(folder, lines, ...command)
 }
 
 /** Separates the imports from the rest, because imports must be at the top of the file. */
@@ -36,69 +41,23 @@ const parted = (code: string, imports: RegExp) => ({
   rest: code.replaceAll(imports, "")
 })
 
-const python = `
-import base64, sys
-text = lambda field: base64.b64decode(field).decode()
-for line in sys.stdin.read().splitlines():
-    secrets, timestamp, signature, body, now, tolerance = line.split("\\t")
-    headers = {"gov-timestamp": text(timestamp), "gov-signature": text(signature)}
-    fits = verify(text(secrets).split("\\n"), headers, base64.b64decode(body), float(now), float(tolerance))
-    print(str(fits).lower())
-`
+// Debian keeps the sources of crates, the assemblies of Mono and the archives of Java in these places.
+const crates = "/usr/share/cargo/registry"
+const monoJson = "/usr/lib/mono/4.5/System.Runtime.Serialization.dll"
+const archives = "/usr/share/java"
 
-const php = `
-foreach (explode("\\n", trim(stream_get_contents(STDIN))) as $line) {
-    [$secrets, $timestamp, $signature, $body, $now, $tolerance] = explode("\\t", $line);
-    $headers = ['gov-timestamp' => base64_decode($timestamp), 'gov-signature' => base64_decode($signature)];
-    $secrets = explode("\\n", base64_decode($secrets));
-    echo verify($secrets, $headers, base64_decode($body), (float) $now, (float) $tolerance) ? "true\\n" : "false\\n";
-}
-`
+const rustDependencies = `
+[package]
+name = "vectors"
+version = "0.0.0"
+edition = "2021"
 
-const go = `
-func main() {
-	input, _ := io.ReadAll(os.Stdin)
-	decode := func(field string) []byte { bytes, _ := base64.StdEncoding.DecodeString(field); return bytes }
-	for _, line := range strings.Split(strings.TrimSuffix(string(input), "\\n"), "\\n") {
-		fields := strings.Split(line, "\\t")
-		now, _ := strconv.ParseInt(fields[4], 10, 64)
-		tolerance, _ := strconv.ParseInt(fields[5], 10, 64)
-		headers := map[string]string{"gov-timestamp": string(decode(fields[1])), "gov-signature": string(decode(fields[2]))}
-		secrets := strings.Split(string(decode(fields[0])), "\\n")
-		fmt.Println(Verify(secrets, headers, decode(fields[3]), time.UnixMilli(now), time.Duration(tolerance)*time.Second))
-	}
-}
-`
-
-const java = `
-  static byte[] decode(String field) { return Base64.getDecoder().decode(field); }
-  static String text(String field) { return new String(decode(field), StandardCharsets.UTF_8); }
-  public static void main(String[] args) throws Exception {
-    for (String line : new String(System.in.readAllBytes(), StandardCharsets.UTF_8).split("\\n")) {
-      String[] fields = line.split("\\t", -1);
-      Map<String, String> headers = Map.of("gov-timestamp", text(fields[1]), "gov-signature", text(fields[2]));
-      Instant now = Instant.ofEpochMilli(Long.parseLong(fields[4]));
-      Duration tolerance = Duration.ofSeconds(Long.parseLong(fields[5]));
-      System.out.println(verify(List.of(text(fields[0]).split("\\n")), headers, decode(fields[3]), now, tolerance));
-    }
-  }
-`
-
-const csharp = `
-    static string Text(string field) { return Encoding.UTF8.GetString(Convert.FromBase64String(field)); }
-    static void Main()
-    {
-        string line;
-        while ((line = Console.ReadLine()) != null)
-        {
-            var fields = line.Split('\\t');
-            var headers = new Dictionary<string, string> { { "gov-timestamp", Text(fields[1]) }, { "gov-signature", Text(fields[2]) } };
-            var now = DateTimeOffset.FromUnixTimeMilliseconds(long.Parse(fields[4]));
-            var tolerance = TimeSpan.FromSeconds(long.Parse(fields[5]));
-            var fits = Verify(Text(fields[0]).Split('\\n'), headers, Convert.FromBase64String(fields[3]), now, tolerance);
-            Console.WriteLine(fits ? "true" : "false");
-        }
-    }
+[dependencies]
+chrono = "*"
+hex = "*"
+hmac = "*"
+serde_json = "*"
+sha2 = "*"
 `
 
 export const languages: ReadonlyArray<Language> = [
@@ -107,14 +66,14 @@ export const languages: ReadonlyArray<Language> = [
     fence: "python",
     installed: () => has("python3", "-c", "import sys; assert sys.version_info >= (3, 11)"),
     how: "apt-get install python3",
-    run: (code, lines, folder) => runFile(folder, "main.py", code + python, lines, "python3", "main.py")
+    run: (code, lines, folder) => runFile(folder, "main.py", code + drivers.python, lines, "python3", "main.py")
   },
   {
     name: "PHP",
     fence: "php",
     installed: () => has("php", "--version"),
     how: "apt-get install php-cli",
-    run: (code, lines, folder) => runFile(folder, "main.php", `<?php\n${code}${php}`, lines, "php", "main.php")
+    run: (code, lines, folder) => runFile(folder, "main.php", `<?php\n${code}${drivers.php}`, lines, "php", "main.php")
   },
   {
     name: "Go",
@@ -123,31 +82,43 @@ export const languages: ReadonlyArray<Language> = [
     how: "apt-get install golang-go",
     run: (code, lines, folder) => {
       const more = ["encoding/base64", "fmt", "io", "os", "strconv"].map((name) => `import "${name}"`).join("\n")
-      return runFile(folder, "main.go", `package main\n${more}\n${code}${go}`, lines, "go", "run", "main.go")
+      return runFile(folder, "main.go", `package main\n${more}\n${code}${drivers.go}`, lines, "go", "run", "main.go")
     }
+  },
+  {
+    name: "Ruby",
+    fence: "ruby",
+    installed: () => has("ruby", "--version"),
+    how: "apt-get install ruby",
+    run: (code, lines, folder) => runFile(folder, "main.rb", code + drivers.ruby, lines, "ruby", "main.rb")
   },
   {
     name: "Java",
     fence: "java",
-    installed: () => has("java", "--version"),
-    how: "apt-get install openjdk-17-jdk-headless",
+    installed: () => has("java", "--version") && existsSync(join(archives, "jackson-databind.jar")),
+    how: "apt-get install openjdk-17-jdk-headless libjackson2-databind-java",
     run: (code, lines, folder) => {
       const { imports, rest } = parted(code, /^import .*;$/gm)
-      return runFile(folder, "Main.java", `${imports}\nclass Main {\n${rest}${java}}\n`, lines, "java", "Main.java")
+      const text = `${imports}\nclass Main {\n${rest}${drivers.java}}\n`
+      return runFile(folder, "Main.java", text, lines, "java", "-cp", join(archives, "*"), "Main.java")
     }
   },
   {
     name: "C#",
     fence: "csharp",
-    installed: () => has("dotnet", "--version") || (has("mcs", "--version") && has("mono", "--version")),
-    how: "the .NET SDK, or apt-get install mono-mcs",
+    installed: () => has("dotnet", "--version") || (has("mcs", "--version") && existsSync(monoJson)),
+    how: "the .NET SDK, or apt-get install mono-mcs libmono-system-runtime-serialization4.0-cil",
     run: (code, lines, folder) => {
       const { imports, rest } = parted(code, /^using [\w.]+;$/gm)
-      const text = `${imports}\nstatic class Program\n{\n${rest}${csharp}}\n`
+      const text = `${imports}\nusing System.Runtime.Serialization.Json;\nstatic class Program\n{\n${rest}${drivers.csharp}}\n`
       if (has("mcs", "--version")) {
         writeFileSync(join(folder, "Program.cs"), text)
-        execFileSync("mcs", ["Program.cs"], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] })
-        return execFileSync("mono", ["Program.exe"], { cwd: folder, input: lines, encoding: "utf8" })
+        const libraries = ["System.Runtime.Serialization", "System.Xml"]
+        execFileSync("mcs", ["Program.cs", ...libraries.map((name) => `-r:${name}.dll`)], {
+          cwd: folder,
+          stdio: ["ignore", "ignore", "inherit"]
+        })
+        return execute(folder, lines, "mono", "Program.exe")
       }
       mkdirSync(join(folder, "home"))
       writeFileSync(
@@ -156,5 +127,32 @@ export const languages: ReadonlyArray<Language> = [
       )
       return runFile(folder, "Program.cs", text, lines, "dotnet", "run")
     }
+  },
+  {
+    name: "Rust",
+    fence: "rust",
+    installed: () =>
+      has("cargo", "--version") &&
+      ["chrono", "hex", "hmac", "serde_json", "sha2"].every((name) =>
+        has("sh", "-c", `ls -d ${crates}/${name}-[0-9]*`)
+      ),
+    how: "apt-get install cargo librust-{chrono,hex,hmac,serde-json,sha2}-dev",
+    run: (code, lines, folder) => {
+      mkdirSync(join(folder, "src"))
+      mkdirSync(join(folder, ".cargo"))
+      writeFileSync(join(folder, "Cargo.toml"), rustDependencies)
+      writeFileSync(
+        join(folder, ".cargo/config.toml"),
+        `[source.crates-io]\nreplace-with = "debian"\n[source.debian]\ndirectory = "${crates}"\n`
+      )
+      return runFile(folder, "src/main.rs", code + drivers.rust, lines, "cargo", "run", "--quiet", "--offline")
+    }
+  },
+  {
+    name: "Elixir",
+    fence: "elixir",
+    installed: () => has("elixir", "-e", "true = Code.ensure_loaded?(JSON) or Code.ensure_loaded?(:jiffy)"),
+    how: "apt-get install elixir erlang-jiffy",
+    run: (code, lines, folder) => runFile(folder, "main.exs", code + drivers.elixir, lines, "elixir", "main.exs")
   }
 ]

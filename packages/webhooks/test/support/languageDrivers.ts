@@ -97,6 +97,8 @@ export const csharp = `
     static string Text(string field) { return Encoding.UTF8.GetString(Convert.FromBase64String(field)); }
     static string IdOf(string text)
     {
+        // The reader of Mono accepts a document that is cut off.
+        if (!text.TrimEnd().EndsWith("}")) return null;
         try
         {
             var bytes = Encoding.UTF8.GetBytes(text);

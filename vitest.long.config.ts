@@ -16,7 +16,6 @@ export default defineConfig({
       "{packages,apps}/*/test/**/*.long.test.ts",
       "test/**/*.long.test.ts",
       "test/e2e/apiFuzz.integration.test.ts",
-      "test/faults/faults.integration.test.ts",
       "apps/server/test/webhooks/{Model,Resume}.integration.test.ts"
     ],
     exclude: ["**/node_modules/**"],

@@ -24,7 +24,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
   beforeAll(async () => {
     server = await deploy()
     browser = await launch()
-  }, 120_000)
+  }, 240_000)
   afterAll(async () => {
     await browser?.close()
     await server?.stop()
@@ -167,7 +167,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await there.end()
   })
 
-  it("ends when a stolen token is used 31 seconds after it was rotated", { timeout: 90_000 }, async () => {
+  it("ends when a stolen token is used 31 seconds after it was rotated", { timeout: 180_000 }, async () => {
     const { context, end } = await watch(browser, server.url, { expected: ended })
     const page = await openAccount(context, server, await signUp(server))
     const stolen = await cookieOf(context)

@@ -44,7 +44,7 @@ const incomplete = (entries: ReadonlyArray<string>): ReadonlyArray<string> => {
 describe("Doc comments", () => {
   it.each(["packages/client", "packages/webhooks"])(
     "of %s have a sentence, a category and a version for each export",
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     (folder) => {
       assert.deepStrictEqual(incomplete(entriesOf(folder)), [])
     }

@@ -8,7 +8,7 @@ import { secrets, type Server, startServer } from "./support/server.ts"
 
 const control = "/v1/control-plane"
 
-const until = async (check: () => Promise<boolean>, milliseconds = 15_000): Promise<void> => {
+const until = async (check: () => Promise<boolean>, milliseconds = 50_000): Promise<void> => {
   const deadline = Date.now() + milliseconds
   while (!(await check())) {
     if (Date.now() > deadline) throw new Error("Timed out")

@@ -16,7 +16,7 @@ type Settings = Readonly<Record<string, string>>
 
 const govoice = async (command: string, settings: Settings) => {
   const process_ = new ServerProcess([await builtCommand(), ...command.split(" ")], settings)
-  const timer = setTimeout(() => void process_.kill(), 30_000)
+  const timer = setTimeout(() => void process_.kill(), 100_000)
   const exitCode = await process_.exited
   clearTimeout(timer)
   return { exitCode, stdout: process_.stdout, stderr: process_.stderr, output: process_.text }
@@ -132,7 +132,11 @@ describe("a start without the database", () => {
     try {
       proxy.cut()
       const server = await launchServer({ DATABASE_URL: proxy.url, ...secrets })
-      await new Promise((resolve) => setTimeout(resolve, 6000))
+      for (const deadline = Date.now() + 50_000; !server.stdout.includes("Database unavailable");) {
+        assert.isBelow(Date.now(), deadline, server.text)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      await new Promise((resolve) => setTimeout(resolve, 4000))
       assert.isNull(server.child.exitCode, server.text)
       proxy.open()
       await server.started()
@@ -179,7 +183,7 @@ describe("standard output of `serve`", () => {
         await new Promise((resolve) => setTimeout(resolve, 1000))
       }
       proxy.open()
-      const deadline = Date.now() + 15_000
+      const deadline = Date.now() + 50_000
       const messages = () => server.log().map(({ message }) => message)
       while (!messages().includes("Database available again") && Date.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, 100))
@@ -251,5 +255,5 @@ describe("`keys rotate-encryption`", () => {
     }
     const { stdout } = await govoice("keys rotate-encryption", settings)
     assert.strictEqual(stdout, "Re-encrypted 0 values with key k1.\n")
-  }, 120_000)
+  }, 240_000)
 })

@@ -18,14 +18,14 @@ describe.skipIf(!canPaste)("the tour in the README", () => {
   let server: RunningServer
   beforeAll(async () => {
     server = await startServer({ GOVOICE_SANDBOX_STEP_MS: String(50) })
-  }, 60_000)
+  }, 240_000)
   afterAll(() => server.stop())
 
   it("ends with an accepted invoice and its receipt", () => {
     const script = tour.replace(/^API=.*$/m, `API=${server.url}`)
     const { status, stderr, stdout } = spawnSync("bash", ["-euo", "pipefail", "-c", script], {
       encoding: "utf8",
-      timeout: 30_000
+      timeout: 120_000
     })
     assert.strictEqual(status, 0, stderr)
     assert.include(stdout, '"status":"accepted"')

@@ -18,12 +18,12 @@ describe("an uncaught exception in a worker", () => {
     for (let n = 0; n < deliveries; n++) await deployment.submit(organization.key, "accepted")
     const worker = await deployment.startWorker({ NODE_OPTIONS: `--import=${preload}` })
     worker.mayCrash = true
-    await until("all requests", () => Promise.resolve(receiver.receipts.length === deliveries), 30_000)
+    await until("all requests", () => Promise.resolve(receiver.receipts.length === deliveries), 60_000)
 
     const begun = performance.now()
     worker.child.kill("SIGUSR2")
     assert.strictEqual(await worker.exited, 1)
-    assert.isBelow(performance.now() - begun, 3000)
+    assert.isBelow(performance.now() - begun, 20_000)
     // The responses were on their way. Without the second, none would have been recorded.
     assert.isAbove(await deployment.count("deliveries WHERE status = 'succeeded'"), 0)
     const fatal = worker.log.filter(({ level }) => level === "FATAL")

@@ -166,7 +166,7 @@ describe("The types, with skipLibCheck: false", () => {
     const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" })
     assert.strictEqual(`${stdout}${status}`, "0")
   }
-  const timeout = { timeout: 60_000 }
+  const timeout = { timeout: 180_000 }
   const withNode = { types: ["node"], typeRoots: [join(root, "../../node_modules/@types")] }
 
   it("compile without the types of the DOM and Node", timeout, () => {

@@ -48,7 +48,7 @@ beforeAll(async () => {
   build()
   writeFileSync(program, bundle("console.log(JSON.stringify(await runScenarios(library, process.argv[2])))"))
   server = await startFaultServer()
-}, 90_000)
+}, 240_000)
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })

@@ -79,7 +79,7 @@ it("Node: the program meets a send whose answer is cut, and reads the ledger", a
   } finally {
     rmSync(file, { force: true })
   }
-}, 60_000)
+}, 240_000)
 
 it.skipIf(!has("curl"))(
   "CI: the process is ready before the tests, and gone after them",

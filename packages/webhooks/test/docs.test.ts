@@ -62,7 +62,7 @@ afterAll(() => rmSync(scratch, { recursive: true }))
 describe("The examples", () => {
   it("exist", () => assert.isAbove(examples.length, 15))
 
-  it("compile", { timeout: 60_000 }, () => {
+  it("compile", { timeout: 180_000 }, () => {
     const options: ts.CompilerOptions = {
       target: ts.ScriptTarget.ES2023,
       lib: ["lib.es2024.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"],

@@ -119,7 +119,7 @@ describe("The package", () => {
     assert.strictEqual(status, 0, stdout + stderr)
   })
 
-  it("passes attw", { timeout: 60_000 }, () => {
+  it("passes attw", { timeout: 180_000 }, () => {
     const attw = tools("@arethetypeswrong/cli/dist/index.js")
     const { status, stdout, stderr } = spawnSync(process.execPath, [attw, tarball], { encoding: "utf8" })
     assert.strictEqual(status, 0, stdout + stderr)
@@ -130,7 +130,7 @@ describe("The package", () => {
     ["no DOM, no Node, a bundler", { module: "ESNext", moduleResolution: "Bundler", lib: ["ES2022"] }],
     ["the DOM", { module: "NodeNext", lib: ["ES2022", "DOM", "DOM.Iterable"] }],
     ["node10, CommonJS", { module: "CommonJS", moduleResolution: "node10", ignoreDeprecations: "6.0", lib: ["ES2022"] }]
-  ])("has types that compile with skipLibCheck: false and types: [] (%s)", { timeout: 60_000 }, (name, options) => {
+  ])("has types that compile with skipLibCheck: false and types: [] (%s)", { timeout: 180_000 }, (name, options) => {
     const project = join(scratch, name.replaceAll(/\W+/g, "-"))
     mkdirSync(join(project, "node_modules/@govoice"), { recursive: true })
     symlinkSync(join(scratch, "package"), join(project, "node_modules/@govoice/webhooks"))

@@ -45,7 +45,7 @@ const refusedRefresh = /status of 401 .*\/console\/session\/refresh/
 export const watch = async (browser: Browser, origin: string, { expected }: WatchOptions = {}): Promise<Watched> => {
   const faults: Array<string> = []
   const context = await browser.newContext()
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(60_000)
   await context.addInitScript({
     content: `addEventListener("securitypolicyviolation", (event) => console.error("policy violated: " + event.violatedDirective + " " + event.blockedURI))`
   })

@@ -72,8 +72,15 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
 
     it("say on every answer what is left of the limit, refuse what is beyond it, and let go on after Retry-After", async () => {
       const call = callOf(servers[3])
-      const answers: Array<Answer> = []
-      for (let time = 0; time < 4; time++) answers.push(await call("GET", "/v1/me", { auth: tenant.testKey }))
+      let answers: Array<Answer> = []
+      // On a busy machine, the second after which a request comes back can end among the four.
+      for (let attempt = 0; attempt < 10; attempt++) {
+        answers = []
+        const startedAt = Date.now()
+        for (let time = 0; time < 4; time++) answers.push(await call("GET", "/v1/me", { auth: tenant.testKey }))
+        if (Date.now() - startedAt < 900) break
+        await new Promise((resolve) => setTimeout(resolve, 4000))
+      }
       assert.deepStrictEqual(answers.map(codeOf), ["200", "200", "200", "rate_limit_exceeded"])
       for (const answer of answers) {
         assert.strictEqual(answer.headers.get("ratelimit-policy"), '"default";q=3;w=3')
@@ -221,7 +228,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       await until(
         () => there("GET", "/v1/me", { auth }),
         (answer) => codeOf(answer) === "missing_api_key",
-        10_000
+        60_000
       )
     })
   })

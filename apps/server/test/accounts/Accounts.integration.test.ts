@@ -5,7 +5,7 @@ import * as Email from "../../src/accounts/Email.ts"
 import { databases } from "../support/TestDatabase.ts"
 
 for (const database of databases) {
-  layer(Layer.provide(Accounts.layer, database.layer), { timeout: "60 seconds" })(
+  layer(Layer.provide(Accounts.layer, database.layer), { timeout: "120 seconds" })(
     `Accounts (${database.name})`,
     (it) => {
       it.effect("finds an account by its email in any letter case", () =>

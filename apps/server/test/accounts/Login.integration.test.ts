@@ -80,7 +80,7 @@ for (const database of databases) {
     Layer.provideMerge(stores)
   )
 
-  layer(tested, { timeout: "60 seconds" })(`Login (${database.name})`, (it) => {
+  layer(tested, { timeout: "120 seconds" })(`Login (${database.name})`, (it) => {
     it.effect("opens a session with the right password, and none with a wrong one or for an unknown email", () =>
       Effect.gen(function* () {
         const account = yield* signUp("owner@example.com")

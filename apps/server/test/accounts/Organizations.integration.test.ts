@@ -11,7 +11,7 @@ for (const database of databases) {
     Layer.provide([database.layer, TestSettings.layer()])
   )
 
-  layer(tested, { timeout: "60 seconds" })(`Organizations (${database.name})`, (it) => {
+  layer(tested, { timeout: "120 seconds" })(`Organizations (${database.name})`, (it) => {
     it.effect("an account has at most 100, also when more are created at once", () =>
       Effect.gen(function* () {
         const accounts = yield* Accounts.Accounts

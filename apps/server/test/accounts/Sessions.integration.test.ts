@@ -16,7 +16,7 @@ const open = Effect.fnUntraced(function* (token: Uint8Array) {
 })
 
 for (const database of databases) {
-  layer(Layer.provide(Layer.mergeAll(Accounts.layer, Sessions.layer), database.layer), { timeout: "60 seconds" })(
+  layer(Layer.provide(Layer.mergeAll(Accounts.layer, Sessions.layer), database.layer), { timeout: "120 seconds" })(
     `Sessions (${database.name})`,
     (it) => {
       it.effect("rotateWithGrace: a spent token has the same result for 30 seconds", () =>

@@ -37,7 +37,7 @@ const examine = Effect.fnUntraced(function* (
 })
 
 for (const database of databases) {
-  layer(database.layer, { timeout: "60 seconds" })(`the doctor on proxies (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds" })(`the doctor on proxies (${database.name})`, (it) => {
     it.effect("warns when all accounts log in from one internal address", () =>
       Effect.gen(function* () {
         for (const address of ["10.0.0.7", "::ffff:192.168.1.1", "127.0.0.1", "100.64.1.1", "fd12:3456::7", "::1"]) {

@@ -14,7 +14,7 @@ const gateways = Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000
 
 for (const database of databases) {
   const invoices = Layer.provide(Layer.merge(Invoices.layer, SubmitInvoice.layer), gateways)
-  layer(Layer.provideMerge(invoices, database.layer), { timeout: "60 seconds" })(
+  layer(Layer.provideMerge(invoices, database.layer), { timeout: "120 seconds" })(
     `Invoices (${database.name})`,
     (it) => {
       it.effect("stores each of many concurrent submissions exactly, with its own event, deliveries and response", () =>

@@ -23,7 +23,7 @@ const isAlive = (pid: number): boolean => {
 
 const untilDead = Effect.fnUntraced(function* (pid: number) {
   for (let n = 0; isAlive(pid); n++) {
-    if (n > 500) assert.fail(`Process ${pid} is still running`)
+    if (n > 5000) assert.fail(`Process ${pid} is still running`)
     yield* Effect.sleep(10)
   }
 })
@@ -44,7 +44,7 @@ describe("QuarantineProcess", () => {
         yield* Scope.close(scope, Exit.void)
         yield* untilDead(first.pid)
       }),
-    { timeout: 60_000 }
+    { timeout: 180_000 }
   )
 
   it.live(
@@ -57,7 +57,7 @@ describe("QuarantineProcess", () => {
         assert.include(error, { _tag: "QuarantineCallError", code: "invalid_request", message: "refused" })
         assert.strictEqual(((yield* call("greet", "Bob")) as Greeting).pid, pid)
       }).pipe(Effect.provide(layer(20_000))),
-    { timeout: 60_000 }
+    { timeout: 180_000 }
   )
 
   const ends: ReadonlyArray<readonly [method: string, message: RegExp]> = [
@@ -94,7 +94,7 @@ describe("QuarantineProcess", () => {
         yield* untilDead(pid)
         assert.notStrictEqual(((yield* call("greet", "Bob")) as Greeting).pid, pid)
       }).pipe(Effect.provide(layer(3000))),
-    { timeout: 60_000 }
+    { timeout: 180_000 }
   )
 
   it.live(
@@ -115,7 +115,7 @@ describe("QuarantineProcess", () => {
           )
         )
       ),
-    { timeout: 60_000 }
+    { timeout: 180_000 }
   )
 
   for (const [what, file, start, startMs] of [
@@ -146,7 +146,7 @@ describe("QuarantineProcess", () => {
             )
           )
         ),
-      { timeout: 60_000 }
+      { timeout: 180_000 }
     )
   }
 
@@ -160,7 +160,7 @@ describe("QuarantineProcess", () => {
         assert.strictEqual((yield* Fiber.join(interrupting))._tag, "QuarantineInterruption")
         assert.strictEqual(greeting.text, "Hello Ada")
       }).pipe(Effect.provide(layer(20_000))),
-    { timeout: 60_000 }
+    { timeout: 180_000 }
   )
 
   it.live(
@@ -185,6 +185,6 @@ describe("QuarantineProcess", () => {
         ),
         Effect.provide(layer(20_000))
       ),
-    { timeout: 60_000 }
+    { timeout: 180_000 }
   )
 })

@@ -53,7 +53,7 @@ const check = (...keys: ReadonlyArray<EncryptionKey>) =>
   }))
 
 for (const database of databases) {
-  layer(database.layer, { timeout: "60 seconds" })(`KeyCheck (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds" })(`KeyCheck (${database.name})`, (it) => {
     it.effect("finds every key in use, the missing ones, and wrong ones of the same id", () =>
       Effect.gen(function* () {
         assert.deepStrictEqual(yield* check(k1), { inUse: [], problems: [] })
@@ -89,7 +89,7 @@ for (const database of databases) {
   })
 }
 
-layer(layerPostgres, { timeout: "60 seconds" })("KeyCheck among 50,000 endpoints", (it) => {
+layer(layerPostgres, { timeout: "120 seconds" })("KeyCheck among 50,000 endpoints", (it) => {
   it.effect("reads the index, key by key", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -24,7 +24,7 @@ for (const database of databases) {
   const retention = Pruner.layer.pipe(Layer.provideMerge(database.layer), Layer.provide(settings))
   const begin = Effect.andThen(fixtures.clear, TestClock.setTime(0))
 
-  layer(retention, { timeout: "60 seconds" })(`Pruner (${database.name})`, (it) => {
+  layer(retention, { timeout: "120 seconds" })(`Pruner (${database.name})`, (it) => {
     it.effect("deletes events with their deliveries only after the retention time", () =>
       Effect.gen(function* () {
         yield* begin

@@ -7,7 +7,7 @@ import * as fixtures from "../support/fixtures.ts"
 import { databases } from "../support/TestDatabase.ts"
 
 for (const database of databases) {
-  layer(database.layer, { timeout: "60 seconds" })(`QueueGauges (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds" })(`QueueGauges (${database.name})`, (it) => {
     it.effect("counts the rows of each queue, and returns the age of the oldest due row", () =>
       Effect.gen(function* () {
         yield* fixtures.clear

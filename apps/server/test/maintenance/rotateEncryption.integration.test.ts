@@ -57,7 +57,7 @@ const readAll = Effect.gen(function* () {
 const rotate = Effect.provide(rotateEncryption, KeyRing.layer([newer, older]))
 
 for (const database of databases) {
-  layer(database.layer, { timeout: "60 seconds" })(`rotateEncryption (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds" })(`rotateEncryption (${database.name})`, (it) => {
     it.effect("re-encrypts all values with the new key, and finds none in a second run", () =>
       Effect.gen(function* () {
         yield* insertAll

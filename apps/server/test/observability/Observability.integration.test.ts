@@ -32,7 +32,7 @@ const listen = async (answer: (request: IncomingMessage, body: string) => number
 }
 
 const until = async <A>(what: string, find: () => Promise<A | undefined> | A | undefined): Promise<A> => {
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 50_000
   while (Date.now() < deadline) {
     const found = await find()
     if (found !== undefined) return found
@@ -117,7 +117,7 @@ describe("Observability", () => {
     )
     invoiceId = invoice.id
     await until("the webhooks", () => (webhooks.length === 5 ? true : undefined))
-  }, 60_000)
+  }, 240_000)
 
   afterAll(() => {
     void server.kill()

@@ -146,7 +146,7 @@ export const events = (id: Ids.InvoiceId) =>
   )
 
 /** Reads until the result is as expected, and returns it. */
-export const poll = <A, E, R>(read: Effect.Effect<A, E, R>, check: (result: A) => boolean, timeoutMs = 30_000) =>
+export const poll = <A, E, R>(read: Effect.Effect<A, E, R>, check: (result: A) => boolean, timeoutMs = 100_000) =>
   Effect.gen(function* () {
     const startedAt = performance.now()
     while (true) {
@@ -164,7 +164,7 @@ export const poll = <A, E, R>(read: Effect.Effect<A, E, R>, check: (result: A) =
 export const eventually = <E, R>(
   check: (all: ReadonlyArray<LiveInvoice>) => boolean,
   read: Effect.Effect<ReadonlyArray<LiveInvoice>, E, R>,
-  timeoutMs = 30_000
+  timeoutMs = 100_000
 ) => poll(read, check, timeoutMs)
 
 /** Whether an invoice is final, with its receipt where it has one. */

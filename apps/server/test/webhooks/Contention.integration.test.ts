@@ -44,7 +44,7 @@ const waitsForLock = Effect.gen(function* () {
   assert.fail("No statement waits for a lock")
 })
 
-layer(layerPostgres, { timeout: "60 seconds" })("DeliveryQueue beside other workers", (it) => {
+layer(layerPostgres, { timeout: "120 seconds" })("DeliveryQueue beside other workers", (it) => {
   it.effect("claim: skips a locked row, reports that there is more, and claims of it next", () =>
     Effect.gen(function* () {
       yield* fixtures.clear

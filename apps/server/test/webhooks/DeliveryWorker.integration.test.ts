@@ -10,7 +10,7 @@ import * as TestSettings from "../support/TestSettings.ts"
 import { count, eventually, outage, pass, start } from "./support/deliveryWorker.ts"
 
 for (const database of databases) {
-  layer(database.layer, { timeout: "60 seconds" })(`DeliveryWorker (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds" })(`DeliveryWorker (${database.name})`, (it) => {
     it.effect("delivers when it is woken, without waiting for the poll interval", () =>
       Effect.gen(function* () {
         yield* fixtures.clear

@@ -10,7 +10,7 @@ import * as fixtures from "../support/fixtures.ts"
 import { count, eventually, start } from "./support/deliveryWorker.ts"
 
 for (const database of databases) {
-  layer(database.layer, { timeout: "60 seconds" })(`Limits of DeliveryWorker (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds" })(`Limits of DeliveryWorker (${database.name})`, (it) => {
     it.effect("sends nothing after a claim that took so long that the lease could expire, and then delivers once", () =>
       Effect.gen(function* () {
         yield* fixtures.clear

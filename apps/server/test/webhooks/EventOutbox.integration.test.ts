@@ -44,7 +44,7 @@ const write = Effect.fnUntraced(function* (endpoints: number) {
 })
 
 for (const database of databases) {
-  layer(database.layer, { timeout: "60 seconds" })(`EventOutbox (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds" })(`EventOutbox (${database.name})`, (it) => {
     it.effect("writes one delivery for each endpoint, each with an identifier of its own", () =>
       Effect.gen(function* () {
         const { result, rows } = yield* write(20)

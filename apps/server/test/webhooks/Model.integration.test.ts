@@ -377,6 +377,6 @@ describe("Model", () => {
           )
         )
       ),
-    { timeout: 60_000 + runs * 3000 }
+    { timeout: 180_000 + runs * 3000 }
   )
 })

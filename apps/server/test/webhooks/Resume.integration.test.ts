@@ -170,7 +170,7 @@ const services = Layer.merge(DeliveryScheduler.layer, QuarantineQueue.layer).pip
   Layer.provide(TestSettings.layer({ webhooks: { ...webhooks, waits: [1000] } }))
 )
 
-layer(layerPostgres, { timeout: "60 seconds" })("DeliveryQueue, resumed at random", (it) => {
+layer(layerPostgres, { timeout: "120 seconds" })("DeliveryQueue, resumed at random", (it) => {
   it.effect(
     `claim: a worker that resumes misses only earlier due times: ${runs} runs from seed ${firstSeed}`,
     () =>

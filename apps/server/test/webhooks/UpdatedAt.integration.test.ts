@@ -49,7 +49,7 @@ for (const database of databases) {
   )
   const begin = Effect.andThen(fixtures.clear, TestClock.setTime(createdAt))
 
-  layer(database.layer, { timeout: "60 seconds" })(`updated_at (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds" })(`updated_at (${database.name})`, (it) => {
     it.effect("of a delivery is never before created_at, also if workers with slow clocks compete for it", () =>
       Effect.gen(function* () {
         yield* begin

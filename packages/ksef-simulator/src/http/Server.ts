@@ -33,7 +33,7 @@ export class Server {
   constructor(simulation: Simulation, api: Api) {
     this.#simulation = simulation
     this.#api = api
-    this.#node = createServer({ requestTimeout: 600_000, headersTimeout: 30_000, keepAliveTimeout: 5_000 })
+    this.#node = createServer({ requestTimeout: 600_000, headersTimeout: 30_000, keepAliveTimeout: 60_000 })
     this.#node.on("request", (request, response) => {
       const handled = this.#handle(request, response).finally(() => this.#underWay.delete(handled))
       this.#underWay.add(handled)

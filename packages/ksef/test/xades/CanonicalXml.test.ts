@@ -109,7 +109,7 @@ describe("CanonicalXml", () => {
       }),
       { numRuns: 3000 }
     )
-  }, 120_000)
+  }, 240_000)
 
   it("writes an element as libxml2 does, in each form", () => {
     fc.assert(
@@ -123,7 +123,7 @@ describe("CanonicalXml", () => {
       }),
       { numRuns: 3000 }
     )
-  }, 120_000)
+  }, 240_000)
 
   it("has written itself already: the canonical form of a canonical form is the same", () => {
     fc.assert(

@@ -52,7 +52,7 @@ const setUp = Effect.gen(function* () {
 for (const database of databases) {
   const tested = Accounts.layer.pipe(Layer.provideMerge(database.layer))
 
-  layer(tested, { timeout: "60 seconds" })(`GatewayCredentials (${database.name})`, (it) => {
+  layer(tested, { timeout: "120 seconds" })(`GatewayCredentials (${database.name})`, (it) => {
     it.effect("a credential is described without its secrets, and opened for a login", () =>
       Effect.gen(function* () {
         const credentials = yield* GatewayCredentials.GatewayCredentials

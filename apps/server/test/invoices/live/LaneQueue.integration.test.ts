@@ -69,7 +69,7 @@ for (const database of databases) {
     Layer.provideMerge(LaneQueue.layerOf(environmentId)),
     Layer.provideMerge(database.layer)
   )
-  layer(services, { timeout: "60 seconds", excludeTestServices: true })(`lanes (${database.name})`, (it) => {
+  layer(services, { timeout: "120 seconds", excludeTestServices: true })(`lanes (${database.name})`, (it) => {
     const setUp = Effect.gen(function* () {
       yield* fixtures.clear
       yield* wakeLane(nip)

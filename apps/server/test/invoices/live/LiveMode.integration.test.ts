@@ -54,7 +54,7 @@ const submit = (organizationId: Ids.OrganizationId, mode: Mode.Mode) =>
     submitInvoice.submit(fixtures.submission({ organizationId, mode, idempotencyKey: "one" }))
   )
 
-layer(TestDatabase.layerPostgres, { timeout: "60 seconds" })("live mode", (it) => {
+layer(TestDatabase.layerPostgres, { timeout: "120 seconds" })("live mode", (it) => {
   it.effect("is open to an organization while its credential is stored", () =>
     Effect.gen(function* () {
       const liveMode = yield* LiveMode.LiveMode

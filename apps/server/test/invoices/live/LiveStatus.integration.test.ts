@@ -28,7 +28,7 @@ const linkOf = (environmentId: string, id: Ids.InvoiceId) =>
     Effect.provide(inEnvironment(environmentId))
   )
 
-layer(layerPostgres, { timeout: "60 seconds", excludeTestServices: true })("live status", (it) => {
+layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })("live status", (it) => {
   it.effect("shows what waits, what is undecided and what is used, to the owner of an accepted credential only", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -61,7 +61,7 @@ for (const database of liveDatabases) {
             const organizationId = yield* fixtures.organization
             const [first] = yield* submitThree(organizationId, ksef.nip)
             const shown = (attempts: number) =>
-              live.eventually(([one]) => one!.attempt_count === attempts, live.invoices, 60_000)
+              live.eventually(([one]) => one!.attempt_count === attempts, live.invoices)
             yield* shown(1)
             yield* sql`UPDATE invoices SET due_at = now() WHERE status = 'retrying'`
             const again = yield* shown(2)
@@ -73,7 +73,7 @@ for (const database of liveDatabases) {
               UPDATE invoices SET due_at = now(), first_failed_at = ${new Date(Date.now() - 169 * hour)}
               WHERE status = 'retrying'
             `
-            const ended = yield* live.eventually(([one]) => one!.status === "failed", live.invoices, 60_000)
+            const ended = yield* live.eventually(([one]) => one!.status === "failed", live.invoices)
             assert.deepStrictEqual(show(ended[0]), ["failed", "gateway_credential_missing"])
             assert.deepStrictEqual(yield* live.events(first!), ["invoice.received", "invoice.failed"])
           })

@@ -26,7 +26,7 @@ const fencingToken = Effect.flatMap(SqlClient.SqlClient, (sql) =>
 const refusal = (id: string) => Effect.map(Effect.flip(settleAsFailed(id)), ({ message }) => message)
 
 for (const database of liveDatabases) {
-  layer(database.layer, { timeout: "60 seconds", excludeTestServices: true })(
+  layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
     `settling an invoice (${database.name})`,
     (it) => {
       it.effect("fails an invoice whose status no rule covers, once, with its event and delivery", () =>

@@ -43,7 +43,7 @@ export const describeQueue = (name: string, define: (test: DefineTest) => void):
     const scheduler = DeliveryScheduler.layer.pipe(Layer.provide(TestSettings.layer()))
     const begin = Effect.andThen(fixtures.clear, TestClock.setTime(0))
 
-    layer(database.layer, { timeout: "60 seconds" })(`${name} (${database.name})`, (it) => {
+    layer(database.layer, { timeout: "120 seconds" })(`${name} (${database.name})`, (it) => {
       define((title, body) =>
         it.effect(title, () => body().pipe(Effect.provide([worker, scheduler]), (test) => Effect.andThen(begin, test))))
     })

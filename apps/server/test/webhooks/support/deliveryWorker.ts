@@ -33,7 +33,7 @@ const pause = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 
 /** Waits for a condition. The time of the worker advances by `withinMs` meanwhile, a little at a time, and no further. */
 export const eventually = <E, R>(name: string, withinMs: number, check: Effect.Effect<boolean, E, R>) =>
   Effect.gen(function* () {
-    const deadline = performance.now() + 30_000
+    const deadline = performance.now() + 100_000
     const until = (yield* Clock.currentTimeMillis) + withinMs
     while (!(yield* check)) {
       if (performance.now() > deadline) assert.fail(`The condition does not hold: ${name}`)

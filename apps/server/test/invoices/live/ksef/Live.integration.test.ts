@@ -8,7 +8,7 @@ import { liveDatabases } from "../../../support/TestDatabase.ts"
 const lifeOfAnInvoice = ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"]
 
 for (const database of liveDatabases) {
-  layer(database.layer, { timeout: "60 seconds", excludeTestServices: true })(`live mode (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(`live mode (${database.name})`, (it) => {
     it.effect("takes invoices to their receipts, byte for byte, each with its events", () =>
       Effect.gen(function* () {
         yield* fixtures.clear

@@ -60,7 +60,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
         const ksef = yield* live.simulator({ faults: [fault] })
         const program = Effect.gen(function* () {
           yield* submitMany(ksef, 2)
-          return yield* live.eventually(live.allDone, live.invoices, 50_000)
+          return yield* live.eventually(live.allDone, live.invoices)
         })
         const all = yield* live.withDeployment(ksef, program)
         assert.deepStrictEqual(
@@ -176,7 +176,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
           live.submit(organizationId, live.fa3({ number: `FV/${index}`, seller: ksef.nip }), `key-${index}`)
         )
         yield* Effect.all(submissions, { concurrency: 50 })
-        return yield* live.eventually(live.allDone, live.invoices, 60_000)
+        return yield* live.eventually(live.allDone, live.invoices)
       })
       const all = yield* live.withDeployment(ksef, program)
       assert.lengthOf(all, 200)

@@ -58,7 +58,7 @@ layer(databases[0].layer, { timeout: "10 minutes", excludeTestServices: true })(
           const late = calls.filter(({ startedAt }) => startedAt > beganAt + 2 * minute)
           const during = yield* live.invoices
           ksef.faults.clear()
-          const all = yield* live.eventually(live.allDone, live.invoices, 60_000)
+          const all = yield* live.eventually(live.allDone, live.invoices)
           return { all, during, late }
         })
         const { all, during, late } = yield* live.withDeployment(ksef, program)

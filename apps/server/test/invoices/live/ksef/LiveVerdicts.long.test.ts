@@ -33,7 +33,7 @@ const finalUnder = (
       const program = Effect.gen(function* () {
         const organizationId = yield* live.taxpayer(ksef)
         yield* simulated.submitNumbers(organizationId, ksef.nip, 1, count)
-        return yield* live.eventually(isDone, live.invoices, 50_000)
+        return yield* live.eventually(isDone, live.invoices)
       })
       const all = yield* live.withDeployment(ksef, program)
       return { all, ksef, tookMs: now() - startedAt }
@@ -223,7 +223,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
           yield* live.poll(state, ([row]) => row?.s === "accepted")
           ksef.faults.add({ do: "5xx", on: "*", times: "always" })
           yield* simulated.submitNumbers(organizationId, ksef.nip, 1, 1)
-          return yield* live.eventually(live.allDone, live.invoices, 50_000)
+          return yield* live.eventually(live.allDone, live.invoices)
         })
         const [invoice] = yield* live.withDeployment(ksef, program)
         assert.strictEqual(invoice!.status, "failed")

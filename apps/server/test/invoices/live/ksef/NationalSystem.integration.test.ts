@@ -36,7 +36,7 @@ const insertLiveInvoice = Effect.gen(function* () {
 })
 
 for (const database of databases) {
-  layer(database.layer, { timeout: "60 seconds" })(`NationalSystem (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds" })(`NationalSystem (${database.name})`, (it) => {
     it.effect("starts on another environment while no live invoice is unfinished", () =>
       Effect.gen(function* () {
         yield* fixtures.clear

@@ -117,7 +117,7 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
     const { key } = await organization("hang")
     const worker = await faults.deployment.startWorker()
     await faults.deployment.submit(key, "accepted")
-    await until("an attempt", async () => (await inFlight()) > 0, 5000)
+    await until("an attempt", async () => (await inFlight()) > 0, 30_000)
     const begun = Date.now()
     assert.strictEqual(await worker.stop(), 0)
     assert.isBelow(Date.now() - begun, timeoutMs + 5000)

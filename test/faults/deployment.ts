@@ -43,7 +43,7 @@ export class Deployment {
   #api = ""
   readonly #environment: Readonly<Record<string, string>>
 
-  constructor(databaseUrl: string) {
+  constructor(databaseUrl: string, environment: Environment = {}) {
     this.databaseUrl = databaseUrl
     this.pool = new Pool({ connectionString: databaseUrl, max: 3 }).on("error", () => {})
     this.#environment = {
@@ -62,8 +62,14 @@ export class Deployment {
       GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: "1000000000",
       GOVOICE_RATE_LIMIT_BURST: "100000",
       GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "100000",
-      GOVOICE_LOG_LEVEL: "Warn"
+      GOVOICE_LOG_LEVEL: "Warn",
+      ...environment
     }
+  }
+
+  /** A deployment with the same secrets on another database. */
+  on(databaseUrl: string): Deployment {
+    return new Deployment(databaseUrl, { ...this.#environment, DATABASE_URL: databaseUrl })
   }
 
   /** Starts a process that serves the API. Calls go to the one that was started last. */

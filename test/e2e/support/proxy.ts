@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 
 export const startProxy = async (url: string) => {
-  const target = new URL(url)
+  let target = new URL(url)
   const sockets = new Set<Socket>()
   let state: "open" | "held" | "cut" = "open"
 
@@ -43,6 +43,11 @@ export const startProxy = async (url: string) => {
     hold: () => {
       state = "held"
       sockets.forEach(hang)
+    },
+    /** Closes all connections and leads new ones to another database, as an address that follows the primary does. */
+    leadTo: (other: string) => {
+      target = new URL(other)
+      destroy()
     },
     /** Forwards new connections and drops the held ones, like a database after a failover. */
     pass: () => {

@@ -107,9 +107,7 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
 
       claim: Effect.fnUntraced(function* (limit, completions) {
         const statement = queue.claim({
-          limit: Math.min(limit, FetcherState.maxClaim),
-          // However many organizations have receivers that hang, a slot is left for the next.
-          perOrganization: Math.min(tenantConcurrency, limit),
+          ...FetcherState.claimLimits(state, limit, tenantConcurrency),
           leaseMs,
           resume: state.resume,
           completions
@@ -118,7 +116,7 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
           EngineMetrics.timed(EngineMetrics.claimDuration("deliveries"), statement),
           leaseMs
         )
-        state = FetcherState.claimed(state, claim)
+        state = FetcherState.claimed(state, claim, limit)
         if (claim.deliveries.length > 0) claimedAt = monotonicMs()
         return { ...claim, leasedUntil }
       }),

@@ -40,7 +40,7 @@ export default defineConfig({
         test: {
           name: "browser",
           include: ["test/browser/**/*.browser.test.ts"],
-          globalSetup: ["test/e2e/support/build.ts"],
+          globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000
         }

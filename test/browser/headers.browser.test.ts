@@ -1,4 +1,4 @@
-/** The headers of everything that a browser loads of the console, and a deployment without it. */
+/** The headers of everything that a browser loads of the console. */
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Server } from "../e2e/support/server.ts"
@@ -78,20 +78,5 @@ describe.skipIf(isMissing)("the console in a browser", () => {
     })`)
     assert.includeMembers([...violated], ["img-src", "style-src-elem", "blocked markup", "connect-src"])
     await context.close()
-  })
-
-  it("leaves no trace where it is switched off", async () => {
-    const off = await deploy({ GOVOICE_CONSOLE: "off" })
-    try {
-      const context = await browser.newContext()
-      const page = await context.newPage()
-      const response = await page.goto(`${off.url}/console`)
-      assert.strictEqual(response?.status(), 404)
-      assert.include(await page.content(), "not_found")
-      assert.deepStrictEqual(await context.cookies(), [])
-      await context.close()
-    } finally {
-      await off.stop()
-    }
   })
 })

@@ -1,17 +1,48 @@
-/** A bundled server with the built console, and its owner. */
+/** A bundled server with the built console on a database of its own, and the login of its owners. */
 import { randomUUID } from "node:crypto"
 import { request } from "node:http"
 import type { BrowserContext, Page } from "playwright-core"
-import { type Server, startServer } from "../../e2e/support/server.ts"
+import { create } from "../../../apps/server/test/support/TestDatabase.ts"
+import { secrets, type Server, startServer } from "../../e2e/support/server.ts"
 
 export const password = "correct horse battery staple"
 
 /** The cookie that holds the refresh token. */
 export const cookieName = "__Host-govoice"
 
-/** Starts a server on an embedded database in memory. */
-export const deploy = (settings: Readonly<Record<string, string>> = {}): Promise<Server> =>
-  startServer({ GOVOICE_DATA_DIR: "memory", ...settings })
+type Settings = Readonly<Record<string, string>>
+
+/** A database with servers on it. */
+export interface Deployment extends Server {
+  /** Starts another server on the same database. It stops with the deployment. */
+  readonly startBeside: (settings: Settings) => Promise<Server>
+}
+
+/** Starts a server on a new database, which `stop` drops. */
+export const deploy = async (settings: Settings = {}): Promise<Deployment> => {
+  const database = await create()
+  const servers: Array<Server> = []
+  const start = async (others: Settings): Promise<Server> => {
+    const server = await startServer({ DATABASE_URL: database.url, ...secrets, ...others })
+    servers.push(server)
+    return server
+  }
+  try {
+    const first = await start(settings)
+    return {
+      ...first,
+      startBeside: start,
+      stop: async () => {
+        const [code] = await Promise.all(servers.map((server) => server.stop()))
+        await database.drop()
+        return code!
+      }
+    }
+  } catch (error) {
+    await database.drop()
+    throw error
+  }
+}
 
 /** Creates an account with an organization, and returns its email. */
 export const signUp = async ({ url }: Server): Promise<string> => {

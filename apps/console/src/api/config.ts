@@ -1,6 +1,8 @@
 /**
  * What the server tells everybody about itself.
  */
+import { SessionError } from "../session/problem.ts"
+
 export interface Config {
   readonly version: string
   readonly signup: "open" | "closed"
@@ -11,8 +13,11 @@ export interface Config {
 
 /** Loads the configuration of the server. */
 export const loadConfig = async ({ signal }: { readonly signal: AbortSignal }): Promise<Config> => {
-  const response = await fetch("/console/config.json", { signal, credentials: "omit" })
-  if (!response.ok) throw new Error(`The server answered with HTTP ${response.status}.`)
+  const failed = (code: string, message: string) => new SessionError({ code, message, retryable: true })
+  const response = await fetch("/console/config.json", { signal, credentials: "omit" }).catch(() => {
+    throw failed("connection_failed", "The server cannot be reached.")
+  })
+  if (!response.ok) throw failed("unexpected_response", `The server answered with HTTP ${response.status}.`)
   const config = (await response.json()) as {
     readonly version: string
     readonly signup: "open" | "closed"

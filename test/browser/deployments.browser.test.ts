@@ -1,0 +1,88 @@
+/** Deployments that offer less: without sign-up, without the API, without the console, and one that went away. */
+import type { Browser } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Server } from "../e2e/support/server.ts"
+import { isMissing, launch, watch } from "./support/chromium.ts"
+import { deploy, type Deployment, logIn } from "./support/deployment.ts"
+import { Owner } from "./support/owner.ts"
+
+describe.skipIf(isMissing)("the console of a deployment", () => {
+  let browser: Browser
+  let server: Deployment
+  let beside: Server | undefined
+
+  beforeAll(async () => {
+    server = await deploy()
+    browser = await launch()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+  })
+
+  it("leaves no trace where it is switched off", async () => {
+    const off = await server.startBeside({ GOVOICE_CONSOLE: "off" })
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const response = await page.goto(`${off.url}/console`)
+    assert.strictEqual(response?.status(), 404)
+    assert.include(await page.content(), "not_found")
+    assert.deepStrictEqual(await context.cookies(), [])
+    await context.close()
+  })
+
+  it("offers no sign-up where it is closed, and logs existing owners in", async () => {
+    const owner = await Owner.make(server)
+    const closed = await server.startBeside({ GOVOICE_SIGNUP: "closed" })
+    const { context, end } = await watch(browser, closed.url)
+    const page = await context.newPage()
+    await page.goto(`${closed.url}/console/signup`)
+    await page.getByText("Signing up is closed for this deployment. Ask its operator for an account.").waitFor()
+    assert.strictEqual(await page.getByLabel("Password").count(), 0)
+    await page.getByRole("link", { name: "Log in" }).click()
+    await page.getByText("Signing up is closed for this deployment.").waitFor()
+    assert.strictEqual(await page.getByRole("link", { name: "Sign up" }).count(), 0)
+    await logIn(page, owner.email)
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    await end()
+  })
+
+  it("says that the API is off", async () => {
+    const off = await server.startBeside({ GOVOICE_API_ENABLED: "false" })
+    const { context, end } = await watch(browser, off.url, { expected: /status of 503 .*\/console\/session\/refresh/ })
+    const page = await context.newPage()
+    await page.goto(`${off.url}/console`)
+    await page.getByRole("heading", { level: 1, name: "The API is off" }).waitFor()
+    await page.getByText("The operator has disabled the API of this deployment.").waitFor()
+    assert.strictEqual(await page.getByRole("textbox").count(), 0)
+    await end()
+  })
+
+  it("keeps what it shows when the server goes away, tells since when, and goes on when it is back", async () => {
+    const owner = await Owner.make(server)
+    beside = await server.startBeside({})
+    const { context, end } = await watch(browser, beside.url, { expected: /ERR_CONNECTION_REFUSED|status of 401/ })
+    const page = await context.newPage()
+    await page.goto(`${beside.url}/console`)
+    await logIn(page, owner.email)
+    await page.getByRole("link", { name: "Deliveries" }).first().click()
+    await page.getByText("There is no delivery yet").waitFor()
+    await beside.kill()
+    const notice = page.getByRole("alert").filter({ hasText: "The server cannot be reached." })
+    await notice.getByText(/Shown as of \d/).waitFor()
+    assert.isTrue(await page.getByText("There is no delivery yet").isVisible())
+    await server.startBeside({ PORT: String(beside.port) })
+    await notice.getByRole("button", { name: "Try again" }).click()
+    await notice.waitFor({ state: "detached" })
+
+    // A page that is opened while the server is away has nothing to show but that.
+    const late = await context.newPage()
+    await late.route("**/console/config.json", (route) => route.abort("connectionrefused"))
+    await late.goto(`${beside.url}/console`)
+    await late.getByRole("heading", { level: 1, name: "No connection" }).waitFor()
+    await late.unroute("**/console/config.json")
+    await late.getByRole("button", { name: "Try again" }).click()
+    await late.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    await end()
+  })
+})

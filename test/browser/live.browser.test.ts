@@ -1,0 +1,133 @@
+/** Live mode in the console, with the simulator as the national system. */
+import { createHash } from "node:crypto"
+import type { Browser } from "playwright-core"
+import { encode } from "uqr"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { fa3 } from "../../apps/server/test/support/live.ts"
+import { type Simulator, startSimulator } from "../../packages/ksef-simulator/src/index.ts"
+import { isMissing, launch, watch } from "./support/chromium.ts"
+import { cancelThenConfirm } from "./support/confirmation.ts"
+import { deploy, type Deployment } from "./support/deployment.ts"
+import { Owner, until } from "./support/owner.ts"
+
+describe.skipIf(isMissing)("live mode in the console", () => {
+  let browser: Browser
+  let server: Deployment
+  let simulator: Simulator
+
+  beforeAll(async () => {
+    simulator = await startSimulator({ processingMs: 0 })
+    server = await deploy({ GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: simulator.url })
+    browser = await launch()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    await simulator?.close()
+  })
+
+  const invoiceWith = (owner: Owner, id: string, isExpected: (invoice: Record<string, unknown>) => boolean) =>
+    until(
+      async () => (await owner.call("GET", `organizations/{org}/invoices/${id}`)) as Record<string, unknown>,
+      isExpected
+    )
+
+  it("stores, judges, replaces and removes a credential, and never shows its secret", async () => {
+    const owner = await Owner.make(server)
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const main = page.getByRole("main")
+    await owner.open(page, "/live")
+    await main.getByText("A credential for KSeF is not stored yet.").waitFor()
+
+    await main.getByLabel("NIP").fill("5265877636")
+    await main.getByLabel("KSeF token").last().fill("x")
+    await page.getByRole("button", { name: "Store the credential" }).click()
+    await main.getByText("the last of which is a check digit. This one is wrong.").waitFor()
+
+    // A token that the national system refuses.
+    const wrong = `${simulator.token.slice(0, -1)}${simulator.token.endsWith("x") ? "y" : "x"}`
+    await main.getByLabel("NIP").fill(simulator.nip)
+    await main.getByRole("textbox", { name: "KSeF token" }).fill(wrong)
+    await page.getByRole("button", { name: "Store the credential" }).click()
+    await main.getByText("KSeF has not seen the credential yet").waitFor()
+    const key = await owner.createKey("live")
+    const first = await owner.submit(key, "first", { xml: fa3({ number: "FV/1", seller: simulator.nip }) })
+    await main.getByText("KSeF refuses the credential.").waitFor()
+    await main.getByText(/KSeF refuses the login: invalid token/).waitFor()
+    const facts = await main.innerText()
+    for (const fact of ["KSeF token", simulator.nip, simulator.url, "Refused", "Live invoices without a verdict"])
+      assert.include(facts, fact)
+    await main.getByText(/^Waiting here/).waitFor()
+    assert.match(await main.innerText(), /Waiting here\s+1\s+oldest/)
+
+    await page.getByRole("button", { name: "Replace the credential" }).click()
+    await main.getByText("The new credential replaces the old one at once.").waitFor()
+    await main.getByRole("radio", { name: "Certificate" }).check()
+    await main.getByLabel("NIP").last().fill(simulator.nip)
+    await main.getByLabel("Certificate (PEM)").fill(simulator.certificate.certificate)
+    await main.getByLabel("Private key (PEM)").fill(simulator.certificate.privateKey)
+    await page.getByRole("button", { name: "Store the credential" }).click()
+    await main.getByText("KSeF accepts the credential.").waitFor()
+    await invoiceWith(owner, first, ({ upo_available }) => upo_available === true)
+    const limits = main.getByRole("table", { name: "Limits of KSeF, last hour" })
+    await limits.getByRole("row", { name: /invoiceSend\s+1\s+180/ }).waitFor()
+    for (const secret of [wrong.slice(-40), simulator.certificate.privateKey.split("\n")[1]!])
+      assert.notInclude(await page.content(), secret)
+
+    await cancelThenConfirm(page, "Remove the credential", "Remove the credential", "Sprzedawca Testowy")
+    await main.getByText("A credential for KSeF is not stored yet.").waitFor()
+    await end()
+  })
+
+  it("shows the number, the rejection, and the verification link with its QR code", async () => {
+    const owner = await Owner.make(server)
+    await owner.call("PUT", "organizations/{org}/gateway-credential", {
+      type: "ksef_token",
+      token: simulator.token,
+      context_nip: simulator.nip
+    })
+    const key = await owner.createKey("live")
+    const xml = fa3({ number: "FV/2", seller: simulator.nip })
+    const accepted = await owner.submit(key, "accepted", { xml })
+    const again = await owner.submit(key, "duplicate", { xml })
+    const { official_number: number } = await invoiceWith(
+      owner,
+      accepted,
+      ({ upo_available }) => upo_available === true
+    )
+    await invoiceWith(owner, again, ({ status }) => status === "rejected")
+
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const main = page.getByRole("main")
+    await owner.open(page, `/invoices/${accepted}`)
+    await main.getByRole("heading", { level: 1, name: String(number) }).waitFor()
+    await main.getByText("This document or this environment has no verification link.").waitFor()
+    await owner.show(page, `/invoices/${again}`)
+    await main.getByText("duplicate_invoice").waitFor()
+    await end()
+
+    // The environments of the national system have verification pages, and a server without workers calls none of them.
+    const inTest = await server.startBeside({
+      GOVOICE_LIVE_MODE: "true",
+      GOVOICE_KSEF_ENVIRONMENT: "test",
+      GOVOICE_ROLE: "api"
+    })
+    const other = await watch(browser, inTest.url)
+    const shown = await other.context.newPage()
+    await new Owner(inTest.url, owner).open(shown, `/invoices/${accepted}`)
+    const hash = createHash("sha256").update(xml).digest("base64url")
+    const link = await shown.getByRole("main").getByText("https://qr-test.ksef.mf.gov.pl/invoice/").innerText()
+    assert.include(link, `/${simulator.nip}/`)
+    assert.isTrue(link.endsWith(`/${hash}`), link)
+    const { data } = encode(link, { ecc: "M", border: 4 })
+    const modules = data.flat().filter(Boolean).length
+    const path = await shown
+      .getByRole("img", { name: "QR code of the verification link" })
+      .locator("path")
+      .getAttribute("d")
+    assert.strictEqual(path?.match(/M/g)?.length, modules)
+    await other.end()
+  })
+})

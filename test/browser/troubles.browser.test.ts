@@ -1,0 +1,125 @@
+/** What an owner learns from the console alone when a receiver fails, and the steps that cannot be undone. */
+import type { Browser } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { isMissing, launch, watch } from "./support/chromium.ts"
+import { cancelThenConfirm } from "./support/confirmation.ts"
+import { deploy, type Deployment } from "./support/deployment.ts"
+import { Owner, until } from "./support/owner.ts"
+import { reachable, type Receivers, startReceivers } from "./support/receivers.ts"
+
+interface Delivery {
+  readonly id: string
+  readonly endpoint_id: string
+  readonly status: string
+  readonly next_retry_at: string | null
+}
+
+const deliveriesOf = async (owner: Owner): Promise<ReadonlyArray<Delivery>> =>
+  (await owner.call("GET", "organizations/{org}/deliveries?limit=100"))["data"] as ReadonlyArray<Delivery>
+
+describe.skipIf(isMissing)("trouble in the console", () => {
+  let browser: Browser
+  let server: Deployment
+  let receivers: Receivers
+
+  beforeAll(async () => {
+    receivers = await startReceivers()
+    server = await deploy(reachable)
+    browser = await launch()
+  }, 120_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    receivers?.close()
+  })
+
+  it("says why each webhook did not arrive: 404, 302, 503, no answer, a bad certificate", async () => {
+    const owner = await Owner.make(server)
+    const { untrustedUrl, url } = receivers
+    const cases = [
+      [`${url}/404`, "failed", "The endpoint returned HTTP 404.", /path does not exist at the receiver/],
+      [`${url}/302`, "failed", "The endpoint returned HTTP 302.", /redirects are not followed. Enter the final URL/],
+      [`${url}/503`, "retrying", "The endpoint returned HTTP 503.", /receiver failed.+honors Retry-After/],
+      [`${url}/hang`, "retrying", "The request timed out.", /did not answer in time. Answer 2xx/],
+      [untrustedUrl, "retrying", "The connection failed.", /certificate is not valid.+self-signed/]
+    ] as const
+    const endpoints = await Promise.all(cases.map(([target]) => owner.createEndpoint(target)))
+    await owner.submit(await owner.createKey(), "troubles")
+    const settled = await until(
+      () => deliveriesOf(owner),
+      (all) => endpoints.every((id) => all.some((one) => one.endpoint_id === id && /failed|retrying/.test(one.status)))
+    )
+
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page)
+    const troubles = page.getByRole("table", { name: "Newest troubles" })
+    await troubles.getByText("The request timed out.").first().waitFor()
+    for (const [index, [, status, summary, advice]] of cases.entries()) {
+      const { endpoint_id: endpoint, id } = settled.find(
+        (one) => one.endpoint_id === endpoints[index] && one.status === status
+      )!
+      await owner.show(page, `/endpoints/${endpoint}/deliveries/${id}`)
+      const panel = page.getByRole("complementary", { name: "Delivery" })
+      await panel.getByText(advice).waitFor()
+      const text = await panel.innerText()
+      assert.include(text, summary)
+      assert.include(text, status === "failed" ? "Failed: no further attempt" : "Next attempt")
+    }
+    // Retry-After is an hour, which is later than the schedule says.
+    const throttled = settled.find((one) => one.endpoint_id === endpoints[2] && one.status === "retrying")!
+    assert.isAbove(Date.parse(throttled.next_retry_at!) - Date.now(), 45 * 60_000)
+    await owner.show(page, `/endpoints/${endpoints[2]}/deliveries/${throttled.id}`)
+    await page
+      .getByText(/Next attempt\s*in (?:59 min|60 min|1 h)/)
+      .first()
+      .waitFor()
+    await end()
+  })
+
+  it("turns an endpoint off and deletes it only when that is confirmed, and names what ends", async () => {
+    const owner = await Owner.make(server)
+    const endpoint = await owner.createEndpoint(`${receivers.url}/503`)
+    await owner.submit(await owner.createKey(), "waits")
+    await until(
+      () => deliveriesOf(owner),
+      (all) => all.filter(({ status }) => status === "retrying").length >= 3
+    )
+    const { context, end } = await watch(browser, server.url, { expected: /status of 404/ })
+    const page = await context.newPage()
+    await owner.open(page, `/endpoints/${endpoint}/settings`)
+
+    await page.getByRole("button", { name: "Turn off", exact: true }).click()
+    await page.getByText(/\d deliveries on their way end as endpoint_disabled/).waitFor()
+    await page.keyboard.press("Escape")
+    assert.strictEqual((await owner.call("GET", `webhook-endpoints/${endpoint}`))["enabled"], true)
+    await cancelThenConfirm(page, "Turn off", "Turn off")
+    await page.getByText("Endpoint turned off").first().waitFor()
+    assert.strictEqual((await owner.call("GET", `webhook-endpoints/${endpoint}`))["enabled"], false)
+    await cancelThenConfirm(page, "Delete", "Delete", new URL(receivers.url).host)
+    await page.getByText("There is no endpoint yet").waitFor()
+    assert.deepStrictEqual(await deliveriesOf(owner), [])
+    await end()
+  })
+
+  it("revokes a live key only after its last four characters were typed", async () => {
+    const owner = await Owner.make(server)
+    const key = await owner.createKey("live")
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page, "/keys")
+    await cancelThenConfirm(page, `Revoke the key that ends in ${key.slice(-4)}`, "Revoke", key.slice(-4))
+    await page.getByText("There is no API key yet").waitFor()
+    await end()
+  })
+
+  it("offers no deletion of an organization, and says how to stop its traffic", async () => {
+    const owner = await Owner.make(server)
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page, "/settings")
+    await page.getByText("An organization cannot be deleted. Revoke its keys and delete its endpoints").waitFor()
+    assert.strictEqual(await page.getByRole("button", { name: /delete/i }).count(), 0)
+    await end()
+  })
+})

@@ -8,18 +8,17 @@
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync, readFileSync } from "node:fs"
+import { existsSync, mkdirSync } from "node:fs"
 import { createServer } from "node:http"
-import { createRequire } from "node:module"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { chromium, type BrowserContext, type Page } from "playwright-core"
+import { examine as findViolations } from "./support/axe.ts"
+import { addressOf, type Records, screens } from "./support/screens.ts"
 
 const root = join(import.meta.dirname, "../..")
 const guideFolder = join(root, "docs/guides/images")
 const allFolder = process.argv[2]
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 const executablePath = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
   (path) => path !== undefined && existsSync(path)
@@ -82,18 +81,8 @@ const watch = async (context: BrowserContext) => {
   context.on("weberror", (error) => report(error.error().message))
 }
 
-interface AxeResult {
-  readonly violations: ReadonlyArray<{ readonly id: string; readonly nodes: ReadonlyArray<{ readonly html: string }> }>
-}
-
 const examine = async (page: Page, name: string) => {
-  // Evaluated by the debugger, which the policy of the page does not bind.
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate<AxeResult>("axe.run()")
-  for (const { id, nodes } of violations)
-    report(`${name}: ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`)
-  if (await page.evaluate<boolean>("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
-    report(`${name}: scrolls sideways`)
+  for (const fault of await findViolations(page)) report(`${name}: ${fault}`)
 }
 
 const shoot = async (page: Page, folder: string | undefined, name: string) => {
@@ -177,11 +166,11 @@ const addTrouble = async (page: Page, url: string, org: string, apiKey: string) 
   await page.waitForTimeout(35_000)
 }
 
-const idFrom = async (page: Page, address: string, pattern: RegExp): Promise<string> => {
+const idFrom = async (page: Page, address: string, pattern: RegExp): Promise<RegExpExecArray> => {
   await page.goto(address)
   const link = page.locator("[data-row] a").first()
   await link.waitFor()
-  return pattern.exec((await link.getAttribute("href"))!)![0]
+  return pattern.exec((await link.getAttribute("href"))!)!
 }
 
 const run = async () => {
@@ -200,40 +189,29 @@ const run = async () => {
     await addTrouble(page, server.url, org, apiKey)
 
     const base = `${server.url}/console/o/${org}`
-    const endpoint = await idFrom(page, `${base}/endpoints`, /we_\w+/)
-    const failed = await idFrom(page, `${base}/deliveries?status=failed`, /endpoints\/we_\w+\/deliveries\/wd_\w+/)
-    const invoice = await idFrom(page, `${base}/invoices?status=accepted`, /inv_\w+/)
-    const screens: ReadonlyArray<readonly [name: string, path: string]> = [
-      ["overview", ""],
-      ["deliveries", "/deliveries"],
-      ["delivery", `/${failed}?status=failed`],
-      ["endpoints", "/endpoints"],
-      ["endpoint", `/endpoints/${endpoint}`],
-      ["endpoint-table", `/endpoints/${endpoint}?as=table`],
-      ["endpoint-receiver", `/endpoints/${endpoint}/receiver`],
-      ["endpoint-settings", `/endpoints/${endpoint}/settings`],
-      ["invoices", "/invoices"],
-      ["invoice", `/invoices/${invoice}`],
-      ["keys", "/keys"],
-      ["live", "/live"],
-      ["settings", "/settings"],
-      ["account", "/../../account"],
-      ["empty", "/deliveries?type=invoice.accepted&from=2020-01-01T00:00Z&to=2020-01-02T00:00Z"],
-      ["nothing", "/nothing"]
-    ]
-    const inGuide = ["overview", "deliveries", "delivery", "endpoint", "invoices", "invoice", "keys", "live"]
+    const failed = await idFrom(page, `${base}/deliveries?status=failed`, /endpoints\/(we_\w+)\/deliveries\/(wd_\w+)/)
+    const [endpoint] = await idFrom(page, `${base}/endpoints`, /we_\w+/)
+    const [invoice] = await idFrom(page, `${base}/invoices?status=accepted`, /inv_\w+/)
+    const records: Records = {
+      org,
+      endpoint: endpoint!,
+      failed: { endpoint: failed[1]!, delivery: failed[2]! },
+      invoice: invoice!
+    }
+    const filtered = "/deliveries?type=invoice.accepted&from=2020-01-01T00:00Z&to=2020-01-02T00:00Z"
+    const shown = [...screens, { name: "empty", path: () => filtered, inGuide: false }]
     for (const colorScheme of ["light", "dark"] as const) {
       for (const width of colorScheme === "light" ? [1280, 360, 320] : [1280, 360]) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize({ width, height: 800 })
-        for (const [name, path] of screens) {
-          await page.goto(new URL(`${base}${path}`).href)
+        for (const { inGuide, name, path } of shown) {
+          await page.goto(addressOf(server.url, records, { path }))
           await page.getByRole("heading", { level: 1 }).waitFor()
           await page.waitForLoadState("networkidle")
           await page.waitForTimeout(250)
           await examine(page, `${name} ${colorScheme} ${width}`)
           if (width !== 320) await shoot(page, allFolder, `${name}-${colorScheme}-${width}`)
-          if (width === 1280 && inGuide.includes(name)) await shoot(page, guideFolder, `console-${name}-${colorScheme}`)
+          if (width === 1280 && inGuide) await shoot(page, guideFolder, `console-${name}-${colorScheme}`)
         }
       }
     }

@@ -5,7 +5,7 @@
  * origin is a fault of the test.
  */
 import { existsSync } from "node:fs"
-import { type Browser, type BrowserContext, chromium } from "playwright-core"
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core"
 import { assert } from "vitest"
 
 const path = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
@@ -36,15 +36,18 @@ export interface Watched {
 export interface WatchOptions {
   /** Matches the text and the URL of an error that is expected. */
   readonly expected?: RegExp
+  /** How the browser presents itself. */
+  readonly context?: BrowserContextOptions
 }
 
 // The first refresh of a browser without a login is refused, and Chromium logs each refused request.
 const refusedRefresh = /status of 401 .*\/console\/session\/refresh/
 
 /** Opens a context for the pages of one origin. */
-export const watch = async (browser: Browser, origin: string, { expected }: WatchOptions = {}): Promise<Watched> => {
+export const watch = async (browser: Browser, origin: string, options: WatchOptions = {}): Promise<Watched> => {
+  const { context: presented, expected } = options
   const faults: Array<string> = []
-  const context = await browser.newContext()
+  const context = await browser.newContext(presented)
   context.setDefaultTimeout(60_000)
   await context.addInitScript({
     content: `addEventListener("securitypolicyviolation", (event) => console.error("policy violated: " + event.violatedDirective + " " + event.blockedURI))`

@@ -116,7 +116,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
   } as const
 
   for (const [state, { of, route, shows }] of Object.entries(states)) {
-    it(`has no violation while it shows: ${state}`, { timeout: 120_000 }, async () => {
+    it(`has no violation while it shows: ${state}`, async () => {
       const { owner, records } = of()
       const { context, end } = await watch(browser, server.url, { expected: /status of 500|status of 404/ })
       const page = await context.newPage()
@@ -136,7 +136,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
   }
 
-  it("has no violation while it shows: nothing", { timeout: 120_000 }, async () => {
+  it("has no violation while it shows: nothing", async () => {
     const owner = await Owner.make(server)
     const endpoint = await owner.createEndpoint("https://shop.example.com/hooks")
     const { context, end } = await watch(browser, server.url)
@@ -191,7 +191,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     }
   )
 
-  it("has targets of 44 px for fingers", { timeout: 120_000 }, async () => {
+  it("has targets of 44 px for fingers", async () => {
     const { owner, records } = full
     const { context, end } = await watch(browser, server.url, {
       expected: /status of 404/,

@@ -66,7 +66,7 @@ describe.skipIf(isMissing)("trouble in the console", () => {
       assert.include(text, summary)
       assert.include(text, status === "failed" ? "Failed: no further attempt" : "Next attempt")
     }
-    // Retry-After is an hour, which is later than the schedule says.
+    // Retry-After is an hour, and the schedule ten minutes.
     const throttled = settled.find((one) => one.endpoint_id === endpoints[2] && one.status === "retrying")!
     assert.isAbove(Date.parse(throttled.next_retry_at!) - Date.now(), 45 * 60_000)
     await owner.show(page, `/endpoints/${endpoints[2]}/deliveries/${throttled.id}`)

@@ -3,8 +3,8 @@ import type { Page } from "playwright-core"
 import { assert } from "vitest"
 
 /**
- * Opens the dialog of a step, cancels it with the button that has the focus, opens it again, and confirms it. With `typed`, checks that
- * the confirming button needs exactly these words.
+ * Opens the dialog of a step, cancels it with the button that has the focus, opens it again, and confirms it. With `typed`,
+ * checks that the confirming button needs exactly these words.
  */
 export const cancelThenConfirm = async (page: Page, opener: string, action: string, typed?: string): Promise<void> => {
   const open = page.getByRole("main").getByRole("button", { name: opener, exact: true })

@@ -17,7 +17,9 @@ export interface Receivers {
 export const reachable = {
   GOVOICE_WEBHOOK_ALLOW_HTTP: "true",
   GOVOICE_WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8",
-  GOVOICE_WEBHOOK_TIMEOUT_MS: "1500"
+  GOVOICE_WEBHOOK_TIMEOUT_MS: "1500",
+  // No delivery is tried again while a test looks at it.
+  GOVOICE_RETRY_SCHEDULE_MS: "600000"
 }
 
 const listen = (server: Server): Promise<number> =>

@@ -1,6 +1,6 @@
 /**
- * Static checks of the Dockerfile, compose.yaml, the Kubernetes manifests and the workflows, because the tests run without a
- * container engine and a cluster. The workflow `check.yml` builds and starts the image.
+ * Static checks of the Dockerfile and the Kubernetes manifests, because the tests run without a container engine and a cluster.
+ * `.ci/image` builds and starts the image where an engine responds.
  */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -12,7 +12,7 @@ import * as policy from "kubernetes-models/policy/v1"
 import * as core from "kubernetes-models/v1"
 import { BlockList, isIPv6 } from "node:net"
 import { assert, describe, it } from "vitest"
-import { parse, parseAllDocuments } from "yaml"
+import { parseAllDocuments } from "yaml"
 import { judgeAddress } from "../../packages/dispatcher/src/index.ts"
 import { definitions } from "../../apps/server/src/settings/definitions.ts"
 
@@ -101,45 +101,6 @@ describe("the Dockerfile", () => {
     const { packageManager } = JSON.parse(read("package.json")) as { readonly packageManager: string }
     const managers = texts(all, "RUN").flatMap((text) => text.match(/pnpm@[\d.]+/g) ?? [])
     assert.deepStrictEqual([...new Set(managers)], [packageManager])
-  })
-})
-
-interface Service {
-  readonly image?: string
-  readonly read_only?: boolean
-  readonly cap_drop?: ReadonlyArray<string>
-  readonly command?: ReadonlyArray<string>
-  readonly environment?: Readonly<Record<string, string>>
-  readonly ports?: ReadonlyArray<string>
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
-  readonly healthcheck?: { readonly test: ReadonlyArray<string> }
-}
-
-describe("compose.yaml", () => {
-  const { services } = parse(readFileSync(join(server, "compose.yaml"), "utf8"), { merge: true }) as {
-    readonly services: Readonly<Record<string, Service>>
-  }
-
-  it("starts Postgres 18, migrates, and then starts API and worker", () => {
-    assert.sameMembers(Object.keys(services), ["postgres", "migrate", "api", "worker"])
-    assert.match(services["postgres"]?.image ?? "", /^postgres:18\.\d+/)
-    assert.include(services["postgres"]?.healthcheck?.test.join(" "), "pg_isready")
-    assert.deepStrictEqual(services["migrate"]?.command, ["migrate"])
-    assert.strictEqual(services["migrate"]?.depends_on?.["postgres"]?.condition, "service_healthy")
-    for (const role of ["api", "worker"]) {
-      assert.strictEqual(services[role]?.environment?.["GOVOICE_ROLE"], role)
-      assert.strictEqual(services[role]?.depends_on?.["migrate"]?.condition, "service_completed_successfully")
-    }
-  })
-
-  it("drops all capabilities and publishes ports on loopback only", () => {
-    for (const [name, service] of Object.entries(services)) {
-      for (const port of service.ports ?? []) assert.match(port, /^127\.0\.0\.1:/)
-      if (name === "postgres") continue
-      assert.isTrue(service.read_only, name)
-      assert.deepStrictEqual(service.cap_drop, ["ALL"], name)
-      assert.isEmpty(Object.keys(service.environment ?? {}).filter((setting) => !isSetting(setting)))
-    }
   })
 })
 

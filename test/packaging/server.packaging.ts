@@ -107,6 +107,11 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     assert.includeMembers(files, ["assets", "index.html", "index.html.br", "index.html.gz"])
   })
 
+  it("contains the alert rules and the dashboard", () => {
+    const files = readdirSync(join(installed(), "observability"))
+    assert.includeMembers(files, ["alerts.yaml", "dashboard.json", "prometheus.yml"])
+  })
+
   it("prints its commands with --help", () => {
     const [bin] = readdirSync(join(project.folder, "node_modules/.bin")).filter((name) => name === "govoice")
     assert.strictEqual(bin, "govoice")

@@ -109,6 +109,11 @@ export const inFlight = Metric.gauge("govoice_deliveries_in_flight", {
   description: "Deliveries in flight in this process"
 })
 
+/** The concurrency limit of this process. */
+export const inFlightMax = Metric.gauge("govoice_deliveries_in_flight_max", {
+  description: "Maximum number of deliveries in flight in this process"
+})
+
 /** Transitions of invoices, by new status. */
 export const invoiceTransitions = counter<InvoiceState.Status>(
   "govoice_invoice_transitions_total",
@@ -191,6 +196,7 @@ export const fromStart = (): ReadonlyArray<Metric.Metric<number, unknown>> => [
   attemptDuration,
   clockOffset,
   inFlight,
+  inFlightMax,
   lagSeconds,
   leasesExpired,
   submissionBatchSize

@@ -3,7 +3,7 @@
  * results. Completions are written by the same statement as the next claim.
  */
 import type { Dispatcher } from "@govoice/dispatcher"
-import { Duration, Effect, Latch, Layer, Result, Semaphore } from "effect"
+import { Duration, Effect, Latch, Layer, Metric, Result, Semaphore } from "effect"
 import type { KeyRing } from "../crypto/KeyRing.ts"
 import { Notifier } from "../jobs/Notifier.ts"
 import * as ProcessFault from "../jobs/ProcessFault.ts"
@@ -38,6 +38,7 @@ export const layer: Layer.Layer<
     const attempt = yield* Attempt.make
     const { leaseMs, tenantConcurrency, webhooks, workerConcurrency } = yield* Settings
     const context = yield* Effect.context()
+    yield* Metric.update(EngineMetrics.inFlightMax, workerConcurrency)
 
     const completer: DeliveryCompleter.DeliveryCompleter = yield* DeliveryCompleter.make({
       queue,

@@ -1,9 +1,7 @@
 /** The access log, and the line of a stop: one JSON line each, with nothing of a request but its method. */
-import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { ServerProcess } from "../support/serverProcess.ts"
-
-const root = join(import.meta.dirname, "../..")
+import { openMigrated } from "./support/databases.ts"
+import { launchServer } from "./support/server.ts"
 
 const secret = "sk_test_of-nobody"
 
@@ -11,12 +9,9 @@ const paths = ["/healthz?token=hidden", `/v1/invoices/${secret}?token=hidden`, `
 
 // Starts a server, makes the requests, stops it, and returns its log.
 const logOf = async (mode: string, environment: Record<string, string> = {}) => {
-  const server = new ServerProcess(
-    ["--conditions=source", join(root, "apps/server/src/main.ts")],
-    { PORT: "0", GOVOICE_DATA_DIR: "memory", GOVOICE_ACCESS_LOG: mode, ...environment },
-    { cwd: root }
-  )
-  const api = await server.started(100_000)
+  const database = await openMigrated()
+  const server = await launchServer({ ...database.settings, GOVOICE_ACCESS_LOG: mode, ...environment })
+  const api = await server.started()
   const requestIds: Array<string | null> = []
   for (const path of paths) {
     const response = await fetch(`${api}${path}`, { headers: { authorization: `Bearer ${secret}` } })
@@ -31,6 +26,7 @@ const logOf = async (mode: string, environment: Record<string, string> = {}) => 
   requestIds.push(login.headers.get("request-id"))
   await login.arrayBuffer()
   assert.strictEqual(await server.stop(), 0)
+  await database.drop()
   const lines = server.log.filter(({ message }) => message === "Request completed")
   return { lines, requestIds, stdout: server.stdout, log: server.log }
 }

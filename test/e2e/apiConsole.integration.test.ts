@@ -3,7 +3,7 @@ import { request } from "node:http"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Agreement, type Answer, problemOf } from "./support/agreement.ts"
 import { makeCall, password, readAgreement, signUp, type Tenant } from "./support/client.ts"
-import { databases } from "./support/databases.ts"
+import { databases, openMigrated } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 type RequestHeaders = Readonly<Record<string, string>>
@@ -257,7 +257,8 @@ describe("the sessions of the console", () => {
 
 describe("a deployment", () => {
   it("without the console serves nothing below /console, and sets and reads no cookie", async () => {
-    const server = await startServer({ GOVOICE_DATA_DIR: "memory", GOVOICE_CONSOLE: "off" })
+    const database = await openMigrated()
+    const server = await startServer({ ...database.settings, GOVOICE_CONSOLE: "off" })
     try {
       const body = JSON.stringify({ email: "a@example.com", password })
       for (const [method, path] of [
@@ -280,11 +281,13 @@ describe("a deployment", () => {
       assert.notInclude(server.output(), "Console")
     } finally {
       await server.stop()
+      await database.drop()
     }
   })
 
   it("without the API serves the page, and answers api_disabled to sessions", async () => {
-    const server = await startServer({ GOVOICE_DATA_DIR: "memory", GOVOICE_API_ENABLED: "false" })
+    const database = await openMigrated()
+    const server = await startServer({ ...database.settings, GOVOICE_API_ENABLED: "false" })
     try {
       const config = await send(server.url, "GET", "/console/config.json")
       assert.deepInclude(config.json as object, { api_enabled: false })
@@ -294,6 +297,7 @@ describe("a deployment", () => {
       assert.strictEqual(codeOf(await send(server.url, "DELETE", "/console/session", ofPage)), "api_disabled")
     } finally {
       await server.stop()
+      await database.drop()
     }
   })
 })

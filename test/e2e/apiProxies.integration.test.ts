@@ -2,22 +2,26 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { problemOf } from "./support/agreement.ts"
 import { type Call, makeCall, password, readAgreement, signUp, type Tenant } from "./support/client.ts"
+import { openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 const control = "/v1/control-plane"
 
 describe("the API behind a trusted proxy", () => {
+  let database: TestDatabase
   let server: Server
   let call: Call
   let owner: Tenant
 
   beforeAll(async () => {
-    server = await startServer({ GOVOICE_DATA_DIR: "memory", GOVOICE_TRUSTED_PROXIES: "127.0.0.0/8, 10.0.0.0/8" })
+    database = await openMigrated()
+    server = await startServer({ ...database.settings, GOVOICE_TRUSTED_PROXIES: "127.0.0.0/8, 10.0.0.0/8" })
     call = makeCall(() => server.url, await readAgreement(server.url))
     owner = await signUp(call)
   })
   afterAll(async () => {
     await server?.stop()
+    await database?.drop()
   })
 
   const refresh = (list: string) =>

@@ -7,7 +7,7 @@ import { Webhook as StandardWebhook } from "standardwebhooks"
 import { Webhook as SvixWebhook } from "svix"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, until } from "./support/client.ts"
-import { databases, type TestDatabase } from "./support/databases.ts"
+import { databases, openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 interface Received {
@@ -224,8 +224,9 @@ for (const { name, open } of databases) {
 describe("a server that is stopped while a receiver does not respond", () => {
   const start = async (timeoutMs: number) => {
     const receiver = await startReceiver(() => {})
+    const database = await openMigrated()
     const server = await startServer({
-      GOVOICE_DATA_DIR: "memory",
+      ...database.settings,
       ...settings,
       GOVOICE_WEBHOOK_TIMEOUT_MS: String(timeoutMs)
     })
@@ -237,11 +238,11 @@ describe("a server that is stopped while a receiver does not respond", () => {
     })
     await submit(call, tenant.testKey)
     await waitFor(() => receiver.at("/waits").length === 1)
-    return { receiver, server }
+    return { database, receiver, server }
   }
 
   it("accepts no requests and exits with 0 within the webhook timeout plus five seconds", async () => {
-    const { receiver, server } = await start(1500)
+    const { database, receiver, server } = await start(1500)
     const begun = Date.now()
     const stopped = server.stop()
     await sleep(200)
@@ -250,10 +251,11 @@ describe("a server that is stopped while a receiver does not respond", () => {
     assert.strictEqual(await stopped, 0)
     assert.isBelow(Date.now() - begun, 20_000)
     receiver.close()
+    await database.drop()
   })
 
   it("exits at once after a second signal more than a second later", async () => {
-    const { receiver, server } = await start(20_000)
+    const { database, receiver, server } = await start(20_000)
     const stopped = server.stop()
     await sleep(20)
     server.process.kill("SIGTERM")
@@ -264,5 +266,6 @@ describe("a server that is stopped while a receiver does not respond", () => {
     assert.strictEqual(await stopped, 130)
     assert.isBelow(Date.now() - begun, 15_000)
     receiver.close()
+    await database.drop()
   })
 })

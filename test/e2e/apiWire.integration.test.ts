@@ -7,6 +7,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Agreement, type Answer, checkAnswer, problemOf } from "./support/agreement.ts"
 import { type Call, makeCall, password, readAgreement, signUp, submit, type Tenant, xml } from "./support/client.ts"
 import { exchange, parse } from "./support/raw.ts"
+import { openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 const codeOf = (answer: Answer | undefined): string =>
@@ -16,19 +17,22 @@ const head = (target: string, headers = "", method = "GET"): string =>
   `${method} ${target} HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`
 
 describe("the server on the wire", () => {
+  let database: TestDatabase
   let server: Server
   let agreement: Agreement
   let call: Call
   let tenant: Tenant
 
   beforeAll(async () => {
-    server = await startServer({ GOVOICE_DATA_DIR: "memory" })
+    database = await openMigrated()
+    server = await startServer(database.settings)
     agreement = await readAgreement(server.url)
     call = makeCall(() => server.url, agreement)
     tenant = await signUp(call)
   })
   afterAll(async () => {
     await server?.stop()
+    await database?.drop()
   })
 
   const ask = async (text: string, method = "GET"): Promise<ReadonlyArray<Answer>> => {
@@ -317,7 +321,7 @@ describe("the server on the wire", () => {
   })
 
   it("exits with 0 on SIGTERM and ignores a duplicate of the signal", async () => {
-    const other = await startServer({ GOVOICE_DATA_DIR: "memory" })
+    const other = await startServer(database.settings)
     other.process.kill("SIGTERM")
     assert.strictEqual(await other.stop(), 0)
   })

@@ -42,10 +42,9 @@ const acquireFrom = Effect.fnUntraced(function* (template: string) {
 /** Creates an empty database, drops it when the scope closes, and returns its URL. */
 export const acquire = acquireFrom("template1")
 
-/** The same for tests with promises: an empty database, with functions that run statements and drop it. */
-export const create = async () => {
+const createFrom = async (template: string) => {
   const scope = Scope.makeUnsafe()
-  const url = await Effect.runPromise(Scope.provide(acquire, scope))
+  const url = await Effect.runPromise(Scope.provide(acquireFrom(template), scope))
   return {
     url,
     run: (statement: string): Promise<ReadonlyArray<unknown>> =>
@@ -55,6 +54,9 @@ export const create = async () => {
     drop: () => Effect.runPromise(Scope.close(scope, Exit.void))
   }
 }
+
+/** The same for tests with promises: an empty database, with functions that run statements and drop it. */
+export const create = () => createFrom("template1")
 
 // Statements take the time of `Clock`, so that tests can set it.
 const layerClock = Layer.succeed(StatementTime)((sql) =>
@@ -75,6 +77,9 @@ const templateDatabase = async (): Promise<string> => {
   })
   return name
 }
+
+/** Creates a database that is migrated, with functions that run statements and drop it. */
+export const createMigrated = async () => createFrom(await templateDatabase())
 
 /** Creates the template of embedded databases, and returns the file with its data directory. */
 const templateFile = async (): Promise<string> => {

@@ -10,7 +10,8 @@ import {
   startSimulator,
   startWorker,
   statementsOf,
-  submitMany
+  submitMany,
+  untilLoggedIn
 } from "./deployment.ts"
 
 export interface Batch {
@@ -27,17 +28,7 @@ export const measureBatch = async (database: Database, count: number): Promise<B
   const api = await startApi(database, simulator)
   const worker = await startWorker(database, simulator)
   const key = await makeKey(api, simulator)
-  await until(
-    "the first login",
-    async () =>
-      (
-        await database.pool.query(
-          "SELECT 1 FROM organizations JOIN national_lanes ON nip = credential_nip WHERE nip = $1 AND credential_state = 'accepted' AND NOT is_leased",
-          [simulator.nip]
-        )
-      ).rowCount === 1,
-    30_000
-  )
+  await untilLoggedIn(database, simulator)
   // Without this the first of them would go one by one.
   worker.child.kill("SIGSTOP")
   await submitMany(makeSubmit(api, key, simulator.nip), "B", count)

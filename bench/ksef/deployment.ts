@@ -89,7 +89,7 @@ export const startApi = async (database: Database, simulator: Simulator | undefi
   const url = `http://127.0.0.1:${port}`
   let answer = "no answer"
   const isUp = async () => {
-    const response = await fetch(`${url}/readyz`).catch(() => undefined)
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
     answer = response === undefined ? answer : await response.text()
     return response?.ok === true
   }
@@ -139,6 +139,21 @@ export const makeKey = async (api: Api, simulator?: Simulator): Promise<string> 
   const key = await call<{ secret: string }>(api, "POST", `organizations/${id}/api-keys`, { mode }, token)
   return key.secret
 }
+
+/** Waits until the taxpayer was logged in and its lane is at rest: the next claim of it reads its limits. */
+export const untilLoggedIn = ({ pool }: Database, { nip }: Simulator): Promise<void> =>
+  until(
+    "the first login",
+    async () => {
+      const { rowCount } = await pool.query(
+        `SELECT 1 FROM organizations JOIN national_lanes ON nip = credential_nip
+         WHERE nip = $1 AND credential_state = 'accepted' AND NOT is_leased`,
+        [nip]
+      )
+      return rowCount === 1
+    },
+    30_000
+  )
 
 /** Submits an invoice, and returns its identifier. */
 export type Submit = (number: string) => Promise<string>

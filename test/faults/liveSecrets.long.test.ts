@@ -1,4 +1,7 @@
 import { startSimulator } from "@govoice/ksef-simulator"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "vitest"
 import { freePort } from "../support/freePort.ts"
 import { until } from "./deployment.ts"
@@ -9,11 +12,35 @@ import { setUp } from "./support.ts"
 const secretLines = (pem: string): ReadonlyArray<string> =>
   pem.split("\n").filter((line) => line.length > 30 && !line.startsWith("-----"))
 
+/** Takes the spans that processes export. */
+const startCollector = async () => {
+  const bodies: Array<string> = []
+  const server = createServer((request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.on("end", () => {
+      bodies.push(Buffer.concat(chunks).toString("utf8"))
+      response.writeHead(200, { "content-type": "application/json" }).end("{}")
+    })
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    text: () => bodies.join("\n"),
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, "close")
+    }
+  }
+}
+
 describe("live mode: secrets", () => {
   const faults = setUp()
 
   it.each(["token", "certificate"] as const)(
-    "of KSeF are in no log line, metric or answer of a run with faults, with a %s",
+    "of KSeF are in no log line, span, metric or answer of a run with faults, with a %s",
     async (kind) => {
       const { deployment } = faults
       const ksef = await startSimulator({
@@ -26,13 +53,15 @@ describe("live mode: secrets", () => {
           { do: "exception", on: "refreshToken", code: 21301 }
         ]
       })
+      const collector = await startCollector()
       try {
         const metricsPort = String(await freePort())
         const live = {
           GOVOICE_LIVE_MODE: "true",
           GOVOICE_KSEF_URL: ksef.url,
           GOVOICE_LOG_LEVEL: "Trace",
-          GOVOICE_ACCESS_LOG: "all"
+          GOVOICE_ACCESS_LOG: "all",
+          OTEL_EXPORTER_OTLP_ENDPOINT: collector.url
         }
         await deployment.startApi(live)
         await deployment.startWorker({ ...live, GOVOICE_METRICS_PORT: metricsPort })
@@ -48,7 +77,12 @@ describe("live mode: secrets", () => {
         const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
         assert.match(metrics, /govoice_ksef_calls_total\{[^}]*operation="redeem"/)
         assert.match(metrics, /govoice_ksef_waiting/)
+        // A stop exports the spans that are left.
+        await Promise.all(deployment.processes.map((one) => one.stop()))
+        const spans = collector.text()
+        assert.match(spans, /"name":"LaneStore\.write"/)
         const output = [
+          spans,
           ...deployment.processes.map(({ text }) => text),
           metrics,
           ...answers.map(({ body }) => JSON.stringify(body))
@@ -63,6 +97,7 @@ describe("live mode: secrets", () => {
           []
         )
       } finally {
+        await collector.close()
         await ksef.close()
       }
     }

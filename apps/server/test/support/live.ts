@@ -1,7 +1,7 @@
 /** A deployment with live mode against a simulator, in this process, and what tests of it need. */
 import type { Ids } from "@govoice/core"
 import { startSimulator, type Simulator, type SimulatorOptions } from "@govoice/ksef-simulator"
-import { Environment } from "@govoice/ksef/client"
+import { Environment, type KsefClient as Client } from "@govoice/ksef/client"
 import { PolishTime } from "@govoice/ksef/format"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -26,26 +26,70 @@ export const simulator = (options: SimulatorOptions = {}) =>
     (running) => Effect.promise(() => running.close())
   )
 
+type KsefClient = Client.KsefClient
+
 const systemOf = (running: Simulator) => {
   const environment = Result.getOrThrow(Environment.at(running.url))
   return { environment, environmentId: environment.baseUrl }
 }
 
+/** A switch that ends the calls of a deployment, as the death of its process does. */
+export interface Kill {
+  isDead: boolean
+}
+
 interface DeploymentOptions {
+  readonly kill?: Kill
+  /** Whether it has workers, or only takes submissions. Defaults to true. */
+  readonly hasWorker?: boolean
   readonly leaseMs?: number
   /** How often lanes are rescued. Simulated time advances no further than this at once. */
   readonly rescueMs?: number
 }
 
+const isMethod = (member: unknown): member is (...args: ReadonlyArray<unknown>) => unknown =>
+  typeof member === "function"
+
+// The calls of the dead are never made, and never answered.
+const mortal = (client: KsefClient, kill: Kill): KsefClient => {
+  const gate = <A>(value: A): A =>
+    Effect.isEffect(value) ? (Effect.suspend(() => (kill.isDead ? Effect.never : value)) as A) : value
+  const members = Object.entries(client).map(([name, member]: [string, unknown]) => [
+    name,
+    isMethod(member) ? (...args: ReadonlyArray<unknown>) => gate(member(...args)) : gate(member)
+  ])
+  return Object.fromEntries(members) as KsefClient
+}
+
+const mortalSystem = (kill: Kill) =>
+  Layer.effect(
+    NationalSystem.NationalSystem,
+    Effect.map(NationalSystem.NationalSystem, (system) =>
+      system === undefined ? undefined : { ...system, client: mortal(system.client, kill) }
+    )
+  )
+
+/**
+ * Ends the deployment that holds the lanes as if its process were killed: nothing that it does from now on is written, its
+ * leases run out, and its calls are not made.
+ */
+export const killHolder = (kill: Kill) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    kill.isDead = true
+    yield* sql`UPDATE national_lanes SET fencing_token = fencing_token + 1 WHERE is_leased`
+  })
+
 /** Everything that takes a submission to its receipt. */
 export const layer = (running: Simulator, options: DeploymentOptions = {}) => {
   const { environment, environmentId } = systemOf(running)
   const base = TestSettings.settings({ leaseMs: options.leaseMs ?? 30_000 })
-  return LaneWorker.layer.pipe(
+  const system = NationalSystem.layerOf({ environment, environmentId, ca: undefined })
+  return (options.hasWorker === false ? Layer.empty : LaneWorker.layer).pipe(
     Layer.provideMerge(Stores.layer),
     Layer.provideMerge(Notifier.layer),
     Layer.provide([
-      NationalSystem.layerOf({ environment, environmentId, ca: undefined }),
+      options.kill === undefined ? system : mortalSystem(options.kill).pipe(Layer.provide(system)),
       Layer.succeed(LaneWorker.RescueInterval)(options.rescueMs ?? 500),
       Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) }),
       Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing),

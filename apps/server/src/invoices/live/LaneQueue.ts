@@ -34,14 +34,24 @@ export interface Release {
   readonly isSendIdle: boolean
 }
 
+/** Lanes that were claimed, and of those leased before the NIPs that have invoices to send, and a credential to check. */
+export interface Claimed {
+  readonly lanes: ReadonlyArray<Lane>
+  readonly withInvoices: ReadonlyArray<string>
+  readonly withCredential: ReadonlyArray<string>
+}
+
 /** Claims, renews and releases lanes. */
 export class LaneQueue extends Context.Service<
   LaneQueue,
   {
+    /** Claims lanes, and tells what the lanes that are leased by this holder have to do. */
     readonly claim: (options: {
       readonly limit: number
       readonly leaseMs: number
-    }) => Effect.Effect<ReadonlyArray<Lane>, SqlError.SqlError>
+      /** The NIPs of lanes that may have work. */
+      readonly leased?: ReadonlyArray<string>
+    }) => Effect.Effect<Claimed, SqlError.SqlError>
     /** Extends leases, and returns the NIPs of the lanes that were still leased by their holder. */
     readonly renew: (
       lanes: ReadonlyArray<Lane>,
@@ -50,8 +60,6 @@ export class LaneQueue extends Context.Service<
     readonly release: (lane: Lane, release: Release, now: number) => Effect.Effect<void, SqlError.SqlError>
     /** Stores the limits that hold for the taxpayer. */
     readonly setLimits: (lane: Lane, limits: object) => Effect.Effect<void, SqlError.SqlError>
-    /** Returns those of these lanes that have invoices to send, or a credential to check. */
-    readonly withWork: (nips: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, SqlError.SqlError>
     /** Makes lanes due that have work and are neither due nor leased: a submission and a release can miss each other. */
     readonly rescue: Effect.Effect<void, SqlError.SqlError>
     /**
@@ -116,21 +124,42 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
       `
 
       return {
-        claim: Effect.fn("LaneQueue.claim")(function* ({ leaseMs, limit }) {
+        // One statement, because every submission wakes the worker.
+        claim: Effect.fn("LaneQueue.claim")(function* ({ leased = [], leaseMs, limit }) {
           const now = yield* statementTime
-          const rows = yield* sql<LaneRow>`
+          const rows = yield* sql<LaneRow & { readonly found: "claimed" | "invoices" | "credential" }>`
             WITH due AS MATERIALIZED (
               SELECT nip, is_leased FROM national_lanes WHERE due_at <= ${now}
               ORDER BY due_at, nip LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+            ), claimed AS (
+              UPDATE national_lanes SET
+                fencing_token = fencing_token + 1,
+                is_leased     = true,
+                due_at        = ${now} + ${leaseMs}::float8 * interval '1 millisecond'
+              FROM due WHERE national_lanes.nip = due.nip
+              RETURNING national_lanes.*, due.is_leased AS reclaimed
             )
-            UPDATE national_lanes SET
-              fencing_token = fencing_token + 1,
-              is_leased     = true,
-              due_at        = ${now} + ${leaseMs}::float8 * interval '1 millisecond'
-            FROM due WHERE national_lanes.nip = due.nip
-            RETURNING national_lanes.*, due.is_leased AS reclaimed, ${now} AS now
+            SELECT 'claimed' AS found, nip, fencing_token, limits_at, limits, used, blocked, reclaimed, ${now} AS now
+            FROM claimed
+            UNION ALL
+            SELECT CASE WHEN is_unchecked THEN 'credential' ELSE 'invoices' END, nip, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+            FROM (
+              SELECT leased.nip, EXISTS (
+                SELECT 1 FROM organizations
+                WHERE credential_nip = leased.nip AND credential_environment = ${environmentId}
+                  AND credential_state = 'unchecked'
+              ) AS is_unchecked
+              FROM unnest(${textArray(leased)}) AS leased (nip)
+            ) AS leased
+            WHERE is_unchecked OR EXISTS (${waitsOf(sql`leased.nip`, now)})
           `
-          return rows.map(toLane)
+          const nipsOf = (found: "invoices" | "credential") =>
+            rows.filter((row) => row.found === found).map(({ nip }) => nip)
+          return {
+            lanes: rows.filter(({ found }) => found === "claimed").map(toLane),
+            withInvoices: nipsOf("invoices"),
+            withCredential: nipsOf("credential")
+          }
         }),
 
         renew: Effect.fn("LaneQueue.renew")(function* (lanes, leaseMs) {
@@ -169,19 +198,6 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
             UPDATE national_lanes SET limits = ${PgTypes.jsonb(limits)}, limits_at = ${now}
             WHERE nip = ${nip} AND fencing_token = ${fencingToken}::int AND is_leased
           `
-        }),
-
-        withWork: Effect.fn("LaneQueue.withWork")(function* (nips) {
-          const now = yield* statementTime
-          const rows = yield* sql<{ readonly nip: string }>`
-            SELECT held.nip FROM unnest(${textArray(nips)}) AS held (nip)
-            WHERE EXISTS (${waitsOf(sql`held.nip`, now)}) OR EXISTS (
-              SELECT 1 FROM organizations
-              WHERE credential_nip = held.nip AND credential_environment = ${environmentId}
-                AND credential_state = 'unchecked'
-            )
-          `
-          return new Set(rows.map(({ nip }) => nip))
         }),
 
         // Organizations with waiting invoices, and lanes with submissions, by one index look-up each.

@@ -35,6 +35,7 @@ const limitsMaxAgeMs = 24 * 3_600_000
 
 interface HeldLane {
   readonly lane: Lane
+  readonly context: LaneContext
   readonly signals: StepSignals
   leasedUntil: number
 }
@@ -75,9 +76,11 @@ const worker = (system: NationalSystemShape) =>
         giveUpMs: ksef.giveUpHours * 3_600_000,
         lookTiming,
         organizations: new Map(),
+        organizationsReadAt: 0,
         parked: new Map(),
         links: new Map(),
-        wake: (step) => signals.wake(step),
+        accepted: [],
+        wake: (step, at) => signals.wake(step, at),
         wakeDeliveries: notifier.wake("deliveries")
       }
     }
@@ -96,8 +99,7 @@ const worker = (system: NationalSystemShape) =>
 
     const run = (entry: HeldLane) =>
       Effect.gen(function* () {
-        const { lane, signals } = entry
-        const context = contextOf(lane, signals)
+        const { context, lane, signals } = entry
         yield* Effect.ignore(readLimits(context))
         const release = yield* runLane(context, signals)
         yield* queue.release(lane, release, yield* Clock.currentTimeMillis)
@@ -178,15 +180,21 @@ const worker = (system: NationalSystemShape) =>
         yield* probe
         return "again" as const
       }
-      if (woken && held.size > 0) {
-        for (const nip of yield* queue.withWork([...held.keys()])) held.get(nip)?.signals.wake("send")
-      }
+      const leased = woken ? [...held.keys()] : []
       const limit = maxLanes - held.size
-      if (limit <= 0) return { sleepUntil: Infinity }
-      const claim = queue.claim({ limit, leaseMs })
-      const lanes = yield* EngineMetrics.timed(EngineMetrics.claimDuration("lanes"), claim)
-      for (const lane of lanes) {
-        const entry: HeldLane = { lane, signals: new StepSignals(), leasedUntil: now + leaseMs }
+      if (limit <= 0 && leased.length === 0) return { sleepUntil: Infinity }
+      const claim = queue.claim({ limit, leaseMs, leased })
+      const claimed = yield* EngineMetrics.timed(EngineMetrics.claimDuration("lanes"), claim)
+      for (const nip of claimed.withInvoices) held.get(nip)?.signals.wake("send")
+      for (const nip of claimed.withCredential) {
+        const entry = held.get(nip)
+        if (entry === undefined) continue
+        entry.context.organizationsReadAt = 0
+        entry.signals.wake("send")
+      }
+      for (const lane of claimed.lanes) {
+        const signals = new StepSignals()
+        const entry: HeldLane = { lane, context: contextOf(lane, signals), signals, leasedUntil: now + leaseMs }
         held.set(lane.nip, entry)
         yield* FiberMap.run(fibers, lane.nip, run(entry))
       }

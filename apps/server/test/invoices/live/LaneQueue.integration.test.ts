@@ -74,7 +74,11 @@ for (const database of databases) {
       yield* fixtures.clear
       yield* wakeLane(nip)
       const queue = yield* LaneQueue.LaneQueue
-      return { queue, store: yield* LaneStore.LaneStore, claim: queue.claim({ limit: 10, leaseMs }) }
+      return {
+        queue,
+        store: yield* LaneStore.LaneStore,
+        claim: Effect.map(queue.claim({ limit: 10, leaseMs }), ({ lanes }) => lanes)
+      }
     })
 
     const withStoppedClock = <A, E, R>(program: (advance: Advance) => Effect.Effect<A, E, R>) =>
@@ -95,6 +99,24 @@ for (const database of databases) {
           const [second] = yield* claim
           assert.deepInclude(second, { fencingToken: 2, isReclaimed: true })
           assert.lengthOf([...(yield* queue.renew([first!], leaseMs))], 0)
+        })
+      )
+    )
+
+    it.effect("are named to their holder where they have invoices to send, or a credential to check", () =>
+      withStoppedClock(() =>
+        Effect.gen(function* () {
+          const { claim, queue } = yield* setUp
+          const sql = yield* SqlClient.SqlClient
+          yield* claim
+          const claimAgain = queue.claim({ limit: 10, leaseMs, leased: [nip, "1111111111"] })
+          assert.deepStrictEqual(yield* claimAgain, { lanes: [], withInvoices: [], withCredential: [] })
+          yield* waiting
+          assert.deepStrictEqual(yield* claimAgain, { lanes: [], withInvoices: [nip], withCredential: [] })
+          yield* sql`UPDATE organizations SET credential_state = 'unchecked'`
+          assert.deepStrictEqual(yield* claimAgain, { lanes: [], withInvoices: [], withCredential: [nip] })
+          yield* sql`UPDATE organizations SET credential_environment = 'another'`
+          assert.deepStrictEqual(yield* claimAgain, { lanes: [], withInvoices: [], withCredential: [] })
         })
       )
     )

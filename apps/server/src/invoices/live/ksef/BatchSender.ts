@@ -60,6 +60,8 @@ const archiveOf = (invoices: ReadonlyArray<SendingInvoice>) =>
 /** Makes what sends batches and polls for their verdicts. */
 export const make = (context: LaneContext) => {
   const { lane, store, system } = context
+  // A new holder does not know.
+  let mayHaveBatches = true
 
   const markSent = Effect.fnUntraced(function* (sessionId: string, reference: string) {
     const now = yield* Clock.currentTimeMillis
@@ -129,6 +131,7 @@ export const make = (context: LaneContext) => {
     building.withPermits(1)(
       Effect.gen(function* () {
         const ids = fitting(waiting).map(({ id }) => id)
+        mayHaveBatches = true
         const sessionId = yield* store.beginSession(lane, organizationId, "batch", form)
         const { invoices, key, sealed } = yield* build(sessionId, ids)
         if (invoices.length === 0) {
@@ -311,9 +314,12 @@ export const make = (context: LaneContext) => {
 
   /** Polls the batches that are due, and returns when the next one is. */
   const poll = Effect.gen(function* () {
-    const unfinished = yield* store.unfinishedSessions(lane.nip)
+    if (!mayHaveBatches) return Infinity
+    mayHaveBatches = false
+    const unfinished = (yield* store.unfinishedSessions(lane.nip)).filter(({ kind }) => kind === "batch")
+    if (unfinished.length > 0) mayHaveBatches = true
     const now = yield* Clock.currentTimeMillis
-    const batches = unfinished.filter(({ due_at, kind }) => kind === "batch" && due_at !== null)
+    const batches = unfinished.filter(({ due_at }) => due_at !== null)
     const due = batches.filter(({ due_at }) => due_at!.getTime() <= now)
     for (const session of due) yield* checkOrPostpone(session)
     if (due.length > 0) return now

@@ -14,7 +14,8 @@ import { ErrorCodes, type LoginStatuses, Operation } from "@govoice/ksef/protoco
  * - `unauthorized`: the access token is not valid.
  * - `refused`: the credential is not good for this.
  * - `not-readable`: this login cannot read the session or invoice.
- * - `blocked`: the taxpayer or this address is blocked, without a reason.
+ * - `blocked`: the taxpayer or this address is blocked. `isExplicit` tells whether KSeF said so: a 403 without a reason may
+ *   also mean that the login is not good any more.
  * - `code`: an error code and its action.
  */
 export type Failure =
@@ -24,7 +25,7 @@ export type Failure =
   | { readonly _tag: "unauthorized"; readonly message: string }
   | { readonly _tag: "refused"; readonly code: LoginStatuses.CredentialCode; readonly message: string }
   | { readonly _tag: "not-readable"; readonly message: string }
-  | { readonly _tag: "blocked"; readonly message: string }
+  | { readonly _tag: "blocked"; readonly isExplicit: boolean; readonly message: string }
   | {
       readonly _tag: "code"
       readonly code: number
@@ -46,6 +47,10 @@ export const withDetails = (sentence: string, details: ReadonlyArray<string> | n
   return text === "" ? sentence : `${sentence} KSeF: ${text.slice(0, maxDetailLength)}`
 }
 
+// The firewall before KSeF answers with this title, or with a page.
+const isFirewall = ({ problem }: KsefError): boolean =>
+  problem?.title === "Request blocked" || problem?.format === "html"
+
 /** Classifies the error of a call. */
 export const classify = (error: KsefError): Failure => {
   const { call, outcome, problem, reason } = error
@@ -61,7 +66,9 @@ export const classify = (error: KsefError): Failure => {
     case "forbidden": {
       const { action, meaning, refusal } = ErrorCodes.forbiddenReason(problem?.reasonCode)
       if (action === "not-readable") return { _tag: "not-readable", message }
-      if (action === "rest" || refusal === undefined) return { _tag: "blocked", message }
+      if (action === "rest" || refusal === undefined) {
+        return { _tag: "blocked", isExplicit: problem?.reasonCode !== undefined || isFirewall(error), message }
+      }
       const missing = problem?.missingPermissions ?? []
       const rights = missing.length === 0 ? "" : ` One of these rights is required: ${missing.join(", ")}.`
       return { _tag: "refused", code: refusal, message: `KSeF refuses the credential: ${meaning}.${rights}` }

@@ -14,7 +14,14 @@ import type { SendBatch } from "./BatchSender.ts"
 import type { CallFailed } from "./CallFailure.ts"
 import { type FormName, formOf } from "./documentForm.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
-import { authorized, type LaneContext, park, readOrganizations, type StepFailure, stepFailure } from "./LaneContext.ts"
+import {
+  authorized,
+  type LaneContext,
+  park,
+  recentOrganizations,
+  type StepFailure,
+  stepFailure
+} from "./LaneContext.ts"
 import type { LoginError } from "./Logins.ts"
 import type { OpenSession, Sessions } from "./InteractiveSessions.ts"
 import { notSent } from "./failedSend.ts"
@@ -142,7 +149,7 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
         ],
         transitions: liveTransitions.submitted(invoice, `${session.reference}/${reference}`, now)
       })
-      context.wake("verdicts")
+      context.wake("verdicts", now + LaneRules.pollWait(checkCount, 0))
       yield* context.wakeDeliveries
       return undefined
     }
@@ -153,7 +160,7 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
       pause(now)
       const look = { id: invoice.submission_id, dueAt: new Date(now + 1000) }
       yield* store.write(lane, { submissions: [look] })
-      context.wake("verdicts")
+      context.wake("verdicts", now + 1000)
       return pausedUntil
     }
     const failure = stepFailure(context, error, now)
@@ -178,7 +185,7 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
       const stopUntil = yield* sendOne(session, id, checkCount)
       if (stopUntil !== undefined) return stopUntil
     }
-    return 0
+    return invoices.length <= Math.min(count, perLook) ? Infinity : 0
   })
 
   const rejectUnknownForms = Effect.fnUntraced(function* (waiting: ReadonlyArray<WaitingInvoice>) {
@@ -202,6 +209,7 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
       : { organization, form, invoices: waiting.filter((invoice) => formOf(invoice) === form) }
   }
 
+  // Returns when there is something to do next; `Infinity` where all of them were sent.
   const handle = Effect.fnUntraced(function* (group: Group) {
     const now = yield* Clock.currentTimeMillis
     const { windows } = lane
@@ -221,7 +229,10 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
         isDatedToday: invoices.some(({ issue_date }) => issue_date === today)
       }
       const route = LaneRules.route(waiting, room, LaneRules.isNearMidnight(PolishTime.timestamp(now)), now)
-      if (route._tag === "interactive") return yield* sendSingly({ ...group, invoices }, route.count)
+      if (route._tag === "interactive") {
+        const sentAllAt = yield* sendSingly({ ...group, invoices }, route.count)
+        return invoices.length < group.invoices.length ? Math.min(now, sentAllAt) : sentAllAt
+      }
       if (route._tag === "batch") {
         lastBatchAt = now
         return yield* sendBatch(group.organization.id, group.form, invoices)
@@ -250,13 +261,14 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
   })
 
   const step = Effect.gen(function* () {
-    const closeAt = yield* sessions.closeDue
+    yield* sessions.closeDue
     const startedAt = yield* Clock.currentTimeMillis
     const stopped = Math.max(pausedUntil, context.process.breaker.waitUntil(startedAt))
     if (stopped > startedAt) return { at: stopped, isIdle: false }
-    const organizations = yield* readOrganizations(context)
+    const organizations = yield* recentOrganizations(context)
     let at = Infinity
     let isIdle = true
+    let hasSent = false
     for (let index = 0; index < organizations.length; index++) {
       const organization = organizations[(turn + index) % organizations.length]!
       const now = yield* Clock.currentTimeMillis
@@ -283,14 +295,17 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
       yield* rejectUnknownForms(waiting)
       const group = toGroup(organization, waiting)
       if (group === undefined) continue
-      isIdle = false
       const next = yield* handle(group).pipe(Effect.catch(recover(organization, group.invoices[0]?.id)))
-      at = Math.min(at, next)
+      const sentAll = next === Infinity && group.invoices.length === waiting.length
+      if (!sentAll) isIdle = false
+      hasSent = true
+      at = Math.min(at, sentAll ? (waiting[0]?.next_at?.getTime() ?? Infinity) : next === Infinity ? now : next)
       if (pausedUntil > now) break
     }
     turn += 1
-    if (isIdle) at = Math.min(at, yield* store.nextWaitingAt(lane.nip))
-    return { at: Math.min(at, closeAt), isIdle }
+    // Where all of the only organization was sent, what waits next was read with it.
+    if (isIdle && !(hasSent && organizations.length === 1)) at = Math.min(at, yield* store.nextWaitingAt(lane.nip))
+    return { at: Math.min(at, yield* sessions.closeDue), isIdle }
   })
 
   return step

@@ -45,6 +45,16 @@ const sending: ReadonlySet<Operation.Operation> = new Set(["openOnline", "send",
 /** A lane, or the probe of the breaker, whose calls are made while it is open. */
 export type Caller = "probe" | { readonly nip: string; readonly windows: RateLimitWindows }
 
+/** Has a lane rest after a block: for 15 minutes, doubling to 6 hours. */
+export const block = (
+  breaker: CircuitBreaker,
+  { nip, windows }: { readonly nip: string; readonly windows: RateLimitWindows },
+  now: number
+): void => {
+  breaker.blocked(nip, now)
+  windows.block(now + LaneRules.blockWait(windows.laneBlocks + 1))
+}
+
 /** Makes the function that makes the calls of a lane. */
 export const make =
   ({ anonymous, breaker, permits }: Process, caller: Caller): Call =>
@@ -73,8 +83,11 @@ export const make =
     const onFailure = (failure: Failure, now: number) => {
       if (failure._tag === "unavailable") return breaker.failed(now, isProbe)
       if (failure._tag === "blocked") {
-        if (!isProbe) breaker.blocked(caller.nip, now)
-        return laneWindows.block(now + LaneRules.blockWait(laneWindows.laneBlocks + 1))
+        // Without a reason, the access token may be at fault: `authorized` tries another one first.
+        if (!failure.isExplicit && Operation.operations[operation].bearer === "access") return
+        if (isProbe) laneWindows.block(now + LaneRules.blockWait(laneWindows.laneBlocks + 1))
+        else block(breaker, caller, now)
+        return
       }
       breaker.succeeded(isProbe)
       if (failure._tag === "code" && failure.action === "defect" && sending.has(operation)) breaker.defect(now)

@@ -7,8 +7,8 @@ import type { GatewayCredentials } from "../GatewayCredentials.ts"
 import type { Lane } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
 import type { CallFailed } from "./CallFailure.ts"
-import type { Call, Process } from "./LaneCalls.ts"
-import type { LaneOrganization } from "./laneRows.ts"
+import * as LaneCalls from "./LaneCalls.ts"
+import type { LaneOrganization, SubmissionRow } from "./laneRows.ts"
 import type { LaneStore } from "./LaneStore.ts"
 import { CredentialRefused, type LoginError, type Logins } from "./Logins.ts"
 import type { NationalSystemShape } from "./NationalSystem.ts"
@@ -31,42 +31,59 @@ export interface Parked {
 
 export interface LaneContext {
   readonly lane: Lane
-  readonly process: Process
+  readonly process: LaneCalls.Process
   readonly store: LaneStore["Service"]
   readonly system: NationalSystemShape
   readonly credentials: GatewayCredentials["Service"]
   readonly logins: Logins
   readonly keys: PublicKeyCache
-  readonly call: Call
+  readonly call: LaneCalls.Call
   readonly giveUpMs: number
   readonly lookTiming: LaneRules.LookTiming
   /** The organizations of the lane, as they were read last. */
   readonly organizations: Map<string, LaneOrganization>
+  /** When they were read; 0 where they have to be read again. */
+  organizationsReadAt: number
   /** Organizations that cannot be logged in: until when, and for which credential. */
   readonly parked: Map<string, Parked>
   /** Links to receipts, which are secrets and stored nowhere. */
   readonly links: Map<string, Redacted.Redacted>
-  /** Has a step run at once. */
-  readonly wake: (step: StepName) => void
+  /** Accepted submissions whose receipt is due, as the poller left them: the next step need not read them. */
+  readonly accepted: Array<SubmissionRow>
+  /** Has a step run at once, or at a time. */
+  readonly wake: (step: StepName, at?: number) => void
   /** Has the notified workers look for deliveries. */
   readonly wakeDeliveries: Effect.Effect<void>
 }
 
+/** How long the organizations of a lane are used as they were read. A new credential has them read again at once. */
+const organizationsMaxAgeMs = 5000
+
+/** Returns the organizations of the lane, read a short time ago. */
+export const recentOrganizations = (context: LaneContext) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    now - context.organizationsReadAt < organizationsMaxAgeMs
+      ? Effect.succeed([...context.organizations.values()])
+      : readOrganizations(context)
+  )
+
 /** Reads the organizations of the lane again. */
-export const readOrganizations = (context: LaneContext) =>
-  Effect.map(context.store.organizations(context.lane.nip), (organizations) => {
-    context.organizations.clear()
-    for (const organization of organizations) {
-      context.organizations.set(organization.id, organization)
-      // Refused when an earlier holder had the lane.
-      if (organization.credential_state === "refused" && !context.parked.has(organization.id)) {
-        const credential = organization.credential_updated_at.getTime()
-        const until = refusedUntil(organization) ?? 0
-        context.parked.set(organization.id, { until, credential, reason: credentialRefused })
-      }
+export const readOrganizations = Effect.fnUntraced(function* (context: LaneContext) {
+  // A credential that is stored from now on has them read again.
+  context.organizationsReadAt = yield* Clock.currentTimeMillis
+  const organizations = yield* context.store.organizations(context.lane.nip)
+  context.organizations.clear()
+  for (const organization of organizations) {
+    context.organizations.set(organization.id, organization)
+    // Refused when an earlier holder had the lane.
+    if (organization.credential_state === "refused" && !context.parked.has(organization.id)) {
+      const credential = organization.credential_updated_at.getTime()
+      const until = refusedUntil(organization) ?? 0
+      context.parked.set(organization.id, { until, credential, reason: credentialRefused })
     }
-    return organizations
-  })
+  }
+  return organizations
+})
 
 // The count of refusals is stored, so that a new holder waits as long.
 const refusedUntil = (organization: LaneOrganization): number | undefined => {
@@ -79,7 +96,10 @@ const credentialRefused: Invoice.Reason = {
   message: "KSeF refused the credential of the organization. Replace it, or repair it at KSeF."
 }
 
-/** Makes a call with an access token. One that is not accepted is refreshed once, then replaced by a new login. */
+/**
+ * Makes a call with an access token. One that is not accepted is refreshed once, then replaced by a new login. After a 403
+ * without a reason there is one new login, before the lane rests.
+ */
 export const authorized = <A>(
   context: LaneContext,
   organizationId: string,
@@ -96,6 +116,16 @@ export const authorized = <A>(
       Effect.catchTag(context.call(operation, makeCall(token)), "CallFailed", (error) => {
         const { failure } = error
         if (failure._tag === "refused") return refuse(context, organization, failure.code, failure.message)
+        if (failure._tag === "blocked" && !failure.isExplicit) {
+          if (remedies.includes("login")) {
+            context.logins.rejectToken(organization, token, "login")
+            return attempt([])
+          }
+          return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            LaneCalls.block(context.process.breaker, context.lane, now)
+            return Effect.fail(error)
+          })
+        }
         if (failure._tag !== "unauthorized") return Effect.fail(error)
         const [remedy, ...others] = remedies
         if (remedy === undefined) {

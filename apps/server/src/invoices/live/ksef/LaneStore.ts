@@ -25,12 +25,18 @@ import type {
 
 type Written = Effect.Effect<void, LaneLost | SqlError.SqlError>
 
+/** Submissions that are due, and when the next of the others is. */
+export interface Due {
+  readonly rows: ReadonlyArray<SubmissionRow>
+  readonly nextAt: number
+}
+
 /** Reads and writes what a lane has to remember. */
 export class LaneStore extends Context.Service<
   LaneStore,
   {
     readonly organizations: (nip: string) => Effect.Effect<ReadonlyArray<LaneOrganization>, SqlError.SqlError>
-    /** The oldest invoices of an organization that wait to be sent, up to a limit. */
+    /** The oldest invoices of an organization that wait to be sent, up to a limit, each with when the next one will. */
     readonly waiting: (
       organizationId: Ids.OrganizationId,
       limit: number
@@ -58,10 +64,8 @@ export class LaneStore extends Context.Service<
     readonly lookAtSends: (lane: Lane) => Written
     readonly unfinishedSessions: (nip: string) => Effect.Effect<ReadonlyArray<SessionRow>, SqlError.SqlError>
     /** Submissions whose verdict is due, the longest due first. */
-    readonly dueVerdicts: (nip: string, limit: number) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
-    readonly dueReceipts: (nip: string, limit: number) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
-    /** When the next verdict or receipt is due. */
-    readonly nextDueAt: (nip: string, step: "verdicts" | "receipts") => Effect.Effect<number, SqlError.SqlError>
+    readonly dueVerdicts: (nip: string, limit: number) => Effect.Effect<Due, SqlError.SqlError>
+    readonly dueReceipts: (nip: string, limit: number) => Effect.Effect<Due, SqlError.SqlError>
     readonly members: (sessionId: string) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
     /** All submissions of an invoice, the newest first. */
     readonly submissionsOf: (id: Ids.InvoiceId) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
@@ -108,13 +112,15 @@ export const layerOf = (
           Effect.flatMap((rows) => (rows[0]?.held === true ? Effect.succeed(rows) : new LaneLost({ nip: lane.nip })))
         )
 
-      const submissionRows = (condition: Statement.Fragment) => sql<SubmissionRow>`
+      const submissionRows = (condition: Statement.Fragment, nextDueAt = sql`NULL::timestamptz`) => sql<
+        SubmissionRow & { readonly next_due_at: Date | null }
+      >`
         SELECT invoices.*, ${sql.literal(document)}, submission.id::text AS submission_id, submission.session_id::text,
                session.kind AS session_kind,
                session.organization_id AS session_organization_id, session.reference AS session_reference,
                submission.state AS submission_state, submission.reference AS submission_reference,
                submission.created_at AS handed_over_at, submission.check_count, submission.receipt_count, submission.code,
-               submission.original_session
+               submission.original_session, ${nextDueAt} AS next_due_at
         FROM national_submissions AS submission
         JOIN national_sessions AS session ON session.id = submission.session_id
         JOIN invoices ON invoices.id = submission.invoice_id
@@ -125,14 +131,29 @@ export const layerOf = (
       const stepCondition = (step: "verdicts" | "receipts") =>
         step === "verdicts" ? sql`state IN ('sending', 'sent')` : sql`state = 'decided'`
 
-      const due = (nip: string, step: "verdicts" | "receipts", at: number, limit: number) =>
-        submissionRows(sql`
-          submission.id IN (
-            SELECT id FROM national_submissions
-            WHERE nip = ${nip} AND due_at <= ${new Date(at)} AND ${stepCondition(step)}
-            ORDER BY nip, due_at, invoice_id LIMIT ${limit}::int
-          )
-        `)
+      const nextDue = (nip: string, step: "verdicts" | "receipts", after: number) => sql`
+        SELECT due_at AS next_due_at FROM national_submissions
+        WHERE nip = ${nip} AND due_at > ${new Date(after)} AND ${stepCondition(step)}
+        ORDER BY nip, due_at, invoice_id LIMIT 1
+      `
+
+      // One statement where something is due: what is next comes with it.
+      const due = Effect.fnUntraced(function* (nip: string, step: "verdicts" | "receipts", limit: number) {
+        const at = yield* now
+        const rows = yield* submissionRows(
+          sql`
+            submission.id IN (
+              SELECT id FROM national_submissions
+              WHERE nip = ${nip} AND due_at <= ${new Date(at)} AND ${stepCondition(step)}
+              ORDER BY nip, due_at, invoice_id LIMIT ${limit}::int
+            )
+          `,
+          sql`(${nextDue(nip, step, at)})`
+        )
+        const [next] = rows.length > 0 ? rows : yield* sql<{ readonly next_due_at: Date }>`${nextDue(nip, step, at)}`
+        const nextAt = next?.next_due_at?.getTime() ?? Infinity
+        return { rows, nextAt: rows.length === limit ? at : nextAt }
+      })
 
       return {
         organizations: (nip) => sql<LaneOrganization>`
@@ -149,7 +170,19 @@ export const layerOf = (
                    has_attachment OR EXISTS (
                      SELECT 1 FROM national_submissions WHERE invoice_id = waiting.id AND code = 415
                    ) AS needs_batch,
-                   batch_limit
+                   batch_limit, (
+                     SELECT least((
+                       SELECT due_at FROM invoices
+                       WHERE organization_id = ${organizationId} AND mode = 'live' AND status IN ('queued', 'retrying')
+                         AND due_at > ${at}
+                       ORDER BY organization_id, due_at, id LIMIT 1
+                     ), (
+                       SELECT due_at FROM national_submissions
+                       WHERE nip = (SELECT credential_nip FROM organizations WHERE id = ${organizationId})
+                         AND due_at > ${at} AND state = 'refused'
+                       ORDER BY nip, due_at, invoice_id LIMIT 1
+                     ))
+                   ) AS next_at
             FROM (
               (
                 SELECT id, organization_id, due_at, false AS is_resend, NULL::int AS batch_limit FROM invoices
@@ -317,16 +350,8 @@ export const layerOf = (
           FROM national_sessions WHERE nip = ${nip} AND state NOT IN ('done', 'abandoned') ORDER BY nip, id
         `,
 
-        dueVerdicts: (nip, limit) => Effect.flatMap(now, (at) => due(nip, "verdicts", at, limit)),
-        dueReceipts: (nip, limit) => Effect.flatMap(now, (at) => due(nip, "receipts", at, limit)),
-
-        nextDueAt: Effect.fn("LaneStore.nextDueAt")(function* (nip, step) {
-          const [row] = yield* sql<{ readonly at: Date | null }>`
-            SELECT due_at AS at FROM national_submissions
-            WHERE nip = ${nip} AND due_at IS NOT NULL AND ${stepCondition(step)} ORDER BY nip, due_at LIMIT 1
-          `
-          return row?.at?.getTime() ?? Infinity
-        }),
+        dueVerdicts: (nip, limit) => due(nip, "verdicts", limit),
+        dueReceipts: (nip, limit) => due(nip, "receipts", limit),
 
         members: (sessionId) =>
           submissionRows(sql`submission.session_id = ${sessionId}::bigint AND submission.state IN ('sending', 'sent')`),

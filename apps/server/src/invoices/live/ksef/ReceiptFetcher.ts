@@ -119,9 +119,8 @@ export const make = (context: LaneContext) =>
     const openUntil = context.process.breaker.waitUntil(yield* Clock.currentTimeMillis)
     if (openUntil > 0) return { at: openUntil, isIdle: false }
     if (context.organizations.size === 0) yield* readOrganizations(context)
-    const rows = yield* context.store.dueReceipts(context.lane.nip, maxRows)
+    const due = yield* context.store.dueReceipts(context.lane.nip, maxRows)
     // Calls of the API follow one another as the windows allow; links have no limits.
-    const changes = yield* Effect.forEach(rows, (row) => changesFor(context, row), { concurrency: atOnce })
-    yield* writeAll(context, changes)
-    return { at: yield* context.store.nextDueAt(context.lane.nip, "receipts"), isIdle: true }
+    const changes = yield* Effect.forEach(due.rows, (row) => changesFor(context, row), { concurrency: atOnce })
+    return { at: Math.min(due.nextAt, yield* writeAll(context, changes)), isIdle: true }
   })

@@ -16,21 +16,26 @@ const maxWritten = 500
 /** A session that cannot be read for so long is given up, and its documents are sent again: a copy would be a duplicate. */
 const unreadableMs = 3_600_000
 
-/** Writes changes in chunks, and wakes the workers of what follows. */
+/** Writes changes in chunks, wakes the workers of what follows, and returns when the next verdict of them is due. */
 export const writeAll = Effect.fnUntraced(function* (context: LaneContext, all: ReadonlyArray<Changes>) {
+  let nextAt = Infinity
   for (let start = 0; start < all.length; start += maxWritten) {
     const changes = StatusRules.merge(all.slice(start, start + maxWritten))
     yield* context.store.write(context.lane, changes)
     if (changes.transitions?.some(({ transition }) => transition.emits !== null) === true) {
       yield* context.wakeDeliveries
     }
-    if (changes.transitions?.some(({ transition }) => transition.status === "accepted") === true) {
+    if (changes.transitions?.some(({ transition }) => transition.emits === "invoice.accepted") === true) {
       context.wake("receipts")
     }
     if (changes.submissions?.some(({ state }) => state === "refused" || state === "absent") === true) {
       context.wake("send")
     }
+    for (const { dueAt, state } of changes.submissions ?? []) {
+      if (dueAt !== null && (state === undefined || state === "sent")) nextAt = Math.min(nextAt, dueAt.getTime())
+    }
   }
+  return nextAt
 })
 
 /** Returns the changes for a submission by what the national system says of it. */
@@ -129,8 +134,9 @@ export const make = (context: LaneContext, pollBatches: Effect.Effect<number, La
     if (openUntil > 0) return { at: openUntil, isIdle: false }
     if (context.organizations.size === 0) yield* readOrganizations(context)
     const batchAt = yield* pollBatches
-    const rows = yield* context.store.dueVerdicts(context.lane.nip, maxRows)
-    for (const group of bySession(rows)) yield* writeAll(context, yield* checkSession(context, group))
-    const nextAt = yield* context.store.nextDueAt(context.lane.nip, "verdicts")
-    return { at: Math.min(batchAt, nextAt), isIdle: true }
+    const due = yield* context.store.dueVerdicts(context.lane.nip, maxRows)
+    let at = Math.min(batchAt, due.nextAt)
+    for (const group of bySession(due.rows))
+      at = Math.min(at, yield* writeAll(context, yield* checkSession(context, group)))
+    return { at, isIdle: true }
   })

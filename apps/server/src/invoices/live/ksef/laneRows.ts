@@ -54,6 +54,8 @@ export interface WaitingInvoice {
   /** The most documents of the next batch with it, where an earlier one was refused; 1 has it sent alone. */
   readonly batch_limit: number | null
   readonly due_at: Date
+  /** When the next one of the organization will wait. */
+  readonly next_at: Date | null
 }
 
 /** An organization of the lane. */

@@ -19,25 +19,50 @@ import * as StatusPoller from "./StatusPoller.ts"
 /** How soon something has to be due for the lane to be kept. */
 const keepMs = 5000
 
+interface Signal {
+  readonly latch: Latch.Latch
+  at: number
+}
+
+const makeSignal = (): Signal => ({ latch: Latch.makeUnsafe(false), at: Infinity })
+
 /** Wakes the steps of a lane. */
 export class StepSignals {
-  readonly #latches: Readonly<Record<StepName, Latch.Latch>> = {
-    send: Latch.makeUnsafe(false),
-    verdicts: Latch.makeUnsafe(false),
-    receipts: Latch.makeUnsafe(false)
+  readonly #signals: Readonly<Record<StepName, Signal>> = {
+    send: makeSignal(),
+    verdicts: makeSignal(),
+    receipts: makeSignal()
   }
 
-  wake(step: StepName): void {
-    this.#latches[step].openUnsafe()
+  /** Has a step run at a time at the latest, or at once. */
+  wake(step: StepName, at = 0): void {
+    const signal = this.#signals[step]
+    if (at >= signal.at) return
+    signal.at = at
+    signal.latch.openUnsafe()
   }
 
-  /** Waits until a time, or until the step is woken. */
-  wait(step: StepName, milliseconds: number): Effect.Effect<void> {
-    const latch = this.#latches[step]
-    return Effect.andThen(
-      Effect.timeoutOption(latch.await, Duration.millis(Math.max(0, milliseconds))),
-      Effect.sync(() => latch.closeUnsafe())
-    )
+  /** Forgets for when a step was woken, because it begins. */
+  begin(step: StepName): void {
+    this.#signals[step].at = Infinity
+  }
+
+  /** When the first of the steps was woken for. */
+  nextAt(): number {
+    return Math.min(...Object.values(this.#signals).map(({ at }) => at))
+  }
+
+  /** Waits until a time, or until the time that the step is woken for. */
+  wait(step: StepName, until: number): Effect.Effect<void> {
+    const signal = this.#signals[step]
+    return Effect.gen(function* () {
+      while (true) {
+        signal.latch.closeUnsafe()
+        const waitMs = Math.min(until, signal.at) - (yield* Clock.currentTimeMillis)
+        if (waitMs <= 0) return
+        yield* Effect.timeoutOption(signal.latch.await, Duration.millis(waitMs))
+      }
+    })
   }
 }
 
@@ -67,7 +92,7 @@ export const runLane = (
 
     const finishIfIdle = Effect.flatMap(Clock.currentTimeMillis, (now) => {
       if (results.size < 3 || sessions.count() > 0) return Effect.void
-      const nextAt = Math.min(...Array.from(results.values(), ({ at }) => at))
+      const nextAt = Math.min(signals.nextAt(), ...Array.from(results.values(), ({ at }) => at))
       if (nextAt <= now + keepMs) return Effect.void
       return Deferred.succeed(finished, { nextAt, isSendIdle: results.get("send")?.isIdle === true })
     })
@@ -75,12 +100,13 @@ export const runLane = (
     const loop = (name: StepName) =>
       Effect.gen(function* () {
         results.delete(name)
+        signals.begin(name)
         const result = yield* steps[name]
         results.set(name, result)
         const now = yield* Clock.currentTimeMillis
         if (result.at <= now) return yield* Effect.yieldNow
         yield* finishIfIdle
-        yield* signals.wait(name, Math.min(result.at - now, longestSleepMs))
+        yield* signals.wait(name, Math.min(result.at, now + longestSleepMs))
       }).pipe(Effect.forever)
 
     yield* readOrganizations(context)

@@ -1,8 +1,8 @@
 /**
- * Random runs of live mode: submissions, faults of KSeF, and two workers that stop and start. Every document
- * is accepted exactly once, every invoice is final, every event is there once, and no call is over a limit.
+ * Random runs of live mode: submissions, faults of KSeF, and two workers that stop, are killed and start again. Every
+ * document is accepted exactly once, every invoice is final, every event is there once, and no call is over a limit.
  *
- * `SEEDS` sets the number of runs, `SEED` repeats one of them.
+ * `SEEDS` sets the number of runs, `FIRST_SEED` where they begin, and `SEED` repeats one of them.
  */
 import { assert, layer } from "@effect/vitest"
 import type { Fault } from "@govoice/ksef-simulator"
@@ -15,7 +15,8 @@ import { databases } from "../../../support/TestDatabase.ts"
 
 const one = process.env["SEED"]
 const count = Number(process.env["SEEDS"] ?? 4)
-const seeds = one === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(one)]
+const first = Number(process.env["FIRST_SEED"] ?? 1)
+const seeds = one === undefined ? Array.from({ length: count }, (_, index) => index + first) : [Number(one)]
 
 /** Numbers from 0 to 1 that the seed decides (mulberry32). */
 const randomOf = (seed: number) => {
@@ -66,8 +67,8 @@ layer(databases[0].layer, { timeout: "30 minutes", excludeTestServices: true })(
         const isByToken = random() < 0.5
         const documents = random() < 0.4 ? 40 : 3 + Math.floor(random() * 10)
 
-        const deploy = <A, E, R>(program: Effect.Effect<A, E, R>) =>
-          live.withDeployment(ksef, program, { rescueMs: 10_000 })
+        const deploy = <A, E, R>(program: Effect.Effect<A, E, R>, options: Parameters<typeof live.layer>[1] = {}) =>
+          live.withDeployment(ksef, program, { rescueMs: 10_000, ...options })
 
         const organizationId = yield* deploy(
           Effect.gen(function* () {
@@ -81,11 +82,23 @@ layer(databases[0].layer, { timeout: "30 minutes", excludeTestServices: true })(
         )
         for (const fault of drawFaults(random)) ksef.faults.add(fault)
 
-        const restarts = 1 + Math.floor(random() * 3)
-        const lifetimes = Array.from({ length: restarts }, () => 5000 + random() * 60_000)
-        const restarting = Effect.forEach(lifetimes, (ms) => deploy(simulated.passes(simulation, ms)), {
-          discard: true
-        })
+        // Half of the lives end by a kill, whose leases have to run out.
+        const lifetimes = () =>
+          Array.from({ length: 1 + Math.floor(random() * 3) }, () => ({
+            ms: 5000 + random() * 60_000,
+            isKilled: random() < 0.5
+          }))
+        const worker = (lives: ReturnType<typeof lifetimes>) =>
+          Effect.forEach(
+            lives,
+            ({ isKilled, ms }) => {
+              const kill = { isDead: false }
+              const life = simulated.passes(simulation, ms)
+              return deploy(Effect.andThen(life, isKilled ? live.killHolder(kill) : Effect.void), { kill })
+            },
+            { discard: true }
+          )
+        const workers = Effect.all([worker(lifetimes()), worker(lifetimes())], { concurrency: 2, discard: true })
         // Receipts are in the session of the document. Where KSeF lost it, there is none.
         const lost = () => {
           const sessions = ksef.ledger
@@ -103,17 +116,17 @@ layer(databases[0].layer, { timeout: "30 minutes", excludeTestServices: true })(
         const isDone = (invoice: live.LiveInvoice) =>
           live.isDone(invoice) || (invoice.status === "accepted" && lost().has(invoice.official_number ?? ""))
 
-        const steady = deploy(
+        yield* deploy(
           Effect.gen(function* () {
-            const other = yield* Effect.forkChild(restarting)
+            const running = yield* Effect.forkChild(workers)
             yield* simulated.submitNumbers(organizationId, ksef.nip, 1, documents)
-            yield* Fiber.join(other)
-            // What happens at random ends, so that everything can.
-            ksef.faults.clear()
-            return yield* live.eventually((all) => all.every(isDone), live.invoices, 90_000)
-          })
+            yield* Fiber.join(running)
+          }),
+          { hasWorker: false }
         )
-        const all = yield* steady
+        // What happens at random ends, so that everything can.
+        ksef.faults.clear()
+        const all = yield* deploy(live.eventually((found) => found.every(isDone), live.invoices, 90_000))
 
         assert.lengthOf(all, documents)
         assert.deepStrictEqual([...new Set(all.map(({ status }) => status))], ["accepted"])

@@ -75,6 +75,18 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
         assert.lengthOf(ksef.ledger.accepted(), batchSize)
         const isAlone = code === 405 || code === 430 || code === 435
         if (isAlone) assert.lengthOf(calls(ksef, "openBatchSession"), 1, "its documents go one by one")
+        const sql = yield* SqlClient.SqlClient
+        const batches = yield* sql<{ readonly n: number }>`
+          SELECT document_count AS n FROM national_sessions WHERE kind = 'batch' AND document_count > 0 ORDER BY id
+        `
+        const sizes = batches.map(({ n }) => n)
+        if (isAlone) assert.deepStrictEqual(sizes, [batchSize])
+        // Halves are as many as may go one by one: both ways have every document accepted.
+        if (code === 420)
+          assert.isTrue(
+            sizes.slice(1).every((size) => size <= batchSize / 2),
+            sizes.join(", ")
+          )
       })
     )
   }

@@ -1,0 +1,173 @@
+/** Calls with an access token that KSeF does not accept any more, or answers with a 403 without a reason. */
+import { assert, describe, it } from "@effect/vitest"
+import { KsefError } from "@govoice/ksef/client"
+import { Problem } from "@govoice/ksef/protocol"
+import { Clock, Effect, Option, Redacted } from "effect"
+import { authorized, type LaneContext } from "../../../../src/invoices/live/ksef/LaneContext.ts"
+import * as LaneCalls from "../../../../src/invoices/live/ksef/LaneCalls.ts"
+import * as Logins from "../../../../src/invoices/live/ksef/Logins.ts"
+import { RateLimitWindows } from "../../../../src/invoices/live/ksef/RateLimitWindows.ts"
+
+const minute = 60_000
+const organizationId = "org_1"
+
+const failure = (call: "send" | "refresh", reason: KsefError["reason"], body: string) =>
+  new KsefError({ call, reason, outcome: "answered", problem: Problem.read(body), message: "refused" })
+
+const problem = (members: object) =>
+  JSON.stringify({ title: "Forbidden", status: 403, detail: "no", instance: "/", ...members })
+
+/** A lane of one organization, and a national system that counts logins and refreshes. Each token has a name of its own. */
+const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
+  Effect.gen(function* () {
+    const counts = { logins: 0, refreshes: 0, issued: 0 }
+    const updatedAt = new Date(0)
+    const token = () =>
+      Effect.map(Clock.currentTimeMillis, (now) => ({
+        token: Redacted.make(`token ${(counts.issued += 1)}`),
+        validUntil: now + 15 * minute
+      }))
+    const client = {
+      challenge: Effect.succeed({ challenge: "c", timestampMs: 0 }),
+      loginWithToken: () =>
+        Effect.succeed({ referenceNumber: "r", authenticationToken: { token: Redacted.make("a") } }),
+      loginStatus: () => Effect.succeed({ status: { code: 200, description: "", details: [] } }),
+      redeem: () =>
+        Effect.gen(function* () {
+          counts.logins += 1
+          return { accessToken: yield* token(), refreshToken: { ...(yield* token()), validUntil: Infinity } }
+        }),
+      // Long enough for others to come while it runs.
+      refresh: () =>
+        Effect.gen(function* () {
+          counts.refreshes += 1
+          yield* Effect.sleep(50)
+          const gone = { exception: { exceptionDetailList: [{ exceptionCode: 21301, exceptionDescription: "gone" }] } }
+          if (options.isRefreshTokenDead === true) return yield* failure("refresh", "rejected", JSON.stringify(gone))
+          return { accessToken: yield* token() }
+        })
+    }
+    const credentials = {
+      read: () =>
+        Effect.succeed(
+          Option.some({
+            contextNip: "5265877635",
+            credential: { type: "ksef_token", token: Redacted.make("secret") },
+            updatedAt
+          })
+        ),
+      recordState: () => Effect.void
+    }
+    const lane = {
+      nip: "5265877635",
+      windows: new RateLimitWindows({}, { used: {}, blocked: {} })
+    }
+    const process = LaneCalls.makeProcess(8)
+    const call = LaneCalls.make(process, lane)
+    let stored: Logins.Tokens | undefined
+    const logins = Logins.make({
+      call,
+      client,
+      credentials,
+      keys: { get: () => Effect.succeed({}), invalidate: () => {} },
+      tokens: {
+        read: () => Effect.sync(() => stored),
+        write: (_: string, tokens: Logins.Tokens) => Effect.sync(() => void (stored = tokens))
+      },
+      tokenLogins: process.tokenLogins
+    } as unknown as Parameters<typeof Logins.make>[0])
+    const organization = { id: organizationId, credential_updated_at: updatedAt, credential_state: "accepted" }
+    const context = {
+      call,
+      credentials,
+      lane,
+      logins,
+      organizations: new Map([[organizationId, organization]]),
+      process
+    } as unknown as LaneContext
+
+    const refused = new Set<string>()
+    const used: Array<string> = []
+    /** A send that is refused with the tokens of `refused`. */
+    const send = (refuse: () => KsefError) =>
+      authorized(context, organizationId, "send", (accessToken) =>
+        Effect.suspend(() => {
+          const name = Redacted.value(accessToken)
+          used.push(name)
+          return refused.has(name) ? Effect.fail(refuse()) : Effect.succeed(name)
+        })
+      )
+    const restsUntil = Effect.map(Clock.currentTimeMillis, (now) => lane.windows.earliest("other", now) - now)
+    const first = yield* send(() => failure("send", "unauthorized", ""))
+    return { counts, first, refused, restsUntil, send, used }
+  })
+
+describe("an access token that KSeF does not accept any more", () => {
+  it.live("is refreshed once, though several calls are refused at the same time", () =>
+    Effect.gen(function* () {
+      const { counts, first, refused, send } = yield* setUp()
+      refused.add(first)
+      const names = yield* Effect.all(
+        Array.from({ length: 5 }, () => send(() => failure("send", "unauthorized", ""))),
+        { concurrency: 5 }
+      )
+      assert.lengthOf(new Set(names), 1)
+      assert.notStrictEqual(names[0], first)
+      assert.deepInclude(counts, { logins: 1, refreshes: 1 })
+    })
+  )
+
+  it.live("is replaced by one new login where the refresh token is dead, too", () =>
+    Effect.gen(function* () {
+      const { counts, first, refused, send } = yield* setUp({ isRefreshTokenDead: true })
+      refused.add(first)
+      yield* Effect.all(
+        Array.from({ length: 5 }, () => send(() => failure("send", "unauthorized", ""))),
+        { concurrency: 5 }
+      )
+      assert.deepInclude(counts, { logins: 2, refreshes: 1 })
+    })
+  )
+})
+
+describe("a 403", () => {
+  it.live("without a reason is followed by a new login, before anything rests", () =>
+    Effect.gen(function* () {
+      const { counts, first, refused, restsUntil, send, used } = yield* setUp()
+      refused.add(first)
+      yield* send(() => failure("send", "forbidden", ""))
+      assert.deepInclude(counts, { logins: 2, refreshes: 0 })
+      assert.lengthOf(used, 3)
+      assert.strictEqual(yield* restsUntil, 0)
+    })
+  )
+
+  it.live("without a reason, again after the new login, has the lane rest for 15 minutes", () =>
+    Effect.gen(function* () {
+      const { counts, refused, restsUntil, send, used } = yield* setUp()
+      Object.assign(refused, { has: () => true })
+      const error = yield* Effect.flip(send(() => failure("send", "forbidden", "")))
+      assert.strictEqual(error._tag === "CallFailed" ? error.failure._tag : "", "blocked")
+      assert.strictEqual(counts.logins, 2)
+      assert.lengthOf(used, 3)
+      assert.approximately(yield* restsUntil, 15 * minute, 5000)
+    })
+  )
+
+  for (const [name, body] of [
+    ["of a security service", problem({ reasonCode: "security-service-blocked" })],
+    ["of the firewall", problem({ title: "Request blocked" })],
+    ["with a page", "<html><body>Request blocked</body></html>"]
+  ] as const) {
+    it.live(`${name} has the lane rest without another login`, () =>
+      Effect.gen(function* () {
+        const { counts, first, refused, restsUntil, send, used } = yield* setUp()
+        refused.add(first)
+        yield* Effect.flip(send(() => failure("send", "forbidden", body)))
+        assert.strictEqual(counts.logins, 1)
+        assert.lengthOf(used, 2)
+        assert.approximately(yield* restsUntil, 15 * minute, 5000)
+      })
+    )
+  }
+})

@@ -14,6 +14,7 @@ import {
 } from "./deployment.ts"
 
 const warmUp = 10
+const idleMs = 10_000
 const count = Number(process.env["BENCH_INTERACTIVE"] ?? 100)
 
 export interface Interactive {
@@ -21,7 +22,7 @@ export interface Interactive {
   readonly p50: number
   readonly p95: number
   readonly most: number
-  /** Statements of the worker for each invoice: of its lane, and all. */
+  /** Statements of the worker for each invoice, beyond those of an idle one: of its lane, and all. */
   readonly statements: { readonly lanes: number; readonly all: number }
 }
 
@@ -53,10 +54,16 @@ export const measureInteractive = async (database: Database): Promise<Interactiv
 
   for (let index = 0; index < warmUp; index++) await untilAccepted(`W/${index}`)
   await untilReceipts()
+  // What the worker executes without an invoice, by second.
   await resetStatements(database)
+  await sleep(idleMs)
+  const idle = await statementsOf(database, "worker")
+  await resetStatements(database)
+  const begun = performance.now()
   const times: Array<number> = []
   for (let index = 0; index < count; index++) times.push(await untilAccepted(`I/${index}`))
   await untilReceipts()
+  const idlePeriods = (performance.now() - begun) / idleMs
   const { all, lanes, rows } = await statementsOf(database, "worker")
   if (process.env["BENCH_STATEMENTS"] === "1") {
     for (const { calls, query } of rows) console.error(calls, query.replaceAll(/\s+/g, " ").slice(0, 160))
@@ -71,6 +78,9 @@ export const measureInteractive = async (database: Database): Promise<Interactiv
     p50: at(0.5),
     p95: at(0.95),
     most: sorted.at(-1)!,
-    statements: { lanes: lanes / count, all: all / count }
+    statements: {
+      lanes: (lanes - idle.lanes * idlePeriods) / count,
+      all: (all - idle.all * idlePeriods) / count
+    }
   }
 }

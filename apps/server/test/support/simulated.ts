@@ -34,16 +34,15 @@ export const passes = ({ now }: Simulation, milliseconds: number) => {
   return live.poll(Effect.sync(now), (at) => at >= until, 600_000)
 }
 
-/** Forbids a taxpayer's batches, as a window that never opens. */
-export const withoutBatches = (nip: string) =>
-  Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql`
-      INSERT INTO national_lanes (nip, blocked)
-      VALUES (${nip}, '{"batchSession": {"until": 99999999999999, "refusals": 0, "halvedUntil": 0}}')
+/** Forbids a group of calls of a taxpayer, as a window that never opens. */
+export const withoutCalls = (nip: string, group: "batchSession" | "invoiceSend") =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => {
+    const blocked = JSON.stringify({ [group]: { until: 99_999_999_999_999, refusals: 0, halvedUntil: 0 } })
+    return sql`
+      INSERT INTO national_lanes (nip, blocked) VALUES (${nip}, ${blocked}::text::jsonb)
       ON CONFLICT (nip) DO UPDATE SET blocked = excluded.blocked
     `
-  )
+  })
 
 /** Submits invoices with these numbers. */
 export const submitNumbers = (

@@ -79,7 +79,6 @@ const worker = (system: NationalSystemShape) =>
         organizationsReadAt: 0,
         parked: new Map(),
         links: new Map(),
-        accepted: [],
         wake: (step, at) => signals.wake(step, at),
         wakeDeliveries: notifier.wake("deliveries")
       }

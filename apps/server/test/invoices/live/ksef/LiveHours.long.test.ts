@@ -18,7 +18,7 @@ layer(databases[0].layer, { timeout: "10 minutes", excludeTestServices: true })(
         Effect.gen(function* () {
           const { ksef, now } = simulation
           // Before a holder reads the lane, which would write its own blocks over this one.
-          yield* simulated.withoutBatches(ksef.nip)
+          yield* simulated.withoutCalls(ksef.nip, "batchSession")
           yield* live.withDeployment(
             ksef,
             Effect.gen(function* () {

@@ -75,21 +75,30 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
         assert.lengthOf(ksef.ledger.accepted(), batchSize)
         const isAlone = code === 405 || code === 430 || code === 435
         if (isAlone) assert.lengthOf(calls(ksef, "openBatchSession"), 1, "its documents go one by one")
-        const sql = yield* SqlClient.SqlClient
-        const batches = yield* sql<{ readonly n: number }>`
-          SELECT document_count AS n FROM national_sessions WHERE kind = 'batch' AND document_count > 0 ORDER BY id
-        `
-        const sizes = batches.map(({ n }) => n)
-        if (isAlone) assert.deepStrictEqual(sizes, [batchSize])
-        // Halves are as many as may go one by one: both ways have every document accepted.
-        if (code === 420)
-          assert.isTrue(
-            sizes.slice(1).every((size) => size <= batchSize / 2),
-            sizes.join(", ")
-          )
       })
     )
   }
+
+  it.effect("halves a batch that has too many documents (420)", () =>
+    simulated.simulate({ faults: [{ do: "verdict", on: "session", code: 420 }] }, ({ ksef }) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* simulated.withoutCalls(ksef.nip, "invoiceSend")
+        const organizationId = yield* live.withDeployment(ksef, live.taxpayer(ksef), { hasWorker: false })
+        const submitting = simulated.submitNumbers(organizationId, ksef.nip, 1, batchSize)
+        yield* live.withDeployment(ksef, submitting, { hasWorker: false })
+        const all = yield* live.withDeployment(ksef, live.eventually(live.allDone, live.invoices, 50_000))
+        assertExactlyOnce(ksef, all)
+        const batches = yield* sql<{ readonly n: number }>`
+          SELECT document_count AS n FROM national_sessions WHERE kind = 'batch' ORDER BY id
+        `
+        assert.deepStrictEqual(
+          batches.map(({ n }) => n),
+          [batchSize, batchSize / 2, batchSize / 2]
+        )
+      })
+    )
+  )
 
   it.effect("reads the invoices of a batch that has no valid one (445)", () =>
     Effect.gen(function* () {

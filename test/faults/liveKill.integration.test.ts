@@ -2,7 +2,7 @@ import { describe, it } from "vitest"
 import { killPoints, runKillPoint } from "./liveKillPoints.ts"
 import { setUp } from "./support.ts"
 
-// All kill points are in liveKillPoints.long.test.ts.
+// All kill points are in liveKillPoints.long.test.ts and liveKillPointsBatch.long.test.ts.
 const few = killPoints.filter(
   ({ name, point }) =>
     point.at === "answered" && (name === "the sending of a document" || name === "the closing of a batch")

@@ -12,6 +12,9 @@ import * as fc from "fast-check"
 import { createHmac } from "node:crypto"
 import { afterEach, assert, describe, it, vi } from "vitest"
 
+// Runs are multiplied in the long tests.
+const factor = Number(process.env["PROPERTY_FACTOR"] ?? 1)
+
 const hmac = (secret: string, timestamp: string, body: Uint8Array) =>
   createHmac("sha256", Buffer.from(secret))
     .update(Buffer.concat([Buffer.from(`${timestamp}.`), body]))
@@ -79,7 +82,7 @@ describe("verification", () => {
         assert.strictEqual(verified.timestamp.getTime(), Date.parse(timestamp))
         assert.deepStrictEqual(verified.event, JSON.parse(body.toString("utf8")))
       }),
-      { numRuns: 5000 }
+      { numRuns: 1000 * factor }
     )
   })
 
@@ -98,7 +101,7 @@ describe("verification", () => {
           else assert.strictEqual(code, "no_match")
         }
       ),
-      { numRuns: 5000 }
+      { numRuns: 1000 * factor }
     )
   })
 
@@ -119,7 +122,7 @@ describe("verification", () => {
           assert.strictEqual(await outcomeOf(elsewhere.verify(bytes, headers)), expected)
         }
       }),
-      { numRuns: 2000 }
+      { numRuns: 400 * factor }
     )
   })
 
@@ -187,7 +190,7 @@ describe("verification", () => {
           "no_match"
         )
       }),
-      { numRuns: 5000 }
+      { numRuns: 1000 * factor }
     )
   })
 
@@ -210,7 +213,7 @@ describe("verification", () => {
           assert.strictEqual(code, expected)
         }
       ),
-      { numRuns: 5000 }
+      { numRuns: 1000 * factor }
     )
   })
 
@@ -236,7 +239,7 @@ describe("verification", () => {
         )
         assert.notStrictEqual(await outcomeOf(verifier.verify(body, Object.fromEntries(list))), "ok")
       }),
-      { numRuns: 5000 }
+      { numRuns: 1000 * factor }
     )
   })
 
@@ -257,7 +260,7 @@ describe("verification", () => {
         const code = outcome(() => verifier.verifySync("{}", headersOf("evt_1", text, "0".repeat(64))))
         assert.strictEqual(code, exists ? "no_match" : "malformed_timestamp", text)
       }),
-      { numRuns: 20_000 }
+      { numRuns: 4000 * factor }
     )
   })
 })
@@ -386,7 +389,7 @@ describe("signing", () => {
         vi.restoreAllMocks()
         assert.strictEqual(signature, expected)
       }),
-      { numRuns: 2000 }
+      { numRuns: 400 * factor }
     )
   })
 })

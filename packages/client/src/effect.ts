@@ -12,32 +12,34 @@ import {
   createAccount,
   createApiKey,
   createOrganization,
-  createWebhookEndpoint,
   deleteGatewayCredential,
-  deleteWebhookEndpoint,
   downloadUpo,
   getAccount,
   getGatewayCredential,
   getInvoice,
   getMe,
   getOrganization,
-  getWebhookEndpoint,
   listApiKeys,
-  listDeliveries,
   listInvoices,
   listOrganizations,
   listSubmittedInvoices,
-  listWebhookEndpoints,
   revokeApiKey,
-  rotateWebhookSecret,
   setGatewayCredential,
   submitAndWait,
   submitInvoice,
   updateOrganization,
-  updateWebhookEndpoint,
   waitForUpo,
   waitUntilFinal
 } from "./effectOperations.ts"
+import {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  getWebhookEndpoint,
+  listDeliveries,
+  listWebhookEndpoints,
+  rotateWebhookSecret,
+  updateWebhookEndpoint
+} from "./effectWebhookEndpoints.ts"
 import { lift, type Lifted } from "./internal/lift.ts"
 import type { ConnectionOptions, DeveloperOptions } from "./options.ts"
 import * as Root from "./session.ts"
@@ -195,37 +197,51 @@ export interface ControlPlane extends ReturnType<typeof owner> {}
 export const createControlPlane = (options: ConnectionOptions): ControlPlane => owner(createSession(options))
 
 export {
+  changePassword,
   createAccount,
   createApiKey,
   createOrganization,
-  createWebhookEndpoint,
   deleteGatewayCredential,
-  deleteWebhookEndpoint,
+  downloadOrganizationUpo,
   downloadUpo,
   getAccount,
   getGatewayCredential,
   getInvoice,
+  getLiveStatus,
   getMe,
   getOrganization,
-  getWebhookEndpoint,
+  getOrganizationInvoice,
+  getOverview,
+  getVerificationLink,
   listApiKeys,
-  listDeliveries,
   listInvoices,
   listOrganizations,
   listSubmittedInvoices,
-  listWebhookEndpoints,
+  logoutAll,
   revokeApiKey,
-  rotateWebhookSecret,
   setGatewayCredential,
   submitAndWait,
   submitInvoice,
   updateOrganization,
-  updateWebhookEndpoint,
   waitForUpo,
   waitUntilFinal
 } from "./effectOperations.ts"
+export {
+  createWebhookEndpoint,
+  deleteWebhookEndpoint,
+  getDelivery,
+  getDeliveryStats,
+  getWebhookEndpoint,
+  listDeliveries,
+  listOrganizationDeliveries,
+  listWebhookEndpoints,
+  rotateWebhookSecret,
+  updateWebhookEndpoint
+} from "./effectWebhookEndpoints.ts"
 export { createConnection } from "./connection.ts"
 export type { Connection } from "./connection.ts"
+export { createTokenSession } from "./session.ts"
+export type { TokenSessionOptions } from "./session.ts"
 export type { ConnectionOptions, DeveloperOptions, RequestInfo, ResponseInfo, RetryInfo } from "./options.ts"
 export {
   AbortedError,

@@ -10,7 +10,6 @@ import { lift, type Lifted, liftList, type LiftedList } from "./internal/lift.ts
 import * as Invoices from "./invoices.ts"
 import * as Organizations from "./organizations.ts"
 import * as Waiting from "./waiting.ts"
-import * as WebhookEndpoints from "./webhookEndpoints.ts"
 
 /**
  * Returns the API key of the connection and its organization.
@@ -99,6 +98,22 @@ export const createAccount: Lifted<typeof Accounts.createAccount> = /* @__PURE__
  * @since 0.1.0
  */
 export const getAccount: Lifted<typeof Accounts.getAccount> = /* @__PURE__ */ lift(Accounts.getAccount, 1)
+
+/**
+ * Changes the password of the account. All other logins end.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const changePassword: Lifted<typeof Accounts.changePassword> = /* @__PURE__ */ lift(Accounts.changePassword, 2)
+
+/**
+ * Logs out everywhere: all logins of the account end, also this one.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const logoutAll: Lifted<typeof Accounts.logoutAll> = /* @__PURE__ */ lift(Accounts.logoutAll, 1)
 
 /**
  * Creates an API key. Only this response contains its `secret`.
@@ -233,78 +248,53 @@ export const listInvoices: LiftedList<typeof Organizations.listInvoices> = /* @_
 )
 
 /**
- * Creates a webhook endpoint. Only this response contains its signing `secret`.
+ * Returns an invoice of an organization, of either mode.
  *
  * @category control plane
  * @since 0.1.0
  */
-export const createWebhookEndpoint: Lifted<typeof WebhookEndpoints.createWebhookEndpoint> = /* @__PURE__ */ lift(
-  WebhookEndpoints.createWebhookEndpoint,
+export const getOrganizationInvoice: Lifted<typeof Organizations.getOrganizationInvoice> = /* @__PURE__ */ lift(
+  Organizations.getOrganizationInvoice,
   3
 )
 
 /**
- * Returns one page of the webhook endpoints of an organization, newest first.
+ * Downloads the official receipt (UPO) of an invoice of an organization. Succeeds after all of it was read.
  *
  * @category control plane
  * @since 0.1.0
  */
-export const listWebhookEndpoints: LiftedList<typeof WebhookEndpoints.listWebhookEndpoints> = /* @__PURE__ */ liftList(
-  WebhookEndpoints.listWebhookEndpoints,
-  2
-)
-
-/**
- * Returns a webhook endpoint.
- *
- * @category control plane
- * @since 0.1.0
- */
-export const getWebhookEndpoint: Lifted<typeof WebhookEndpoints.getWebhookEndpoint> = /* @__PURE__ */ lift(
-  WebhookEndpoints.getWebhookEndpoint,
-  2
-)
-
-/**
- * Changes a webhook endpoint. Members that are left out are unchanged.
- *
- * @category control plane
- * @since 0.1.0
- */
-export const updateWebhookEndpoint: Lifted<typeof WebhookEndpoints.updateWebhookEndpoint> = /* @__PURE__ */ lift(
-  WebhookEndpoints.updateWebhookEndpoint,
+export const downloadOrganizationUpo: Lifted<typeof Organizations.downloadOrganizationUpo> = /* @__PURE__ */ lift(
+  Organizations.downloadOrganizationUpo,
   3
 )
 
 /**
- * Rotates the signing secret. Only this response contains the new one. The old one signs until `secretActivatesAt`.
+ * Counts the deliveries and invoices of an organization over the last 24 hours. The service keeps counts for 30 seconds.
  *
  * @category control plane
  * @since 0.1.0
  */
-export const rotateWebhookSecret: Lifted<typeof WebhookEndpoints.rotateWebhookSecret> = /* @__PURE__ */ lift(
-  WebhookEndpoints.rotateWebhookSecret,
+export const getOverview: Lifted<typeof Organizations.getOverview> = /* @__PURE__ */ lift(Organizations.getOverview, 2)
+
+/**
+ * Returns what is known of the live mode of an organization: what waits, what is not decided, what is used of the limits.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getLiveStatus: Lifted<typeof Organizations.getLiveStatus> = /* @__PURE__ */ lift(
+  Organizations.getLiveStatus,
+  2
+)
+
+/**
+ * Returns the link with which anybody can check an accepted live invoice at the national system (KOD I).
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getVerificationLink: Lifted<typeof Organizations.getVerificationLink> = /* @__PURE__ */ lift(
+  Organizations.getVerificationLink,
   3
-)
-
-/**
- * Deletes a webhook endpoint. Its pending deliveries become `endpoint_disabled`.
- *
- * @category control plane
- * @since 0.1.0
- */
-export const deleteWebhookEndpoint: Lifted<typeof WebhookEndpoints.deleteWebhookEndpoint> = /* @__PURE__ */ lift(
-  WebhookEndpoints.deleteWebhookEndpoint,
-  2
-)
-
-/**
- * Returns one page of the deliveries of a webhook endpoint, newest first.
- *
- * @category control plane
- * @since 0.1.0
- */
-export const listDeliveries: LiftedList<typeof WebhookEndpoints.listDeliveries> = /* @__PURE__ */ liftList(
-  WebhookEndpoints.listDeliveries,
-  2
 )

@@ -6,7 +6,9 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import * as Option from "effect/Option"
+import * as EffectEntry from "../src/effect.ts"
 import { createClient, createControlPlane, createSession, getInvoice, listInvoices } from "../src/effect.ts"
+import * as RootEntry from "../src/index.ts"
 import { id, json, problem, record, stub } from "./support/stub.ts"
 
 const baseUrl = "https://api.example.com"
@@ -126,4 +128,82 @@ describe("createControlPlane", () => {
       assert.strictEqual((yield* Stream.runCollect(stream)).length, 4)
     })
   )
+})
+
+describe("the entry", () => {
+  it("exports what the root entry exports", () => {
+    assert.deepStrictEqual(Object.keys(EffectEntry).sort(), Object.keys(RootEntry).sort())
+  })
+
+  const control = "https://api.example.com/v1/control-plane/"
+  const calls: ReadonlyArray<
+    readonly [operation: unknown, name: string, args: ReadonlyArray<unknown>, method: string, path: string]
+  > = [
+    [
+      EffectEntry.changePassword,
+      "changePassword",
+      [{ currentPassword: "a", newPassword: "b" }],
+      "PUT",
+      "account/password"
+    ],
+    [EffectEntry.logoutAll, "logoutAll", [], "POST", "auth/logout-all"],
+    [
+      EffectEntry.getOrganizationInvoice,
+      "getOrganizationInvoice",
+      ["org_1", "inv_1"],
+      "GET",
+      "organizations/org_1/invoices/inv_1"
+    ],
+    [
+      EffectEntry.downloadOrganizationUpo,
+      "downloadOrganizationUpo",
+      ["org_1", "inv_1"],
+      "GET",
+      "organizations/org_1/invoices/inv_1/upo"
+    ],
+    [EffectEntry.getOverview, "getOverview", ["org_1"], "GET", "organizations/org_1/overview"],
+    [EffectEntry.getLiveStatus, "getLiveStatus", ["org_1"], "GET", "organizations/org_1/live-status"],
+    [
+      EffectEntry.getVerificationLink,
+      "getVerificationLink",
+      ["org_1", "inv_1"],
+      "GET",
+      "organizations/org_1/invoices/inv_1/verification-link"
+    ],
+    [EffectEntry.getDelivery, "getDelivery", ["we_1", "wd_1"], "GET", "webhook-endpoints/we_1/deliveries/wd_1"],
+    [
+      EffectEntry.listOrganizationDeliveries,
+      "listOrganizationDeliveries",
+      ["org_1", { limit: 1 }],
+      "GET",
+      "organizations/org_1/deliveries?limit=1"
+    ],
+    [
+      EffectEntry.getDeliveryStats,
+      "getDeliveryStats",
+      ["we_1", { window: "7d" }],
+      "GET",
+      "webhook-endpoints/we_1/delivery-stats?window=7d"
+    ]
+  ]
+  for (const [operation, name, args, method, path] of calls) {
+    it.effect(`${name} sends its request, and fails in the error channel`, () =>
+      Effect.gen(function* () {
+        const { fetch, requests } = stub(() => problem(404, "not_found"))
+        const session = EffectEntry.createTokenSession({
+          baseUrl,
+          fetch,
+          accessToken: () => "token",
+          renew: () => Promise.resolve(false)
+        })
+        const run = operation as (...all: ReadonlyArray<unknown>) => Effect.Effect<unknown, Error>
+        const error = yield* Effect.flip(run(session, ...args))
+        assert.strictEqual(error.name, "ApiError")
+        assert.deepStrictEqual(
+          requests.map(({ method, url }) => [method, url]),
+          [[method, `${control}${path}`]]
+        )
+      })
+    )
+  }
 })

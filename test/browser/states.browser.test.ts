@@ -5,11 +5,11 @@
 import type { Browser, Page, Route } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { examine } from "./support/axe.ts"
-import { isMissing, launch, watch } from "./support/chromium.ts"
+import { isMissing, launch, watch, type Watched } from "./support/chromium.ts"
 import { deploy, type Deployment } from "./support/deployment.ts"
 import { Owner, until } from "./support/owner.ts"
 import { reachable, type Receivers, startReceivers } from "./support/receivers.ts"
-import { addressOf, type Records, screens } from "./support/screens.ts"
+import { addressOf, type Records, type Screen, screens } from "./support/screens.ts"
 
 const widths = [1280, 360] as const
 
@@ -70,6 +70,15 @@ const fail = (route: Route) =>
     })
   })
 
+interface State {
+  /** Answers the requests of a screen in place of the server. */
+  readonly route?: (route: Route) => unknown
+  /** What the page has in this state. */
+  readonly shows?: string
+  /** Whether the owner has no records but an endpoint. */
+  readonly isEmpty?: boolean
+}
+
 describe.skipIf(isMissing)("every screen of the console", () => {
   let browser: Browser
   let server: Deployment
@@ -88,13 +97,8 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     receivers?.close()
   })
 
-  const open = async (page: Page, owner: Owner) => {
-    await owner.open(page, "/settings")
-    await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor()
-  }
-
   /** Examines a screen that is loaded. The rules that do not depend on colors are examined in one theme. */
-  const examineAll = async (page: Page, name: string): Promise<ReadonlyArray<string>> => {
+  const examineAll = async (page: Page): Promise<ReadonlyArray<string>> => {
     const faults: Array<string> = []
     for (const width of widths) {
       await page.setViewportSize({ width, height: 800 })
@@ -103,117 +107,120 @@ describe.skipIf(isMissing)("every screen of the console", () => {
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
         const found = await examine(page, colorScheme === "light" ? undefined : ofTheme)
-        faults.push(...found.map((fault) => `${name}, ${colorScheme}, ${width} px: ${fault}`))
+        faults.push(...found.map((fault) => `${colorScheme}, ${width} px: ${fault}`))
       }
     }
     return faults
   }
 
-  const states = {
-    data: { of: () => full, route: undefined, shows: undefined },
-    loading: { of: () => full, route: () => {}, shows: "[role=status][aria-label=Loading]" },
-    error: { of: () => full, route: fail, shows: "[role=alert]" }
-  } as const
+  /** Opens a page that is logged in. */
+  const openPage = async ({ context }: Watched, owner: Owner): Promise<Page> => {
+    const page = await context.newPage()
+    await owner.open(page, "/settings")
+    await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor()
+    return page
+  }
 
-  for (const [state, { of, route, shows }] of Object.entries(states)) {
-    it(`has no violation while it shows: ${state}`, async () => {
-      const { owner, records } = of()
-      const { context, end } = await watch(browser, server.url, { expected: /status of 500|status of 404/ })
-      const page = await context.newPage()
-      await open(page, owner)
-      if (route !== undefined) await context.route(asked, route)
-      const faults: Array<string> = []
-      for (const screen of screens) {
-        if (shows !== undefined && screen.isStatic) continue
-        await page.goto(addressOf(server.url, records, screen))
-        await page.getByRole("heading", { level: 1 }).waitFor()
-        if (shows === undefined) await page.waitForLoadState("networkidle")
-        else if (screen.name !== "account") await page.locator(shows).first().waitFor({ state: "attached" })
-        faults.push(...(await examineAll(page, screen.name)))
-      }
-      assert.deepStrictEqual(faults, [])
-      await end()
+  /** Loads a screen, and waits for its data unless they are held back. */
+  const load = async (page: Page, records: Records, screen: Screen, isHeld = false): Promise<void> => {
+    await page.goto(addressOf(server.url, records, screen))
+    await page.getByRole("heading", { level: 1 }).waitFor()
+    if (!isHeld) await page.waitForLoadState("networkidle")
+  }
+
+  const states: Readonly<Record<string, State>> = {
+    data: {},
+    loading: { route: () => {}, shows: "[role=status][aria-label=Loading]" },
+    error: { route: fail, shows: "[role=alert]" },
+    nothing: { isEmpty: true }
+  }
+
+  const hasState = (name: string, screen: Screen): boolean =>
+    name === "data" ||
+    (screen.isStatic !== true && !(name === "nothing" && (screen.name === "delivery" || screen.name === "invoice")))
+
+  for (const [name, { isEmpty = false, route, shows }] of Object.entries(states)) {
+    describe(`while it shows: ${name}`, () => {
+      let page: Page
+      let records: Records
+      let watched: Watched
+
+      beforeAll(async () => {
+        const owner = isEmpty ? await Owner.make(server) : full.owner
+        const endpoint = isEmpty ? await owner.createEndpoint("https://shop.example.com/hooks") : full.records.endpoint
+        records = { ...full.records, org: owner.org, endpoint }
+        watched = await watch(browser, server.url, { expected: /status of 500|status of 404/ })
+        page = await openPage(watched, owner)
+        if (route !== undefined) await watched.context.route(asked, route)
+      })
+      afterAll(() => watched?.end())
+
+      it.each(screens.filter((screen) => hasState(name, screen)))("$name has no violation", async (screen) => {
+        await load(page, records, screen, shows !== undefined)
+        if (shows !== undefined) await page.locator(shows).first().waitFor({ state: "attached" })
+        assert.deepStrictEqual(await examineAll(page), [])
+      })
     })
   }
 
-  it("has no violation while it shows: nothing", async () => {
-    const owner = await Owner.make(server)
-    const endpoint = await owner.createEndpoint("https://shop.example.com/hooks")
-    const { context, end } = await watch(browser, server.url)
-    const page = await context.newPage()
-    await open(page, owner)
-    const empty = { ...full.records, org: owner.org, endpoint }
-    const faults: Array<string> = []
-    for (const screen of screens) {
-      if (screen.isStatic || screen.name === "delivery" || screen.name === "invoice") continue
-      await page.goto(addressOf(server.url, empty, screen))
-      await page.getByRole("heading", { level: 1 }).waitFor()
-      await page.waitForLoadState("networkidle")
-      faults.push(...(await examineAll(page, screen.name)))
-    }
-    assert.deepStrictEqual(faults, [])
-    await end()
-  })
+  describe("for readers who ask for less motion, their own colors and 320 px", () => {
+    let page: Page
+    let watched: Watched
 
-  it(
-    "fits in 320 px, moves nothing for those who ask for that, and keeps its shapes in forced colors",
-    { timeout: 120_000 },
-    async () => {
-      const { owner, records } = full
-      const { context, end } = await watch(browser, server.url, { expected: /status of 404/ })
-      const page = await context.newPage()
-      await page.setViewportSize({ width: 320, height: 640 })
-      await page.emulateMedia({ reducedMotion: "reduce", forcedColors: "active" })
-      await open(page, owner)
-      for (const screen of screens) {
-        await page.goto(addressOf(server.url, records, screen))
-        await page.getByRole("heading", { level: 1 }).waitFor()
-        await page.waitForLoadState("networkidle")
-        const { moving, unseen, width } = await page.evaluate<{
-          width: number
-          moving: number
-          unseen: Array<string>
-        }>(`({
+    beforeAll(async () => {
+      const context = {
+        viewport: { width: 320, height: 640 },
+        reducedMotion: "reduce",
+        forcedColors: "active"
+      } as const
+      watched = await watch(browser, server.url, { expected: /status of 404/, context })
+      page = await openPage(watched, full.owner)
+    })
+    afterAll(() => watched?.end())
+
+    it.each(screens)("$name fits, does not move, and shows its edges and the focus", async (screen) => {
+      await load(page, full.records, screen)
+      const { moving, unseen, width } = await page.evaluate<{
+        readonly width: number
+        readonly moving: number
+        readonly unseen: ReadonlyArray<string>
+      }>(`({
         width: document.documentElement.scrollWidth,
         moving: document.getAnimations().length,
         unseen: [...document.querySelectorAll("[data-badge], [data-panel]")]
           .filter((element) => getComputedStyle(element).borderTopStyle === "none")
           .map((element) => element.outerHTML.slice(0, 120))
       })`)
-        assert.isAtMost(width, 320, `${screen.name} scrolls sideways`)
-        assert.strictEqual(moving, 0, `${screen.name} moves`)
-        assert.deepStrictEqual(unseen, [], `${screen.name} has shapes without an edge`)
-        await page.keyboard.press("Tab")
-        const outline = await page.evaluate<string>("getComputedStyle(document.activeElement).outlineStyle")
-        assert.strictEqual(outline, "solid", `${screen.name} shows the focus`)
-      }
-      await end()
-    }
-  )
-
-  it("has targets of 44 px for fingers", async () => {
-    const { owner, records } = full
-    const { context, end } = await watch(browser, server.url, {
-      expected: /status of 404/,
-      context: { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true }
+      assert.isAtMost(width, 320)
+      assert.strictEqual(moving, 0)
+      assert.deepStrictEqual(unseen, [])
+      await page.keyboard.press("Tab")
+      assert.strictEqual(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "solid")
     })
-    const page = await context.newPage()
-    await open(page, owner)
-    const faults: Array<string> = []
-    for (const screen of screens) {
-      await page.goto(addressOf(server.url, records, screen))
-      await page.getByRole("heading", { level: 1 }).waitFor()
-      await page.waitForLoadState("networkidle")
+  })
+
+  describe("for fingers", () => {
+    let page: Page
+    let watched: Watched
+
+    beforeAll(async () => {
+      const context = { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true }
+      watched = await watch(browser, server.url, { expected: /status of 404/, context })
+      page = await openPage(watched, full.owner)
+    })
+    afterAll(() => watched?.end())
+
+    it.each(screens)("$name has targets of 44 px", async (screen) => {
+      await load(page, full.records, screen)
       // Links in sentences and cells are as tall as their line (WCAG 2.5.8). The label of a box is part of its target.
-      const small = await page.evaluate<ReadonlyArray<string>>(`[...document.querySelectorAll(
-          "button, input, select, textarea, summary, nav a, [role=button]")]
-        .map((element) => [element, (element.matches("input[type=checkbox], input[type=radio]") ? element.closest("label") : element)])
-        .map(([element, target]) => [element, target.getBoundingClientRect()])
-        .filter(([element, { height, width }]) => width > 1 && height > 0 && height < 43.5)
-        .map(([element, { height }]) => Math.round(height) + " px: " + element.outerHTML.slice(0, 140))`)
-      faults.push(...small.map((element) => `${screen.name}: ${element}`))
-    }
-    assert.deepStrictEqual(faults, [])
-    await end()
+      const small = await page.evaluate<ReadonlyArray<string>>(`
+        [...document.querySelectorAll("button, input, select, textarea, summary, nav a, [role=button]")]
+          .map((element) => [element, element.matches("[type=checkbox], [type=radio]") ? element.closest("label") : element])
+          .map(([element, target]) => [element, target.getBoundingClientRect()])
+          .filter(([, { height, width }]) => width > 1 && height > 0 && height < 43.5)
+          .map(([element, { height }]) => Math.round(height) + " px: " + element.outerHTML.slice(0, 140))
+      `)
+      assert.deepStrictEqual(small, [])
+    })
   })
 })

@@ -41,7 +41,7 @@ export const screens: ReadonlyArray<Screen> = [
   { name: "new-key", path: () => "/keys/new", isStatic: true },
   { name: "live", path: () => "/live", inGuide: true },
   { name: "settings", path: () => "/settings", isStatic: true },
-  { name: "account", path: () => "/../../account" },
+  { name: "account", path: () => "/../../account", isStatic: true },
   { name: "new-organization", path: () => "/../../organizations/new", isStatic: true },
   { name: "nothing", path: () => "/nothing", isStatic: true }
 ]

@@ -103,19 +103,14 @@ const Invoice = ({ id }: { readonly id: string }) => {
           </>
         )
       }
-      actions={
-        <>
-          <LiveButton updatedAt={dataUpdatedAt} />
-          {data?.upoAvailable === true && <DownloadUpo org={org} id={id} />}
-        </>
-      }
+      actions={data?.upoAvailable === true && <DownloadUpo org={org} id={id} />}
       isLive={data?.mode === "live"}
     >
       <div className="stack">
         <Loaded query={invoice} skeleton={<Skeleton lines={8} />}>
           {(found) => (
             <>
-              <Panel title={en.invoice.title}>
+              <Panel title={en.invoice.title} aside={<LiveButton updatedAt={dataUpdatedAt} />}>
                 <LifeLine invoice={found} />
                 <p className="muted">{(invoiceStatuses as Record<string, string>)[found.status]}</p>
                 <Reason invoice={found} />

@@ -1,0 +1,77 @@
+/**
+ * A rolling upgrade under load: processes of this version go on while a later version migrates the schema, and new processes
+ * of this version start on it, as in an upgrade that is taken back.
+ *
+ * The later migration is made here, as there is no release yet. It does what the guide on upgrades lets one do: it adds columns,
+ * a table and an index, and changes nothing that exists.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { startPostgres } from "../support/postgres.ts"
+import { Deployment, leaseMs, maxAttempts, until } from "./deployment.ts"
+import * as Invariants from "./invariants.ts"
+import { startLoad } from "./load.ts"
+import { type Receiver, startReceiver } from "./receiver.ts"
+
+// Every table, so that no statement depends on the list of columns: Postgres refuses a prepared `SELECT *` then.
+const laterMigration = `
+  DO $$
+  DECLARE name text;
+  BEGIN
+    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_migrations' LOOP
+      EXECUTE format('ALTER TABLE %I ADD COLUMN added_later text, ADD COLUMN counted_later int NOT NULL DEFAULT 7', name);
+    END LOOP;
+  END $$;
+  CREATE TABLE later (id text PRIMARY KEY);
+  CREATE INDEX deliveries_later ON deliveries (counted_later);
+  INSERT INTO schema_migrations (migration_id, name) SELECT max(migration_id) + 1, 'later' FROM schema_migrations;
+`
+
+describe("an upgrade with mixed versions", { timeout: 240_000 }, () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>
+  let receiver: Receiver
+  let deployment: Deployment
+
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    receiver = await startReceiver()
+    deployment = new Deployment(postgres.url)
+  })
+  afterAll(async () => {
+    await deployment.close()
+    await receiver.close()
+    await postgres.remove()
+  })
+
+  it("processes from before a later migration go on, and others start on its schema", async () => {
+    const api = await deployment.startApi()
+    const workers = [await deployment.startWorker(), await deployment.startWorker()]
+    const paths = ["/ok?1", "/flaky?2"]
+    const { endpoints, key } = await deployment.organization(paths.map(receiver.url))
+    for (const [index, path] of paths.entries()) receiver.learn(path, endpoints[index]!.secret)
+    const load = startLoad(deployment, [key], 60)
+    const reached = (count: number) =>
+      until(`${count} submissions`, () => Promise.resolve(load.submitted() >= count), 60_000)
+
+    await reached(80)
+    await deployment.pool.query(laterMigration)
+    await reached(load.submitted() + 80)
+    // Processes that were there before the migration have warned of nothing.
+    for (const one of [api, ...workers]) assert.deepStrictEqual(one.log, [])
+
+    const replacement = await deployment.startWorker()
+    assert.strictEqual(await workers[0]!.stop(), 0)
+    await deployment.startApi()
+    assert.strictEqual(await api.stop(), 0)
+    await reached(load.submitted() + 80)
+    assert.match(await deployment.run("migrate --check"), /The schema is current\./)
+    const accepted = await load.stop()
+    await deployment.finished(leaseMs * 3 + 30_000)
+
+    assert.deepStrictEqual(replacement.log, [])
+    assert.strictEqual(await deployment.count("invoices"), accepted)
+    assert.strictEqual(await deployment.count("deliveries WHERE status <> 'succeeded'"), 0)
+    assert.strictEqual(await deployment.count("schema_migrations WHERE name = 'later'"), 1)
+    assert.deepStrictEqual(receiver.faults, [])
+    await Invariants.check(deployment.pool, { maxAttempts })
+  })
+})

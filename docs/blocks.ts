@@ -12,12 +12,13 @@ const end = (name: string): string => `<!-- end of ${name} -->`
 export const names = (page: string): ReadonlyArray<string> =>
   Array.from(page.matchAll(/<!-- printed by docs\/diagrams\.ts: (?<name>.+) -->/g), ({ groups }) => groups!["name"]!)
 
-/** Replaces the content of the block `name` of a page. */
+/** Replaces the content of the block `name` of a page. An empty content leaves the comments alone. */
 export const fill = (page: string, name: string, body: string): string => {
   const from = page.indexOf(begin(name))
   const to = page.indexOf(end(name), from)
   if (from === -1 || to === -1) throw new Error(`The page has no block "${name}"`)
-  return `${page.slice(0, from)}${begin(name)}\n${body}\n\n${page.slice(to)}`
+  const content = body === "" ? "" : `\n${body}\n\n`
+  return `${page.slice(0, from)}${begin(name)}${content}${page.slice(to)}`
 }
 
 /** Returns a Markdown table, padded like the formatter pads it. */

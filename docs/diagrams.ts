@@ -11,6 +11,7 @@ import { join } from "node:path"
 import { DeliveryState, ErrorCatalog, InvoiceEvent, InvoiceState, SandboxScenario } from "../packages/core/src/index.ts"
 import * as Backoff from "../packages/dispatcher/src/Backoff.ts"
 import { code, fill, table } from "./blocks.ts"
+import { installs, noteFor } from "./installs.ts"
 import { blocks as liveCodes } from "./liveCodes.ts"
 import * as delivery from "./delivery.ts"
 import * as meanings from "./meanings.ts"
@@ -139,10 +140,19 @@ export const pages: ReadonlyArray<Page> = [
       SandboxScenario.Scenario.literals.map((scenario) => [`timeline of ${scenario}`, timeline(scenario)])
     )
   },
-  { path: "guides/checking-invoices.md", blocks: { mistakes } },
+  {
+    path: "guides/checking-invoices.md",
+    blocks: { mistakes, "before the release": noteFor(installs["guides/checking-invoices.md"]!) }
+  },
   { path: "guides/live-mode.md", blocks: liveCodes },
   { path: "guides/how-delivery-works.md", blocks: delivery.blocks },
   { path: "errors/README.md", blocks: { "error index": errorIndex } },
+  ...Object.entries(installs)
+    .filter(([path]) => path !== "guides/checking-invoices.md")
+    .map(([path, packages]) => ({
+      path,
+      blocks: { "before the release": noteFor(packages) }
+    })),
   ...ErrorCatalog.codes.map((error) => ({
     path: `errors/${error}.md`,
     blocks: { [`error ${error}`]: errorHead(error) }

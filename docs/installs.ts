@@ -1,0 +1,38 @@
+/**
+ * The note beside each command that installs a package: before the first release, no registry has the packages. The note is
+ * empty from the release on.
+ */
+import { readFileSync } from "node:fs"
+
+const { version } = JSON.parse(readFileSync(new URL("../packages/client/package.json", import.meta.url), "utf8")) as {
+  readonly version: string
+}
+
+/** Returns the note for the packages that a command installs, `""` once they are released. */
+export const noteFor = (packages: ReadonlyArray<string>, released = version !== "0.0.0"): string => {
+  if (released) return ""
+  const [first] = packages
+  const tarball = `<checkout>/tarballs/${first!.replace("@", "").replace("/", "-")}-${version}.tgz`
+  const all = packages.map((name) => `\`${name}\``).join(" and ")
+  const verb = packages.length === 1 ? "is" : "are"
+  return [
+    `> Until the first release, ${all} ${verb} not in the npm registry.`,
+    "> Run `npx -y pnpm@12 run pack` in a checkout,",
+    `> and write \`${tarball}\` in place of \`${first!}\`${packages.length === 1 ? "" : ", and so on"}.`
+  ].join("\n")
+}
+
+/** The pages with a command that installs packages, relative to `docs/`, and the packages. */
+export const installs: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "guides/checking-invoices.md": ["@govoice/server"],
+  "guides/migrating.md": ["@govoice/client", "@govoice/webhooks"],
+  "guides/quick-start-embedders.md": ["@govoice/dispatcher"],
+  "guides/quick-start-integrators.md": ["@govoice/client"],
+  "guides/quick-start-operators.md": ["@govoice/server"],
+  "guides/quick-start-receivers.md": ["@govoice/webhooks", "@govoice/server"],
+  "../apps/server/README.md": ["@govoice/server"],
+  "../packages/client/README.md": ["@govoice/client"],
+  "../packages/core/README.md": ["@govoice/core"],
+  "../packages/dispatcher/README.md": ["@govoice/dispatcher"],
+  "../packages/ksef-simulator/README.md": ["@govoice/ksef-simulator"]
+}

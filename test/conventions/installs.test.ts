@@ -1,0 +1,30 @@
+/** Commands that install packages say what to do before the first release. */
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join, relative, resolve } from "node:path"
+import { assert, describe, it } from "vitest"
+import { installs, noteFor } from "../../docs/installs.ts"
+
+const root = resolve(import.meta.dirname, "../..")
+
+const pages = execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "utf8" }).trim().split("\n")
+
+const command = /^[^>\n]*\b(?:npm install|npx)(?: -\S+)* @govoice\//m
+
+describe("the note before the first release", () => {
+  it("is on each page with a command that installs a package", () => {
+    const fences = (page: string) =>
+      Array.from(readFileSync(join(root, page), "utf8").matchAll(/```sh\n[^]*?```/g), String)
+    assert.sameMembers(
+      pages.filter((page) => fences(page).some((fence) => command.test(fence))),
+      Object.keys(installs).map((path) => relative(root, resolve(root, "docs", path)))
+    )
+  })
+
+  it("names the command that makes the tarballs, and is empty once packages are released", () => {
+    const note = noteFor(["@govoice/client"], false)
+    assert.include(note, "npx -y pnpm@12 run pack")
+    assert.match(note, /tarballs\/govoice-client-\d+\.\d+\.\d+\.tgz/)
+    assert.strictEqual(noteFor(["@govoice/client"], true), "")
+  })
+})

@@ -13,9 +13,10 @@ import {
   untilLoggedIn
 } from "./deployment.ts"
 
-const warmUp = 10
+// Together no more than an interactive session may send within a minute.
+const warmUp = 3
 const idleMs = 10_000
-const count = Number(process.env["BENCH_INTERACTIVE"] ?? 100)
+const count = Number(process.env["BENCH_INTERACTIVE"] ?? 25)
 
 export interface Interactive {
   readonly count: number

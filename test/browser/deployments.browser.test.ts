@@ -58,6 +58,34 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     await end()
   })
 
+  it("says how a server may reach a receiver on the same computer, and that server does", async () => {
+    const owner = await Owner.make(server)
+    const { context, end } = await watch(browser, server.url, { expected: /status of 4\d\d .*\/webhook-endpoints/ })
+    const page = await context.newPage()
+    const fill = async (url: string) => {
+      await page.getByRole("textbox", { name: "URL" }).fill(url)
+      await page.getByRole("button", { name: "Create the endpoint" }).click()
+    }
+    await owner.open(page, "/endpoints/new")
+    await fill("http://192.168.0.1/hooks")
+    await page.locator("input[aria-invalid=true]").waitFor()
+    assert.strictEqual(await page.getByText("To try a receiver on this computer").count(), 0)
+    await fill("http://127.0.0.1:8080/hooks")
+    await page.getByText("To try a receiver on this computer").waitFor()
+    const code = await page.getByRole("region", { name: "Settings for receivers on this computer: shell" }).innerText()
+    const settings = Array.from(code.matchAll(/^(GOVOICE_\w+)=(\S+)/gm), ([, name, value]) => [name!, value!])
+    await end()
+
+    const local = await server.startBeside(Object.fromEntries(settings))
+    const other = await watch(browser, local.url)
+    const shown = await other.context.newPage()
+    await new Owner(local.url, owner).open(shown, "/endpoints/new")
+    await shown.getByRole("textbox", { name: "URL" }).fill("http://127.0.0.1:8080/hooks")
+    await shown.getByRole("button", { name: "Create the endpoint" }).click()
+    await shown.locator("[data-secret]").waitFor()
+    await other.end()
+  })
+
   it("keeps what it shows when the server goes away, tells since when, and goes on when it is back", async () => {
     const owner = await Owner.make(server)
     beside = await server.startBeside({})

@@ -180,18 +180,21 @@ describe.skipIf(isMissing)("every screen of the console", () => {
 
     it.each(screens)("$name fits, does not move, and shows its edges and the focus", async (screen) => {
       await load(page, full.records, screen)
-      const { moving, unseen, width } = await page.evaluate<{
+      const { moving, top, unseen, width } = await page.evaluate<{
         readonly width: number
+        readonly top: number
         readonly moving: number
         readonly unseen: ReadonlyArray<string>
       }>(`({
         width: document.documentElement.scrollWidth,
+        top: document.querySelector("h1").getBoundingClientRect().top,
         moving: document.getAnimations().length,
         unseen: [...document.querySelectorAll("[data-badge], [data-panel]")]
           .filter((element) => getComputedStyle(element).borderTopStyle === "none")
           .map((element) => element.outerHTML.slice(0, 120))
       })`)
       assert.isAtMost(width, 320)
+      assert.isAtMost(top, 240, "begins below the navigation")
       assert.strictEqual(moving, 0)
       assert.deepStrictEqual(unseen, [])
       await page.keyboard.press("Tab")

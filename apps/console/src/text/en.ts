@@ -236,6 +236,9 @@ export const en = {
     empty: "There is no endpoint yet. Events are sent to endpoints only.",
     url: "URL",
     urlHint: "https with a public address. Redirects are not followed: enter the final URL.",
+    localMeaning:
+      "A deployment reaches public addresses only. To try a receiver on this computer, start the server again with two settings:",
+    localSettings: "Settings for receivers on this computer",
     note: "Note",
     general: "Endpoint",
     standard: "Sign with Standard Webhooks too",

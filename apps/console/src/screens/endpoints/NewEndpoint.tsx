@@ -6,16 +6,17 @@ import { connection } from "../../api/connection.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { problemOf } from "../../session/problem.ts"
+import { localReceivers } from "../../snippets/localReceivers.ts"
 import { receivers } from "../../snippets/receiver.ts"
 import { en } from "../../text/en.ts"
 import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { Field } from "../../ui/Field.tsx"
-import { ProblemNotice } from "../../ui/Notice.tsx"
+import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { Snippet } from "../../ui/Snippet.tsx"
 import { paths } from "../../url/paths.ts"
 import { EventTypes, type Subscription } from "./EventTypes.tsx"
-import { faultOf } from "./endpointUrl.ts"
+import { faultOf, isLoopback } from "./endpointUrl.ts"
 import { textOf } from "../../ui/form.ts"
 
 const NewEndpoint = () => {
@@ -72,6 +73,12 @@ const NewEndpoint = () => {
             if (error !== null) reset()
           }}
         />
+        {refusal !== undefined && isLoopback(url.trim()) && (
+          <Notice tone="info">
+            <p>{en.endpoints.localMeaning}</p>
+            <Snippet label={en.endpoints.localSettings} forms={[localReceivers]} />
+          </Notice>
+        )}
         <EventTypes value={types} onChange={setTypes} />
         <Field label={en.endpoints.note} name="note" maxLength={500} autoComplete="off" />
         <div className="line">

@@ -19,3 +19,7 @@ export const faultOf = (url: string): string | undefined => {
   if (username !== "" || password !== "") return en.endpoints.faults.userInfo
   return hash === "" ? undefined : en.endpoints.faults.fragment
 }
+
+/** Returns whether a URL leads to the computer of the server itself, which only a server for trials may reach. */
+export const isLoopback = (url: string): boolean =>
+  URL.canParse(url) && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)

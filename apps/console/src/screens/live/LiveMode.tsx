@@ -57,7 +57,7 @@ const Conditions = ({
   return (
     <ul className="stack-tight">
       {conditions.map(([isMet, text]) => (
-        <li key={text} className="line small">
+        <li key={text} className="point small">
           <Icon name={isMet ? "check" : "dotted"} label={isMet ? en.live.met : en.live.open} />
           <span className={isMet ? undefined : "muted"}>{text}</span>
         </li>

@@ -35,7 +35,7 @@ for (const database of databases) {
     return { sql, organizationId, accountId: account!.id, id }
   })
 
-  layer(database.layer, { timeout: "60 seconds" })(`Standard Webhooks (${database.name})`, (it) => {
+  layer(database.layer, { timeout: "120 seconds" })(`Standard Webhooks (${database.name})`, (it) => {
     it.effect("are refused while a secret of the first format signs, and allowed after its rotation", () =>
       Effect.gen(function* () {
         const { accountId, id, sql } = yield* begin

@@ -23,7 +23,7 @@ const isCurrent = () => {
 
 /** Returns after the package is built. */
 export const build = (): void => {
-  const deadline = Date.now() + 60_000
+  const deadline = Date.now() + 200_000
   for (;;) {
     try {
       mkdirSync(lock)

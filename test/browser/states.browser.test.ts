@@ -90,7 +90,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     server = await deploy({ ...reachable, GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2" })
     browser = await launch()
     full = await withRecords(server, receivers)
-  }, 120_000)
+  }, 240_000)
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

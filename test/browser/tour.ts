@@ -180,7 +180,7 @@ const run = async () => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
     await watch(context)
     const page = await context.newPage()
-    page.setDefaultTimeout(15_000)
+    page.setDefaultTimeout(60_000)
     await page.goto(`${server.url}/console`)
     await page.getByRole("heading", { name: "Log in" }).waitFor()
     await examine(page, "log in")

@@ -26,7 +26,7 @@ describe.skipIf(isMissing)("trouble in the console", () => {
     receivers = await startReceivers()
     server = await deploy(reachable)
     browser = await launch()
-  }, 120_000)
+  }, 240_000)
   afterAll(async () => {
     await browser?.close()
     await server?.stop()

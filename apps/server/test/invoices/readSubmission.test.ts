@@ -197,10 +197,15 @@ describe("readSubmission", () => {
       ["members", `{"metadata":{${Array.from({ length: 300_000 }, (_, index) => `"k${index}":1`).join(",")}}}`],
       ["nested arrays", filled('{"metadata":', "[", "")]
     ])("of %s is rejected before it is parsed", (_, json) => {
-      const before = process.cpuUsage()
-      fails(json, { code: "invalid_request_body", message: "The request body has more than 250,000 values." })
-      const { system, user } = process.cpuUsage(before)
-      assert.isBelow((system + user) / 1000, 100)
+      // The least of several measurements, because a garbage collection in one of them counts.
+      let least = Infinity
+      for (let time = 0; time < 20 && least >= 100; time++) {
+        const before = process.cpuUsage()
+        fails(json, { code: "invalid_request_body", message: "The request body has more than 250,000 values." })
+        const { system, user } = process.cpuUsage(before)
+        least = Math.min(least, (system + user) / 1000)
+      }
+      assert.isBelow(least, 100)
     })
 
     it("counts members, elements, objects and arrays outside of strings", () => {

@@ -41,7 +41,22 @@ const refusal = async (client: Client, invoiceXml: string, signal: AbortSignal):
   return error.message
 }
 
-export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> => {
+/** What the demo did, for programs. */
+export interface DemoResult {
+  readonly invoices: ReadonlyArray<{
+    readonly scenario: string
+    readonly id: string
+    readonly status: string
+    readonly officialNumber: string | null
+    readonly code: string | null
+    readonly webhooks: ReadonlyArray<string>
+  }>
+  readonly deliveries: ReadonlyArray<WebhookDelivery>
+  readonly seconds: number
+}
+
+/** Runs the demo, tells it on the screen, and returns what it did. */
+export const demo = async (screen: Screen, signal: AbortSignal): Promise<DemoResult> => {
   const begun = performance.now()
   await using stack = new AsyncDisposableStack()
 
@@ -174,5 +189,18 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<void> =
   screen.done("invoices", `${shown.length} submitted, each in a final status`)
   screen.done("webhooks", `${webhooks.count} received and verified, ${webhooks.types.size} of 6 event types`)
   screen.done("deliveries", `${succeeded} of ${deliveries.length} succeeded`)
-  screen.done("time", `${((performance.now() - begun) / 1000).toFixed(0)} s`)
+  const took = Math.round((performance.now() - begun) / 1000)
+  screen.done("time", `${took} s`)
+  return {
+    invoices: shown.map(({ invoice, scenario }) => ({
+      scenario,
+      id: invoice.id,
+      status: invoice.status,
+      officialNumber: invoice.officialNumber,
+      code: invoice.rejection?.code ?? invoice.failure?.code ?? null,
+      webhooks: webhooks.of(invoice.id)
+    })),
+    deliveries,
+    seconds: took
+  }
 }

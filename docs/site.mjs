@@ -1,16 +1,21 @@
 /**
- * Changes to TypeDoc: guides come before packages, links to folders lead to their README, links and icons work from a file
+ * Changes to TypeDoc: guides come before packages, also in the search, links to folders lead to their README, links and icons work from a file
  * system, and state diagrams are tables of arrows, because the site loads no script of another host.
  */
 import { statSync } from "node:fs"
 import { join } from "node:path"
-import { PageEvent, RendererEvent } from "typedoc"
+import { PageEvent, ReflectionKind, RendererEvent } from "typedoc"
 
 const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 const guidesFirst = (project) => {
   const rank = (child) => (child.name === "Guides" ? 0 : child.isDocument() ? 2 : 1)
   project.childrenIncludingDocuments?.sort((left, right) => rank(left) - rank(right))
+}
+
+// In the search. A page that has a word in its text is a better result than a symbol with the word in its name.
+const boostPages = (project) => {
+  for (const document of project.getReflectionsByKind(ReflectionKind.Document)) document.relevanceBoost = 20
 }
 
 const leadFoldersToTheirPages = (project) => {
@@ -37,6 +42,7 @@ const diagram = /<pre><code class="mermaid">stateDiagram-v2\n([^]*?)<\/code>[^]*
 export const load = (app) => {
   app.renderer.on(RendererEvent.BEGIN, ({ project }) => {
     guidesFirst(project)
+    boostPages(project)
     leadFoldersToTheirPages(project)
   })
   app.renderer.on(PageEvent.END, (page) => {

@@ -9,7 +9,12 @@ import { assert, describe, it } from "vitest"
 const root = resolve(import.meta.dirname, "../..")
 const read = (path: string): unknown => JSON.parse(readFileSync(join(root, path), "utf8"))
 
-const site = read("typedoc.json") as { readonly entryPoints: ReadonlyArray<string>; readonly plugin: Array<string> }
+const site = read("typedoc.json") as {
+  readonly entryPoints: ReadonlyArray<string>
+  readonly plugin: Array<string>
+  readonly highlightLanguages: ReadonlyArray<string>
+  readonly ignoredHighlightLanguages: ReadonlyArray<string>
+}
 
 // Reads the options of a package like TypeDoc.
 const entryPoints = async (folder: string): Promise<ReadonlyArray<string>> => {
@@ -27,6 +32,20 @@ describe("the documentation site", () => {
 
   it("has every public package", () => {
     assert.sameMembers([...site.entryPoints], folders)
+  })
+
+  it("knows every language of the code in its pages", () => {
+    const { highlightLanguages, ignoredHighlightLanguages } = site
+    const known = new Set([...highlightLanguages, ...ignoredHighlightLanguages])
+    const aliases: Readonly<Record<string, string>> = { sh: "bash", ts: "typescript", html: "html" }
+    const pages = globSync(["*.md", "docs/{guides,errors,decisions}/*.md", "{packages,apps}/*/README.md"], {
+      cwd: root
+    })
+    const fences = pages.flatMap((page) =>
+      Array.from(readFileSync(join(root, page), "utf8").matchAll(/^```([a-z]+)$/gm), ([, language]) => language!)
+    )
+    const unknown = new Set(fences.filter((language) => !known.has(aliases[language] ?? language)))
+    assert.deepStrictEqual([...unknown], [])
   })
 
   it.each(folders)("has every module of %s", async (folder) => {

@@ -88,14 +88,17 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
 
     const refused = new Set<string>()
     const used: Array<string> = []
-    /** A send that is refused with the tokens of `refused`. */
-    const send = (refuse: () => KsefError) =>
+    /** A send that is refused with the tokens of `refused`, after a while. */
+    const send = (refuse: () => KsefError, afterMs = 0) =>
       authorized(context, organizationId, "send", (accessToken) =>
-        Effect.suspend(() => {
-          const name = Redacted.value(accessToken)
-          used.push(name)
-          return refused.has(name) ? Effect.fail(refuse()) : Effect.succeed(name)
-        })
+        Effect.delay(
+          Effect.suspend(() => {
+            const name = Redacted.value(accessToken)
+            used.push(name)
+            return refused.has(name) ? Effect.fail(refuse()) : Effect.succeed(name)
+          }),
+          afterMs
+        )
       )
     const restsUntil = Effect.map(Clock.currentTimeMillis, (now) => lane.windows.earliest("other", now) - now)
     const first = yield* send(() => failure("send", "unauthorized", ""))
@@ -103,12 +106,13 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
   })
 
 describe("an access token that KSeF does not accept any more", () => {
-  it.live("is refreshed once, though several calls are refused at the same time", () =>
+  it.live("is refreshed once, though several calls are refused while and after it is", () =>
     Effect.gen(function* () {
       const { counts, first, refused, send } = yield* setUp()
       refused.add(first)
       const names = yield* Effect.all(
-        Array.from({ length: 5 }, () => send(() => failure("send", "unauthorized", ""))),
+        // A refresh takes 50 ms.
+        [0, 0, 30, 100, 200].map((afterMs) => send(() => failure("send", "unauthorized", ""), afterMs)),
         { concurrency: 5 }
       )
       assert.lengthOf(new Set(names), 1)

@@ -15,7 +15,11 @@ describe("the API behind a trusted proxy", () => {
 
   beforeAll(async () => {
     database = await openMigrated()
-    server = await startServer({ ...database.settings, GOVOICE_TRUSTED_PROXIES: "127.0.0.0/8, 10.0.0.0/8" })
+    server = await startServer({
+      ...database.settings,
+      // The last one is so large that it contains clients.
+      GOVOICE_TRUSTED_PROXIES: "127.0.0.0/8, 10.0.0.0/8, 64.0.0.0/7"
+    })
     call = makeCall(() => server.url, await readAgreement(server.url))
     owner = await signUp(call)
   })
@@ -34,6 +38,16 @@ describe("the API behind a trusted proxy", () => {
       body: { email: owner.email, password },
       headers: { "x-forwarded-for": list }
     })
+
+  it("warns at the start about a network that is so large that it contains clients, and about no other", () => {
+    const warnings = server
+      .output()
+      .split("\n")
+      .filter((line) => line.includes("GOVOICE_TRUSTED_PROXIES"))
+    assert.lengthOf(warnings, 1, server.output())
+    assert.include(warnings[0], '"level":"WARN"')
+    assert.include(warnings[0], "GOVOICE_TRUSTED_PROXIES contains 64.0.0.0/7: clients there choose the address")
+  })
 
   it("limits the address that the proxy reports and ignores addresses that the client adds", async () => {
     for (let time = 0; time < 100; time++) {

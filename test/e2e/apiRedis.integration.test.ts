@@ -102,13 +102,19 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
     }
   })
 
-  it("allow all requests while Redis hangs or is down, without a delay and with throttled log lines", async () => {
+  it("are counted by each process alone while Redis hangs or is down, with throttled log lines", async () => {
     redis.kill("SIGSTOP")
     const begun = Date.now()
     for (let time = 0; time < 4; time++) assert.strictEqual((await ask(servers[0], tenant.liveKey)).status, 200)
     assert.isBelow(Date.now() - begun, 15_000)
     await stopRedis()
-    for (let time = 0; time < 10; time++) assert.strictEqual((await ask(servers[0], tenant.testKey)).status, 200)
+    for (const server of servers) {
+      const statuses = await Promise.all(
+        Array.from({ length: 40 }, async () => (await ask(server, tenant.testKey)).status)
+      )
+      assert.isAtLeast(statuses.filter((status) => status === 200).length, 6)
+      assert.include(statuses, 429)
+    }
     assert.lengthOf(warnings(servers[0]), 1)
     assert.include(warnings(servers[0])[0], "Redis unavailable")
   })
@@ -116,7 +122,8 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
   it("count again after Redis recovers, and log the recovery", async () => {
     await startRedis()
     const deadline = Date.now() + 50_000
-    while ((await ask(servers[0], tenant.testKey)).headers.get("ratelimit") === null && Date.now() < deadline) {
+    while (!servers[0]!.output().includes("Redis available again") && Date.now() < deadline) {
+      await ask(servers[0], tenant.testKey)
       await new Promise((done) => setTimeout(done, 100))
     }
     const statuses = await Promise.all(
@@ -124,7 +131,7 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
     )
     assert.include(statuses, 429)
     assert.lengthOf(servers[0]!.output().match(/Redis available again/g) ?? [], 1)
-    assert.isAtMost(warnings(servers[0]).length, 2)
+    assert.isAtMost(warnings(servers[0]).length, 3)
   })
 
   it("stop the start if the Redis of the settings does not respond", async () => {

@@ -18,7 +18,7 @@ export class OutageLog extends Context.Service<OutageLog, ThrottledLog.Throttled
 /** Provides `OutageLog`. */
 export const layerOutageLog: Layer.Layer<OutageLog> = Layer.sync(OutageLog)(() =>
   ThrottledLog.make({
-    down: "Redis unavailable; rate limits are off, and each process counts attempts alone",
+    down: "Redis unavailable; each process counts its limits alone",
     recovered: "Redis available again"
   })
 )

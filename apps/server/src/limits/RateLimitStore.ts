@@ -21,22 +21,25 @@ export const layerMemory = Layer.effect(
   })
 ).pipe(Layer.provide(RateLimiter.layerStoreMemory))
 
-const timedOut = () =>
-  new RateLimiter.RateLimiterError({
-    reason: new RateLimiter.RateLimitStoreError({ message: "The store of the rate limits did not answer in time" })
-  })
+const inMemory = Effect.provide(RateLimiter.RateLimiterStore, layerMemory)
 
-const withTimeout = Layer.effect(
+const withFallback = Layer.effect(
   RateLimiter.RateLimiterStore,
-  Effect.map(RateLimiter.RateLimiterStore, (store) => ({
-    ...store,
-    tokenBucket: (options: Parameters<typeof store.tokenBucket>[0]) =>
-      Effect.timeoutOrElse(store.tokenBucket(options), {
-        duration: RedisClient.timeout,
-        orElse: () => Effect.fail(timedOut())
-      })
-  }))
+  Effect.gen(function* () {
+    const store = yield* RateLimiter.RateLimiterStore
+    const local = yield* inMemory
+    const log = yield* RedisClient.OutageLog
+    return {
+      ...store,
+      tokenBucket: (options: Parameters<typeof store.tokenBucket>[0]) =>
+        store.tokenBucket(options).pipe(
+          Effect.timeout(RedisClient.timeout),
+          Effect.tap(log.success),
+          Effect.catch((error) => Effect.andThen(log.failure(error), local.tokenBucket(options)))
+        )
+    }
+  })
 )
 
-/** Keeps them in Redis. */
-export const layerRedis = withTimeout.pipe(Layer.provide(RateLimiter.layerStoreRedis({ prefix: RedisClient.prefix })))
+/** Keeps them in Redis. While Redis fails, each process counts alone, with the same limits. */
+export const layerRedis = withFallback.pipe(Layer.provide(RateLimiter.layerStoreRedis({ prefix: RedisClient.prefix })))

@@ -232,7 +232,7 @@ export const definitions = {
     256
   ),
   REDIS_URL: optional(
-    "URL of a Redis that shares the limits of API keys and addresses between processes. Without it, each process counts for itself.",
+    "URL of a Redis that shares the limits of API keys and addresses between processes. Without it, and while it is unavailable, each process counts for itself.",
     Parsers.url("redis", "rediss"),
     "none",
     { secret: true }

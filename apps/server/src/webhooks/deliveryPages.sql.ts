@@ -49,15 +49,20 @@ export const makeDeliveryPages = (sql: SqlClient.SqlClient) => {
         ? sql`AND failure_status = ${status}`
         : sql`AND status = ${status}`
 
-  // Claims take the oldest that are due, so the leased ones are among them. More that are older become due only by a
-  // promotion that is larger than `Page.maxExamined`, and then for the time of a lease.
-  const isLeased = (endpointId: Statement.Fragment) => sql`
+  // Claims take the oldest that are due, so the leased ones are among them, and as many as are counted end the search. More
+  // that are older become due only by a promotion that is larger than `maxExamined`, and then for the time of a lease.
+  const isLeased = (endpointId: Statement.Fragment, maxExamined: number) => sql`
     AND id = ANY (ARRAY(
       SELECT id FROM (
         SELECT id, lease_expires_at FROM deliveries
-        WHERE is_due AND endpoint_id = ${endpointId} ORDER BY endpoint_id, due_at LIMIT ${Page.maxExamined}::int
+        WHERE is_due AND endpoint_id = ${endpointId} ORDER BY endpoint_id, due_at LIMIT ${maxExamined}::int
       ) AS oldest
       WHERE lease_expires_at IS NOT NULL
+      LIMIT coalesce((
+        SELECT (in_flight ->> webhook_endpoints.id)::int
+        FROM webhook_endpoints JOIN organization_concurrency USING (organization_id)
+        WHERE webhook_endpoints.id = ${endpointId}
+      ), 0)
     ))
   `
 
@@ -65,11 +70,12 @@ export const makeDeliveryPages = (sql: SqlClient.SqlClient) => {
   const indexed = (
     endpointId: Statement.Fragment,
     { eventId, eventType, status }: DeliveryFilter,
-    page: Page.PageRequest
+    page: Page.PageRequest,
+    maxExamined: number
   ) => sql`
     SELECT NULL::text AS last_examined, ${columns} FROM deliveries
     WHERE endpoint_id = ${endpointId} ${hasStatus(status)}
-      ${status === "delivering" ? isLeased(endpointId) : nothing}
+      ${status === "delivering" ? isLeased(endpointId, maxExamined) : nothing}
       ${eventId === undefined ? nothing : sql`AND event_id = ${eventId}`}
       ${eventType === undefined ? nothing : sql`AND event_type = ${eventType}`}
       ${Page.bounds(sql, page)}
@@ -127,7 +133,7 @@ export const makeDeliveryPages = (sql: SqlClient.SqlClient) => {
       const isExamined = status === "pending" || status === "succeeded" || eventType !== undefined
       return isExamined && eventId === undefined && status !== "delivering"
         ? examined(endpointId, filter, page, maxExamined)
-        : indexed(endpointId, filter, page)
+        : indexed(endpointId, filter, page, maxExamined)
     }
   }
 }

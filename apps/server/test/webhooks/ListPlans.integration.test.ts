@@ -40,6 +40,13 @@ const storeDeliveries = Effect.fnUntraced(function* (status: string) {
                CASE WHEN status IN ('retrying', 'failed', 'endpoint_disabled') THEN status END
         FROM (SELECT n, ${sql.literal(status)} AS status FROM generate_series(1, ${many}::int) AS n) AS one
       `
+      yield* sql`
+        UPDATE organization_concurrency SET in_flight = counted.in_flight
+        FROM (
+          SELECT jsonb_build_object(endpoint_id, count(*)) AS in_flight FROM deliveries
+          WHERE lease_expires_at IS NOT NULL GROUP BY endpoint_id
+        ) AS counted
+      `
     })
   )
   yield* sql`VACUUM ANALYZE deliveries`

@@ -11,6 +11,7 @@ import { textArray } from "../../src/database/Arrays.ts"
 import * as Page from "../../src/database/Page.ts"
 import * as Invoices from "../../src/invoices/Invoices.ts"
 import * as InvoiceStats from "../../src/invoices/InvoiceStats.ts"
+import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import * as DeliveryRecords from "../../src/webhooks/DeliveryRecords.ts"
 import * as DeliveryStats from "../../src/webhooks/DeliveryStats.ts"
 import { explain } from "../support/Explained.ts"
@@ -74,9 +75,13 @@ const costOf = Effect.fnUntraced(function* <A, E, R>(name: string, effect: Effec
   return { ...one!, report, result }
 })
 
-const database = Layer.mergeAll(DeliveryRecords.layer, DeliveryStats.layer, Invoices.layer, InvoiceStats.layer).pipe(
-  Layer.provideMerge(TestDatabase.layerPostgres)
-)
+const database = Layer.mergeAll(
+  DeliveryQueue.layer,
+  DeliveryRecords.layer,
+  DeliveryStats.layer,
+  Invoices.layer,
+  InvoiceStats.layer
+).pipe(Layer.provideMerge(TestDatabase.layerPostgres))
 
 layer(database, { excludeTestServices: true })("an organization with many deliveries", (it) => {
   it.effect(
@@ -183,6 +188,37 @@ layer(database, { excludeTestServices: true })("an organization with many delive
         assert.deepStrictEqual(first!.buckets, day.result.counts.buckets)
         // Kept for 30 seconds.
         assert.lengthOf((yield* explain(stats.ofOrganization(organizationId))).explained, 0)
+      }),
+    { timeout: 200_000 }
+  )
+
+  it.effect(
+    "finds the deliveries that are delivering without reading a backlog of the other endpoints",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { organizationId } = yield* store
+        yield* sql`
+        UPDATE deliveries SET status = 'pending', is_due = true, due_at = created_at, next_retry_at = NULL,
+          delivered_at = NULL, failure_status = NULL
+      `
+        yield* sql`VACUUM ANALYZE deliveries`
+        const queue = yield* DeliveryQueue.DeliveryQueue
+        yield* queue.claim({ limit: 10, perOrganization: 10, leaseMs: 30_000 })
+        const deliveries = yield* DeliveryRecords.Deliveries
+        const { blocks, report, result } = yield* costOf(
+          "delivering",
+          deliveries.listAll(organizationId, { status: "delivering" }, firstPage)
+        )
+        const leased = yield* sql<{ readonly id: string }>`
+        SELECT id FROM deliveries WHERE lease_expires_at IS NOT NULL ORDER BY id DESC
+      `
+        assert.lengthOf(leased, 10)
+        assert.deepStrictEqual(
+          result.records.map(({ id }) => id),
+          leased.map(({ id }) => id)
+        )
+        assert.isBelow(blocks, 20 * endpointCount, report)
       }),
     { timeout: 200_000 }
   )

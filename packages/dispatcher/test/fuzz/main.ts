@@ -39,6 +39,7 @@ for (const [label, count] of [...outcomes].toSorted((left, right) => right[1] - 
 if (failures.length > 0) {
   console.error(`FAILED with seed ${seed}:`)
   for (const failure of failures) console.error(`- ${failure}`)
-  process.exit(1)
-}
-console.log("No failure.")
+} else console.log("No failure.")
+// Without it, Node 24.21 sometimes does not end after 100,000 cases: it spins in `Environment::CleanupHandles`, after all
+// JavaScript has ended.
+process.exit(failures.length > 0 ? 1 : 0)

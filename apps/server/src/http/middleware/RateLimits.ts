@@ -11,7 +11,6 @@ import { Context, Duration, Effect, Layer } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import type { ApiKeyIdentity } from "../../accounts/ApiKeys.ts"
-import * as RedisClient from "../../database/RedisClient.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { maxDocumentBodyBytes } from "./BodyReading.ts"
 
@@ -102,7 +101,6 @@ export const layer = Layer.effect(
   RateLimits,
   Effect.gen(function* () {
     const limiter = yield* RateLimiter.RateLimiter
-    const outageLog = yield* RedisClient.OutageLog
     const { account, burst, bytesPerSecond, organizationMultiple, perSecond } = (yield* Settings).rateLimit
     const ofKey = { requests: requestLimit("default", burst, perSecond), bytes: byteLimit("bytes", bytesPerSecond) }
     const ofOrganization = {
@@ -111,7 +109,7 @@ export const layer = Layer.effect(
     }
     const ofAccount = requestLimit("account", account.burst, account.perSecond)
 
-    /** Returns what is left, or `undefined` while the store is unavailable: an outage of it must not be one of the API. */
+    /** Takes tokens, and returns what is left, or fails. */
     const consume = Effect.fnUntraced(function* (
       limit: Limit,
       id: string,
@@ -129,16 +127,12 @@ export const layer = Layer.effect(
         })
       )
       if (result._tag === "Success") {
-        yield* outageLog.success
         const { remaining, resetAfter } = result.success
         return { limit, remaining: Math.max(0, Math.floor(remaining)) * limit.unit, resetSeconds: seconds(resetAfter) }
       }
       const { reason } = result.failure
-      if (reason._tag !== "RateLimitExceeded") {
-        yield* outageLog.failure(reason)
-        return undefined
-      }
-      yield* outageLog.success
+      // The stores count in memory while Redis is unavailable, and memory does not fail.
+      if (reason._tag !== "RateLimitExceeded") return yield* Effect.die(reason)
       const retryAfter = Math.max(1, seconds(reason.retryAfter))
       yield* reportRemaining([{ limit, remaining: 0, resetSeconds: retryAfter }])
       yield* addHeaders({ "retry-after": String(retryAfter) })
@@ -154,13 +148,12 @@ export const layer = Layer.effect(
         const announced = Math.min(encoding === undefined ? Number(length ?? 0) : 1, maxDocumentBodyBytes)
         const consumeBoth = Effect.fnUntraced(function* (limits: typeof ofKey, of: string) {
           const ofRequests = yield* consume(limits.requests, of, 1, "fail")
-          const ofBytes = announced > 0 ? yield* consume(limits.bytes, of, announced, "fail") : undefined
-          return [ofRequests, ofBytes].filter((each) => each !== undefined)
+          return announced > 0 ? [ofRequests, yield* consume(limits.bytes, of, announced, "fail")] : [ofRequests]
         })
         const remaining = yield* consumeBoth(ofKey, id)
         // After those of the key: what one key is refused is not taken from the others.
         yield* consumeBoth(ofOrganization, organizationId)
-        if (remaining.length > 0) yield* reportRemaining(remaining)
+        yield* reportRemaining(remaining)
       }),
 
       takeUnannounced: Effect.fnUntraced(function* ({ id, organizationId }, count) {

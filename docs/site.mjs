@@ -13,9 +13,10 @@ const guidesFirst = (project) => {
   project.childrenIncludingDocuments?.sort((left, right) => rank(left) - rank(right))
 }
 
-// In the search. A page that has a word in its text is a better result than a symbol with the word in its name.
+// In the search, guides before the pages of errors and decisions. A page that has a word in its text is a better result than a symbol with the word in its name.
 const boostPages = (project) => {
-  for (const document of project.getReflectionsByKind(ReflectionKind.Document)) document.relevanceBoost = 20
+  for (const document of project.getReflectionsByKind(ReflectionKind.Document))
+    document.relevanceBoost = document.parent?.name === "Guides" ? 60 : 10
 }
 
 const leadFoldersToTheirPages = (project) => {

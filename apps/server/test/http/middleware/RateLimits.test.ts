@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Ids } from "@govoice/core"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { RateLimiter } from "effect/persistence"
@@ -15,16 +16,20 @@ const limits = layer.pipe(
   Layer.provide(TestSettings.layer({ rateLimit: { ...rateLimit, bytesPerSecond: mebibyte, organizationMultiple: 2 } }))
 )
 
-const organization = "org_01kakd3zz0e5ksv2c8f4n6q9rt"
+const organization: Ids.OrganizationId = "org_01kakd3zz0e5ksv2c8f4n6q9rt"
 
 /** Sends a request with as many bytes with a key of the organization, and returns whether it was accepted. */
-const submit = Effect.fnUntraced(function* (key: number, bytes: number, organizationId = organization) {
+const submit = Effect.fnUntraced(function* (
+  key: number,
+  bytes: number,
+  organizationId: Ids.OrganizationId = organization
+) {
   const request = new Request("http://localhost/v1/invoices", {
     method: "POST",
     headers: { "content-length": String(bytes) }
   })
   return yield* Effect.flatMap(RateLimits, ({ take }) =>
-    take({ id: `key_01kakd3zz0e5ksv2c8f4n6q9${key}`, organizationId } as Parameters<typeof take>[0])
+    take({ id: `key_01kakd3zz0e5ksv2c8f4n6q9${key}`, organizationId })
   ).pipe(
     Effect.provideService(HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request)),
     Effect.as(true),

@@ -4,7 +4,14 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Problems } from "@govoice/api"
 import { Effect, Layer } from "effect"
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES
+} from "node:http"
 import type { Duplex } from "node:stream"
 import * as IdGenerator from "../../crypto/IdGenerator.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -98,6 +105,23 @@ const refuseUpgrades = (server: Server): void => {
   })
 }
 
+// The server listens before its routes are ready. Requests that come in between wait for them; without a listener, Node
+// would read a request and never answer it.
+const holdUntilServed = (server: Server): void => {
+  const held: Array<Exchange> = []
+  const hold = (request: IncomingMessage, response: ServerResponse) => void held.push({ request, response })
+  server.on("request", hold)
+  const onListener = (event: string | symbol, listener: RequestListener) => {
+    if (event !== "request") return
+    server.off("newListener", onListener)
+    server.off("request", hold)
+    queueMicrotask(() => {
+      for (const { request, response } of held) if (!response.destroyed) listener(request, response)
+    })
+  }
+  server.on("newListener", onListener)
+}
+
 /** Makes a server that is not listening yet. */
 export const make = (limits: Limits): Server => {
   // A request without Host is answered later, in the envelope. Node would answer it without.
@@ -118,6 +142,7 @@ export const make = (limits: Limits): Server => {
     endWith(socket, codeOf(error, exchange?.request.complete === false))
   })
   refuseUpgrades(server)
+  holdUntilServed(server)
   ConnectionLimits.endStalled(server, { stalledMs: limits.stalledMs, checkMs: limits.connectionsCheckingInterval })
   return server
 }

@@ -1,8 +1,9 @@
-/** Slow requests, slow readers and too many connections, on a server with small limits. */
+/** Slow requests, slow readers, too many connections, and requests that come before the routes are ready. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { createConnection, type Socket } from "node:net"
+import { type AddressInfo, createConnection, type Socket } from "node:net"
+import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as NodeServer from "../../../src/http/transport/NodeServer.ts"
 import * as RequestLifecycle from "../../../src/http/middleware/RequestLifecycle.ts"
@@ -105,5 +106,40 @@ describe("a server with timeouts and a connection limit", () => {
     const closed = ends.filter(({ text }) => text === "")
     assert.lengthOf(closed, 40)
     assert.match((await trickle(post(1), "x")).text, /^HTTP\/1\.1 200/)
+  })
+})
+
+describe("a server whose routes are not ready", () => {
+  it("answers requests that came before, once, and those that come after", async () => {
+    const server = NodeServer.make(NodeServer.limits)
+    try {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+      const address = server.address()
+      assert.isObject(address)
+      const url = `http://127.0.0.1:${(address as AddressInfo).port}`
+
+      const arrived = new Promise<unknown>((resolve) => server.once("connection", resolve))
+      const early = fetch(`${url}/early`, { headers: { connection: "close" } })
+      await arrived
+      const abandoned = createConnection((address as AddressInfo).port, "127.0.0.1")
+      abandoned.end("GET /abandoned HTTP/1.1\r\nHost: x\r\n\r\n")
+      await new Promise((resolve) => abandoned.once("close", resolve).destroy())
+      await setTimeout(100)
+
+      const paths: Array<string | undefined> = []
+      server.on("request", (request, response) => {
+        paths.push(request.url)
+        response.end("answered")
+      })
+      assert.strictEqual(await (await early).text(), "answered")
+      assert.strictEqual(await (await fetch(`${url}/late`)).text(), "answered")
+      assert.deepStrictEqual(
+        paths.filter((path) => path !== "/abandoned"),
+        ["/early", "/late"]
+      )
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
   })
 })

@@ -32,6 +32,12 @@ describe("a rotation of the encryption key", { timeout: 240_000 }, () => {
     const apiKeys: Array<string> = []
     const endpoints: Array<string> = []
     let paths = 0
+    let submitted = 0
+
+    const submit = async (apiKey: string) => {
+      await deployment.submit(apiKey, "accepted")
+      submitted += 1
+    }
 
     const addOrganization = async () => {
       const path = `/ok?${(paths += 1)}`
@@ -39,6 +45,8 @@ describe("a rotation of the encryption key", { timeout: 240_000 }, () => {
       receiver.learn(path, made.endpoints[0]!.secret)
       apiKeys.push(made.key)
       endpoints.push(made.endpoints[0]!.id)
+      // However slow the load is, this endpoint has deliveries while processes with other keys run.
+      await submit(made.key)
     }
 
     // Replaces one process after the other, with submissions and a new endpoint in between.
@@ -59,12 +67,10 @@ describe("a rotation of the encryption key", { timeout: 240_000 }, () => {
     }
 
     await roll(k1)
-    let submitted = 0
     const stopping = new AbortController()
     const submitMany = async (offset: number) => {
       for (let n = offset; !stopping.signal.aborted; n++) {
-        await deployment.submit(apiKeys[n % apiKeys.length]!, "accepted")
-        submitted += 1
+        await submit(apiKeys[n % apiKeys.length]!)
         await sleep(50)
       }
     }

@@ -47,7 +47,9 @@ done
 // A server runs until it is ready, and is then stopped. A shell without a terminal has its children ignore SIGINT.
 const govoice = `#!/bin/sh
 [ "$1" = serve ] || exec "$NODE" "$COMMAND" "$@"
-"$NODE" "$COMMAND" serve > serve.log & server=$!
+# Empty at once: the server that ran before in this folder has started too.
+: > serve.log
+"$NODE" "$COMMAND" serve >> serve.log & server=$!
 until grep -q "Server started" serve.log; do
   kill -0 $server 2> /dev/null || exit 1
   sleep 0.1

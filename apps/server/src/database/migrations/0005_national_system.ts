@@ -141,7 +141,18 @@ export default Effect.gen(function* () {
   `
   yield* sql`CREATE INDEX national_submissions_invoice_id_idx ON national_submissions (invoice_id, id)`
   yield* sql`CREATE INDEX national_submissions_session_id_idx ON national_submissions (session_id, id)`
+  // What is due of a taxpayer, by the step of its lane: verdicts, receipts, and documents that are sent again. A row is in one of
+  // them, and a step does not read what waits for another.
   yield* sql`
-    CREATE INDEX national_submissions_due_at_idx ON national_submissions (nip, due_at, invoice_id) WHERE due_at IS NOT NULL
+    CREATE INDEX national_submissions_verdicts_idx ON national_submissions (nip, due_at, invoice_id)
+    WHERE due_at IS NOT NULL AND state IN ('sending', 'sent')
+  `
+  yield* sql`
+    CREATE INDEX national_submissions_receipts_idx ON national_submissions (nip, due_at, invoice_id)
+    WHERE due_at IS NOT NULL AND state = 'decided'
+  `
+  yield* sql`
+    CREATE INDEX national_submissions_resends_idx ON national_submissions (nip, due_at, invoice_id)
+    WHERE due_at IS NOT NULL AND state = 'refused'
   `
 })

@@ -123,6 +123,21 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
         WHERE credential_nip = ${nip} AND credential_environment = ${environmentId}
       `
 
+      // The taxpayers of an index that begins with the NIP, by one look-up each.
+      const nips = (step: string, table: string, condition: string, order: string) =>
+        sql.literal(`
+          ${step} (nip) AS (
+            (SELECT nip FROM ${table} WHERE ${condition} ORDER BY nip, ${order} LIMIT 1)
+            UNION ALL
+            SELECT next.nip FROM ${step} CROSS JOIN LATERAL (
+              SELECT nip FROM ${table} WHERE ${condition} AND nip > ${step}.nip ORDER BY nip, ${order} LIMIT 1
+            ) AS next
+          )
+        `)
+
+      const dueNips = (step: string, condition: string) =>
+        nips(step, "national_submissions", `due_at IS NOT NULL AND ${condition}`, "due_at, invoice_id")
+
       return {
         // One statement, because every submission wakes the worker.
         claim: Effect.fn("LaneQueue.claim")(function* ({ leased = [], leaseMs, limit }) {
@@ -215,26 +230,16 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
                 WHERE mode = 'live' AND status IN ('queued', 'retrying') AND organization_id > waiting.organization_id
                 ORDER BY organization_id, due_at, id LIMIT 1
               ) AS next
-            ), submitted (nip) AS (
-              (SELECT nip FROM national_submissions WHERE due_at IS NOT NULL ORDER BY nip, due_at, invoice_id LIMIT 1)
-              UNION ALL
-              SELECT next.nip FROM submitted CROSS JOIN LATERAL (
-                SELECT nip FROM national_submissions WHERE due_at IS NOT NULL AND nip > submitted.nip
-                ORDER BY nip, due_at, invoice_id LIMIT 1
-              ) AS next
-            ), unfinished (nip) AS (
-              (
-                SELECT nip FROM national_sessions WHERE state NOT IN ('done', 'abandoned') ORDER BY nip, id LIMIT 1
-              )
-              UNION ALL
-              SELECT next.nip FROM unfinished CROSS JOIN LATERAL (
-                SELECT nip FROM national_sessions
-                WHERE state NOT IN ('done', 'abandoned') AND nip > unfinished.nip ORDER BY nip, id LIMIT 1
-              ) AS next
-            ), idle (nip) AS (
+            ), ${dueNips("verdicts", "state IN ('sending', 'sent')")},
+            ${dueNips("receipts", "state = 'decided'")},
+            ${dueNips("resends", "state = 'refused'")},
+            ${nips("unfinished", "national_sessions", "state NOT IN ('done', 'abandoned')", "id")},
+            idle (nip) AS (
               SELECT credential_nip FROM waiting JOIN organizations ON organizations.id = waiting.organization_id
               WHERE credential_environment = ${environmentId}
-              UNION SELECT nip FROM submitted
+              UNION SELECT nip FROM verdicts
+              UNION SELECT nip FROM receipts
+              UNION SELECT nip FROM resends
               UNION SELECT nip FROM unfinished
               EXCEPT SELECT nip FROM national_lanes WHERE due_at IS NOT NULL
             )

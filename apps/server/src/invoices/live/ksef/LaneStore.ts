@@ -112,7 +112,8 @@ export const layerOf = (
           Effect.flatMap((rows) => (rows[0]?.held === true ? Effect.succeed(rows) : new LaneLost({ nip: lane.nip })))
         )
 
-      const submissionRows = (condition: Statement.Fragment, nextDueAt = sql`NULL::timestamptz`) => sql<
+      // LIMIT 1 has invoices and documents read by their keys: for a thousand of them the planner would read the whole tables.
+      const submissionRows = (submissions: Statement.Fragment, nextDueAt = sql`NULL::timestamptz`) => sql<
         SubmissionRow & { readonly next_due_at: Date | null }
       >`
         SELECT invoices.*, ${sql.literal(document)}, submission.id::text AS submission_id, submission.session_id::text,
@@ -121,11 +122,12 @@ export const layerOf = (
                submission.state AS submission_state, submission.reference AS submission_reference,
                submission.created_at AS handed_over_at, submission.check_count, submission.receipt_count, submission.code,
                submission.original_session, ${nextDueAt} AS next_due_at
-        FROM national_submissions AS submission
+        FROM (SELECT * FROM national_submissions WHERE ${submissions}) AS submission
         JOIN national_sessions AS session ON session.id = submission.session_id
-        JOIN invoices ON invoices.id = submission.invoice_id
-        JOIN invoice_documents ON invoice_documents.invoice_id = invoices.id
-        WHERE ${condition}
+        CROSS JOIN LATERAL (SELECT * FROM invoices WHERE id = submission.invoice_id LIMIT 1) AS invoices
+        CROSS JOIN LATERAL (
+          SELECT * FROM invoice_documents WHERE invoice_id = submission.invoice_id LIMIT 1
+        ) AS invoice_documents
       `
 
       const stepCondition = (step: "verdicts" | "receipts") =>
@@ -142,11 +144,8 @@ export const layerOf = (
         const at = yield* now
         const rows = yield* submissionRows(
           sql`
-            submission.id IN (
-              SELECT id FROM national_submissions
-              WHERE nip = ${nip} AND due_at <= ${new Date(at)} AND ${stepCondition(step)}
-              ORDER BY nip, due_at, invoice_id LIMIT ${limit}::int
-            )
+            nip = ${nip} AND due_at <= ${new Date(at)} AND ${stepCondition(step)}
+            ORDER BY nip, due_at, invoice_id LIMIT ${limit}::int
           `,
           sql`(${nextDue(nip, step, at)})`
         )
@@ -165,11 +164,12 @@ export const layerOf = (
 
         waiting: Effect.fn("LaneStore.waiting")(function* (organizationId, limit) {
           const at = new Date(yield* now)
+          // LIMIT 1 has documents and submissions read by their keys: for thousands of invoices the planner would hash the tables.
           return yield* sql<WaitingInvoice>`
-            SELECT waiting.*, form_code, schema_version, issue_date, octet_length(xml) AS bytes,
-                   has_attachment OR EXISTS (
-                     SELECT 1 FROM national_submissions WHERE invoice_id = waiting.id AND code = 415
-                   ) AS needs_batch,
+            SELECT waiting.*, form_code, schema_version, issue_date, bytes,
+                   has_attachment OR coalesce((
+                     SELECT true FROM national_submissions WHERE invoice_id = waiting.id AND code = 415 LIMIT 1
+                   ), false) AS needs_batch,
                    batch_limit, (
                      SELECT least((
                        SELECT due_at FROM invoices
@@ -204,7 +204,10 @@ export const layerOf = (
                   AND invoices.organization_id = ${organizationId}
                 ORDER BY submission.nip, submission.due_at, invoice_id LIMIT ${limit}::int
               )
-            ) AS waiting JOIN invoice_documents ON invoice_id = waiting.id
+            ) AS waiting CROSS JOIN LATERAL (
+              SELECT form_code, schema_version, issue_date, has_attachment, octet_length(xml) AS bytes
+              FROM invoice_documents WHERE invoice_id = waiting.id LIMIT 1
+            ) AS document
             ORDER BY due_at, id LIMIT ${limit}::int
           `
         }),
@@ -353,11 +356,10 @@ export const layerOf = (
         dueVerdicts: (nip, limit) => due(nip, "verdicts", limit),
         dueReceipts: (nip, limit) => due(nip, "receipts", limit),
 
-        members: (sessionId) =>
-          submissionRows(sql`submission.session_id = ${sessionId}::bigint AND submission.state IN ('sending', 'sent')`),
+        members: (sessionId) => submissionRows(sql`session_id = ${sessionId}::bigint AND state IN ('sending', 'sent')`),
 
         submissionsOf: (id) =>
-          submissionRows(sql`submission.invoice_id = ${id} ORDER BY submission.invoice_id, submission.id DESC`)
+          sql<SubmissionRow>`${submissionRows(sql`invoice_id = ${id}`)} ORDER BY submission.id DESC`
       }
     })
   )

@@ -80,11 +80,15 @@ const adoptCredentials = (environmentId: string) =>
 const rememberEnvironment = (environmentId: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    // As in the conditions of its indexes.
+    const isDue = (states: string) => sql`
+      EXISTS (SELECT 1 FROM national_submissions WHERE due_at IS NOT NULL AND ${sql.literal(states)})
+    `
     const [row] = yield* sql<{ readonly environment: string }>`
       INSERT INTO national_environment (environment) VALUES (${environmentId})
       ON CONFLICT (is_only) DO UPDATE SET environment = CASE
         WHEN EXISTS (SELECT 1 FROM invoices WHERE mode = 'live' AND status IN ('queued', 'retrying'))
-          OR EXISTS (SELECT 1 FROM national_submissions WHERE due_at IS NOT NULL)
+          OR ${isDue("state IN ('sending', 'sent')")} OR ${isDue("state = 'decided'")} OR ${isDue("state = 'refused'")}
         THEN national_environment.environment
         ELSE excluded.environment
       END

@@ -1,0 +1,143 @@
+/** The plans of the statements of lanes with a hundred thousand live invoices. */
+import { assert, layer } from "@effect/vitest"
+import type { Ids } from "@govoice/core"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as LaneStore from "../../../src/invoices/live/ksef/LaneStore.ts"
+import * as LaneQueue from "../../../src/invoices/live/LaneQueue.ts"
+import { type Explained, explain } from "../../support/Explained.ts"
+import { databases } from "../../support/TestDatabase.ts"
+
+const environmentId = "test"
+const lanes = 200
+const nipOf = (lane: number) => `5${String(lane).padStart(9, "0")}`
+const organizationOf = (lane: number) => `org_${String(lane).padStart(26, "0")}` as Ids.OrganizationId
+
+// The first lane has half of everything. Of ten invoices seven wait, one is sent, one has its receipt due, one is done. A
+// session has about a hundred submissions.
+const fill = Effect.fnUntraced(function* (rows: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SET LOCAL session_replication_role = replica`
+      yield* sql`INSERT INTO accounts VALUES ('acct_1', now(), 'a@example.com', 'hash')`
+      yield* sql`
+        INSERT INTO organizations (id, account_id, created_at, name, credential, credential_kind, credential_nip,
+                                   credential_environment, credential_state, credential_updated_at)
+        SELECT 'org_' || lpad(n::text, 26, '0'), 'acct_1', now(), 'Company', '\\x010000', 'ksef_token',
+               '5' || lpad(n::text, 9, '0'), ${environmentId}, 'accepted', now()
+        FROM generate_series(1, ${lanes}::int) AS n
+      `
+      yield* sql`
+        INSERT INTO national_lanes (nip, due_at)
+        SELECT '5' || lpad(n::text, 9, '0'), to_timestamp(n) FROM generate_series(1, ${lanes}::int) AS n
+      `
+      yield* sql`
+        INSERT INTO invoices
+          (id, organization_id, created_at, updated_at, due_at, mode, status, metadata, completed_at, official_number)
+        SELECT 'inv_' || lpad(n::text, 26, '0'),
+               'org_' || lpad((CASE WHEN n / 10 % 2 = 0 THEN 1 ELSE n / 20 % ${lanes}::int + 1 END)::text, 26, '0'), now(), now(),
+               CASE WHEN n % 10 < 8 THEN to_timestamp(n) END, 'live',
+               CASE WHEN n % 10 < 7 THEN 'queued' WHEN n % 10 = 7 THEN 'submitted' ELSE 'accepted' END, '{}',
+               CASE WHEN n % 10 > 7 THEN now() END, CASE WHEN n % 10 > 7 THEN 'number ' || n END
+        FROM generate_series(1, ${rows}::int) AS n
+      `
+      yield* sql`
+        INSERT INTO invoice_documents (invoice_id, xml, sha256, form_code, schema_version, issue_date)
+        SELECT id, repeat('x', 1000), sha256('x'), 'FA (3)', '1-0E', '2026-11-20' FROM invoices
+      `
+      yield* sql`
+        INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state, reference)
+        SELECT 'org_' || lpad((n % ${lanes}::int + 1)::text, 26, '0'), '5' || lpad((n % ${lanes}::int + 1)::text, 9, '0'), now(),
+               'online', 'FA (3)', CASE WHEN n > ${lanes}::int THEN 'done' ELSE 'open' END, 'session ' || n
+        FROM generate_series(1, ${lanes}::int * 100) AS n
+      `
+      yield* sql`
+        INSERT INTO national_submissions
+          (session_id, invoice_id, nip, created_at, due_at, state, reference, sha256)
+        SELECT n % (${lanes}::int * 2) + 1, id, '5' || right(organization_id, 9), now(),
+               CASE WHEN n % 10 < 9 THEN to_timestamp(n) END,
+               CASE WHEN n % 10 = 7 THEN 'sent' ELSE 'decided' END, 'reference ' || n, sha256('x')
+        FROM (SELECT *, substr(id, 5)::int AS n FROM invoices) AS invoice WHERE n % 10 >= 7
+      `
+    })
+  )
+  yield* sql`VACUUM ANALYZE`
+})
+
+const large = new Set(["invoices", "invoice_documents", "national_submissions", "national_sessions"])
+
+for (const database of databases) {
+  const services = LaneStore.layerOf(environmentId, 1000).pipe(
+    Layer.provideMerge(LaneQueue.layerOf(environmentId)),
+    Layer.provideMerge(database.layer)
+  )
+  layer(services, { timeout: "300 seconds", excludeTestServices: true })(`plans of lanes (${database.name})`, (it) => {
+    it.effect("read no large table from end to end, and few blocks for what they return", () =>
+      Effect.gen(function* () {
+        yield* fill(100_000)
+        const queue = yield* LaneQueue.LaneQueue
+        const store = yield* LaneStore.LaneStore
+        const report: Array<string> = []
+        const limits: Array<readonly [string, number, number]> = []
+        /**
+         * Runs an effect, whose statements may read so many blocks, and returns its result. A table that is read by a bitmap
+         * of an index is expected by its name.
+         */
+        const plan = <A, E, R>(name: string, most: number, effect: Effect.Effect<A, E, R>, bitmap = "") =>
+          Effect.map(explain(effect), ({ explained, result }) => {
+            explained.forEach(({ blocks, indexes, milliseconds, scanned }: Explained) => {
+              report.push(`${name}: ${blocks} blocks, ${milliseconds.toFixed(1)} ms, ${indexes.join(" ")}`)
+              limits.push([name, blocks, most])
+              assert.deepStrictEqual(
+                scanned.filter((table) => large.has(table) && table !== bitmap),
+                [],
+                `${name} scans:\n${report.join("\n")}`
+              )
+            })
+            return result
+          })
+
+        const nips = Array.from({ length: 20 }, (_, index) => nipOf(index + 2))
+        const claimed = yield* plan("claim", 2000, queue.claim({ limit: 10, leaseMs: 30_000, leased: nips }))
+        const [lane] = claimed.lanes
+        assert.strictEqual(lane?.nip, nipOf(1))
+        assert.isAbove(claimed.withInvoices.length, 10)
+        yield* plan("renew", 200, queue.renew(claimed.lanes, 30_000))
+        yield* plan("rescue", 10_000, queue.rescue)
+        assert.lengthOf(yield* plan("organizations", 50, store.organizations(lane!.nip)), 1)
+        const waiting = yield* plan("waiting", 30_000, store.waiting(organizationOf(1), 2000))
+        assert.lengthOf(waiting, 2000)
+        yield* plan("waiting of few", 1000, store.waiting(organizationOf(1), 10))
+        yield* plan("nextWaitingAt", 100, store.nextWaitingAt(lane!.nip))
+        yield* plan("find", 50, store.find(waiting[0]!.id))
+        const session = yield* plan(
+          "beginSession",
+          100,
+          store.beginSession(lane!, organizationOf(1), "online", "FA (3)")
+        )
+        const ids = waiting.slice(0, 100).map(({ id }) => id)
+        const begun = yield* plan(
+          "beginSubmissions",
+          100 * 100,
+          store.beginSubmissions(lane!, session, ids, new Date())
+        )
+        assert.lengthOf(begun, 100)
+        assert.isAbove((yield* plan("unfinishedSessions", 50, store.unfinishedSessions(lane!.nip))).length, 0)
+        const verdicts = yield* plan("dueVerdicts", 20_000, store.dueVerdicts(lane!.nip, 1000))
+        assert.lengthOf(verdicts.rows, 1000)
+        const receipts = yield* plan("dueReceipts", 2000, store.dueReceipts(lane!.nip, 100))
+        assert.lengthOf(receipts.rows, 100)
+        const members = store.members(verdicts.rows[0]!.session_id)
+        assert.isAbove((yield* plan("members", 5000, members, "national_submissions")).length, 10)
+        assert.lengthOf(yield* plan("submissionsOf", 50, store.submissionsOf(verdicts.rows[0]!.id)), 1)
+        yield* plan("lookAtSends", 20_000, store.lookAtSends(lane!), "national_submissions")
+        const submissions = receipts.rows.map((row) => ({ id: row.submission_id, dueAt: null }))
+        yield* plan("write", 100 * 100, store.write(lane!, { submissions }))
+        yield* plan("release", 500, queue.release(lane!, { nextAt: Infinity, isSendIdle: true }, Date.now()))
+        if (process.env["PLAN_REPORT"] === "1") console.log(report.join("\n"))
+        for (const [name, blocks, most] of limits) assert.isAtMost(blocks, most, `${name}\n${report.join("\n")}`)
+      })
+    )
+  })
+}

@@ -45,12 +45,12 @@ export type ErrorType =
  * - `request_timeout` (408): The request body arrived too slowly. Send the request again.
  * - `not_found` (404): Unknown path. See /docs.
  * - `method_not_allowed` (405): The path does not allow this method. See the Allow header.
- * - `invoice_not_found` (404): No such invoice for this API key.
+ * - `invoice_not_found` (404): No such invoice for this API key. Check the id (inv_…), and the organization and mode of the key.
  * - `live_mode_unavailable` (403): Live mode is not available for this organization. Use a test key (sk_test_…).
  * - `missing_access_token` (401): No valid access token. Log in and send it as 'Authorization: Bearer …'.
  * - `invalid_credentials` (401): The email or the password is wrong.
  * - `invalid_refresh_token` (401): The refresh token is unknown, expired, revoked or already used. Log in again.
- * - `email_taken` (409): An account with this email already exists.
+ * - `email_taken` (409): An account with this email already exists. Log in, or use another email.
  * - `signup_disabled` (403): Sign-up is disabled for this deployment.
  * - `organization_not_found` (404): No such organization in this account.
  * - `api_key_not_found` (404): No such API key in this account.

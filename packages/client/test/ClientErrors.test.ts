@@ -33,26 +33,26 @@ describe("Errors", () => {
 
   it.each<[message: string, baseUrl: string, thrown: unknown]>([
     [
-      "Connection to api.example.com:443 failed: ECONNREFUSED (attempts: 2).",
+      "Connection to api.example.com:443 failed: ECONNREFUSED (attempts: 2). Check baseUrl and proxies.",
       "https://api.example.com/govoice",
       Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("x"), { code: "ECONNREFUSED" }) })
     ],
     [
-      "Connection to api.example.com:80 failed: ConnectionRefused (attempts: 2).",
+      "Connection to api.example.com:80 failed: ConnectionRefused (attempts: 2). Check baseUrl and proxies.",
       "http://api.example.com",
       Object.assign(new Error("x"), { code: "ConnectionRefused" })
     ],
     [
-      "Connection to [::1]:443 failed: TypeError (attempts: 2).",
+      "Connection to [::1]:443 failed: TypeError (attempts: 2). Check baseUrl and proxies.",
       "https://[::1]/",
       new TypeError("Bearer sk_test_secret")
     ],
     [
-      "Connection to [::1]:3000 failed: TypeError (attempts: 2).",
+      "Connection to [::1]:3000 failed: TypeError (attempts: 2). Check baseUrl and proxies.",
       "http://[::1]:3000",
       new TypeError("Failed to fetch")
     ],
-    ["Connection to a:3000 failed: undefined (attempts: 2).", "http://a:3000", undefined]
+    ["Connection to a:3000 failed: undefined (attempts: 2). Check baseUrl and proxies.", "http://a:3000", undefined]
   ])("name host, port, cause and attempts: %s", async (message, baseUrl, thrown) => {
     const { fetch } = stub(() => Promise.reject(thrown as Error))
     const error = await rejection(createClient({ apiKey, baseUrl, fetch, maxRetries: 1 }).invoices.get(id))

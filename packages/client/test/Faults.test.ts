@@ -18,7 +18,10 @@ describe("createClient", () => {
   it("names host, port and the code of Node if nothing listens", async () => {
     const client = library.createClient({ apiKey: "sk_test_1", baseUrl: "http://127.0.0.1:1", maxRetries: 0 })
     const error = await client.invoices.get("inv_1").catch((error: unknown) => error)
-    assert.match(String(error), /^ConnectionError: Connection to 127\.0\.0\.1:1 failed: \w+ \(attempts: 1\)\.$/)
+    assert.match(
+      String(error),
+      /^ConnectionError: Connection to 127\.0\.0\.1:1 failed: \w+ \(attempts: 1\)\. Check baseUrl and proxies\.$/
+    )
     assert.notInclude(String(error), "undefined")
   })
 

@@ -42,6 +42,7 @@ export const fault = (value: unknown): string | undefined => {
     return `invoice_xml is larger than ${maxBytes.toLocaleString("en")} bytes.`
   }
   if (/^\uFEFF?\s*$/.test(value)) return "invoice_xml is empty."
+  if (/^\uFEFF?\s*[{["]/.test(value)) return "invoice_xml is not XML. Send the document itself, not JSON."
   if (!Text.isStorable(value)) return "invoice_xml contains a NUL or an unpaired surrogate."
   return undefined
 }

@@ -18,6 +18,8 @@ describe("InvoiceXml", () => {
       ["a document after a byte order mark", "\ufeff<Faktura/>", undefined],
       ["a document among white space", "\n <Faktura/>\n", undefined],
       ["text that is no XML, which is for the parser to say", "Faktura", undefined],
+      ["a JSON object", ' {"number":1}', "invoice_xml is not XML. Send the document itself, not JSON."],
+      ["a document in quotes", '"<Faktura/>"', "invoice_xml is not XML. Send the document itself, not JSON."],
       ["nothing", undefined, "invoice_xml is missing."],
       ["null", null, "invoice_xml must be a string."],
       ["a number", 7, "invoice_xml must be a string."],

@@ -88,7 +88,11 @@ const isKnown = (name: string): boolean => name === "invoice_xml" || name === "m
 const unknownParameter = (name: string): SubmissionFault => {
   const shown = Text.truncate(name, 64)
   const param = shown === name ? name : `${shown}…`
-  return { code: "unknown_parameter", param, message: `Unknown parameter ${JSON.stringify(param)}.` }
+  return {
+    code: "unknown_parameter",
+    param,
+    message: `Unknown parameter ${JSON.stringify(param)}. Correct its name or remove it.`
+  }
 }
 
 const invalid = (fault: SubmissionFault): ReadSubmission => ({ _tag: "Invalid", fault })

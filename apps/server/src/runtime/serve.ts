@@ -2,7 +2,14 @@
 import { Effect, Layer } from "effect"
 import { reasonOf } from "../observability/reasonOf.ts"
 import { broadNetworks } from "../settings/trustedProxies.ts"
-import { InvalidSettings, read, type SettingsShape, unknownNames } from "../settings/Settings.ts"
+import {
+  InvalidSettings,
+  read,
+  settingsRemedy,
+  type SettingsShape,
+  unknownNames,
+  unknownNameWarning
+} from "../settings/Settings.ts"
 import { version } from "../version.ts"
 import { banner, storage } from "./banner.ts"
 import * as logging from "./logging.ts"
@@ -27,9 +34,13 @@ const readOrExit = (environment: Environment): SettingsShape => {
 }
 
 const warnOfUnknown = (environment: Environment) =>
-  Effect.forEach(unknownNames(environment), (name) => Effect.logWarning(`${name} is not a setting of Govoice`), {
-    discard: true
-  })
+  Effect.forEach(
+    unknownNames(environment),
+    (name) => Effect.logWarning(`${unknownNameWarning(name)} ${settingsRemedy}`),
+    {
+      discard: true
+    }
+  )
 
 const warnOfBroadProxies = ({ trustedProxies }: SettingsShape) =>
   Effect.forEach(

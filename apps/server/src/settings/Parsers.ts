@@ -51,9 +51,8 @@ export const url =
 
 /** The connection URL of a Postgres. */
 export const postgresUrl: Parser<string> = (value) => {
-  const read = url("postgres", "postgresql")(value)
-  const fault = faultOf(read)
-  return fault === undefined ? read : refuse(fault)
+  const fault = faultOf(value)
+  return fault === undefined ? url("postgres", "postgresql")(value) : refuse(fault)
 }
 
 /** The base URL of a KSeF that is not the Ministry's. */

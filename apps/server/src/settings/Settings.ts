@@ -104,6 +104,12 @@ const readOne = <A>(
 export const unknownNames = (environment: Environment): ReadonlyArray<string> =>
   Object.keys(environment).filter((name) => name.startsWith("GOVOICE_") && !Object.hasOwn(definitions, name))
 
+/** Returns the warning of a name that `unknownNames` found. */
+export const unknownNameWarning = (name: string): string => `${name} is not a setting of Govoice, and has no effect.`
+
+/** What to do about settings that are at fault. */
+export const settingsRemedy = "Run 'govoice settings' for every setting."
+
 const requiredWithPostgres = ["GOVOICE_JWT_SECRET", "GOVOICE_ENCRYPTION_KEYS"] as const
 
 const marginMs = 5000
@@ -124,7 +130,8 @@ export const read = (environment: Environment): SettingsShape => {
   const encryptionKeys = value("GOVOICE_ENCRYPTION_KEYS")
   if (url !== undefined) {
     for (const name of requiredWithPostgres) {
-      if (environment[name] === undefined) faults.push(`${name} is required with DATABASE_URL.`)
+      if (environment[name] === undefined)
+        faults.push(`${name} is required with DATABASE_URL. Run 'govoice keys generate'.`)
     }
   }
 

@@ -63,7 +63,7 @@ describe("readSubmission", () => {
         fails(`{"invoice_xml":"<a/>",${JSON.stringify(name)}:{}}`, {
           code: "unknown_parameter",
           param: name,
-          message: `Unknown parameter ${JSON.stringify(name)}.`
+          message: `Unknown parameter ${JSON.stringify(name)}. Correct its name or remove it.`
         })
       }
     })
@@ -73,7 +73,7 @@ describe("readSubmission", () => {
       fails(JSON.stringify({ ["🔑".repeat(100_000)]: 1 }), {
         code: "unknown_parameter",
         param,
-        message: `Unknown parameter "${param}".`
+        message: `Unknown parameter "${param}". Correct its name or remove it.`
       })
     })
 

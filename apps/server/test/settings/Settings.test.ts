@@ -98,8 +98,8 @@ describe("Settings", () => {
 
   it("requires both secrets with DATABASE_URL, and different ports", () => {
     assert.deepStrictEqual(faultsOf({ DATABASE_URL: "postgres://127.0.0.1/x" }), [
-      "GOVOICE_JWT_SECRET is required with DATABASE_URL.",
-      "GOVOICE_ENCRYPTION_KEYS is required with DATABASE_URL."
+      "GOVOICE_JWT_SECRET is required with DATABASE_URL. Run 'govoice keys generate'.",
+      "GOVOICE_ENCRYPTION_KEYS is required with DATABASE_URL. Run 'govoice keys generate'."
     ])
     assert.lengthOf(faultsOf({ PORT: "4000", GOVOICE_METRICS_PORT: "4000" }), 1)
     assert.lengthOf(faultsOf({ PORT: "0", GOVOICE_METRICS_PORT: "0" }), 0)

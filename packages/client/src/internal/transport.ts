@@ -126,7 +126,7 @@ export const createTransport = (
           thrown instanceof GovoiceError
             ? thrown
             : new ConnectionError(
-                `Connection to ${address} failed: ${causeOf(thrown as Thrown)} (attempts: ${info.attempts}).`,
+                `Connection to ${address} failed: ${causeOf(thrown as Thrown)} (attempts: ${info.attempts}). Check baseUrl and proxies.`,
                 { retryable: true },
                 { cause: thrown }
               )

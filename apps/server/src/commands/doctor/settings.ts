@@ -1,5 +1,12 @@
 /** Checks the settings: faults, unknown names, and values that may be mistakes. */
-import { InvalidSettings, read, type SettingsShape, unknownNames } from "../../settings/Settings.ts"
+import {
+  InvalidSettings,
+  read,
+  settingsRemedy,
+  type SettingsShape,
+  unknownNames,
+  unknownNameWarning
+} from "../../settings/Settings.ts"
 import type { Environment } from "../deployment.ts"
 import { fault, type Finding, ok, warning } from "./Finding.ts"
 
@@ -23,20 +30,16 @@ const warnings = (settings: SettingsShape): ReadonlyArray<Finding> => [
     : [warning("settings", "GOVOICE_API_ENABLED is false: every request to /v1 is answered with api_disabled.")])
 ]
 
-const list = "Run 'govoice settings' for every setting."
-
 /** Reads the settings. They are absent when they have faults. */
 export const check = (
   environment: Environment
 ): { readonly settings?: SettingsShape; readonly findings: ReadonlyArray<Finding> } => {
-  const unknown = unknownNames(environment).map((name) =>
-    warning("settings", `${name} is not a setting of Govoice, and has no effect.`, list)
-  )
+  const unknown = unknownNames(environment).map((name) => warning("settings", unknownNameWarning(name), settingsRemedy))
   try {
     const settings = read(environment)
     return { settings, findings: [ok("settings", `valid; role ${settings.role}`), ...unknown, ...warnings(settings)] }
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error
-    return { findings: [...error.faults.map((message) => fault("settings", message, list)), ...unknown] }
+    return { findings: [...error.faults.map((message) => fault("settings", message, settingsRemedy)), ...unknown] }
   }
 }

@@ -1,7 +1,7 @@
 /** Serves webhook endpoints and their delivery records. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
 import type { DeliveryState, InvoiceEvent } from "@govoice/core"
-import { judgeUrl } from "@govoice/dispatcher"
+import { judgeUrl, type Rule } from "@govoice/dispatcher"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
@@ -47,6 +47,20 @@ const filterNames = (query: DeliveryQuery) => [
   query.created_before
 ]
 
+// The operator of a deployment may allow plain HTTP and networks.
+const remedies: { readonly [R in Rule]?: string } = {
+  url: "Send a complete URL, such as https://example.com/webhooks.",
+  scheme: "Send a URL with https, or have the operator set GOVOICE_WEBHOOK_ALLOW_HTTP.",
+  userinfo: "Remove user and password: webhooks are signed.",
+  host: "Correct the name of the host.",
+  port: "Use another port.",
+  metadata: "Send a URL of your own server."
+}
+
+const remedyFor = (rule: Rule): string =>
+  remedies[rule] ??
+  "Send a URL with a public address, or have the operator allow the network in GOVOICE_WEBHOOK_ALLOW_NETWORKS."
+
 /** Layer that implements the `webhookEndpoints` group. */
 export const layer = HttpApiBuilder.group(
   Api,
@@ -66,7 +80,7 @@ export const layer = HttpApiBuilder.group(
       const verdict = judgeUrl(url, webhooks.policy)
       if (!verdict.ok) {
         return yield* Problems.fail("unsafe_webhook_url", {
-          message: `Webhooks cannot be sent to this URL: it breaks the rule '${verdict.rule}'.`
+          message: `Webhooks cannot be sent to this URL: it breaks the rule '${verdict.rule}'. ${remedyFor(verdict.rule)}`
         })
       }
     })

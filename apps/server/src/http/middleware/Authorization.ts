@@ -15,6 +15,11 @@ export const CurrentSession = Context.Reference<SessionIdentity | undefined>("@g
   defaultValue: () => undefined
 })
 
+const keyFault = (credential: Redacted.Redacted): string | undefined =>
+  Redacted.value(credential) === ""
+    ? undefined
+    : "The API key is unknown, expired or revoked. Check that it is complete (sk_…) and of this deployment, or create another."
+
 /** Provides `DeveloperAuthorization`: a valid API key within its rate limit. */
 export const layerDeveloper = Layer.effect(
   DeveloperAuthorization.DeveloperAuthorization,
@@ -28,7 +33,7 @@ export const layerDeveloper = Layer.effect(
         const identity = yield* credentials
           .authenticateApiKey(Redacted.value(credential), ClientAddress.group(Option.getOrUndefined(remoteAddress)))
           .pipe(Effect.catchTag("Throttled", Throttling.fail))
-        if (identity === undefined) return yield* Problems.fail("missing_api_key")
+        if (identity === undefined) return yield* Problems.fail("missing_api_key", { message: keyFault(credential) })
         yield* rateLimits.take(identity)
         const { id, mode, organizationId } = identity
         return yield* Effect.provideService(httpEffect, DeveloperAuthorization.CurrentApiKey, {

@@ -102,7 +102,7 @@ const unknownParameter = ({ path }: Fault) => {
   const param = path[0] === undefined ? undefined : shown(path[0])
   return Problems.fail("unknown_parameter", {
     param,
-    message: `Unknown parameter ${JSON.stringify(param)}.`
+    message: `Unknown parameter ${JSON.stringify(param)}. Correct its name or remove it.`
   })
 }
 

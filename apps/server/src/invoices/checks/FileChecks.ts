@@ -17,6 +17,8 @@ export interface CheckedFile extends Violation.Report {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
+const pdfMark = Buffer.from("%PDF-")
+
 /** The name that stands for standard input. */
 export const stdin = "-"
 
@@ -36,10 +38,11 @@ const readXml = async (file: string): Promise<string> => {
   const bytes = await readStart(file === stdin ? process.stdin : createReadStream(file))
   // The limit is checked with the text, and the cut may divide a character.
   if (bytes.length > InvoiceXml.maxBytes) return "x".repeat(InvoiceXml.maxBytes + 1)
+  if (bytes.subarray(0, 5).equals(pdfMark)) throw new Error("This is a PDF. Name the XML document of the invoice.")
   try {
     return decoder.decode(bytes)
   } catch {
-    throw new Error("The file is not UTF-8.")
+    throw new Error("The file is not UTF-8. Save it in this encoding.")
   }
 }
 
@@ -68,7 +71,7 @@ const notChecked =
 
 const reason = (cause: unknown): string => {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : ""
-  if (code === "ENOENT") return "The file does not exist."
+  if (code === "ENOENT") return "The file does not exist. Correct its name."
   if (code === "EISDIR") return "This is a directory. Name the files in it."
   if (code === "EACCES") return "The file must not be read by this user."
   return cause instanceof Error ? cause.message : String(cause)

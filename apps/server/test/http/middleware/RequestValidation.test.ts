@@ -121,7 +121,12 @@ describe("RequestValidation", () => {
       async (name) => {
         const body = `{"email":"a@b.c","password":"long enough, really",${JSON.stringify(name)}:"secret value"}`
         const answer = await signUp(body)
-        told(answer, "unknown_parameter", name, `Unknown parameter ${JSON.stringify(name)}.`)
+        told(
+          answer,
+          "unknown_parameter",
+          name,
+          `Unknown parameter ${JSON.stringify(name)}. Correct its name or remove it.`
+        )
         assert.notInclude(answer.text, "secret value")
       }
     )
@@ -137,7 +142,12 @@ describe("RequestValidation", () => {
 
     it("truncates a long name by characters", async () => {
       const answer = await signUp(JSON.stringify({ ["🔑".repeat(100_000)]: 1 }))
-      told(answer, "unknown_parameter", `${"🔑".repeat(64)}…`, /^Unknown parameter "(?:🔑){64}…"\.$/u)
+      told(
+        answer,
+        "unknown_parameter",
+        `${"🔑".repeat(64)}…`,
+        /^Unknown parameter "(?:🔑){64}…"\. Correct its name or remove it\.$/u
+      )
       assert.isBelow(answer.text.length, 600)
     })
 
@@ -175,7 +185,12 @@ describe("RequestValidation", () => {
       "names the unknown parameter %j",
       async (name) => {
         const answer = await list(`${encodeURIComponent(name)}=1`)
-        told(answer, "unknown_parameter", name, `Unknown parameter ${JSON.stringify(name)}.`)
+        told(
+          answer,
+          "unknown_parameter",
+          name,
+          `Unknown parameter ${JSON.stringify(name)}. Correct its name or remove it.`
+        )
       }
     )
 

@@ -316,7 +316,7 @@ export const events: Readonly<Record<InvoiceEvent.EventType, InvoiceEvent.Invoic
 }
 
 const details: { readonly [C in Problems.Code]?: Problems.Details } = {
-  unknown_parameter: { param: "color", message: 'Unknown parameter "color".' },
+  unknown_parameter: { param: "color", message: 'Unknown parameter "color". Correct its name or remove it.' },
   invalid_parameter: { param: "name", message: "name must have 1 to 200 characters." },
   invalid_invoice_xml: { message: "invoice_xml is missing." },
   invalid_metadata: { message: "metadata may have at most 50 keys." }

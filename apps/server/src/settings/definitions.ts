@@ -189,7 +189,7 @@ export const definitions = {
     10
   ),
   GOVOICE_WORKER_CONCURRENCY: define(
-    "Concurrency limit of one worker: its deliveries in flight. A quarter of them is reserved for organizations with nothing in flight, one each.",
+    "Concurrency limit of one worker: its deliveries in flight.",
     Parsers.integer(1, 10_000),
     500
   ),

@@ -107,7 +107,9 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
 
       claim: Effect.fnUntraced(function* (limit, completions) {
         const statement = queue.claim({
-          ...FetcherState.claimLimits(state, limit, tenantConcurrency),
+          limit: Math.min(limit, FetcherState.maxClaim),
+          // However many organizations have receivers that hang, a slot is left for the next.
+          perOrganization: Math.min(tenantConcurrency, limit),
           leaseMs,
           resume: state.resume,
           completions
@@ -116,7 +118,7 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
           EngineMetrics.timed(EngineMetrics.claimDuration("deliveries"), statement),
           leaseMs
         )
-        state = FetcherState.claimed(state, claim, limit)
+        state = FetcherState.claimed(state, claim)
         if (claim.deliveries.length > 0) claimedAt = monotonicMs()
         return { ...claim, leasedUntil }
       }),

@@ -19,8 +19,6 @@ export interface FetcherState {
   readonly mayHaveWork: boolean
   /** The organizations that need a completion before a claim finds more of theirs. */
   readonly atConcurrencyLimit: ReadonlySet<string>
-  /** Whether the last claim took from the reserve alone, so that organizations may have more as soon as other slots are free. */
-  readonly reserveOnly: boolean
   /** Whether nothing with an earlier due time became available since the last claim. */
   readonly resume: boolean
   /** When the next retry or lease check is due, as far as this worker knows. */
@@ -37,40 +35,12 @@ export interface Backlog {
 /** The maximum number of deliveries that one statement claims. */
 export const maxClaim = 250
 
-/** How much one statement claims, and the concurrency limit of each organization for it. */
-export interface ClaimLimits {
-  readonly limit: number
-  readonly perOrganization: number
-}
-
-/**
- * The number of slots that are reserved for organizations with nothing in flight: a quarter.
- *
- * Receivers that hang keep their slots for the whole timeout. By default 38 organizations fill the other slots; the 62 others
- * that one account may have do not fill the reserve.
- */
-export const reserveOf = ({ concurrency }: Pick<FetcherState, "concurrency">): number => Math.floor(concurrency / 4)
-
-// Claims of very few slots beside the reserve would scan very few endpoints each.
-const minUnreserved = (state: FetcherState): number => Math.max(1, Math.floor(reserveOf(state) / 8))
-
-const isReserveOnly = (state: FetcherState, available: number): boolean =>
-  available - reserveOf(state) < minUnreserved(state)
-
-/** Returns the limits of a claim that may fill this many slots. */
-export const claimLimits = (state: FetcherState, available: number, tenantConcurrency: number): ClaimLimits => {
-  if (isReserveOnly(state, available)) return { limit: Math.min(available, maxClaim), perOrganization: 1 }
-  const unreserved = available - reserveOf(state)
-  return { limit: Math.min(unreserved, maxClaim), perOrganization: Math.min(tenantConcurrency, unreserved) }
-}
-
 /** The state of a worker that has not begun. */
 export const initial = (concurrency: number): FetcherState => ({
   concurrency,
   attempting: 0,
   mayHaveWork: false,
   atConcurrencyLimit: new Set(),
-  reserveOnly: false,
   resume: false,
   promoteAt: 0,
   stopping: false
@@ -106,27 +76,22 @@ export const unblocksOrganization = (
 ): boolean =>
   atConcurrencyLimit.size > 0 && completions.some(({ organization_id }) => atConcurrencyLimit.has(organization_id))
 
-// The last claim left out organizations because it took from the reserve alone, and now there are other slots.
-const hasUnreservedWork = (state: FetcherState, available: number): boolean =>
-  state.reserveOnly && state.atConcurrencyLimit.size > 0 && !isReserveOnly(state, available)
-
 /** Plans the statement that writes these completions: how many slots it may fill, which is 0 if there is nothing to claim. */
 export const planned = (
   state: FetcherState,
   completions: ReadonlyArray<Completion>,
   backlog: Backlog
 ): { readonly state: FetcherState; readonly limit: number } => {
-  const available = Math.max(0, availableSlots(state, backlog))
-  const mayHaveWork =
-    !state.stopping &&
-    (state.mayHaveWork || unblocksOrganization(state, completions) || hasUnreservedWork(state, available))
-  return { state: { ...state, mayHaveWork }, limit: mayHaveWork ? available : 0 }
+  const mayHaveWork = !state.stopping && (state.mayHaveWork || unblocksOrganization(state, completions))
+  return {
+    state: { ...state, mayHaveWork },
+    limit: mayHaveWork ? Math.max(0, availableSlots(state, backlog)) : 0
+  }
 }
 
-/** The statement that might fill this many slots has claimed. */
-export const claimed = (state: FetcherState, claim: DeliveryClaim, available: number): FetcherState => ({
+/** The statement has claimed. */
+export const claimed = (state: FetcherState, claim: DeliveryClaim): FetcherState => ({
   ...state,
-  reserveOnly: isReserveOnly(state, available),
   attempting: state.attempting + claim.deliveries.length,
   mayHaveWork: claim.more,
   atConcurrencyLimit: new Set(claim.atConcurrencyLimit),

@@ -7,43 +7,10 @@ import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import { databases } from "../support/TestDatabase.ts"
 import * as Fake from "../support/FakeDispatcher.ts"
 import * as fixtures from "../support/fixtures.ts"
-import { count, eventually, pass, start } from "./support/deliveryWorker.ts"
+import { count, eventually, start } from "./support/deliveryWorker.ts"
 
 for (const database of databases) {
   layer(database.layer, { timeout: "120 seconds" })(`Limits of DeliveryWorker (${database.name})`, (it) => {
-    it.effect("serves another organization at once while the receivers of many hang", () =>
-      Effect.gen(function* () {
-        yield* fixtures.clear
-        // By itself, each of them could fill a quarter of the slots.
-        for (let n = 0; n < 12; n++) yield* fixtures.backlog(20)
-        let hanging = 0
-        const worker = yield* start(
-          ({ url }) => {
-            if (url === "https://victim.example.com/") return Effect.succeed(Fake.delivered)
-            hanging++
-            return Effect.never
-          },
-          { workerConcurrency: 40, tenantConcurrency: 10 }
-        )
-        yield* eventually(
-          "the receivers hang",
-          3000,
-          Effect.sync(() => hanging >= 30)
-        )
-        yield* pass(3000)
-        assert.isBelow(hanging, 40)
-        const victim = yield* fixtures.organization
-        const endpoint = yield* fixtures.endpoint(victim, { url: "https://victim.example.com/" })
-        yield* fixtures.deliveries(victim, endpoint, 5)
-        yield* worker.wake
-        yield* eventually(
-          "the deliveries succeed",
-          3000,
-          Effect.map(count("status = 'succeeded'"), (n) => n === 5)
-        )
-      })
-    )
-
     it.effect("sends nothing after a claim that took so long that the lease could expire, and then delivers once", () =>
       Effect.gen(function* () {
         yield* fixtures.clear

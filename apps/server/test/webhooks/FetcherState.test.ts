@@ -9,7 +9,7 @@ const nothing = { retries: 0, leases: 0, next: undefined, anyDue: false }
 
 /** A worker with as many attempts in flight. */
 const attempting = (count: number, changes: Parameters<typeof claimOf>[1] = {}) =>
-  FetcherState.claimed(woken, claimOf(count, changes), 10)
+  FetcherState.claimed(woken, claimOf(count, changes))
 
 describe("FetcherState", () => {
   it("claims nothing until it is woken", () => {
@@ -55,48 +55,6 @@ describe("FetcherState", () => {
     assert.isFalse(FetcherState.unblocksOrganization(attempting(4), completions(1)))
   })
 
-  it("reserves a quarter of the slots for organizations with nothing in flight", () => {
-    const limits = (concurrency: number, available: number, tenantConcurrency = 10) =>
-      FetcherState.claimLimits(FetcherState.initial(concurrency), available, tenantConcurrency)
-    assert.deepStrictEqual(limits(500, 500), { limit: 250, perOrganization: 10 })
-    assert.deepStrictEqual(limits(500, 145), { limit: 20, perOrganization: 10 })
-    assert.deepStrictEqual(limits(500, 140, 100), { limit: 15, perOrganization: 15 })
-    // Too few beside the reserve for a claim of their own.
-    assert.deepStrictEqual(limits(500, 139), { limit: 139, perOrganization: 1 })
-    assert.deepStrictEqual(limits(500, 1), { limit: 1, perOrganization: 1 })
-    assert.deepStrictEqual(limits(2000, 500), { limit: 250, perOrganization: 1 })
-    // So few slots that there is nothing to reserve.
-    assert.deepStrictEqual(limits(3, 1), { limit: 1, perOrganization: 1 })
-    assert.deepStrictEqual(limits(3, 3), { limit: 3, perOrganization: 3 })
-  })
-
-  it("cannot be filled by the organizations that one account may have", () => {
-    const hundred = Array.from({ length: 100 }, () => 0)
-    let state = FetcherState.woken(FetcherState.initial(500))
-    for (let round = 0; round < 1000; round++) {
-      const available = FetcherState.availableSlots(state, none)
-      const { limit, perOrganization } = FetcherState.claimLimits(state, available, 10)
-      // The worst case for the others: each claim fills as few of the organizations as possible.
-      let left = limit
-      for (const [index, inFlight] of hundred.entries()) {
-        const taken = Math.max(0, Math.min(perOrganization - inFlight, left))
-        hundred[index] = inFlight + taken
-        left -= taken
-      }
-      state = FetcherState.claimed(state, claimOf(limit - left), available)
-    }
-    assert.isAtLeast(FetcherState.availableSlots(state, none), 50)
-  })
-
-  it("claims again for organizations that the reserve left out when other slots are free", () => {
-    const limited = claimOf(7, { atConcurrencyLimit: ["org_1"] })
-    const fromReserve = FetcherState.claimed({ ...woken, attempting: 1 }, limited, 2)
-    assert.strictEqual(FetcherState.planned({ ...fromReserve, attempting: 8 }, [], none).limit, 0)
-    assert.strictEqual(FetcherState.planned({ ...fromReserve, attempting: 7 }, [], none).limit, 3)
-    const fromAll = FetcherState.claimed(woken, limited, 10)
-    assert.strictEqual(FetcherState.planned(fromAll, [], none).limit, 0)
-  })
-
   it("promotes at the time of the next retry, and at the latest after the poll interval", () => {
     assert.strictEqual(FetcherState.promoted(idle, { ...nothing, next: 1200 }, 1000, 500).promoteAt, 1200)
     assert.strictEqual(FetcherState.promoted(idle, { ...nothing, next: 9000 }, 1000, 500).promoteAt, 1500)
@@ -129,7 +87,7 @@ describe("FetcherState", () => {
     assert.isFalse(FetcherState.isBatchReady(attempting(6), { pending: 4, uncommitted: 4 }))
     // A statement claims at most 250, so more free slots make no larger batch.
     assert.isTrue(FetcherState.isBatchReady(FetcherState.woken(FetcherState.initial(250)), none))
-    const large = FetcherState.claimed(FetcherState.initial(1000), claimOf(750, { more: true }), 1000)
+    const large = FetcherState.claimed(FetcherState.initial(1000), claimOf(750, { more: true }))
     assert.isTrue(FetcherState.isBatchReady(large, none))
   })
 

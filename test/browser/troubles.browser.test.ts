@@ -90,7 +90,7 @@ describe.skipIf(isMissing)("trouble in the console", () => {
     await owner.open(page, `/endpoints/${endpoint}/settings`)
 
     await page.getByRole("button", { name: "Turn off", exact: true }).click()
-    await page.getByText(/\d deliveries on their way end as endpoint_disabled/).waitFor()
+    await page.getByText(/\d deliveries on their way end as endpoint_disabled at their next attempt/).waitFor()
     await page.keyboard.press("Escape")
     assert.strictEqual((await owner.call("GET", `webhook-endpoints/${endpoint}`))["enabled"], true)
     await cancelThenConfirm(page, "Turn off", "Turn off")

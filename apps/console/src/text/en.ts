@@ -6,10 +6,10 @@ const plural = (count: number | string, one: string, many: string) => `${count} 
 /** The deliveries that a step ends, if their number is known. */
 const ending = (count: number | undefined) =>
   count === undefined
-    ? "Deliveries on their way end as endpoint_disabled."
+    ? "Deliveries on their way end as endpoint_disabled at their next attempt."
     : count === 0
       ? "No delivery is on its way."
-      : `${plural(count, "delivery on its way ends", "deliveries on their way end")} as endpoint_disabled.`
+      : `${plural(count, "delivery on its way ends", "deliveries on their way end")} as endpoint_disabled at their next attempt.`
 
 export const en = {
   loading: "Loading",

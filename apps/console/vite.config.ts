@@ -34,17 +34,19 @@ export default defineConfig({
     cssCodeSplit: false,
     reportCompressedSize: false,
     rolldownOptions: {
+      // The entry exports nothing, so it joins the chunk of the first page.
+      preserveEntrySignatures: false,
       input: { index: "index.html", theme: "src/theme.ts" },
       output: {
         entryFileNames: ({ name }) => (name === "theme" ? "theme-[hash].js" : "assets/[name]-[hash].js"),
-        // The first page is one file beside its entry. Screens that are opened later have their own.
+        // The first page is one file beside the runtime of the bundler. Screens that are opened later have their own.
         codeSplitting: {
           groups: [
             {
               name: "console",
               test: (id) =>
                 !/\.css$|\/uqr\//.test(id) &&
-                /rolldown\/runtime|node_modules|packages\/client|src\/(?:api|app|session|text|ui|url|generated|screens\/(?:overview|deliveries|lists)\/)|screens\/endpoints\/(?:bars|endpointUrl|EndpointName)\.|snippets\/submission/.test(
+                /rolldown\/runtime|node_modules|packages\/client|src\/(?:main|api|app|session|text|ui|url|generated|screens\/(?:overview|deliveries|lists)\/)|screens\/endpoints\/(?:bars|bucketColumns|endpointUrl|EndpointName|WindowLinks)\.|snippets\/submission/.test(
                   id
                 )
             }

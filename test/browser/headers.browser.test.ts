@@ -48,8 +48,23 @@ describe.skipIf(isMissing)("the console in a browser", () => {
         assert.strictEqual(headers["cache-control"], "public, max-age=31536000, immutable", path)
       }
     }
-    const script = [...seen].find(([path]) => path.startsWith("/console/assets/index") && path.endsWith(".js"))
+    const script = [...seen].find(([path]) => path.startsWith("/console/assets/console") && path.endsWith(".js"))
     assert.include(["br", "gzip"], script?.[1]["content-encoding"])
+    await end()
+  })
+
+  it("loads the overview with eight requests at most beside those for data", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await openAccount(context, server, await signUp(server))
+    const paths: Array<string> = []
+    page.on("request", (request) => paths.push(new URL(request.url()).pathname))
+    await page.goto(`${server.url}/console`)
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    await page.waitForLoadState("networkidle")
+    const icon = await page.evaluate<string>("new URL(document.querySelector('link[rel=icon]').href).pathname")
+    const first = [...new Set([...paths, icon])].filter((path) => path.startsWith("/console"))
+    assert.includeMembers(first, ["/console/config.json", "/console/session/refresh"])
+    assert.isAtMost(first.length, 8, first.join(" "))
     await end()
   })
 

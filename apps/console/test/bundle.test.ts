@@ -36,8 +36,8 @@ describe("the built console", () => {
     assert.isAtMost(css, 12 * 1024)
   })
 
-  it("needs at most seven files beside its configuration and its session", () => {
-    assert.isAtMost(files.length + 1, 7)
+  it("needs at most eight requests: the page, its files, the configuration and the session", () => {
+    assert.isAtMost(1 + files.length + 2, 8)
   })
 
   it("has no inline script, style or event, and loads nothing from elsewhere", () => {

@@ -77,6 +77,38 @@ describe.skipIf(isMissing)("trouble in the console", () => {
     await end()
   })
 
+  it("counts the deliveries of 24 h and of 7 days on the overview, in bars and in a table", async () => {
+    const owner = await Owner.make(server)
+    await owner.createEndpoint(`${receivers.url}/204`)
+    await owner.createEndpoint(`${receivers.url}/404`)
+    await owner.submit(await owner.createKey(), "counts")
+    const deliveries = await until(
+      () => deliveriesOf(owner),
+      (all) => all.length >= 6 && all.every(({ status }) => /succeeded|failed/.test(status))
+    )
+    const each = deliveries.length / 2
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page)
+    const bars = (window: string, path: string, troubles: number) =>
+      page.getByRole("img", {
+        name: `last ${window} to ${receivers.url}/${path}: ${each} deliveries, ${troubles} retrying`
+      })
+    await bars("24 h", "204", 0).waitFor()
+    await bars("24 h", "404", each).waitFor()
+    await page.getByRole("link", { name: "Show 7 days" }).click()
+    await bars("7 days", "404", each).waitFor()
+    await page.getByRole("link", { name: "As a table" }).click()
+    const table = page.getByRole("table", { name: "Deliveries of the last 7 days" })
+    await table.waitFor()
+    assert.strictEqual(await bars("7 days", "404", each).count(), 0)
+    const rows = (await table.locator("[data-row]").allInnerTexts()).map((row) => row.split("\t"))
+    const sum = (column: number) => rows.reduce((total, row) => total + Number(row[column]), 0)
+    assert.deepStrictEqual([sum(2), sum(3), sum(4)], [deliveries.length, 0, each])
+    assert.strictEqual(new URL(page.url()).search, "?window=7d&as=table")
+    await end()
+  })
+
   it("turns an endpoint off and deletes it only when that is confirmed, and names what ends", async () => {
     const owner = await Owner.make(server)
     const endpoint = await owner.createEndpoint(`${receivers.url}/503`)

@@ -17,7 +17,7 @@ import { LiveStatus, VerificationLink } from "./LiveStatus.ts"
 import { Organization } from "./Organization.ts"
 import * as Problems from "./Problems.ts"
 import * as Upo from "./internal/upo.ts"
-import { OrganizationOverview } from "./Statistics.ts"
+import { OrganizationOverview, Window } from "./Statistics.ts"
 import { BodyReading, ParameterValidation } from "./Validation.ts"
 
 const params = { org_id: Schema.String.annotate({ description: "The identifier of an organization, `org_…`." }) }
@@ -90,7 +90,19 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       },
       success: Lists.page("InvoiceList", Invoice.Invoice),
       error: Problems.errors("organization_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "List the invoices of an organization" }))
+    }).annotateMerge(OpenApi.annotations({ summary: "List the invoices of an organization" })),
+    HttpApiEndpoint.get("getOverview", "/v1/control-plane/organizations/:org_id/overview", {
+      params,
+      query: { window: Schema.optionalKey(Window) },
+      success: OrganizationOverview,
+      error: Problems.errors("organization_not_found", "rate_limit_exceeded")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Count the deliveries and invoices of an organization",
+        description:
+          "`window` of the deliveries defaults to `24h`. Counts of failures and of invoices are of 24 hours over any window. An account may ask for counts twice a second."
+      })
+    )
   )
   .middleware(ParameterValidation)
   .add(
@@ -115,16 +127,6 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       OpenApi.annotations({
         summary: "Download the official receipt (UPO) of an invoice of an organization",
         description: "Returns the stored bytes, or 304 if `If-None-Match` has its `ETag`."
-      })
-    ),
-    HttpApiEndpoint.get("getOverview", "/v1/control-plane/organizations/:org_id/overview", {
-      params,
-      success: OrganizationOverview,
-      error: Problems.errors("organization_not_found", "rate_limit_exceeded")
-    }).annotateMerge(
-      OpenApi.annotations({
-        summary: "Count the deliveries and invoices of an organization",
-        description: "The last 24 hours of all endpoints. An account may ask for counts twice a second."
       })
     ),
     HttpApiEndpoint.get(

@@ -49,6 +49,8 @@ export const Window = Schema.Literals(["24h", "7d"]).annotate({
  */
 export type Window = typeof Window.Type
 
+const bucketSeconds = Schema.Int.annotate({ description: "The length of an interval, in seconds." })
+
 const waiting = count("Deliveries that are due: available, or in flight.")
 const retrying = count("Deliveries that are retrying.")
 
@@ -62,7 +64,7 @@ export const WebhookDeliveryStats = Schema.Struct({
   object: Schema.Literal("webhook_delivery_stats"),
   endpoint_id: Ids.schema("we"),
   window: Window,
-  bucket_seconds: Schema.Int.annotate({ description: "The length of an interval, in seconds." }),
+  bucket_seconds: bucketSeconds,
   generated_at: Timestamp.Timestamp.annotate({ description: "The time of the counts, which are kept for 30 seconds." }),
   now: Schema.Struct({ waiting, retrying }).annotate({ description: "What is unfinished now, of any age." }),
   buckets: Schema.Array(DeliveryBucket).annotate({ description: "The intervals, oldest first. The last is not over." })
@@ -80,7 +82,7 @@ export const WebhookDeliveryStats = Schema.Struct({
 export type WebhookDeliveryStats = typeof WebhookDeliveryStats.Type
 
 /**
- * The last 24 hours of an organization.
+ * The deliveries and invoices of an organization.
  *
  * @category models
  * @since 0.1.0
@@ -88,6 +90,8 @@ export type WebhookDeliveryStats = typeof WebhookDeliveryStats.Type
 export const OrganizationOverview = Schema.Struct({
   object: Schema.Literal("organization_overview"),
   organization_id: Ids.schema("org"),
+  window: Window,
+  bucket_seconds: bucketSeconds,
   generated_at: Timestamp.Timestamp.annotate({ description: "The time of the counts, which are kept for 30 seconds." }),
   endpoints: Schema.Array(
     Schema.Struct({
@@ -95,7 +99,9 @@ export const OrganizationOverview = Schema.Struct({
       waiting,
       retrying,
       failed_24h: count("Deliveries of the last 24 hours that failed."),
-      buckets: Schema.Array(DeliveryBucket).annotate({ description: "The last 24 hours, oldest first." })
+      buckets: Schema.Array(DeliveryBucket).annotate({
+        description: "The intervals of the window, oldest first. The last is not over."
+      })
     })
   ).annotate({ description: "The endpoints that are not deleted, newest first." }),
   invoices: Schema.Struct({
@@ -105,7 +111,7 @@ export const OrganizationOverview = Schema.Struct({
   })
 }).annotate({
   identifier: "OrganizationOverview",
-  description: "The last 24 hours of an organization. Counts end at 1,000."
+  description: "The deliveries of the endpoints of an organization over time, and its invoices. Counts end at 1,000."
 })
 
 /**

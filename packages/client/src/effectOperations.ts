@@ -270,7 +270,7 @@ export const downloadOrganizationUpo: Lifted<typeof Organizations.downloadOrgani
 )
 
 /**
- * Counts the deliveries and invoices of an organization over the last 24 hours. The service keeps counts for 30 seconds.
+ * Counts the deliveries and invoices of an organization. The service keeps counts for 30 seconds.
  *
  * @category control plane
  * @since 0.1.0

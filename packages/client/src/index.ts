@@ -44,7 +44,7 @@ export {
   setGatewayCredential,
   updateOrganization
 } from "./organizations.ts"
-export type { InvoiceListOptions } from "./organizations.ts"
+export type { InvoiceListOptions, OverviewOptions } from "./organizations.ts"
 export type { List, ListOptions, Page } from "./list.ts"
 export {
   createWebhookEndpoint,

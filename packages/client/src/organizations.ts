@@ -28,6 +28,7 @@ import type {
   OrganizationChange,
   OrganizationOverview,
   OrganizationRequest,
+  StatisticsWindow,
   VerificationLink
 } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
@@ -180,17 +181,40 @@ export const downloadOrganizationUpo: (
 ) => Promise<Upo> = /* @__PURE__ */ withoutBody("organizations/*/invoices/*/upo", readUpo)
 
 /**
- * Counts the deliveries and invoices of an organization over the last 24 hours. The service keeps counts for 30 seconds.
+ * The options of `getOverview`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OverviewOptions extends CallOptions {
+  /**
+   * The time to count deliveries over.
+   *
+   * @default "24h"
+   */
+  readonly window?: Known<StatisticsWindow> | undefined
+}
+
+/**
+ * Counts the deliveries and invoices of an organization. The service keeps counts for 30 seconds.
  *
  * @throws {AnyGovoiceError} an `ApiError` with code `rate_limit_exceeded` if the account asks more than twice a second.
  * @category control plane
  * @since 0.1.0
  */
-export const getOverview: (
+export const getOverview = (
   session: ControlPlaneConnection,
   organizationId: string,
-  options?: CallOptions
-) => Promise<OrganizationOverview> = /* @__PURE__ */ withoutBody("organizations/*/overview", organizationOverview)
+  { window = "24h", ...options }: OverviewOptions = {}
+): Promise<OrganizationOverview> => overviews[window](session, organizationId, options)
+
+const overviews: Record<
+  Known<StatisticsWindow>,
+  (session: ControlPlaneConnection, organizationId: string, options: CallOptions) => Promise<OrganizationOverview>
+> = {
+  "24h": /* @__PURE__ */ withoutBody("organizations/*/overview?window=24h", organizationOverview),
+  "7d": /* @__PURE__ */ withoutBody("organizations/*/overview?window=7d", organizationOverview)
+}
 
 /**
  * Returns what is known of the live mode of an organization: what waits, what is not decided, what is used of the limits.

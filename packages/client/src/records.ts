@@ -375,7 +375,7 @@ export interface WebhookDeliveryStats {
 }
 
 /**
- * The last 24 hours of an organization. Counts end at 1,000.
+ * The deliveries of the endpoints of an organization over time, and its invoices. Counts end at 1,000.
  *
  * @category models
  * @since 0.1.0
@@ -383,6 +383,10 @@ export interface WebhookDeliveryStats {
 export interface OrganizationOverview {
   readonly object: "organization_overview"
   readonly organizationId: string
+  /** The time to count over: 24 hours in intervals of an hour, or 7 days in intervals of six hours. */
+  readonly window: StatisticsWindow
+  /** The length of an interval, in seconds. */
+  readonly bucketSeconds: number
   readonly generatedAt: string
   /** The endpoints that are not deleted, newest first. */
   readonly endpoints: ReadonlyArray<{
@@ -393,7 +397,7 @@ export interface OrganizationOverview {
     readonly retrying: number
     /** Deliveries of the last 24 hours that failed. */
     readonly failed24h: number
-    /** The last 24 hours, oldest first. */
+    /** The intervals of the window, oldest first. The last is not over. */
     readonly buckets: ReadonlyArray<DeliveryBucket>
   }>
   readonly invoices: {

@@ -161,7 +161,13 @@ describe("the entry", () => {
       "GET",
       "organizations/org_1/invoices/inv_1/upo"
     ],
-    [EffectEntry.getOverview, "getOverview", ["org_1"], "GET", "organizations/org_1/overview"],
+    [
+      EffectEntry.getOverview,
+      "getOverview",
+      ["org_1", { window: "7d" }],
+      "GET",
+      "organizations/org_1/overview?window=7d"
+    ],
     [EffectEntry.getLiveStatus, "getLiveStatus", ["org_1"], "GET", "organizations/org_1/live-status"],
     [
       EffectEntry.getVerificationLink,

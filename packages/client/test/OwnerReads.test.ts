@@ -107,7 +107,16 @@ describe("An owner", () => {
       )
     }
     assert.strictEqual((await getDeliveryStats(owner, endpointId)).window, "24h")
-    const { endpoints, invoices } = await getOverview(owner, organizationId)
+    for (const [window, buckets] of [
+      ["24h", 24],
+      ["7d", 28]
+    ] as const) {
+      const overview = await getOverview(owner, organizationId, { window })
+      assert.strictEqual(overview.window, window)
+      assert.lengthOf(overview.endpoints[0]!.buckets, buckets)
+    }
+    const { endpoints, invoices, window } = await getOverview(owner, organizationId)
+    assert.strictEqual(window, "24h")
     assert.deepStrictEqual(
       endpoints.map((endpoint) => [endpoint.endpointId, endpoint.failed24h]),
       [[endpointId, 0]]

@@ -22,6 +22,7 @@ export interface Screen {
 
 export const screens: ReadonlyArray<Screen> = [
   { name: "overview", path: () => "", inGuide: true },
+  { name: "overview-table", path: () => "?window=7d&as=table" },
   { name: "deliveries", path: () => "/deliveries", inGuide: true },
   {
     name: "delivery",

@@ -220,17 +220,30 @@ export const testOwnerReads = (api: ApiSuite): void => {
       }
       assert.strictEqual(codeOf(await stats("?buckets=1")), "unknown_parameter")
 
-      const overview = record(
-        await call("GET", `${control}/organizations/${owner.organizationId}/overview`, { auth: owner.token })
-      )
-      assert.deepStrictEqual(overview["invoices"], { retrying: 0, rejected_24h: 1, failed_24h: 0 })
-      const endpoints = overview["endpoints"] as ReadonlyArray<Record<string, unknown>>
-      assert.deepStrictEqual(
-        endpoints.map(({ endpoint_id }) => endpoint_id),
-        [endpointId, owner.endpointId]
-      )
-      assert.deepInclude(endpoints[0], { retrying: 2, failed_24h: 0 })
-      assert.lengthOf(endpoints[0]?.["buckets"] as ReadonlyArray<Bucket>, 24)
+      const overviewOf = (query: string) =>
+        call("GET", `${control}/organizations/${owner.organizationId}/overview${query}`, { auth: owner.token })
+      for (const [query, window, buckets, seconds] of [
+        ["", "24h", 24, 3600],
+        ["?window=24h", "24h", 24, 3600],
+        ["?window=7d", "7d", 28, 21_600]
+      ] as const) {
+        const overview = record(await overviewOf(query))
+        assert.deepInclude(overview, { object: "organization_overview", window, bucket_seconds: seconds })
+        assert.deepStrictEqual(overview["invoices"], { retrying: 0, rejected_24h: 1, failed_24h: 0 })
+        const endpoints = overview["endpoints"] as ReadonlyArray<Record<string, unknown>>
+        assert.deepStrictEqual(
+          endpoints.map(({ endpoint_id }) => endpoint_id),
+          [endpointId, owner.endpointId]
+        )
+        assert.deepInclude(endpoints[0], { retrying: 2, failed_24h: 0 })
+        const intervals = endpoints[0]?.["buckets"] as ReadonlyArray<Bucket>
+        assert.lengthOf(intervals, buckets)
+        assert.strictEqual(Date.parse(intervals[1]!.start) - Date.parse(intervals[0]!.start), seconds * 1000)
+      }
+      for (const query of ["?window=1h", "?window=", "?window=24h&window=7d"]) {
+        assert.strictEqual(codeOf(await overviewOf(query)), "invalid_parameter")
+      }
+      assert.strictEqual(codeOf(await overviewOf("?buckets=1")), "unknown_parameter")
     })
 
     it("asks for counts twice a second", async () => {

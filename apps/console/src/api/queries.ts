@@ -153,10 +153,10 @@ export const statsQuery = (endpoint: string, window: "24h" | "7d") =>
     refetchInterval: every(pollMs.picture)
   })
 
-export const overviewQuery = (org: string) =>
+export const overviewQuery = (org: string, window: "24h" | "7d" = "24h") =>
   queryOptions({
-    queryKey: ["organizations", org, "overview"],
-    queryFn: ({ signal }) => getOverview(connection, org, { signal }),
+    queryKey: ["organizations", org, "overview", window],
+    queryFn: ({ signal }) => getOverview(connection, org, { window, signal }),
     refetchInterval: every(pollMs.picture)
   })
 

@@ -253,8 +253,8 @@ export const en = {
     on: "On",
     off: "Off",
     switch: "Receives events",
-    day: "24 h",
-    barsOf: (url: string) => `Deliveries of the last 24 h to ${url}`,
+    window: (window: string) => (window === "7d" ? "7 days" : "24 h"),
+    barsOf: (url: string, window: string) => `Deliveries of the last ${window === "7d" ? "7 days" : "24 h"} to ${url}`,
     faults: {
       unreadable: "Enter a complete URL, such as https://shop.example.com/hooks/govoice.",
       scheme: "Use https.",
@@ -519,7 +519,8 @@ export const en = {
     invoicesFailed: "Invoices failed, 24 h",
     keys: (test: number, live: number) =>
       `${plural(test, "test key", "test keys")} and ${plural(live, "live key", "live keys")}; the newest was created`,
-    openKeys: "API keys"
+    openKeys: "API keys",
+    mostRows: (count: number) => `The newest ${count} rows. The page of an endpoint has all of its own.`
   },
   checklist: {
     title: "Getting started",

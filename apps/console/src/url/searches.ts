@@ -42,5 +42,7 @@ export const invoiceSearch = searchCodec({
 
 export type InvoiceSearch = SearchOf<typeof invoiceSearch>
 
-/** The health of an endpoint: the window of its picture, and whether its table is shown. */
+/** Delivery counts of an endpoint or of the overview: the window of the bars, and whether their table is shown. */
 export const healthSearch = searchCodec({ window: choice(["24h", "7d"]), as: choice(["bars", "table"]) })
+
+export type HealthSearch = SearchOf<typeof healthSearch>

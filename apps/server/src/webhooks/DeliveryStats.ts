@@ -23,7 +23,8 @@ export interface EndpointCounts {
   readonly endpoint_id: Ids.EndpointId
   readonly waiting: number
   readonly retrying: number
-  readonly failed: number
+  /** Of the last 24 hours, over any window. */
+  readonly failed_24h: number
   readonly buckets: ReadonlyArray<Statistics.DeliveryBucket>
 }
 
@@ -38,8 +39,11 @@ export class DeliveryStats extends Context.Service<
   DeliveryStats,
   {
     readonly ofEndpoint: (id: Ids.EndpointId, window: Statistics.Window) => Effect.Effect<Counted<EndpointCounts>>
-    /** Counts the last 24 hours of each endpoint that is not deleted, the newest endpoint first. */
-    readonly ofOrganization: (id: Ids.OrganizationId) => Effect.Effect<Counted<ReadonlyArray<EndpointCounts>>>
+    /** Counts the deliveries of each endpoint that is not deleted, the newest endpoint first. */
+    readonly ofOrganization: (
+      id: Ids.OrganizationId,
+      window: Statistics.Window
+    ) => Effect.Effect<Counted<ReadonlyArray<EndpointCounts>>>
   }
 >()("@govoice/server/webhooks/DeliveryStats") {}
 
@@ -47,6 +51,7 @@ interface Row {
   readonly endpoint_id: Ids.EndpointId
   readonly waiting: number
   readonly retrying: number
+  readonly failed_24h: number
   readonly totals: ReadonlyArray<number>
   readonly retrying_counts: ReadonlyArray<number>
   readonly failed_counts: ReadonlyArray<number>
@@ -91,10 +96,7 @@ const toCounts = (row: Row, intervals: ReadonlyArray<Interval>, limit: number): 
     endpoint_id: row.endpoint_id,
     waiting: Math.min(row.waiting, limit),
     retrying: Math.min(row.retrying, limit),
-    failed: Math.min(
-      buckets.reduce((sum, { failed }) => sum + failed, 0),
-      limit
-    ),
+    failed_24h: Math.min(row.failed_24h, limit),
     buckets
   }
 }
@@ -106,15 +108,29 @@ export const layer: Layer.Layer<DeliveryStats, never, SqlClient.SqlClient> = Lay
     const sql = yield* SqlClient.SqlClient
 
     // Every count reads entries of one range of an index, and one more than the limit at most.
-    const countFailures = (status: string, limit: number) => sql`
+    const countFailures = (
+      status: string,
+      limit: number,
+      { end, first }: { readonly first: Statement.Fragment; readonly end: Statement.Fragment }
+    ) => sql`
       SELECT count(*)::int FROM (
         SELECT FROM deliveries
-        WHERE endpoint_id = endpoint.id AND failure_status = ${status} AND id >= first_id AND id < end_id
+        WHERE endpoint_id = endpoint.id AND failure_status = ${status} AND id >= ${first} AND id < ${end}
         LIMIT ${limit + 1}
       ) AS counted
     `
+    const ofInterval = { first: sql`first_id`, end: sql`end_id` }
+    const within = ({ end, start }: Interval) => ({
+      first: sql`${idBoundary("wd", start)}`,
+      end: sql`${idBoundary("wd", end)}`
+    })
 
-    const select = (endpoints: Statement.Fragment, intervals: ReadonlyArray<Interval>, limit: number) => sql<Row>`
+    const select = (
+      endpoints: Statement.Fragment,
+      intervals: ReadonlyArray<Interval>,
+      day: Interval,
+      limit: number
+    ) => sql<Row>`
       SELECT endpoint.id AS endpoint_id, bucket.*,
              (SELECT count(*)::int FROM (
                 SELECT FROM deliveries WHERE is_due AND endpoint_id = endpoint.id LIMIT ${limit + 1}
@@ -122,7 +138,8 @@ export const layer: Layer.Layer<DeliveryStats, never, SqlClient.SqlClient> = Lay
              (SELECT count(*)::int FROM (
                 SELECT FROM deliveries
                 WHERE endpoint_id = endpoint.id AND failure_status = 'retrying' LIMIT ${limit + 1}
-              ) AS counted) AS retrying
+              ) AS counted) AS retrying,
+             (${countFailures("failed", limit, within(day))}) AS failed_24h
       FROM webhook_endpoints AS endpoint
       CROSS JOIN LATERAL (
         SELECT array_agg(total ORDER BY n) AS totals, array_agg(retrying ORDER BY n) AS retrying_counts,
@@ -133,9 +150,9 @@ export const layer: Layer.Layer<DeliveryStats, never, SqlClient.SqlClient> = Lay
                     SELECT FROM deliveries
                     WHERE endpoint_id = endpoint.id AND id >= first_id AND id < end_id LIMIT ${limit + 1}
                   ) AS counted) AS total,
-                 (${countFailures("retrying", limit)}) AS retrying,
-                 (${countFailures("failed", limit)}) AS failed,
-                 (${countFailures("endpoint_disabled", limit)}) AS disabled
+                 (${countFailures("retrying", limit, ofInterval)}) AS retrying,
+                 (${countFailures("failed", limit, ofInterval)}) AS failed,
+                 (${countFailures("endpoint_disabled", limit, ofInterval)}) AS disabled
           FROM unnest(
             ${textArray(intervals.map(({ start }) => idBoundary("wd", start)))}::text[],
             ${textArray(intervals.map(({ end }) => idBoundary("wd", end)))}::text[]
@@ -146,31 +163,38 @@ export const layer: Layer.Layer<DeliveryStats, never, SqlClient.SqlClient> = Lay
       ORDER BY endpoint.id DESC
     `
 
+    const count = Effect.fnUntraced(function* (
+      endpoints: Statement.Fragment,
+      window: Statistics.Window,
+      limit: number
+    ) {
+      const at = yield* Clock.currentTimeMillis
+      const intervals = intervalsOf(window, at)
+      const hours = intervalsOf("24h", at)
+      const day = { start: hours[0]!.start, end: hours.at(-1)!.end }
+      const rows = yield* Effect.orDie(select(endpoints, intervals, day, limit))
+      return { at, counts: rows.map((row) => toCounts(row, intervals, limit)) }
+    })
+
     const ofEndpoint = yield* Cache.makeWith(
       Effect.fnUntraced(function* (key: string) {
         const [id, window] = key.split(" ") as [Ids.EndpointId, Statistics.Window]
-        const at = yield* Clock.currentTimeMillis
-        const intervals = intervalsOf(window, at)
-        const [row] = yield* Effect.orDie(select(sql`endpoint.id = ${id}`, intervals, limits.endpoint))
-        return { at, counts: toCounts(row!, intervals, limits.endpoint) }
+        const { at, counts } = yield* count(sql`endpoint.id = ${id}`, window, limits.endpoint)
+        return { at, counts: counts[0]! }
       }),
       cacheOptions
     )
 
-    const ofOrganization = yield* Cache.makeWith(
-      Effect.fnUntraced(function* (id: Ids.OrganizationId) {
-        const at = yield* Clock.currentTimeMillis
-        const intervals = intervalsOf("24h", at)
-        const owned = sql`endpoint.organization_id = ${id} AND deleted_at IS NULL`
-        const rows = yield* Effect.orDie(select(owned, intervals, limits.overview))
-        return { at, counts: rows.map((row) => toCounts(row, intervals, limits.overview)) }
-      }),
-      cacheOptions
-    )
+    const ofOrganization = yield* Cache.makeWith((key: string) => {
+      const [id, window] = key.split(" ") as [Ids.OrganizationId, Statistics.Window]
+      return count(sql`endpoint.organization_id = ${id} AND deleted_at IS NULL`, window, limits.overview)
+    }, cacheOptions)
 
     return {
       ofEndpoint: Effect.fn("DeliveryStats.ofEndpoint")((id, window) => Cache.get(ofEndpoint, `${id} ${window}`)),
-      ofOrganization: Effect.fn("DeliveryStats.ofOrganization")((id) => Cache.get(ofOrganization, id))
+      ofOrganization: Effect.fn("DeliveryStats.ofOrganization")((id, window) =>
+        Cache.get(ofOrganization, `${id} ${window}`)
+      )
     }
   })
 )

@@ -159,8 +159,9 @@ layer(database, { excludeTestServices: true })("an organization with many delive
 
         const day = yield* costOf("24 hours of an endpoint", stats.ofEndpoint(endpoints[0]!, "24h"))
         const week = yield* costOf("7 days of an endpoint", stats.ofEndpoint(endpoints[0]!, "7d"))
-        const overview = yield* costOf("overview", stats.ofOrganization(organizationId))
-        for (const { indexes, report } of [day, week, overview]) {
+        const overview = yield* costOf("overview", stats.ofOrganization(organizationId, "24h"))
+        const overviewOfWeek = yield* costOf("overview of 7 days", stats.ofOrganization(organizationId, "7d"))
+        for (const { indexes, report } of [day, week, overview, overviewOfWeek]) {
           assert.includeMembers([...indexes], ["deliveries_pkey", "deliveries_failure_status_idx"], report)
         }
         const [counted] = yield* sql<{ total: number; retrying: number; failed: number; waiting: number }>`
@@ -186,8 +187,16 @@ layer(database, { excludeTestServices: true })("an organization with many delive
         )
         const first = overview.result.counts.find(({ endpoint_id }) => endpoint_id === endpoints[0])
         assert.deepStrictEqual(first!.buckets, day.result.counts.buckets)
+        const firstOfWeek = overviewOfWeek.result.counts.find(({ endpoint_id }) => endpoint_id === endpoints[0])
+        assert.deepStrictEqual(firstOfWeek!.buckets, week.result.counts.buckets)
+        // Failures are of 24 hours over both windows.
+        assert.strictEqual(first!.failed_24h, sum(day.result.counts, "failed"))
+        assert.strictEqual(firstOfWeek!.failed_24h, sum(day.result.counts, "failed"))
+        assert.isBelow(sum(day.result.counts, "failed"), sum(week.result.counts, "failed"))
         // Kept for 30 seconds.
-        assert.lengthOf((yield* explain(stats.ofOrganization(organizationId))).explained, 0)
+        for (const window of ["24h", "7d"] as const) {
+          assert.lengthOf((yield* explain(stats.ofOrganization(organizationId, window))).explained, 0)
+        }
       }),
     { timeout: 200_000 }
   )
@@ -231,7 +240,7 @@ layer(database, { excludeTestServices: true })("an organization with many delive
       const endpointId = yield* fixtures.endpoint(organizationId)
       yield* fixtures.deliveries(organizationId, endpointId, DeliveryStats.limits.overview + 1)
       const [count] = yield* (yield* DeliveryStats.DeliveryStats)
-        .ofOrganization(organizationId)
+        .ofOrganization(organizationId, "24h")
         .pipe(Effect.map(({ counts }) => counts))
       const bucket = count!.buckets.at(-1)!
       assert.deepInclude(bucket, { total: DeliveryStats.limits.overview, capped: true })

@@ -150,7 +150,7 @@ export const operations: Readonly<
   "GET /v1/control-plane/organizations/{org_id}/overview": {
     auth: "token",
     status: 200,
-    codes: "organization_not_found"
+    codes: "organization_not_found unknown_parameter invalid_parameter"
   },
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/delivery-stats": {
     auth: "token",
@@ -248,7 +248,7 @@ export const records: Readonly<Record<string, string>> = {
     "id object event_id event_type endpoint_id status attempt_count last_http_status|null last_error_summary|null next_retry_at|null created_at updated_at last_attempted_at|null delivered_at|null",
   WebhookDeliveryStats: "object endpoint_id window bucket_seconds generated_at now buckets",
   DeliveryBucket: "start total retrying failed endpoint_disabled capped",
-  OrganizationOverview: "object organization_id generated_at endpoints invoices",
+  OrganizationOverview: "object organization_id window bucket_seconds generated_at endpoints invoices",
   LiveStatus: "object organization_id available live_mode environment|null waiting undecided limits",
   CallLimit: "group used per_hour|null blocked_until|null",
   VerificationLink: "object invoice_id url|null",
@@ -302,6 +302,7 @@ export const parameters: Readonly<Record<string, string>> = {
   "GET /v1/control-plane/organizations/{org_id}/webhook-endpoints": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/invoices":
     "limit? cursor? status? mode? created_after? created_before? event_id? idempotency_key?",
+  "GET /v1/control-plane/organizations/{org_id}/overview": "window?",
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/delivery-stats": "window?",
   "GET /v1/control-plane/organizations/{org_id}/deliveries":
     "limit? cursor? status? event_type? event_id? created_after? created_before?",

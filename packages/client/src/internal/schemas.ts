@@ -39,7 +39,7 @@ export const webhookDelivery =
 export const webhookDeliveryStats = "object endpointId window bucketSeconds:n generatedAt now.waiting:n now.retrying:n"
 
 export const organizationOverview =
-  "object organizationId generatedAt invoices.retrying:n invoices.rejected24h:n invoices.failed24h:n"
+  "object organizationId window bucketSeconds:n generatedAt invoices.retrying:n invoices.rejected24h:n invoices.failed24h:n"
 
 export const liveStatus =
   "object organizationId available:b liveMode:b environment? waiting.count:n waiting.oldestAt? undecided.count:n undecided.oldestAt?"

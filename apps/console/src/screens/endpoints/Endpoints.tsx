@@ -33,11 +33,11 @@ const Endpoints = () => {
     },
     { head: en.endpoints.state, cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
     {
-      head: en.endpoints.day,
+      head: en.endpoints.window("24h"),
       cell: ({ id, url }) => {
         const found = picture(id)
         return found === undefined ? null : (
-          <Bars size="small" label={en.endpoints.barsOf(url)} bars={barsOf(found.buckets)} />
+          <Bars size="small" label={en.endpoints.barsOf(url, "24h")} bars={barsOf(found.buckets)} />
         )
       }
     },

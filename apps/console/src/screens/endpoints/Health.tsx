@@ -11,10 +11,12 @@ import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { Table } from "../../ui/Table.tsx"
-import { duration, shortTime } from "../../ui/times.ts"
+import { duration } from "../../ui/times.ts"
 import { healthSearch } from "../../url/searches.ts"
 import { paths } from "../../url/paths.ts"
 import { barsOf } from "./bars.ts"
+import { bucketColumns } from "./bucketColumns.ts"
+import { WindowLinks } from "./WindowLinks.tsx"
 import { classNames } from "../../ui/classNames.ts"
 import styles from "./Health.module.css"
 
@@ -77,18 +79,12 @@ export const Health = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => 
   const { value: search } = healthSearch.read(useSearch())
   const stats = useQuery(statsQuery(endpoint.id, search.window))
   const path = paths.endpoint(endpoint.organizationId, endpoint.id)
-  const to = (change: Partial<typeof search>) => `${path}${healthSearch.write({ ...search, ...change })}`
   return (
     <Panel
       title={en.health.title}
       aside={
         <>
-          <Link to={to({ window: search.window === "24h" ? "7d" : "24h" })} className="small">
-            {search.window === "24h" ? en.health.show7d : en.health.show24h}
-          </Link>
-          <Link to={to({ as: search.as === "bars" ? "table" : "bars" })} className="small">
-            {search.as === "bars" ? en.health.asTable : en.health.asBars}
-          </Link>
+          <WindowLinks path={path} search={search} />
           <LiveButton updatedAt={stats.dataUpdatedAt} />
         </>
       }
@@ -114,17 +110,7 @@ export const Health = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => 
                 idOf={({ start }) => start}
                 rows={found.buckets.filter(({ total }) => total > 0).toReversed()}
                 empty={en.health.empty}
-                columns={[
-                  { head: en.health.period, cell: ({ start }) => shortTime(Date.parse(start)) },
-                  {
-                    head: en.health.deliveries,
-                    isNumber: true,
-                    cell: ({ capped, total }) => (capped ? `${total}+` : total)
-                  },
-                  { head: en.health.retryingNow, isNumber: true, cell: ({ retrying }) => retrying },
-                  { head: en.health.failedHead, isNumber: true, cell: ({ failed }) => failed },
-                  { head: en.health.disabled, isNumber: true, cell: ({ endpointDisabled }) => endpointDisabled }
-                ]}
+                columns={bucketColumns}
               />
             )}
           </>

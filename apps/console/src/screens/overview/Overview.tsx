@@ -1,78 +1,26 @@
 import type { OrganizationOverview as Counts, WebhookDelivery, WebhookEndpoint } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
-import { Link } from "wouter"
+import { Link, useSearch } from "wouter"
 import { deliveriesQuery, endpointsQuery, keysQuery, overviewQuery } from "../../api/queries.ts"
 import { LiveButton } from "../../app/LiveButton.tsx"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { en } from "../../text/en.ts"
-import { Bars } from "../../ui/Bars.tsx"
-import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
 import { StatusBadge } from "../../ui/StatusBadge.tsx"
-import { type Column, Table } from "../../ui/Table.tsx"
+import { Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
-import { deliverySearch, invoiceSearch, noDeliveryFilter } from "../../url/searches.ts"
-import { barsOf } from "../endpoints/bars.ts"
+import { deliverySearch, healthSearch, invoiceSearch, noDeliveryFilter } from "../../url/searches.ts"
 import { EndpointName } from "../endpoints/EndpointName.tsx"
+import { WindowLinks } from "../endpoints/WindowLinks.tsx"
 import { Checklist } from "./Checklist.tsx"
+import { count } from "./count.ts"
+import { BucketTable, EndpointTable } from "./EndpointCounts.tsx"
 import { Sum } from "./Sum.tsx"
-
-const count = (value: number) => (value >= 1000 ? "1000+" : value)
-
-type EndpointCounts = Counts["endpoints"][number]
-
-const EndpointTable = ({
-  counts,
-  endpoints,
-  org
-}: {
-  readonly org: string
-  readonly endpoints: ReadonlyArray<WebhookEndpoint>
-  readonly counts: Counts | undefined
-}) => {
-  const of = (id: string): EndpointCounts | undefined => counts?.endpoints.find(({ endpointId }) => endpointId === id)
-  const number = (head: string, of_: (found: EndpointCounts) => number): Column<WebhookEndpoint> => ({
-    head,
-    isNumber: true,
-    cell: ({ id }) => {
-      const found = of(id)
-      return found === undefined ? "" : count(of_(found))
-    }
-  })
-  return (
-    <Table
-      caption={en.overview.endpoints}
-      rows={endpoints}
-      idOf={({ id }) => id}
-      addressOf={({ id }) => paths.endpoint(org, id)}
-      empty={
-        <EmptyState sentence={en.endpoints.empty}>
-          <Link to={paths.newEndpoint(org)}>{en.endpoints.create}</Link>
-        </EmptyState>
-      }
-      columns={[
-        { head: en.endpoints.endpoint, cell: ({ url }) => <EndpointName url={url} /> },
-        {
-          head: en.endpoints.day,
-          cell: ({ id, url }) => {
-            const found = of(id)
-            return found === undefined ? null : (
-              <Bars size="small" label={en.endpoints.barsOf(url)} bars={barsOf(found.buckets)} />
-            )
-          }
-        },
-        number(en.health.waiting, ({ waiting }) => waiting),
-        number(en.health.retrying, ({ retrying }) => retrying),
-        number(en.overview.failed, ({ failed24h }) => failed24h)
-      ]}
-    />
-  )
-}
 
 const troublesOf = (all: ReadonlyArray<WebhookDelivery>) =>
   all.toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, 10)
@@ -165,14 +113,16 @@ const Keys = ({ org }: { readonly org: string }) => {
 /** One look at the organization: how far it is, its endpoints, its troubles. */
 export const Overview = () => {
   const { id: org } = useCurrentOrganization()
+  const { value: search } = healthSearch.read(useSearch())
   const endpoints = useQuery(endpointsQuery(org))
-  const overview = useQuery(overviewQuery(org))
+  const day = useQuery(overviewQuery(org))
+  const overview = useQuery(overviewQuery(org, search.window))
   return (
     <Screen title={en.nav.overview} actions={<LiveButton updatedAt={overview.dataUpdatedAt} />}>
       <div className="stack">
         <Checklist org={org} />
-        {overview.data !== undefined && <Invoices org={org} counts={overview.data} />}
-        <Panel title={en.overview.endpoints} flush>
+        {day.data !== undefined && <Invoices org={org} counts={day.data} />}
+        <Panel title={en.overview.endpoints} flush aside={<WindowLinks path={paths.overview(org)} search={search} />}>
           {overview.error !== null && (
             <ProblemNotice
               error={overview.error}
@@ -181,9 +131,14 @@ export const Overview = () => {
             />
           )}
           <Loaded query={endpoints} skeleton={<Skeleton rows lines={2} />}>
-            {(rows) => <EndpointTable org={org} endpoints={rows} counts={overview.data} />}
+            {(rows) => <EndpointTable org={org} endpoints={rows} counts={overview.data} search={search} />}
           </Loaded>
         </Panel>
+        {search.as === "table" && overview.data !== undefined && (
+          <Panel title={en.health.caption(search.window)} flush>
+            <BucketTable org={org} endpoints={endpoints.data ?? []} counts={overview.data} />
+          </Panel>
+        )}
         <Troubles org={org} endpoints={endpoints.data ?? []} />
         <Keys org={org} />
       </div>

@@ -11,7 +11,7 @@ import { Organizations } from "../../accounts/Organizations.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
 import { LiveStatus } from "../../invoices/live/LiveStatus.ts"
 import { InvoiceStats } from "../../invoices/InvoiceStats.ts"
-import { DeliveryStats } from "../../webhooks/DeliveryStats.ts"
+import { DeliveryStats, windows } from "../../webhooks/DeliveryStats.ts"
 import { StatisticsLimits } from "../middleware/StatisticsLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import * as Pagination from "./Pagination.ts"
@@ -95,20 +95,22 @@ export const layer = HttpApiBuilder.group(
         yield* notifier.wake("lanes")
       }),
 
-      getOverview: Effect.fnUntraced(function* ({ params }) {
+      getOverview: Effect.fnUntraced(function* ({ params, query: { window = "24h" } }) {
         const { id } = yield* findOrganization(params.org_id)
         yield* limits
           .take(yield* AccountAuthorization.CurrentAccount)
           .pipe(Effect.catchTag("Throttled", Throttling.fail))
         const [{ at, counts }, ofInvoices] = yield* Effect.all(
-          [deliveryStats.ofOrganization(id), invoiceStats.ofOrganization(id)],
+          [deliveryStats.ofOrganization(id, window), invoiceStats.ofOrganization(id)],
           { concurrency: 2 }
         )
         return {
           object: "organization_overview" as const,
           organization_id: id,
+          window,
+          bucket_seconds: windows[window].seconds,
           generated_at: new Date(at).toISOString(),
-          endpoints: counts.map(({ failed, ...endpoint }) => ({ ...endpoint, failed_24h: failed })),
+          endpoints: counts,
           invoices: {
             retrying: ofInvoices.retrying,
             rejected_24h: ofInvoices.rejected,

@@ -226,6 +226,8 @@ const stats: Statistics.WebhookDeliveryStats = {
 const overview: Statistics.OrganizationOverview = {
   object: "organization_overview",
   organization_id: organization.id,
+  window: "24h",
+  bucket_seconds: 3600,
   generated_at: "2026-11-20T09:30:00.000Z",
   endpoints: [{ endpoint_id: endpoint.id, waiting: 3, retrying: 2, failed_24h: 1, buckets: [bucket] }],
   invoices: { retrying: 0, rejected_24h: 4, failed_24h: 0 }

@@ -1,0 +1,18 @@
+import { Link } from "wouter"
+import { en } from "../../text/en.ts"
+import { healthSearch, type HealthSearch } from "../../url/searches.ts"
+
+/** Links to the other window of delivery counts, and to their other form. */
+export const WindowLinks = ({ path, search }: { readonly path: string; readonly search: HealthSearch }) => {
+  const to = (change: Partial<HealthSearch>) => `${path}${healthSearch.write({ ...search, ...change })}`
+  return (
+    <>
+      <Link to={to({ window: search.window === "24h" ? "7d" : "24h" })} className="small">
+        {search.window === "24h" ? en.health.show7d : en.health.show24h}
+      </Link>
+      <Link to={to({ as: search.as === "bars" ? "table" : "bars" })} className="small">
+        {search.as === "bars" ? en.health.asTable : en.health.asBars}
+      </Link>
+    </>
+  )
+}

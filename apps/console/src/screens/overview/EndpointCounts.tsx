@@ -1,0 +1,111 @@
+import type { DeliveryBucket, OrganizationOverview as Counts, WebhookEndpoint } from "@govoice/client"
+import { Link } from "wouter"
+import { en } from "../../text/en.ts"
+import { Bars } from "../../ui/Bars.tsx"
+import { classNames } from "../../ui/classNames.ts"
+import { EmptyState } from "../../ui/EmptyState.tsx"
+import { type Column, Table } from "../../ui/Table.tsx"
+import { paths } from "../../url/paths.ts"
+import { healthSearch, type HealthSearch } from "../../url/searches.ts"
+import { barsOf } from "../endpoints/bars.ts"
+import { bucketColumns } from "../endpoints/bucketColumns.ts"
+import { EndpointName } from "../endpoints/EndpointName.tsx"
+import { count } from "./count.ts"
+import styles from "./EndpointCounts.module.css"
+
+const css = classNames(styles)
+
+/** The endpoints with what is unfinished and what failed, and bars unless their table is shown. */
+export const EndpointTable = ({
+  counts,
+  endpoints,
+  org,
+  search
+}: {
+  readonly org: string
+  readonly endpoints: ReadonlyArray<WebhookEndpoint>
+  readonly counts: Counts | undefined
+  readonly search: HealthSearch
+}) => {
+  const of = (id: string) => counts?.endpoints.find(({ endpointId }) => endpointId === id)
+  const number = (head: string, of_: (found: Counts["endpoints"][number]) => number): Column<WebhookEndpoint> => ({
+    head,
+    isNumber: true,
+    cell: ({ id }) => {
+      const found = of(id)
+      return found === undefined ? "" : count(of_(found))
+    }
+  })
+  const bars: Column<WebhookEndpoint> = {
+    head: en.endpoints.window(search.window),
+    cell: ({ id, url }) => {
+      const found = of(id)
+      return found === undefined ? null : (
+        <Bars size="small" label={en.endpoints.barsOf(url, search.window)} bars={barsOf(found.buckets)} />
+      )
+    }
+  }
+  return (
+    <Table
+      caption={en.overview.endpoints}
+      rows={endpoints}
+      idOf={({ id }) => id}
+      addressOf={({ id }) => paths.endpoint(org, id)}
+      empty={
+        <EmptyState sentence={en.endpoints.empty}>
+          <Link to={paths.newEndpoint(org)}>{en.endpoints.create}</Link>
+        </EmptyState>
+      }
+      columns={[
+        { head: en.endpoints.endpoint, cell: ({ url }) => <EndpointName url={url} /> },
+        ...(search.as === "bars" ? [bars] : []),
+        number(en.health.waiting, ({ waiting }) => waiting),
+        number(en.health.retrying, ({ retrying }) => retrying),
+        number(en.overview.failed, ({ failed24h }) => failed24h)
+      ]}
+    />
+  )
+}
+
+interface Row extends DeliveryBucket {
+  readonly endpoint: WebhookEndpoint
+}
+
+/** The rows of a table that is not paged. */
+const mostRows = 100
+
+/** The counts of the bars of all endpoints, the newest interval first. */
+export const BucketTable = ({
+  counts,
+  endpoints,
+  org
+}: {
+  readonly org: string
+  readonly endpoints: ReadonlyArray<WebhookEndpoint>
+  readonly counts: Counts
+}) => {
+  const rows = endpoints
+    .flatMap((endpoint): ReadonlyArray<Row> => {
+      const found = counts.endpoints.find(({ endpointId }) => endpointId === endpoint.id)
+      return (found?.buckets ?? []).filter(({ total }) => total > 0).map((bucket) => ({ ...bucket, endpoint }))
+    })
+    .toSorted((one, other) => Date.parse(other.start) - Date.parse(one.start))
+  return (
+    <>
+      <Table
+        caption={en.health.caption(counts.window)}
+        rows={rows.slice(0, mostRows)}
+        idOf={({ endpoint, start }) => `${endpoint.id} ${start}`}
+        addressOf={({ endpoint }) =>
+          `${paths.endpoint(org, endpoint.id)}${healthSearch.write({ window: counts.window === "7d" ? "7d" : "24h", as: "table" })}`
+        }
+        empty={en.health.empty}
+        columns={[
+          { head: en.endpoints.endpoint, cell: ({ endpoint }) => <EndpointName url={endpoint.url} /> },
+          ...bucketColumns
+        ]}
+      />
+      {rows.length > mostRows && <p className={`small muted ${css("note")}`}>{en.overview.mostRows(mostRows)}</p>}
+    </>
+  )
+}

@@ -1,10 +1,11 @@
 /**
- * Changes to TypeDoc: guides come before packages, also in the search, links to folders lead to their README, links and icons work from a file
- * system, and state diagrams are tables of arrows, because the site loads no script of another host.
+ * Changes to TypeDoc: guides come before packages, also in the search, links to folders lead to their README, links and icons
+ * work from a file system, and diagrams are drawn, because the site loads no script of another host.
  */
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { PageEvent, ReflectionKind, RendererEvent } from "typedoc"
+import { drawDiagrams } from "./drawing.ts"
 
 const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
@@ -13,7 +14,8 @@ const guidesFirst = (project) => {
   project.childrenIncludingDocuments?.sort((left, right) => rank(left) - rank(right))
 }
 
-// In the search, guides before the pages of errors and decisions. A page that has a word in its text is a better result than a symbol with the word in its name.
+// In the search, guides before the pages of errors and decisions. A page that has a word in its text is a better result than
+// a symbol with the word in its name.
 const boostPages = (project) => {
   for (const document of project.getReflectionsByKind(ReflectionKind.Document))
     document.relevanceBoost = document.parent?.name === "Guides" ? 60 : 10
@@ -27,19 +29,6 @@ const leadFoldersToTheirPages = (project) => {
   }
 }
 
-const unescape = (html) => html.replaceAll("&gt;", ">").replaceAll("&lt;", "<").replaceAll("&amp;", "&")
-
-// A line `a --> b: by` is a row of a table. [*] is the start or the end.
-const arrows = (source) => {
-  const rows = Array.from(unescape(source).matchAll(/^\s*(\S+) --> (\S+?)(?:: (.+))?$/gm), ([, from, to, by = ""]) =>
-    [from, to].map((state) => (state === "[*]" ? "" : `<code>${state}</code>`)).concat(by)
-  ).filter(([, to]) => to !== "")
-  const body = rows.map(([from, to, by]) => `<tr><td>${from || "new"}</td><td>→ ${to}</td><td>${by}</td></tr>`)
-  return `<table><thead><tr><th>from</th><th>to</th><th>when</th></tr></thead><tbody>${body.join("")}</tbody></table>`
-}
-
-const diagram = /<pre><code class="mermaid">stateDiagram-v2\n([^]*?)<\/code>[^]*?<\/pre>/g
-
 export const load = (app) => {
   app.renderer.on(RendererEvent.BEGIN, ({ project }) => {
     guidesFirst(project)
@@ -47,8 +36,8 @@ export const load = (app) => {
     leadFoldersToTheirPages(project)
   })
   app.renderer.on(PageEvent.END, (page) => {
-    page.contents = page.contents
-      ?.replaceAll(diagram, (_, source) => arrows(source))
+    if (page.contents === undefined) return
+    page.contents = drawDiagrams(page.contents)
       .replaceAll('href="../#', 'href="../index.html#')
       .replaceAll('href="../"', 'href="../index.html"')
       .replaceAll(/href="[^"]*assets\/icons\.svg#/g, 'href="#')

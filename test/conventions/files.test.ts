@@ -12,7 +12,7 @@ const maxLines = 400
 
 const sources = globSync(
   "{{apps,packages,examples}/*/{src,test},test,bench,docs,release}/**/*.{ts,tsx,mts,mjs,js,sql,css}",
-  { cwd: root, exclude: (path) => /(?:^|[/\\])(?:node_modules|dist)$/.test(path) }
+  { cwd: root, exclude: (path) => /(?:^|[/\\])(?:node_modules|dist|docs[/\\]api)$/.test(path) }
 )
 
 const textOf = (path: string): string => readFileSync(join(root, path), "utf8")

@@ -20,7 +20,8 @@ describe("slow bodies", () => {
     server = await startServer({
       GOVOICE_DATA_DIR: "memory",
       GOVOICE_RATE_LIMIT_PER_SECOND: "10000",
-      GOVOICE_RATE_LIMIT_BURST: "10000"
+      GOVOICE_RATE_LIMIT_BURST: "10000",
+      GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "10000"
     })
     call = makeCall(() => server.url, await readAgreement(server.url))
     victim = await signUp(call)

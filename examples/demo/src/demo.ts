@@ -14,6 +14,7 @@ import { startReceiver } from "@govoice/example-receiver"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import type { Screen } from "./Screen.ts"
 import { startServer } from "./startServer.ts"
@@ -39,6 +40,20 @@ const refusal = async (client: Client, invoiceXml: string, signal: AbortSignal):
   )
   if (!isApiError(error, "invalid_invoice_xml")) throw error ?? new Error("The wrong invoice was not refused.")
   return error.message
+}
+
+// A receiver has a webhook a moment before the server records its delivery.
+const recordedDeliveries = async (
+  list: () => AsyncIterable<WebhookDelivery>,
+  signal: AbortSignal
+): Promise<ReadonlyArray<WebhookDelivery>> => {
+  const until = performance.now() + 10_000
+  for (;;) {
+    const deliveries: Array<WebhookDelivery> = []
+    for await (const delivery of list()) deliveries.push(delivery)
+    if (deliveries.every(({ status }) => status === "succeeded") || performance.now() > until) return deliveries
+    await setTimeout(100, undefined, { signal })
+  }
 }
 
 /** What the demo did, for programs. */
@@ -165,8 +180,7 @@ export const demo = async (screen: Screen, signal: AbortSignal): Promise<DemoRes
   )
 
   screen.heading("Deliveries, newest first")
-  const deliveries: Array<WebhookDelivery> = []
-  for await (const delivery of controlPlane.deliveries.list(endpoint.id)) deliveries.push(delivery)
+  const deliveries = await recordedDeliveries(() => controlPlane.deliveries.list(endpoint.id), signal)
   screen.table(
     ["delivery", "event", "status", "attempts", "HTTP"],
     deliveries.map((delivery) => [

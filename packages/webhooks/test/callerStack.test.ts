@@ -6,6 +6,7 @@ import { assert, describe, it } from "vitest"
 
 describe("The stack of a caller's mistake contains the caller", () => {
   const verifier = createVerifier({ secret: "whsec_x" })
+  // The mistake that types prevent: a body that a parser has read.
   const parsed = { id: "evt_1" } as unknown as string
   const message = { secret: "", id: "evt_1", timestamp: "2026-11-20T10:00:00.000Z", body: "{}" }
 

@@ -11,6 +11,7 @@ import type { Vector } from "./support/vectors.ts"
 
 const guide = readFileSync(join(import.meta.dirname, "../../../docs/guides/webhooks-other-languages.md"), "utf8")
 
+// TypeScript infers another type for each vector of the file.
 const all = vectors as unknown as ReadonlyArray<Vector>
 
 const base64 = (text: string) => Buffer.from(text).toString("base64")

@@ -65,6 +65,7 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
     const process = LaneCalls.makeProcess(8)
     const call = LaneCalls.make(process, lane)
     let stored: Logins.Tokens | undefined
+    // What a login with a stored credential does not use is left out, so the types are named here.
     const logins = Logins.make({
       call,
       client,
@@ -77,6 +78,7 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
       tokenLogins: process.tokenLogins
     } as unknown as Parameters<typeof Logins.make>[0])
     const organization = { id: organizationId, credential_updated_at: updatedAt, credential_state: "accepted" }
+    // A call needs these members of the lane alone.
     const context = {
       call,
       credentials,

@@ -45,7 +45,7 @@ export type FaultAction =
   | { readonly do: "exception"; readonly code: number; readonly details?: ReadonlyArray<string> }
   /** Answers 400 with 21184: the session is under maintenance. */
   | { readonly do: "21184" }
-  /** Keeps a document at 150 for so many answers, or for ever. `polls` defaults to `always`. */
+  /** Keeps a document at 150 for so many answers about it or its batch, or for ever. `polls` defaults to `always`. */
   | { readonly do: "stuck-150"; readonly polls?: number | "always" }
   /** Decides a document, a session or a login with this code. */
   | { readonly do: "verdict"; readonly code: number; readonly details?: ReadonlyArray<string> }

@@ -23,7 +23,7 @@ export const statusOfInvoice = (simulation: Simulation, invoice: Invoice): Verdi
   return { code: now < receivedAt + clock.scaled(options.processingMs) / 2 ? 100 : 150 }
 }
 
-/** Counts an answer about a document that a fault keeps at 150. */
+/** Counts an answer about a document that a fault keeps at 150, or about the batch that it came in. */
 export const countPoll = ({ state }: Simulation, { held, reference }: Invoice): void => {
   if (held?.polls === null || held === null || held.polls === 0) return
   state.invoices.update(reference, { held: { ...held, polls: held.polls - 1 } })

@@ -35,9 +35,15 @@ const listSessions = authorized(({ headers, login, query, simulation }) => {
   })
 })
 
-const getSession = authorized(({ login, path, simulation }) =>
-  json(200, describeSession(simulation, sessionToRead(simulation, login, path["referenceNumber"]!)))
-)
+const getSession = authorized(({ login, path, simulation }) => {
+  const session = sessionToRead(simulation, login, path["referenceNumber"]!)
+  const described = describeSession(simulation, session)
+  // A client waits for a batch by its session, and for other documents one by one.
+  if (session.kind === "batch") {
+    for (const invoice of simulation.state.invoices.ofSession(session.reference)) countPoll(simulation, invoice)
+  }
+  return json(200, described)
+})
 
 const listed = (
   simulation: Simulation,

@@ -104,6 +104,20 @@ describe("a batch", () => {
     assert.lengthOf((await upo.text()).match(/<Dokument>/g) ?? [], 12)
   })
 
+  it("is processed while a document is kept at 150, for so many answers about it", async () => {
+    const simulator = await start()
+    const client = await Client.login(simulator)
+    simulator.faults.add({ do: "stuck-150", polls: 2 })
+    const batch = await upload(client, await tarGz(documents(2)))
+    assert.strictEqual((await client.close(batch, "batch")).status, 204)
+    await simulator.idle()
+    const seen: Array<number> = []
+    for (let poll = 0; poll < 4; poll++) {
+      seen.push((await client.call("GET", `/sessions/${batch.reference}`)).json.status.code)
+    }
+    assert.deepStrictEqual(seen, [150, 150, 200, 200])
+  })
+
   it("counts as received when it was opened, and keeps its good documents beside bad ones", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)

@@ -77,6 +77,11 @@ export default Effect.gen(function* () {
     CREATE INDEX invoices_waiting_idx ON invoices (organization_id, due_at, id)
     WHERE mode = 'live' AND status IN ('queued', 'retrying')
   `
+  // Whether the original of a duplicate is an invoice of this server.
+  yield* sql`
+    CREATE INDEX invoices_live_official_number_idx ON invoices (official_number)
+    WHERE mode = 'live' AND official_number IS NOT NULL
+  `
   yield* sql`CREATE INDEX invoices_organization_id_id_idx ON invoices (organization_id, id DESC)`
   // Invoices that an owner looks for among many that were accepted.
   yield* sql`

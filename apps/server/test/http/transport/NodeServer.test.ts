@@ -48,10 +48,13 @@ describe("a server with timeouts and a connection limit", () => {
       const begun = performance.now()
       let text = ""
       let sent = 0
-      const socket: Socket = createConnection(port, "127.0.0.1", () => socket.write(at))
-      const timer = setInterval(() => {
-        if (sent < then.length && socket.writable) socket.write(then[sent++]!)
-      }, everyMs)
+      let timer: NodeJS.Timeout | undefined
+      const socket: Socket = createConnection(port, "127.0.0.1", () => {
+        socket.write(at)
+        timer = setInterval(() => {
+          if (sent < then.length && socket.writable) socket.write(then[sent++]!)
+        }, everyMs)
+      })
       socket.on("data", (chunk) => (text += chunk.toString()))
       socket.on("error", () => {})
       socket.on("close", () => {

@@ -20,7 +20,7 @@ import type { LoginError } from "./Logins.ts"
 import { notSent } from "./failedSend.ts"
 import * as SessionInvoiceList from "./SessionInvoiceList.ts"
 import * as liveTransitions from "./liveTransitions.ts"
-import { changesFor, writeAll } from "./StatusPoller.ts"
+import { writeAll, writeVerdicts } from "./StatusPoller.ts"
 import * as StatusRules from "./StatusRules.ts"
 
 /** Sends the oldest of these invoices as a batch, and returns when the lane may go on. */
@@ -53,7 +53,11 @@ export const fitting = (invoices: ReadonlyArray<WaitingInvoice>): ReadonlyArray<
 
 const archiveOf = (invoices: ReadonlyArray<SendingInvoice>) =>
   Effect.map(
-    Stream.runCollect(TarGz.pack(invoices.map(({ id, xml }) => ({ name: `${id}.xml`, bytes: Buffer.from(xml) })))),
+    Stream.runCollect(
+      TarGz.pack(
+        invoices.map((invoice) => ({ name: SessionInvoiceList.fileName(invoice), bytes: Buffer.from(invoice.xml) }))
+      )
+    ),
     (chunks) => Buffer.concat([...chunks])
   )
 
@@ -209,20 +213,17 @@ export const make = (context: LaneContext) => {
     const members = yield* store.members(session.id)
     const list = yield* SessionInvoiceList.read(context, session.organization_id, reference)
     const now = yield* Clock.currentTimeMillis
-    const changes = yield* Effect.forEach(members, (row) => {
-      const found = SessionInvoiceList.find(list, row)
-      if (found === undefined) return Effect.succeed(ifMissing(row, now))
-      const sent: SubmissionRow = { ...row, submission_state: "sent" }
-      return Effect.map(changesFor(context, sent, found), (change) => ({
-        ...change,
-        submissions: (change.submissions ?? []).map((one) =>
-          one.id === row.submission_id && one.reference === undefined
-            ? { ...one, reference: found.referenceNumber }
-            : one
-        )
-      }))
-    })
-    yield* writeAll(context, changes)
+    const answers = yield* SessionInvoiceList.findAll(context, list, members)
+    yield* writeAll(
+      context,
+      answers.filter(([, found]) => found === undefined).map(([row]) => ifMissing(row, now))
+    )
+    yield* writeVerdicts(
+      context,
+      answers
+        .filter(([, found]) => found !== undefined)
+        .map(([row, found]) => [{ ...row, submission_state: "sent" }, found] as const)
+    )
   })
 
   const finish = (session: SessionRow, code: number) =>

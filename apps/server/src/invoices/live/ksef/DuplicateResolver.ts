@@ -53,12 +53,14 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
     ({ submission_id }) => submission_id !== row.submission_id
   )
   if (earlier.length === 0) return StatusRules.rejected(row, 440, duplicate, now)
+  const holder = original === undefined ? undefined : yield* context.store.invoiceOfNumber(original)
+  if (holder !== undefined && holder !== row.id) return StatusRules.rejected(row, 440, duplicate, now)
 
   for (const submission of earlier) {
     const { session_organization_id: organization, session_reference: reference } = submission
     if (reference === null) continue
     const list = yield* orUnknown(SessionInvoiceList.read(context, organization, reference))
-    const found = list === undefined ? undefined : SessionInvoiceList.find(list, submission)
+    const [[, found] = []] = list === undefined ? [] : yield* SessionInvoiceList.findAll(context, list, [submission])
     const number = found === undefined ? undefined : numberOf(row, found)
     if (found?.status.code !== 200 || number === undefined) continue
     if (original !== undefined && original !== number) continue

@@ -69,6 +69,10 @@ export class LaneStore extends Context.Service<
     readonly members: (sessionId: string) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
     /** All submissions of an invoice, the newest first. */
     readonly submissionsOf: (id: Ids.InvoiceId) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
+    /** The references of a session's submissions, as far as they are known. */
+    readonly referencesOf: (sessionId: string) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
+    /** The live invoice that has a KSeF number. */
+    readonly invoiceOfNumber: (number: string) => Effect.Effect<Ids.InvoiceId | undefined, SqlError.SqlError>
   }
 >()("@govoice/server/invoices/live/ksef/LaneStore") {}
 
@@ -359,7 +363,24 @@ export const layerOf = (
         members: (sessionId) => submissionRows(sql`session_id = ${sessionId}::bigint AND state IN ('sending', 'sent')`),
 
         submissionsOf: (id) =>
-          sql<SubmissionRow>`${submissionRows(sql`invoice_id = ${id}`)} ORDER BY submission.id DESC`
+          sql<SubmissionRow>`${submissionRows(sql`invoice_id = ${id}`)} ORDER BY submission.id DESC`,
+
+        referencesOf: (sessionId) =>
+          Effect.map(
+            sql<{ readonly reference: string }>`
+              SELECT reference FROM national_submissions
+              WHERE session_id = ${sessionId}::bigint AND reference IS NOT NULL
+            `,
+            (rows) => rows.map(({ reference }) => reference)
+          ),
+
+        invoiceOfNumber: (number) =>
+          Effect.map(
+            sql<{ readonly id: Ids.InvoiceId }>`
+              SELECT id FROM invoices WHERE official_number = ${number} AND mode = 'live' LIMIT 1
+            `,
+            ([row]) => row?.id
+          )
       }
     })
   )

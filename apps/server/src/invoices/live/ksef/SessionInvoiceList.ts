@@ -1,23 +1,24 @@
 /** Reads the list of the invoices of a session, page by page. */
 import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
 import type { CallFailed } from "./CallFailure.ts"
 import { authorized, type LaneContext } from "./LaneContext.ts"
 import type { LoginError } from "./Logins.ts"
 import type { SubmissionRow } from "./laneRows.ts"
 import type { InvoiceStatus } from "./StatusRules.ts"
 
-/** The documents of a session by reference, and by hash. */
+/** The documents of a session by reference, by the name of their file in a batch, and by hash. */
 export interface SessionInvoiceList {
   readonly byReference: ReadonlyMap<string, InvoiceStatus>
-  readonly byHash: ReadonlyMap<string, InvoiceStatus>
+  readonly byFileName: ReadonlyMap<string, InvoiceStatus>
+  /** The accepted ones first. */
+  readonly byHash: ReadonlyMap<string, ReadonlyArray<InvoiceStatus>>
 }
+
+/** The name of the file of an invoice in the archive of a batch. */
+export const fileName = ({ id }: { readonly id: string }): string => `${id}.xml`
 
 const maxRestarts = 3
-
-const isAccepted = {
-  yes: ({ status }: InvoiceStatus) => status.code === 200,
-  not: ({ status }: InvoiceStatus) => status.code !== 200
-}
 
 /** Reads the whole list. A page token that is not accepted has it read from the beginning. */
 export const read = (
@@ -46,17 +47,41 @@ export const read = (
     )
   return Effect.map(readFrom(0, undefined, []), (invoices) => ({
     byReference: new Map(invoices.map((invoice) => [invoice.referenceNumber, invoice])),
-    // Of several copies, the accepted one counts.
-    byHash: new Map(
-      [...invoices.filter(isAccepted.not), ...invoices.filter(isAccepted.yes)].map((invoice) => [
-        invoice.invoiceHash,
-        invoice
-      ])
+    byFileName: new Map(
+      invoices.flatMap((invoice) => (invoice.invoiceFileName ? [[invoice.invoiceFileName, invoice] as const] : []))
+    ),
+    byHash: Map.groupBy(
+      invoices.toSorted((left, right) => Number(right.status.code === 200) - Number(left.status.code === 200)),
+      ({ invoiceHash }) => invoiceHash
     )
   }))
 }
 
-/** Finds a document in the list of its session. */
-export const find = (list: SessionInvoiceList, row: SubmissionRow): InvoiceStatus | undefined =>
-  (row.submission_reference === null ? undefined : list.byReference.get(row.submission_reference)) ??
-  list.byHash.get(Buffer.from(row.sha256).toString("base64"))
+/**
+ * Finds the documents of submissions of one session: by reference, by file, or by hash. Two invoices may have the same
+ * document, so what belongs to one submission is not found by hash for another.
+ */
+export const findAll = (
+  context: LaneContext,
+  list: SessionInvoiceList,
+  rows: ReadonlyArray<SubmissionRow>
+): Effect.Effect<ReadonlyArray<readonly [SubmissionRow, InvoiceStatus | undefined]>, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    const exact = rows.map(
+      (row) =>
+        (row.submission_reference === null ? undefined : list.byReference.get(row.submission_reference)) ??
+        list.byFileName.get(fileName(row))
+    )
+    const isComplete = exact.every((found) => found !== undefined)
+    const taken = new Set(isComplete ? [] : yield* context.store.referencesOf(rows[0]!.session_id))
+    for (const found of exact) if (found !== undefined) taken.add(found.referenceNumber)
+    return rows.map((row, index) => {
+      const found =
+        exact[index] ??
+        list.byHash
+          .get(Buffer.from(row.sha256).toString("base64"))
+          ?.find(({ referenceNumber }) => !taken.has(referenceNumber))
+      if (found !== undefined) taken.add(found.referenceNumber)
+      return [row, found] as const
+    })
+  })

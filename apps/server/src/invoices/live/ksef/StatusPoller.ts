@@ -1,4 +1,5 @@
 /** Polls the statuses of submitted invoices: the step of a lane that also looks up sends whose outcome is not known. */
+import { InvoiceStatuses } from "@govoice/ksef/protocol"
 import { Clock, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost } from "../LaneQueue.ts"
@@ -63,6 +64,40 @@ export const changesFor = Effect.fnUntraced(function* (
   return decision.changes
 })
 
+/**
+ * Writes what follows from the statuses of submissions, and returns when the next verdict of them is due. Duplicates come
+ * last: whether the original is another invoice of the same document shows once that one is written.
+ */
+export const writeVerdicts = Effect.fnUntraced(function* (
+  context: LaneContext,
+  answers: ReadonlyArray<readonly [SubmissionRow, StatusRules.InvoiceStatus | undefined]>
+) {
+  const isDuplicate = (found: StatusRules.InvoiceStatus | undefined) =>
+    found !== undefined &&
+    InvoiceStatuses.invoiceStatus(found.status.code, found.ksefNumber).action === "resolve-duplicate"
+  let nextAt = Infinity
+  for (const wanted of [false, true]) {
+    const changes = yield* Effect.forEach(
+      answers.filter(([, found]) => isDuplicate(found) === wanted),
+      ([row, found]) =>
+        Effect.map(changesFor(context, row, found), (change) => withReference(row, found?.referenceNumber, change))
+    )
+    nextAt = Math.min(nextAt, yield* writeAll(context, changes))
+  }
+  return nextAt
+})
+
+// Documents of a batch get their references with the list.
+const withReference = (row: SubmissionRow, reference: string | undefined, changes: Changes): Changes =>
+  row.submission_reference !== null || reference === undefined
+    ? changes
+    : {
+        ...changes,
+        submissions: (changes.submissions ?? []).map((one) =>
+          one.id === row.submission_id && one.reference === undefined ? { ...one, reference } : one
+        )
+      }
+
 const failedChanges = (
   context: LaneContext,
   rows: ReadonlyArray<SubmissionRow>,
@@ -102,30 +137,39 @@ const bySession = (rows: ReadonlyArray<SubmissionRow>): ReadonlyArray<ReadonlyAr
   ...Map.groupBy(rows, ({ session_id }) => session_id).values()
 ]
 
+/** Reads the statuses of submissions of a session, writes what follows, and returns when the next verdict is due. */
 const checkSession = (context: LaneContext, rows: ReadonlyArray<SubmissionRow>) =>
   Effect.gen(function* () {
     const { session_organization_id: organization, session_reference: session } = rows[0]!
     // Never opened, as far as is known: nothing can be in it.
     if (session === null) {
       const now = yield* Clock.currentTimeMillis
-      return rows.map((row) => StatusRules.absent(row, now))
+      return yield* writeAll(
+        context,
+        rows.map((row) => StatusRules.absent(row, now))
+      )
     }
     const needsList =
       rows.length > LaneRules.maxPolledSingly ||
       rows.some((row) => row.submission_state === "sending" || row.submission_reference === null)
     if (needsList) {
       const list = yield* SessionInvoiceList.read(context, organization, session)
-      return yield* Effect.forEach(rows, (row) => changesFor(context, row, SessionInvoiceList.find(list, row)))
+      return yield* writeVerdicts(context, yield* SessionInvoiceList.findAll(context, list, rows))
     }
-    return yield* Effect.forEach(rows, (row) =>
-      Effect.flatMap(
+    const answers = yield* Effect.forEach(rows, (row) =>
+      Effect.map(
         authorized(context, organization, "invoiceStatus", (accessToken) =>
           context.system.client.invoiceStatus({ accessToken, session, invoice: row.submission_reference! })
         ),
-        (status) => changesFor(context, row, status)
+        (status) => [row, status] as const
       )
     )
-  }).pipe(Effect.catch((error: LoginError) => failedChanges(context, rows, error)))
+    return yield* writeVerdicts(context, answers)
+  }).pipe(
+    Effect.catch((error: LoginError) =>
+      Effect.flatMap(failedChanges(context, rows, error), (changes) => writeAll(context, changes))
+    )
+  )
 
 /** Makes the step. It returns when the next verdict is due. */
 export const make = (context: LaneContext, pollBatches: Effect.Effect<number, LaneLost | SqlError.SqlError>) =>
@@ -136,7 +180,6 @@ export const make = (context: LaneContext, pollBatches: Effect.Effect<number, La
     const batchAt = yield* pollBatches
     const due = yield* context.store.dueVerdicts(context.lane.nip, maxRows)
     let at = Math.min(batchAt, due.nextAt)
-    for (const group of bySession(due.rows))
-      at = Math.min(at, yield* writeAll(context, yield* checkSession(context, group)))
+    for (const group of bySession(due.rows)) at = Math.min(at, yield* checkSession(context, group))
     return { at, isIdle: true }
   })

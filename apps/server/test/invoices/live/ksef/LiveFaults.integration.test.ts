@@ -185,4 +185,31 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
       assert.isAbove(ksef.ledger.calls().filter(({ operation }) => operation === "openBatchSession").length, 0)
     })
   )
+
+  it.effect(
+    "accepts one of two invoices with the same document in a batch, and rejects the other as its duplicate",
+    () =>
+      Effect.gen(function* () {
+        yield* fixtures.clear
+        const ksef = yield* live.simulator()
+        const program = Effect.gen(function* () {
+          const organizationId = yield* live.taxpayer(ksef)
+          const documents = Array.from({ length: 100 }, (_, index) =>
+            live.fa3({ number: `FV/${index}`, seller: ksef.nip })
+          )
+          const submissions = [...documents, ...documents].map((document, index) =>
+            live.submit(organizationId, document, `key-${index}`)
+          )
+          yield* Effect.all(submissions, { concurrency: 50 })
+          return yield* live.eventually(live.allDone, live.invoices)
+        })
+        const all = yield* live.withDeployment(ksef, program)
+        const accepted = all.filter(({ status }) => status === "accepted")
+        const rejected = all.filter(({ rejection }) => rejection?.code === "duplicate_invoice")
+        assert.lengthOf(accepted, 100)
+        assert.lengthOf(rejected, 100)
+        assertExactlyOnce(ksef, all)
+        assert.isAbove(ksef.ledger.calls().filter(({ operation }) => operation === "openBatchSession").length, 0)
+      })
+  )
 })

@@ -3,6 +3,7 @@
  */
 import { Effect, Layer } from "effect"
 import * as SlidingWindows from "./SlidingWindows.ts"
+import * as RedisBreaker from "../database/RedisBreaker.ts"
 import * as RedisClient from "../database/RedisClient.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as RateLimitStore from "./RateLimitStore.ts"
@@ -11,9 +12,9 @@ const memory = Layer.merge(RateLimitStore.layerMemory, SlidingWindows.layerMemor
 
 const shared = Layer.merge(RateLimitStore.layerRedis, SlidingWindows.layerRedis)
 
-/** Provides `RateLimiterStore` and `SlidingWindows`, and the log of their outages. */
+/** Provides `RateLimiterStore` and `SlidingWindows`. */
 export const layer = Layer.unwrap(
   Effect.map(Settings, ({ redisUrl }) =>
-    redisUrl === undefined ? memory : Layer.provide(shared, RedisClient.layer(redisUrl))
+    redisUrl === undefined ? memory : Layer.provide(shared, [RedisClient.layer(redisUrl), RedisBreaker.layer])
   )
-).pipe(Layer.provideMerge(RedisClient.layerOutageLog))
+)

@@ -4,6 +4,7 @@
 import { Clock, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 import * as TokenBuckets from "./TokenBuckets.ts"
+import { RedisBreaker } from "../database/RedisBreaker.ts"
 import * as RedisClient from "../database/RedisClient.ts"
 
 /** Keeps them in this process, in the store of Effect except for its buckets, which it never deletes. */
@@ -28,15 +29,11 @@ const withFallback = Layer.effect(
   Effect.gen(function* () {
     const store = yield* RateLimiter.RateLimiterStore
     const local = yield* inMemory
-    const log = yield* RedisClient.OutageLog
+    const breaker = yield* RedisBreaker
     return {
       ...store,
       tokenBucket: (options: Parameters<typeof store.tokenBucket>[0]) =>
-        store.tokenBucket(options).pipe(
-          Effect.timeout(RedisClient.timeout),
-          Effect.tap(log.success),
-          Effect.catch((error) => Effect.andThen(log.failure(error), local.tokenBucket(options)))
-        )
+        breaker.orElse(store.tokenBucket(options), Effect.orDie(local.tokenBucket(options)))
     }
   })
 )

@@ -7,6 +7,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { Redis } from "effect/persistence"
 import { randomUUID } from "node:crypto"
 import * as SlidingWindow from "./SlidingWindow.ts"
+import { RedisBreaker } from "../database/RedisBreaker.ts"
 import * as RedisClient from "../database/RedisClient.ts"
 
 /** A window of `limit` events for each key. */
@@ -78,22 +79,18 @@ return wait
 ).withReturnType<number>()
 
 /** Provides `SlidingWindows` in a Redis. */
-export const layerRedis: Layer.Layer<SlidingWindows, never, RedisClient.OutageLog | Redis.Redis> = Layer.effect(
+export const layerRedis: Layer.Layer<SlidingWindows, never, RedisBreaker | Redis.Redis> = Layer.effect(
   SlidingWindows,
   Effect.gen(function* () {
     const redis = yield* Redis.Redis
-    const log = yield* RedisClient.OutageLog
+    const breaker = yield* RedisBreaker
     const count = redis.eval(countScript)
     return {
       make: (options) => {
         const { limit, name, windowMs } = options
         const local = makeLocal(options)
         const run = <A>(operation: keyof Window, key: string, alone: Effect.Effect<A>): Effect.Effect<A | number> =>
-          count(`${RedisClient.prefix}${name}:${key}`, operation, limit, windowMs, randomUUID()).pipe(
-            Effect.timeout(RedisClient.timeout),
-            Effect.tap(log.success),
-            Effect.catch((error) => Effect.andThen(log.failure(error), alone))
-          )
+          breaker.orElse(count(`${RedisClient.prefix}${name}:${key}`, operation, limit, windowMs, randomUUID()), alone)
         return {
           take: (key) => run("take", key, local.take(key)),
           wait: (key) => run("wait", key, local.wait(key)),

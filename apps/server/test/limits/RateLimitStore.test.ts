@@ -1,39 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Logger } from "effect"
 import { RateLimiter } from "effect/persistence"
-import { once } from "node:events"
-import * as net from "node:net"
+import * as RedisBreaker from "../../src/database/RedisBreaker.ts"
 import * as RedisClient from "../../src/database/RedisClient.ts"
 import * as RateLimitStore from "../../src/limits/RateLimitStore.ts"
-
-/** Reads commands in the protocol of Redis, and returns their names. */
-const readCommands = (text: string): ReadonlyArray<string> =>
-  [...text.matchAll(/\*\d+\r\n\$\d+\r\n([A-Za-z]+)\r\n/g)].map(([, name]) => name!.toUpperCase())
-
-/** A Redis that answers that 41 tokens are left, until it is stopped. */
-const startRedis = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const sockets = new Set<net.Socket>()
-    const server = net.createServer((socket) => {
-      sockets.add(socket)
-      socket
-        .on("error", () => {})
-        .on("data", (data) => {
-          for (const name of readCommands(data.toString("latin1"))) {
-            socket.write(name.startsWith("EVAL") ? "*2\r\n:41\r\n:0\r\n" : "+OK\r\n")
-          }
-        })
-    })
-    server.listen(0, "127.0.0.1")
-    await once(server, "listening")
-    const stop = () => {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    }
-    return { url: `redis://127.0.0.1:${(server.address() as net.AddressInfo).port}`, stop }
-  }),
-  ({ stop }) => Effect.sync(stop)
-)
+import { startRedis } from "./support/redis.ts"
 
 const take = (store: RateLimiter.RateLimiterStore["Service"], key: string) =>
   Effect.map(
@@ -50,10 +21,7 @@ layer(Layer.empty, { excludeTestServices: true })("RateLimitStore", (it) => {
       const store = yield* Effect.provide(
         RateLimiter.RateLimiterStore,
         yield* Layer.build(
-          RateLimitStore.layerRedis.pipe(
-            Layer.provide(RedisClient.layer(redis.url)),
-            Layer.provide(RedisClient.layerOutageLog)
-          )
+          RateLimitStore.layerRedis.pipe(Layer.provide(RedisClient.layer(redis.url)), Layer.provide(RedisBreaker.layer))
         )
       )
       const remaining: Array<number> = []

@@ -1,0 +1,72 @@
+/** A Redis that accepts connections and commands, and answers none. */
+import { assert, layer } from "@effect/vitest"
+import { Duration, Effect, Exit, Layer, Logger, Option, Scope } from "effect"
+import { RateLimiter } from "effect/persistence"
+import { setTimeout as sleep } from "node:timers/promises"
+import * as RedisBreaker from "../../src/database/RedisBreaker.ts"
+import * as RedisClient from "../../src/database/RedisClient.ts"
+import * as RateLimitStore from "../../src/limits/RateLimitStore.ts"
+import { SlidingWindows, layerRedis as layerWindows } from "../../src/limits/SlidingWindows.ts"
+import { startRedis } from "./support/redis.ts"
+
+const stores = (url: string) =>
+  Layer.merge(RateLimitStore.layerRedis, layerWindows).pipe(Layer.provide([RedisClient.layer(url), RedisBreaker.layer]))
+
+const take = Effect.flatMap(RateLimiter.RateLimiterStore, (store) =>
+  store.tokenBucket({ key: "key_1", tokens: 1, limit: 10_000, refillRate: Duration.hours(1), allowOverflow: false })
+)
+
+const isOfRedis = ([remaining]: readonly [remaining: number, elapsedMs: number]) => remaining === 41
+
+layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => {
+  it.effect("is asked by one probe at a time, over all limits, until it answers", () =>
+    Effect.gen(function* () {
+      const logged: Array<string> = []
+      const logger = Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))])
+      const redis = yield* startRedis
+      const context = yield* Layer.build(stores(redis.url))
+
+      yield* Effect.gen(function* () {
+        const window = (yield* SlidingWindows).make({ name: "logins", limit: 10_000, windowMs: 60_000 })
+        redis.hang()
+        const before = redis.commands.length
+        const beganMs = performance.now()
+        for (let time = 0; time < 40; time++) {
+          assert.isFalse(isOfRedis(yield* take))
+          assert.strictEqual(yield* window.take("owner"), 0)
+        }
+        const probes = (performance.now() - beganMs) / RedisBreaker.probeEveryMs
+        assert.isAtMost(redis.commands.length - before, 2 + probes)
+        assert.isAtLeast(redis.commands.length - before, 1)
+        assert.deepStrictEqual(logged, ["Redis unavailable; each process counts its limits alone"])
+
+        redis.resume()
+        while (!isOfRedis(yield* take)) yield* Effect.sleep("50 millis")
+        assert.strictEqual(logged.at(-1), "Redis available again")
+      }).pipe(Effect.provide([logger, Layer.succeedContext(context)]))
+    })
+  )
+
+  it.effect("ends the start", () =>
+    Effect.gen(function* () {
+      const redis = yield* startRedis
+      redis.hang()
+      const start = Effect.scoped(Layer.build(RedisClient.layer(redis.url, { startTimeoutMs: 200 })))
+      const exit = yield* Effect.timeoutOption(Effect.exit(start), "40 seconds")
+      assert.isTrue(Exit.isFailure(Option.getOrThrow(exit)))
+    })
+  )
+
+  it.effect("does not delay the stop of the process", () =>
+    Effect.gen(function* () {
+      const redis = yield* startRedis
+      const scope = Scope.makeUnsafe()
+      const context = yield* Scope.provide(Layer.build(stores(redis.url)), scope)
+      redis.hang()
+      yield* Effect.provide(take, context)
+      const close = Effect.runPromise(Scope.close(scope, Exit.void)).then(() => true)
+      const isClosed = yield* Effect.promise(() => Promise.race([close, sleep(40_000, false, { ref: false })]))
+      assert.isTrue(isClosed)
+    })
+  )
+})

@@ -1,0 +1,52 @@
+/** A Redis that answers that 41 tokens are left, hangs, and stops, over a real socket. */
+import { Effect } from "effect"
+import { once } from "node:events"
+import * as net from "node:net"
+
+/** Reads commands in the protocol of Redis, and returns their names. */
+const readCommands = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/\*\d+\r\n\$\d+\r\n([A-Za-z]+)\r\n/g)].map(([, name]) => name!.toUpperCase())
+
+const answerOf = (command: string): string => (command.startsWith("EVAL") ? "*2\r\n:41\r\n:0\r\n" : "+OK\r\n")
+
+/** Starts one, which is stopped when the scope closes. */
+export const startRedis = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const sockets = new Set<net.Socket>()
+    const commands: Array<string> = []
+    let unanswered: Array<() => void> | undefined
+    const server = net.createServer((socket) => {
+      sockets.add(socket)
+      socket
+        .on("error", () => {})
+        .on("data", (data) => {
+          for (const name of readCommands(data.toString("latin1"))) {
+            commands.push(name)
+            const answer = () => void socket.write(answerOf(name))
+            if (unanswered === undefined) answer()
+            else unanswered.push(answer)
+          }
+        })
+    })
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    return {
+      url: `redis://127.0.0.1:${(server.address() as net.AddressInfo).port}`,
+      /** The names of the commands so far. */
+      commands: commands as ReadonlyArray<string>,
+      /** Accepts connections and commands, and answers none. */
+      hang: () => void (unanswered ??= []),
+      /** Answers the commands that wait, and those that follow. */
+      resume: () => {
+        const waiting = unanswered ?? []
+        unanswered = undefined
+        for (const answer of waiting) answer()
+      },
+      stop: () => {
+        server.close()
+        for (const socket of sockets) socket.destroy()
+      }
+    }
+  }),
+  ({ stop }) => Effect.sync(stop)
+)

@@ -3,6 +3,7 @@ import { AccountAuthorization, DeveloperAuthorization, Problems } from "@govoice
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { SessionIdentity } from "../../accounts/AccessTokens.ts"
+import * as FairSlots from "../../jobs/FairSlots.ts"
 import * as ConcurrencyLimit from "../../limits/ConcurrencyLimit.ts"
 import { Credentials } from "../../accounts/Credentials.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -50,14 +51,23 @@ export const layerDeveloper = Layer.effect(
 const maxWaitingOfAccount = 32
 const maxWaitMsOfAccount = 2000
 
+/**
+ * How many reads of all accounts together are in progress in one process: half of the connections to the database, so that
+ * submissions and writes find one. Requests with a body are not counted: it can arrive slowly.
+ */
+export const maxReads = 10
+const maxWaitingReads = 1000
+
 /** Provides `AccountAuthorization`: a valid access token of an active session, within the limits of its account. */
 export const layerAccount = Layer.effect(
   AccountAuthorization.AccountAuthorization,
   Effect.gen(function* () {
     const credentials = yield* Credentials
     const rateLimits = yield* RateLimits
+    const { accountConcurrency } = yield* Settings
+    const reads = FairSlots.make({ slots: maxReads, maxJobs: maxWaitingReads, maxJobsPerGroup: accountConcurrency })
     const inProgress = ConcurrencyLimit.make({
-      perKey: (yield* Settings).accountConcurrency,
+      perKey: accountConcurrency,
       maxWaiting: maxWaitingOfAccount,
       maxWaitMs: maxWaitMsOfAccount
     })
@@ -67,11 +77,18 @@ export const layerAccount = Layer.effect(
         const session = yield* credentials.authenticateAccessToken(Redacted.value(credential))
         if (session === undefined) return yield* Problems.fail("missing_access_token")
         yield* rateLimits.takeOfAccount(session.accountId)
-        return yield* httpEffect.pipe(
+        const { method } = yield* HttpServerRequest.HttpServerRequest
+        const isRead = method === "GET" || method === "HEAD"
+        const served = httpEffect.pipe(
           Effect.provideService(AccountAuthorization.CurrentAccount, session.accountId),
-          Effect.provideService(CurrentSession, session),
+          Effect.provideService(CurrentSession, session)
+        )
+        return yield* (isRead ? reads.run(session.accountId)(served) : served).pipe(
           inProgress.run(session.accountId),
-          Effect.catchTag("Throttled", Throttling.fail)
+          Effect.catchTags({
+            SlotsFull: () => Throttling.fail({ waitMs: maxWaitMsOfAccount }),
+            Throttled: Throttling.fail
+          })
         )
       })
     }

@@ -105,11 +105,18 @@ const refuseUpgrades = (server: Server): void => {
   })
 }
 
+/** How many requests wait for the routes. A connection can send any number without reading an answer. */
+export const maxHeld = 1000
+
 // The server listens before its routes are ready. Requests that come in between wait for them; without a listener, Node
 // would read a request and never answer it.
 const holdUntilServed = (server: Server): void => {
-  const held: Array<Exchange> = []
-  const hold = (request: IncomingMessage, response: ServerResponse) => void held.push({ request, response })
+  let held: Array<Exchange> = []
+  const hold = (request: IncomingMessage, response: ServerResponse) => {
+    if (held.length >= maxHeld) held = held.filter((one) => !one.request.socket.destroyed)
+    if (held.length < maxHeld) held.push({ request, response })
+    else request.socket.destroy()
+  }
   server.on("request", hold)
   const onListener = (event: string | symbol, listener: RequestListener) => {
     if (event !== "request") return

@@ -113,6 +113,33 @@ describe("a server with timeouts and a connection limit", () => {
 })
 
 describe("a server whose routes are not ready", () => {
+  it("closes a connection that sends more requests than may wait, and answers another one", async () => {
+    const server = NodeServer.make(NodeServer.limits)
+    try {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+      const { port } = server.address() as AddressInfo
+      const flood = createConnection(port, "127.0.0.1").on("error", () => {})
+      const closed = new Promise<boolean>((resolve) => flood.once("close", () => resolve(true)))
+      flood.write("GET /flood HTTP/1.1\r\nHost: x\r\n\r\n".repeat(NodeServer.maxHeld + 1))
+      assert.isTrue(await Promise.race([closed, setTimeout(20_000, false)]))
+
+      const arrived = new Promise<Socket>((resolve) => server.once("connection", resolve))
+      const early = fetch(`http://127.0.0.1:${port}/early`)
+      const connection = await arrived
+      while (connection.bytesRead === 0) await setTimeout(10)
+      const paths: Array<string | undefined> = []
+      server.on("request", (request, response) => {
+        paths.push(request.url)
+        response.end("answered")
+      })
+      assert.strictEqual(await (await early).text(), "answered")
+      assert.deepStrictEqual(paths, ["/early"])
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
   it("answers requests that came before, once, and those that come after", async () => {
     const server = NodeServer.make(NodeServer.limits)
     try {

@@ -1,5 +1,7 @@
 /** Static checks of compose.yaml and of the files that it mounts, because the tests run without a container engine. */
-import { existsSync, readFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { assert, describe, it } from "vitest"
 import { parse } from "yaml"
@@ -43,6 +45,33 @@ describe("compose.yaml", () => {
     }
     assert.strictEqual(services["worker"]?.deploy?.replicas, 2)
   })
+
+  // The commands of both places, with an echo in place of npx and openssl, and without the start of the containers.
+  it.each(["apps/server/compose.yaml", "apps/server/README.md"])(
+    "gets its secrets from files of mode 0600: %s",
+    (file) => {
+      const lines = read(file)
+        .split("\n")
+        .map((line) => line.replace(/^# {5}/, ""))
+      const first = lines.indexOf("umask 077")
+      const end = lines.findIndex((line, index) => index > first && line.startsWith("docker compose"))
+      assert.isAbove(first, -1)
+      const commands = lines
+        .slice(first, end)
+        .join("\n")
+        .replaceAll(/\bnpx -y|\bopenssl\b/g, "echo")
+      const folder = mkdtempSync(join(tmpdir(), "govoice-compose-"))
+      try {
+        mkdirSync(join(folder, "apps/server"), { recursive: true })
+        execFileSync("bash", ["-e", "-c", commands], { cwd: folder })
+        for (const name of ["govoice.env", "postgres.env"]) {
+          assert.strictEqual(statSync(join(folder, "apps/server", name)).mode & 0o777, 0o600, name)
+        }
+      } finally {
+        rmSync(folder, { recursive: true })
+      }
+    }
+  )
 
   it("drops all capabilities, publishes ports on loopback only, and pins images", () => {
     for (const [name, service] of Object.entries(services)) {

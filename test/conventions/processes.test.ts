@@ -5,6 +5,7 @@
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
+import { ServerProcess } from "../support/serverProcess.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -28,5 +29,19 @@ describe("processes of tests", () => {
   it("are servers only through ServerProcess", () => {
     const offenders = files.filter((file) => findSpawnsOfServers(readFileSync(join(root, file), "utf8")))
     assert.deepStrictEqual(offenders, ["test/conventions/processes.test.ts"])
+  })
+
+  it.each([
+    ["an uncaught exception", 'throw new Error("fault")'],
+    ["an unhandled rejection", 'Promise.reject(new Error("fault"))']
+  ])("fail the suite after %s", async (_, code) => {
+    const crashed = new ServerProcess(["-e", code], {})
+    await crashed.exited
+    assert.throws(() => crashed.assertNoCrash(), /A server process crashed/)
+    crashed.mayCrash = true
+
+    const ended = new ServerProcess(["-e", ""], {})
+    assert.strictEqual(await ended.exited, 0)
+    ended.assertNoCrash()
   })
 })

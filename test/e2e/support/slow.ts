@@ -35,10 +35,11 @@ export const trickle = (
   return { ended, stop: () => socket.destroy() }
 }
 
-/** Repeats an operation for this time, and returns its sorted latencies in milliseconds. */
+/** Repeats an operation for this time, with pauses, and returns its sorted latencies in milliseconds. */
 export const latencies = async (
   milliseconds: number,
-  operation: () => Promise<unknown>
+  operation: () => Promise<unknown>,
+  pauseMs = 0
 ): Promise<ReadonlyArray<number>> => {
   const until = performance.now() + milliseconds
   const times: Array<number> = []
@@ -46,6 +47,7 @@ export const latencies = async (
     const begun = performance.now()
     await operation()
     times.push(performance.now() - begun)
+    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   } while (performance.now() < until)
   return times.sort((a, b) => a - b)
 }

@@ -3,6 +3,7 @@
  * installed server does not depend on the patch. Modules that are native, WebAssembly, or watched for security fixes are
  * dependencies: `dependencies` in package.json is that list.
  */
+import { execFileSync } from "node:child_process"
 import { cpSync, existsSync, globSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { defineConfig } from "tsup"
@@ -112,6 +113,7 @@ export default defineConfig(({ outDir = "dist" }) => ({
   onSuccess: async () => {
     const built = join(consoleFolder, "dist")
     finish(outDir, existsSync(built))
+    execFileSync(process.execPath, ["--conditions=source", "packDatabase.ts", outDir], { stdio: "inherit" })
     cpSync("../../packages/ksef/src/data", join(outDir, "data"), { recursive: true })
     if (existsSync(built)) cpSync(built, join(outDir, "console"), { recursive: true })
   }

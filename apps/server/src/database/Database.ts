@@ -3,55 +3,40 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { join } from "node:path"
-import type { Duplex } from "node:stream"
 import { reasonOf } from "../observability/reasonOf.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
 import * as DataDirLock from "./DataDirLock.ts"
 import { poolerRemedy } from "./explain.ts"
+import * as EmbeddedClient from "./EmbeddedClient.ts"
 import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./Migrations.ts"
 import * as OutageLog from "./OutageLog.ts"
 import * as PoolMetrics from "./PoolMetrics.ts"
 import * as PostgresClient from "./PostgresClient.ts"
+import * as PreparedDatabase from "./prepared/PreparedDatabase.ts"
+import { applicationName, sessionParameters } from "./sessionParameters.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
 /** Whether other processes can use the same database. The embedded one belongs to this process alone. */
 export class Shared extends Context.Service<Shared, boolean>()("@govoice/server/database/Shared") {}
 
-const applicationName = "govoice"
-
-// Ends statements that are stuck and transactions that were abandoned. Requests wait a little longer than a statement, and
-// are answered with service_unavailable then.
-const parameters = {
-  statement_timeout: "10s",
-  idle_in_transaction_session_timeout: "30s"
-}
-
 const layerPostgres = (settings: PostgresClient.PostgresSettings) =>
-  PostgresClient.layer(settings, { applicationName, maxConnections: 20, parameters, decidePlans: false })
-
-const openEmbedded = Effect.fnUntraced(function* (dataDir: string | undefined) {
-  if (dataDir === undefined) return yield* EmbeddedPostgres.open(undefined)
-  yield* DataDirLock.acquire(dataDir)
-  return yield* EmbeddedPostgres.open(join(dataDir, "postgres"))
-})
-
-/** The client of an embedded database, over the connections that `stream` constructs. */
-export const layerStream = (stream: () => Duplex) =>
-  PgClient.layer({
-    stream,
-    username: "postgres",
-    database: "postgres",
+  PostgresClient.layer(settings, {
     applicationName,
-    maxConnections: 1,
-    minConnections: 1,
-    idleTimeout: "365 days",
-    keepAlive: "10 seconds",
-    startupParameters: { timezone: "UTC", ...parameters }
+    maxConnections: 20,
+    parameters: sessionParameters,
+    decidePlans: false
   })
 
-const layerEmbedded = (dataDir: string | undefined) => Layer.unwrap(Effect.map(openEmbedded(dataDir), layerStream))
+const openEmbedded = Effect.fnUntraced(function* (dataDir: string | undefined) {
+  if (dataDir === undefined) return yield* EmbeddedPostgres.open(undefined, PreparedDatabase.find)
+  yield* DataDirLock.acquire(dataDir)
+  return yield* EmbeddedPostgres.open(join(dataDir, "postgres"), PreparedDatabase.find)
+})
+
+const layerEmbedded = (dataDir: string | undefined) =>
+  Layer.unwrap(Effect.map(openEmbedded(dataDir), EmbeddedClient.layer))
 
 /** The client of the database of these settings. Migrates nothing. */
 export const layerClient = (settings: SettingsShape["database"]) =>
@@ -88,9 +73,9 @@ const rejectUnnamedPooler = (settings: SettingsShape["database"]) =>
     if (settings._tag === "Embedded" || settings.pooler !== undefined) return
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql<{ readonly timeout: string }>`SELECT current_setting('statement_timeout') AS timeout`
-    if (row?.timeout === parameters.statement_timeout) return
+    if (row?.timeout === sessionParameters.statement_timeout) return
     return yield* new DeploymentError({
-      message: `The database ignores parameters of sessions (statement_timeout is ${row?.timeout}, expected ${parameters.statement_timeout}): DATABASE_URL is that of a pooler. ${poolerRemedy}`
+      message: `The database ignores parameters of sessions (statement_timeout is ${row?.timeout}, expected ${sessionParameters.statement_timeout}): DATABASE_URL is that of a pooler. ${poolerRemedy}`
     })
   })
 

@@ -1,11 +1,14 @@
 /** Postgres inside the process: PGlite, which the driver reaches over the wire protocol like any other Postgres. */
 import { PGlite } from "@electric-sql/pglite"
-import { Effect, type Scope } from "effect"
+import { Effect, identity, type Scope } from "effect"
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { Duplex } from "node:stream"
 import * as DataDirectory from "../settings/DataDirectory.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
+import { writeFiles } from "./prepared/directory.ts"
+import type { Files } from "./prepared/Pack.ts"
+import { PreparedMemoryFS } from "./prepared/PreparedMemoryFS.ts"
 import { DurableNodeFS, makePrivate, sync, syncAll, syncParameters } from "./DurableNodeFS.ts"
 
 /** A stream to the database: each chunk written is executed, and the response can be read. */
@@ -37,24 +40,43 @@ const markerOf = (directory: string): string => `${directory}.incomplete`
 export const exists = (directory: string): boolean =>
   existsSync(join(directory, "PG_VERSION")) && !existsSync(markerOf(directory))
 
-const openFiles = async (directory: string): Promise<PGlite> => {
-  const marker = markerOf(directory)
-  if (existsSync(marker)) rmSync(directory, { recursive: true, force: true })
-  DataDirectory.ensure(directory)
-  const isNew = readdirSync(directory).length === 0
-  if (isNew) writeFileSync(marker, "", { mode: 0o600 })
-  makePrivate(directory)
+// A new segment of the log is written in full. More buffers would be resident: WebAssembly fills what it allocates.
+const initDbStartParams = ["--wal-segsize=1"]
+const parameters = [...PGlite.defaultStartParams, "-c", "shared_buffers=32MB"]
 
-  const database = await PGlite.create({
-    fs: new DurableNodeFS(directory),
-    startParams: syncParameters(PGlite.defaultStartParams)
+/** How new databases are created. */
+export const creation = { initDbStartParams, startParams: [...parameters, "-c", "wal_recycle=off"] }
+
+type FindFiles = Effect.Effect<Files | undefined>
+
+const inMemory = async (files: Files | undefined): Promise<PGlite> =>
+  PGlite.create({
+    ...(files === undefined ? { initDbStartParams } : { fs: new PreparedMemoryFS(files) }),
+    startParams: parameters
   })
-  if (!isNew) return database
+
+const openExisting = async (directory: string): Promise<PGlite> => {
+  makePrivate(directory)
+  return PGlite.create({ fs: new DurableNodeFS(directory), initDbStartParams, startParams: syncParameters(parameters) })
+}
+
+const create = async (directory: string, files: Files | undefined): Promise<PGlite> => {
+  const marker = markerOf(directory)
+  writeFileSync(marker, "", { mode: 0o600 })
+  if (files !== undefined) writeFiles(directory, files)
+  const database = await openExisting(directory)
   await database.exec("CHECKPOINT")
   syncAll(directory)
   rmSync(marker)
   sync(dirname(directory))
   return database
+}
+
+/** Creates the directory if necessary, and tells whether it is empty. Removes what a killed process left. */
+const prepare = (directory: string): boolean => {
+  if (existsSync(markerOf(directory))) rmSync(directory, { recursive: true, force: true })
+  DataDirectory.ensure(directory)
+  return readdirSync(directory).length === 0
 }
 
 const toDeploymentError = (directory: string | undefined, error: unknown): DeploymentError => {
@@ -71,16 +93,31 @@ export const connector =
   () =>
     new Connection(database)
 
+const tryPromise = <A>(run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: identity })
+
+const openWith = (directory: string | undefined, findFiles: FindFiles): Effect.Effect<PGlite, unknown> =>
+  Effect.gen(function* () {
+    if (directory === undefined) {
+      const files = yield* findFiles
+      return yield* tryPromise(() => inMemory(files))
+    }
+    if (!(yield* Effect.try({ try: () => prepare(directory), catch: identity })))
+      return yield* tryPromise(() => openExisting(directory))
+    const files = yield* findFiles
+    return yield* tryPromise(() => create(directory, files))
+  })
+
 /**
- * Opens the database in a directory, or in memory without one, for as long as the scope lasts.
+ * Opens the database in a directory, or in memory without one, for as long as the scope lasts. A new one has the files that
+ * `findFiles` finds, or those of `initdb`.
  *
  * Returns the constructor of its connection. The database has one session, so one connection can be open at a time.
  */
-export const open = (directory: string | undefined): Effect.Effect<() => Duplex, DeploymentError, Scope.Scope> =>
+export const open = (
+  directory: string | undefined,
+  findFiles: FindFiles
+): Effect.Effect<() => Duplex, DeploymentError, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.tryPromise({
-      try: () => (directory === undefined ? PGlite.create() : openFiles(directory)),
-      catch: (error) => toDeploymentError(directory, error)
-    }),
+    Effect.mapError(openWith(directory, findFiles), (error) => toDeploymentError(directory, error)),
     (database) => Effect.promise(() => database.close())
   ).pipe(Effect.map(connector))

@@ -7,15 +7,14 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import { PGlite } from "@electric-sql/pglite"
 import { randomBytes } from "node:crypto"
-import { openAsBlob } from "node:fs"
-import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { inject } from "vitest"
 import { onceInRun } from "../../../../test/support/onceInRun.ts"
 import * as Database from "../../src/database/Database.ts"
+import * as EmbeddedClient from "../../src/database/EmbeddedClient.ts"
 import * as EmbeddedPostgres from "../../src/database/EmbeddedPostgres.ts"
+import * as PreparedDatabase from "../../src/database/prepared/PreparedDatabase.ts"
 import { StatementTime } from "../../src/database/StatementTime.ts"
 import * as Migrations from "../../src/database/Migrations.ts"
 
@@ -81,23 +80,11 @@ const templateDatabase = async (): Promise<string> => {
 /** Creates a database that is migrated, with functions that run statements and drop it. */
 export const createMigrated = async () => createFrom(await templateDatabase())
 
-/** Creates the template of embedded databases, and returns the file with its data directory. */
-const templateFile = async (): Promise<string> => {
-  const folder = folderOf("embedded")
-  const file = join(folder, "data.tar")
-  await onceInRun(folder, async () => {
-    const database = await PGlite.create()
-    await migrate(Database.layerStream(EmbeddedPostgres.connector(database)))
-    await writeFile(file, (await database.dumpDataDir("none")).stream())
-    await database.close()
-  })
-  return file
-}
-
-const openEmbedded = Effect.acquireRelease(
-  Effect.promise(async () => PGlite.create({ loadDataDir: await openAsBlob(await templateFile()) })),
-  (database) => Effect.promise(() => database.close())
-)
+/** The files of a prepared database. The first suite of a run makes them unless an earlier run has. */
+export const preparedFiles = Effect.gen(function* () {
+  yield* Effect.promise(() => onceInRun(folderOf("embedded"), () => Effect.runPromise(PreparedDatabase.find)))
+  return yield* PreparedDatabase.find
+})
 
 const layerPostgresLive = Layer.unwrap(
   Effect.gen(function* () {
@@ -107,7 +94,7 @@ const layerPostgresLive = Layer.unwrap(
 )
 
 const layerEmbeddedLive = Layer.merge(
-  Layer.unwrap(Effect.map(openEmbedded, (database) => Database.layerStream(EmbeddedPostgres.connector(database)))),
+  Layer.unwrap(Effect.map(EmbeddedPostgres.open(undefined, preparedFiles), EmbeddedClient.layer)),
   Layer.succeed(Database.Shared)(false)
 )
 

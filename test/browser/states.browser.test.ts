@@ -7,14 +7,14 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { examine } from "./support/axe.ts"
 import { isMissing, launch, watch, type Watched } from "./support/chromium.ts"
 import { deploy, type Deployment } from "./support/deployment.ts"
+import { rendered, visit, type Visitor } from "./support/navigation.ts"
 import { Owner, until } from "./support/owner.ts"
 import { reachable, type Receivers, startReceivers } from "./support/receivers.ts"
 import { addressOf, type Records, type Screen, screens } from "./support/screens.ts"
 
-const widths = [1280, 360] as const
-
-/** The rules of axe-core that depend on the theme. */
+/** The rules of axe-core that depend on the theme, and those that depend on the width where the markup does not. */
 const ofTheme = ["color-contrast"]
+const ofWidth = ["color-contrast", "scrollable-region-focusable", "target-size"]
 
 interface Delivery {
   readonly id: string
@@ -87,7 +87,14 @@ describe.skipIf(isMissing)("every screen of the console", () => {
 
   beforeAll(async () => {
     receivers = await startReceivers()
-    server = await deploy({ ...reachable, GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2" })
+    server = await deploy({
+      ...reachable,
+      GOVOICE_LIVE_MODE: "true",
+      GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2",
+      // The screens follow each other faster than a person opens them.
+      GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000",
+      GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "1000000"
+    })
     browser = await launch()
     full = await withRecords(server, receivers)
   }, 240_000)
@@ -97,36 +104,42 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     receivers?.close()
   })
 
-  /** Examines a screen that is loaded. The rules that do not depend on colors are examined in one theme. */
-  const examineAll = async (page: Page): Promise<ReadonlyArray<string>> => {
+  /**
+   * Examines a screen that is shown at both widths. Rules that depend on the markup alone are examined once for each markup: the
+   * page renders cards in place of tables where it is narrow. `isWhole` examines the colors of each width in both themes, not
+   * those of the wide page in the light theme and of the narrow one in the dark theme alone.
+   */
+  const examineAll = async (page: Page, isWhole: boolean): Promise<ReadonlyArray<string>> => {
     const faults: Array<string> = []
-    for (const width of widths) {
+    let examined = ""
+    for (const [width, first, second] of [
+      [1280, "light", "dark"],
+      [360, "dark", "light"]
+    ] as const) {
       await page.setViewportSize({ width, height: 800 })
-      // The page renders again when it learns its width, before the second frame.
-      await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
-      for (const colorScheme of ["light", "dark"] as const) {
+      await rendered(page)
+      const markup = await page.locator("body").innerHTML()
+      for (const colorScheme of isWhole ? [first, second] : [first]) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-        const found = await examine(page, colorScheme === "light" ? undefined : ofTheme)
+        const rules = colorScheme === second ? ofTheme : markup === examined ? ofWidth : undefined
+        const found = await examine(page, rules)
         faults.push(...found.map((fault) => `${colorScheme}, ${width} px: ${fault}`))
       }
+      examined = markup
     }
     return faults
   }
 
   /** Opens a page that is logged in. */
-  const openPage = async ({ context }: Watched, owner: Owner): Promise<Page> => {
+  const openPage = async ({ context }: Watched, owner: Owner): Promise<Visitor> => {
     const page = await context.newPage()
     await owner.open(page, "/settings")
     await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor()
-    return page
+    return visit(page)
   }
 
-  /** Loads a screen, and waits for its data unless they are held back. */
-  const load = async (page: Page, records: Records, screen: Screen, isHeld = false): Promise<void> => {
-    await page.goto(addressOf(server.url, records, screen))
-    await page.getByRole("heading", { level: 1 }).waitFor()
-    if (!isHeld) await page.waitForLoadState("networkidle")
-  }
+  const show = ({ show }: Visitor, records: Records, screen: Screen, isHeld = false): Promise<void> =>
+    show(addressOf(server.url, records, screen), isHeld)
 
   const states: Readonly<Record<string, State>> = {
     data: {},
@@ -141,7 +154,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
 
   for (const [name, { isEmpty = false, route, shows }] of Object.entries(states)) {
     describe(`while it shows: ${name}`, () => {
-      let page: Page
+      let visitor: Visitor
       let records: Records
       let watched: Watched
 
@@ -150,21 +163,21 @@ describe.skipIf(isMissing)("every screen of the console", () => {
         const endpoint = isEmpty ? await owner.createEndpoint("https://shop.example.com/hooks") : full.records.endpoint
         records = { ...full.records, org: owner.org, endpoint }
         watched = await watch(browser, server.url, { expected: /status of 500|status of 404/ })
-        page = await openPage(watched, owner)
+        visitor = await openPage(watched, owner)
         if (route !== undefined) await watched.context.route(asked, route)
       })
       afterAll(() => watched?.end())
 
       it.each(screens.filter((screen) => hasState(name, screen)))("$name has no violation", async (screen) => {
-        await load(page, records, screen, shows !== undefined)
-        if (shows !== undefined) await page.locator(shows).first().waitFor({ state: "attached" })
-        assert.deepStrictEqual(await examineAll(page), [])
+        await show(visitor, records, screen, shows !== undefined)
+        if (shows !== undefined) await visitor.page.locator(shows).first().waitFor({ state: "attached" })
+        assert.deepStrictEqual(await examineAll(visitor.page, name === "data"), [])
       })
     })
   }
 
   describe("for readers who ask for less motion, their own colors and 320 px", () => {
-    let page: Page
+    let visitor: Visitor
     let watched: Watched
 
     beforeAll(async () => {
@@ -174,12 +187,13 @@ describe.skipIf(isMissing)("every screen of the console", () => {
         forcedColors: "active"
       } as const
       watched = await watch(browser, server.url, { expected: /status of 404/, context })
-      page = await openPage(watched, full.owner)
+      visitor = await openPage(watched, full.owner)
     })
     afterAll(() => watched?.end())
 
     it.each(screens)("$name fits, does not move, and shows its edges and the focus", async (screen) => {
-      await load(page, full.records, screen)
+      const { page } = visitor
+      await show(visitor, full.records, screen)
       const { moving, top, unseen, width } = await page.evaluate<{
         readonly width: number
         readonly top: number
@@ -203,18 +217,19 @@ describe.skipIf(isMissing)("every screen of the console", () => {
   })
 
   describe("for fingers", () => {
-    let page: Page
+    let visitor: Visitor
     let watched: Watched
 
     beforeAll(async () => {
       const context = { viewport: { width: 360, height: 800 }, hasTouch: true, isMobile: true }
       watched = await watch(browser, server.url, { expected: /status of 404/, context })
-      page = await openPage(watched, full.owner)
+      visitor = await openPage(watched, full.owner)
     })
     afterAll(() => watched?.end())
 
     it.each(screens)("$name has targets of 44 px", async (screen) => {
-      await load(page, full.records, screen)
+      const { page } = visitor
+      await show(visitor, full.records, screen)
       // Links in sentences and cells are as tall as their line (WCAG 2.5.8). The label of a box is part of its target.
       const small = await page.evaluate<ReadonlyArray<string>>(`
         [...document.querySelectorAll("button, input, select, textarea, summary, nav a, [role=button]")]

@@ -8,23 +8,21 @@
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdirSync } from "node:fs"
+import { mkdirSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { chromium, type BrowserContext, type Page } from "playwright-core"
 import { examine as findViolations } from "./support/axe.ts"
+import { chromiumPath, chromiumRemedy } from "./support/chromiumPath.ts"
 import { addressOf, type Records, screens } from "./support/screens.ts"
 
 const root = join(import.meta.dirname, "../..")
 const guideFolder = join(root, "docs/guides/images")
 const allFolder = process.argv[2]
 
-const executablePath = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
-  (path) => path !== undefined && existsSync(path)
-)
-if (executablePath === undefined)
-  throw new Error("No chromium. Install it (apt-get install chromium) or set CHROMIUM_PATH.")
+if (chromiumPath === undefined) throw new Error(chromiumRemedy)
+const executablePath = chromiumPath
 
 /** A receiver that answers with the status of its path. `/hang` does not answer. */
 const receiver = createServer((request, response) => {

@@ -13,7 +13,7 @@ interface Result {
 export const examine = async (page: Page, rules?: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   // Evaluated by the debugger, which the policy of the page does not bind.
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(source)
-  const options = JSON.stringify({ resultTypes: ["violations"], ...(rules && { runOnly: rules }) })
+  const options = JSON.stringify({ resultTypes: ["violations"], preload: false, ...(rules && { runOnly: rules }) })
   const { violations } = await page.evaluate<Result>(`axe.run(${options})`)
   const isWider = await page.evaluate<boolean>(
     "document.documentElement.scrollWidth > document.documentElement.clientWidth"

@@ -4,26 +4,21 @@
  * Every page of a context is watched: a violation of the policy of the page, an error in the console, or a request to another
  * origin is a fault of the test.
  */
-import { existsSync } from "node:fs"
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core"
 import { assert } from "vitest"
-
-const path = [process.env["CHROMIUM_PATH"], "/usr/bin/chromium", "/usr/bin/chromium-browser"].find(
-  (candidate) => candidate !== undefined && existsSync(candidate)
-)
-
-const remedy = "No Chromium. Install it (apt-get install chromium), or set CHROMIUM_PATH."
+import { chromiumPath, chromiumRemedy } from "./chromiumPath.ts"
 
 /** Whether the browser tests are skipped. */
-export const isMissing = path === undefined
+export const isMissing = chromiumPath === undefined
 
 if (isMissing) {
-  if (process.env["CI"] !== undefined) throw new Error(remedy)
-  console.warn(`The browser tests are skipped. ${remedy}`)
+  if (process.env["CI"] !== undefined) throw new Error(chromiumRemedy)
+  console.warn(`The browser tests are skipped. ${chromiumRemedy}`)
 }
 
 /** Starts the browser. */
-export const launch = (): Promise<Browser> => chromium.launch({ executablePath: path!, args: ["--no-sandbox"] })
+export const launch = (): Promise<Browser> =>
+  chromium.launch({ executablePath: chromiumPath!, args: ["--no-sandbox", "--disable-gpu"] })
 
 /** A context whose pages are watched. */
 export interface Watched {

@@ -15,7 +15,10 @@ export interface Running {
 }
 
 /** Starts the API on a database. */
-export const startGovoice = async (databaseUrl: string): Promise<Running> => {
+export const startGovoice = async (
+  databaseUrl: string,
+  settings: Readonly<Record<string, string>> = {}
+): Promise<Running> => {
   const child: ChildProcess = spawn(process.execPath, ["--conditions=source", join(root, "apps/server/src/main.ts")], {
     env: {
       PATH: process.env["PATH"],
@@ -26,7 +29,8 @@ export const startGovoice = async (databaseUrl: string): Promise<Running> => {
       GOVOICE_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
       GOVOICE_RATE_LIMIT_PER_SECOND: "1000000",
       GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: "1000000000",
-      GOVOICE_RATE_LIMIT_BURST: "1000000"
+      GOVOICE_RATE_LIMIT_BURST: "1000000",
+      ...settings
     },
     stdio: ["ignore", "ignore", "pipe"]
   })

@@ -5,24 +5,18 @@
  * under 100 ms, and 5,000 look-ups a second, with 50 connections, and server, database and load on one machine.
  */
 import { fork } from "node:child_process"
-import { randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
 import { cpus } from "node:os"
 import { join } from "node:path"
 import { startPostgres } from "../../test/support/postgres.ts"
 import { makeKey, type Running, startGovoice } from "./govoice.ts"
 import { load, type Measured, type Target } from "./load.ts"
 import { startCounter } from "./messages.ts"
+import { connections, requestsOf, sample } from "./requests.ts"
 
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3)
 const roundMs = Number(process.env["BENCH_ROUND_MS"] ?? 5000)
-const connections = 50
 const targets = { submit: 2000, submitP99: 100, get: 5000 }
-
-const root = join(import.meta.dirname, "../..")
-const sample = readFileSync(join(root, "examples/invoices/fa3-vat23.xml"), "utf8")
-const json = { "content-type": "application/json" }
 
 const startPlain = async (databaseUrl: string): Promise<Running> => {
   const child = fork(join(import.meta.dirname, "plain.ts"), { env: { ...process.env, DATABASE_URL: databaseUrl } })
@@ -30,40 +24,10 @@ const startPlain = async (databaseUrl: string): Promise<Running> => {
   return { url, pid: child.pid!, stop: () => void child.kill() }
 }
 
-type Requests = Readonly<Record<"submit" | "get", Target>>
-
-const requestsOf = ({ pid, url }: Running, key: string): Requests => {
-  const authorization = `Bearer ${key}`
-  const body = JSON.stringify({ invoice_xml: sample, metadata: { order: "4711" } })
-  const ids: Array<string> = []
-  let turn = 0
-  const shared = { url, pid, connections, milliseconds: roundMs }
-  return {
-    submit: {
-      ...shared,
-      expect: 201,
-      next: () => ({
-        method: "POST",
-        path: "/v1/invoices",
-        headers: { ...json, authorization, "idempotency-key": randomUUID() },
-        body
-      }),
-      onAnswer: (text) => {
-        if (ids.length < 5000) ids.push((JSON.parse(text) as { readonly id: string }).id)
-      }
-    },
-    get: {
-      ...shared,
-      expect: 200,
-      next: () => ({ method: "GET", path: `/v1/invoices/${ids[turn++ % ids.length]}`, headers: { authorization } })
-    }
-  }
-}
-
 const count = async (databaseUrl: string) => {
   const counter = await startCounter(databaseUrl)
   const server = await startGovoice(counter.url)
-  const requests = requestsOf(server, await makeKey(server.url))
+  const requests = requestsOf(server, await makeKey(server.url), roundMs)
   const perRequest = async (target: Target, connections: number) => {
     let sent = 0
     await load({ ...target, connections, milliseconds: 200 })
@@ -108,8 +72,8 @@ try {
   const counted = await count(postgres.url)
   const [ours, plain] = [await startGovoice(postgres.url), await startPlain(postgres.url)]
   const servers = {
-    ours: requestsOf(ours, await makeKey(ours.url)),
-    plain: requestsOf(plain, "")
+    ours: requestsOf(ours, await makeKey(ours.url), roundMs),
+    plain: requestsOf(plain, "", roundMs)
   }
   for (const requests of Object.values(servers)) {
     await load({ ...requests.submit, milliseconds: 2000 })

@@ -1,37 +1,41 @@
 /**
- * Compares checkouts: drains the same backlog with each in turn, and prints the medians and their ratios to the first.
+ * Compares checkouts or settings: drains the same backlog with each variant in turn, and prints the medians and their ratios
+ * to the first.
  *
- *     node --conditions=source bench/engine/compare.ts ROUNDS COUNT LABEL=DIRECTORY...
+ *     node --conditions=source bench/engine/compare.ts ROUNDS COUNT LABEL=DIRECTORY[,SETTING=VALUE...]...
  *
- * Each checkout brings its own bench, server and schema. On a shared machine the drain rate changes by a third within an
- * hour, so the ratios are taken within a round, and the processor time of the workers and of Postgres per delivery is the
- * figure to trust. With three rounds, differences below about 5 % are noise.
+ * With and without the console, in processes that are API and worker:
+ *
+ *     node --conditions=source bench/engine/compare.ts 6 50000 \
+ *       off=.,GOVOICE_ROLE=all,GOVOICE_CONSOLE=off on=.,GOVOICE_ROLE=all,GOVOICE_CONSOLE=on
+ *
+ * Each checkout brings its own bench, server and schema; variants of one checkout share a database. On a shared machine the
+ * drain rate changes by a third within an hour, so the ratios are taken within a round, and the processor time of the workers
+ * and of Postgres per delivery is the figure to trust. With three rounds, differences below about 5 % are noise.
  */
-import { join, resolve } from "node:path"
+import { join } from "node:path"
+import { buildConsoleOf, command, inTurn, median, parseVariant, type Settings } from "../variants.ts"
 import type * as DatabaseModule from "./database.ts"
 import type * as DrainModule from "./drain.ts"
 import type * as ProcessesModule from "./processes.ts"
 
-const [rounds = "3", count = "50000", ...directories] = process.argv.slice(2)
+const [rounds = "3", count = "50000", ...variants] = process.argv.slice(2)
 
 const load = async <Module>(directory: string, file: string): Promise<Module> =>
   (await import(join(directory, "bench/engine", file))) as Module
 
-const start = async (argument: string) => {
-  const [label, directory] = argument.split("=") as [string, string]
-  const root = resolve(directory)
+const startCheckout = async (root: string) => {
   process.chdir(root)
   const { startDatabase } = await load<typeof DatabaseModule>(root, "database.ts")
   const { drain } = await load<typeof DrainModule>(root, "drain.ts")
   const { startReceiver } = await load<typeof ProcessesModule>(root, "processes.ts")
+  await buildConsoleOf(root)
   const database = await startDatabase()
   const receiver = await startReceiver()
   return {
-    label,
-    drained: [] as Array<DrainModule.Drained>,
-    drain: () => {
+    drain: (settings: Settings) => {
       process.chdir(root)
-      return drain(database, receiver, { count: Number(count) })
+      return drain(database, receiver, { count: Number(count), settings })
     },
     stop: async () => {
       receiver.stop()
@@ -40,16 +44,20 @@ const start = async (argument: string) => {
   }
 }
 
-type Checkout = Awaited<ReturnType<typeof start>>
+const checkouts = new Map<string, Awaited<ReturnType<typeof startCheckout>>>()
+
+const start = async (argument: string) => {
+  const { label, root, settings } = parseVariant(argument)
+  const checkout = checkouts.get(root) ?? (await startCheckout(root))
+  checkouts.set(root, checkout)
+  return { label, drained: [] as Array<DrainModule.Drained>, drain: () => checkout.drain(settings) }
+}
+
+type Variant = Awaited<ReturnType<typeof start>>
 
 const cpu = ({ databaseCpuMs = Number.NaN, workerCpuMs }: DrainModule.Drained): number => workerCpuMs + databaseCpuMs
 
-const median = (values: ReadonlyArray<number>): number => {
-  const sorted = values.toSorted((left, right) => left - right)
-  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
-}
-
-const row = ({ drained, label }: Checkout, first: Checkout): string => {
+const row = ({ drained, label }: Variant, first: Variant): string => {
   const of = (figure: (one: DrainModule.Drained) => number) => median(drained.map(figure))
   const ratio = (figure: (one: DrainModule.Drained) => number) =>
     median(drained.map((one, round) => figure(one) / figure(first.drained[round]!)))
@@ -66,23 +74,23 @@ const row = ({ drained, label }: Checkout, first: Checkout): string => {
   return `| ${cells.join(" | ")} |`
 }
 
-const checkouts: Array<Checkout> = []
+const started: Array<Variant> = []
 try {
-  for (const argument of directories) checkouts.push(await start(argument))
+  for (const argument of variants) started.push(await start(argument))
   for (let round = 0; round < Number(rounds); round++) {
-    // Every other round in reverse, so that a machine that slows down does not favor one of them.
-    for (const checkout of round % 2 === 0 ? checkouts : checkouts.toReversed()) {
-      const drained = await checkout.drain()
-      checkout.drained.push(drained)
-      console.error(`${round + 1} ${checkout.label}: ${drained.perSecond}/s, ${cpu(drained).toFixed(4)} ms`)
+    for (const variant of inTurn(started, round)) {
+      const drained = await variant.drain()
+      variant.drained.push(drained)
+      console.error(`${round + 1} ${variant.label}: ${drained.perSecond}/s, ${cpu(drained).toFixed(4)} ms`)
     }
   }
+  console.log(`\`${command}\`\n`)
   console.log(
     "| | deliveries/s | ratio | worker CPU each, ms | Postgres CPU each, ms | both | ratio | statements each |"
   )
   console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-  for (const checkout of checkouts) console.log(row(checkout, checkouts[0]!))
+  for (const variant of started) console.log(row(variant, started[0]!))
 } finally {
-  for (const { stop } of checkouts) await stop()
+  for (const { stop } of checkouts.values()) await stop()
 }
 process.exit()

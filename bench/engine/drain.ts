@@ -39,7 +39,7 @@ export const drain = async (
   await database.statements()
 
   const processes = Array.from({ length: workers }, () =>
-    startServer({ ...environment, ...settings, DATABASE_URL: database.url, GOVOICE_ROLE: "worker" })
+    startServer({ ...environment, DATABASE_URL: database.url, GOVOICE_ROLE: "worker", PORT: "0", ...settings })
   )
   const usage = await fromFirstRequest(receiver, processes, database)
   const left = async (): Promise<number> => {

@@ -1,6 +1,7 @@
 /** What an owner learns from the console alone when a receiver fails, and the steps that cannot be undone. */
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freePort } from "../support/freePort.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
 import { cancelThenConfirm } from "./support/confirmation.ts"
 import { deploy, type Deployment } from "./support/deployment.ts"
@@ -41,13 +42,23 @@ describe.skipIf(isMissing)("trouble in the console", () => {
       [`${url}/302`, "failed", "The endpoint returned HTTP 302.", /redirects are not followed. Enter the final URL/],
       [`${url}/503`, "retrying", "The endpoint returned HTTP 503.", /receiver failed.+honors Retry-After/],
       [`${url}/hang`, "retrying", "The request timed out.", /did not answer in time. Answer 2xx/],
-      [untrustedUrl, "retrying", "The connection failed.", /certificate is not valid.+self-signed/]
+      [
+        untrustedUrl,
+        "retrying",
+        "The connection failed.",
+        /^The certificate is not valid: it has expired, is self-signed/
+      ]
     ] as const
     const endpoints = await Promise.all(cases.map(([target]) => owner.createEndpoint(target)))
+    const closedUrl = `http://127.0.0.1:${await freePort()}/hooks`
+    const nothing = await owner.createEndpoint(closedUrl)
     await owner.submit(await owner.createKey(), "troubles")
     const settled = await until(
       () => deliveriesOf(owner),
-      (all) => endpoints.every((id) => all.some((one) => one.endpoint_id === id && /failed|retrying/.test(one.status)))
+      (all) =>
+        [...endpoints, nothing].every((id) =>
+          all.some((one) => one.endpoint_id === id && /failed|retrying/.test(one.status))
+        )
     )
 
     const { context, end } = await watch(browser, server.url)
@@ -66,6 +77,14 @@ describe.skipIf(isMissing)("trouble in the console", () => {
       assert.include(text, summary)
       assert.include(text, status === "failed" ? "Failed: no further attempt" : "Next attempt")
     }
+    // A receiver that cannot be reached: the page has a request that tells the causes apart, without the one of TLS.
+    const closed = settled.find((one) => one.endpoint_id === nothing && one.status === "retrying")!
+    await owner.show(page, `/endpoints/${nothing}/deliveries/${closed.id}`)
+    const panel = page.getByRole("complementary", { name: "Delivery" })
+    await panel.getByText("Nothing listens at the port.").waitFor()
+    const text = await panel.innerText()
+    assert.include(text, `curl -v -X POST '${closedUrl}'`)
+    assert.notInclude(text, "The certificate is not valid")
     // Retry-After is an hour, and the schedule ten minutes.
     const throttled = settled.find((one) => one.endpoint_id === endpoints[2] && one.status === "retrying")!
     assert.isAbove(Date.parse(throttled.next_retry_at!) - Date.now(), 45 * 60_000)

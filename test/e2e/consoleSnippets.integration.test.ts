@@ -6,8 +6,11 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { reach } from "../../apps/console/src/snippets/reach.ts"
 import { receivers, rotationVerifier } from "../../apps/console/src/snippets/receiver.ts"
 import { curlSubmission, sdkSubmission } from "../../apps/console/src/snippets/submission.ts"
+import { en } from "../../apps/console/src/text/en.ts"
+import { startReceivers } from "../browser/support/receivers.ts"
 import { freePort } from "../support/freePort.ts"
 import { type Call, makeCall, readAgreement, signUp, type Tenant, until } from "./support/client.ts"
 import { databases, type TestDatabase } from "./support/databases.ts"
@@ -81,6 +84,31 @@ describe("the snippets of the console", () => {
     })
     assert.strictEqual((JSON.parse(stdout) as { readonly status: string }).status, "queued")
     assert.lengthOf(await invoices(), before + 1)
+  })
+
+  it("curl: names the cause of a connection that fails as the page does", { timeout: 240_000 }, async () => {
+    const unreachable = await startReceivers()
+    try {
+      const { addresses, certificate } = en.connectionCauses
+      const [unknownName, nothingListens] = addresses
+      for (const [url, { output }] of [
+        [`${unreachable.untrustedUrl}/hooks?it's=quoted`, certificate],
+        ["https://nowhere.invalid/hooks", unknownName!],
+        [`http://127.0.0.1:${await freePort()}/hooks`, nothingListens!]
+      ] as const) {
+        const failed = await promisify(execFile)("bash", ["-c", reach(url).code], {
+          env: { PATH: process.env["PATH"] }
+        }).then(
+          () => assert.fail(url),
+          ({ stderr }: { readonly stderr: string }) => stderr
+        )
+        const others = [certificate, ...addresses].filter((cause) => cause.output !== output)
+        assert.include(failed, output, url)
+        for (const other of others) assert.notInclude(failed, other.output, url)
+      }
+    } finally {
+      unreachable.close()
+    }
   })
 
   it("@govoice/client: submits an invoice and waits for its verdict", async () => {

@@ -404,12 +404,31 @@ export const en = {
     timeout:
       "The receiver did not answer in time. Answer 2xx as soon as the event is stored, and process it afterwards.",
     connection:
-      "No connection: the name does not resolve, nothing listens at the port, or the certificate is not valid. Check the URL, and run curl -v against it from outside of your network: expired, self-signed and incomplete certificates fail.",
+      "No connection, so the receiver saw no request: its name, its port or its certificate is wrong. Govoice tries again while attempts remain.",
     address:
       "The URL leads to an address that is not allowed, such as one of a private network. Enter a public address, or ask the operator to allow the network.",
     interrupted: "The sender was interrupted. This is a fault of the deployment: tell its operator the delivery id.",
     operator: "This is a fault of the deployment. Tell its operator the delivery id.",
     other: "Check the receiver at the time of the last attempt."
+  },
+
+  connectionCauses: {
+    how: "Run this outside of your network. Its output names the cause:",
+    snippet: "Reach the receiver",
+    // `output` is from curl.
+    certificate: {
+      output: "SSL",
+      remedy:
+        "The certificate is not valid: it has expired, is self-signed, is for another name, or comes without its intermediate certificates. Install one of a public authority with the whole chain."
+    },
+    addresses: [
+      {
+        output: "Could not resolve host",
+        remedy: "The name has no address. Check its spelling in the URL, and its DNS records."
+      },
+      { output: "Connection refused", remedy: "Nothing listens at the port. Start the receiver, or correct the port." },
+      { output: "timed out", remedy: "A firewall drops the connection. Open the port to the internet." }
+    ]
   },
 
   invoice: {
@@ -428,6 +447,7 @@ export const en = {
     emptyFiltered: "No invoice matches these filters.",
     life: "Steps of the invoice",
     upo: "UPO",
+    upoMeaning: "The official number is assigned, and the receipt (UPO) can be downloaded.",
     passed: "(passed)",
     ahead: "(ahead)",
     download: "Download UPO",

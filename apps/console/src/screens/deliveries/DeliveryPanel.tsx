@@ -15,6 +15,7 @@ import { Facts } from "../../ui/Panel.tsx"
 import { iconOf, StatusBadge, type Tone, toneOf } from "../../ui/StatusBadge.tsx"
 import { deliverySearch, noDeliveryFilter } from "../../url/searches.ts"
 import { paths } from "../../url/paths.ts"
+import { ConnectionCauses } from "./ConnectionCauses.tsx"
 import { InvoiceOfEvent } from "./InvoiceOfEvent.tsx"
 import { adviceFor } from "./whatToDo.ts"
 import styles from "./DeliveryPanel.module.css"
@@ -80,14 +81,15 @@ const Timeline = ({ steps }: { readonly steps: ReadonlyArray<Step> }) => (
 
 const Details = ({ record, url }: { readonly record: WebhookDelivery; readonly url: string | undefined }) => {
   const { id: org } = useCurrentOrganization()
-  const advice = en.advice[adviceFor(record)]
+  const advice = adviceFor(record)
   return (
     <>
       <Timeline steps={stepsOf(record)} />
       {record.lastErrorSummary !== null && <p className="strong">{record.lastErrorSummary}</p>}
       <section className={css("advice")} data-panel="">
         <h3>{en.delivery.whatToDo}</h3>
-        <p>{advice}</p>
+        <p>{en.advice[advice]}</p>
+        {advice === "connection" && url !== undefined && <ConnectionCauses url={url} />}
         {record.status !== "succeeded" && <p className="small muted">{en.delivery.neverTwice}</p>}
       </section>
       <Facts

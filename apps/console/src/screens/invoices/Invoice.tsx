@@ -112,7 +112,11 @@ const Invoice = ({ id }: { readonly id: string }) => {
             <>
               <Panel title={en.invoice.title} aside={<LiveButton updatedAt={dataUpdatedAt} />}>
                 <LifeLine invoice={found} />
-                <p className="muted">{(invoiceStatuses as Record<string, string>)[found.status]}</p>
+                <p className="muted">
+                  {found.upoAvailable
+                    ? en.invoice.upoMeaning
+                    : (invoiceStatuses as Record<string, string>)[found.status]}
+                </p>
                 <Reason invoice={found} />
                 <Facts
                   entries={[

@@ -246,6 +246,40 @@ export const testOwnerReads = (api: ApiSuite): void => {
       assert.strictEqual(codeOf(await overviewOf("?buckets=1")), "unknown_parameter")
     })
 
+    it("reads no counts of another account, in no window, before and after their owner has", async () => {
+      const [owner, stranger] = [await signUp(call), await signUp(call)]
+      const [overview, stats] = [
+        `${control}/organizations/${owner.organizationId}/overview`,
+        `${control}/webhook-endpoints/${owner.endpointId}/delivery-stats`
+      ]
+      const ofOther = `${control}/organizations/${stranger.organizationId}/overview`
+      for (const query of ["", "?window=24h", "?window=7d"]) {
+        for (const isCached of [false, true]) {
+          const note = `${query} ${isCached}`
+          const foreign = await call("GET", `${overview}${query}`, { auth: stranger.token })
+          assert.strictEqual(codeOf(foreign), "organization_not_found", note)
+          const foreignStats = await call("GET", `${stats}${query}`, { auth: stranger.token })
+          assert.strictEqual(codeOf(foreignStats), "webhook_endpoint_not_found", note)
+          if (isCached) continue
+          const own = record(await call("GET", `${overview}${query}`, { auth: owner.token }))
+          const endpoints = own["endpoints"] as ReadonlyArray<Record<string, unknown>>
+          assert.deepStrictEqual(
+            endpoints.map(({ endpoint_id }) => endpoint_id),
+            [owner.endpointId],
+            note
+          )
+          assert.strictEqual((await call("GET", `${stats}${query}`, { auth: owner.token })).status, 200, note)
+        }
+        const { endpoints } = record(await call("GET", `${ofOther}${query}`, { auth: stranger.token }))
+        const ids = (endpoints as ReadonlyArray<Record<string, unknown>>).map(({ endpoint_id }) => endpoint_id)
+        assert.notInclude(ids, owner.endpointId, query)
+      }
+      const keyed = await call("GET", `${overview}?window=7d`, { auth: owner.testKey })
+      assert.strictEqual(keyed.status, 401)
+      const anonymous = await call("GET", `${overview}?window=7d`)
+      assert.strictEqual(anonymous.status, 401)
+    })
+
     it("asks for counts twice a second", async () => {
       const owner = await signUp(call)
       const paths = [

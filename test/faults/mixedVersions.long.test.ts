@@ -12,19 +12,22 @@ import * as Invariants from "./invariants.ts"
 import { startLoad } from "./load.ts"
 import { type Receiver, startReceiver } from "./receiver.ts"
 
-// Every table, so that no statement depends on the list of columns: Postgres refuses a prepared `SELECT *` then.
-const laterMigration = `
-  DO $$
-  DECLARE name text;
-  BEGIN
-    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_migrations' LOOP
-      EXECUTE format('ALTER TABLE %I ADD COLUMN added_later text, ADD COLUMN counted_later int NOT NULL DEFAULT 7', name);
-    END LOOP;
-  END $$;
-  CREATE TABLE later (id text PRIMARY KEY);
-  CREATE INDEX deliveries_later ON deliveries (counted_later);
-  INSERT INTO schema_migrations (migration_id, name) SELECT max(migration_id) + 1, 'later' FROM schema_migrations;
-`
+// Every table, so that no statement depends on the list of columns: Postgres refuses a prepared `SELECT *` then. Each in a
+// transaction of its own, as locks on several tables can deadlock with the statements of workers.
+const migrate = async ({ pool }: Deployment): Promise<void> => {
+  const { rows } = await pool.query<{ name: string }>(
+    "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_migrations'"
+  )
+  const statements = [
+    ...rows.map(
+      ({ name }) => `ALTER TABLE ${name} ADD COLUMN added_later text, ADD COLUMN counted_later int NOT NULL DEFAULT 7`
+    ),
+    "CREATE TABLE later (id text PRIMARY KEY)",
+    "CREATE INDEX CONCURRENTLY deliveries_later ON deliveries (counted_later)",
+    "INSERT INTO schema_migrations (migration_id, name) SELECT max(migration_id) + 1, 'later' FROM schema_migrations"
+  ]
+  for (const statement of statements) await pool.query(statement)
+}
 
 describe("an upgrade with mixed versions", { timeout: 240_000 }, () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>
@@ -53,7 +56,7 @@ describe("an upgrade with mixed versions", { timeout: 240_000 }, () => {
       until(`${count} submissions`, () => Promise.resolve(load.submitted() >= count), 60_000)
 
     await reached(80)
-    await deployment.pool.query(laterMigration)
+    await migrate(deployment)
     await reached(load.submitted() + 80)
     // Processes that were there before the migration have warned of nothing.
     for (const one of [api, ...workers]) assert.deepStrictEqual(one.log, [])

@@ -7,6 +7,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Server } from "../e2e/support/server.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
 import { deploy, logIn, password, signUp } from "./support/deployment.ts"
+import { Owner, until } from "./support/owner.ts"
 
 /** Presses Tab until the focused element has this text, label or name. */
 const tabTo = async (page: Page, text: string): Promise<void> => {
@@ -203,6 +204,122 @@ describe.skipIf(isMissing)("the console", () => {
       await arrived.or(show).first().waitFor()
       if (await show.isVisible()) await show.click()
     }
+    await end()
+  })
+
+  it("finds a record of every kind by its id, and none of another account", async () => {
+    const [owner, other] = [await Owner.make(server), await Owner.make(server)]
+    const endpoint = await owner.createEndpoint(receiverUrl())
+    const key = await owner.createKey()
+    const invoice = await owner.submit(key, "palette")
+    const [delivery] = await until(
+      async () =>
+        (await owner.call("GET", "organizations/{org}/deliveries?status=succeeded"))["data"] as ReadonlyArray<{
+          readonly id: string
+          readonly event_id: string
+        }>,
+      ({ length }) => length > 0
+    )
+    const [apiKey] = (await owner.call("GET", "organizations/{org}/api-keys"))["data"] as ReadonlyArray<{
+      readonly id: string
+    }>
+    const { context, end } = await watch(browser, server.url, { expected: /status of 404/ })
+    const page = await context.newPage()
+    await owner.open(page)
+    const goTo = async (id: string) => {
+      await page.getByRole("heading", { level: 1 }).waitFor()
+      await page.keyboard.press("Control+k")
+      await page.getByRole("dialog").getByRole("combobox").fill(` ${id} `)
+      await page.keyboard.press("Enter")
+    }
+    const screens = `/console/o/${owner.org}`
+    for (const [id, address] of [
+      [endpoint, `${screens}/endpoints/${endpoint}`],
+      [delivery!.id, `${screens}/endpoints/${endpoint}/deliveries/${delivery!.id}`],
+      [delivery!.event_id, `${screens}/deliveries?event=${delivery!.event_id}`],
+      [invoice, `${screens}/invoices/${invoice}`],
+      [apiKey!.id, `${screens}/keys`],
+      [owner.org, screens]
+    ] as const) {
+      await goTo(id)
+      await page.waitForURL(`${server.url}${address}`)
+    }
+    const foreign = await other.createEndpoint(receiverUrl())
+    await goTo(foreign)
+    await page.getByText(`No record of this account has the id ${foreign}.`).waitFor()
+    await end()
+  })
+
+  it("moves no row of a list until the newer ones are asked for", async () => {
+    const owner = await Owner.make(server)
+    await owner.createEndpoint(receiverUrl())
+    const key = await owner.createKey()
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const rows = () =>
+      page.evaluate<ReadonlyArray<string>>(
+        `[...document.querySelectorAll("[data-row]")].map(({ dataset }) => dataset.row)`
+      )
+    await owner.submit(key, "first")
+    await until(
+      async () =>
+        (await owner.call("GET", "organizations/{org}/deliveries?status=succeeded"))["data"] as ReadonlyArray<unknown>,
+      ({ length }) => length === 4
+    )
+    await owner.open(page, "/deliveries")
+    await page.locator("[data-row]").nth(3).waitFor()
+    const before = await rows()
+    await Promise.all(Array.from({ length: 10 }, (_, n) => owner.submit(key, `later ${n}`)))
+    const show = page.getByRole("button", { name: /\d+ new · show/ })
+    await show.waitFor()
+    assert.deepStrictEqual(await rows(), before)
+    await show.click()
+    await page.locator("[data-row]").nth(before.length).waitFor()
+    assert.deepStrictEqual((await rows()).slice(-before.length), before)
+    await end()
+  })
+
+  it.each(["deliveries", "invoices"])("leads to the older %s, and back", async (list) => {
+    const owner = await Owner.make(server)
+    const key = await owner.createKey()
+    if (list === "deliveries") await Promise.all(Array.from({ length: 4 }, () => owner.createEndpoint(receiverUrl())))
+    const count = list === "deliveries" ? 4 : 53
+    await Promise.all(Array.from({ length: count }, (_, n) => owner.submit(key, `page ${n}`)))
+    const records = await until(
+      async () =>
+        (await owner.call("GET", `organizations/{org}/${list}?limit=100`))["data"] as ReadonlyArray<{
+          readonly id: string
+          readonly status: string
+          readonly upo_available?: boolean
+        }>,
+      (all) =>
+        list === "deliveries"
+          ? all.length === 64 && all.every(({ status }) => status === "succeeded")
+          : all.length === 53 && all.every(({ upo_available: isAvailable }) => isAvailable === true)
+    )
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const shows = async (expected: ReadonlyArray<{ readonly id: string }>) => {
+      await page.locator(`[data-row="${expected.at(-1)!.id}"]`).waitFor()
+      const rows = await page.evaluate(`[...document.querySelectorAll("[data-row]")].map(({ dataset }) => dataset.row)`)
+      assert.deepStrictEqual(
+        rows,
+        expected.map(({ id }) => id)
+      )
+    }
+    const [newer, older] = [page.getByRole("button", { name: "Newer" }), page.getByRole("button", { name: "Older" })]
+    await owner.open(page, `/${list}`)
+    await shows(records.slice(0, 50))
+    assert.isTrue(await newer.isDisabled())
+    await older.click()
+    await shows(records.slice(50))
+    assert.isTrue(await older.isDisabled())
+    await page.reload()
+    await shows(records.slice(50))
+    await newer.click()
+    await shows(records.slice(0, 50))
+    await page.goBack()
+    await shows(records.slice(50))
     await end()
   })
 })

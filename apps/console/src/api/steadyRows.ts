@@ -41,8 +41,16 @@ export const merge = <Row extends Identified>(shown: Shown<Row>, source: Readonl
   }
 }
 
-/** Returns the rows to show, those that wait, and the function that shows them. */
-export const useSteadyRows = <Row extends Identified>(list: string, source: ReadonlyArray<Row>) => {
+/**
+ * Returns the rows to show, those that wait, and the function that shows them. `isPlaceholder` is set while the rows are those of
+ * the page before: the rows of this page then replace them.
+ */
+export const useSteadyRows = <Row extends Identified>(
+  page: string,
+  source: ReadonlyArray<Row>,
+  isPlaceholder: boolean
+) => {
+  const list = isPlaceholder ? `placeholder of ${page}` : page
   const [shown, setShown] = useState(() => first(list, source))
   let current = shown
   if (shown.list !== list) current = first(list, source)

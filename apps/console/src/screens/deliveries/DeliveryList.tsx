@@ -52,7 +52,7 @@ export const DeliveryList = ({
   const deliveries = useQuery(deliveriesQuery(org, search))
   const page = deliveries.data
   const listKey = JSON.stringify(search)
-  const { rows, show, waiting } = useSteadyRows(listKey, page?.data ?? rowsOfNone)
+  const { rows, show, waiting } = useSteadyRows(listKey, page?.data ?? rowsOfNone, deliveries.isPlaceholderData)
 
   const listPath = only === undefined ? paths.deliveries(org) : paths.endpointTab(org, only, "deliveries")
   const write = (next: DeliverySearch) =>
@@ -66,7 +66,12 @@ export const DeliveryList = ({
       endpoint: only === undefined ? search.endpoint : undefined,
       in: only === undefined ? undefined : "endpoint"
     })}`
-  const pages = usePages(search.cursor, page?.nextCursor, (cursor) => `${listPath}${write({ ...search, cursor })}`)
+  const pages = usePages(
+    search.cursor,
+    // The page before leads to this one.
+    deliveries.isPlaceholderData ? undefined : page?.nextCursor,
+    (cursor) => `${listPath}${write({ ...search, cursor })}`
+  )
   const close = useCallback(() => navigate(`${listPath}${write(search)}`), [listPath, listKey, navigate])
 
   const urlOf = (id: string) => endpoints.data?.find((endpoint) => endpoint.id === id)?.url

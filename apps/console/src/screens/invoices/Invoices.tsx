@@ -60,12 +60,21 @@ const Invoices = () => {
   const { dropped, value: search } = invoiceSearch.read(useSearch())
   const invoices = useQuery(invoicesQuery(org, search))
   const page = invoices.data
-  const { rows, show, waiting } = useSteadyRows(JSON.stringify(search), page?.data ?? rowsOfNone)
+  const { rows, show, waiting } = useSteadyRows(
+    JSON.stringify(search),
+    page?.data ?? rowsOfNone,
+    invoices.isPlaceholderData
+  )
   const path = paths.invoices(org)
   const address = (change: Partial<InvoiceSearch>) =>
     `${path}${invoiceSearch.write({ ...search, cursor: undefined, ...change })}`
   const filter = (change: Partial<InvoiceSearch>) => navigate(address(change))
-  const pages = usePages(search.cursor, page?.nextCursor, (cursor) => address({ cursor }))
+  const pages = usePages(
+    search.cursor,
+    // The page before leads to this one.
+    invoices.isPlaceholderData ? undefined : page?.nextCursor,
+    (cursor) => address({ cursor })
+  )
   const isFiltered = invoiceSearch.write({ ...search, cursor: undefined }) !== ""
   const find = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()

@@ -102,7 +102,7 @@ const sendBatch = async (simulator: Running): Promise<number> => {
     bytes: Buffer.from(fa3({ number: `B/${index}`, seller: simulator.nip }))
   }))
   const begin = performance.now()
-  const archive = Buffer.concat(await Effect.runPromise(Stream.runCollect(TarGz.pack(files))))
+  const archive = Buffer.concat(await Effect.runPromise(Stream.runCollect(TarGz.pack(Stream.fromIterable(files)))))
   const { body: encryption, secret } = await client.encryption()
   const part = encrypt(secret, archive)
   const { json } = await client.call("POST", "/sessions/batch", {

@@ -23,7 +23,7 @@ const documents = (count: number) =>
   }))
 
 const tarGz = async (files: ReturnType<typeof documents>): Promise<Buffer> =>
-  Buffer.concat(await Effect.runPromise(Stream.runCollect(TarGz.pack(files))))
+  Buffer.concat(await Effect.runPromise(Stream.runCollect(TarGz.pack(Stream.fromIterable(files)))))
 
 const upload = async (
   client: Client,

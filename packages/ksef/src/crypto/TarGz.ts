@@ -61,21 +61,23 @@ export class ArchiveError extends Data.TaggedError("ArchiveError")<{
 }> {}
 
 /**
- * Streams the archive of documents. The same documents give the same bytes with the same version of zlib: the headers
- * carry neither times nor owners.
+ * Streams the archive of documents, each read when the archive has room for it. The same documents give the same bytes with the
+ * same version of zlib: the headers carry neither times nor owners.
  *
  * @category encoding
  * @since 0.1.0
  */
-export const pack = (documents: Iterable<Document>): Stream.Stream<Uint8Array, Tar.TarError> => {
-  const tar = Stream.fromIterable(documents).pipe(
+export const pack = <E>(documents: Stream.Stream<Document, E>): Stream.Stream<Uint8Array, E | Tar.TarError> => {
+  const tar = documents.pipe(
     Stream.map(({ bytes, name }) => Tar.file(name, bytes)),
     Stream.pipeThroughChannel(Tar.encode())
   )
-  return Stream.suspend(() =>
-    Stream.fromAsyncIterable(
-      pipeline(Readable.from(Stream.toAsyncIterable(tar)), createGzip(), ignore) as AsyncIterable<Uint8Array>,
-      (cause) => cause as Tar.TarError
+  return Stream.unwrap(
+    Effect.map(Stream.toAsyncIterableEffect(tar), (chunks) =>
+      Stream.fromAsyncIterable(
+        pipeline(Readable.from(chunks), createGzip(), ignore) as AsyncIterable<Uint8Array>,
+        (cause) => cause as E | Tar.TarError
+      )
     )
   )
 }

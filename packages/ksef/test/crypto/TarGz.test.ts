@@ -8,7 +8,7 @@ import * as fc from "fast-check"
 const limits: TarGz.Limits = { maxDocuments: 100, maxDocumentBytes: 1_000_000, maxBytes: 10_000_000 }
 
 const packed = async (documents: ReadonlyArray<TarGz.Document>): Promise<Buffer> =>
-  Buffer.concat(await Effect.runPromise(Stream.runCollect(TarGz.pack(documents))))
+  Buffer.concat(await Effect.runPromise(Stream.runCollect(TarGz.pack(Stream.fromIterable(documents)))))
 
 const unpacked = (archive: Iterable<Uint8Array>, bounds: Partial<TarGz.Limits> = {}) =>
   Effect.runPromise(Stream.runCollect(TarGz.unpack(archive, { ...limits, ...bounds })))
@@ -87,6 +87,12 @@ describe("TarGz", () => {
   it("packs the same documents into the same bytes", async () => {
     const given = [document("a.xml", "<a/>"), document("b.xml", "<b/>")]
     assert.deepStrictEqual(await packed(given), await packed(given))
+  })
+
+  it("fails with the error of the documents", async () => {
+    const documents = Stream.concat(Stream.make(document("a.xml", "<a/>")), Stream.fail(new Error("no more")))
+    const error = await Effect.runPromise(Effect.flip(Stream.runCollect(TarGz.pack(documents))))
+    assert.strictEqual(error.message, "no more")
   })
 
   it("reads an archive that another program wrote, and skips directories", async () => {

@@ -4,6 +4,8 @@ import type { Ids } from "@govoice/core"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as LaneStore from "../../../src/invoices/live/ksef/LaneStore.ts"
+import * as StatusRules from "../../../src/invoices/live/ksef/StatusRules.ts"
+import * as liveTransitions from "../../../src/invoices/live/ksef/liveTransitions.ts"
 import * as LaneQueue from "../../../src/invoices/live/LaneQueue.ts"
 import { type Explained, explain } from "../../support/Explained.ts"
 import { databases } from "../../support/TestDatabase.ts"
@@ -86,7 +88,7 @@ for (const database of databases) {
          */
         const plan = <A, E, R>(name: string, most: number, effect: Effect.Effect<A, E, R>, bitmap = "") =>
           Effect.map(explain(effect), ({ explained, result }) => {
-            explained.forEach(({ blocks, indexes, milliseconds, scanned }: Explained) => {
+            explained.forEach(({ allBlocks: blocks, indexes, milliseconds, scanned }: Explained) => {
               report.push(`${name}: ${blocks} blocks, ${milliseconds.toFixed(1)} ms, ${indexes.join(" ")}`)
               limits.push([name, blocks, most])
               assert.deepStrictEqual(
@@ -117,12 +119,10 @@ for (const database of databases) {
           store.beginSession(lane!, organizationOf(1), "online", "FA (3)")
         )
         const ids = waiting.slice(0, 100).map(({ id }) => id)
-        const begun = yield* plan(
-          "beginSubmissions",
-          100 * 100,
-          store.beginSubmissions(lane!, session, ids, new Date())
-        )
-        assert.lengthOf(begun, 100)
+        assert.lengthOf(yield* plan("beginBatch", 100 * 100, store.beginBatch(lane!, session, ids)), 100)
+        assert.lengthOf(yield* plan("documents", 1000, store.documents(ids)), 100)
+        const alone = store.beginSubmission(lane!, session, waiting[100]!.id, new Date())
+        assert.strictEqual((yield* plan("beginSubmission", 200, alone))?.xml.length, 1000)
         assert.isAbove((yield* plan("unfinishedSessions", 50, store.unfinishedSessions(lane!.nip))).length, 0)
         const verdicts = yield* plan("dueVerdicts", 20_000, store.dueVerdicts(lane!.nip, 1000))
         assert.lengthOf(verdicts.rows, 1000)
@@ -132,8 +132,14 @@ for (const database of databases) {
         assert.isAbove((yield* plan("members", 5000, members, "national_submissions")).length, 10)
         assert.lengthOf(yield* plan("submissionsOf", 50, store.submissionsOf(verdicts.rows[0]!.id)), 1)
         yield* plan("lookAtSends", 20_000, store.lookAtSends(lane!), "national_submissions")
+        const now = Date.now()
+        const accepted = verdicts.rows.slice(0, 100).map((row) => StatusRules.accepted(row, `accepted ${row.id}`, now))
+        const sessions = [{ id: session, state: "open", reference: "reference", dueAt: null }] as const
+        const ofVerdicts = { ...StatusRules.merge(accepted), sessions }
+        yield* plan("write of verdicts", 100 * 100, store.write(lane!, ofVerdicts))
         const submissions = receipts.rows.map((row) => ({ id: row.submission_id, dueAt: null }))
-        yield* plan("write", 100 * 100, store.write(lane!, { submissions }))
+        const transitions = receipts.rows.map((row) => liveTransitions.receipt(row, Buffer.alloc(5000, "x"), now))
+        yield* plan("write of receipts", 100 * 100, store.write(lane!, { submissions, transitions }))
         yield* plan("release", 500, queue.release(lane!, { nextAt: Infinity, isSendIdle: true }, Date.now()))
         if (process.env["PLAN_REPORT"] === "1") console.log(report.join("\n"))
         for (const [name, blocks, most] of limits) assert.isAtMost(blocks, most, `${name}\n${report.join("\n")}`)

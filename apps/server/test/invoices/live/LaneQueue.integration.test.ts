@@ -128,7 +128,7 @@ for (const database of databases) {
           const { id, organizationId } = yield* waiting
           const [late] = yield* claim
           const session = yield* store.beginSession(late!, organizationId, "online", "FA (3)")
-          const [sending] = yield* store.beginSubmissions(late!, session, [id], null)
+          const sending = yield* store.beginSubmission(late!, session, id, new Date())
           assert.strictEqual(sending?.status, "submitting")
           yield* advance(leaseMs)
           const [holder] = yield* claim
@@ -136,7 +136,8 @@ for (const database of databases) {
           const isLost = (write: Effect.Effect<unknown, unknown>) =>
             Effect.map(Effect.flip(write), (error) => assert.instanceOf(error, LaneQueue.LaneLost))
           yield* isLost(store.beginSession(late!, organizationId, "online", "FA (3)"))
-          yield* isLost(store.beginSubmissions(late!, session, [id], null))
+          yield* isLost(store.beginBatch(late!, session, [id]))
+          yield* isLost(store.beginSubmission(late!, session, id, new Date()))
           yield* isLost(
             store.write(late!, {
               sessions: [{ id: session, state: "done", dueAt: null }],
@@ -150,7 +151,8 @@ for (const database of databases) {
           assert.deepStrictEqual(yield* sql`SELECT state FROM national_submissions`, [{ state: "sending" }])
 
           // The next holder cannot send it either, until the outcome is known.
-          assert.lengthOf(yield* store.beginSubmissions(holder!, session, [id], null), 0)
+          assert.lengthOf(yield* store.beginBatch(holder!, session, [id]), 0)
+          assert.isUndefined(yield* store.beginSubmission(holder!, session, id, new Date()))
           yield* store.write(holder!, { submissions: [{ id: sending!.submission_id, state: "absent", dueAt: null }] })
         })
       )

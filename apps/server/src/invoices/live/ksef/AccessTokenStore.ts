@@ -46,22 +46,29 @@ export const make = Effect.gen(function* () {
       const access = keyRing.seal(Redacted.value(tokens.access), { column: "national_logins.access_token", row: id })
       const refresh = keyRing.seal(Redacted.value(tokens.refresh), { column: "national_logins.refresh_token", row: id })
       const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
-      const rows = yield* sql`
-        WITH ${fence(lane, now)}
-        INSERT INTO national_logins
-          (id, credential_updated_at, access_valid_until, refresh_valid_until, access_token, refresh_token)
-        SELECT ${id}, ${new Date(tokens.credentialUpdatedAt)}::timestamptz, ${new Date(tokens.accessUntil)}::timestamptz,
-               ${new Date(tokens.refreshUntil)}::timestamptz, ${access}::bytea, ${refresh}::bytea
-        FROM lane
-        ON CONFLICT (id) DO UPDATE SET
-          credential_updated_at = excluded.credential_updated_at,
-          access_valid_until    = excluded.access_valid_until,
-          refresh_valid_until   = excluded.refresh_valid_until,
-          access_token          = excluded.access_token,
-          refresh_token         = excluded.refresh_token
-        RETURNING id
+      // A deletion that is under way ends first, and then there is nothing to store tokens for.
+      const [row] = yield* sql<{ readonly isStored: boolean }>`
+        WITH ${fence(lane, now)}, credential AS (
+          SELECT id FROM organizations
+          WHERE id = ${id} AND credential_updated_at = ${new Date(tokens.credentialUpdatedAt)}::timestamptz FOR SHARE
+        ), stored AS (
+          INSERT INTO national_logins
+            (id, credential_updated_at, access_valid_until, refresh_valid_until, access_token, refresh_token)
+          SELECT id, ${new Date(tokens.credentialUpdatedAt)}::timestamptz, ${new Date(tokens.accessUntil)}::timestamptz,
+                 ${new Date(tokens.refreshUntil)}::timestamptz, ${access}::bytea, ${refresh}::bytea
+          FROM lane, credential
+          ON CONFLICT (id) DO UPDATE SET
+            credential_updated_at = excluded.credential_updated_at,
+            access_valid_until    = excluded.access_valid_until,
+            refresh_valid_until   = excluded.refresh_valid_until,
+            access_token          = excluded.access_token,
+            refresh_token         = excluded.refresh_token
+          RETURNING id
+        )
+        SELECT EXISTS (SELECT 1 FROM stored) AS "isStored" FROM lane
       `
-      if (rows.length === 0) return yield* new LaneLost({ nip: lane.nip })
+      if (row === undefined) return yield* new LaneLost({ nip: lane.nip })
+      return row.isStored
     })
   })
 })

@@ -2,28 +2,29 @@
  * Sends up to 2,000 documents in one archive as a batch session, and polls the session for their statuses.
  *
  * States: `opening` before the call, `open` once it was answered, `uploaded` with the last part, `closed` when processing
- * has begun, `done`. A session that was never closed is never processed.
+ * has begun, `done`. A session that was never closed is never processed: the intent to send its members is stored once it is
+ * open, so that a batch that cannot be opened changes no invoice.
  */
 import type { Ids } from "@govoice/core"
 import { SealedDocument, SessionKey, TarGz } from "@govoice/ksef/crypto"
 import { FormCode, SessionStatuses } from "@govoice/ksef/protocol"
-import { Clock, Effect, Metric, Random, Semaphore, Stream } from "effect"
+import { Array as Arr, Clock, Effect, Metric, Semaphore, Stream } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
 import { classify } from "./CallFailure.ts"
 import type { FormName } from "./documentForm.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
-import { authorized, type LaneContext, park, type StepFailure, stepFailure } from "./LaneContext.ts"
-import type { Changes, SendingInvoice, SessionRow, SubmissionRow, WaitingInvoice } from "./laneRows.ts"
+import { authorized, type LaneContext, stepFailure } from "./LaneContext.ts"
+import type { Changes, SessionRow, SubmissionRow, WaitingInvoice } from "./laneRows.ts"
+import { membersAtOnce } from "./LaneStore.ts"
 import type { LoginError } from "./Logins.ts"
-import { notSent } from "./failedSend.ts"
 import * as SessionInvoiceList from "./SessionInvoiceList.ts"
 import * as liveTransitions from "./liveTransitions.ts"
-import { writeAll, writeVerdicts } from "./StatusPoller.ts"
+import { isDuplicate, writeAll, writeVerdicts } from "./StatusPoller.ts"
 import * as StatusRules from "./StatusRules.ts"
 
-/** Sends the oldest of these invoices as a batch, and returns when the lane may go on. */
+/** Sends the oldest of these invoices as a batch, and returns when the lane may go on. Fails where it cannot be opened. */
 export type SendBatch = (
   organizationId: Ids.OrganizationId,
   form: FormName,
@@ -51,15 +52,17 @@ export const fitting = (invoices: ReadonlyArray<WaitingInvoice>): ReadonlyArray<
   return chosen
 }
 
-const archiveOf = (invoices: ReadonlyArray<SendingInvoice>) =>
-  Effect.map(
-    Stream.runCollect(
-      TarGz.pack(
-        invoices.map((invoice) => ({ name: SessionInvoiceList.fileName(invoice), bytes: Buffer.from(invoice.xml) }))
-      )
-    ),
-    (chunks) => Buffer.concat([...chunks])
+/** Documents are read so many at a time while the archive is written, because a batch has up to 32 MiB of them. */
+const documentsAtOnce = 50
+
+const archiveOf = (store: LaneContext["store"], ids: ReadonlyArray<Ids.InvoiceId>) => {
+  const documents = Stream.fromIterable(Arr.chunksOf(ids, documentsAtOnce)).pipe(
+    Stream.mapEffect(store.documents),
+    Stream.flatMap(Stream.fromIterable),
+    Stream.map((document) => ({ name: SessionInvoiceList.fileName(document), bytes: Buffer.from(document.xml) }))
   )
+  return Effect.map(Stream.runCollect(TarGz.pack(documents)), (chunks) => Buffer.concat(chunks))
+}
 
 /** Makes what sends batches and polls for their verdicts. */
 export const make = (context: LaneContext) => {
@@ -67,28 +70,50 @@ export const make = (context: LaneContext) => {
   // A new holder does not know.
   let mayHaveBatches = true
 
-  const markSent = Effect.fnUntraced(function* (sessionId: string, reference: string) {
-    const now = yield* Clock.currentTimeMillis
-    const members = yield* store.members(sessionId)
-    yield* writeAll(
-      context,
-      members
-        .filter(({ submission_state }) => submission_state === "sending")
-        .map((row) => ({
-          submissions: [{ id: row.submission_id, state: "sent", sentAt: new Date(now), dueAt: null }],
-          transitions: liveTransitions.submitted(row, `${reference}/${row.id}`, now)
-        }))
-    )
+  /** Handles the members of a batch, some of them at a time, and returns how many there are. */
+  const forMembers = Effect.fnUntraced(function* <E>(
+    sessionId: string,
+    handle: (rows: ReadonlyArray<SubmissionRow>) => Effect.Effect<void, E>
+  ) {
+    let count = 0
+    let after: SubmissionRow | undefined
+    while (true) {
+      const rows = yield* store.members(sessionId, after)
+      if (rows.length > 0) yield* handle(rows)
+      count += rows.length
+      if (rows.length < membersAtOnce) return count
+      after = rows.at(-1)
+    }
   })
+
+  /** Writes what becomes of the members of a batch. */
+  const writeMembers = <E>(
+    sessionId: string,
+    changesOf: (row: SubmissionRow, now: number) => Effect.Effect<Changes, E>
+  ) =>
+    forMembers(
+      sessionId,
+      Effect.fnUntraced(function* (rows: ReadonlyArray<SubmissionRow>) {
+        const now = yield* Clock.currentTimeMillis
+        yield* writeAll(context, yield* Effect.forEach(rows, (row) => changesOf(row, now)))
+      })
+    )
+
+  const markSent = (sessionId: string, reference: string) =>
+    writeMembers(sessionId, (row, now) =>
+      Effect.succeed<Changes>(
+        row.submission_state === "sending"
+          ? {
+              submissions: [{ id: row.submission_id, state: "sent", sentAt: new Date(now), dueAt: null }],
+              transitions: liveTransitions.submitted(row, `${reference}/${row.id}`, now)
+            }
+          : {}
+      )
+    )
 
   /** The members are not with the national system: they are sent again. */
   const abandon = Effect.fnUntraced(function* (sessionId: string, code?: number) {
-    const now = yield* Clock.currentTimeMillis
-    const members = yield* store.members(sessionId)
-    yield* writeAll(
-      context,
-      members.map((row) => StatusRules.absent(row, now))
-    )
+    yield* writeMembers(sessionId, (row, now) => Effect.succeed(StatusRules.absent(row, now)))
     const change = { id: sessionId, state: "abandoned", dueAt: null } as const
     yield* store.write(lane, { sessions: [code === undefined ? change : { ...change, code }] })
   })
@@ -124,11 +149,29 @@ export const make = (context: LaneContext) => {
     }
   })
 
-  const build = Effect.fnUntraced(function* (sessionId: string, ids: ReadonlyArray<Ids.InvoiceId>) {
-    const invoices = yield* store.beginSubmissions(lane, sessionId, ids, null)
+  const build = Effect.fnUntraced(function* (ids: ReadonlyArray<Ids.InvoiceId>) {
     const key = SessionKey.generate()
-    const archive = yield* Effect.orDie(archiveOf(invoices))
-    return { invoices, key, sealed: SealedDocument.seal(key, archive) }
+    const archive = yield* Effect.catchTag(archiveOf(store, ids), "TarError", Effect.die)
+    return { key, sealed: SealedDocument.seal(key, archive) }
+  })
+
+  const open = Effect.fnUntraced(function* (
+    organizationId: Ids.OrganizationId,
+    form: FormName,
+    sessionKey: SessionKey,
+    sealed: SealedDocument.SealedDocument
+  ) {
+    const publicKey = yield* context.keys.get("SymmetricKeyEncryption", context.call)
+    return yield* authorized(context, organizationId, "openBatch", (accessToken) =>
+      system.client.openBatch({
+        accessToken,
+        form: FormCode.formCodes[form],
+        sessionKey,
+        publicKey,
+        archive: sealed,
+        parts: [sealed]
+      })
+    )
   })
 
   const send: SendBatch = (organizationId, form, waiting) =>
@@ -137,37 +180,28 @@ export const make = (context: LaneContext) => {
         const ids = fitting(waiting).map(({ id }) => id)
         mayHaveBatches = true
         const sessionId = yield* store.beginSession(lane, organizationId, "batch", form)
-        const { invoices, key, sealed } = yield* build(sessionId, ids)
-        if (invoices.length === 0) {
+        const { key, sealed } = yield* build(ids)
+        const { partUploadRequests, referenceNumber: reference } = yield* open(organizationId, form, key, sealed).pipe(
+          Effect.ensuring(Effect.sync(() => key.wipe())),
+          Effect.tapError((error) => (error._tag === "LaneLost" ? Effect.void : abandon(sessionId)))
+        )
+        yield* store.write(lane, { sessions: [{ id: sessionId, state: "open", reference, dueAt: null }] })
+        const begun = yield* store.beginBatch(lane, sessionId, ids)
+        if (begun.length < ids.length) {
+          // The archive has a document that must not be sent: its organization has deleted the credential.
+          context.organizationsReadAt = 0
           yield* abandon(sessionId)
           return 0
         }
-        const opening = Effect.gen(function* () {
-          const publicKey = yield* context.keys.get("SymmetricKeyEncryption", context.call)
-          return yield* authorized(context, organizationId, "openBatch", (accessToken) =>
-            system.client.openBatch({
-              accessToken,
-              form: FormCode.formCodes[form],
-              sessionKey: key,
-              publicKey,
-              archive: sealed,
-              parts: [sealed]
-            })
-          )
-        }).pipe(Effect.ensuring(Effect.sync(() => key.wipe())))
-        const result = yield* Effect.result(opening)
-        if (result._tag === "Failure") return yield* openFailed(organizationId, sessionId, invoices, result.failure)
-        const { partUploadRequests, referenceNumber: reference } = result.success
-        yield* store.write(lane, { sessions: [{ id: sessionId, state: "open", reference, dueAt: null }] })
         const [part] = partUploadRequests
         if (part === undefined || !(yield* upload(part, sealed.encrypted))) {
           yield* abandon(sessionId)
           return 0
         }
         yield* store.write(lane, {
-          sessions: [{ id: sessionId, state: "uploaded", documentCount: invoices.length, dueAt: null }]
+          sessions: [{ id: sessionId, state: "uploaded", documentCount: ids.length, dueAt: null }]
         })
-        yield* Metric.update(KsefMetrics.batchDocuments, invoices.length)
+        yield* Metric.update(KsefMetrics.batchDocuments, ids.length)
         const closing = yield* Effect.result(close(sessionId, organizationId, reference))
         if (closing._tag === "Success") return 0
         if (closing.failure._tag === "LaneLost" || closing.failure._tag === "SqlError") {
@@ -181,49 +215,30 @@ export const make = (context: LaneContext) => {
       })
     )
 
-  const openFailed = (
-    organizationId: Ids.OrganizationId,
-    sessionId: string,
-    invoices: ReadonlyArray<SendingInvoice>,
-    error: LoginError
-  ) =>
-    Effect.gen(function* () {
-      if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
-      const now = yield* Clock.currentTimeMillis
-      const failure = stepFailure(context, error, now)
-      const organization = context.organizations.get(organizationId)
-      if (error._tag === "CredentialRefused" && organization !== undefined) yield* park(context, organization)
-      const random = yield* Random.next
-      const giveUp = { giveUpMs: context.giveUpMs, random }
-      // The first was tried; the others wait with it.
-      const others: StepFailure = failure.kind === "attempt" ? { ...failure, kind: "postponed" } : failure
-      yield* writeAll(
-        context,
-        invoices.map((invoice, index) => notSent(invoice, index === 0 ? failure : others, now, giveUp))
-      )
-      yield* store.write(lane, { sessions: [{ id: sessionId, state: "abandoned", dueAt: null }] })
-      return Math.max(failure.until, failure.stopsLane ? now + 5000 : now)
-    })
-
   const readMembers = Effect.fnUntraced(function* (
     session: SessionRow,
     reference: string,
     ifMissing: (row: SubmissionRow, now: number) => Changes
   ) {
-    const members = yield* store.members(session.id)
     const list = yield* SessionInvoiceList.read(context, session.organization_id, reference)
-    const now = yield* Clock.currentTimeMillis
-    const answers = yield* SessionInvoiceList.findAll(context, list, members)
-    yield* writeAll(
-      context,
-      answers.filter(([, found]) => found === undefined).map(([row]) => ifMissing(row, now))
+    const duplicates: Array<readonly [SubmissionRow, StatusRules.InvoiceStatus]> = []
+    yield* forMembers(
+      session.id,
+      Effect.fnUntraced(function* (rows: ReadonlyArray<SubmissionRow>) {
+        const answers = yield* SessionInvoiceList.findAll(context, list, rows)
+        const now = yield* Clock.currentTimeMillis
+        const missing: Array<Changes> = []
+        const found: typeof duplicates = []
+        for (const [row, status] of answers) {
+          if (status === undefined) missing.push(ifMissing(row, now))
+          else (isDuplicate(status) ? duplicates : found).push([{ ...row, submission_state: "sent" }, status])
+        }
+        yield* writeAll(context, missing)
+        yield* writeVerdicts(context, found)
+      })
     )
-    yield* writeVerdicts(
-      context,
-      answers
-        .filter(([, found]) => found !== undefined)
-        .map(([row, found]) => [{ ...row, submission_state: "sent" }, found] as const)
-    )
+    // The original can be another member, which is written by now.
+    yield* writeVerdicts(context, duplicates)
   })
 
   const finish = (session: SessionRow, code: number) =>
@@ -284,15 +299,12 @@ export const make = (context: LaneContext) => {
 
   // The national system took none of them. They are submitted already, and sent again after a while.
   const abandonSent = Effect.fnUntraced(function* (session: SessionRow, code: number) {
-    const members = yield* store.members(session.id)
-    const now = yield* Clock.currentTimeMillis
-    yield* Effect.annotateLogs(Effect.logWarning("KSeF did not process a batch"), { code, documents: members.length })
-    const changes = yield* Effect.forEach(members, (row) =>
+    const documents = yield* writeMembers(session.id, (row, now) =>
       Effect.map(store.submissionsOf(row.id), (all) =>
         StatusRules.resent(row, { code }, StatusRules.resendsOf(all), now)
       )
     )
-    yield* writeAll(context, changes)
+    yield* Effect.annotateLogs(Effect.logWarning("KSeF did not process a batch"), { code, documents })
     yield* finish(session, code)
   })
 

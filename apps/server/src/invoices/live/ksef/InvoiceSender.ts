@@ -121,8 +121,12 @@ export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBa
   const sendOne = Effect.fnUntraced(function* (session: OpenSession, id: Ids.InvoiceId, checkCount: number) {
     const begunAt = yield* Clock.currentTimeMillis
     const dueAt = new Date(begunAt + context.lookTiming.mayArriveMs)
-    const [invoice] = yield* store.beginSubmissions(lane, session.id, [id], dueAt)
-    if (invoice === undefined) return undefined
+    const invoice = yield* store.beginSubmission(lane, session.id, id, dueAt)
+    if (invoice === undefined) {
+      // Its credential may be gone.
+      context.organizationsReadAt = 0
+      return undefined
+    }
     const document = sessions.seal(session, invoice.xml)
     const result = yield* Effect.result(
       authorized(context, session.organizationId, "send", (accessToken) =>

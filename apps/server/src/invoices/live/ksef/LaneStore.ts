@@ -4,23 +4,23 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import type { Ids } from "@govoice/core"
-import { SessionStatuses } from "@govoice/ksef/protocol"
 import { Context, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
-import { column, textArray } from "../../../database/Arrays.ts"
+import { textArray } from "../../../database/Arrays.ts"
 import * as QueryTimeout from "../../../database/QueryTimeout.ts"
 import * as SqlErrors from "../../../database/SqlErrors.ts"
 import { type Lane, LaneLost, LaneQueue } from "../LaneQueue.ts"
 import * as TransitionSteps from "../../TransitionSteps.ts"
+import * as WaitingInvoices from "./WaitingInvoices.ts"
 import type { FormName } from "./documentForm.ts"
 import type {
   Changes,
+  InvoiceXml,
   LaneOrganization,
   SendingInvoice,
   SessionKind,
   SessionRow,
-  SubmissionRow,
-  WaitingInvoice
+  SubmissionRow
 } from "./laneRows.ts"
 
 type Written = Effect.Effect<void, LaneLost | SqlError.SqlError>
@@ -34,15 +34,8 @@ export interface Due {
 /** Reads and writes what a lane has to remember. */
 export class LaneStore extends Context.Service<
   LaneStore,
-  {
+  WaitingInvoices.Statements & {
     readonly organizations: (nip: string) => Effect.Effect<ReadonlyArray<LaneOrganization>, SqlError.SqlError>
-    /** The oldest invoices of an organization that wait to be sent, up to a limit, each with when the next one will. */
-    readonly waiting: (
-      organizationId: Ids.OrganizationId,
-      limit: number
-    ) => Effect.Effect<ReadonlyArray<WaitingInvoice>, SqlError.SqlError>
-    /** When the next invoice of these organizations is to be sent, after now. */
-    readonly nextWaitingAt: (nip: string) => Effect.Effect<number, SqlError.SqlError>
     /** Claims an invoice that was tried and not sent, for the transition of a failure. */
     readonly find: (id: Ids.InvoiceId) => Effect.Effect<SendingInvoice | undefined, SqlError.SqlError>
     /** Stores the intent to open an interactive session. */
@@ -52,13 +45,26 @@ export class LaneStore extends Context.Service<
       kind: SessionKind,
       form: FormName
     ) => Effect.Effect<string, LaneLost | SqlError.SqlError>
-    /** Stores the intent to send these invoices in a session, and returns those that may be sent. */
-    readonly beginSubmissions: (
+    /**
+     * Stores the intent to send an invoice in an interactive session, and returns it where it may be sent: not where its
+     * organization has deleted the credential.
+     */
+    readonly beginSubmission: (
       lane: Lane,
       sessionId: string,
-      ids: ReadonlyArray<Ids.InvoiceId>,
-      dueAt: Date | null
-    ) => Effect.Effect<ReadonlyArray<SendingInvoice>, LaneLost | SqlError.SqlError>
+      id: Ids.InvoiceId,
+      dueAt: Date
+    ) => Effect.Effect<(SendingInvoice & InvoiceXml) | undefined, LaneLost | SqlError.SqlError>
+    /** Stores the intent to send these invoices as a batch, and returns those that may be sent. */
+    readonly beginBatch: (
+      lane: Lane,
+      sessionId: string,
+      ids: ReadonlyArray<Ids.InvoiceId>
+    ) => Effect.Effect<ReadonlyArray<Ids.InvoiceId>, LaneLost | SqlError.SqlError>
+    /** Reads documents, in the order of the identifiers of their invoices. */
+    readonly documents: (
+      ids: ReadonlyArray<Ids.InvoiceId>
+    ) => Effect.Effect<ReadonlyArray<InvoiceXml>, SqlError.SqlError>
     readonly write: (lane: Lane, changes: Changes) => Written
     /** Makes the look due at sends of interactive sessions whose outcome is not known. */
     readonly lookAtSends: (lane: Lane) => Written
@@ -66,7 +72,11 @@ export class LaneStore extends Context.Service<
     /** Submissions whose verdict is due, the longest due first. */
     readonly dueVerdicts: (nip: string, limit: number) => Effect.Effect<Due, SqlError.SqlError>
     readonly dueReceipts: (nip: string, limit: number) => Effect.Effect<Due, SqlError.SqlError>
-    readonly members: (sessionId: string) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
+    /** Some submissions of a session whose outcome is open, in the order of their identifiers, after one of them. */
+    readonly members: (
+      sessionId: string,
+      after?: SubmissionRow
+    ) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
     /** All submissions of an invoice, the newest first. */
     readonly submissionsOf: (id: Ids.InvoiceId) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
     /** The references of a session's submissions, as far as they are known. */
@@ -82,12 +92,8 @@ const sessionColumns = `id bigint, state text, reference text, "validUntil" time
 const submissionColumns = `id bigint, state text, reference text, code int, "checkCount" int,
   "receiptCount" int, "sentAt" timestamptz, "originalSession" text, "storedAt" timestamptz, "dueAt" timestamptz`
 
-// Codes of batches whose documents go alone the next time.
-const sentAlone = column(
-  "int4",
-  Object.entries(SessionStatuses.sessionStatuses.batch).filter(([, { action }]) => action === "send-alone"),
-  ([code]) => Number(code)
-)
+/** How many members of a batch are read at once. They are garbage before the next ones are read. */
+export const membersAtOnce = 200
 
 const document = "invoice_documents.sha256, seller_nip, issue_date, invoice_number, form_code, schema_version"
 
@@ -158,112 +164,27 @@ export const layerOf = (
         return { rows, nextAt: rows.length === limit ? at : nextAt }
       })
 
-      return {
-        organizations: (nip) => sql<LaneOrganization>`
-          SELECT id, credential_updated_at, credential_state, credential_checked_at, credential_refusals,
-                 credential_refusal->>'code' AS refusal_code
-          FROM organizations
-          WHERE credential_nip = ${nip} AND credential_environment = ${environmentId} ORDER BY id
-        `,
-
-        waiting: Effect.fn("LaneStore.waiting")(function* (organizationId, limit) {
-          const at = new Date(yield* now)
-          // LIMIT 1 has documents and submissions read by their keys: for thousands of invoices the planner would hash the tables.
-          return yield* sql<WaitingInvoice>`
-            SELECT waiting.*, form_code, schema_version, issue_date, bytes,
-                   has_attachment OR coalesce((
-                     SELECT true FROM national_submissions WHERE invoice_id = waiting.id AND code = 415 LIMIT 1
-                   ), false) AS needs_batch,
-                   batch_limit, (
-                     SELECT least((
-                       SELECT due_at FROM invoices
-                       WHERE organization_id = ${organizationId} AND mode = 'live' AND status IN ('queued', 'retrying')
-                         AND due_at > ${at}
-                       ORDER BY organization_id, due_at, id LIMIT 1
-                     ), (
-                       SELECT due_at FROM national_submissions
-                       WHERE nip = (SELECT credential_nip FROM organizations WHERE id = ${organizationId})
-                         AND due_at > ${at} AND state = 'refused'
-                       ORDER BY nip, due_at, invoice_id LIMIT 1
-                     ))
-                   ) AS next_at
-            FROM (
-              (
-                SELECT id, organization_id, due_at, false AS is_resend, NULL::int AS batch_limit FROM invoices
-                WHERE organization_id = ${organizationId} AND mode = 'live' AND status IN ('queued', 'retrying')
-                  AND due_at <= ${at}
-                ORDER BY organization_id, due_at, id LIMIT ${limit}::int
-              )
-              UNION ALL (
-                SELECT invoices.id, invoices.organization_id, submission.due_at, true,
-                       CASE WHEN session.kind = 'batch' AND submission.code = ${SessionStatuses.tooManyInvoices}::int
-                              THEN greatest(1, document_count / 2)
-                            WHEN session.kind = 'batch' AND submission.code = ANY(${sentAlone}) THEN 1
-                       END
-                FROM national_submissions AS submission
-                JOIN invoices ON invoices.id = invoice_id
-                JOIN national_sessions AS session ON session.id = session_id
-                WHERE submission.nip = (SELECT credential_nip FROM organizations WHERE id = ${organizationId})
-                  AND submission.due_at <= ${at} AND submission.state = 'refused'
-                  AND invoices.organization_id = ${organizationId}
-                ORDER BY submission.nip, submission.due_at, invoice_id LIMIT ${limit}::int
-              )
-            ) AS waiting CROSS JOIN LATERAL (
-              SELECT form_code, schema_version, issue_date, has_attachment, octet_length(xml) AS bytes
-              FROM invoice_documents WHERE invoice_id = waiting.id LIMIT 1
-            ) AS document
-            ORDER BY due_at, id LIMIT ${limit}::int
-          `
-        }),
-
-        nextWaitingAt: Effect.fn("LaneStore.nextWaitingAt")(function* (nip) {
-          const [row] = yield* sql<{ readonly at: Date | null }>`
-            SELECT least((
-              SELECT min(next.due_at) FROM organizations CROSS JOIN LATERAL (
-                SELECT due_at FROM invoices
-                WHERE organization_id = organizations.id AND mode = 'live' AND status IN ('queued', 'retrying')
-                ORDER BY organization_id, due_at, id LIMIT 1
-              ) AS next
-              WHERE credential_nip = ${nip} AND credential_environment = ${environmentId}
-            ), (
-              SELECT due_at FROM national_submissions WHERE nip = ${nip} AND due_at IS NOT NULL AND state = 'refused'
-              ORDER BY nip, due_at LIMIT 1
-            )) AS at
-          `
-          return row?.at?.getTime() ?? Infinity
-        }),
-
-        find: Effect.fn("LaneStore.find")(function* (id) {
-          const [row] = yield* sql<SendingInvoice>`
-            SELECT invoices.*, ${sql.literal(document)}, xml
-            FROM invoices JOIN invoice_documents ON invoice_id = id WHERE id = ${id}
-          `
-          return row
-        }),
-
-        beginSession: Effect.fn("LaneStore.beginSession")(function* (lane, organizationId, kind, form) {
-          const at = new Date(yield* now)
-          const [row] = yield* fenced(
-            lane,
-            (fenceStep) => sql<{ readonly id: string; readonly held: boolean }>`
-              WITH ${fenceStep}
-              INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state)
-              SELECT ${organizationId}, nip, ${at}, ${kind}, ${form}, 'opening' FROM lane
-              RETURNING id::text, true AS held
-            `
-          )
-          return row!.id
-        }),
-
-        beginSubmissions: Effect.fn("LaneStore.beginSubmissions")(function* (lane, sessionId, ids, dueAt) {
+      const begin = <Row extends { readonly id: Ids.InvoiceId }>(
+        lane: Lane,
+        sessionId: string,
+        ids: ReadonlyArray<Ids.InvoiceId>,
+        dueAt: Date | null,
+        columns: string
+      ) =>
+        Effect.gen(function* () {
           const at = new Date(yield* now)
           const rows = yield* fenced(
             lane,
-            (fenceStep) => sql<(SendingInvoice | { readonly id: null }) & { readonly held: boolean }>`
+            (fenceStep) => sql<(Row | { readonly id: null }) & { readonly held: boolean }>`
               WITH ${fenceStep}, picked AS MATERIALIZED (
                 SELECT invoices.id, status FROM invoices, lane
                 WHERE invoices.id = ANY(${textArray(ids)}) AND mode = 'live'
                   AND status IN ('queued', 'retrying', 'submitted')
+                  AND EXISTS (
+                    SELECT 1 FROM organizations
+                    WHERE organizations.id = organization_id AND credential_nip = lane.nip
+                      AND credential_environment = ${environmentId}
+                  )
                   AND NOT EXISTS (
                     SELECT 1 FROM national_submissions
                     WHERE invoice_id = invoices.id AND state IN ('sending', 'sent')
@@ -286,7 +207,7 @@ export const layerOf = (
                 FROM picked WHERE invoices.id = picked.id
                 RETURNING invoices.*
               )
-              SELECT transitioned.*, submission.id::text AS submission_id, ${sql.literal(document)}, xml, true AS held
+              SELECT ${sql.literal(columns)}, true AS held
               FROM lane LEFT JOIN (
                 transitioned JOIN submission ON submission.invoice_id = transitioned.id
                 JOIN invoice_documents ON invoice_documents.invoice_id = transitioned.id
@@ -294,8 +215,56 @@ export const layerOf = (
               ORDER BY transitioned.id
             `
           )
-          return rows.filter((row): row is SendingInvoice & { readonly held: boolean } => row.id !== null)
+          return rows.filter((row): row is Row & { readonly held: boolean } => row.id !== null)
+        })
+
+      return {
+        organizations: (nip) => sql<LaneOrganization>`
+          SELECT id, credential_updated_at, credential_state, credential_checked_at, credential_refusals,
+                 credential_refusal->>'code' AS refusal_code
+          FROM organizations
+          WHERE credential_nip = ${nip} AND credential_environment = ${environmentId} ORDER BY id
+        `,
+
+        ...WaitingInvoices.statements(sql, environmentId),
+
+        find: Effect.fn("LaneStore.find")(function* (id) {
+          const [row] = yield* sql<SendingInvoice>`
+            SELECT invoices.*, ${sql.literal(document)}
+            FROM invoices JOIN invoice_documents ON invoice_id = id WHERE id = ${id}
+          `
+          return row
         }),
+
+        beginSession: Effect.fn("LaneStore.beginSession")(function* (lane, organizationId, kind, form) {
+          const at = new Date(yield* now)
+          const [row] = yield* fenced(
+            lane,
+            (fenceStep) => sql<{ readonly id: string; readonly held: boolean }>`
+              WITH ${fenceStep}
+              INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state)
+              SELECT ${organizationId}, nip, ${at}, ${kind}, ${form}, 'opening' FROM lane
+              RETURNING id::text, true AS held
+            `
+          )
+          return row!.id
+        }),
+
+        beginSubmission: Effect.fn("LaneStore.beginSubmission")(function* (lane, sessionId, id, dueAt) {
+          const columns = `transitioned.*, submission.id::text AS submission_id, ${document}, xml`
+          const [invoice] = yield* begin<SendingInvoice & InvoiceXml>(lane, sessionId, [id], dueAt, columns)
+          return invoice
+        }),
+
+        beginBatch: Effect.fn("LaneStore.beginBatch")(function* (lane, sessionId, ids) {
+          const begun = yield* begin<{ readonly id: Ids.InvoiceId }>(lane, sessionId, ids, null, "transitioned.id")
+          return begun.map(({ id }) => id)
+        }),
+
+        documents: (ids) => sql<InvoiceXml>`
+          SELECT invoice_id AS id, xml FROM invoice_documents
+          WHERE invoice_id = ANY(${textArray(ids)}) ORDER BY invoice_id
+        `,
 
         write: Effect.fn("LaneStore.write")((lane, { sessions = [], submissions = [], transitions = [] }) =>
           Effect.asVoid(
@@ -360,7 +329,13 @@ export const layerOf = (
         dueVerdicts: (nip, limit) => due(nip, "verdicts", limit),
         dueReceipts: (nip, limit) => due(nip, "receipts", limit),
 
-        members: (sessionId) => submissionRows(sql`session_id = ${sessionId}::bigint AND state IN ('sending', 'sent')`),
+        members: (sessionId, after) => sql<SubmissionRow>`
+          ${submissionRows(sql`
+            session_id = ${sessionId}::bigint AND state IN ('sending', 'sent') AND id > ${after?.submission_id ?? "0"}::bigint
+            ORDER BY session_id, id LIMIT ${membersAtOnce}::int
+          `)}
+          ORDER BY submission.id
+        `,
 
         submissionsOf: (id) =>
           sql<SubmissionRow>`${submissionRows(sql`invoice_id = ${id}`)} ORDER BY submission.id DESC`,

@@ -32,7 +32,8 @@ export interface Tokens {
 /** Keeps tokens. */
 export interface TokenStore {
   readonly read: (organizationId: string) => Effect.Effect<Tokens | undefined, SqlError.SqlError>
-  readonly write: (organizationId: string, tokens: Tokens) => Effect.Effect<void, LaneLost | SqlError.SqlError>
+  /** Stores tokens, and returns whether the organization still has their credential. */
+  readonly write: (organizationId: string, tokens: Tokens) => Effect.Effect<boolean, LaneLost | SqlError.SqlError>
 }
 
 /**
@@ -244,6 +245,18 @@ export const make = (options: {
       yield* credentials.recordState(organization.id, organization.credential_updated_at, "refused", refusal)
     })
 
+  // A login that ends after its credential was deleted or replaced is revoked, like those that were stored before.
+  const keep = Effect.fnUntraced(function* ({ id }: LaneOrganization, tokens: Tokens) {
+    if (yield* store.write(id, tokens)) return
+    known.delete(id)
+    yield* Effect.ignore(call("revoke", client.revoke(tokens.refresh)))
+    const until = (yield* Clock.currentTimeMillis) + 1000
+    return yield* new LoginPostponed({
+      until,
+      message: "The KSeF credential was deleted or replaced during the login."
+    })
+  })
+
   const logInAnew = Effect.fnUntraced(function* (organization: LaneOrganization) {
     const read = yield* Effect.catchTag(credentials.read(organization.id), "KeyUnavailable", (error) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -256,7 +269,7 @@ export const make = (options: {
     const tokens = yield* Effect.tapErrorTag(logIn(organization, read.value), "CredentialRefused", (error) =>
       recordRefusal(organization, error)
     )
-    yield* store.write(organization.id, tokens)
+    yield* keep(organization, tokens)
     yield* credentials.recordState(organization.id, read.value.updatedAt, "accepted")
     return tokens
   })
@@ -266,7 +279,7 @@ export const make = (options: {
       Effect.flatMap(({ accessToken: { token, validUntil } }) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const next = { ...tokens, access: token, accessUntil: validUntil, earlyMs: earlyMs(validUntil - now) }
-          return Effect.as(store.write(organization.id, next), next)
+          return Effect.as(keep(organization, next), next)
         })
       ),
       Effect.catchTag("CallFailed", (error) =>

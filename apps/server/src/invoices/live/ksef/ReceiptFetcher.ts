@@ -1,7 +1,7 @@
 /** Fetches receipts (UPO): the step of a lane that checks them, and stores them byte for byte. */
 import type { KsefError } from "@govoice/ksef/client"
 import { Upo } from "@govoice/ksef/format"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Semaphore } from "effect"
 import * as LaneRules from "../LaneRules.ts"
 import { authorized, type LaneContext, readOrganizations, stepFailure } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
@@ -63,7 +63,7 @@ const fetchByApi = (context: LaneContext, row: SubmissionRow, session: string) =
       )
 }
 
-const receiptOf = (context: LaneContext, row: SubmissionRow) =>
+const receiptOf = (context: LaneContext, row: SubmissionRow, oneCall: Semaphore.Semaphore) =>
   Effect.gen(function* () {
     const session = row.original_session ?? row.session_reference
     const expected = {
@@ -85,16 +85,16 @@ const receiptOf = (context: LaneContext, row: SubmissionRow) =>
       if (linked !== undefined && check(linked) === undefined) return linked
     }
     if (session === null) return undefined
-    const { bytes } = yield* fetchByApi(context, row, session)
+    const { bytes } = yield* oneCall.withPermits(1)(fetchByApi(context, row, session))
     const fault = check(bytes)
     if (fault === undefined) return bytes
     yield* Effect.annotateLogs(Effect.logWarning("Receipt discarded"), { invoiceId: row.id, fault })
     return undefined
   })
 
-const changesFor = (context: LaneContext, row: SubmissionRow) =>
+const changesFor = (context: LaneContext, row: SubmissionRow, oneCall: Semaphore.Semaphore) =>
   Effect.gen(function* () {
-    const bytes = yield* receiptOf(context, row)
+    const bytes = yield* receiptOf(context, row, oneCall)
     const now = yield* Clock.currentTimeMillis
     return bytes === undefined
       ? later(row, now, 0)
@@ -114,13 +114,15 @@ const changesFor = (context: LaneContext, row: SubmissionRow) =>
   )
 
 /** Makes the step. It returns when the next receipt is due. */
-export const make = (context: LaneContext) =>
-  Effect.gen(function* () {
+export const make = (context: LaneContext) => {
+  // A step of a lane makes one call of the API at a time. Links are not calls of the API, and have no limits.
+  const oneCall = Semaphore.makeUnsafe(1)
+  return Effect.gen(function* () {
     const openUntil = context.process.breaker.waitUntil(yield* Clock.currentTimeMillis)
     if (openUntil > 0) return { at: openUntil, isIdle: false }
     if (context.organizations.size === 0) yield* readOrganizations(context)
     const due = yield* context.store.dueReceipts(context.lane.nip, maxRows)
-    // Calls of the API follow one another as the windows allow; links have no limits.
-    const changes = yield* Effect.forEach(due.rows, (row) => changesFor(context, row), { concurrency: atOnce })
+    const changes = yield* Effect.forEach(due.rows, (row) => changesFor(context, row, oneCall), { concurrency: atOnce })
     return { at: Math.min(due.nextAt, yield* writeAll(context, changes)), isIdle: true }
   })
+}

@@ -12,7 +12,7 @@ import * as SessionInvoiceList from "./SessionInvoiceList.ts"
 import * as StatusRules from "./StatusRules.ts"
 
 const maxRows = 1000
-const maxWritten = 500
+const maxWritten = 200
 
 /** A session that cannot be read for so long is given up, and its documents are sent again: a copy would be a duplicate. */
 const unreadableMs = 3_600_000
@@ -64,6 +64,10 @@ export const changesFor = Effect.fnUntraced(function* (
   return decision.changes
 })
 
+/** Whether KSeF calls the document a duplicate. */
+export const isDuplicate = ({ ksefNumber, status }: StatusRules.InvoiceStatus): boolean =>
+  InvoiceStatuses.invoiceStatus(status.code, ksefNumber).action === "resolve-duplicate"
+
 /**
  * Writes what follows from the statuses of submissions, and returns when the next verdict of them is due. Duplicates come
  * last: whether the original is another invoice of the same document shows once that one is written.
@@ -72,13 +76,10 @@ export const writeVerdicts = Effect.fnUntraced(function* (
   context: LaneContext,
   answers: ReadonlyArray<readonly [SubmissionRow, StatusRules.InvoiceStatus | undefined]>
 ) {
-  const isDuplicate = (found: StatusRules.InvoiceStatus | undefined) =>
-    found !== undefined &&
-    InvoiceStatuses.invoiceStatus(found.status.code, found.ksefNumber).action === "resolve-duplicate"
   let nextAt = Infinity
   for (const wanted of [false, true]) {
     const changes = yield* Effect.forEach(
-      answers.filter(([, found]) => isDuplicate(found) === wanted),
+      answers.filter(([, found]) => (found !== undefined && isDuplicate(found)) === wanted),
       ([row, found]) =>
         Effect.map(changesFor(context, row, found), (change) => withReference(row, found?.referenceNumber, change))
     )

@@ -69,11 +69,16 @@ export interface LaneOrganization {
   readonly credential_refusals: number
 }
 
-/** An invoice with its document, claimed to be sent. */
+/** An invoice that is claimed to be sent. */
 export interface SendingInvoice extends ClaimedInvoice {
   readonly submission_id: string
-  readonly xml: string
   readonly first_failed_at: Date | null
+}
+
+/** The document of an invoice. */
+export interface InvoiceXml {
+  readonly id: Ids.InvoiceId
+  readonly xml: string
 }
 
 /** A submission with its session and its invoice. */

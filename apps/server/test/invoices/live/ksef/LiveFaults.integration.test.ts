@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { LookTiming } from "../../../../src/invoices/live/ksef/LaneContext.ts"
 import * as fixtures from "../../../support/fixtures.ts"
 import * as live from "../../../support/live.ts"
+import * as simulated from "../../../support/simulated.ts"
 import { liveDatabases } from "../../../support/TestDatabase.ts"
 
 const lookTiming = { mayArriveMs: 1000, looksMs: 300 }
@@ -211,5 +212,24 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
         assertExactlyOnce(ksef, all)
         assert.isAbove(ksef.ledger.calls().filter(({ operation }) => operation === "openBatchSession").length, 0)
       })
+  )
+
+  it.effect("shows by its oldest invoice alone that a batch cannot be opened; the others stay queued", () =>
+    Effect.gen(function* () {
+      yield* fixtures.clear
+      const ksef = yield* live.simulator({ faults: [{ do: "5xx", on: "openBatchSession", times: "always" }] })
+      yield* simulated.withoutCalls(ksef.nip, "invoiceSend")
+      const program = Effect.gen(function* () {
+        yield* submitMany(ksef, 50)
+        return yield* live.eventually((found) => found.some(({ status }) => status === "retrying"), live.invoices)
+      })
+      const all = yield* live.withDeployment(ksef, program)
+      const tried = all.filter(({ status }) => status === "retrying")
+      assert.strictEqual(tried[0]?.failure?.code, "gateway_unavailable")
+      const opens = ksef.ledger.calls().filter(({ operation }) => operation === "openBatchSession")
+      assert.isAtMost(tried.length, opens.length)
+      const others = all.filter(({ status }) => status !== "retrying")
+      assert.isTrue(others.every(({ attempt_count: attempts, status }) => status === "queued" && attempts === 0))
+    })
   )
 })

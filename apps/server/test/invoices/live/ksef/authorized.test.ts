@@ -73,7 +73,11 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
       keys: { get: () => Effect.succeed({}), invalidate: () => {} },
       tokens: {
         read: () => Effect.sync(() => stored),
-        write: (_: string, tokens: Logins.Tokens) => Effect.sync(() => void (stored = tokens))
+        write: (_: string, tokens: Logins.Tokens) =>
+          Effect.sync(() => {
+            stored = tokens
+            return true
+          })
       },
       tokenLogins: process.tokenLogins
     } as unknown as Parameters<typeof Logins.make>[0])

@@ -5,14 +5,18 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import * as EventOutbox from "../webhooks/EventOutbox.ts"
-import type { PendingTransition } from "./sandbox/ClaimedInvoice.ts"
+import type { ClaimedInvoice, PendingTransition } from "./sandbox/ClaimedInvoice.ts"
 import { type InvoiceRow, toApi } from "./InvoiceRow.ts"
 
 // No earlier than the claim, whose time is that of the database.
 const transitionedAt = ({ invoice, transition }: PendingTransition): Date =>
   invoice.updated_at > transition.at ? invoice.updated_at : transition.at
 
-const transitionedRow = ({ invoice, transition }: PendingTransition): InvoiceRow => ({
+/** Returns the invoice as it is after the transition. */
+export const transitioned = <Row extends ClaimedInvoice>({
+  invoice,
+  transition
+}: PendingTransition & { readonly invoice: Row }): Row => ({
   ...invoice,
   status: transition.status,
   updated_at: transitionedAt({ invoice, transition }),
@@ -96,7 +100,7 @@ export const make = Effect.gen(function* () {
     `
 
   return (pending: ReadonlyArray<PendingTransition>, fence: Statement.Fragment): Statement.Fragment => {
-    const next = pending.map(transitionedRow)
+    const next = pending.map((one): InvoiceRow => transitioned(one))
     const outbox = pending.flatMap(({ invoice, transition: { emits } }, index) => {
       const row = next[index]!
       return emits === null

@@ -79,6 +79,8 @@ const worker = (system: NationalSystemShape) =>
         organizationsReadAt: 0,
         parked: new Map(),
         links: new Map(),
+        accepted: [],
+        receiptsAt: 0,
         wake: (step, at) => signals.wake(step, at),
         wakeDeliveries: notifier.wake("deliveries")
       }

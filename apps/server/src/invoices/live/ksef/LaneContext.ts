@@ -8,7 +8,7 @@ import type { Lane } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
 import type { CallFailed } from "./CallFailure.ts"
 import * as LaneCalls from "./LaneCalls.ts"
-import type { LaneOrganization } from "./laneRows.ts"
+import type { LaneOrganization, SubmissionRow } from "./laneRows.ts"
 import type { LaneStore } from "./LaneStore.ts"
 import { CredentialRefused, type LoginError, type Logins } from "./Logins.ts"
 import type { NationalSystemShape } from "./NationalSystem.ts"
@@ -48,6 +48,10 @@ export interface LaneContext {
   readonly parked: Map<string, Parked>
   /** Links to receipts, which are secrets and stored nowhere. */
   readonly links: Map<string, Redacted.Redacted>
+  /** Invoices that were accepted a moment ago, a few, whose receipts are due: the step that fetches them need not read them. */
+  readonly accepted: Array<SubmissionRow>
+  /** When the next receipt that is not among them is due, as far as this holder knows; 0 where it has to be read. */
+  receiptsAt: number
   /** Has a step run at once, or at a time. */
   readonly wake: (step: StepName, at?: number) => void
   /** Has the notified workers look for deliveries. */

@@ -297,7 +297,9 @@ export const layerOf = (
                   WHERE national_submissions.id = change.id
                 ), ${transitionSteps(
                   transitions,
-                  sql`invoices.status = transition.status_before AND EXISTS (SELECT 1 FROM lane)`
+                  // A receipt is stored once, also where it was handed over and read.
+                  sql`invoices.status = transition.status_before AND EXISTS (SELECT 1 FROM lane)
+                    AND NOT (invoices.upo_available AND transition.receipt IS NOT NULL)`
                 )}
                 SELECT true AS held FROM lane
               `

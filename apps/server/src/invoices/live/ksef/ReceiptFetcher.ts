@@ -1,7 +1,7 @@
 /** Fetches receipts (UPO): the step of a lane that checks them, and stores them byte for byte. */
 import type { KsefError } from "@govoice/ksef/client"
 import { Upo } from "@govoice/ksef/format"
-import { Clock, Effect, Semaphore } from "effect"
+import { Array as Arr, Clock, Effect, Semaphore } from "effect"
 import * as LaneRules from "../LaneRules.ts"
 import { authorized, type LaneContext, readOrganizations, stepFailure } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
@@ -10,7 +10,11 @@ import { writeAll } from "./StatusPoller.ts"
 import * as liveTransitions from "./liveTransitions.ts"
 
 const maxRows = 100
-const atOnce = 4
+
+/** Receipts are fetched and written so many at a time: they are large. While some are written, the next are fetched. */
+const chunkSize = 25
+const chunksAtOnce = 2
+const linksAtOnce = 4
 
 /** What a receipt has to confirm. */
 export interface Expected {
@@ -121,8 +125,23 @@ export const make = (context: LaneContext) => {
     const openUntil = context.process.breaker.waitUntil(yield* Clock.currentTimeMillis)
     if (openUntil > 0) return { at: openUntil, isIdle: false }
     if (context.organizations.size === 0) yield* readOrganizations(context)
-    const due = yield* context.store.dueReceipts(context.lane.nip, maxRows)
-    const changes = yield* Effect.forEach(due.rows, (row) => changesFor(context, row, oneCall), { concurrency: atOnce })
-    return { at: Math.min(due.nextAt, yield* writeAll(context, changes)), isIdle: true }
+    const accepted = context.accepted.splice(0)
+    const now = yield* Clock.currentTimeMillis
+    const isKnown = accepted.length > 0 && now < context.receiptsAt
+    // What is accepted while this step reads and writes sets it to 0, and is not overlooked.
+    if (!isKnown) context.receiptsAt = Infinity
+    const due = isKnown
+      ? { rows: accepted, nextAt: Infinity }
+      : yield* context.store.dueReceipts(context.lane.nip, maxRows)
+    const times = yield* Effect.forEach(
+      Arr.chunksOf(due.rows, chunkSize),
+      (rows) =>
+        Effect.forEach(rows, (row) => changesFor(context, row, oneCall), { concurrency: linksAtOnce }).pipe(
+          Effect.flatMap((changes) => writeAll(context, changes))
+        ),
+      { concurrency: chunksAtOnce }
+    )
+    context.receiptsAt = Math.min(context.receiptsAt, due.nextAt, ...times)
+    return { at: context.receiptsAt, isIdle: true }
   })
 }

@@ -17,6 +17,14 @@ const maxWritten = 200
 /** A session that cannot be read for so long is given up, and its documents are sent again: a copy would be a duplicate. */
 const unreadableMs = 3_600_000
 
+// Few of them are handed over to the step that fetches receipts. It reads more of them, and those that are not known here.
+const handOver = (context: LaneContext, all: ReadonlyArray<Changes>) => {
+  const isKnown = all.every(({ accepted, transitions = [] }) => accepted !== undefined || transitions.length === 0)
+  if (isKnown && all.length <= LaneRules.maxPolledSingly) {
+    context.accepted.push(...all.flatMap(({ accepted }) => accepted ?? []))
+  } else context.receiptsAt = 0
+}
+
 /** Writes changes in chunks, wakes the workers of what follows, and returns when the next verdict of them is due. */
 export const writeAll = Effect.fnUntraced(function* (context: LaneContext, all: ReadonlyArray<Changes>) {
   let nextAt = Infinity
@@ -27,6 +35,7 @@ export const writeAll = Effect.fnUntraced(function* (context: LaneContext, all: 
       yield* context.wakeDeliveries
     }
     if (changes.transitions?.some(({ transition }) => transition.emits === "invoice.accepted") === true) {
+      handOver(context, all)
       context.wake("receipts")
     }
     if (changes.submissions?.some(({ state }) => state === "refused" || state === "absent") === true) {

@@ -6,6 +6,7 @@ import { InvoiceStatuses, type SessionAnswers, SessionStatuses } from "@govoice/
 import * as LaneRules from "../LaneRules.ts"
 import { withDetails } from "./CallFailure.ts"
 import type { Changes, SubmissionChange, SubmissionRow } from "./laneRows.ts"
+import { transitioned } from "../../TransitionSteps.ts"
 import * as liveTransitions from "./liveTransitions.ts"
 
 export type InvoiceStatus = SessionAnswers.InvoiceStatus
@@ -43,9 +44,11 @@ export const resendsOf = (submissions: ReadonlyArray<SubmissionRow>): number =>
 /** Accepted: the receipt is due. */
 export const accepted = (row: SubmissionRow, ksefNumber: string, now: number, storedAt?: number | null): Changes => {
   const change = { ...base(row), state: "decided", code: 200, dueAt: new Date(now) } as const
+  const transition = liveTransitions.accepted(row, ksefNumber, now)
   return {
     submissions: [storedAt == null ? change : { ...change, storedAt: new Date(storedAt) }],
-    transitions: [liveTransitions.accepted(row, ksefNumber, now)]
+    transitions: [transition],
+    accepted: { ...transitioned({ ...transition, invoice: row }), submission_state: "decided", code: 200 }
   }
 }
 

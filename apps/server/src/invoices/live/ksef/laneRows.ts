@@ -37,6 +37,8 @@ export interface Changes {
   readonly sessions?: ReadonlyArray<SessionChange>
   readonly submissions?: ReadonlyArray<SubmissionChange>
   readonly transitions?: ReadonlyArray<PendingTransition>
+  /** The submission once they are written, where its invoice is accepted and its receipt is due. */
+  readonly accepted?: SubmissionRow
 }
 
 /** An invoice that waits to be sent. */

@@ -20,7 +20,7 @@ const lengths = {
 const waiting = [
   "apps/server/test/invoices/live/**/*.long.test.ts",
   "test/e2e/demoLive.long.test.ts",
-  "test/faults/{keyRotation,killLoop,liveKillPoints,liveKillPointsBatch,liveSecrets}.long.test.ts"
+  "test/faults/{keyRotation,killLoop,liveKillPoints,liveKillPointsBatch,liveSecrets,liveTwoWorkers}.long.test.ts"
 ]
 
 const all = {

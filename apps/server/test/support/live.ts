@@ -45,28 +45,39 @@ interface DeploymentOptions {
   readonly leaseMs?: number
   /** How often lanes are rescued. Simulated time advances no further than this at once. */
   readonly rescueMs?: number
+  /** How long a call takes before it arrives, in simulated time. */
+  readonly latencyMs?: number
 }
 
 const isMethod = (member: unknown): member is (...args: ReadonlyArray<unknown>) => unknown =>
   typeof member === "function"
 
-// The calls of the dead are never made, and never answered.
-const mortal = (client: KsefClient, kill: Kill): KsefClient => {
-  const gate = <A>(value: A): A =>
-    Effect.isEffect(value) ? (Effect.suspend(() => (kill.isDead ? Effect.never : value)) as A) : value
+const gated = (
+  client: KsefClient,
+  gate: <A, E, R>(call: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+): KsefClient => {
+  const wrap = <A>(value: A): A => (Effect.isEffect(value) ? (gate(value) as A) : value)
   const members = Object.entries(client).map(([name, member]: [string, unknown]) => [
     name,
-    isMethod(member) ? (...args: ReadonlyArray<unknown>) => gate(member(...args)) : gate(member)
+    isMethod(member) ? (...args: ReadonlyArray<unknown>) => wrap(member(...args)) : wrap(member)
   ])
   return Object.fromEntries(members) as KsefClient
 }
 
-const mortalSystem = (kill: Kill) =>
+// The calls of the dead are never made, and never answered.
+const gatedSystem = ({ kill, latencyMs = 0 }: DeploymentOptions) =>
   Layer.effect(
     NationalSystem.NationalSystem,
-    Effect.map(NationalSystem.NationalSystem, (system) =>
-      system === undefined ? undefined : { ...system, client: mortal(system.client, kill) }
-    )
+    Effect.map(NationalSystem.NationalSystem, (system) => {
+      if (system === undefined) return undefined
+      const client = gated(system.client, (call) =>
+        Effect.delay(
+          Effect.suspend(() => (kill?.isDead === true ? Effect.never : call)),
+          latencyMs
+        )
+      )
+      return { ...system, client }
+    })
   )
 
 /**
@@ -89,7 +100,9 @@ export const layer = (running: Simulator, options: DeploymentOptions = {}) => {
     Layer.provideMerge(Stores.layer),
     Layer.provideMerge(Notifier.layer),
     Layer.provide([
-      options.kill === undefined ? system : mortalSystem(options.kill).pipe(Layer.provide(system)),
+      options.kill === undefined && options.latencyMs === undefined
+        ? system
+        : gatedSystem(options).pipe(Layer.provide(system)),
       Layer.succeed(LaneWorker.RescueInterval)(options.rescueMs ?? 500),
       Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) }),
       Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing),

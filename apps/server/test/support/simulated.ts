@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as FastClock from "./FastClock.ts"
 import * as fixtures from "./fixtures.ts"
 import * as live from "./live.ts"
+import { nipOf } from "./nips.ts"
 
 export interface Simulation {
   readonly ksef: Simulator
@@ -56,3 +57,22 @@ export const submitNumbers = (
     (number) => live.submit(organizationId, live.fa3({ number: `FV/${number}`, seller }), `key-${number}`),
     { concurrency: 50 }
   )
+
+/** Makes this many taxpayers, each with an organization and its token, and waits until all are logged in. */
+export const taxpayers = Effect.fnUntraced(function* ({ ksef }: Simulation, count: number) {
+  const sql = yield* SqlClient.SqlClient
+  const owners = yield* Effect.forEach(
+    Array.from({ length: count }, (_, index) => nipOf(index)),
+    (nip) =>
+      Effect.gen(function* () {
+        const organizationId = yield* fixtures.organization
+        yield* live.putCredential(organizationId, nip, live.token(ksef.issueToken({ nip })))
+        return { nip, organizationId }
+      })
+  )
+  const states = sql<{ readonly n: number }>`
+    SELECT count(*)::int AS n FROM organizations WHERE credential_state = 'accepted'
+  `
+  yield* live.poll(states, ([row]) => row?.n === count)
+  return owners
+})

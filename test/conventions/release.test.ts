@@ -6,6 +6,7 @@ import { globSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { assert, describe, it } from "vitest"
 import { parseRepository, publishedFolders, withRepository } from "../../release/pack.ts"
+import * as versions from "../../release/versions.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(root, path), "utf8"))
@@ -48,6 +49,24 @@ describe("releases", () => {
       publishedFolders().map((folder) => (readJson(join(folder, "package.json")) as Manifest).name),
       published.map(({ name }) => name)
     )
+  })
+
+  it("write their version into every manifest of Kubernetes that names the image", () => {
+    assert.isAtLeast(versions.files.length, 3)
+    for (const file of versions.files) {
+      const text = readFileSync(join(root, file), "utf8")
+      assert.include(text, `image: govoice:${versions.version}\n`, `${file}: run release/versions.ts`)
+      assert.include(versions.withVersion(text, "12.3.4-rc.1"), "image: govoice:12.3.4-rc.1\n")
+    }
+    const { scripts } = readJson("package.json") as { readonly scripts: Readonly<Record<string, string>> }
+    assert.match(scripts["release:version"] ?? "", /^changeset version && .*release\/versions\.ts/)
+  })
+
+  it("change no version that is written by hand: READMEs and manifests have none of their own", () => {
+    const written = globSync(["*.md", "{apps,packages}/*/README.md", "apps/server/*.yaml", "apps/server/Dockerfile"], {
+      cwd: root
+    }).filter((file) => /govoice[:/@]v?\d+\.\d+\.\d+/i.test(readFileSync(join(root, file), "utf8")))
+    assert.deepStrictEqual(written, [])
   })
 
   it("name the repository that builds them", () => {

@@ -6,6 +6,7 @@ import { createHmac } from "node:crypto"
 import * as Attempt from "../../src/webhooks/Attempt.ts"
 import type { ClaimedDelivery } from "../../src/webhooks/ClaimedDelivery.ts"
 import type { Completion } from "../../src/webhooks/Completion.ts"
+import { version } from "../../src/version.ts"
 import * as LeaseTime from "../../src/jobs/LeaseTime.ts"
 import * as KeyRing from "../../src/crypto/KeyRing.ts"
 import * as Fake from "../support/FakeDispatcher.ts"
@@ -92,7 +93,7 @@ describe("Attempt", () => {
             "gov-event-id": given.event_id,
             "gov-timestamp": nowText,
             "gov-signature": `v1=${signature}`,
-            "user-agent": "Govoice-Webhooks/0.0.0"
+            "user-agent": `Govoice-Webhooks/${version}`
           }
         }
       ])

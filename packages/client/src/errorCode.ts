@@ -48,14 +48,14 @@ export type ErrorType =
  * - `invoice_not_found` (404): No such invoice for this API key. Check the id (inv_…), and the organization and mode of the key.
  * - `live_mode_unavailable` (403): Live mode is not available for this organization. Use a test key (sk_test_…).
  * - `missing_access_token` (401): No valid access token. Log in and send it as 'Authorization: Bearer …'.
- * - `invalid_credentials` (401): The email or the password is wrong.
+ * - `invalid_credentials` (401): The email or the password is wrong. Correct them and try again.
  * - `invalid_refresh_token` (401): The refresh token is unknown, expired, revoked or already used. Log in again.
  * - `email_taken` (409): An account with this email already exists. Log in, or use another email.
- * - `signup_disabled` (403): Sign-up is disabled for this deployment.
- * - `organization_not_found` (404): No such organization in this account.
- * - `api_key_not_found` (404): No such API key in this account.
- * - `webhook_endpoint_not_found` (404): No such webhook endpoint in this account.
- * - `webhook_delivery_not_found` (404): No such delivery for this webhook endpoint.
+ * - `signup_disabled` (403): Sign-up is disabled for this deployment. Ask its operator for an account.
+ * - `organization_not_found` (404): No such organization in this account. Check the id (org_…) and the account of the login.
+ * - `api_key_not_found` (404): No such API key in this account. Check the id (key_…) and the account of the login.
+ * - `webhook_endpoint_not_found` (404): No such webhook endpoint in this account. Check the id (we_…) and the account of the login.
+ * - `webhook_delivery_not_found` (404): No such delivery for this webhook endpoint. Check the id (wd_…) and the endpoint.
  * - `unsafe_webhook_url` (422): The webhook URL is not allowed.
  * - `malformed_request` (400): The request is not valid HTTP.
  * - `headers_too_large` (431): The request headers are too large.

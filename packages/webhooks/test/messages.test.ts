@@ -84,8 +84,8 @@ describe("The message of a WebhookVerificationError", () => {
     ["bad_secret: secret is empty: is WEBHOOK_SECRET set?", { secret: "" }],
     ["bad_secret: secret is number: is WEBHOOK_SECRET set?", { secret: 7 }],
     ["bad_secret: secret contains white space or other invalid characters. Copy it again.", { secret: `${secret}\n` }],
-    ["bad_secret: secret is not the complete whsec_… value.", { secret: secret.slice(6) }],
-    ["bad_secret: secret is not the complete whsec_… value.", { secret: "whsec_" }]
+    ["bad_secret: secret is not the complete whsec_… value. Copy it again.", { secret: secret.slice(6) }],
+    ["bad_secret: secret is not the complete whsec_… value. Copy it again.", { secret: "whsec_" }]
   ])("%s (%j)", (message, options) => {
     assert.strictEqual(
       messageOf(() => createVerifier(options as { secret: string })),

@@ -64,7 +64,11 @@ export class DispatchEngine {
   }
 
   #assertOpen(): void {
-    if (this.#closed !== undefined) throw new DispatcherError("closed", "The dispatcher is closed")
+    if (this.#closed !== undefined)
+      throw new DispatcherError(
+        "closed",
+        "The dispatcher is closed. Make another one, or close it after the last request."
+      )
   }
 
   #block(rule: Rule, started: number, observer: Observer): void {

@@ -29,7 +29,7 @@ export const makeKey = (secret: string): Key => {
         ? `is ${secret === "" ? "empty" : typeof secret}: is WEBHOOK_SECRET set?`
         : /[^!-~]/.test(secret)
           ? "contains white space or other invalid characters. Copy it again."
-          : "is not the complete whsec_… value."
+          : "is not the complete whsec_… value. Copy it again."
     )
   }
   const node = nodeCrypto()

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { control, everyId } from "./api/suite.ts"
 import { problemOf } from "./support/agreement.ts"
-import { type Call, makeCall, readAgreement, signUp, submit, type Tenant } from "./support/client.ts"
+import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, until } from "./support/client.ts"
 import { databases, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
 
@@ -25,6 +25,11 @@ describe("document checks", () => {
     server = await startServer({ ...database.settings, GOVOICE_ROLE: "api" })
     call = makeCall(() => server.url, await readAgreement(server.url))
     tenant = await signUp(call)
+    // A check that takes longer than five seconds lets the document pass, and the first one loads the schemas.
+    await until(
+      () => send(broken, checks),
+      ({ status }) => status === 422
+    )
   })
   afterAll(async () => {
     await server?.stop()

@@ -178,10 +178,8 @@ describe("standard output of `serve`", () => {
       const { testKey } = await signUp(call)
       await submit(call, testKey)
       proxy.cut()
-      for (let second = 0; second < 8; second++) {
-        await submit(call, testKey)
-        await new Promise((resolve) => setTimeout(resolve, 1000))
-      }
+      // Much shorter than the 30 seconds after which the log counts the failures of an outage.
+      for (let time = 0; time < 10; time++) await submit(call, testKey)
       proxy.open()
       const deadline = Date.now() + 50_000
       const messages = () => server.log().map(({ message }) => message)
@@ -226,7 +224,8 @@ describe("the files of the embedded database", () => {
     const files = filesBelow(dataDir)
     assert.isAbove(files.length, 500)
     assert.deepStrictEqual(
-      files.filter((path) => (statSync(path).mode & 0o077) !== 0),
+      // The server runs, and may have removed a file meanwhile.
+      files.filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0),
       []
     )
     assert.strictEqual(await server.stop(), 0)

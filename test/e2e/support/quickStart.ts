@@ -101,7 +101,7 @@ export const makeDesk = (command: string) => {
         // Nothing is left.
       }
     }
-    const timer = setTimeout(killGroup, 120_000)
+    const timer = setTimeout(killGroup, 300_000)
     const status = await new Promise<number | null>((ended) => child.once("exit", ended))
     clearTimeout(timer)
     killGroup()

@@ -1,7 +1,7 @@
 /**
  * Generates state diagrams, timelines, schedules and errors of the guides from `packages/core`, the retry schedule from
- * `packages/dispatcher`, mistakes in documents from the checks of `packages/ksef`, and the statements of the delivery engine
- * from `apps/server`.
+ * `packages/dispatcher`, mistakes in documents from the checks of `packages/ksef`, the operations of the API from its OpenAPI
+ * document, and the statements of the delivery engine from `apps/server`.
  *
  *     node --conditions=source docs/diagrams.ts            updates the blocks
  *     node --conditions=source docs/diagrams.ts --check    fails if a block is not current
@@ -16,6 +16,7 @@ import { blocks as liveCodes } from "./liveCodes.ts"
 import * as delivery from "./delivery.ts"
 import * as meanings from "./meanings.ts"
 import { sections as mistakes } from "./mistakes.ts"
+import { operations } from "./operations.ts"
 import { type Machine, stateDiagram, statusTable } from "./stateDiagram.ts"
 
 /** A page of the documentation with its generated blocks. */
@@ -144,6 +145,7 @@ export const pages: ReadonlyArray<Page> = [
     path: "guides/checking-invoices.md",
     blocks: { mistakes, "before the release": noteFor(installs["guides/checking-invoices.md"]!) }
   },
+  { path: "guides/api-reference.md", blocks: { operations } },
   { path: "guides/live-mode.md", blocks: liveCodes },
   { path: "guides/how-delivery-works.md", blocks: delivery.blocks },
   { path: "errors/README.md", blocks: { "error index": errorIndex } },

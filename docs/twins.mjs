@@ -16,7 +16,7 @@ const textOf = (router, project, document) => {
     .map((part) => {
       const target = part.kind === "relative-link" && part.target && project.files.resolve(part.target, project)
       if (!target) return part.text
-      const url = typeof target === "string" ? `media/${target}` : router.getFullUrl(target)
+      const url = typeof target === "string" ? `media/${project.files.getName(part.target)}` : router.getFullUrl(target)
       const anchor = part.targetAnchor ? `#${part.targetAnchor}` : ""
       return posix.relative(from, typeof target !== "string" && target.isDocument() ? twinOf(url) : url) + anchor
     })
@@ -52,6 +52,7 @@ export const load = (app) => {
     const lists = Array.from(sections, ([name, lines]) => `## ${name}\n\n${lines.join("\n")}\n`)
     const head =
       "# Govoice\n\n> Takes invoice XML over HTTP, carries it to Poland's KSeF, and sends signed webhooks. Each page below is Markdown.\n"
-    write(outputDirectory, "llms.txt", [head, ...lists].join("\n"))
+    const api = "## API\n\n- [OpenAPI 3.1 document](openapi.json)\n"
+    write(outputDirectory, "llms.txt", [head, ...lists, api].join("\n"))
   })
 }

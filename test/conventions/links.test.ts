@@ -8,7 +8,7 @@ import { assert, describe, it } from "vitest"
 const root = resolve(import.meta.dirname, "../..")
 
 const pages = globSync(
-  ["*.md", "docs/{guides,errors,decisions,contents}/*.md", "{packages,apps,examples,bench}/**/README.md"],
+  ["*.md", "docs/{roles,guides,errors,decisions,contents}/*.md", "{packages,apps,examples,bench}/**/README.md"],
   { cwd: root, exclude: (path) => /node_modules|dist/.test(path) }
 ).sort()
 
@@ -86,6 +86,7 @@ describe("the contents of the site", () => {
   const contents = (name: string) => links(readFileSync(join(root, `docs/contents/${name}.md`), "utf8"))
 
   it.each([
+    ["Start", "roles"],
     ["Guides", "guides"],
     ["Errors", "errors"],
     ["Decisions", "decisions"]

@@ -18,7 +18,7 @@ const root = resolve(import.meta.dirname, "../..")
 const dictionary = join(require.resolve("dictionary-en"), "..")
 
 const pages = globSync(
-  ["*.md", "docs/{guides,errors,decisions,contents}/*.md", "{packages,apps,examples,bench}/**/README.md"],
+  ["*.md", "docs/{roles,guides,errors,decisions,contents}/*.md", "{packages,apps,examples,bench}/**/README.md"],
   {
     cwd: root,
     exclude: (path) => /node_modules|dist/.test(path)

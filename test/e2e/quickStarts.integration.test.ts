@@ -1,8 +1,7 @@
 /** Runs each block of the quick starts and of the tour, as a reader copies them, twice and in any order. */
 import { spawnSync } from "node:child_process"
-import { createServer } from "node:net"
-import { once } from "node:events"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freePort } from "../support/freePort.ts"
 import { builtCommand } from "./support/build.ts"
 import { databases } from "./support/databases.ts"
 import { type Block, blocksOf, commandOf, makeDesk } from "./support/quickStart.ts"
@@ -11,15 +10,6 @@ import { type Server, startServer } from "./support/server.ts"
 const has = (command: string): boolean => spawnSync(command, ["--version"]).error === undefined
 const canPaste = has("bash") && has("curl")
 if (!canPaste) console.warn("SKIPPED: the quick starts need bash and curl, which this machine lacks")
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const address = server.address()
-  server.close()
-  await once(server, "close")
-  return typeof address === "object" && address !== null ? address.port : 0
-}
 
 const guide = (name: string) => blocksOf(`docs/guides/quick-start-${name}.md`)
 const tour = blocksOf("README.md").filter(({ text }) => text.startsWith("API="))
@@ -60,6 +50,7 @@ describe.skipIf(!canPaste)("the quick starts", { timeout: 600_000 }, () => {
     const lines = stdout.split("\n")
     assert.isTrue(lines.some((line) => line.startsWith('{"id":"inv_') && line.includes('"status":"accepted"')))
     assert.match(stdout, /<Potwierdzenie[^]*>\n+$/, "the output ends with the receipt and a line end")
+    assert.match(stdout, /<NumerFaktury>FV\/1<\/NumerFaktury>/, "the receipt has the number of the invoice")
   }
 
   const integrate = async () => {

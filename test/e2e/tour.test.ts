@@ -31,5 +31,6 @@ describe.skipIf(!canPaste)("the tour in the README", () => {
     assert.include(stdout, '"status":"accepted"')
     assert.include(stdout, '"metadata":{"order":"4711"}')
     assert.include(stdout, "<Potwierdzenie")
+    assert.include(stdout, "<NumerFaktury>FV/1</NumerFaktury>")
   })
 })

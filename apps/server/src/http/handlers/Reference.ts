@@ -1,9 +1,8 @@
 /** Serves the API reference at `/docs`, its document at `/openapi.json`, and the icon of both. */
-import { Api } from "@govoice/api"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { OpenApi } from "effect/http-api"
 import * as Precompressed from "../Precompressed.ts"
+import * as apiDocument from "./apiDocument.ts"
 import * as referencePage from "./referencePage.ts"
 
 // Two lines of an invoice and a check mark.
@@ -12,7 +11,7 @@ const icon =
   '<path d="M8 9h16M8 15h9M10 22l4 4 8-9" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>'
 
 const prepare = Effect.gen(function* () {
-  const document = OpenApi.fromApi(Api)
+  const document = apiDocument.make()
   const { html, policy } = yield* referencePage.make(document)
   return yield* Effect.all({
     page: Precompressed.make({

@@ -7,6 +7,17 @@ import { HttpRouter } from "effect/http"
 import { HttpApi, HttpApiScalar, type OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
 
+/** The place of the page: a server, or a site of files without a server. */
+export interface Place {
+  /** The URLs of the icon and of the document, absolute or relative to the page. */
+  readonly icon: string
+  readonly document: string
+  /** Of a site of files: the page to go back to. The policy is then in the page, and requests cannot be tried. */
+  readonly home?: string
+}
+
+const server: Place = { icon: "/favicon.svg", document: "/openapi.json" }
+
 // What the viewer offers by default and this page does not: fonts and telemetry of other hosts, and links to services of its
 // vendor. `agent` and `mcp` are switched on by some versions on loopback.
 const configuration = {
@@ -17,7 +28,6 @@ const configuration = {
   showDeveloperTools: "never",
   agent: { disabled: true },
   mcp: { disabled: true },
-  favicon: "/favicon.svg",
   metaData: { title: "Govoice API" },
   theme: "default",
   defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
@@ -74,24 +84,33 @@ const policyOf = (scripts: ReadonlyArray<string>): string =>
   ].join("; ")
 
 /** Makes the page of a document, and its content security policy. */
-export const make = Effect.fnUntraced(function* (document: OpenApi.OpenAPISpec) {
+export const make = Effect.fnUntraced(function* (document: OpenApi.OpenAPISpec, place: Place = server) {
   const viewer = yield* readViewer
-  const start = `Scalar.createApiReference("#reference", ${inScript({ ...configuration, content: withExamples(document) })})`
+  const settings = { ...configuration, favicon: place.icon, hideTestRequestButton: place.home !== undefined }
+  const start = `Scalar.createApiReference("#reference", ${inScript({ ...settings, content: withExamples(document) })})`
+  const policy = policyOf([viewer, start])
+  // A page cannot say who frames it: browsers ignore that directive outside of headers.
+  const inPage = policy.replace("; frame-ancestors 'none'", "")
+  const ofSite = place.home === undefined ? "" : `<meta http-equiv="content-security-policy" content="${inPage}">\n`
+  const back =
+    place.home === undefined
+      ? ""
+      : `<p style="margin: 1rem; font: 1rem system-ui"><a href="${place.home}">Documentation</a></p>\n`
   const html = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+${ofSite}<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Govoice API</title>
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="icon" href="${place.icon}" type="image/svg+xml">
 </head>
 <body>
-<div id="reference"></div>
-<noscript>The reference needs JavaScript. The document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+${back}<div id="reference"></div>
+<noscript>The reference needs JavaScript. The document is at <a href="${place.document}">${place.document}</a>.</noscript>
 <script>${viewer}</script>
 <script>${start}</script>
 </body>
 </html>
 `
-  return { html, policy: policyOf([viewer, start]) }
+  return { html, policy }
 })

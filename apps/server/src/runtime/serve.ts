@@ -16,7 +16,7 @@ import * as logging from "./logging.ts"
 import { runMain } from "./runMain.ts"
 import * as Server from "./Server.ts"
 import { reportStartupError } from "./StartupError.ts"
-import { disablePretenuring } from "./v8Flags.ts"
+import { disablePretenuring, disableWasmOptimization } from "./v8Flags.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -92,6 +92,7 @@ const reportStop = (settings: SettingsShape) => (signal: NodeJS.Signals) =>
 export const serve = (environment: Environment): void => {
   disablePretenuring()
   const settings = readOrExit(environment)
+  if (settings.database._tag === "Embedded") disableWasmOptimization()
 
   Layer.effectDiscard(announce(settings)).pipe(
     Layer.provide(Server.layer(settings)),

@@ -1,4 +1,4 @@
-/** V8 flags for the garbage collection of the server. */
+/** V8 flags of the server. */
 import { setFlagsFromString } from "node:v8"
 
 /**
@@ -9,3 +9,15 @@ import { setFlagsFromString } from "node:v8"
  * collection. Measured with `bench/engine`: without pretenuring, a worker takes a tenth less CPU time and its memory stays flat.
  */
 export const disablePretenuring = (): void => setFlagsFromString("--no-allocation-site-pretenuring")
+
+/**
+ * Keeps WebAssembly on the baseline compiler of V8.
+ *
+ * The optimizing compiler takes the functions of Postgres that a start makes hot: a second of processor time, and 500 MB while it
+ * runs. Measured on the embedded database: without it, a statement takes a fifth more processor time in the long run.
+ */
+export const disableWasmOptimization = (): void => {
+  // The first flag alone has no effect.
+  setFlagsFromString("--no-wasm-tier-up")
+  setFlagsFromString("--no-wasm-dynamic-tiering")
+}

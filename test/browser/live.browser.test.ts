@@ -58,8 +58,11 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     const facts = await main.innerText()
     for (const fact of ["KSeF token", simulator.nip, simulator.url, "Refused", "Live invoices without a verdict"])
       assert.include(facts, fact)
-    await main.getByText(/^Waiting here/).waitFor()
-    assert.match(await main.innerText(), /Waiting here\s+1\s+oldest/)
+    // The count is read again within seconds.
+    await until(
+      () => main.innerText(),
+      (text) => /Waiting here\s+1\s+oldest/.test(text)
+    )
 
     await page.getByRole("button", { name: "Replace the credential" }).click()
     await main.getByText("The new credential replaces the old one at once.").waitFor()

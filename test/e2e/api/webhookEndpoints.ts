@@ -115,7 +115,8 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
       assert.strictEqual(later["next_secret_at"], later["secret_activates_at"])
       const endpoint = await call("GET", path.replace("/rotate-secret", ""), { auth: api.other.token })
       assert.strictEqual(record(endpoint)["next_secret_at"], later["secret_activates_at"])
-      const bodiless = await call("POST", path, { auth: api.other.token })
+      const headers = { "content-type": "text/plain" }
+      const bodiless = await call("POST", path, { auth: api.other.token, headers })
       assert.strictEqual(bodiless.status, 200)
       assert.isAtMost(Date.parse(String(record(bodiless)["secret_activates_at"])), Date.now())
       const secrets = [made, now, later, record(bodiless)].map(({ secret }) => secret)

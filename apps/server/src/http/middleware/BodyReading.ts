@@ -4,7 +4,7 @@
  */
 import { AccountAuthorization, DeveloperAuthorization, Problems, Validation } from "@govoice/api"
 import { Effect, Layer, Option, Result } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Headers, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { parseJson } from "../../invoices/parseJson.ts"
 import * as BodyMemory from "../transport/BodyMemory.ts"
 import * as BodyReader from "../transport/BodyReader.ts"
@@ -72,6 +72,12 @@ const parseObject = (bytes: Uint8Array): string => {
 const withText = (request: HttpServerRequest.HttpServerRequest, text: string): HttpServerRequest.HttpServerRequest =>
   Object.create(request, { text: { value: Effect.succeed(text) } }) as HttpServerRequest.HttpServerRequest
 
+// Without a body, the content type says nothing.
+const withEmptyObject = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>
+  Object.create(withText(request, "{}"), {
+    headers: { value: Headers.set(request.headers, "content-type", "application/json") }
+  }) as HttpServerRequest.HttpServerRequest
+
 // Copies a body that is part of a larger buffer.
 const withArrayBuffer = (request: HttpServerRequest.HttpServerRequest, body: Buffer) => {
   const { buffer, byteLength, byteOffset } = body
@@ -134,7 +140,7 @@ export const layer = Layer.effect(
       const { maxBytes, memory } = classOf(group.identifier, endpoint.identifier)
 
       if (withOptionalBody.includes(`${group.identifier}.${endpoint.identifier}`) && !hasBody(request)) {
-        return yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withText(request, "{}"))
+        return yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withEmptyObject(request))
       }
       if (!isJson(contentType)) return yield* Problems.fail("unsupported_media_type")
       if (encoding.toLowerCase() !== "identity") {

@@ -103,7 +103,8 @@ describe.skipIf(isMissing)("trouble in the console", () => {
     await owner.submit(await owner.createKey(), "counts")
     const deliveries = await until(
       () => deliveriesOf(owner),
-      (all) => all.length >= 6 && all.every(({ status }) => /succeeded|failed/.test(status))
+      // An accepted invoice has four events, and each goes to both endpoints.
+      (all) => all.length === 8 && all.every(({ status }) => /succeeded|failed/.test(status))
     )
     const each = deliveries.length / 2
     const { context, end } = await watch(browser, server.url)

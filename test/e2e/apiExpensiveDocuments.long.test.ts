@@ -75,6 +75,7 @@ describe("expensive documents", () => {
       [0.99, 1000]
     ] as const) {
       const [before, during] = [percentile(calm, share), percentile(attacked, share)]
+      console.log(`percentile ${share}: ${before} ms before, ${during} ms during`)
       assert.isBelow(during, Math.max(least, 8 * before), `percentile ${share}, ${before} ms before`)
     }
   }, 240_000)

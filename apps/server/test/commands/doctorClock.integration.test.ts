@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { check } from "../../src/commands/doctor/database.ts"
+import { acquire } from "../support/TestDatabase.ts"
+import * as TestSettings from "../support/TestSettings.ts"
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** The clock of this machine, which is that of the database, plus an offset. */
+const shifted = (clock: Clock.Clock, offsetMs: number): Clock.Clock => {
+  const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + offsetMs
+  const currentTimeNanosUnsafe = () => clock.currentTimeNanosUnsafe() + BigInt(offsetMs) * 1_000_000n
+  return {
+    currentTimeMillisUnsafe,
+    currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
+    currentTimeNanosUnsafe,
+    currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+}
+
+const examine = Effect.fnUntraced(function* (url: string, offsetMs: number) {
+  const clock = shifted(yield* Clock.Clock, offsetMs)
+  const settings = TestSettings.settings({ database: { _tag: "Postgres", url } })
+  const findings = yield* Effect.provideService(check(settings), Clock.Clock, clock)
+  const found = findings.filter((finding) => finding.check === "clock")
+  assert.lengthOf(found, 1, JSON.stringify(findings))
+  return found[0]!
+})
+
+describe("the doctor on the clock", () => {
+  it.live("measures how far the process is from the database, ahead and behind", () =>
+    Effect.gen(function* () {
+      const url = yield* acquire
+      assert.strictEqual((yield* examine(url, 0)).level, "ok")
+      for (const offsetMs of [hourMs, -hourMs]) {
+        const { level, message, remedy } = yield* examine(url, offsetMs)
+        assert.strictEqual(level, "fault")
+        const [, measured] = /differs from the database by (\d+) ms/.exec(message) ?? []
+        // The statement may take a while.
+        assert.approximately(Number(measured), hourMs, minuteMs, message)
+        assert.include(remedy, "NTP")
+      }
+    })
+  )
+})

@@ -104,6 +104,14 @@ describe("the Dockerfile", () => {
   })
 })
 
+describe(".gitignore", () => {
+  it("covers files of settings, which have secrets", () => {
+    const lines = read(".gitignore").split("\n")
+    assert.include(lines, "*.env")
+    assert.isEmpty(lines.filter((line) => line.startsWith("!")))
+  })
+})
+
 const privateAddresses =
   "10.0.0.1 100.64.0.1 127.0.0.1 169.254.169.254 172.16.0.1 172.31.255.255 192.168.1.1 0.0.0.0 198.18.0.1 224.0.0.1 255.255.255.255 ::1 fe80::1 fd00::1 64:ff9b::a00:1 2002:a00:1::1".split(
     " "

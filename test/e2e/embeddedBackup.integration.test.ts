@@ -34,6 +34,8 @@ describe("a copy of the embedded database", { timeout: 600_000 }, () => {
     const kept = await idOf(server, owner)
     assert.strictEqual(await server.stop(), 0)
     run("copy-embedded")
+    // A copy would go into the folder of the one before, and restoring would return to that.
+    assert.throws(() => run("copy-embedded"))
 
     const later = await start()
     const lost = await idOf(later, owner)

@@ -12,6 +12,8 @@ import { isNewNode, makeProject, node, type Project } from "./support/project.ts
 interface Started {
   readonly url: string
   readonly process: ChildProcess
+  /** What it has written. */
+  readonly output: () => string
 }
 
 const withinMs = 60_000
@@ -80,7 +82,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
         reject(new Error(`It ended with ${code}:\n${output}`))
       })
     })
-    return { url, process: child }
+    return { url, process: child, output: () => output }
   }
 
   const stop = async ({ process }: Started): Promise<number | null> => {
@@ -128,6 +130,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     assert.strictEqual((await fetch(`${server.url}/readyz`)).status, 200)
     assert.include(await (await fetch(`${server.url}/docs`)).text(), "Govoice")
     assert.strictEqual(await stop(server), 0)
+    assert.notInclude(server.output(), "Prepared database unusable")
     assert.isTrue(existsSync(join(folder, ".govoice/secrets.json")))
   })
 

@@ -126,11 +126,12 @@ export const make = (context: LaneContext) => {
         error.failure._tag === "code" && error.failure.action === "already-closed" ? Effect.void : Effect.fail(error)
       )
     )
+    // Before the session is due: the verdict step runs beside this one, and decides about what is marked.
+    yield* markSent(sessionId, reference)
     const now = yield* Clock.currentTimeMillis
     yield* store.write(lane, {
       sessions: [{ id: sessionId, state: "closed", checkCount: 0, dueAt: new Date(now + LaneRules.pollWait(0, 0)) }]
     })
-    yield* markSent(sessionId, reference)
     context.wake("verdicts")
   })
 

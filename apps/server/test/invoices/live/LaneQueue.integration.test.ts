@@ -158,6 +158,25 @@ for (const database of databases) {
       )
     )
 
+    it.effect("wait for no document that is sent again, while its organization has no credential", () =>
+      withStoppedClock(() =>
+        Effect.gen(function* () {
+          const { claim, store } = yield* setUp
+          const { id, organizationId } = yield* waiting
+          const sql = yield* SqlClient.SqlClient
+          const [lane] = yield* claim
+          const session = yield* store.beginSession(lane!, organizationId, "online", "FA (3)")
+          const sending = yield* store.beginSubmission(lane!, session, id, new Date())
+          const dueAt = new Date(yield* Clock.currentTimeMillis)
+          yield* store.write(lane!, { submissions: [{ id: sending!.submission_id, state: "refused", dueAt }] })
+          yield* sql`UPDATE invoices SET status = 'submitted'`
+          assert.strictEqual(yield* store.nextWaitingAt(nip), dueAt.getTime())
+          yield* sql`UPDATE organizations SET credential_environment = 'another'`
+          assert.strictEqual(yield* store.nextWaitingAt(nip), Infinity)
+        })
+      )
+    )
+
     it.effect("count a call more of each group after an expired lease, and keep the windows", () =>
       withStoppedClock((advance) =>
         Effect.gen(function* () {

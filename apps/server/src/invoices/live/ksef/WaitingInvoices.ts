@@ -87,8 +87,16 @@ export const statements = (sql: SqlClient.SqlClient, environmentId: string): Sta
           ) AS next
           WHERE credential_nip = ${nip} AND credential_environment = ${environmentId}
         ), (
-          SELECT due_at FROM national_submissions WHERE nip = ${nip} AND due_at IS NOT NULL AND state = 'refused'
-          ORDER BY nip, due_at LIMIT 1
+          SELECT submission.due_at FROM national_submissions AS submission CROSS JOIN LATERAL (
+            SELECT organization_id FROM invoices WHERE id = invoice_id LIMIT 1
+          ) AS invoice
+          WHERE submission.nip = ${nip} AND submission.due_at IS NOT NULL AND submission.state = 'refused'
+            AND EXISTS (
+              SELECT 1 FROM organizations
+              WHERE organizations.id = invoice.organization_id AND credential_nip = ${nip}
+                AND credential_environment = ${environmentId}
+            )
+          ORDER BY submission.nip, submission.due_at, invoice_id LIMIT 1
         )) AS at
       `
       return row?.at?.getTime() ?? Infinity

@@ -21,6 +21,7 @@ export class PreparedMemoryFS extends MemoryFS {
   }
 
   override async initialSyncFs(): Promise<void> {
+    // The type of PGlite's module leaves out most of Emscripten's file system.
     const { FS } = this.pg!.Module as unknown as { readonly FS: FileSystem }
     FS.mkdirTree(PGDATA, 0o700)
     for (const path of this.files.directories) FS.mkdir(`${PGDATA}/${path}`, 0o700)

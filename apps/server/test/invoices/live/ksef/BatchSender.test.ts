@@ -50,6 +50,7 @@ describe("BatchSender", () => {
   it.effect("marks the members of a batch before the verdict step can read it", () =>
     Effect.gen(function* () {
       const { context, written } = setUp()
+      // What decides the size of a batch; the other columns are not read.
       const waiting = [{ id, bytes: 10, batch_limit: null }] as unknown as ReadonlyArray<WaitingInvoice>
       yield* BatchSender.make(context).send(organizationId, "FA (3)", waiting)
       const sentAt = written.findIndex(({ submissions = [] }) => submissions.some(({ state }) => state === "sent"))

@@ -44,7 +44,8 @@ export const measureOffset = (clock: Clock.Clock): Effect.Effect<number, SqlErro
 
 const nanosPerMs = 1_000_000n
 
-const shifted = (clock: Clock.Clock, offsetMs: () => number): Clock.Clock => {
+/** Returns a clock whose wall time is ahead of another's. Its monotonic time is the same. */
+export const shifted = (clock: Clock.Clock, offsetMs: () => number): Clock.Clock => {
   const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + offsetMs()
   const currentTimeNanosUnsafe = () => clock.currentTimeNanosUnsafe() + BigInt(offsetMs()) * nanosPerMs
   return {

@@ -1,29 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { check } from "../../src/commands/doctor/database.ts"
+import { shifted } from "../../src/database/DatabaseClock.ts"
 import { acquire } from "../support/TestDatabase.ts"
 import * as TestSettings from "../support/TestSettings.ts"
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** The clock of this machine, which is that of the database, plus an offset. */
-const shifted = (clock: Clock.Clock, offsetMs: number): Clock.Clock => {
-  const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + offsetMs
-  const currentTimeNanosUnsafe = () => clock.currentTimeNanosUnsafe() + BigInt(offsetMs) * 1_000_000n
-  return {
-    currentTimeMillisUnsafe,
-    currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
-    currentTimeNanosUnsafe,
-    currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
-    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: clock.monotonicTimeNanos,
-    sleep: (duration) => clock.sleep(duration)
-  }
-}
-
 const examine = Effect.fnUntraced(function* (url: string, offsetMs: number) {
-  const clock = shifted(yield* Clock.Clock, offsetMs)
+  // The clock of this machine is that of the database.
+  const clock = shifted(yield* Clock.Clock, () => offsetMs)
   const settings = TestSettings.settings({ database: { _tag: "Postgres", url } })
   const findings = yield* Effect.provideService(check(settings), Clock.Clock, clock)
   const found = findings.filter((finding) => finding.check === "clock")

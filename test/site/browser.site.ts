@@ -26,6 +26,8 @@ describe.skipIf(isMissing)("the documentation site in a browser", () => {
     const { context, end } = await watch(browser, site.url, { expected, context: { viewport: { width, height: 800 } } })
     const page = await context.newPage()
     await page.goto(`${site.url}/${path}`)
+    // The page hides itself until its navigation is read; a block hidden so is copied without its line ends.
+    await page.locator("body").waitFor({ state: "visible" })
     await use(page)
     await end()
   }

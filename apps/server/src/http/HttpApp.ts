@@ -6,7 +6,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import * as LiveStatus from "../invoices/live/LiveStatus.ts"
 import * as LiveMode from "../invoices/live/LiveMode.ts"
-import * as Credentials from "../accounts/Credentials.ts"
+import * as Authenticator from "../accounts/Authenticator.ts"
 import * as DocumentChecks from "../invoices/checks/DocumentChecks.ts"
 import * as SubmissionReader from "../invoices/SubmissionReader.ts"
 import * as Login from "../accounts/Login.ts"
@@ -77,6 +77,6 @@ export const layer = HttpRouter.serve(routes, { disableLogger: true, disableList
   Layer.provide(middleware),
   Layer.provide(LiveStatus.layer),
   Layer.provide([limits, DocumentChecks.layer, LiveMode.layer, Login.layer, SubmissionReader.layer]),
-  Layer.provide([Credentials.layer, LoginThrottle.layer, Passwords.layer]),
+  Layer.provide([Authenticator.layer, LoginThrottle.layer, Passwords.layer]),
   Layer.provide(LimitStores.layer)
 )

@@ -20,22 +20,22 @@ const jitterShare = 0.2
 const jitter = Backoff.proportional(jitterShare)
 
 // A schedule without waits allows one attempt, but its interruption is retried nevertheless.
-const waitsOf = (waits: ReadonlyArray<number>): ReadonlyArray<number> =>
-  waits.length === 0 ? Backoff.defaultSchedule : waits
+const scheduleOf = (retrySchedule: ReadonlyArray<number>): ReadonlyArray<number> =>
+  retrySchedule.length === 0 ? Backoff.defaultSchedule : retrySchedule
 
 /**
  * Returns the wait after an interruption in milliseconds. `count` is the number of interruptions, `random` is in [0, 1).
  * The last wait of the schedule repeats.
  */
-export const nextWait = (count: number, random: number, waits: ReadonlyArray<number>): number => {
-  const schedule = waitsOf(waits)
+export const nextWait = (count: number, random: number, retrySchedule: ReadonlyArray<number>): number => {
+  const schedule = scheduleOf(retrySchedule)
   const attempt = Math.min(count, schedule.length)
   return Backoff.nextDelay({ attempt, schedule, random: () => random, jitter }) ?? 0
 }
 
 /** Makes `nextWait` as an expression of SQL: an interval for a number of interruptions. */
-export const makeWait = (sql: Statement.Constructor, waits: ReadonlyArray<number>) => {
-  const schedule = waitsOf(waits)
+export const makeWait = (sql: Statement.Constructor, retrySchedule: ReadonlyArray<number>) => {
+  const schedule = scheduleOf(retrySchedule)
   const milliseconds = Result.getOrThrow(PgTypes.array(schedule, PgTypes.OID.float8))
   return (count: Statement.Fragment): Statement.Fragment =>
     sql`round((${milliseconds})[least(${count}, ${schedule.length}::int)]

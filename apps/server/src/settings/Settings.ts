@@ -39,7 +39,8 @@ export interface SettingsShape {
     readonly policy: PolicyOptions
     readonly proxy: string | undefined
     readonly timeoutMs: number
-    readonly waits: ReadonlyArray<number>
+    /** The waits between the attempts of a delivery, in milliseconds. */
+    readonly retrySchedule: ReadonlyArray<number>
   }
   readonly leaseMs: number
   readonly tenantConcurrency: number
@@ -214,7 +215,7 @@ export const read = (environment: Environment): SettingsShape => {
       },
       proxy: value("GOVOICE_WEBHOOK_PROXY"),
       timeoutMs,
-      waits: value("GOVOICE_RETRY_SCHEDULE_MS")
+      retrySchedule: value("GOVOICE_RETRY_SCHEDULE_MS")
     },
     leaseMs,
     tenantConcurrency: value("GOVOICE_TENANT_CONCURRENCY"),

@@ -142,7 +142,7 @@ export const make = Effect.gen(function* () {
         : Backoff.nextDelay({
             attempt: attempts,
             random: () => random.nextDoubleUnsafe(),
-            schedule: webhooks.waits,
+            schedule: webhooks.retrySchedule,
             retryAfterMs: result._tag === "answered" ? result.retryAfterMs : undefined
           })
     const { summary, trigger } = DeliveryVerdict.judge(result, wait !== undefined)

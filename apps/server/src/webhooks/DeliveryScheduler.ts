@@ -38,11 +38,11 @@ export const layer: Layer.Layer<DeliveryScheduler, never, SqlClient.SqlClient | 
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const statementTime = (yield* StatementTime)(sql)
-    const { waits } = (yield* Settings).webhooks
+    const { retrySchedule } = (yield* Settings).webhooks
 
     const promoteDue = Effect.gen(function* () {
       const clock = yield* Clock.currentTimeMillis
-      const parameters = { ...limits, waits, now: yield* statementTime }
+      const parameters = { ...limits, retrySchedule, now: yield* statementTime }
       const [row] = yield* Cte.make<PromoteRow, PromoteParameters>(sql, promote, parameters)
       const { any_due: anyDue, full, leases, next, now, retries } = row!
       // In the time of `Clock`, which may differ from that of the database. After a full batch there may be more.

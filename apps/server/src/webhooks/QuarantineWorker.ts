@@ -29,11 +29,19 @@ interface LeasedDelivery {
 /** Returns the completion of an attempt that interrupted the quarantine process. */
 export const afterInterruption = (
   delivery: QuarantinedDelivery,
-  { now, random, waits }: { readonly now: number; readonly random: number; readonly waits: ReadonlyArray<number> }
+  {
+    now,
+    random,
+    retrySchedule
+  }: {
+    readonly now: number
+    readonly random: number
+    readonly retrySchedule: ReadonlyArray<number>
+  }
 ): Completion => {
   const isLast = delivery.quarantine_interruption_count + 1 >= Interruptions.maxInQuarantine
   const { summary, trigger } = DeliveryVerdict.judge({ _tag: isLast ? "quarantine_failed" : "interrupted" }, true)
-  const retryAt = now + Interruptions.nextWait(delivery.interruption_count + 1, random, waits)
+  const retryAt = now + Interruptions.nextWait(delivery.interruption_count + 1, random, retrySchedule)
   return {
     id: delivery.id,
     organization_id: delivery.organization_id,
@@ -73,7 +81,11 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRi
         interruption: QuarantineInterruption
       ) {
         const now = yield* Clock.currentTimeMillis
-        const completion = afterInterruption(delivery, { now, random: yield* Random.next, waits: webhooks.waits })
+        const completion = afterInterruption(delivery, {
+          now,
+          random: yield* Random.next,
+          retrySchedule: webhooks.retrySchedule
+        })
         const end = completion.status === "failed" ? "quarantine_failed" : "interrupted"
         yield* EngineMetrics.countAttempt({ _tag: end })
         yield* Effect.logError(

@@ -9,7 +9,7 @@ import * as leases from "./leaseTimes.sql.ts"
 export interface PromoteParameters {
   readonly now: Statement.Fragment
   /** The waits of the retry schedule in milliseconds. */
-  readonly waits: ReadonlyArray<number>
+  readonly retrySchedule: ReadonlyArray<number>
   readonly maxRetries: number
   readonly maxOrganizations: number
   /** When a row is checked again whose counts changed during the check, in milliseconds. */
@@ -81,12 +81,12 @@ const leased: Cte<PromoteParameters> = {
   reads: ["watched", "deliveries"],
   returns: ["row_ctid", "organization_id", "lease_expires_at", "retry_at"],
   materialized: true,
-  query: (sql, { now, waits }) => sql`
+  query: (sql, { now, retrySchedule }) => sql`
     SELECT leased_delivery.* FROM watched
     CROSS JOIN LATERAL jsonb_each_text(in_flight) AS endpoint_in_flight (endpoint_id, n)
     CROSS JOIN LATERAL (
       SELECT ctid, organization_id, lease_expires_at,
-             ${now} + ${Interruptions.makeWait(sql, waits)(sql`interruption_count + 1`)}
+             ${now} + ${Interruptions.makeWait(sql, retrySchedule)(sql`interruption_count + 1`)}
       FROM deliveries
       WHERE is_due AND lease_expires_at IS NOT NULL AND endpoint_id = endpoint_in_flight.endpoint_id
       ORDER BY endpoint_id, due_at LIMIT n::int

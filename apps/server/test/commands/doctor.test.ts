@@ -43,7 +43,12 @@ describe("the doctor on settings", () => {
 
 describe("the doctor on the outbound guard", () => {
   const policy = (more: object = {}) =>
-    checkPolicy({ policy: { allowHttp: false, allowNetworks: [], ...more }, proxy: undefined, timeoutMs: 1, waits: [] })
+    checkPolicy({
+      policy: { allowHttp: false, allowNetworks: [], ...more },
+      proxy: undefined,
+      timeoutMs: 1,
+      retrySchedule: []
+    })
 
   it("passes if no internal address is reachable", () => {
     assert.deepStrictEqual(levels(policy()), ["ok"])

@@ -39,7 +39,7 @@ describe("Settings", () => {
         policy: { allowHttp: false, allowNetworks: [], denyNetworks: [], denyPorts: [], nat64Prefixes: [] },
         proxy: undefined,
         timeoutMs: 10_000,
-        waits: [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000]
+        retrySchedule: [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000]
       },
       leaseMs: 30_000,
       tenantConcurrency: 10,

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import type { DispatchRequest } from "@govoice/dispatcher"
-import { Clock, Effect, Latch, Layer } from "effect"
+import { Clock, Deferred, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import { databases } from "../support/TestDatabase.ts"
@@ -62,6 +62,7 @@ for (const database of databases) {
         const inFlight = new Map<string, number>()
         let most = 0
         let mostOfOne = 0
+        const bothSend = yield* Deferred.make<void>()
         const answer = ({ url }: DispatchRequest) =>
           Effect.gen(function* () {
             const now = (inFlight.get(url) ?? 0) + 1
@@ -71,6 +72,9 @@ for (const database of databases) {
               most,
               [...inFlight.values()].reduce((sum, n) => sum + n, 0)
             )
+            // Attempts end once both workers have some: one alone could send everything before the other starts.
+            if (most > 12) yield* Deferred.succeed(bothSend, undefined)
+            yield* Deferred.await(bothSend)
             yield* Effect.sleep(5)
             inFlight.set(url, inFlight.get(url)! - 1)
             return Fake.delivered
@@ -84,7 +88,7 @@ for (const database of databases) {
         const workers = yield* Effect.all([start(answer, changes), start(answer, changes)])
         yield* eventually(
           "all deliveries succeed",
-          20_000,
+          50_000,
           Effect.map(count("status = 'succeeded'"), (n) => n === 160)
         )
         assert.strictEqual(mostOfOne, 3)
@@ -237,7 +241,7 @@ for (const database of databases) {
               times.push(now)
               return times.length < 4 ? Fake.refused(503) : Fake.delivered
             }),
-          { webhooks: { ...webhooks, waits: [100, 200, 400] } }
+          { webhooks: { ...webhooks, retrySchedule: [100, 200, 400] } }
         )
         yield* eventually(
           "the last attempt succeeds",
@@ -287,7 +291,9 @@ for (const database of databases) {
         const { deliveries } = yield* lost.claim({ limit: 10, perOrganization: 10, leaseMs: 700 })
         assert.strictEqual(deliveries.length, 10)
         const { webhooks } = TestSettings.settings()
-        const worker = yield* start(() => Effect.succeed(Fake.delivered), { webhooks: { ...webhooks, waits: [200] } })
+        const worker = yield* start(() => Effect.succeed(Fake.delivered), {
+          webhooks: { ...webhooks, retrySchedule: [200] }
+        })
         yield* pass(300)
         // The lost worker has all slots of the organization.
         assert.strictEqual(worker.requests.length, 0)

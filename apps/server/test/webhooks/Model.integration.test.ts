@@ -39,7 +39,7 @@ import {
   outcomes,
   scenarios,
   stepMs,
-  waits
+  retrySchedule
 } from "./support/model.ts"
 
 const runs = Number(process.env["MODEL_RUNS"] ?? 20)
@@ -82,7 +82,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
     Layer.mergeAll(
       dispatcher.layer,
       Layer.succeed(KeyRing)(fixtures.keyRing),
-      TestSettings.layer({ webhooks: { ...webhooks, waits } })
+      TestSettings.layer({ webhooks: { ...webhooks, retrySchedule } })
     )
   )
 
@@ -241,7 +241,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
       model.quarantineInterruptions += 1
       model.status = model.quarantineInterruptions === Interruptions.maxInQuarantine ? "failed" : "retrying"
       const now = yield* Clock.currentTimeMillis
-      yield* of(queues).complete([QuarantineWorker.afterInterruption(delivery, { now, random: 0.5, waits })])
+      yield* of(queues).complete([QuarantineWorker.afterInterruption(delivery, { now, random: 0.5, retrySchedule })])
     }),
 
     comeBackLate: Effect.gen(function* () {
@@ -267,7 +267,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
     assert.strictEqual(rows.length, expected.size)
     for (const row of rows) {
       const model = expected.get(row.id)!
-      // A delivery whose first attempts were interrupted waits for its retry.
+      // A delivery whose first attempts were interrupted retrySchedule for its retry.
       const isInterrupted = row.status === "retrying" && row.interruption_count > 0
       if (row.status === "delivering" || isInterrupted) assert.include(["pending", "retrying"], model.status)
       else assert.strictEqual(row.status, model.status)
@@ -371,7 +371,7 @@ describe("Model", () => {
       }).pipe(
         Effect.provide(
           Layer.mergeAll(SubmitInvoice.layer, InvoiceQueue.layer, DeliveryScheduler.layer, QuarantineQueue.layer).pipe(
-            Layer.provide(TestSettings.layer({ webhooks: { ...TestSettings.settings().webhooks, waits } })),
+            Layer.provide(TestSettings.layer({ webhooks: { ...TestSettings.settings().webhooks, retrySchedule } })),
             Layer.provide(Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(stepMs) })),
             Layer.provideMerge(layerPostgres)
           )

@@ -167,7 +167,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
 
 const { webhooks } = TestSettings.settings()
 const services = Layer.merge(DeliveryScheduler.layer, QuarantineQueue.layer).pipe(
-  Layer.provide(TestSettings.layer({ webhooks: { ...webhooks, waits: [1000] } }))
+  Layer.provide(TestSettings.layer({ webhooks: { ...webhooks, retrySchedule: [1000] } }))
 )
 
 layer(layerPostgres, { timeout: "120 seconds" })("DeliveryQueue, resumed at random", (it) => {

@@ -17,7 +17,7 @@ const claimParameters = {
   perOrganization: 1,
   leaseMs: 1
 }
-const promoteParameters = { now, waits: [1000], maxRetries: 1, maxOrganizations: 1, recheckMs: 1 }
+const promoteParameters = { now, retrySchedule: [1000], maxRetries: 1, maxOrganizations: 1, recheckMs: 1 }
 
 const tables = ["deliveries", "events", "organization_concurrency", "webhook_endpoints"]
 

@@ -9,7 +9,7 @@ import { Effect, Option } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccessTokens, lifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
-import { Credentials } from "../../accounts/Credentials.ts"
+import { Authenticator } from "../../accounts/Authenticator.ts"
 import { Login } from "../../accounts/Login.ts"
 import { Sessions } from "../../accounts/Sessions.ts"
 import { SlidingWindows } from "../../limits/SlidingWindows.ts"
@@ -40,7 +40,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const accessTokens = yield* AccessTokens
     const addressLimits = yield* AddressLimits
-    const credentials = yield* Credentials
+    const authenticator = yield* Authenticator
     const login = yield* Login
     const sessions = yield* Sessions
     const successors = yield* SuccessorTokens
@@ -59,7 +59,7 @@ export const layer = HttpApiBuilder.group(
       )
 
     const invalidate = (ended: SessionIdentity | undefined) =>
-      ended === undefined ? Effect.void : credentials.invalidateSession(ended)
+      ended === undefined ? Effect.void : authenticator.invalidateSession(ended)
 
     return handlers.handleAll({
       open: Effect.fnUntraced(

@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { AccessTokens, lifetime as accessLifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
-import { Credentials } from "../../accounts/Credentials.ts"
+import { Authenticator } from "../../accounts/Authenticator.ts"
 import * as Email from "../../accounts/Email.ts"
 import { Login } from "../../accounts/Login.ts"
 import * as OpaqueToken from "../../crypto/OpaqueToken.ts"
@@ -27,7 +27,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
     const accessTokens = yield* AccessTokens
-    const credentials = yield* Credentials
+    const authenticator = yield* Authenticator
     const addressLimits = yield* AddressLimits
     const login = yield* Login
     const sessions = yield* Sessions
@@ -79,7 +79,7 @@ export const layer = HttpApiBuilder.group(
           .pipe(
             Effect.catchTag("InvalidRefreshToken", ({ revoked }) =>
               Effect.andThen(
-                revoked === undefined ? Effect.void : credentials.invalidateSession(revoked),
+                revoked === undefined ? Effect.void : authenticator.invalidateSession(revoked),
                 Problems.fail("invalid_refresh_token")
               )
             )
@@ -90,12 +90,12 @@ export const layer = HttpApiBuilder.group(
       logout: Effect.fnUntraced(function* ({ payload, request }) {
         yield* limitAddress("logout", request)
         const ended = yield* sessions.revoke(OpaqueToken.hash(payload.refresh_token))
-        if (ended !== undefined) yield* credentials.invalidateSession(ended)
+        if (ended !== undefined) yield* authenticator.invalidateSession(ended)
       }),
 
       logoutAll: Effect.fnUntraced(function* () {
         const ended = yield* sessions.revokeAll(yield* AccountAuthorization.CurrentAccount)
-        yield* Effect.forEach(ended, credentials.invalidateSession, { discard: true })
+        yield* Effect.forEach(ended, authenticator.invalidateSession, { discard: true })
       }),
 
       changePassword: Effect.fnUntraced(function* ({ payload, request }) {
@@ -113,7 +113,7 @@ export const layer = HttpApiBuilder.group(
               Throttled: Throttling.fail
             })
           )
-        yield* Effect.forEach(ended, credentials.invalidateSession, { discard: true })
+        yield* Effect.forEach(ended, authenticator.invalidateSession, { discard: true })
       }),
 
       get: Effect.fnUntraced(function* () {

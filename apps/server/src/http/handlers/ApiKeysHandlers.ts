@@ -2,7 +2,7 @@
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
 import { Clock, Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Credentials } from "../../accounts/Credentials.ts"
+import { Authenticator } from "../../accounts/Authenticator.ts"
 import { Cursors } from "../../crypto/Cursors.ts"
 import { ApiKeys } from "../../accounts/ApiKeys.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
@@ -16,7 +16,7 @@ export const layer = HttpApiBuilder.group(
   "apiKeys",
   Effect.fnUntraced(function* (handlers) {
     const apiKeys = yield* ApiKeys
-    const credentials = yield* Credentials
+    const authenticator = yield* Authenticator
     const cursors = yield* Cursors
     const organizations = yield* Organizations
 
@@ -53,7 +53,7 @@ export const layer = HttpApiBuilder.group(
         const hash = yield* apiKeys
           .revoke(yield* AccountAuthorization.CurrentAccount, params.key_id)
           .pipe(Effect.catchTag("ApiKeyNotFound", () => Problems.fail("api_key_not_found")))
-        yield* credentials.invalidateApiKey(hash)
+        yield* authenticator.invalidateApiKey(hash)
       })
     })
   })

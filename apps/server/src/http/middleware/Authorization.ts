@@ -5,7 +5,7 @@ import { HttpServerRequest } from "effect/http"
 import type { SessionIdentity } from "../../accounts/AccessTokens.ts"
 import * as FairSlots from "../../jobs/FairSlots.ts"
 import * as ConcurrencyLimit from "../../limits/ConcurrencyLimit.ts"
-import { Credentials } from "../../accounts/Credentials.ts"
+import { Authenticator } from "../../accounts/Authenticator.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 import { RateLimits } from "./RateLimits.ts"
@@ -25,13 +25,13 @@ const keyFault = (credential: Redacted.Redacted): string | undefined =>
 export const layerDeveloper = Layer.effect(
   DeveloperAuthorization.DeveloperAuthorization,
   Effect.gen(function* () {
-    const credentials = yield* Credentials
+    const authenticator = yield* Authenticator
     const rateLimits = yield* RateLimits
 
     return {
       apiKey: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
-        const identity = yield* credentials
+        const identity = yield* authenticator
           .authenticateApiKey(Redacted.value(credential), ClientAddress.group(Option.getOrUndefined(remoteAddress)))
           .pipe(Effect.catchTag("Throttled", Throttling.fail))
         if (identity === undefined) return yield* Problems.fail("missing_api_key", { message: keyFault(credential) })
@@ -62,7 +62,7 @@ const maxWaitingReads = 1000
 export const layerAccount = Layer.effect(
   AccountAuthorization.AccountAuthorization,
   Effect.gen(function* () {
-    const credentials = yield* Credentials
+    const authenticator = yield* Authenticator
     const rateLimits = yield* RateLimits
     const { accountConcurrency } = yield* Settings
     const reads = FairSlots.make({ slots: maxReads, maxJobs: maxWaitingReads, maxJobsPerGroup: accountConcurrency })
@@ -74,7 +74,7 @@ export const layerAccount = Layer.effect(
 
     return {
       accessToken: Effect.fnUntraced(function* (httpEffect, { credential }) {
-        const session = yield* credentials.authenticateAccessToken(Redacted.value(credential))
+        const session = yield* authenticator.authenticateAccessToken(Redacted.value(credential))
         if (session === undefined) return yield* Problems.fail("missing_access_token")
         yield* rateLimits.takeOfAccount(session.accountId)
         const { method } = yield* HttpServerRequest.HttpServerRequest

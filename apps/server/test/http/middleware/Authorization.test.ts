@@ -3,7 +3,7 @@ import type { Ids } from "@govoice/core"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { Credentials } from "../../../src/accounts/Credentials.ts"
+import { Authenticator } from "../../../src/accounts/Authenticator.ts"
 import { layerAccount, maxReads } from "../../../src/http/middleware/Authorization.ts"
 import { RateLimits } from "../../../src/http/middleware/RateLimits.ts"
 import * as TestSettings from "../../support/TestSettings.ts"
@@ -15,7 +15,7 @@ const route = HttpRouter.route("GET", "/v1/control-plane/organizations", HttpSer
 // The token of a request is the id of its account.
 const authorization = layerAccount.pipe(
   Layer.provide([
-    Layer.mock(Credentials)({
+    Layer.mock(Authenticator)({
       authenticateAccessToken: (accountId) =>
         Effect.succeed({ accountId: accountId as Ids.AccountId, sessionId: accountId })
     }),

@@ -5,8 +5,8 @@ import type { Ids } from "@govoice/core"
 import type { Outcome } from "@govoice/dispatcher"
 import * as Fake from "../../support/FakeDispatcher.ts"
 
-export const waits = [1000, 2000]
-export const maxAttempts = waits.length + 1
+export const retrySchedule = [1000, 2000]
+export const maxAttempts = retrySchedule.length + 1
 export const stepMs = 500
 
 export const scenarios = ["accepted", "rejected", "temporary_failure", "delayed"] as const

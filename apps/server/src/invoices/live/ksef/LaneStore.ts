@@ -109,7 +109,7 @@ export const layerOf = (
       const { fence } = yield* LaneQueue
       const transitionSteps = yield* TransitionSteps.make
       const now = Effect.clockWith((clock) => clock.currentTimeMillis)
-      const retrySchedule = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duration: Duration.millis(retryForMs) }))
+      const storeRetries = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duration: Duration.millis(retryForMs) }))
 
       // The last step of a statement returns a row for each it wrote; the lane is lost where its step returned none.
       const fenced = <Row extends { readonly held: boolean }>(
@@ -118,7 +118,7 @@ export const layerOf = (
       ) =>
         Effect.flatMap(now, (clock) => statement(fence(lane, clock))).pipe(
           QueryTimeout.withTimeout(QueryTimeout.engineMs),
-          Effect.retry({ schedule: retrySchedule, while: SqlErrors.isTransient }),
+          Effect.retry({ schedule: storeRetries, while: SqlErrors.isTransient }),
           Effect.flatMap((rows) => (rows[0]?.held === true ? Effect.succeed(rows) : new LaneLost({ nip: lane.nip })))
         )
 

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { AccessTokens } from "../../src/accounts/AccessTokens.ts"
 import { type ApiKeyIdentity, ApiKeys } from "../../src/accounts/ApiKeys.ts"
 import * as ApiKeySecret from "../../src/accounts/ApiKeySecret.ts"
-import * as Credentials from "../../src/accounts/Credentials.ts"
+import * as Authenticator from "../../src/accounts/Authenticator.ts"
 import { Sessions } from "../../src/accounts/Sessions.ts"
 import * as SlidingWindows from "../../src/limits/SlidingWindows.ts"
 
@@ -26,15 +26,15 @@ const make = () => {
         return hashes.some((known) => known.equals(hash)) ? identity : undefined
       })
   })
-  const layer = Credentials.layer.pipe(
+  const layer = Authenticator.layer.pipe(
     Layer.provide([apiKeys, Layer.mock(AccessTokens)({}), Layer.mock(Sessions)({}), SlidingWindows.layerMemory])
   )
   return { valid, layer, queries: () => queries }
 }
 
 const authenticate = (secret: string, network = "192.0.2.1") =>
-  Effect.flatMap(Credentials.Credentials, (credentials) =>
-    credentials.authenticateApiKey(secret, network).pipe(
+  Effect.flatMap(Authenticator.Authenticator, (authenticator) =>
+    authenticator.authenticateApiKey(secret, network).pipe(
       Effect.map((found) => (found === undefined ? "unknown" : "valid")),
       Effect.catchTag("Throttled", ({ waitMs }) => Effect.succeed(waitMs))
     )
@@ -43,7 +43,7 @@ const authenticate = (secret: string, network = "192.0.2.1") =>
 const authenticateUnknown = (network?: string) =>
   Effect.suspend(() => authenticate(ApiKeySecret.generate("test"), network))
 
-describe("Credentials", () => {
+describe("Authenticator", () => {
   it.effect("queries for 100 unknown keys of a network in a sliding minute, and then refuses them", () => {
     const { layer, queries } = make()
     return Effect.gen(function* () {
@@ -65,8 +65,8 @@ describe("Credentials", () => {
       yield* TestClock.adjust("10 seconds")
       assert.strictEqual(yield* authenticate(valid[0]), "valid", "also when it is no longer cached")
       assert.strictEqual(yield* authenticate(valid[1]), 50_000)
-      yield* Effect.flatMap(Credentials.Credentials, (credentials) =>
-        credentials.invalidateApiKey(ApiKeySecret.hash(valid[0]))
+      yield* Effect.flatMap(Authenticator.Authenticator, (authenticator) =>
+        authenticator.invalidateApiKey(ApiKeySecret.hash(valid[0]))
       )
       assert.strictEqual(yield* authenticate(valid[0]), 50_000, "a revoked key has no exemption")
     }).pipe(Effect.provide(layer))

@@ -23,9 +23,9 @@ const cacheOptions = {
 /** How many queries for unknown API keys a minute allows from one network. */
 export const maxUnknownKeys = 100
 
-/** Authenticates credentials. */
-export class Credentials extends Context.Service<
-  Credentials,
+/** Authenticates API keys and access tokens. */
+export class Authenticator extends Context.Service<
+  Authenticator,
   {
     /**
      * Returns `undefined` for a key that is malformed, unknown, revoked or expired. Fails after too many unknown keys from
@@ -40,7 +40,7 @@ export class Credentials extends Context.Service<
     readonly invalidateApiKey: (hash: Uint8Array) => Effect.Effect<void>
     readonly invalidateSession: (session: SessionIdentity) => Effect.Effect<void>
   }
->()("@govoice/server/accounts/Credentials") {}
+>()("@govoice/server/accounts/Authenticator") {}
 
 const toKey = ({ accountId, sessionId }: SessionIdentity): string => `${accountId} ${sessionId}`
 
@@ -65,55 +65,56 @@ const makeValidKeys = () => {
   }
 }
 
-/** Provides `Credentials`. */
-export const layer: Layer.Layer<Credentials, never, AccessTokens | ApiKeys | Sessions | SlidingWindows> = Layer.effect(
-  Credentials,
-  Effect.gen(function* () {
-    const accessTokens = yield* AccessTokens
-    const apiKeys = yield* ApiKeys
-    const sessions = yield* Sessions
-    const windows = yield* SlidingWindows
-    const unknownKeys = NetworkWindows.make(windows, { name: "api-key", limit: maxUnknownKeys, windowMs: 60_000 })
+/** Provides `Authenticator`. */
+export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | Sessions | SlidingWindows> =
+  Layer.effect(
+    Authenticator,
+    Effect.gen(function* () {
+      const accessTokens = yield* AccessTokens
+      const apiKeys = yield* ApiKeys
+      const sessions = yield* Sessions
+      const windows = yield* SlidingWindows
+      const unknownKeys = NetworkWindows.make(windows, { name: "api-key", limit: maxUnknownKeys, windowMs: 60_000 })
 
-    const validKeys = makeValidKeys()
-    const identities = yield* Cache.makeWith(
-      (hash: string) => apiKeys.findIdentity(Buffer.from(hash, "hex")),
-      cacheOptions
-    )
-    const active = yield* Cache.makeWith((key: string) => sessions.isActive(fromKey(key)), cacheOptions)
+      const validKeys = makeValidKeys()
+      const identities = yield* Cache.makeWith(
+        (hash: string) => apiKeys.findIdentity(Buffer.from(hash, "hex")),
+        cacheOptions
+      )
+      const active = yield* Cache.makeWith((key: string) => sessions.isActive(fromKey(key)), cacheOptions)
 
-    const query = Effect.fnUntraced(function* (hash: string, network: string) {
-      if (!validKeys.has(hash)) yield* Effect.flatMap(unknownKeys.wait(network), failWhileWaiting)
-      const identity = yield* Cache.get(identities, hash)
-      if (identity === undefined) yield* unknownKeys.add(network)
-      else validKeys.add(hash)
-      return identity
+      const query = Effect.fnUntraced(function* (hash: string, network: string) {
+        if (!validKeys.has(hash)) yield* Effect.flatMap(unknownKeys.wait(network), failWhileWaiting)
+        const identity = yield* Cache.get(identities, hash)
+        if (identity === undefined) yield* unknownKeys.add(network)
+        else validKeys.add(hash)
+        return identity
+      })
+
+      return {
+        authenticateApiKey: Effect.fn("Authenticator.authenticateApiKey")(function* (secret, network) {
+          if (!ApiKeySecret.isWellFormed(secret)) return undefined
+          const hash = hex(ApiKeySecret.hash(secret))
+          const cached = yield* Cache.getOption(identities, hash)
+          const identity = Option.isSome(cached) ? cached.value : yield* query(hash, network)
+          const now = yield* Clock.currentTimeMillis
+          return identity === undefined || (identity.expiresAt !== null && identity.expiresAt <= now)
+            ? undefined
+            : identity
+        }),
+
+        authenticateAccessToken: Effect.fn("Authenticator.authenticateAccessToken")(function* (token) {
+          const session = yield* accessTokens.verify(token)
+          if (session === undefined) return undefined
+          return (yield* Cache.get(active, toKey(session))) ? session : undefined
+        }),
+
+        invalidateApiKey: (hash) => {
+          validKeys.delete(hex(hash))
+          return Cache.invalidate(identities, hex(hash))
+        },
+
+        invalidateSession: (session) => Cache.invalidate(active, toKey(session))
+      }
     })
-
-    return {
-      authenticateApiKey: Effect.fn("Credentials.authenticateApiKey")(function* (secret, network) {
-        if (!ApiKeySecret.isWellFormed(secret)) return undefined
-        const hash = hex(ApiKeySecret.hash(secret))
-        const cached = yield* Cache.getOption(identities, hash)
-        const identity = Option.isSome(cached) ? cached.value : yield* query(hash, network)
-        const now = yield* Clock.currentTimeMillis
-        return identity === undefined || (identity.expiresAt !== null && identity.expiresAt <= now)
-          ? undefined
-          : identity
-      }),
-
-      authenticateAccessToken: Effect.fn("Credentials.authenticateAccessToken")(function* (token) {
-        const session = yield* accessTokens.verify(token)
-        if (session === undefined) return undefined
-        return (yield* Cache.get(active, toKey(session))) ? session : undefined
-      }),
-
-      invalidateApiKey: (hash) => {
-        validKeys.delete(hex(hash))
-        return Cache.invalidate(identities, hex(hash))
-      },
-
-      invalidateSession: (session) => Cache.invalidate(active, toKey(session))
-    }
-  })
-)
+  )

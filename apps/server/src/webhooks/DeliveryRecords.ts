@@ -5,7 +5,13 @@ import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { iso, isoOrNull } from "../database/timestamps.ts"
 import * as Page from "../database/Page.ts"
-import { type DeliveryFilter, type DeliveryRow, makeDeliveryPages, type PageRow } from "./deliveryPages.sql.ts"
+import {
+  type DeliveryFilter,
+  type DeliveryRow,
+  isOrdered,
+  makeDeliveryPages,
+  type PageRow
+} from "./deliveryPages.sql.ts"
 
 /** The endpoint has no such delivery. */
 export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound") {}
@@ -49,9 +55,6 @@ const toApi = (row: DeliveryRow): WebhookDelivery.WebhookDelivery => ({
   delivered_at: isoOrNull(row.delivered_at)
 })
 
-// An organization has at most twenty endpoints.
-const maxExaminedOfEach = Page.maxExamined / 5
-
 // An identifier of another form belongs to nothing.
 const isImpossible = ({ eventId }: DeliveryFilter): boolean => eventId !== undefined && !Ids.is("evt", eventId)
 
@@ -64,20 +67,10 @@ export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.
   Deliveries,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { columns, page: selectPage } = makeDeliveryPages(sql)
+    const { columns, ofEachEndpoint, ofEndpoint, ofOrganization } = makeDeliveryPages(sql)
 
     const selectOne = (endpointId: Ids.EndpointId, id: Ids.DeliveryId) => sql<DeliveryRow>`
       SELECT ${columns} FROM deliveries WHERE endpoint_id = ${endpointId} AND id = ${id}
-    `
-
-    const selectPages = (organizationId: Ids.OrganizationId, filter: DeliveryFilter, page: Page.PageRequest) => sql<
-      PageRow & { readonly page_endpoint_id: Ids.EndpointId }
-    >`
-      SELECT endpoint.id AS page_endpoint_id, page.*
-      FROM webhook_endpoints AS endpoint
-      CROSS JOIN LATERAL (${selectPage(sql`endpoint.id`, filter, page, maxExaminedOfEach)}) AS page
-      WHERE endpoint.organization_id = ${organizationId} AND deleted_at IS NULL
-      ORDER BY endpoint.id DESC, page.id DESC
     `
 
     return {
@@ -88,13 +81,13 @@ export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.
 
       list: Effect.fn("Deliveries.list")(function* (endpointId, filter, page) {
         if (isImpossible(filter)) return nothing
-        const statement = sql<PageRow>`${selectPage(sql`${endpointId}`, filter, page, Page.maxExamined)}`
-        return toPage(yield* Effect.orDie(statement), page)
+        return toPage(yield* Effect.orDie(ofEndpoint(endpointId, filter, page)), page)
       }),
 
       listAll: Effect.fn("Deliveries.listAll")(function* (organizationId, filter, page) {
         if (isImpossible(filter)) return nothing
-        const rows = yield* Effect.orDie(selectPages(organizationId, filter, page))
+        if (isOrdered(filter)) return toPage(yield* Effect.orDie(ofOrganization(organizationId, filter, page)), page)
+        const rows = yield* Effect.orDie(ofEachEndpoint(organizationId, filter, page))
         const pages = Map.groupBy(rows, (row) => row.page_endpoint_id)
         return Page.merge(
           [...pages.values()].map((rowsOfOne) => toPage(rowsOfOne, page)),

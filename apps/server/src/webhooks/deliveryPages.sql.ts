@@ -1,7 +1,8 @@
-/** The pages of the deliveries of one endpoint. Each reads a bounded number of rows. */
+/** The pages of the deliveries of one endpoint, or of all endpoints of an organization. Each reads a bounded number of rows. */
 import type { DeliveryState, Ids, InvoiceEvent } from "@govoice/core"
 import type { SqlClient, Statement } from "effect/sql"
 import * as Page from "../database/Page.ts"
+import { maxEndpoints } from "./WebhookEndpoints.ts"
 
 /** Which deliveries to list. */
 export interface DeliveryFilter {
@@ -30,11 +31,21 @@ export interface DeliveryRow {
 /** A row of a page. */
 export type PageRow = DeliveryRow & Page.Examined
 
+/**
+ * Whether the deliveries of the filter are found in the order of an index, with or without others among them. The index of those
+ * that are due, and that of an event, have another order.
+ */
+export const isOrdered = ({ eventId, status }: DeliveryFilter): boolean =>
+  eventId === undefined && status !== "pending" && status !== "delivering"
+
+// An organization has at most twenty endpoints.
+const maxExaminedOfEach = Page.maxExamined / 5
+
 // These statuses have an index of their own.
 const hasFailureStatus = (status: DeliveryState.Status | undefined): boolean =>
   status === "retrying" || status === "failed" || status === "endpoint_disabled"
 
-/** Makes the function that returns the statement of a page. */
+/** Makes the functions that return the statement of a page. */
 export const makeDeliveryPages = (sql: SqlClient.SqlClient) => {
   const columns = sql`
     id, event_id, event_type, endpoint_id, status, attempt_count, last_http_status, last_error_summary,
@@ -48,6 +59,57 @@ export const makeDeliveryPages = (sql: SqlClient.SqlClient) => {
       : hasFailureStatus(status)
         ? sql`AND failure_status = ${status}`
         : sql`AND status = ${status}`
+
+  const hasEventType = (eventType: InvoiceEvent.EventType | undefined): Statement.Fragment =>
+    eventType === undefined ? nothing : sql`AND event_type = ${eventType}`
+
+  // The newest deliveries of all the endpoints. Postgres merges ranges of an index that are each ordered and limited, and reads
+  // of each no more than it needs. It reads the ranges of a lateral join to their ends.
+  const newest = (
+    endpointIds: ReadonlyArray<Statement.Fragment>,
+    selected: Statement.Fragment,
+    condition: Statement.Fragment,
+    limit: number
+  ) => {
+    const ofEndpoint = (endpointId: Statement.Fragment) => sql`(
+      SELECT ${selected} FROM deliveries WHERE endpoint_id = ${endpointId} ${condition}
+      ORDER BY id DESC LIMIT ${limit}::int
+    )`
+    return sql`
+      SELECT ${selected} FROM (${sql.join(" UNION ALL ", false)(endpointIds.map(ofEndpoint))}) AS of_endpoints
+      ORDER BY id DESC LIMIT ${limit}::int
+    `
+  }
+
+  // The newest deliveries are examined until the page is full, those of the status if it has an index: an index of event
+  // types, or of succeeded deliveries, would cost each a write. `last_examined` is read only for a page that is short.
+  const ordered = (
+    endpointIds: ReadonlyArray<Statement.Fragment>,
+    { eventType, status }: DeliveryFilter,
+    page: Page.PageRequest
+  ) => {
+    const isIndexed = status === undefined || hasFailureStatus(status)
+    const condition = sql`${isIndexed ? hasStatus(status) : nothing} ${Page.bounds(sql, page)}`
+    if (isIndexed && eventType === undefined) {
+      return sql`
+        SELECT NULL::text AS last_examined, newest.*
+        FROM (${newest(endpointIds, columns, condition, page.limit + 1)}) AS newest
+      `
+    }
+    return sql`
+      WITH found AS MATERIALIZED (
+        SELECT ${columns} FROM (${newest(endpointIds, columns, condition, Page.maxExamined)}) AS newest
+        WHERE true ${isIndexed ? nothing : hasStatus(status)} ${hasEventType(eventType)}
+        ORDER BY id DESC LIMIT ${page.limit + 1}
+      )
+      SELECT found.*, CASE WHEN (SELECT count(*) FROM found) <= ${page.limit}::int THEN (
+        SELECT id FROM (${newest(endpointIds, sql`id`, condition, Page.maxExamined)}) AS newest
+        ORDER BY id DESC OFFSET ${Page.maxExamined - 1}::int
+      ) END AS last_examined
+      FROM (SELECT) AS one LEFT JOIN found ON true
+      ORDER BY id DESC
+    `
+  }
 
   // Claims take the oldest that are due, so the leased ones are among them, and as many as are counted end the search. More
   // that are older become due only by a promotion that is larger than `maxExamined`, and then for the time of a lease.
@@ -77,63 +139,83 @@ export const makeDeliveryPages = (sql: SqlClient.SqlClient) => {
     WHERE endpoint_id = ${endpointId} ${hasStatus(status)}
       ${status === "delivering" ? isLeased(endpointId, maxExamined) : nothing}
       ${eventId === undefined ? nothing : sql`AND event_id = ${eventId}`}
-      ${eventType === undefined ? nothing : sql`AND event_type = ${eventType}`}
+      ${hasEventType(eventType)}
       ${Page.bounds(sql, page)}
     ORDER BY id DESC LIMIT ${page.limit + 1}
   `
 
-  // The newest deliveries are examined, those of the status if it has an index: an index of event types, or of pending or
-  // succeeded deliveries, would cost each a write. Deliveries that are pending are due: if few are due, they are examined.
-  const examined = (
+  // Deliveries that are pending are due. If few are due, they are examined; if many, the newest of all are.
+  const pending = (
     endpointId: Statement.Fragment,
     { eventType, status }: DeliveryFilter,
     page: Page.PageRequest,
     maxExamined: number
-  ) => {
-    const isPending = status === "pending" ? sql`true` : sql`false`
-    return sql`
-      WITH due AS MATERIALIZED (
-        SELECT id FROM deliveries
-        WHERE is_due AND endpoint_id = ${endpointId} AND ${isPending}
-        ORDER BY endpoint_id, due_at LIMIT ${maxExamined}::int
-      ), newest AS MATERIALIZED (
-        SELECT id FROM deliveries
-        WHERE endpoint_id = ${endpointId} ${hasFailureStatus(status) ? hasStatus(status) : nothing} ${Page.bounds(sql, page)}
-          AND (NOT ${isPending} OR (SELECT count(*) FROM due) = ${maxExamined}::int)
-        ORDER BY endpoint_id DESC, id DESC LIMIT ${maxExamined}::int
-      ), found AS MATERIALIZED (
-        SELECT ${columns} FROM deliveries
-        WHERE endpoint_id = ${endpointId} ${hasStatus(status)}
-          ${eventType === undefined ? nothing : sql`AND event_type = ${eventType}`}
-          ${Page.bounds(sql, page)}
-          AND id = ANY (ARRAY(
-            SELECT id FROM newest
-            UNION ALL
-            SELECT id FROM due WHERE (SELECT count(*) FROM due) < ${maxExamined}::int
-          ))
-        ORDER BY id DESC LIMIT ${page.limit + 1}
-      )
-      SELECT last_examined, found.*
-      FROM (SELECT CASE count(*) WHEN ${maxExamined}::int THEN min(id) END AS last_examined FROM newest) AS examination
-      LEFT JOIN found ON true
-      ORDER BY id DESC
-    `
-  }
+  ) => sql`
+    WITH due AS MATERIALIZED (
+      SELECT id FROM deliveries WHERE is_due AND endpoint_id = ${endpointId}
+      ORDER BY endpoint_id, due_at LIMIT ${maxExamined}::int
+    ), newest AS MATERIALIZED (
+      SELECT id FROM deliveries
+      WHERE endpoint_id = ${endpointId} ${Page.bounds(sql, page)} AND (SELECT count(*) FROM due) = ${maxExamined}::int
+      ORDER BY endpoint_id DESC, id DESC LIMIT ${maxExamined}::int
+    ), found AS MATERIALIZED (
+      SELECT ${columns} FROM deliveries
+      WHERE endpoint_id = ${endpointId} ${hasStatus(status)} ${hasEventType(eventType)} ${Page.bounds(sql, page)}
+        AND id = ANY (ARRAY(
+          SELECT id FROM newest
+          UNION ALL
+          SELECT id FROM due WHERE (SELECT count(*) FROM due) < ${maxExamined}::int
+        ))
+      ORDER BY id DESC LIMIT ${page.limit + 1}
+    )
+    SELECT last_examined, found.*
+    FROM (SELECT CASE count(*) WHEN ${maxExamined}::int THEN min(id) END AS last_examined FROM newest) AS examination
+    LEFT JOIN found ON true
+    ORDER BY id DESC
+  `
+
+  const unordered = (
+    endpointId: Statement.Fragment,
+    filter: DeliveryFilter,
+    page: Page.PageRequest,
+    maxExamined: number
+  ): Statement.Fragment =>
+    filter.status === "pending" && filter.eventId === undefined
+      ? pending(endpointId, filter, page, maxExamined)
+      : indexed(endpointId, filter, page, maxExamined)
 
   return {
     columns,
-    /** The statement of a page of the deliveries of the endpoint that the expression returns. */
-    page: (
-      endpointId: Statement.Fragment,
-      filter: DeliveryFilter,
-      page: Page.PageRequest,
-      maxExamined: number
-    ): Statement.Fragment => {
-      const { eventId, eventType, status } = filter
-      const isExamined = status === "pending" || status === "succeeded" || eventType !== undefined
-      return isExamined && eventId === undefined && status !== "delivering"
-        ? examined(endpointId, filter, page, maxExamined)
-        : indexed(endpointId, filter, page, maxExamined)
-    }
+
+    /** The page of one endpoint. */
+    ofEndpoint: (id: Ids.EndpointId, filter: DeliveryFilter, page: Page.PageRequest) =>
+      sql<PageRow>`${
+        isOrdered(filter) ? ordered([sql`${id}`], filter, page) : unordered(sql`${id}`, filter, page, Page.maxExamined)
+      }`,
+
+    /** The page of an organization, if the filter is ordered. */
+    ofOrganization: (id: Ids.OrganizationId, filter: DeliveryFilter, page: Page.PageRequest) => {
+      const endpointIds = Array.from(
+        { length: maxEndpoints },
+        (_, n) => sql`(SELECT ids[${sql.literal(`${n + 1}`)}] FROM endpoints)`
+      )
+      return sql<PageRow>`
+        WITH endpoints AS MATERIALIZED (
+          SELECT array_agg(id) AS ids FROM webhook_endpoints WHERE organization_id = ${id} AND deleted_at IS NULL
+        )
+        SELECT * FROM (${ordered(endpointIds, filter, page)}) AS page ORDER BY id DESC
+      `
+    },
+
+    /** A page of each endpoint of an organization. */
+    ofEachEndpoint: (id: Ids.OrganizationId, filter: DeliveryFilter, page: Page.PageRequest) => sql<
+      PageRow & { readonly page_endpoint_id: Ids.EndpointId }
+    >`
+      SELECT endpoint.id AS page_endpoint_id, page.*
+      FROM webhook_endpoints AS endpoint
+      CROSS JOIN LATERAL (${unordered(sql`endpoint.id`, filter, page, maxExaminedOfEach)}) AS page
+      WHERE endpoint.organization_id = ${id} AND deleted_at IS NULL
+      ORDER BY endpoint.id DESC, page.id DESC
+    `
   }
 }

@@ -29,11 +29,6 @@ export const parseVariant = (argument: string): Variant => {
 export const inTurn = <A>(variants: ReadonlyArray<A>, round: number): ReadonlyArray<A> =>
   round % 2 === 0 ? variants : variants.toReversed()
 
-export const median = (values: ReadonlyArray<number>): number => {
-  const sorted = values.toSorted((left, right) => left - right)
-  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
-}
-
 /** The command of this process, as it can be repeated. */
 export const command: string = [
   "node --conditions=source",
@@ -47,4 +42,10 @@ export const buildConsoleOf = async (root: string): Promise<void> => {
   if (!existsSync(path)) return
   const { buildConsole } = (await import(path)) as typeof BuildConsoleModule
   await buildConsole()
+}
+
+/** Ends this process in order after Ctrl-C, so that what it started is stopped and removed. */
+export const exitOnSignals = (): void => {
+  process.once("SIGINT", () => process.exit(130))
+  process.once("SIGTERM", () => process.exit(143))
 }

@@ -13,13 +13,16 @@
 import { join } from "node:path"
 import { Client } from "pg"
 import { startPostgres } from "../../test/support/postgres.ts"
-import { buildConsoleOf, command, inTurn, median, parseVariant } from "../variants.ts"
+import { median, ratiosOf, spreadOf } from "../ratios.ts"
+import { buildConsoleOf, command, exitOnSignals, inTurn, parseVariant } from "../variants.ts"
 import type * as GovoiceModule from "./govoice.ts"
 import { load, type Measured } from "./load.ts"
 import { requestsOf } from "./requests.ts"
 
 const [rounds = "5", milliseconds = "5000", ...variants] = process.argv.slice(2)
 const kinds = ["submit", "get"] as const
+
+exitOnSignals()
 
 // Commits are durable, as in a deployment.
 const postgres = await startPostgres({ flags: ["--fsync=on"] })
@@ -42,13 +45,17 @@ const start = async (argument: string, index: number) => {
 
 type Variant = Awaited<ReturnType<typeof start>>
 
-const row = ({ label, measured }: Variant, first: Variant, kind: (typeof kinds)[number]): string => {
+const row = (variant: Variant, first: Variant, kind: (typeof kinds)[number]): string => {
+  const { label, measured } = variant
   const of = (figure: keyof Measured) => median(measured[kind].map((one) => one[figure]))
-  const ratio = (figure: keyof Measured) =>
-    median(measured[kind].map((one, round) => one[figure] / first.measured[kind][round]![figure])).toFixed(3)
+  const ratio = (figure: keyof Measured) => {
+    const figures = ({ measured }: Variant) => measured[kind].map((one) => one[figure])
+    const ratios = ratiosOf(figures(variant), figures(first))
+    return [median(ratios).toFixed(3), spreadOf(ratios)]
+  }
   const request = kind === "submit" ? "`POST /v1/invoices`" : "`GET /v1/invoices/{id}`"
-  const rate = [Math.round(of("perSecond")), ratio("perSecond")]
-  return `| ${[request, label, ...rate, of("p50").toFixed(1), of("p99").toFixed(1), Math.round(of("cpuMicros")), ratio("cpuMicros")].join(" | ")} |`
+  const rate = [Math.round(of("perSecond")), ...ratio("perSecond")]
+  return `| ${[request, label, ...rate, of("p50").toFixed(1), of("p99").toFixed(1), Math.round(of("cpuMicros")), ...ratio("cpuMicros")].join(" | ")} |`
 }
 
 const started: Array<Variant> = []
@@ -64,8 +71,8 @@ try {
     }
   }
   console.log(`\`${command}\`\n`)
-  console.log("| request | | requests/s | ratio | p50 ms | p99 ms | CPU µs | ratio |")
-  console.log("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+  console.log("| request | | requests/s | ratio | spread | p50 ms | p99 ms | CPU µs | ratio | spread |")
+  console.log("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
   for (const kind of kinds) for (const variant of started) console.log(row(variant, started[0]!, kind))
 } finally {
   for (const { server } of started) server.stop()

@@ -1,4 +1,7 @@
-/** Measures the lists of the control plane that the console shows, one request after the other. */
+/**
+ * Measures the lists of the control plane that the console shows, one request after the other, and in the same turns the
+ * look-up of one record, which has the same way through the server.
+ */
 import type { Deployment } from "./deployment.ts"
 
 const pageSize = 50
@@ -9,6 +12,12 @@ export interface Timed {
   readonly name: string
   readonly p50: number
   readonly p95: number
+}
+
+/** The lists, and their floor. */
+export interface Lists {
+  readonly lists: ReadonlyArray<Timed>
+  readonly lookUp: Timed
 }
 
 interface List {
@@ -36,7 +45,7 @@ export const cursorOf = async ({ read }: Deployment, path: string, page: number)
 }
 
 /** Measures pages and filters, in turns, so that a slow phase of the machine affects all. */
-export const measureLists = async (deployment: Deployment): Promise<ReadonlyArray<Timed>> => {
+export const measureLists = async (deployment: Deployment): Promise<Lists> => {
   const { endpoint, organization, read } = deployment
   const ofEndpoint = `webhook-endpoints/${endpoint}/deliveries`
   const ofAll = `organizations/${organization}/deliveries`
@@ -65,6 +74,7 @@ export const measureLists = async (deployment: Deployment): Promise<ReadonlyArra
       requests.push({ name: `${of}, ${name}`, path: `${list}?limit=${pageSize}&${query}`.replace(/&$/, ""), times: [] })
     }
   }
+  requests.push({ name: "one organization", path: `organizations/${organization}`, times: [] })
   // Postgres plans anew for the first five executions of a prepared statement.
   for (let call = -10; call < calls; call++) {
     for (const { path, times } of requests) {
@@ -72,5 +82,10 @@ export const measureLists = async (deployment: Deployment): Promise<ReadonlyArra
       if (call >= 0) times.push(milliseconds)
     }
   }
-  return requests.map(({ name, times }) => ({ name, p50: percentile(times, 0.5), p95: percentile(times, 0.95) }))
+  const timed = requests.map(({ name, times }) => ({
+    name,
+    p50: percentile(times, 0.5),
+    p95: percentile(times, 0.95)
+  }))
+  return { lists: timed.slice(0, -1), lookUp: timed.at(-1)! }
 }

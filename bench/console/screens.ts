@@ -1,6 +1,6 @@
 /**
  * Measures the console in Chromium: from the navigation to the first data, cold and warm, and from a click on «Older» to the
- * rows of the next page.
+ * rows of the next page. In the same turns the browser fetches what these need without showing it, which is their floor.
  */
 import { type Browser, chromium, type Page } from "playwright-core"
 import { chromiumPath, chromiumRemedy } from "../../test/browser/support/chromiumPath.ts"
@@ -30,6 +30,12 @@ const observer = `
   })
   // The first data of the overview: the counts of the endpoints, as bars.
   bench.firstData = bench.painted(() => document.querySelector("[data-row] svg[role=img]") !== null)
+  bench.resources = () => performance.getEntriesByType("resource").map(({ name }) => name)
+  bench.fetchAll = async (names) => {
+    const begun = performance.now()
+    await Promise.all(names.map((name) => fetch(name, { cache: "no-store" }).then((answer) => answer.text())))
+    return performance.now() - begun
+  }
   const firstRow = () => document.querySelector("[data-row]")?.getAttribute("data-row")
   bench.older = async () => {
     const shown = firstRow()
@@ -39,8 +45,6 @@ const observer = `
     return (await bench.painted(() => firstRow() !== shown)) - clicked
   }
 `
-
-const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 /** A page of a browser that has not seen the console, and is logged in. */
 const openCold = async (browser: Browser, { login, url }: Deployment): Promise<Page> => {
@@ -76,14 +80,16 @@ const leaf = async (page: Page, times: number): Promise<Array<number>> => {
   return taken
 }
 
-/** The times of the screens, in milliseconds, and what 200 pages leave in memory, in MiB. */
+/** The times of the screens in each round, in milliseconds, those of the floor, and the memory around many pages, in MiB. */
 export interface Screens {
-  readonly cold: number
-  readonly warm: number
-  readonly next: number
-  readonly nextOfThousandth: number
+  readonly cold: ReadonlyArray<number>
+  readonly warm: ReadonlyArray<number>
+  /** The files and data of a load, fetched alone. */
+  readonly fetched: ReadonlyArray<number>
+  readonly next: ReadonlyArray<number>
+  readonly nextOfThousandth: ReadonlyArray<number>
   readonly longestTask: number
-  readonly grown: number
+  readonly memory: { readonly before: number; readonly after: number }
 }
 
 /** Measures the screens. */
@@ -93,11 +99,14 @@ export const measureScreens = async (deployment: Deployment): Promise<Screens> =
   const overview = `${url}/console/o/${organization}`
   const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] })
   try {
-    const [cold, warm]: [Array<number>, Array<number>] = [[], []]
+    const cold: Array<number> = []
+    const warm: Array<number> = []
+    const fetched: Array<number> = []
     for (let load = 0; load < loads; load++) {
       const page = await openCold(browser, deployment)
       await page.goto(overview)
       cold.push(await page.evaluate<number>("bench.firstData"))
+      fetched.push(await page.evaluate<number>("bench.fetchAll(bench.resources())"))
       await page.reload()
       warm.push(await page.evaluate<number>("bench.firstData"))
       await page.context().close()
@@ -109,18 +118,19 @@ export const measureScreens = async (deployment: Deployment): Promise<Screens> =
     const first = await leaf(page, 20)
     const before = await heapOf(page)
     await leaf(page, pages)
-    const grown = (await heapOf(page)) - before
+    const after = await heapOf(page)
     const longestTask = await page.evaluate<number>("bench.longest")
     const cursor = await cursorOf(deployment, `webhook-endpoints/${endpoint}/deliveries`, 1000)
     await page.goto(`${list}?cursor=${encodeURIComponent(cursor)}`)
     const thousandth = await leaf(page, 20)
     return {
-      cold: median(cold),
-      warm: median(warm),
-      next: median(first),
-      nextOfThousandth: median(thousandth),
+      cold,
+      warm,
+      fetched,
+      next: first,
+      nextOfThousandth: thousandth,
       longestTask,
-      grown
+      memory: { before, after }
     }
   } finally {
     await browser.close()

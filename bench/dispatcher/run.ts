@@ -12,6 +12,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { cpus, tmpdir } from "node:os"
 import { join } from "node:path"
 import { makeAuthority } from "../../packages/dispatcher/test/support/certificates.ts"
+import { type Comparison, judge, median, ratiosOf } from "../ratios.ts"
 import type { Measured } from "./client.ts"
 
 const inFlight = 50
@@ -20,12 +21,6 @@ const rounds = Number(process.env["BENCH_ROUNDS"] ?? 9)
 const roundMs = Number(process.env["BENCH_ROUND_MS"] ?? 1_000)
 const leastRatio = 0.8
 const ours = ["dispatcher (promise)", "dispatcher (Effect)"]
-
-const median = (values: ReadonlyArray<number>): number => {
-  const sorted = [...values].sort((left, right) => left - right)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
-}
 
 const authority = makeAuthority("Benchmark authority")
 const certificate = authority.issue({ names: ["bench.test"], addresses: ["127.0.0.1"] })
@@ -45,37 +40,52 @@ const run = (scheme: "http" | "https"): Promise<ReadonlyArray<Measured>> =>
     child.send({ scheme, certificate, ca: authority.cert, inFlight, bodyBytes, rounds, roundMs })
   })
 
-interface Row {
-  readonly name: string
-  readonly ratio: number
-  readonly sockets: number
-  readonly line: string
+type Rounds = Measured["rounds"]
+
+const row = ({ name, rounds }: Measured, reference: Rounds): string => {
+  const of = (figure: keyof Rounds[number]) => rounds.map((one) => one[figure])
+  const ratio = (figure: "perSecond" | "cpuMicros") =>
+    median(
+      ratiosOf(
+        of(figure),
+        reference.map((one) => one[figure])
+      )
+    ).toFixed(2)
+  const rates = of("perSecond")
+  const whole = (value: number) => Math.round(value).toLocaleString("en")
+  const cells = [
+    name,
+    whole(median(rates)),
+    `${whole(Math.min(...rates))} – ${whole(Math.max(...rates))}`,
+    ratio("perSecond"),
+    median(of("cpuMicros")).toFixed(1),
+    ratio("cpuMicros"),
+    newSockets(rounds)
+  ]
+  return `| ${cells.join(" | ")} |`
 }
 
-const rows = (measured: ReadonlyArray<Measured>): ReadonlyArray<Row> => {
-  const reference = measured.find(({ name }) => name === "undici.request")!.rounds
-  return measured.map(({ name, rounds }) => {
-    // Each round is compared with the reference of the same round, under the same load of the machine.
-    const ratio = median(rounds.map(({ perSecond }, index) => perSecond / reference[index]!.perSecond))
-    const cpu = median(rounds.map(({ cpuMicros }, index) => cpuMicros / reference[index]!.cpuMicros))
-    const sockets = rounds.reduce((sum, { newSockets }) => sum + newSockets, 0)
-    const rates = rounds.map(({ perSecond }) => perSecond)
-    const whole = (value: number) => Math.round(value).toLocaleString("en")
-    const line = [
-      name,
-      whole(median(rates)),
-      `${whole(Math.min(...rates))} – ${whole(Math.max(...rates))}`,
-      ratio.toFixed(2),
-      median(rounds.map(({ cpuMicros }) => cpuMicros)).toFixed(1),
-      cpu.toFixed(2),
-      sockets
-    ].join(" | ")
-    return { name, ratio, sockets, line: `| ${line} |` }
-  })
-}
+const newSockets = (rounds: Rounds): number => rounds.reduce((sum, one) => sum + one.newSockets, 0)
+
+const comparisonsOf = (scheme: string, { name, rounds }: Measured, reference: Rounds): ReadonlyArray<Comparison> => [
+  {
+    figure: `${scheme}: ${name}, requests/s`,
+    measured: rounds.map(({ perSecond }) => perSecond),
+    reference: "`undici.request`",
+    beside: reference.map(({ perSecond }) => perSecond),
+    atLeast: leastRatio
+  },
+  {
+    figure: `${scheme}: ${name}, new sockets`,
+    measured: [newSockets(rounds)],
+    reference: "in flight",
+    beside: [inFlight],
+    atMost: 0
+  }
+]
 
 try {
-  const missed: Array<string> = []
+  const comparisons: Array<Comparison> = []
   console.log(`# One request: the dispatcher and others
 
 Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}. ${inFlight} in flight, POST of ${bodyBytes} bytes to one
@@ -83,19 +93,19 @@ receiver on loopback that answers 200 "ok". ${rounds} rounds of ${roundMs} ms af
 "Ratio" and "CPU ratio" are against \`undici.request\` of the same round.
 `)
   for (const scheme of ["http", "https"] as const) {
-    const table = rows(await run(scheme))
+    const measured = await run(scheme)
+    const reference = measured.find(({ name }) => name === "undici.request")!.rounds
     console.log(`## ${scheme === "http" ? "HTTP" : "TLS"}
 
 | variant | requests/s | least – most | ratio | client CPU µs/request | CPU ratio | new sockets |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-${table.map(({ line }) => line).join("\n")}
+${measured.map((variant) => row(variant, reference)).join("\n")}
 `)
-    for (const { name, ratio, sockets } of table) {
-      if (!ours.includes(name)) continue
-      if (ratio < leastRatio) missed.push(`${scheme}: ${name} has a ratio of ${ratio.toFixed(2)}, below ${leastRatio}`)
-      if (sockets > 0) missed.push(`${scheme}: ${name} opened ${sockets} sockets in steady state`)
+    for (const variant of measured.filter(({ name }) => ours.includes(name))) {
+      comparisons.push(...comparisonsOf(scheme === "http" ? "HTTP" : "TLS", variant, reference))
     }
   }
+  const { exitCode, report } = judge(comparisons)
   console.log(`## Limits of this benchmark
 
 It shows the cost of judging, pinning, limiting and classifying every request, compared with plain requests. Names are looked
@@ -104,8 +114,8 @@ answer, and concurrent attempts to one name share it. Receiver and client share 
 on both; CPU per request is that of the client alone. Loopback has hardly any latency, which makes the share of the client as
 large as possible.
 
-${missed.length === 0 ? "Goals met: at least 0.8 of `undici.request`, no new socket in steady state." : `Goals missed:\n\n${missed.map((line) => `- ${line}`).join("\n")}`}`)
-  process.exitCode = missed.length === 0 ? 0 : 1
+${report}`)
+  process.exitCode = exitCode
 } finally {
   rmSync(folder, { recursive: true })
 }

@@ -14,7 +14,8 @@
  * and of Postgres per delivery is the figure to trust. With three rounds, differences below about 5 % are noise.
  */
 import { join } from "node:path"
-import { buildConsoleOf, command, inTurn, median, parseVariant, type Settings } from "../variants.ts"
+import { median, ratiosOf, spreadOf } from "../ratios.ts"
+import { buildConsoleOf, command, exitOnSignals, inTurn, parseVariant, type Settings } from "../variants.ts"
 import type * as DatabaseModule from "./database.ts"
 import type * as DrainModule from "./drain.ts"
 import type * as ProcessesModule from "./processes.ts"
@@ -59,21 +60,25 @@ const cpu = ({ databaseCpuMs = Number.NaN, workerCpuMs }: DrainModule.Drained): 
 
 const row = ({ drained, label }: Variant, first: Variant): string => {
   const of = (figure: (one: DrainModule.Drained) => number) => median(drained.map(figure))
-  const ratio = (figure: (one: DrainModule.Drained) => number) =>
-    median(drained.map((one, round) => figure(one) / figure(first.drained[round]!)))
+  const ratios = (figure: (one: DrainModule.Drained) => number) =>
+    ratiosOf(drained.map(figure), first.drained.map(figure))
+  const [rates, cpus] = [ratios(({ perSecond }) => perSecond), ratios(cpu)]
   const cells = [
     label,
     String(Math.round(of(({ perSecond }) => perSecond))),
-    ratio(({ perSecond }) => perSecond).toFixed(3),
+    median(rates).toFixed(3),
+    spreadOf(rates),
     of(({ workerCpuMs }) => workerCpuMs).toFixed(4),
     of(({ databaseCpuMs = Number.NaN }) => databaseCpuMs).toFixed(4),
     of(cpu).toFixed(4),
-    ratio(cpu).toFixed(3),
+    median(cpus).toFixed(3),
+    spreadOf(cpus),
     of(({ statementsPerDelivery }) => statementsPerDelivery).toFixed(4)
   ]
   return `| ${cells.join(" | ")} |`
 }
 
+exitOnSignals()
 const started: Array<Variant> = []
 try {
   for (const argument of variants) started.push(await start(argument))
@@ -86,9 +91,9 @@ try {
   }
   console.log(`\`${command}\`\n`)
   console.log(
-    "| | deliveries/s | ratio | worker CPU each, ms | Postgres CPU each, ms | both | ratio | statements each |"
+    "| | deliveries/s | ratio | spread | worker CPU each, ms | Postgres CPU each, ms | both | ratio | spread | statements each |"
   )
-  console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+  console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
   for (const variant of started) console.log(row(variant, started[0]!))
 } finally {
   for (const { stop } of checkouts.values()) await stop()

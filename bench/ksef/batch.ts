@@ -1,6 +1,7 @@
 /** Measures invoices of one taxpayer that wait together, from a running worker's first look at them to the last receipt. */
 import type { Database } from "../engine/database.ts"
 import { until } from "../engine/processes.ts"
+import { sendBatch } from "../ksef-simulator/clients.ts"
 import {
   makeKey,
   makeSubmit,
@@ -17,6 +18,8 @@ import {
 export interface Batch {
   readonly count: number
   readonly seconds: number
+  /** The same for a client as small as it can be that has the documents in memory. */
+  readonly floorSeconds: number
   /** The largest resident memory of the worker, in MiB. */
   readonly memory: number
   readonly statements: { readonly lanes: number; readonly all: number }
@@ -24,6 +27,11 @@ export interface Batch {
 
 /** Has this many invoices wait, and measures until each is accepted with its receipt. */
 export const measureBatch = async (database: Database, count: number): Promise<Batch> => {
+  // A simulator of its own, because limits of calls and the memory of the other one are measured.
+  const plain = await startSimulator("off")
+  const floorSeconds = (await sendBatch(plain, { prefix: "F", count })) / 1000
+  await plain.stop()
+
   const simulator = await startSimulator("production")
   const api = await startApi(database, simulator)
   const worker = await startWorker(database, simulator)
@@ -54,5 +62,5 @@ export const measureBatch = async (database: Database, count: number): Promise<B
   await worker.stop()
   await api.process.stop()
   await simulator.stop()
-  return { count, seconds, memory, statements: { lanes: lanes / count, all: all / count } }
+  return { count, seconds, floorSeconds, memory, statements: { lanes: lanes / count, all: all / count } }
 }

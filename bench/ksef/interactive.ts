@@ -1,5 +1,11 @@
-/** Measures one invoice after the other in an open session: the time to its verdict, and the statements of the worker. */
+/**
+ * Measures one invoice after the other in an open session: the time to its verdict, in turns with a plain client of the same
+ * simulator, and the statements of the worker.
+ */
 import { setTimeout as sleep } from "node:timers/promises"
+import { PolishTime } from "@govoice/ksef/format"
+import { Client } from "../../packages/ksef-simulator/test/support/Client.ts"
+import { fa3 } from "../../packages/ksef-simulator/test/support/invoices.ts"
 import type { Database } from "../engine/database.ts"
 import { until } from "../engine/processes.ts"
 import {
@@ -16,13 +22,18 @@ import {
 // Together no more than an interactive session may send within a minute.
 const warmUp = 3
 const idleMs = 10_000
+// The worker asks for a verdict this long after a send.
+const firstPollMs = 100
 const count = Number(process.env["BENCH_INTERACTIVE"] ?? 25)
 
 export interface Interactive {
-  readonly count: number
+  /** Milliseconds from each submission to its verdict. */
+  readonly times: ReadonlyArray<number>
   readonly p50: number
   readonly p95: number
   readonly most: number
+  /** The same of a client that sends documents from memory. */
+  readonly floor: { readonly times: ReadonlyArray<number>; readonly p95: number }
   /** Statements of the worker for each invoice, beyond those of an idle one: of its lane, and all. */
   readonly statements: { readonly lanes: number; readonly all: number }
 }
@@ -46,6 +57,18 @@ export const measureInteractive = async (database: Database): Promise<Interactiv
       await sleep(10)
     }
   }
+  const client = await Client.login(simulator)
+  const session = await client.open()
+  const plainly = async (number: string): Promise<number> => {
+    const begun = performance.now()
+    const xml = fa3({ issueDate: PolishTime.day(Date.now()), number, seller: simulator.nip })
+    const answer = await client.send(session, xml)
+    if (answer.status !== 202) throw new Error(`${answer.status} ${answer.text}`)
+    await sleep(firstPollMs)
+    const { status } = await client.verdict(session.reference, answer.json.referenceNumber)
+    if (status.code !== 200) throw new Error(`Expected 200, got ${status.code}`)
+    return performance.now() - begun
+  }
   const untilReceipts = () =>
     until(
       "the receipts",
@@ -62,7 +85,11 @@ export const measureInteractive = async (database: Database): Promise<Interactiv
   await resetStatements(database)
   const begun = performance.now()
   const times: Array<number> = []
-  for (let index = 0; index < count; index++) times.push(await untilAccepted(`I/${index}`))
+  const plain: Array<number> = []
+  for (let index = 0; index < count; index++) {
+    times.push(await untilAccepted(`I/${index}`))
+    plain.push(await plainly(`P/${index}`))
+  }
   await untilReceipts()
   const idlePeriods = (performance.now() - begun) / idleMs
   const { all, lanes, rows } = await statementsOf(database, "worker")
@@ -72,13 +99,14 @@ export const measureInteractive = async (database: Database): Promise<Interactiv
   await worker.stop()
   await api.process.stop()
   await simulator.stop()
-  const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+  const at = (values: ReadonlyArray<number>, share: number) =>
+    values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))]!
   return {
-    count,
-    p50: at(0.5),
-    p95: at(0.95),
-    most: sorted.at(-1)!,
+    times,
+    p50: at(times, 0.5),
+    p95: at(times, 0.95),
+    most: Math.max(...times),
+    floor: { times: plain, p95: at(plain, 0.95) },
     statements: {
       lanes: (lanes - idle.lanes * idlePeriods) / count,
       all: (all - idle.all * idlePeriods) / count

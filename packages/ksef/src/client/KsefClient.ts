@@ -21,7 +21,7 @@ import * as SessionAnswers from "../protocol/SessionAnswers.ts"
 import * as answers from "./answers.ts"
 import { Caller, maxJsonBytes, type OperationRequest } from "./caller.ts"
 import { KsefError } from "./KsefError.ts"
-import { type Options, resolveOptions } from "./Options.ts"
+import { type Options, resolveOptions, type ResolvedOptions } from "./Options.ts"
 
 /**
  * A token that authorizes calls. It is never logged.
@@ -154,13 +154,13 @@ export const make = (options: Options): Effect.Effect<KsefClient, never, Scope.S
       Effect.sync(() => new Caller(resolveOptions(options))),
       (caller) => Effect.sync(() => caller.close())
     ),
-    (caller) => client(caller, resolveOptions(options).uploadTimeoutMs)
+    (caller) => client(caller, resolveOptions(options))
   )
 
 const maxUpoBytes = 1024 * 1024
 const maxInvoiceBytes = 4 * 1024 * 1024
 
-const client = (caller: Caller, uploadTimeoutMs: number): KsefClient => {
+const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions): KsefClient => {
   const jsonOf = <S extends Schema.ConstraintDecoder<unknown>>(operation: Operation, schema: S) => {
     const decode = answers.json(schema)
     return (request: OperationRequest = {}): Answer<S> =>
@@ -296,7 +296,7 @@ const client = (caller: Caller, uploadTimeoutMs: number): KsefClient => {
           method: "GET",
           url: Redacted.value(link),
           maxBytes: maxUpoBytes,
-          timeoutMs: uploadTimeoutMs
+          timeoutMs
         }),
         (response) => answers.xml("downloadUpo", response)
       ),

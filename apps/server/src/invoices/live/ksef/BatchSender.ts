@@ -8,11 +8,11 @@
 import type { Ids } from "@govoice/core"
 import { SealedDocument, SessionKey, TarGz } from "@govoice/ksef/crypto"
 import { FormCode, SessionStatuses } from "@govoice/ksef/protocol"
-import { Array as Arr, Clock, Effect, Metric, Semaphore, Stream } from "effect"
+import { Array as Arr, Clock, Effect, Metric, Stream } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
-import { classify } from "./CallFailure.ts"
+import { classify, isUnreadableSession } from "./CallFailure.ts"
 import type { FormName } from "./documentForm.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
 import { authorized, type LaneContext, stepFailure } from "./LaneContext.ts"
@@ -31,11 +31,9 @@ export type SendBatch = (
   invoices: ReadonlyArray<WaitingInvoice>
 ) => Effect.Effect<number, LoginError>
 
-/** Archives are in memory: a process builds so many at once. */
-export const building = Semaphore.makeUnsafe(2)
-
-/** Uploads are repeated until the time that the national system gives for them. */
+/** Uploads are repeated until the time that the national system gives for them, or for less where another batch waits. */
 const uploadForMs = 15 * 60_000
+const contendedUploadForMs = 30_000
 const uploadRetryMs = 5000
 
 /** The oldest that fit into one batch, or into a smaller one after a refusal. */
@@ -67,6 +65,7 @@ const archiveOf = (store: LaneContext["store"], ids: ReadonlyArray<Ids.InvoiceId
 /** Makes what sends batches and polls for their verdicts. */
 export const make = (context: LaneContext) => {
   const { lane, store, system } = context
+  const { batches: batchSlots, permits } = context.process
   // A new holder does not know.
   let mayHaveBatches = true
 
@@ -141,11 +140,12 @@ export const make = (context: LaneContext) => {
   ) {
     const startedAt = yield* Clock.currentTimeMillis
     while (true) {
-      const result = yield* Effect.result(system.client.uploadPart(part, encrypted))
+      const result = yield* Effect.result(permits.withPermits(1)(system.client.uploadPart(part, encrypted)))
       if (result._tag === "Success") return true
       const now = yield* Clock.currentTimeMillis
       const failure = classify(result.failure)
-      if (now - startedAt > uploadForMs || failure._tag !== "unavailable") return false
+      const uploadUntil = startedAt + (batchSlots.isContended ? contendedUploadForMs : uploadForMs)
+      if (now > uploadUntil || failure._tag !== "unavailable") return false
       yield* Effect.sleep(uploadRetryMs)
     }
   })
@@ -176,7 +176,7 @@ export const make = (context: LaneContext) => {
   })
 
   const send: SendBatch = (organizationId, form, waiting) =>
-    building.withPermits(1)(
+    batchSlots.withSlot(
       Effect.gen(function* () {
         const ids = fitting(waiting).map(({ id }) => id)
         mayHaveBatches = true
@@ -309,12 +309,29 @@ export const make = (context: LaneContext) => {
     yield* finish(session, code)
   })
 
+  // It may have been processed: the statuses of the copies tell.
+  const abandonUnreadable = Effect.fnUntraced(function* (session: SessionRow) {
+    const documents = yield* writeMembers(session.id, (row, now) =>
+      Effect.map(store.submissionsOf(row.id), (all) => StatusRules.unreadable(row, all, now))
+    )
+    yield* Effect.annotateLogs(
+      Effect.logWarning("The session of a batch cannot be read; its documents are sent once more"),
+      { documents, session: session.reference }
+    )
+    const code = StatusRules.unreadableSession
+    yield* store.write(lane, { sessions: [{ id: session.id, state: "abandoned", code, dueAt: null }] })
+  })
+
   const checkOrPostpone = (session: SessionRow): Effect.Effect<void, LaneLost | SqlError.SqlError> =>
     check(session).pipe(
       Effect.catch((error: LoginError) =>
         Effect.gen(function* () {
           if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
           const now = yield* Clock.currentTimeMillis
+          const isUnreadable = error._tag === "CallFailed" && isUnreadableSession(error.failure)
+          if (isUnreadable && now - session.created_at.getTime() > StatusRules.unreadableMs) {
+            return yield* abandonUnreadable(session)
+          }
           const { until } = stepFailure(context, error, now)
           const wait = LaneRules.pollWait(session.check_count + 1, now - session.created_at.getTime())
           yield* store.write(lane, {

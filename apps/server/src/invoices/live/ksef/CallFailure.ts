@@ -37,6 +37,10 @@ export type Failure =
 /** A call that failed, by what it means. */
 export class CallFailed extends Data.TaggedError("CallFailed")<{ readonly failure: Failure }> {}
 
+/** Tells whether this login cannot read the session that the call was about. */
+export const isUnreadableSession = (failure: Failure): boolean =>
+  failure._tag === "not-readable" || (failure._tag === "code" && failure.action === "session-unreadable")
+
 const isOperation = (call: string): call is Operation.Operation => Object.hasOwn(Operation.operations, call)
 
 const maxDetailLength = 1000

@@ -55,6 +55,8 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
   if (earlier.length === 0) return StatusRules.rejected(row, 440, duplicate, now)
   const holder = original === undefined ? undefined : yield* context.store.invoiceOfNumber(original)
   if (holder !== undefined && holder !== row.id) return StatusRules.rejected(row, 440, duplicate, now)
+  // The original may be an invoice with the same document, whose verdict was not read yet.
+  if (yield* context.store.hasOpenCopy(row)) return StatusRules.pending(row, now, 440)
 
   for (const submission of earlier) {
     const { session_organization_id: organization, session_reference: reference } = submission

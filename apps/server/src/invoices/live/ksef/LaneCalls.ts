@@ -5,6 +5,7 @@ import type { KsefError } from "@govoice/ksef/client"
 import { Operation } from "@govoice/ksef/protocol"
 import { Clock, Effect, Exit, Metric, Semaphore } from "effect"
 import * as LaneRules from "../LaneRules.ts"
+import { BatchSlots } from "./BatchSlots.ts"
 import { CircuitBreaker } from "./CircuitBreaker.ts"
 import { CallFailed, classify, type Failure } from "./CallFailure.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
@@ -14,7 +15,9 @@ import { RateLimitWindows } from "./RateLimitWindows.ts"
 /** What the lanes of a process share. */
 export interface Process {
   readonly breaker: CircuitBreaker
+  /** Requests under way at once: calls of the API, uploads, and downloads of receipts by their links. */
   readonly permits: Semaphore.Semaphore
+  readonly batches: BatchSlots
   /** Calls without a taxpayer are limited by address. */
   readonly anonymous: RateLimitWindows
   readonly tokenLogins: TokenLoginSunset.TokenLoginSunset
@@ -26,6 +29,7 @@ const anonymousLimits = { anonymous: { perSecond: 20, perMinute: undefined, perH
 export const makeProcess = (concurrency: number): Process => ({
   breaker: new CircuitBreaker(),
   permits: Semaphore.makeUnsafe(concurrency),
+  batches: new BatchSlots(),
   anonymous: new RateLimitWindows(anonymousLimits, { used: {}, blocked: {} }),
   tokenLogins: new TokenLoginSunset.TokenLoginSunset()
 })

@@ -81,6 +81,11 @@ export class LaneStore extends Context.Service<
     readonly submissionsOf: (id: Ids.InvoiceId) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
     /** The references of a session's submissions, as far as they are known. */
     readonly referencesOf: (sessionId: string) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
+    /**
+     * Whether another invoice with the same document has no verdict yet, so that it may have its number. Of two that KSeF calls
+     * duplicates, only the later one waits for the other.
+     */
+    readonly hasOpenCopy: (invoice: Pick<SubmissionRow, "id" | "sha256">) => Effect.Effect<boolean, SqlError.SqlError>
     /** The live invoice that has a KSeF number. */
     readonly invoiceOfNumber: (number: string) => Effect.Effect<Ids.InvoiceId | undefined, SqlError.SqlError>
   }
@@ -282,6 +287,13 @@ export const layerOf = (
                     due_at         = "dueAt"
                   FROM json_to_recordset(${PgTypes.json(sessions)}) AS change (${sql.literal(sessionColumns)}), lane
                   WHERE national_sessions.id = change.id
+                ), ${transitionSteps(
+                  transitions,
+                  // A receipt is stored once, also where it was handed over and read.
+                  sql`invoices.status = transition.status_before AND EXISTS (SELECT 1 FROM lane)
+                    AND NOT (invoices.upo_available AND transition.receipt IS NOT NULL)`
+                )}, fenced_off AS (
+                  SELECT id FROM transition WHERE receipt IS NULL EXCEPT SELECT id FROM transitioned
                 ), submission AS (
                   UPDATE national_submissions SET
                     state         = coalesce(change.state, national_submissions.state),
@@ -294,13 +306,8 @@ export const layerOf = (
                     original_session = coalesce("originalSession", original_session),
                     due_at        = "dueAt"
                   FROM json_to_recordset(${PgTypes.json(submissions)}) AS change (${sql.literal(submissionColumns)}), lane
-                  WHERE national_submissions.id = change.id
-                ), ${transitionSteps(
-                  transitions,
-                  // A receipt is stored once, also where it was handed over and read.
-                  sql`invoices.status = transition.status_before AND EXISTS (SELECT 1 FROM lane)
-                    AND NOT (invoices.upo_available AND transition.receipt IS NOT NULL)`
-                )}
+                  WHERE national_submissions.id = change.id AND invoice_id NOT IN (SELECT id FROM fenced_off)
+                )
                 SELECT true AS held FROM lane
               `
             )
@@ -349,6 +356,17 @@ export const layerOf = (
               WHERE session_id = ${sessionId}::bigint AND reference IS NOT NULL
             `,
             (rows) => rows.map(({ reference }) => reference)
+          ),
+
+        hasOpenCopy: ({ id, sha256 }) =>
+          Effect.map(
+            sql`
+              SELECT 1 FROM national_submissions
+              WHERE state IN ('sending', 'sent') AND sha256 = ${sha256} AND invoice_id <> ${id}
+                AND (code IS DISTINCT FROM 440 OR invoice_id < ${id})
+              ORDER BY invoice_id LIMIT 1
+            `,
+            ({ length }) => length > 0
           ),
 
         invoiceOfNumber: (number) =>

@@ -4,6 +4,7 @@ import { Clock, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
+import { isUnreadableSession } from "./CallFailure.ts"
 import * as DuplicateResolver from "./DuplicateResolver.ts"
 import { authorized, type LaneContext, park, readOrganizations, stepFailure } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
@@ -13,9 +14,6 @@ import * as StatusRules from "./StatusRules.ts"
 
 const maxRows = 1000
 const maxWritten = 200
-
-/** A session that cannot be read for so long is given up, and its documents are sent again: a copy would be a duplicate. */
-const unreadableMs = 3_600_000
 
 // Few of them are handed over to the step that fetches receipts. It reads more of them, and those that are not known here.
 const handOver = (context: LaneContext, all: ReadonlyArray<Changes>) => {
@@ -116,13 +114,11 @@ const failedChanges = (
   Effect.gen(function* () {
     if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
     const now = yield* Clock.currentTimeMillis
-    const isUnreadable =
-      error._tag === "CallFailed" &&
-      (error.failure._tag === "not-readable" ||
-        (error.failure._tag === "code" && error.failure.action === "session-unreadable"))
-    if (isUnreadable) {
-      return rows.map((row) =>
-        now - row.handed_over_at.getTime() > unreadableMs ? StatusRules.absent(row, now) : StatusRules.parked(row, now)
+    if (error._tag === "CallFailed" && isUnreadableSession(error.failure)) {
+      return yield* Effect.forEach(rows, (row) =>
+        now - row.handed_over_at.getTime() > StatusRules.unreadableMs
+          ? Effect.map(context.store.submissionsOf(row.id), (all) => StatusRules.unreadable(row, all, now))
+          : Effect.succeed(StatusRules.parked(row, now))
       )
     }
     const [first] = rows

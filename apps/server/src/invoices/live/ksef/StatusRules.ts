@@ -34,11 +34,29 @@ export const parked = (row: SubmissionRow, now: number, code?: number): Changes 
   return { submissions: [code === undefined ? change : { ...change, code }] }
 }
 
+/** A session that cannot be read for so long is given up, and its documents are sent again: a copy would be a duplicate. */
+export const unreadableMs = 3_600_000
+
+/** The code of a submission that was given up with its session. KSeF has no such status. */
+export const unreadableSession = 403
+
+/**
+ * The session was given up: the document is sent once more, because the status of a copy names the number of the original. It
+ * waits where that was done before: copies would go on without end.
+ */
+export const unreadable = (row: SubmissionRow, submissions: ReadonlyArray<SubmissionRow>, now: number): Changes => {
+  if (submissions.some(({ code }) => code === unreadableSession)) return parked(row, now)
+  const changes = absent(row, now)
+  return { ...changes, submissions: changes.submissions!.map((one) => ({ ...one, code: unreadableSession })) }
+}
+
+const noResends: ReadonlySet<number> = new Set([SessionStatuses.tooManyInvoices, unreadableSession])
+
 /** How often a document was not judged: its submissions that ended with an error. A smaller batch is no resend. */
 export const resendsOf = (submissions: ReadonlyArray<SubmissionRow>): number =>
   submissions.filter(
     ({ code, submission_state }) =>
-      submission_state === "refused" && code !== null && code >= 400 && code !== SessionStatuses.tooManyInvoices
+      submission_state === "refused" && code !== null && code >= 400 && !noResends.has(code)
   ).length
 
 /** Accepted: the receipt is due. */

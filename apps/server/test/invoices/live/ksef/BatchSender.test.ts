@@ -1,15 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
+import { KsefError } from "@govoice/ksef/client"
 import { Effect, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import * as BatchSender from "../../../../src/invoices/live/ksef/BatchSender.ts"
+import * as LaneCalls from "../../../../src/invoices/live/ksef/LaneCalls.ts"
 import type { LaneContext } from "../../../../src/invoices/live/ksef/LaneContext.ts"
 import type { Changes, WaitingInvoice } from "../../../../src/invoices/live/ksef/laneRows.ts"
+import { realSleep } from "../../../support/FastClock.ts"
+import * as live from "../../../support/live.ts"
 
 const organizationId = "org_1" as Ids.OrganizationId
 const id = "inv_1" as Ids.InvoiceId
 
 /** A lane of one organization, and what it writes while it sends a batch of one invoice. */
-const setUp = () => {
+const setUp = (process = LaneCalls.makeProcess(32), uploadPart: Effect.Effect<void, KsefError> = Effect.void) => {
   const written: Array<Changes> = []
   const member = {
     id,
@@ -22,6 +27,7 @@ const setUp = () => {
   // A batch needs these members of the lane alone.
   const context = {
     lane: { nip: "5265877635" },
+    process,
     store: {
       beginSession: () => Effect.succeed("1"),
       documents: () => Effect.succeed([{ id, xml: "<Faktura/>" }]),
@@ -32,7 +38,7 @@ const setUp = () => {
     system: {
       client: {
         openBatch: () => Effect.succeed({ referenceNumber: "session", partUploadRequests: [{}] }),
-        uploadPart: () => Effect.void,
+        uploadPart: () => uploadPart,
         closeBatch: () => Effect.void
       }
     },
@@ -43,21 +49,71 @@ const setUp = () => {
     wake: () => {},
     wakeDeliveries: Effect.void
   } as unknown as LaneContext
-  return { context, written }
+  // What decides the size of a batch; the other columns are not read.
+  const waiting = [{ id, bytes: 10, batch_limit: null }] as unknown as ReadonlyArray<WaitingInvoice>
+  const send = BatchSender.make(context).send(organizationId, "FA (3)", waiting)
+  const hasState = (wanted: string) =>
+    written.some(({ sessions = [] }) => sessions.some(({ state }) => state === wanted))
+  return { send, written, hasState }
 }
+
+const timeout = new KsefError({ call: "uploadPart", outcome: "unknown", reason: "timeout", message: "timeout" })
+
+// Archives are compressed beside the clock of the test.
+const happens = (check: () => boolean) => live.poll(Effect.sync(check), (isTrue) => isTrue)
 
 describe("BatchSender", () => {
   it.effect("marks the members of a batch before the verdict step can read it", () =>
     Effect.gen(function* () {
-      const { context, written } = setUp()
-      // What decides the size of a batch; the other columns are not read.
-      const waiting = [{ id, bytes: 10, batch_limit: null }] as unknown as ReadonlyArray<WaitingInvoice>
-      yield* BatchSender.make(context).send(organizationId, "FA (3)", waiting)
+      const { send, written } = setUp()
+      yield* send
       const sentAt = written.findIndex(({ submissions = [] }) => submissions.some(({ state }) => state === "sent"))
       const dueAt = written.findIndex(({ sessions = [] }) => sessions.some((session) => session.dueAt !== null))
       assert.isAtLeast(sentAt, 0)
       assert.isAbove(dueAt, sentAt)
       assert.deepInclude(written[dueAt]?.sessions?.[0], { id: "1", state: "closed" })
+    })
+  )
+
+  it.effect("gives its slot to another batch within a minute of a stall, and tries for 15 where none waits", () =>
+    Effect.gen(function* () {
+      const process = LaneCalls.makeProcess(32)
+      let uploads = 0
+      const stalling = Effect.suspend(() => {
+        uploads += 1
+        return Effect.delay(Effect.fail(timeout), "60 seconds")
+      })
+      const [first, second] = [setUp(process, stalling), setUp(process, stalling)]
+      const next = setUp(process)
+      yield* Effect.forkChild(first.send)
+      yield* happens(() => uploads === 1)
+      yield* TestClock.adjust("5 minutes")
+      assert.isFalse(first.hasState("abandoned"), "it is tried again while no other batch waits")
+      const uploadsOfFirst = uploads
+      yield* Effect.forkChild(second.send)
+      yield* happens(() => uploads === uploadsOfFirst + 1)
+      yield* Effect.forkChild(next.send)
+      yield* happens(() => process.batches.isContended)
+      yield* TestClock.adjust("1 minute")
+      yield* happens(() => next.hasState("closed"))
+      assert.isTrue(first.hasState("abandoned"))
+      yield* TestClock.adjust("17 minutes")
+      assert.isTrue(second.hasState("abandoned"))
+      assert.isFalse(process.batches.isContended)
+    })
+  )
+
+  it.effect("counts its upload to the concurrency limit of the process", () =>
+    Effect.gen(function* () {
+      const process = LaneCalls.makeProcess(1)
+      const { hasState, send } = setUp(process)
+      yield* process.permits.take(1)
+      yield* Effect.forkChild(send)
+      yield* happens(() => hasState("open"))
+      yield* realSleep(50)
+      assert.isFalse(hasState("uploaded"))
+      yield* process.permits.release(1)
+      yield* happens(() => hasState("uploaded"))
     })
   )
 })

@@ -164,6 +164,30 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     }
   }
 
+  it.effect("sends the documents of a batch once more whose session cannot be read for an hour", () =>
+    simulated.simulate({ grainMs: 60_000 }, ({ ksef, now }) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const startedAt = now()
+        ksef.faults.add({ do: "session-gone", on: "getSession" })
+        const program = Effect.gen(function* () {
+          const organizationId = yield* live.taxpayer(ksef)
+          yield* simulated.submitNumbers(organizationId, ksef.nip, 1, batchSize)
+          const isAccepted = (all: ReadonlyArray<live.LiveInvoice>) => all.every(({ status }) => status === "accepted")
+          return yield* live.eventually(isAccepted, live.invoices)
+        })
+        // Time advances further at once than a usual lease lasts.
+        const all = yield* live.withDeployment(ksef, program, { leaseMs: 600_000 })
+        assert.isAtLeast(now() - startedAt, hour)
+        assertExactlyOnce(ksef, all)
+        assert.lengthOf(new Set(ksef.ledger.accepted().map(({ sha256 }) => sha256)), batchSize)
+        const sessions = yield* sql`SELECT state, code FROM national_sessions WHERE kind = 'batch' ORDER BY id LIMIT 1`
+        assert.deepStrictEqual(sessions, [{ state: "abandoned", code: 403 }])
+        assert.lengthOf(yield* sql`SELECT 1 FROM national_submissions WHERE state IN ('sending', 'sent')`, 0)
+      })
+    )
+  )
+
   it.effect("sends an attachment in a batch, and rejects one that the taxpayer may not send", () =>
     simulated.simulate({}, ({ ksef }) =>
       Effect.gen(function* () {

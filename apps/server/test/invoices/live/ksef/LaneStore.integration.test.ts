@@ -1,0 +1,86 @@
+import { assert, layer } from "@effect/vitest"
+import { Environment } from "@govoice/ksef/client"
+import { Effect, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import * as LaneStore from "../../../../src/invoices/live/ksef/LaneStore.ts"
+import * as liveTransitions from "../../../../src/invoices/live/ksef/liveTransitions.ts"
+import * as LaneQueue from "../../../../src/invoices/live/LaneQueue.ts"
+import { wakeLane } from "../../../../src/invoices/live/wakeLanes.ts"
+import * as fixtures from "../../../support/fixtures.ts"
+import * as live from "../../../support/live.ts"
+import { databases } from "../../../support/TestDatabase.ts"
+
+/** An invoice whose send has begun, with its lane, and what the database has of both. */
+const sending = Effect.gen(function* () {
+  yield* fixtures.clear
+  const sql = yield* SqlClient.SqlClient
+  const ksef = yield* live.simulator()
+  const submitted = Effect.gen(function* () {
+    const organizationId = yield* live.taxpayer(ksef)
+    const id = yield* live.submit(organizationId, live.fa3({ number: "FV/1", seller: ksef.nip }), "1")
+    return { id, organizationId }
+  })
+  const { id, organizationId } = yield* live.withDeployment(ksef, submitted, { hasWorker: false })
+  const environmentId = Result.getOrThrow(Environment.at(ksef.url)).baseUrl
+  const services = LaneStore.layerOf(environmentId, 1000).pipe(Layer.provideMerge(LaneQueue.layerOf(environmentId)))
+  return yield* Effect.provide(
+    Effect.gen(function* () {
+      const store = yield* LaneStore.LaneStore
+      yield* wakeLane(ksef.nip)
+      const { lanes } = yield* (yield* LaneQueue.LaneQueue).claim({ limit: 1, leaseMs: 30_000 })
+      const lane = lanes[0]!
+      const session = yield* store.beginSession(lane, organizationId, "online", "FA (3)")
+      const invoice = (yield* store.beginSubmission(lane, session, id, new Date()))!
+      const stored = Effect.map(
+        sql<{ readonly status: string; readonly state: string; readonly reference: string | null }>`
+          SELECT status, state, submission.reference FROM invoices
+          JOIN national_submissions AS submission ON submission.invoice_id = invoices.id
+        `,
+        ([row]) => row!
+      )
+      return { invoice, lane, sql, store, stored }
+    }),
+    services
+  )
+})
+
+for (const database of databases) {
+  layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
+    `LaneStore.write (${database.name})`,
+    (it) => {
+      it.effect("leaves the submission of an invoice alone whose transition does not apply any more", () =>
+        Effect.gen(function* () {
+          const { invoice, lane, sql, store, stored } = yield* sending
+          const now = Date.now()
+          const sent = { id: invoice.submission_id, state: "sent", reference: "r", dueAt: new Date(now) } as const
+          const changes = { submissions: [sent], transitions: liveTransitions.submitted(invoice, "s/r", now) }
+          yield* sql`UPDATE invoices SET status = 'retrying', next_attempt_at = now()`
+          yield* store.write(lane, changes)
+          assert.deepStrictEqual(yield* stored, { status: "retrying", state: "sending", reference: null })
+
+          yield* sql`UPDATE invoices SET status = 'submitting', next_attempt_at = NULL`
+          yield* store.write(lane, changes)
+          assert.deepStrictEqual(yield* stored, { status: "submitted", state: "sent", reference: "r" })
+        })
+      )
+
+      it.effect("writes the submission of a receipt that is stored already, so that it is not fetched again", () =>
+        Effect.gen(function* () {
+          const { invoice, lane, sql, store } = yield* sending
+          yield* sql`
+            UPDATE invoices SET status = 'accepted', upo_available = true, official_number = 'n', completed_at = now()
+          `
+          const now = Date.now()
+          const accepted = { ...invoice, status: "accepted" } as const
+          yield* store.write(lane, {
+            submissions: [{ id: invoice.submission_id, state: "decided", receiptCount: 1, dueAt: null }],
+            transitions: [liveTransitions.receipt(accepted, Buffer.from("<UPO/>"), now)]
+          })
+          const rows = yield* sql`SELECT state, due_at, receipt_count FROM national_submissions`
+          assert.deepStrictEqual(rows, [{ state: "decided", due_at: null, receipt_count: 1 }])
+          assert.lengthOf(yield* sql`SELECT 1 FROM receipts`, 0)
+        })
+      )
+    }
+  )
+}

@@ -1,7 +1,7 @@
 /** Fetches receipts (UPO): the step of a lane that checks them, and stores them byte for byte. */
 import type { KsefError } from "@govoice/ksef/client"
 import { Upo } from "@govoice/ksef/format"
-import { Array as Arr, Clock, Effect, Semaphore } from "effect"
+import { Clock, Effect, Semaphore, Stream } from "effect"
 import * as LaneRules from "../LaneRules.ts"
 import { authorized, type LaneContext, readOrganizations, stepFailure } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
@@ -9,12 +9,12 @@ import type { LoginError } from "./Logins.ts"
 import { writeAll } from "./StatusPoller.ts"
 import * as liveTransitions from "./liveTransitions.ts"
 
-const maxRows = 100
+const maxRows = 500
 
-/** Receipts are fetched and written so many at a time: they are large. While some are written, the next are fetched. */
-const chunkSize = 25
-const chunksAtOnce = 2
-const linksAtOnce = 4
+// Receipts are large: so many are in memory at a time, at most. While some are written, the next are fetched.
+const linksAtOnce = 16
+const writtenTogether = 50
+const writesAtOnce = 2
 
 /** What a receipt has to confirm. */
 export interface Expected {
@@ -82,10 +82,13 @@ const receiptOf = (context: LaneContext, row: SubmissionRow, oneCall: Semaphore.
     context.links.delete(row.id)
     // The link has no limits. Where it fails, the API has the receipt, too.
     if (link !== undefined) {
-      const linked = yield* Effect.match(context.system.client.downloadUpo(link), {
-        onSuccess: ({ bytes }) => bytes,
-        onFailure: (_: KsefError) => undefined
-      })
+      const linked = yield* Effect.match(
+        context.process.permits.withPermits(1)(context.system.client.downloadUpo(link)),
+        {
+          onSuccess: ({ bytes }) => bytes,
+          onFailure: (_: KsefError) => undefined
+        }
+      )
       if (linked !== undefined && check(linked) === undefined) return linked
     }
     if (session === null) return undefined
@@ -133,15 +136,13 @@ export const make = (context: LaneContext) => {
     const due = isKnown
       ? { rows: accepted, nextAt: Infinity }
       : yield* context.store.dueReceipts(context.lane.nip, maxRows)
-    const times = yield* Effect.forEach(
-      Arr.chunksOf(due.rows, chunkSize),
-      (rows) =>
-        Effect.forEach(rows, (row) => changesFor(context, row, oneCall), { concurrency: linksAtOnce }).pipe(
-          Effect.flatMap((changes) => writeAll(context, changes))
-        ),
-      { concurrency: chunksAtOnce }
+    const nextAt = yield* Stream.fromIterable(due.rows).pipe(
+      Stream.mapEffect((row) => changesFor(context, row, oneCall), { concurrency: linksAtOnce, unordered: true }),
+      Stream.grouped(writtenTogether),
+      Stream.mapEffect((changes) => writeAll(context, changes), { concurrency: writesAtOnce, unordered: true }),
+      Stream.runFold(() => due.nextAt, Math.min)
     )
-    context.receiptsAt = Math.min(context.receiptsAt, due.nextAt, ...times)
+    context.receiptsAt = Math.min(context.receiptsAt, nextAt)
     return { at: context.receiptsAt, isIdle: true }
   })
 }

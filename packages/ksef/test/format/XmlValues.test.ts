@@ -17,6 +17,12 @@ interface Comparable {
   readonly children: ReadonlyArray<Comparable>
 }
 
+/** The processor time of this process since a call of `process.cpuUsage`. Other load of the machine does not count. */
+const processorMs = (start: NodeJS.CpuUsage): number => {
+  const { system, user } = process.cpuUsage(start)
+  return (system + user) / 1000
+}
+
 /** The values as saxes tells them. */
 const expected = (element: XmlTree.Element): Comparable => ({
   name: element.name,
@@ -62,9 +68,9 @@ describe("XmlValues", () => {
   })
 
   it.each(hostile)("reads a megabyte of %s in time, or refuses it", (_, xml, accepted) => {
-    const start = performance.now()
+    const start = process.cpuUsage()
     assert.strictEqual(XmlValues.read(xml) !== undefined, accepted)
-    assert.isBelow(performance.now() - start, 10_000)
+    assert.isBelow(processorMs(start), 10_000)
   })
 
   it.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "__defineGetter__"])(
@@ -105,9 +111,9 @@ describe("XmlValues", () => {
 
   it("collapses white space in time", () => {
     assert.strictEqual(XmlValues.collapsed(" \n a \t b\r\n "), "a b")
-    const start = performance.now()
+    const start = process.cpuUsage()
     XmlValues.collapsed(`x${" ".repeat(1_000_000)}x`)
-    assert.isBelow(performance.now() - start, 10_000)
+    assert.isBelow(processorMs(start), 10_000)
   })
 })
 

@@ -1,5 +1,5 @@
 /**
- * What the parts of a running simulator share.
+ * The state that the parts of a running simulator share.
  */
 import type { Challenges } from "./auth/Challenges.ts"
 import type { Jwt } from "./auth/Jwt.ts"

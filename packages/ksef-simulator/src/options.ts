@@ -1,5 +1,5 @@
 /**
- * What a simulator can be started with, its defaults, and its checks.
+ * The options of a simulator, their defaults and checks.
  */
 import { Nip } from "@govoice/ksef/format"
 import { type Fault, parseFault } from "./faults/Fault.ts"

@@ -1,5 +1,5 @@
 /**
- * What KSeF answers, and what it means: schemas of the answers, tables of statuses and error codes.
+ * The answers of KSeF and their meaning: schemas of the answers, tables of statuses and error codes.
  *
  * The tables are data. What depends on what came before, such as how often something was tried, is the gateway's to decide.
  *

@@ -7,7 +7,7 @@ import type { Statement } from "effect/sql"
 /** A CTE of statements with the parameters `P`. */
 export interface Cte<P> {
   readonly name: string
-  /** What it does, in one sentence. */
+  /** Its effect, in one sentence. */
   readonly does: string
   /** The tables and the other CTEs that it reads or writes. */
   readonly reads: ReadonlyArray<string>
@@ -21,7 +21,7 @@ export interface Cte<P> {
 /** A statement that is a list of CTEs and a query over them. */
 export interface CteStatement<P> {
   readonly name: string
-  /** What it does, in one sentence. */
+  /** Its effect, in one sentence. */
   readonly does: string
   /** In the order of their execution. */
   readonly ctes: ReadonlyArray<Cte<P>>

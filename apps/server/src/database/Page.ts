@@ -54,7 +54,7 @@ export const bounds = (sql: SqlClient.SqlClient, { after, from }: PageRequest): 
 /** How many records a list examines for one page, where no index finds those of the filter. */
 export const maxExamined = 5000
 
-/** What each row of such a page says beside its record, which is absent from the only row of a page without records. */
+/** The columns of a page beside those of the record. A page without records has one row, without those of the record. */
 export interface Examined {
   /** The identifier of the last examined record, or `null` if fewer than `maxExamined` were left. */
   readonly last_examined: string | null

@@ -32,7 +32,7 @@ const remedies: Readonly<Record<string, (target: PostgresTarget) => string>> = {
 const isConnection = ({ reason }: SqlError.SqlError): boolean =>
   reason.operation === "connect" || reason._tag === "ConnectionError"
 
-/** What to do when `DATABASE_URL` turns out to be that of a pooler. */
+/** The remedy for a `DATABASE_URL` that is that of a pooler. */
 export const poolerRemedy =
   "Set GOVOICE_DATABASE_POOLED=true, and GOVOICE_DATABASE_DIRECT_URL to the URL of Postgres itself."
 

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto"
 import { parseJson } from "./parseJson.ts"
 import * as InvoiceDocument from "./xml/InvoiceDocument.ts"
 
-/** What a submission is besides its body. */
+/** The parts of a submission besides its body. */
 export interface SubmissionContext {
   readonly mode: Mode.Mode
   /** The effective scenario of a test submission, `null` for a live one. */

@@ -4,7 +4,7 @@
 import { parentPort, workerData } from "node:worker_threads"
 import * as JobProgress from "./JobProgress.ts"
 
-/** What a thread is started with. */
+/** The data that a thread is started with. */
 export interface ThreadData {
   readonly progress: SharedArrayBuffer
 }

@@ -76,7 +76,7 @@ export const check: Effect.Effect<KeyReport, SqlError.SqlError, KeyRing | SqlCli
 export const describe = ({ problems }: KeyReport): string | undefined =>
   problems.length === 0 ? undefined : `${problems.map(({ message }) => message).join(". ")}.`
 
-/** What an operator has to do about it. */
+/** The remedy, for operators. */
 export const remedy = "Put the keys that sealed the stored values back into GOVOICE_ENCRYPTION_KEYS, in every process."
 
 const everyMinute = Schedule.spaced("1 minute")

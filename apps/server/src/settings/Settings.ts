@@ -108,7 +108,7 @@ export const unknownNames = (environment: Environment): ReadonlyArray<string> =>
 /** Returns the warning of a name that `unknownNames` found. */
 export const unknownNameWarning = (name: string): string => `${name} is not a setting of Govoice, and has no effect.`
 
-/** What to do about settings that are at fault. */
+/** The remedy for faulty settings. */
 export const settingsRemedy = "Run 'govoice settings' for every setting."
 
 const requiredWithPostgres = ["GOVOICE_JWT_SECRET", "GOVOICE_ENCRYPTION_KEYS"] as const

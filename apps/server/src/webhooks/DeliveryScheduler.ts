@@ -13,7 +13,7 @@ import { StatementTime } from "../database/StatementTime.ts"
 import { Settings } from "../settings/Settings.ts"
 import { promote, type PromoteParameters, type PromoteRow } from "./promote.sql.ts"
 
-/** What was promoted and rescued. Times are in milliseconds since the epoch. */
+/** Counts of promoted and rescued deliveries. Times are in milliseconds since the epoch. */
 export interface Promoted {
   readonly retries: number
   readonly leases: number

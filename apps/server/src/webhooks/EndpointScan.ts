@@ -31,7 +31,7 @@ export interface EndpointScan {
   readonly wrapped: boolean
 }
 
-/** What a statement scanned. */
+/** The range of endpoints that a statement scanned. */
 export interface ScannedPage {
   readonly endpointsScanned: number
   readonly last: string | null

@@ -9,7 +9,7 @@ import type { ResumeCursor } from "./EndpointScan.ts"
 import * as leases from "./leaseTimes.sql.ts"
 import { type ClaimParameters, scanCtes } from "./scan.sql.ts"
 
-/** What a claim found out beside its deliveries. */
+/** The result of a claim beside its deliveries. */
 export interface ScanSummary {
   readonly endpointsScanned: number
   /** The last endpoint that was scanned. */

@@ -4,10 +4,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 import type { Clock } from "../time/Clock.ts"
 
-/** What a token is for. The names are those of KSeF's claim `typ`. */
+/** The purpose of a token. The names are those of KSeF's claim `typ`. */
 export type TokenType = "AuthenticationToken" | "ContextToken" | "RefreshToken"
 
-/** What is read of a token. Times are in milliseconds. */
+/** The claims that are read of a token. Times are in milliseconds. */
 export interface TokenClaims {
   readonly type: TokenType
   readonly login: string

@@ -1,5 +1,5 @@
 /**
- * Who sends a request: the login behind its bearer token.
+ * Finds the login behind the bearer token of a request.
  */
 import { badRequest, forbidden, Refusal, unauthorized } from "../http/Reply.ts"
 import type { OperationName } from "../openapi/operations.ts"

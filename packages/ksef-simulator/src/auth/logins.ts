@@ -8,7 +8,7 @@ import { permissions } from "../state/records.ts"
 import { details, loginStatuses, statusInfo } from "../statuses.ts"
 import { timestamp } from "../time/timestamps.ts"
 
-/** What an attempt to log in came to, before anything else decides. */
+/** The result of an attempt to log in, before any other decision. */
 export interface Attempt {
   readonly contextType: string
   readonly context: string
@@ -21,7 +21,7 @@ export interface Attempt {
   readonly status: Status
 }
 
-/** What the JSON API and the claims of JWTs call the methods. */
+/** The names of the methods in the JSON API and in the claims of JWTs. */
 const methods = {
   token: {
     authenticationMethod: "Token",

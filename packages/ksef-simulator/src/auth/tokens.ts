@@ -4,7 +4,7 @@
 import type { Simulation } from "../Simulation.ts"
 import { type KsefToken, type Permission, permissions, type Subject } from "../state/records.ts"
 
-/** What a token is made for. */
+/** The properties of a new token. */
 export interface TokenRequest {
   readonly nip: string
   /** Defaults to all. */

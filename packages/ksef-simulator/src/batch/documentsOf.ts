@@ -22,7 +22,7 @@ export class ArchiveFault extends Error {
   }
 }
 
-/** What an archive may hold. */
+/** The limits of an archive. */
 export interface ArchiveLimits {
   readonly maxDocuments: number
   /** In bytes, of one document. */

@@ -1,5 +1,5 @@
 /**
- * What follows the close of a batch: its parts are checked, decrypted and joined, and its documents are read and judged.
+ * Processes a closed batch: its parts are checked, decrypted and joined, and its documents are read and judged.
  */
 import { createDecipheriv, createHash } from "node:crypto"
 import { createReadStream, createWriteStream, rmSync } from "node:fs"

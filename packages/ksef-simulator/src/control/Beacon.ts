@@ -2,10 +2,10 @@
  * The beacon («Latarnia»): whether KSeF says of itself that it is available.
  */
 
-/** What the beacon says. */
+/** The state that the beacon reports. */
 export const beaconStatuses = ["AVAILABLE", "MAINTENANCE", "FAILURE", "TOTAL_FAILURE"] as const
 
-/** What the beacon says. */
+/** The state that the beacon reports. */
 export type BeaconStatus = (typeof beaconStatuses)[number]
 
 /** A message of the beacon. */

@@ -1,5 +1,5 @@
 /**
- * What a test can ask of the simulator over HTTP, under `/_simulator`: faults, clock, beacon, tokens, certificates, ledger.
+ * The control API of the simulator for tests, under `/_simulator`: faults, clock, beacon, tokens, certificates, ledger.
  *
  * Every change takes JSON under its content type, which a page of another origin cannot send without being asked for first.
  */

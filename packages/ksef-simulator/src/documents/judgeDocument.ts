@@ -1,12 +1,12 @@
 /**
- * What KSeF checks of a document by itself: size, encoding, XML rules, schema, dates, NIPs. Whether it may be sent by who
+ * The checks of KSeF on a document by itself: size, encoding, XML rules, schema, dates, NIPs. Whether it may be sent by who
  * sent it, and whether it was sent before, is judged elsewhere.
  */
 import { DiscouragedCharacters, Nip } from "@govoice/ksef/format"
 import type { FormName, Header, Verdict } from "../state/records.ts"
 import { isFault, type Xml, type XmlDocument } from "./Xml.ts"
 
-/** What a document says. */
+/** The content of a document. */
 export interface DocumentFacts {
   readonly header: Header
   readonly hasAttachment: boolean
@@ -17,7 +17,7 @@ export type Judgement =
   | { readonly ok: true; readonly facts: DocumentFacts }
   | { readonly ok: false; readonly verdict: Verdict }
 
-/** What a document is judged by. */
+/** The context that a document is judged in. */
 export interface Rules {
   readonly form: FormName
   /** In bytes. */
@@ -69,7 +69,7 @@ const decode = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-// What can be said of the text before it is parsed.
+// The checks of the text before it is parsed.
 const textFault = (bytes: Uint8Array): string | undefined => {
   const text = decode(bytes)
   if (text === undefined) return "Dokument nie jest zapisany w kodowaniu UTF-8."

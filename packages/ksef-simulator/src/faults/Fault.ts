@@ -1,5 +1,5 @@
 /**
- * What can go wrong at KSeF, as values: where a fault applies, how often, and what it does.
+ * Faults of KSeF as values: where a fault applies, how often, and its effect.
  */
 import type { OperationName, OutsideOperationName } from "../openapi/operations.ts"
 import { faultPoints, points } from "./points.ts"
@@ -25,7 +25,7 @@ export interface FaultSelector {
   readonly probability?: number
 }
 
-/** What a fault does. */
+/** The effect of a fault. */
 export type FaultAction =
   /** Answers 429. `retryAfter` is in seconds and defaults to 60. */
   | { readonly do: "429"; readonly retryAfter?: number }

@@ -40,7 +40,7 @@ export interface Picked {
   readonly fault: Fault
 }
 
-/** What an occasion is: the point, and the context if it is known. */
+/** An occasion: the point, and the context if it is known. */
 export interface Occasion {
   readonly point: FaultPoint
   readonly nip: string | null

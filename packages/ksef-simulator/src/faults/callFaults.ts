@@ -1,5 +1,5 @@
 /**
- * What a fault does to a call.
+ * The effect of a fault on a call.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Call } from "../http/Call.ts"
@@ -13,7 +13,7 @@ import type { Fault } from "./Fault.ts"
 /** The connection is cut, or left without an answer. */
 export type Silence = "cut" | "stall"
 
-/** What comes of a call with a fault. `handle` carries it out. */
+/** The result of a call with a fault. `handle` carries it out. */
 export type FaultedReply = Reply | Silence
 
 /** The page that a firewall or a proxy in front of KSeF answers with. */

@@ -18,7 +18,7 @@ const openings = ["openOnlineSession", "openBatchSession"] as const
 const closes = ["closeOnlineSession", "closeBatchSession"] as const
 const upos = ["getInvoiceUpo", "getInvoiceUpoByNumber", "getSessionUpo"] as const
 const ofSession = where((key) => /^\w+ \/sessions\/(?:\w+\/)?\{referenceNumber\}/.test(key))
-// What carries an access token: neither a login under way, nor the refresh of its tokens.
+// The calls that carry an access token: neither a login under way, nor the refresh of its tokens.
 const authorized = where((key) => !/ \/(?:auth|testdata|security)\//.test(key))
 
 const everywhere: Points = { possible: ["*", ...all], usual: ["*"] }

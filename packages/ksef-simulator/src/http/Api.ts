@@ -2,7 +2,7 @@
  * The API under `/v2`: from a request to its answer.
  *
  * The order of checks is that of a gateway in front of a service: path, bearer, limits, permissions, form; then the operation.
- * What is expensive to read is read last.
+ * Parts that are expensive to read are read last.
  */
 import type { IncomingMessage } from "node:http"
 import { plainAddress } from "../auth/addresses.ts"
@@ -42,7 +42,7 @@ const bodyLimits: Readonly<Partial<Record<OperationName, number>>> = {
 }
 const bodyLimit = 262_144
 
-/** What is known of a call before it is complete. */
+/** The facts about a call that are known before it is complete. */
 class Progress {
   operation = ""
   nip: string | null = null

@@ -3,7 +3,7 @@
  */
 import type { ExceptionCode } from "./exceptions.ts"
 
-/** What is answered. */
+/** A response. */
 export interface Reply {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -36,7 +36,7 @@ export type ForbiddenReason =
   | "security-service-blocked"
   | "context-type-not-allowed"
 
-/** What a handler refuses a request with. */
+/** A refusal: its status, and the facts for its body. */
 export type Refused =
   | { readonly status: 400; readonly code: ExceptionCode; readonly details: ReadonlyArray<string> }
   | { readonly status: 401; readonly detail: string }

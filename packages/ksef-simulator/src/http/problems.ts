@@ -7,7 +7,7 @@ import { timestamp } from "../time/timestamps.ts"
 import { exceptions } from "./exceptions.ts"
 import { json, type Refused, type Reply } from "./Reply.ts"
 
-/** What a body says of the request that was refused. */
+/** The facts about a refused request that its answer states. */
 export interface RefusedRequest {
   readonly path: string
   readonly problemDetails: boolean

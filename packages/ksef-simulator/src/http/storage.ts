@@ -9,7 +9,7 @@ import type { Simulation } from "../Simulation.ts"
 import { invoiceUpo, sessionUpo } from "../upo/makeUpo.ts"
 import { empty, Refusal, type Reply, xml } from "./Reply.ts"
 
-/** What a link points to. */
+/** The target of a link. */
 interface Target {
   readonly operation: OutsideOperationName
   readonly method: string

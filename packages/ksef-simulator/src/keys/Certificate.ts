@@ -19,10 +19,10 @@ export const attributes = {
 /** The name of a subject or an issuer, in the order in which it is written. */
 export type Name = Readonly<Partial<Record<keyof typeof attributes, string>>>
 
-/** What a key may be used for; bits of the extension `keyUsage`. */
+/** The uses of a key; bits of the extension `keyUsage`. */
 export type KeyUsage = "digitalSignature" | "nonRepudiation" | "keyEncipherment" | "keyCertSign"
 
-/** What a certificate says. Times are in milliseconds, and written in seconds. */
+/** The content of a certificate. Times are in milliseconds, and written in seconds. */
 export interface Content {
   readonly serial: Uint8Array
   readonly subject: Name

@@ -10,7 +10,7 @@ import { day, minute } from "../time/Clock.ts"
 import type { Authority } from "./Authority.ts"
 import type { GenerateRsa } from "./rsa.ts"
 
-/** What a key encrypts. */
+/** The use of a key. */
 export type Usage = EncryptionKey["usage"]
 
 const usages: ReadonlyArray<Usage> = ["KsefTokenEncryption", "SymmetricKeyEncryption"]

@@ -1,5 +1,5 @@
 /**
- * What happened at the simulator: every call, and every document that was accepted. It survives restarts with the state.
+ * Records every call of the simulator, and every document that it accepted. The ledger survives restarts with the state.
  */
 import type { OperationName, OutsideOperationName } from "../openapi/operations.ts"
 import type { Collection } from "../state/Collection.ts"

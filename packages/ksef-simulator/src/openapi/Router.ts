@@ -14,7 +14,7 @@ export interface Operation {
   readonly definition: Definition
 }
 
-/** What a request asks for. */
+/** The result of matching a request. */
 export type Match =
   | {
       readonly _tag: "Operation"

@@ -18,7 +18,7 @@ export interface Parameter {
   readonly schema: Schema
 }
 
-/** What the document says of one status. */
+/** One status in the document. */
 export interface Response {
   readonly description?: string
   readonly headers?: Readonly<Record<string, { readonly schema: Schema }>>
@@ -32,7 +32,7 @@ export interface RateLimit {
   readonly perHour?: number
 }
 
-/** What the document says of one method of one path. */
+/** One method of one path in the document. */
 export interface Definition {
   readonly description?: string
   readonly parameters?: ReadonlyArray<Parameter>

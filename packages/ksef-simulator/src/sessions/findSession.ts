@@ -1,5 +1,5 @@
 /**
- * Who may see which session.
+ * Finds a session for a caller, if the caller may see it.
  */
 import { isOwner, isSameSubject } from "../auth/bearer.ts"
 import { badRequest, forbidden } from "../http/Reply.ts"

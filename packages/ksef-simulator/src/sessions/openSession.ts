@@ -1,5 +1,5 @@
 /**
- * What the openings of both kinds of session have in common: the form, and the wrapped key.
+ * The common part of opening both kinds of session: the form, and the wrapped key.
  */
 import type { AuthorizedCall } from "../http/Call.ts"
 import { badRequest } from "../http/Reply.ts"

@@ -14,7 +14,7 @@ import { Serials } from "./Serials.ts"
 /** How many calls a ledger keeps. The newest remain. */
 export const keptCalls = 100_000
 
-/** What `/testdata` changed of a context. */
+/** The changes of a context by `/testdata`. */
 export interface ContextSettings {
   readonly nip: string
   readonly blocked: boolean
@@ -114,7 +114,7 @@ export class State {
     this.serials = new Serials(String(seed), this.#drawn)
   }
 
-  /** What `/testdata` changed of a context, or what holds where it changed nothing. */
+  /** The changes of a context by `/testdata`, or the defaults. */
   context(nip: string): ContextSettings {
     return this.contexts.get(nip) ?? { nip, blocked: false, attachments: false, rateLimits: null, sessionLimits: null }
   }

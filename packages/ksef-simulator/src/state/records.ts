@@ -1,5 +1,5 @@
 /**
- * What a simulator remembers. Every record is a plain value that JSON can hold; an update replaces the whole record. Times
+ * The records of a simulator. Every record is a plain value that JSON can hold; an update replaces the whole record. Times
  * are milliseconds since the epoch.
  */
 import type { Place } from "./Files.ts"
@@ -96,7 +96,7 @@ export interface Part {
   readonly ordinal: number
   readonly size: number
   readonly hash: string
-  /** What was uploaded. */
+  /** The uploaded bytes. */
   readonly uploaded: { readonly size: number; readonly hash: string } | null
 }
 
@@ -125,7 +125,7 @@ export interface Session {
   readonly upo: ReadonlyArray<string>
 }
 
-/** What only a batch has. */
+/** The members of batches alone. */
 export interface Batch {
   readonly size: number
   readonly hash: string
@@ -138,7 +138,7 @@ export interface Batch {
 /** A structure of invoices that is accepted. */
 export type FormName = "FA (3)" | "FA_RR (1)"
 
-/** What a document says of itself. */
+/** The header of a document, as the document states it. */
 export interface Header {
   readonly sellerNip: string
   /** Null where the buyer has none. */

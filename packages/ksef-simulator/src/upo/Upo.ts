@@ -19,7 +19,7 @@ export interface UpoDocument {
   readonly mode: "Online" | "Offline"
 }
 
-/** What a UPO confirms. */
+/** The facts that a UPO confirms. */
 export interface UpoContent {
   readonly receivingEntity: string
   readonly sessionReference: string
@@ -42,7 +42,7 @@ export interface UpoContent {
 /** The namespace of the structure. */
 export const upoNamespace = "http://upo.schematy.mf.gov.pl/KSeF/v4-3"
 
-/** What the name of the Ministry is followed by in each environment. */
+/** The suffix of the Ministry's name in each environment. */
 export const receivingEntities = {
   test: "Ministerstwo Finansów - środowisko testowe (TE)",
   demo: "Ministerstwo Finansów - środowisko przedprodukcyjne (TR)",

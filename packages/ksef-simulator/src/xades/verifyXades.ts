@@ -17,7 +17,7 @@ import { badRequest, type Refusal } from "../http/Reply.ts"
 import * as Certificate from "../keys/Certificate.ts"
 import { canonicalizationOf, digestOf, isSignature, isStrong } from "./algorithms.ts"
 
-/** What a signed document says. */
+/** The content of a signed document. */
 export interface SignedLogin {
   readonly challenge: string
   readonly contextType: string
@@ -54,13 +54,13 @@ const decoded = (bytes: Buffer): void => {
   }
 }
 
-/** What a reference covers: an element, or the document without its signature. */
+/** The target of a reference: an element, or the document without its signature. */
 interface Covered {
   readonly target: XmlElement | undefined
   readonly type: string | undefined
 }
 
-/** What the transforms of a reference come to. */
+/** The result of the transforms of a reference. */
 interface Transformed {
   readonly isEnveloped: boolean
   readonly mode: Canonicalization["mode"]
@@ -195,7 +195,7 @@ class Verification {
     if (!isCovered) throw wrongSignature("No reference covers the login document.")
   }
 
-  // What a reference covers, after its digest was compared.
+  // The target of a reference, after its digest was compared.
   #covered(reference: XmlElement): Covered {
     const uri = this.#text(reference, "@URI")
     if (uri === undefined) throw wrongSignature("A reference has no URI.")

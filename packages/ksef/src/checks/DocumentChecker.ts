@@ -17,7 +17,7 @@ import * as SchemaValidator from "./SchemaValidator.ts"
 import { maxShown, quoted, type Report, type Violation } from "./Violation.ts"
 
 /**
- * What a check depends on.
+ * The inputs of a check beside the document.
  *
  * @category models
  * @since 0.1.0

@@ -8,7 +8,7 @@ import { type SchemaFile, schemaFile } from "../schemas.ts"
 import * as SchemaTree from "./SchemaTree.ts"
 
 /**
- * What a simple type allows.
+ * The values that a simple type allows.
  *
  * @category models
  * @since 0.1.0

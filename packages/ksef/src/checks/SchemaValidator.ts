@@ -10,7 +10,7 @@ import * as Libxml2 from "./Libxml2.ts"
 import { maxShown } from "./Violation.ts"
 
 /**
- * What libxml2 found: its message, and where.
+ * A fault that libxml2 found: its message and its position.
  *
  * @category models
  * @since 0.1.0

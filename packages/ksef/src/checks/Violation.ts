@@ -1,5 +1,5 @@
 /**
- * What is wrong with a document, and where.
+ * A fault of a document, and its position.
  *
  * @since 0.1.0
  */

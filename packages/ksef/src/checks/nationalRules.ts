@@ -12,7 +12,7 @@ import type { InvoiceForm } from "./InvoiceForms.ts"
 import { maxShown, quoted, type Report, type Violation } from "./Violation.ts"
 
 /**
- * What the rules depend on.
+ * The inputs of the rules beside the document.
  *
  * @category models
  * @since 0.1.0

@@ -9,7 +9,7 @@ import type { ElementDeclaration, SchemaModel } from "./SchemaModel.ts"
 import { quoted } from "./Violation.ts"
 
 /**
- * What is known of the element that the fault is about.
+ * The element of the fault, as far as it is known.
  *
  * @category models
  * @since 0.1.0

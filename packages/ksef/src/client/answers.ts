@@ -1,5 +1,5 @@
 /**
- * What a response is: an answer that can be read, or a failure that says what happened.
+ * Reads a response: as an answer, or as a failure with its cause.
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -15,7 +15,7 @@ import { guardedLookup } from "./lookup.ts"
 import type { ResolvedOptions } from "./Options.ts"
 import { makeWarningLog } from "./warnings.ts"
 
-/** What an operation adds to its definition. */
+/** The parts that an operation adds to its definition. */
 export interface OperationRequest {
   readonly bearer?: Redacted.Redacted | undefined
   readonly parameters?: Readonly<Record<string, string>>

@@ -9,7 +9,7 @@ import * as tls from "node:tls"
 import { Client, type Dispatcher } from "undici"
 import { ConnectError } from "./lookup.ts"
 
-/** What every connection of a client is made with. */
+/** The options of every connection of a client. */
 export interface ConnectOptions {
   readonly lookup: net.LookupFunction
   readonly secureContext: tls.SecureContext

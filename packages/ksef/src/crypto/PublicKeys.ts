@@ -9,7 +9,7 @@ import { createPublicKey, type KeyObject, X509Certificate } from "node:crypto"
 import * as Sha256 from "./Sha256.ts"
 
 /**
- * What a key encrypts: the token of a login, or the AES key of a session.
+ * The use of a key: to encrypt the token of a login, or the AES key of a session.
  *
  * @category models
  * @since 0.1.0

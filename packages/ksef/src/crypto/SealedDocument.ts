@@ -7,7 +7,7 @@ import type { SessionKey } from "./SessionKey.ts"
 import * as Sha256 from "./Sha256.ts"
 
 /**
- * What was encrypted: sizes in bytes and SHA-256 in Base64, before and after.
+ * The record of an encryption: sizes in bytes and SHA-256 in Base64, before and after.
  *
  * @category models
  * @since 0.1.0

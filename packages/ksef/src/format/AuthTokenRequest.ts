@@ -6,7 +6,7 @@
 import * as XmlValues from "./XmlValues.ts"
 
 /**
- * What a login document states.
+ * The statements of a login document.
  *
  * **Details**
  *

@@ -6,7 +6,7 @@
 import * as XmlValues from "./XmlValues.ts"
 
 /**
- * What a receipt confirms of one invoice.
+ * The facts that a receipt confirms of one invoice.
  *
  * **Details**
  *

@@ -18,7 +18,7 @@ export const hosts = {
 } as const
 
 /**
- * What a link is built from.
+ * The parts of a link.
  *
  * **Details**
  *

@@ -47,7 +47,7 @@ export const text = (from: Values, ...path: ReadonlyArray<string>): string | und
 /** Collapses white space as in an `xsd:token`. Two steps, because one expression for both ends takes quadratic time. */
 export const collapsed = (text: string): string => text.replace(/[\t\n\r ]+/g, " ").replace(/^ | $/g, "")
 
-/** What is written: text, or the elements inside. An element whose content is `undefined` is left out. */
+/** The content of an element: text, or the elements inside. An element whose content is `undefined` is left out. */
 export type Content = string | undefined | ReadonlyArray<readonly [name: string, content: Content]>
 
 /** Writes a document with a declaration, indented by two spaces. */
@@ -60,7 +60,7 @@ export const write = (name: string, namespace: string, content: Content): string
     { [name]: nodes(content), [attributesName]: { [`${attributePrefix}xmlns`]: namespace } }
   ])}\n`
 
-/** What fast-xml-parser makes of the content of an element, in document order. */
+/** The content of an element as fast-xml-parser returns it, in document order. */
 type Nodes = ReadonlyArray<Readonly<Record<string, unknown>>>
 
 const textName = "#text"

@@ -7,7 +7,7 @@ import type { CredentialCode, LoginAction } from "./LoginStatuses.ts"
 import type { Operation } from "./Operation.ts"
 
 /**
- * What the gateway does about an error.
+ * The reaction of the gateway to an error.
  *
  * **Details**
  *
@@ -193,7 +193,7 @@ export const errorCode = (operation: Operation, code: number): Row | undefined =
   errorCodes.find((row) => row.code === code)
 
 /**
- * What the gateway does about a 403.
+ * The reaction of the gateway to a 403.
  *
  * **Details**
  *

@@ -1,4 +1,4 @@
-/** What the members of answers are made of. */
+/** The schemas of the members of answers. */
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 

@@ -5,7 +5,7 @@
  */
 
 /**
- * What the gateway does about a status.
+ * The reaction of the gateway to a status.
  *
  * **Details**
  *
@@ -23,7 +23,7 @@
 export type InvoiceAction = "poll" | "accept" | "reject" | "resend" | "send-in-batch" | "resolve-duplicate" | "park"
 
 /**
- * What the user sees of an invoice that was rejected or failed.
+ * The code of a rejected or failed invoice, as the API shows it.
  *
  * @category models
  * @since 0.1.0

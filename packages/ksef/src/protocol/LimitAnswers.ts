@@ -1,5 +1,5 @@
 /**
- * What KSeF answers about limits, and what its beacon says. Unknown members are ignored.
+ * The answers of KSeF about limits, and those of its beacon. Unknown members are ignored.
  *
  * @since 0.1.0
  */

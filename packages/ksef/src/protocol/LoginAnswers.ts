@@ -1,5 +1,5 @@
 /**
- * What KSeF answers while logging in. Unknown members are ignored. Tokens are redacted.
+ * The answers of KSeF during a login. Unknown members are ignored. Tokens are redacted.
  *
  * @since 0.1.0
  */

@@ -6,7 +6,7 @@
 import type { Status } from "./LoginAnswers.ts"
 
 /**
- * What the gateway does about a status, or about an error while logging in.
+ * The reaction of the gateway to a status, or to an error during a login.
  *
  * **Details**
  *

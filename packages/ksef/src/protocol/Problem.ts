@@ -21,7 +21,7 @@ export interface ErrorDetail {
 }
 
 /**
- * What a body says.
+ * The content of a problem.
  *
  * **Details**
  *

@@ -1,5 +1,5 @@
 /**
- * What KSeF answers about sessions and the invoices in them. Unknown members are ignored. Links with a signature of their
+ * The answers of KSeF about sessions and the invoices in them. Unknown members are ignored. Links with a signature of their
  * own are redacted, because whoever has one can use it.
  *
  * @since 0.1.0

@@ -13,7 +13,7 @@
 export type SessionKind = "online" | "batch"
 
 /**
- * What the gateway does about a status.
+ * The reaction of the gateway to a status.
  *
  * **Details**
  *

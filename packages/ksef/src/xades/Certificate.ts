@@ -1,6 +1,6 @@
 /**
- * What KSeF asks of a certificate and Node does not tell: the names in their encoded order, the attributes that identify
- * a taxpayer, the key usage.
+ * Reads the parts of a certificate that KSeF needs and Node does not expose: the names in their encoded order, the attributes
+ * that identify a taxpayer, the key usage.
  *
  * @since 0.1.0
  */
@@ -29,7 +29,7 @@ export interface Attribute {
 export type Name = ReadonlyArray<ReadonlyArray<Attribute>>
 
 /**
- * Who a certificate identifies, as KSeF reads it: by NIP or by PESEL.
+ * The subject that a certificate identifies, as KSeF reads it: by NIP or by PESEL.
  *
  * @category models
  * @since 0.1.0

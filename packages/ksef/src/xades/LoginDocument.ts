@@ -14,7 +14,7 @@ import type { SigningCredential } from "./SigningCredential.ts"
 import * as XmlTree from "./XmlTree.ts"
 
 /**
- * What a login states.
+ * The statements of a login.
  *
  * **Details**
  *

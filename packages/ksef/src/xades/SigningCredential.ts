@@ -65,7 +65,7 @@ export class CredentialError extends Data.TaggedError("CredentialError")<{
 }> {}
 
 /**
- * What a pair is read from: both in PEM.
+ * The sources of a pair: both in PEM.
  *
  * @category models
  * @since 0.1.0

@@ -48,7 +48,7 @@ export interface Attribute {
 }
 
 /**
- * What elements and documents contain. Text has its references replaced, and CDATA sections are text.
+ * The content of elements and documents. Text has its references replaced, and CDATA sections are text.
  *
  * @category models
  * @since 0.1.0

@@ -34,7 +34,7 @@ export interface Limits {
 }
 
 /**
- * Why a document is refused. `message` is a predicate whose subject is the document: «is not well-formed: …». The
+ * Why a document is refused. `message` is a predicate whose subject is the document: "is not well-formed: ...". The
  * position is where the parser found the fault, counted from 1, the column in code points.
  *
  * @category models

@@ -168,7 +168,7 @@ export const layer = Layer.unwrap(
       runFork(
         Effect.annotateLogs(
           Effect.logWarning(
-            "Connection refused: its address has GOVOICE_CONNECTIONS_PER_ADDRESS connections. A proxy belongs into GOVOICE_TRUSTED_PROXIES"
+            "Connection refused: its address has GOVOICE_CONNECTIONS_PER_ADDRESS connections. If it is a proxy, add it to GOVOICE_TRUSTED_PROXIES."
           ),
           { client_address: address }
         )

@@ -38,8 +38,8 @@ export interface StoredCredential {
   readonly updatedAt: Date
 }
 
-/** Why the national system refused a credential. */
-export interface Refusal {
+/** The code and the message with which the national system refused a credential. */
+export interface CredentialRefusal {
   readonly code: string
   readonly message: string
 }
@@ -69,7 +69,7 @@ export class GatewayCredentials extends Context.Service<
       id: Ids.OrganizationId,
       updatedAt: Date,
       state: "accepted" | "refused",
-      refusal?: Refusal
+      refusal?: CredentialRefusal
     ) => Effect.Effect<boolean>
   }
 >()("@govoice/server/invoices/live/GatewayCredentials") {}
@@ -81,7 +81,7 @@ interface Row {
   readonly credential_expires_at: Date | null
   readonly credential_state: GatewayCredential.State
   readonly credential_checked_at: Date | null
-  readonly credential_refusal: Refusal | null
+  readonly credential_refusal: CredentialRefusal | null
   readonly credential_updated_at: Date
 }
 
@@ -217,7 +217,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       id: Ids.OrganizationId,
       updatedAt: Date,
       state: "accepted" | "refused",
-      refusal: Refusal | null
+      refusal: CredentialRefusal | null
     ) =>
       Effect.flatMap(
         statementTime,

@@ -111,7 +111,7 @@ const worker = (system: NationalSystemShape) =>
         Effect.catchCause((cause) =>
           OutageLog.report(
             cause,
-            Effect.logError("Lane stopped; another holder goes on when its lease expires", cause)
+            Effect.logError("Lane stopped; another holder continues when its lease expires", cause)
           ).pipe(Effect.annotateLogs({ nip: entry.lane.nip }))
         ),
         // A stop gives the lane back, so that the next holder need not wait for the lease.

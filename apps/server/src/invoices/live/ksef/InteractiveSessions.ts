@@ -26,8 +26,8 @@ export interface OpenSession {
   usedAt: number
 }
 
-/** The sessions of a lane. */
-export interface Sessions {
+/** The interactive sessions of a lane. */
+export interface InteractiveSessions {
   /** Returns a session that documents can be sent in. */
   readonly get: (organizationId: Ids.OrganizationId, form: FormName) => Effect.Effect<OpenSession, LoginError>
   readonly seal: (session: OpenSession, xml: string) => SealedDocument.SealedDocument
@@ -43,8 +43,8 @@ const isDue = ({ openedAt, sent, usedAt, validUntil }: OpenSession, now: number)
   now >= Math.min(usedAt + LaneRules.session.idleMs, openedAt + LaneRules.session.maxAgeMs, validUntil - 60_000) ||
   sent >= LaneRules.session.maxDocuments
 
-/** Makes the sessions of a lane. */
-export const make = (context: LaneContext): Sessions => {
+/** Makes the interactive sessions of a lane. */
+export const make = (context: LaneContext): InteractiveSessions => {
   const { lane, store, system } = context
   const open = new Map<string, OpenSession>()
   const keyOf = (organizationId: string, form: FormName) => `${organizationId} ${form}`

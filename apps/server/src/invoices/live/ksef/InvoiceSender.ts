@@ -23,7 +23,7 @@ import {
   stepFailure
 } from "./LaneContext.ts"
 import type { LoginError } from "./Logins.ts"
-import type { OpenSession, Sessions } from "./InteractiveSessions.ts"
+import type { InteractiveSessions, OpenSession } from "./InteractiveSessions.ts"
 import { notSent } from "./failedSend.ts"
 import * as liveTransitions from "./liveTransitions.ts"
 
@@ -54,7 +54,7 @@ const parts = (invoices: ReadonlyArray<WaitingInvoice>) => {
 }
 
 /** Makes the sending step. It returns when it has something to do next. */
-export const make = (context: LaneContext, sessions: Sessions, sendBatch: SendBatch) => {
+export const make = (context: LaneContext, sessions: InteractiveSessions, sendBatch: SendBatch) => {
   const { giveUpMs, lane, store, system } = context
   let turn = 0
   let lastBatchAt = 0

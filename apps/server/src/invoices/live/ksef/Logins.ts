@@ -52,18 +52,18 @@ export class LoginPostponed extends Data.TaggedError("LoginPostponed")<{
 
 export type LoginError = CredentialRefused | LoginPostponed | CallFailed | LaneLost | SqlError.SqlError
 
-/** What a login ended with. */
+/** The result of a login. */
 type LoginEnd =
   | { readonly _tag: "tokens"; readonly tokens: typeof LoginAnswers.Tokens.Type }
   | {
       readonly _tag: "ended"
       readonly action: LoginStatuses.LoginAction
-      readonly refusal: Refusal
+      readonly refusal: LoginRefusal
       /** The status of the login, where it got so far. */
       readonly status?: number
     }
 
-interface Refusal {
+interface LoginRefusal {
   readonly code: LoginStatuses.CredentialCode
   readonly message: string
 }

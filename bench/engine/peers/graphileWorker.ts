@@ -1,5 +1,5 @@
 /** A worker on graphile-worker, set up for throughput: jobs fetched and completed in batches. */
-import { run } from "graphile-worker"
+import { Logger, run } from "graphile-worker"
 import { concurrency, type Job, post } from "./post.ts"
 
 const runner = await run({
@@ -9,6 +9,8 @@ const runner = await run({
       concurrentJobs: concurrency,
       maxPoolSize: concurrency + 2,
       pollInterval: 100,
+      // Of jobs that are meant to fail.
+      ...(process.env["PEER_QUIET"] === "1" ? { logger: new Logger(() => () => {}) } : {}),
       localQueue: { size: 2 * concurrency },
       completeJobBatchDelay: 0,
       failJobBatchDelay: 0

@@ -10,7 +10,7 @@ export interface Job {
 }
 
 export const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-export const concurrency = 200
+export const concurrency = Number(process.env["PEER_CONCURRENCY"] ?? 200)
 
 const pools = new Map<string, Pool>()
 

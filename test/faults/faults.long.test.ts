@@ -54,10 +54,10 @@ const assertConsistent = async (organizations: ReadonlyArray<Awaited<ReturnType<
 const inFlight = () => faults.deployment.count("deliveries WHERE lease_expires_at IS NOT NULL")
 
 describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
-  it("killed workers lose no invoice and no delivery", async () => {
+  it.each([1, 2, 4, 16])("killed workers lose no invoice and no delivery (%i workers)", async (count) => {
     await faults.deployment.startApi()
     const organizations = [await organization("ok", "ok"), await organization("ok"), await organization("ok", "flaky")]
-    const workers = await Promise.all([faults.deployment.startWorker(), faults.deployment.startWorker()])
+    const workers = await Promise.all(Array.from({ length: count }, () => faults.deployment.startWorker()))
     const { stop, submitted } = load(
       organizations.map(({ key }) => key),
       60
@@ -80,6 +80,25 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
     // Only the deliveries that a killed worker had in flight can be sent twice.
     assert.isAtMost(duplicates(), atRisk)
     assert.strictEqual(await faults.deployment.count("deliveries WHERE status <> 'succeeded'"), 0)
+  })
+
+  it("the partitions of a killed worker are served at the next poll of another", async () => {
+    await faults.deployment.startApi()
+    const organizations = await Promise.all(Array.from({ length: 8 }, () => organization("ok")))
+    const submitToEach = () => Promise.all(organizations.map(({ key }) => faults.deployment.submit(key, "accepted")))
+    const [lost] = await Promise.all([faults.deployment.startWorker(), faults.deployment.startWorker()])
+    await submitToEach()
+    await faults.deployment.finished(60_000)
+    await lost.kill()
+    await submitToEach()
+    await faults.deployment.finished(60_000)
+    await assertConsistent(organizations)
+    const { rows } = await faults.deployment.pool.query<{ slowest: number }>(
+      `SELECT extract(epoch FROM max(delivered_at - created_at))::float AS slowest FROM deliveries
+       WHERE interruption_count = 0`
+    )
+    // The others forget a lost worker after 25 s, and poll every second.
+    assert.isBelow(rows[0]!.slowest, 15)
   })
 
   it("a stopped worker completes its attempts and leaves no lease", async () => {

@@ -1,15 +1,16 @@
 /**
- * Notifies workers of new work, so that they need not poll often.
+ * Notifies workers of new work, so that they need not poll often, and of each other.
  *
  * A notification is a hint: workers poll anyway, so a lost one causes a short delay. Within a process it is a signal;
  * processes that share a database use LISTEN and NOTIFY.
  */
 import { PgClient } from "@effect/sql-pg"
-import { Context, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Queue, Schedule, type Scope, Stream } from "effect"
 import { randomBytes } from "node:crypto"
 import { Shared } from "../database/Database.ts"
 import * as QueryTimeout from "../database/QueryTimeout.ts"
 import { type WorkQueue, workQueues } from "../observability/EngineMetrics.ts"
+import * as WorkerGroup from "./WorkerGroup.ts"
 
 /** Service that notifies workers and lets them wait. */
 export class Notifier extends Context.Service<
@@ -23,6 +24,10 @@ export class Notifier extends Context.Service<
     readonly recheck: (kind: WorkQueue) => Effect.Effect<void>
     /** Waits for a wake or recheck, or for as many milliseconds. Returns whether it was woken. */
     readonly wait: (kind: WorkQueue, milliseconds: number) => Effect.Effect<boolean>
+    /** Joins the group of workers until the scope closes, and leaves it for as long as this worker cannot claim. */
+    readonly join: (canClaim: () => boolean) => Effect.Effect<void, never, Scope.Scope>
+    /** Returns the partitions that this worker owns; `undefined` if it owns all. */
+    readonly ownPartitions: () => ReadonlyArray<string> | undefined
   }
 >()("@govoice/server/jobs/Notifier") {}
 
@@ -31,7 +36,14 @@ const channel = "govoice_wakeups"
 // Coalesces notifications under load: NOTIFY takes a lock that serializes commits.
 const spacing = Duration.millis(5)
 
+// How often a worker checks that it can claim, and how long it waits until the others know that it has left.
+const checkEvery = Duration.seconds(1)
+const leaveWithin = Duration.seconds(1)
+
 const reconnect = Schedule.spaced("1 second")
+
+/** What workers tell each other: that one is here, that one is here and wants to hear the others, that one has left. */
+type Announcement = "here" | "hello" | "left"
 
 /** Layer that provides `Notifier`. */
 export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = Layer.effect(
@@ -46,8 +58,13 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
       lanes: yield* Queue.sliding<void>(1),
       deliveries: yield* Queue.sliding<void>(1)
     }
-    const outbox = yield* Queue.unbounded<WorkQueue>()
-    const unsent = new Set<WorkQueue>()
+    const outbox = yield* Queue.unbounded<void>()
+    const unsent = new Set<WorkQueue | Announcement>()
+    const enqueue = (word: WorkQueue | Announcement) => {
+      if (!shared || unsent.has(word)) return
+      unsent.add(word)
+      Queue.offerUnsafe(outbox, undefined)
+    }
 
     const awake = new Set<WorkQueue>()
 
@@ -67,10 +84,25 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
       Effect.forever
     )
 
+    let group = WorkerGroup.alone(self)
+    let announced: Announcement | undefined
+    let announcedAt = -Infinity
+    const announce = (announcement: Announcement) => {
+      announced = announcement
+      announcedAt = performance.now()
+      enqueue(announcement)
+    }
+    const isMember = () => announced !== undefined && announced !== "left"
+
     const receive = (payload: string) =>
       Effect.sync(() => {
-        const [sender, ...named] = payload.split(" ")
-        if (sender !== self) for (const kind of workQueues) if (named.includes(kind)) signal(kind)
+        const [sender = "", ...named] = payload.split(" ")
+        if (sender === self) return
+        for (const kind of workQueues) if (named.includes(kind)) signal(kind)
+        if (named.includes("left")) group = WorkerGroup.left(group, sender)
+        if (named.includes("here") || named.includes("hello"))
+          group = WorkerGroup.heard(group, sender, performance.now())
+        if (named.includes("hello") && isMember()) announce("here")
       })
 
     const listen = Effect.scoped(
@@ -78,6 +110,7 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
         const notifications = yield* pg.listen(channel)
         // Notifications may have been missed before.
         workQueues.forEach(signal)
+        if (isMember()) announce("hello")
         yield* Stream.fromQueue(notifications).pipe(Stream.runForEach(({ payload }) => receive(payload)))
       })
     ).pipe(Effect.andThen(Effect.fail("closed")), Effect.retry(reconnect), Effect.ignore)
@@ -91,16 +124,30 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
       wake: (kind) =>
         Effect.sync(() => {
           signal(kind)
-          if (!shared || unsent.has(kind)) return
-          unsent.add(kind)
-          Queue.offerUnsafe(outbox, kind)
+          enqueue(kind)
         }),
       wakeLocal: (kind) => Effect.sync(() => signal(kind)),
       recheck: (kind) => Effect.sync(() => recheck(kind)),
       wait: (kind, milliseconds) =>
         Effect.map(Effect.timeoutOption(Queue.take(signals[kind]), Duration.millis(Math.max(0, milliseconds))), () =>
           awake.delete(kind)
-        )
+        ),
+      join: Effect.fnUntraced(function* (canClaim) {
+        if (!shared) return
+        announce("hello")
+        const keepAnnounced = Effect.sync(() => {
+          const isDue = performance.now() - announcedAt >= WorkerGroup.announceEveryMs
+          if (!canClaim()) return isMember() ? announce("left") : undefined
+          if (!isMember()) announce("hello")
+          else if (isDue) announce("here")
+        })
+        yield* Effect.addFinalizer(() => {
+          announced = undefined
+          return Effect.ignore(Effect.timeout(pg.notify(channel, `${self} left`), leaveWithin))
+        })
+        yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(checkEvery), keepAnnounced)))
+      }),
+      ownPartitions: () => WorkerGroup.ownPartitions(group, performance.now())
     }
   })
 )

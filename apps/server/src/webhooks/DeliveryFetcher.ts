@@ -41,6 +41,10 @@ export interface DeliveryFetcher {
   /** Completions were written. */
   readonly onCompleted: (completions: ReadonlyArray<Completion>) => void
   readonly unblocksOrganization: (completions: ReadonlyArray<Completion>) => boolean
+  /** Returns whether these completions free slots that only the claims of another worker fill. */
+  readonly freesForeignSlots: (completions: ReadonlyArray<Completion>) => boolean
+  /** Returns whether the worker can claim, or could until a second ago. */
+  readonly canClaim: () => boolean
   /** Returns what the worker does after a statement with this limit has claimed as many. */
   readonly nextIteration: (limit: number, claimed: number) => Iteration
   /** When the next promotion is due, in milliseconds since the epoch. */
@@ -56,6 +60,8 @@ export interface FetcherOptions {
   readonly concurrency: number
   readonly tenantConcurrency: number
   readonly leaseMs: number
+  /** The partitions that this worker owns; `undefined` if it owns all. */
+  readonly ownPartitions: () => FetcherState.OwnPartitions
   /** The completions that are not written yet. */
   readonly backlog: () => FetcherState.Backlog
   /** Monotonic time in milliseconds. */
@@ -68,10 +74,13 @@ export interface FetcherOptions {
  */
 export const batchWindowMs = 4
 
+// In a backlog, the slots of a worker are all taken most of the time.
+const stuckAfterMs = 1000
+
 /** Makes a fetcher. */
 export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
   Effect.gen(function* () {
-    const { backlog, leaseMs, queue, scheduler, tenantConcurrency } = options
+    const { backlog, leaseMs, ownPartitions, queue, scheduler, tenantConcurrency } = options
     const monotonicMs = options.monotonicMs ?? (() => performance.now())
     let state = FetcherState.initial(options.concurrency)
     let claimedAt = -Infinity
@@ -106,19 +115,21 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
       },
 
       claim: Effect.fnUntraced(function* (limit, completions) {
+        const own = ownPartitions()
         const statement = queue.claim({
           limit: Math.min(limit, FetcherState.maxClaim),
           // However many organizations have receivers that hang, a slot is left for the next.
           perOrganization: Math.min(tenantConcurrency, limit),
           leaseMs,
           resume: state.resume,
-          completions
+          completions,
+          partitions: state.claimsEverywhere ? undefined : own
         })
         const { claim, leasedUntil } = yield* LeaseTime.claimed(
           EngineMetrics.timed(EngineMetrics.claimDuration("deliveries"), statement),
           leaseMs
         )
-        state = FetcherState.claimed(state, claim)
+        state = FetcherState.claimed(state, claim, own)
         if (claim.deliveries.length > 0) claimedAt = monotonicMs()
         return { ...claim, leasedUntil }
       }),
@@ -129,6 +140,8 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
       },
       onCompleted: (completions) => void (state = FetcherState.completed(state, completions)),
       unblocksOrganization: (completions) => FetcherState.unblocksOrganization(state, completions),
+      freesForeignSlots: (completions) => FetcherState.freesForeignSlots(state, completions, ownPartitions()),
+      canClaim: () => FetcherState.availableSlots(state, backlog()) > 0 || monotonicMs() - claimedAt < stuckAfterMs,
       nextIteration: (limit, claimed) => FetcherState.nextIteration(state, { limit, claimed, backlog: backlog() }),
       sleepUntil: () => state.promoteAt,
       stop: () => void (state = FetcherState.stopped(state))

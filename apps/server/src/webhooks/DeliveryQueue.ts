@@ -46,6 +46,8 @@ export interface DeliveryClaimOptions {
   readonly leaseMs: number
   readonly resume?: boolean
   readonly completions?: ReadonlyArray<Completion>
+  /** The partitions of the organizations to claim for; all by default. */
+  readonly partitions?: ReadonlyArray<string> | undefined
 }
 
 /** Service that claims and completes deliveries. */
@@ -91,13 +93,13 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
 
     const claimPage = Effect.fnUntraced(function* (
       from: EndpointScan.EndpointScan,
-      { leaseMs, limit, perOrganization }: DeliveryClaimOptions,
+      { leaseMs, limit, partitions, perOrganization }: DeliveryClaimOptions,
       completions: ReadonlyArray<Completion>
     ) {
       const { after } = from
       const resumeCursors = EndpointScan.resumeCursorsAhead(from)
       const now = yield* statementTime
-      const parameters = { completions, after, resumeCursors, limit, perOrganization, leaseMs, now }
+      const parameters = { completions, after, resumeCursors, partitions, limit, perOrganization, leaseMs, now }
       const page = readRows(yield* Cte.make<ClaimRow, typeof parameters>(sql, claim, parameters))
       return { ...page, ...EndpointScan.advance(from, limit, page.summary) }
     })

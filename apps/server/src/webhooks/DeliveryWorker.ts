@@ -56,6 +56,7 @@ export const layer: Layer.Layer<
       concurrency: workerConcurrency,
       tenantConcurrency,
       leaseMs,
+      ownPartitions: notifier.ownPartitions,
       backlog: () => ({ pending: completer.pending(), uncommitted: completer.uncommitted() })
     })
 
@@ -126,6 +127,7 @@ export const layer: Layer.Layer<
       }
       const { claimed, completed } = result.success
       yield* completer.onWritten(completions, completed)
+      if (fetcher.freesForeignSlots(completions)) yield* notifier.wake("deliveries")
       return fetcher.nextIteration(limit, claimed)
     })
 
@@ -140,5 +142,6 @@ export const layer: Layer.Layer<
         Effect.timeoutOption(Duration.millis(webhooks.timeoutMs + completeWithinMs))
       )
     })
+    yield* notifier.join(fetcher.canClaim)
   })
 )

@@ -4,6 +4,7 @@
  * A delivery takes a slot from its claim to the end of its attempt. Completions take no slot, so that attempts do not wait
  * for commits; as many completions may be uncommitted as there are slots.
  */
+import * as WorkerGroup from "../jobs/WorkerGroup.ts"
 import type { Iteration } from "../jobs/WorkerLoop.ts"
 import type { Completion } from "./Completion.ts"
 import type { DeliveryClaim } from "./DeliveryQueue.ts"
@@ -23,8 +24,15 @@ export interface FetcherState {
   readonly resume: boolean
   /** When the next retry or lease check is due, as far as this worker knows. */
   readonly promoteAt: number
+  /** Whether the next claim is for all partitions, instead of those that the worker owns. */
+  readonly claimsEverywhere: boolean
+  /** When the worker claims from all partitions next, at the earliest. */
+  readonly everywhereAt: number
   readonly stopping: boolean
 }
+
+/** The partitions that a worker owns; `undefined` if it owns all. */
+export type OwnPartitions = ReadonlyArray<string> | undefined
 
 /** Completions that were not written yet: in the buffer, and in all. */
 export interface Backlog {
@@ -43,6 +51,8 @@ export const initial = (concurrency: number): FetcherState => ({
   atConcurrencyLimit: new Set(),
   resume: false,
   promoteAt: 0,
+  claimsEverywhere: false,
+  everywhereAt: 0,
   stopping: false
 })
 
@@ -61,13 +71,21 @@ export const isBatchReady = (state: FetcherState, backlog: Backlog): boolean =>
 /** The worker was woken, or has learned otherwise that there may be work. */
 export const woken = (state: FetcherState): FetcherState => ({ ...state, mayHaveWork: true })
 
-/** The scheduler has promoted. Promoted deliveries have earlier due times, so the next claim reads from the front. */
-export const promoted = (state: FetcherState, result: Promoted, now: number, pollIntervalMs: number): FetcherState => ({
-  ...state,
-  promoteAt: Math.min(result.next ?? Infinity, now + pollIntervalMs),
-  mayHaveWork: state.mayHaveWork || result.anyDue,
-  resume: false
-})
+/**
+ * The scheduler has promoted. Promoted deliveries have earlier due times, so the next claim reads from the front. Once in a
+ * poll interval it reads all partitions, in case that one has no owner, or one that cannot keep up.
+ */
+export const promoted = (state: FetcherState, result: Promoted, now: number, pollIntervalMs: number): FetcherState => {
+  const isTurn = result.anyDue && now >= state.everywhereAt
+  return {
+    ...state,
+    promoteAt: Math.min(result.next ?? Infinity, now + pollIntervalMs),
+    mayHaveWork: state.mayHaveWork || result.anyDue,
+    resume: false,
+    claimsEverywhere: state.claimsEverywhere || isTurn,
+    everywhereAt: isTurn ? now + pollIntervalMs : state.everywhereAt
+  }
+}
 
 /** Returns whether these completions free slots of an organization that is at its concurrency limit. */
 export const unblocksOrganization = (
@@ -89,14 +107,32 @@ export const planned = (
   }
 }
 
-/** The statement has claimed. */
-export const claimed = (state: FetcherState, claim: DeliveryClaim): FetcherState => ({
+const isForeign = (own: OwnPartitions, organization: string): boolean =>
+  own !== undefined && !own.includes(WorkerGroup.partitionOf(organization))
+
+/**
+ * The statement has claimed. A worker that finds work only in the partitions of others goes on with them; otherwise the next
+ * claim is for its own again.
+ */
+export const claimed = (state: FetcherState, claim: DeliveryClaim, own?: OwnPartitions): FetcherState => ({
   ...state,
   attempting: state.attempting + claim.deliveries.length,
   mayHaveWork: claim.more,
   atConcurrencyLimit: new Set(claim.atConcurrencyLimit),
-  resume: true
+  resume: true,
+  claimsEverywhere:
+    state.claimsEverywhere &&
+    claim.deliveries.length > 0 &&
+    claim.deliveries.every(({ organization_id }) => isForeign(own, organization_id)) &&
+    claim.atConcurrencyLimit.every((organization) => isForeign(own, organization))
 })
+
+/** Returns whether these completions free slots that only the claims of another worker fill. */
+export const freesForeignSlots = (
+  { claimsEverywhere }: FetcherState,
+  completions: ReadonlyArray<Completion>,
+  own: OwnPartitions
+): boolean => !claimsEverywhere && completions.some(({ organization_id }) => isForeign(own, organization_id))
 
 /** An attempt has ended. */
 export const attemptEnded = (state: FetcherState): FetcherState => ({ ...state, attempting: state.attempting - 1 })

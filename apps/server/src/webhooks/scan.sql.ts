@@ -14,6 +14,8 @@ export interface ClaimParameters extends CompleteParameters, LeaseParameters {
   readonly after: string
   /** The resume cursors behind `after`, in order. */
   readonly resumeCursors: ReadonlyArray<ResumeCursor>
+  /** The partitions of the organizations to claim for; all if absent. */
+  readonly partitions: ReadonlyArray<string> | undefined
   /** The maximum number of deliveries to claim. */
   readonly limit: number
   /** The concurrency limit of each organization. */
@@ -66,13 +68,16 @@ const endpointScan: Cte<ClaimParameters> = {
 
 const scannedEndpoints: Cte<ClaimParameters> = {
   name: "scanned_endpoints",
-  does: "Groups the scanned endpoints by organization.",
+  does: "Groups the scanned endpoints by organization, those of the partitions that the claim is for.",
   reads: ["endpoint_scan"],
   returns: ["organization_id", "endpoints", "since", "positions"],
   materialized: true,
-  query: (sql) => sql`
+  query: (sql, { partitions }) => sql`
     SELECT organization_id, array_agg(endpoint_id), array_agg(since), array_agg(position)
-    FROM endpoint_scan WHERE position > 0 GROUP BY organization_id
+    FROM endpoint_scan
+    WHERE position > 0
+      AND coalesce(right(organization_id, 1) = ANY(${partitions === undefined ? null : textArray(partitions)}::text[]), true)
+    GROUP BY organization_id
   `
 }
 

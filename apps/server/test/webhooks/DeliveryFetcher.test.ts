@@ -13,6 +13,7 @@ const start = Effect.fnUntraced(function* (
     readonly concurrency?: number
     readonly tenantConcurrency?: number
     readonly promoted?: Promoted
+    readonly ownPartitions?: ReadonlyArray<string>
     /** How long a claim takes, in milliseconds. */
     readonly claimMs?: number
   } = {}
@@ -37,6 +38,7 @@ const start = Effect.fnUntraced(function* (
     concurrency: options.concurrency ?? 10,
     tenantConcurrency: options.tenantConcurrency ?? 3,
     leaseMs: 30_000,
+    ownPartitions: () => options.ownPartitions,
     backlog: () => world,
     monotonicMs: () => world.nowMs
   })
@@ -51,11 +53,50 @@ describe("DeliveryFetcher", () => {
       yield* fetcher.claim(fetcher.plan([]), [])
       yield* fetcher.claim(fetcher.plan(completions(1)), completions(1))
       assert.deepStrictEqual(claimed, [
-        { limit: 10, perOrganization: 3, leaseMs: 30_000, resume: false, completions: [] },
-        { limit: 6, perOrganization: 3, leaseMs: 30_000, resume: true, completions: completions(1) }
+        { limit: 10, perOrganization: 3, leaseMs: 30_000, resume: false, completions: [], partitions: undefined },
+        {
+          limit: 6,
+          perOrganization: 3,
+          leaseMs: 30_000,
+          resume: true,
+          completions: completions(1),
+          partitions: undefined
+        }
       ])
       assert.strictEqual(fetcher.attempting(), 6)
       assert.strictEqual(fetcher.plan([]), 0)
+    })
+  )
+
+  it.effect("claims from its own partitions, and from all after a promotion that found anything due", () =>
+    Effect.gen(function* () {
+      const promoted = { retries: 0, leases: 0, next: undefined, anyDue: true }
+      const { claimed, fetcher } = yield* start([], { promoted, ownPartitions: ["2", "4"] })
+      fetcher.wake()
+      yield* fetcher.claim(fetcher.plan([]), [])
+      yield* fetcher.promoteDue
+      yield* fetcher.claim(fetcher.plan([]), [])
+      yield* fetcher.claim(1, [])
+      assert.deepStrictEqual(
+        claimed.map(({ partitions }) => partitions),
+        [["2", "4"], undefined, ["2", "4"]]
+      )
+      assert.isTrue(fetcher.freesForeignSlots(completions(1)))
+    })
+  )
+
+  it.effect("cannot claim when no slot was free for a second", () =>
+    Effect.gen(function* () {
+      const { fetcher, world } = yield* start([claimOf(10)])
+      assert.isTrue(fetcher.canClaim())
+      fetcher.wake()
+      yield* fetcher.claim(fetcher.plan([]), [])
+      world.nowMs += 999
+      assert.isTrue(fetcher.canClaim())
+      world.nowMs += 1
+      assert.isFalse(fetcher.canClaim())
+      fetcher.onAttemptEnded()
+      assert.isTrue(fetcher.canClaim())
     })
   )
 

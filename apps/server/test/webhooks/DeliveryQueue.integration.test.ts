@@ -2,6 +2,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
+import * as WorkerGroup from "../../src/jobs/WorkerGroup.ts"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { claim, complete, describeQueue, leaseMs, worker } from "./support/deliveryQueue.ts"
@@ -61,6 +62,26 @@ describeQueue("DeliveryQueue", (test) => {
       assert.strictEqual(row.lease_expires_at?.toISOString(), "1970-01-01T00:00:33.000Z")
       assert.strictEqual(row.last_attempted_at, null)
       assert.strictEqual(row.updated_at.toISOString(), "1970-01-01T00:00:03.000Z")
+    }))
+
+  test("claim: takes only what is in the given partitions, and completes what is in others", () =>
+    Effect.gen(function* () {
+      const { partitionOf, partitions } = WorkerGroup
+      const first = yield* fixtures.backlog(3)
+      const second = yield* fixtures.backlog(3)
+      const own = [partitionOf(first.id)]
+      const others = partitions.filter((one) => !own.includes(one))
+      const foreign = yield* claim({ partitions: others })
+      const completions = foreign.deliveries.map((delivery) => completion(delivery))
+      const { completed, deliveries, more } = yield* claim({ partitions: own, completions })
+      assert.sameMembers(
+        [...completed],
+        foreign.deliveries.map(({ id }) => id)
+      )
+      const expected = partitionOf(second.id) === own[0] ? { [first.id]: 3, [second.id]: 3 } : { [first.id]: 3 }
+      assert.deepStrictEqual(countBy(deliveries.map(({ organization_id }) => organization_id)), expected)
+      assert.isFalse(more)
+      assert.deepStrictEqual((yield* claim({ partitions: [] })).deliveries, [])
     }))
 
   test("claim: takes nothing twice while a lease lasts, and tells whether the endpoint is enabled", () =>

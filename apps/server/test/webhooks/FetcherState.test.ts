@@ -95,4 +95,37 @@ describe("FetcherState", () => {
     const stopped = FetcherState.woken(FetcherState.stopped(attempting(4, { atConcurrencyLimit: ["org_1"] })))
     assert.strictEqual(FetcherState.planned(stopped, completions(1), none).limit, 0)
   })
+
+  it("claims from all partitions once in a poll interval if anything is due, and otherwise from its own", () => {
+    const due = { ...nothing, anyDue: true }
+    assert.isFalse(woken.claimsEverywhere)
+    assert.isFalse(FetcherState.promoted(idle, nothing, 1000, 500).claimsEverywhere)
+    const promoted = FetcherState.promoted(idle, due, 1000, 500)
+    assert.isTrue(promoted.claimsEverywhere)
+    const claimed = FetcherState.claimed(promoted, claimOf(0), ["1"])
+    assert.isFalse(claimed.claimsEverywhere)
+    assert.isFalse(FetcherState.promoted(claimed, due, 1499, 500).claimsEverywhere)
+    assert.isTrue(FetcherState.promoted(claimed, due, 1500, 500).claimsEverywhere)
+  })
+
+  it("goes on with the partitions of others only while it finds nothing in its own", () => {
+    const everywhere = FetcherState.promoted(idle, { ...nothing, anyDue: true }, 1000, 500)
+    // The deliveries are of `org_1`.
+    const after = (own: FetcherState.OwnPartitions, changes: Parameters<typeof claimOf>[1] = {}, count = 2) =>
+      FetcherState.claimed(everywhere, claimOf(count, changes), own).claimsEverywhere
+    assert.isTrue(after(["2"]))
+    assert.isFalse(after(["2"], {}, 0))
+    assert.isFalse(after(["1", "2"]))
+    assert.isFalse(after(["2"], { atConcurrencyLimit: ["org_2"] }))
+    assert.isFalse(after(undefined))
+  })
+
+  it("tells when completions free slots that only another worker fills", () => {
+    const everywhere = FetcherState.promoted(idle, { ...nothing, anyDue: true }, 1000, 500)
+    assert.isTrue(FetcherState.freesForeignSlots(idle, completions(1), ["2"]))
+    assert.isFalse(FetcherState.freesForeignSlots(idle, completions(1), ["1"]))
+    assert.isFalse(FetcherState.freesForeignSlots(idle, completions(1), undefined))
+    assert.isFalse(FetcherState.freesForeignSlots(idle, [], ["2"]))
+    assert.isFalse(FetcherState.freesForeignSlots(everywhere, completions(1), ["2"]))
+  })
 })

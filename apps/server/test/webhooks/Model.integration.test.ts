@@ -20,6 +20,7 @@ import * as InvoiceQueue from "../../src/invoices/sandbox/InvoiceQueue.ts"
 import * as QuarantineQueue from "../../src/webhooks/QuarantineQueue.ts"
 import * as QuarantineWorker from "../../src/webhooks/QuarantineWorker.ts"
 import * as Interruptions from "../../src/jobs/Interruptions.ts"
+import * as WorkerGroup from "../../src/jobs/WorkerGroup.ts"
 import * as DeliveryScheduler from "../../src/webhooks/DeliveryScheduler.ts"
 import { type InvoiceGateway, InvoiceGateways } from "../../src/invoices/sandbox/gateway/InvoiceGateway.ts"
 import * as SandboxGateway from "../../src/invoices/sandbox/gateway/SandboxGateway.ts"
@@ -48,6 +49,7 @@ const commandsOfARun = 40
 
 const leaseMs = 10_000
 const perOrganization = 3
+const workerCounts = [1, 2, 4, 16]
 const run = Effect.fnUntraced(function* (seed: number) {
   const { chance, of } = makeRandom(seed)
   const sql = yield* SqlClient.SqlClient
@@ -56,9 +58,14 @@ const run = Effect.fnUntraced(function* (seed: number) {
   const scheduler = yield* DeliveryScheduler.DeliveryScheduler
   const quarantine = yield* QuarantineQueue.QuarantineQueue
   const gateway: InvoiceGateway = SandboxGateway.make(stepMs)
-  // Two workers, each with its own place in the round.
-  const queues = yield* Effect.forEach([1, 2], () =>
-    Effect.provide(DeliveryQueue.DeliveryQueue, Layer.fresh(DeliveryQueue.layer))
+  // Each worker has its own place in the round and its own partitions. It claims from these, or from all.
+  const names = Array.from({ length: workerCounts[seed % workerCounts.length]! }, (_, n) => `worker${n}`)
+  const queues = yield* Effect.forEach(names, (self) =>
+    Effect.map(Effect.provide(DeliveryQueue.DeliveryQueue, Layer.fresh(DeliveryQueue.layer)), (queue) => {
+      const others = names.filter((name) => name !== self)
+      const group = others.reduce((known, other) => WorkerGroup.heard(known, other, 0), WorkerGroup.alone(self))
+      return { ...queue, own: WorkerGroup.ownPartitions(group, 0) }
+    })
   )
 
   yield* fixtures.clear
@@ -204,7 +211,10 @@ const run = Effect.fnUntraced(function* (seed: number) {
       let completions: Array<Completion> = []
       // Completions are written by the next claim, or alone when there is none.
       for (let rounds = of([1, 1, 2, 3]); rounds > 0; rounds--) {
-        const { completed, deliveries } = yield* of(queues).claim({
+        const { claim, own } = of(queues)
+        const partitions = chance(0.5) ? own : undefined
+        const { completed, deliveries } = yield* claim({
+          partitions,
           limit: of([1, 3, 50]),
           perOrganization,
           leaseMs,
@@ -213,6 +223,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
         assert.strictEqual(completed.length, completions.length)
         completions = []
         for (const delivery of deliveries) {
+          if (partitions !== undefined) assert.include(partitions, WorkerGroup.partitionOf(delivery.organization_id))
           const row = yield* fixtures.readDelivery(delivery.id)
           assert.isBelow(row.interruption_count, Interruptions.quarantineAfter)
           const completion = yield* attempted(delivery)
@@ -294,10 +305,10 @@ const run = Effect.fnUntraced(function* (seed: number) {
     }
   }
 
-  const names = Object.keys(commands) as Array<keyof typeof commands>
+  const commandNames = Object.keys(commands) as Array<keyof typeof commands>
   // What moves the world on happens more often than what stirs it.
   const often = [
-    ...names,
+    ...commandNames,
     "submit",
     "wait",
     "processInvoices",

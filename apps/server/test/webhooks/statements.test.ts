@@ -13,6 +13,7 @@ const claimParameters = {
   now,
   after: "",
   resumeCursors: [],
+  partitions: undefined,
   limit: 1,
   perOrganization: 1,
   leaseMs: 1

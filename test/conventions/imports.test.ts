@@ -65,6 +65,8 @@ const exceptions: Readonly<Record<string, ReadonlyArray<string>>> = {
 interface Import {
   readonly specifier: string
   readonly typeOnly: boolean
+  /** `import()`: loaded when it is called. */
+  readonly dynamic: boolean
 }
 
 const importsOf = (file: string): ReadonlyArray<Import> => {
@@ -75,11 +77,11 @@ const importsOf = (file: string): ReadonlyArray<Import> => {
       const typeOnly = ts.isImportDeclaration(node)
         ? node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
         : node.isTypeOnly
-      found.push({ specifier: (node.moduleSpecifier as ts.StringLiteral).text, typeOnly })
+      found.push({ specifier: (node.moduleSpecifier as ts.StringLiteral).text, typeOnly, dynamic: false })
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       const [argument] = node.arguments
       if (argument !== undefined && ts.isStringLiteral(argument))
-        found.push({ specifier: argument.text, typeOnly: false })
+        found.push({ specifier: argument.text, typeOnly: false, dynamic: true })
     }
     ts.forEachChild(node, visit)
   }
@@ -132,15 +134,15 @@ const fileOf = (from: string, specifier: string): string | undefined => {
   return join(folder, exports[`.${specifier.slice(packageOf(specifier).length)}`]!.source)
 }
 
-/** Every specifier that loading these files loads. Types load nothing. */
-const loadedBy = (files: ReadonlyArray<string>): ReadonlySet<string> => {
+/** Every specifier that loading these files loads, at once or later. Types load nothing. */
+const loadedBy = (files: ReadonlyArray<string>, { dynamic: withDynamic } = { dynamic: true }): ReadonlySet<string> => {
   const visited = new Set<string>()
   const loaded = new Set<string>()
   const visit = (file: string): void => {
     if (visited.has(file) || !file.endsWith(".ts")) return
     visited.add(file)
-    for (const { specifier, typeOnly } of importsOf(join(root, file))) {
-      if (typeOnly) continue
+    for (const { dynamic, specifier, typeOnly } of importsOf(join(root, file))) {
+      if (typeOnly || (dynamic && !withDynamic)) continue
       loaded.add(specifier)
       const next = fileOf(file, specifier)
       if (next !== undefined) visit(next)
@@ -178,6 +180,22 @@ describe("the sandbox gateway", () => {
       [...dispatcher].filter((specifier) => network.test(specifier)),
       ["node:net", "node:tls", "undici"]
     )
+  })
+})
+
+describe("the command", () => {
+  const command = ["apps/server/src/commands/runCommand.ts"]
+  const ofPackages = (specifiers: ReadonlySet<string>) =>
+    [...specifiers].filter((specifier) => !specifier.startsWith(".") && !isBuiltin(specifier)).map(packageOf)
+
+  it("loads no package but Effect before it runs", () => {
+    const loaded = loadedBy(command, { dynamic: false })
+    assert.include([...loaded], "./ksef.ts")
+    assert.sameMembers([...new Set(ofPackages(loaded))], ["effect", "@effect/platform-node"])
+  })
+
+  it("loads the database, the server and the dispatcher when it runs", () => {
+    assert.includeMembers(ofPackages(loadedBy(command)), ["@effect/sql-pg", "@electric-sql/pglite", "undici"])
   })
 })
 

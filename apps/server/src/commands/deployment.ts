@@ -8,10 +8,8 @@ import * as Migrations from "../database/Migrations.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
 import * as DeploymentSecrets from "../settings/DeploymentSecrets.ts"
 import { InvalidSettings, read, type SettingsShape } from "../settings/Settings.ts"
+import type { Environment } from "./Environment.ts"
 import { Failure } from "./Failure.ts"
-
-/** The environment variables of the process. */
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads the settings. */
 export const settings = (environment: Environment): Effect.Effect<SettingsShape, Failure> =>

@@ -2,8 +2,8 @@
 import { Command } from "effect/cli"
 import { account } from "./account.ts"
 import { checkInvoice } from "./checkInvoice.ts"
-import type * as deployment from "./deployment.ts"
 import { doctor } from "./doctor.ts"
+import type { Environment } from "./Environment.ts"
 import { ksef } from "./ksef.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
@@ -12,7 +12,7 @@ import { serve } from "./serve.ts"
 import { settings } from "./settings.ts"
 
 /** The command, for these environment variables. */
-export const govoice = (environment: deployment.Environment) =>
+export const govoice = (environment: Environment) =>
   Command.make("govoice").pipe(
     Command.withDescription(
       "Govoice: e-invoice submission that loses nothing, and signed webhooks. Start with `govoice serve`: it needs no database and no settings. Exit codes: 0 done, 1 it could not be done, 2 not understood, 130 interrupted."

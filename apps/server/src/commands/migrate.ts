@@ -1,13 +1,9 @@
 /** `govoice migrate`: migrates the database before the processes that need it start. */
-import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as Migrations from "../database/Migrations.ts"
-import * as deployment from "./deployment.ts"
-import { Failure } from "./Failure.ts"
+import type { Environment } from "./Environment.ts"
+import { load } from "./load.ts"
 
-const outdated = new Failure({ message: "The schema is not current. Run 'govoice migrate'." })
-
-export const migrate = (environment: deployment.Environment) =>
+export const migrate = (environment: Environment) =>
   Command.make(
     "migrate",
     {
@@ -16,16 +12,11 @@ export const migrate = (environment: deployment.Environment) =>
         Flag.withDefault(false)
       )
     },
-    Effect.fnUntraced(function* ({ check }) {
-      const settings = yield* deployment.settings(environment)
-      const run = Effect.gen(function* () {
-        if (yield* Migrations.isCurrent) return yield* Console.log("The schema is current.")
-        if (check) return yield* outdated
-        yield* Migrations.run
-        yield* Console.log("The schema was migrated.")
-      })
-      yield* deployment.onDatabase(settings, run)
-    })
+    (flags) =>
+      load(
+        () => import("./migrate/migrate.ts"),
+        ({ migrate }) => migrate(environment, flags)
+      )
   ).pipe(
     Command.withDescription(
       "Migrate the database. `serve` does so too when it starts: run this first where many processes start at once, or where only one user may change the schema."

@@ -1,20 +1,17 @@
 /** `govoice serve`: the server, until it is asked to stop. */
-import { Effect } from "effect"
 import { Command } from "effect/cli"
-import { serve as start } from "../runtime/serve.ts"
-import * as deployment from "./deployment.ts"
+import type { Environment } from "./Environment.ts"
+import { load } from "./load.ts"
 
 /**
  * The command, for these environment variables. It returns when the start of the server has begun.
  */
-export const serve = (environment: deployment.Environment) =>
-  Command.make(
-    "serve",
-    {},
-    Effect.fnUntraced(function* () {
-      yield* deployment.settings(environment)
-      start(environment)
-    })
+export const serve = (environment: Environment) =>
+  Command.make("serve", {}, () =>
+    load(
+      () => import("./serve/start.ts"),
+      ({ start }) => start(environment)
+    )
   ).pipe(
     Command.withDescription(
       "Run the server: API and workers, or one of them as GOVOICE_ROLE says. Without DATABASE_URL it keeps its data in .govoice, on an embedded Postgres. SIGTERM or Ctrl-C stops it once what is under way has ended. Settings are environment variables: govoice settings lists them."

@@ -7,7 +7,7 @@ import {
   unknownNames,
   unknownNameWarning
 } from "../../settings/Settings.ts"
-import type { Environment } from "../deployment.ts"
+import type { Environment } from "../Environment.ts"
 import { fault, type Finding, ok, warning } from "./Finding.ts"
 
 const isLoopback = (host: string): boolean => /^(?:127\.|::1$|localhost$)/.test(host)

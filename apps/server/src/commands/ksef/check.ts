@@ -1,10 +1,11 @@
 /** `govoice ksef check`: logs in with the credential of an organization, and tells what it may do. */
 import { Console, Effect, Option, Redacted } from "effect"
-import { Command } from "effect/cli"
 import { GatewayCredentials } from "../../invoices/live/GatewayCredentials.ts"
 import * as deployment from "../deployment.ts"
+import type { Environment } from "../Environment.ts"
 import { Failure } from "../Failure.ts"
 import * as ksef from "./deployment.ts"
+import type { OrganizationFlags } from "./flags.ts"
 import { logIn } from "./logIn.ts"
 
 /** The permissions that Govoice uses. */
@@ -42,71 +43,60 @@ const read = (settings: Parameters<typeof ksef.withStores>[0], organization: str
     })
   )
 
-export const check = (environment: deployment.Environment) =>
-  Command.make(
-    "check",
-    { organization: ksef.organization, json: ksef.json },
-    Effect.fnUntraced(function* ({ json, organization }) {
-      const settings = yield* deployment.settings(environment)
-      yield* ksef.environmentOf(settings)
-      const stored = yield* read(settings, organization)
-      const report = yield* ksef.withClient(settings, (client) =>
-        Effect.gen(function* () {
-          const { accessToken, refreshToken } = yield* logIn(client, stored)
-          const limits = yield* Effect.all([
-            client.contextLimits(accessToken.token),
-            client.rateLimits(accessToken.token)
-          ]).pipe(Effect.ensuring(Effect.ignore(client.revoke(refreshToken.token))))
-          return { permissions: permissionsOf(accessToken.token), context: limits[0], rate: limits[1] }
-        }).pipe(
-          Effect.catchTag("LoginRefused", ({ code, message }) =>
-            Effect.fail(new Failure({ message: `${code}: ${message}` }))
-          ),
-          Effect.catchTag("KsefError", ({ message }) =>
-            Effect.fail(new Failure({ message: `KSeF did not answer as expected: ${message}` }))
-          )
-        )
+/** Logs in, prints the permissions and limits, and logs out. Fails when the credential may not send invoices. */
+export const check = Effect.fnUntraced(function* (environment: Environment, { json, organization }: OrganizationFlags) {
+  const settings = yield* deployment.settings(environment)
+  yield* ksef.environmentOf(settings)
+  const stored = yield* read(settings, organization)
+  const report = yield* ksef.withClient(settings, (client) =>
+    Effect.gen(function* () {
+      const { accessToken, refreshToken } = yield* logIn(client, stored)
+      const limits = yield* Effect.all([
+        client.contextLimits(accessToken.token),
+        client.rateLimits(accessToken.token)
+      ]).pipe(Effect.ensuring(Effect.ignore(client.revoke(refreshToken.token))))
+      return { permissions: permissionsOf(accessToken.token), context: limits[0], rate: limits[1] }
+    }).pipe(
+      Effect.catchTag("LoginRefused", ({ code, message }) =>
+        Effect.fail(new Failure({ message: `${code}: ${message}` }))
+      ),
+      Effect.catchTag("KsefError", ({ message }) =>
+        Effect.fail(new Failure({ message: `KSeF did not answer as expected: ${message}` }))
       )
-      const missing = Object.keys(used).filter((name) => report.permissions?.includes(name) === false)
-      if (json) {
-        yield* Console.log(
-          JSON.stringify(
-            {
-              environment: settings.ksef.environmentId,
-              context_nip: stored.contextNip,
-              type: stored.credential.type,
-              ...report,
-              missing
-            },
-            null,
-            2
-          )
-        )
-      } else {
-        yield* Console.log(
-          `logged in    ${settings.ksef.environmentId}, NIP ${stored.contextNip}, by ${stored.credential.type}`
-        )
-        yield* Console.log(`permissions  ${report.permissions?.join(", ") ?? "not told by KSeF"}`)
-        for (const name of missing) yield* Console.log(`missing      ${name}: ${used[name as keyof typeof used]}`)
-        for (const group of groups) {
-          const limit = report.rate[group]
-          if (limit !== undefined) {
-            yield* Console.log(
-              `limit        ${group}: ${limit.perSecond}/s, ${limit.perMinute}/min, ${limit.perHour}/h`
-            )
-          }
-        }
-        yield* Console.log(
-          `sessions     ${report.context.onlineSession.maxInvoices} invoices interactive, ${report.context.batchSession.maxInvoices} in a batch`
-        )
-      }
-      if (missing.includes("InvoiceWrite")) {
-        return yield* new Failure({ message: "The credential may not send invoices. Grant it InvoiceWrite." })
-      }
-    })
-  ).pipe(
-    Command.withDescription(
-      "Log in with the credential of an organization, read its permissions and limits, and log out. Sends no invoice. Exits with 1 when the login is refused or may not send invoices."
-    ),
-    Command.withShortDescription("Log in with the credential of an organization.")
+    )
   )
+  const missing = Object.keys(used).filter((name) => report.permissions?.includes(name) === false)
+  if (json) {
+    yield* Console.log(
+      JSON.stringify(
+        {
+          environment: settings.ksef.environmentId,
+          context_nip: stored.contextNip,
+          type: stored.credential.type,
+          ...report,
+          missing
+        },
+        null,
+        2
+      )
+    )
+  } else {
+    yield* Console.log(
+      `logged in    ${settings.ksef.environmentId}, NIP ${stored.contextNip}, by ${stored.credential.type}`
+    )
+    yield* Console.log(`permissions  ${report.permissions?.join(", ") ?? "not told by KSeF"}`)
+    for (const name of missing) yield* Console.log(`missing      ${name}: ${used[name as keyof typeof used]}`)
+    for (const group of groups) {
+      const limit = report.rate[group]
+      if (limit !== undefined) {
+        yield* Console.log(`limit        ${group}: ${limit.perSecond}/s, ${limit.perMinute}/min, ${limit.perHour}/h`)
+      }
+    }
+    yield* Console.log(
+      `sessions     ${report.context.onlineSession.maxInvoices} invoices interactive, ${report.context.batchSession.maxInvoices} in a batch`
+    )
+  }
+  if (missing.includes("InvoiceWrite")) {
+    return yield* new Failure({ message: "The credential may not send invoices. Grant it InvoiceWrite." })
+  }
+})

@@ -1,14 +1,16 @@
 /** `govoice ksef credential`: the credential of an organization for the national system, without the API. */
 import { GatewayCredential } from "@govoice/api"
 import { Clock, Console, Effect, Option, Redacted, Schema } from "effect"
-import { Command, Flag, Prompt } from "effect/cli"
+import { Prompt } from "effect/cli"
 import { readFileSync } from "node:fs"
 import { text } from "node:stream/consumers"
 import { checkGatewayCredential } from "../../invoices/live/checkGatewayCredential.ts"
 import { GatewayCredentials } from "../../invoices/live/GatewayCredentials.ts"
 import * as deployment from "../deployment.ts"
+import type { Environment } from "../Environment.ts"
 import { Failure } from "../Failure.ts"
 import * as ksef from "./deployment.ts"
+import type { OrganizationFlags } from "./flags.ts"
 
 // On a command line it would be seen in the list of processes and kept in the shell's history.
 const readSecret = (message: string) =>
@@ -27,14 +29,19 @@ const readFile = (path: string) =>
     catch: () => new Failure({ message: `${path} cannot be read.` })
   })
 
-interface PutFlags {
+interface PutFlags extends Pick<OrganizationFlags, "organization"> {
   readonly certificate: Option.Option<string>
   readonly expiresAt: Option.Option<string>
   readonly nip: string
   readonly privateKey: Option.Option<string>
 }
 
-const readRequest = Effect.fnUntraced(function* ({ certificate, expiresAt, nip, privateKey }: PutFlags) {
+const readRequest = Effect.fnUntraced(function* ({
+  certificate,
+  expiresAt,
+  nip,
+  privateKey
+}: Omit<PutFlags, "organization">) {
   if (Option.isSome(certificate) !== Option.isSome(privateKey)) {
     return yield* new Failure({ message: "Give both --certificate and --private-key, or neither for a token." })
   }
@@ -60,60 +67,25 @@ const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at 
 
 const refused = (message: string) => new Failure({ message: `The credential cannot be stored: ${inOneLine(message)}` })
 
-const put = (environment: deployment.Environment) =>
-  Command.make(
-    "put",
-    {
-      organization: ksef.organization,
-      nip: Flag.String("nip").pipe(Flag.withDescription("The NIP of the taxpayer whose invoices are submitted.")),
-      certificate: Flag.String("certificate").pipe(
-        Flag.withDescription("File of a KSeF certificate of the type Authentication, in PEM."),
-        Flag.optional
-      ),
-      privateKey: Flag.String("private-key").pipe(
-        Flag.withDescription("File of its private key, in PEM. The password of an encrypted one is asked for."),
-        Flag.optional
-      ),
-      expiresAt: Flag.String("expires-at").pipe(
-        Flag.withDescription("When a token expires, as 2026-12-31T22:59:59Z."),
-        Flag.optional
-      )
-    },
-    Effect.fnUntraced(function* ({ organization, ...flags }) {
-      const settings = yield* deployment.settings(environment)
-      yield* ksef.environmentOf(settings)
-      const request = yield* Schema.decodeUnknownEffect(GatewayCredential.GatewayCredentialRequest)(
-        yield* readRequest(flags)
-      ).pipe(Effect.catchTag("SchemaError", ({ message }) => Effect.fail(refused(message))))
-      const checked = yield* checkGatewayCredential(request, "operator", yield* Clock.currentTimeMillis).pipe(
-        Effect.mapError(({ message }) => refused(message))
-      )
-      const store = Effect.gen(function* () {
-        const { accountId, id } = yield* ksef.findOrganization(organization)
-        yield* Effect.orDie((yield* GatewayCredentials).put(accountId, id, checked))
-      })
-      yield* ksef.withStores(settings, store)
-      yield* Console.log(
-        `Stored for the environment ${settings.ksef.environmentId}. Try it with 'govoice ksef check --organization ${organization}'.`
-      )
-    })
-  ).pipe(
-    Command.withDescription(
-      "Store the credential of an organization, and replace the one that it has. A token is asked for, or read from standard input; a certificate and its key are read from files."
-    ),
-    Command.withShortDescription("Store the credential of an organization."),
-    Command.withExamples([
-      {
-        command: "govoice ksef credential put --organization org_… --nip 5265877635 < token.txt",
-        description: "Store a token"
-      },
-      {
-        command:
-          "govoice ksef credential put --organization org_… --nip 5265877635 --certificate auth.crt --private-key auth.key",
-        description: "Store a certificate; the password of the key is asked for"
-      }
-    ])
+/** Stores the credential, and replaces the one that the organization has. */
+export const put = Effect.fnUntraced(function* (environment: Environment, { organization, ...flags }: PutFlags) {
+  const settings = yield* deployment.settings(environment)
+  yield* ksef.environmentOf(settings)
+  const request = yield* Schema.decodeUnknownEffect(GatewayCredential.GatewayCredentialRequest)(
+    yield* readRequest(flags)
+  ).pipe(Effect.catchTag("SchemaError", ({ message }) => Effect.fail(refused(message))))
+  const checked = yield* checkGatewayCredential(request, "operator", yield* Clock.currentTimeMillis).pipe(
+    Effect.mapError(({ message }) => refused(message))
   )
+  const store = Effect.gen(function* () {
+    const { accountId, id } = yield* ksef.findOrganization(organization)
+    yield* Effect.orDie((yield* GatewayCredentials).put(accountId, id, checked))
+  })
+  yield* ksef.withStores(settings, store)
+  yield* Console.log(
+    `Stored for the environment ${settings.ksef.environmentId}. Try it with 'govoice ksef check --organization ${organization}'.`
+  )
+})
 
 type Described = GatewayCredential.GatewayCredential
 
@@ -130,45 +102,31 @@ const lines = (described: Described): ReadonlyArray<string> =>
       ]
     : ["No credential is stored for this environment."]
 
-const show = (environment: deployment.Environment) =>
-  Command.make(
-    "show",
-    { organization: ksef.organization, json: ksef.json },
-    Effect.fnUntraced(function* ({ json, organization }) {
-      const settings = yield* deployment.settings(environment)
-      const described = yield* ksef.withStores(
-        settings,
-        Effect.gen(function* () {
-          const { accountId, id } = yield* ksef.findOrganization(organization)
-          return yield* Effect.orDie((yield* GatewayCredentials).describe(accountId, id))
-        })
-      )
-      yield* Console.log(json ? JSON.stringify(described, null, 2) : lines(described).join("\n"))
+/** Prints the credential without its secrets. */
+export const show = Effect.fnUntraced(function* (environment: Environment, { json, organization }: OrganizationFlags) {
+  const settings = yield* deployment.settings(environment)
+  const described = yield* ksef.withStores(
+    settings,
+    Effect.gen(function* () {
+      const { accountId, id } = yield* ksef.findOrganization(organization)
+      return yield* Effect.orDie((yield* GatewayCredentials).describe(accountId, id))
     })
-  ).pipe(Command.withDescription("Describe the credential of an organization, without its secrets."))
+  )
+  yield* Console.log(json ? JSON.stringify(described, null, 2) : lines(described).join("\n"))
+})
 
-const remove = (environment: deployment.Environment) =>
-  Command.make(
-    "remove",
-    { organization: ksef.organization },
-    Effect.fnUntraced(function* ({ organization }) {
-      const settings = yield* deployment.settings(environment)
-      yield* ksef.withStores(
-        settings,
-        Effect.gen(function* () {
-          const { accountId, id } = yield* ksef.findOrganization(organization)
-          yield* Effect.orDie((yield* GatewayCredentials).remove(accountId, id))
-        })
-      )
-      yield* Console.log("Removed. Invoices of the organization that wait are sent after a new one is stored.")
+/** Removes the credential. */
+export const remove = Effect.fnUntraced(function* (
+  environment: Environment,
+  { organization }: Pick<OrganizationFlags, "organization">
+) {
+  const settings = yield* deployment.settings(environment)
+  yield* ksef.withStores(
+    settings,
+    Effect.gen(function* () {
+      const { accountId, id } = yield* ksef.findOrganization(organization)
+      yield* Effect.orDie((yield* GatewayCredentials).remove(accountId, id))
     })
-  ).pipe(
-    Command.withDescription("Remove the credential of an organization, with its login at KSeF."),
-    Command.withShortDescription("Remove the credential of an organization.")
   )
-
-export const credential = (environment: deployment.Environment) =>
-  Command.make("credential").pipe(
-    Command.withDescription("Credentials of organizations for the national system (KSeF)."),
-    Command.withSubcommands([put(environment), show(environment), remove(environment)])
-  )
+  yield* Console.log("Removed. Invoices of the organization that wait are sent after a new one is stored.")
+})

@@ -2,7 +2,6 @@
 import { type Environment, KsefClient } from "@govoice/ksef/client"
 import { Ids } from "@govoice/core"
 import { Effect, Layer } from "effect"
-import { Flag } from "effect/cli"
 import * as GatewayCredentials from "../../invoices/live/GatewayCredentials.ts"
 import * as Organizations from "../../accounts/Organizations.ts"
 import * as KeyRing from "../../crypto/KeyRing.ts"
@@ -10,14 +9,6 @@ import { Settings, type SettingsShape } from "../../settings/Settings.ts"
 import { version } from "../../version.ts"
 import * as deployment from "../deployment.ts"
 import { Failure } from "../Failure.ts"
-
-/** The flag that names an organization. */
-export const organization = Flag.String("organization").pipe(
-  Flag.withDescription("The organization, org_…, as the API names it.")
-)
-
-/** The flag that asks for JSON. */
-export const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON."), Flag.withDefault(false))
 
 /** Returns the environment of the settings. */
 export const environmentOf = ({ ksef }: SettingsShape): Effect.Effect<Environment.Environment, Failure> =>

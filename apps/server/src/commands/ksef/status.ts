@@ -1,9 +1,10 @@
 /** `govoice ksef status`: the beacon, the lanes and what waits. */
 import { Console, Effect } from "effect"
-import { Command } from "effect/cli"
 import * as LaneOverview from "../../invoices/live/LaneOverview.ts"
 import * as deployment from "../deployment.ts"
+import type { Environment } from "../Environment.ts"
 import * as ksef from "./deployment.ts"
+import type { OrganizationFlags } from "./flags.ts"
 
 type Beacon = { readonly status: string; readonly messages: ReadonlyArray<string> } | undefined
 
@@ -40,25 +41,19 @@ const lines = (environmentId: string, beacon: Beacon, overview: LaneOverview.Lan
   `pending      ${overview.pending}${since(overview.oldest_pending_at)}`
 ]
 
-export const status = (environment: deployment.Environment) =>
-  Command.make(
-    "status",
-    { json: ksef.json },
-    Effect.fnUntraced(function* ({ json }) {
-      const settings = yield* deployment.settings(environment)
-      yield* ksef.environmentOf(settings)
-      const overview = yield* deployment.onMigrated(settings, LaneOverview.read)
-      const beacon = yield* readBeacon(settings)
-      const { environmentId = "" } = settings.ksef
-      yield* Console.log(
-        json
-          ? JSON.stringify({ beacon: beacon ?? null, configured: environmentId, ...overview }, null, 2)
-          : lines(environmentId, beacon, overview).join("\n")
-      )
-    })
-  ).pipe(
-    Command.withDescription(
-      "Show the beacon of KSeF, the lanes of the taxpayers, what KSeF blocks and until when, and the invoices that were not sent or have no verdict. The circuit breaker belongs to each process: see the metric govoice_ksef_breaker_open."
-    ),
-    Command.withShortDescription("Show the lanes, and what waits for KSeF.")
+/** Prints the beacon, the lanes, and what waits. */
+export const status = Effect.fnUntraced(function* (
+  environment: Environment,
+  { json }: Pick<OrganizationFlags, "json">
+) {
+  const settings = yield* deployment.settings(environment)
+  yield* ksef.environmentOf(settings)
+  const overview = yield* deployment.onMigrated(settings, LaneOverview.read)
+  const beacon = yield* readBeacon(settings)
+  const { environmentId = "" } = settings.ksef
+  yield* Console.log(
+    json
+      ? JSON.stringify({ beacon: beacon ?? null, configured: environmentId, ...overview }, null, 2)
+      : lines(environmentId, beacon, overview).join("\n")
   )
+})

@@ -1,0 +1,2 @@
+/** The environment variables of the process. */
+export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,0 +1,82 @@
+/** Creates an account without the API, and an organization with its first key. */
+import { AccountsApi } from "@govoice/api"
+import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Prompt } from "effect/cli"
+import { text } from "node:stream/consumers"
+import * as KeyRing from "../../crypto/KeyRing.ts"
+import * as Passwords from "../../accounts/Passwords.ts"
+import * as Accounts from "../../accounts/Accounts.ts"
+import * as ApiKeys from "../../accounts/ApiKeys.ts"
+import * as Email from "../../accounts/Email.ts"
+import * as Organizations from "../../accounts/Organizations.ts"
+import { Settings } from "../../settings/Settings.ts"
+import * as deployment from "../deployment.ts"
+import type { Environment } from "../Environment.ts"
+import { Failure } from "../Failure.ts"
+
+// An argument would be visible in the list of processes and stored in the history of the shell.
+const readPassword = Effect.suspend(() =>
+  process.stdin.isTTY
+    ? Effect.map(Prompt.run(Prompt.Password({ message: "Password, 12 to 128 characters" })), Redacted.value)
+    : Effect.map(
+        Effect.promise(() => text(process.stdin)),
+        (input) => input.replace(/\r?\n$/, "")
+      )
+)
+
+// Validates the account with the schema of the API.
+const newAccount = AccountsApi.endpoints.create.payload.get("application/json")?.schemas[0] as Schema.Codec<
+  { readonly email: string; readonly password: string },
+  unknown
+>
+
+// A message has the fault and the path on separate lines.
+const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at \["(\w+)"\]$/gm, "$2 $1")
+
+const decode = (input: unknown) =>
+  Schema.decodeUnknownEffect(newAccount)(input).pipe(
+    Effect.mapError(({ message }) => new Failure({ message: `The account cannot be created: ${inOneLine(message)}` }))
+  )
+
+const stores = Layer.mergeAll(Accounts.layer, ApiKeys.layer).pipe(Layer.provideMerge(Organizations.layer))
+
+const createFirstKey = Effect.fnUntraced(function* (
+  accountId: Parameters<ApiKeys.ApiKeys["Service"]["create"]>[0],
+  name: string
+) {
+  const organizations = yield* Organizations.Organizations
+  const apiKeys = yield* ApiKeys.ApiKeys
+  const organization = yield* Effect.orDie(organizations.create(accountId, name))
+  const key = yield* Effect.orDie(
+    apiKeys.create(accountId, organization.id, { mode: "test", name: "first key", expiresAt: null })
+  )
+  yield* Console.log(`organization  ${organization.id}`)
+  yield* Console.log(`test key      ${key.secret}`)
+})
+
+/** Creates the account. Prints its id, the organization and the key. */
+export const create = Effect.fnUntraced(function* (
+  environment: Environment,
+  { email, organization }: { readonly email: string; readonly organization: Option.Option<string> }
+) {
+  const settings = yield* deployment.settings(environment)
+  const account = yield* decode({ email, password: yield* readPassword })
+  const { encryptionKeys } = yield* deployment.secrets(settings)
+  const make = Effect.gen(function* () {
+    const accounts = yield* Accounts.Accounts
+    const passwords = yield* Passwords.Passwords
+    const hash = yield* Effect.orDie(passwords.hash(account.password, { network: "operator" }))
+    const { id } = yield* accounts
+      .create(Email.normalize(account.email), hash)
+      .pipe(Effect.mapError(() => new Failure({ message: "Somebody has an account with this email already." })))
+    yield* Console.log(`account       ${id}`)
+    if (Option.isSome(organization)) yield* createFirstKey(id, organization.value)
+  })
+  yield* deployment.onMigrated(
+    settings,
+    make.pipe(
+      Effect.provide(stores),
+      Effect.provide([KeyRing.layer(encryptionKeys), Passwords.layer, Layer.succeed(Settings)(settings)])
+    )
+  )
+})

@@ -1,0 +1,22 @@
+/** Re-encrypts the stored values of the deployment. */
+import { Console, Effect } from "effect"
+import * as KeyRing from "../../crypto/KeyRing.ts"
+import * as KeyCheck from "../../maintenance/KeyCheck.ts"
+import { rotateEncryption } from "../../maintenance/rotateEncryption.ts"
+import * as deployment from "../deployment.ts"
+import type { Environment } from "../Environment.ts"
+import { Failure } from "../Failure.ts"
+
+const reencrypt = Effect.gen(function* () {
+  const problem = KeyCheck.describe(yield* KeyCheck.check)
+  if (problem !== undefined) return yield* new Failure({ message: `${problem} ${KeyCheck.remedy}` })
+  return yield* rotateEncryption
+})
+
+/** Re-encrypts with the first key, and prints how many values. Fails when a value cannot be opened. */
+export const rotate = Effect.fnUntraced(function* (environment: Environment) {
+  const settings = yield* deployment.settings(environment)
+  const { encryptionKeys } = yield* deployment.secrets(settings)
+  const rotated = yield* deployment.onMigrated(settings, Effect.provide(reencrypt, KeyRing.layer(encryptionKeys)))
+  yield* Console.log(`Re-encrypted ${rotated} values with key ${encryptionKeys[0]?.id}.`)
+})

@@ -1,0 +1,26 @@
+/** Deletes records past their retention. */
+import { Console, Effect } from "effect"
+import * as Pruner from "../../maintenance/Pruner.ts"
+import { Settings } from "../../settings/Settings.ts"
+import * as deployment from "../deployment.ts"
+import type { Environment } from "../Environment.ts"
+
+const run = Effect.gen(function* () {
+  const { prune } = yield* Pruner.Pruner
+  const { apiKeys, endpoints, events, idempotencyRecords, refreshTokens, sessions } = yield* prune
+  yield* Console.log(`events with their deliveries  ${events}`)
+  yield* Console.log(`idempotency records           ${idempotencyRecords}`)
+  yield* Console.log(`refresh tokens                ${refreshTokens}`)
+  yield* Console.log(`sessions                      ${sessions}`)
+  yield* Console.log(`API keys                      ${apiKeys}`)
+  yield* Console.log(`webhook endpoints             ${endpoints}`)
+})
+
+/** Deletes them, and prints how many of each kind. */
+export const prune = Effect.fnUntraced(function* (environment: Environment) {
+  const settings = yield* deployment.settings(environment)
+  yield* deployment.onMigrated(
+    settings,
+    run.pipe(Effect.provide(Pruner.layer), Effect.provideService(Settings, settings))
+  )
+})

@@ -2,19 +2,14 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { join } from "node:path"
 import { reasonOf } from "../observability/reasonOf.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
-import * as DataDirLock from "./DataDirLock.ts"
 import { poolerRemedy } from "./explain.ts"
-import * as EmbeddedClient from "./EmbeddedClient.ts"
-import * as EmbeddedPostgres from "./EmbeddedPostgres.ts"
 import * as Migrations from "./Migrations.ts"
 import * as OutageLog from "./OutageLog.ts"
 import * as PoolMetrics from "./PoolMetrics.ts"
 import * as PostgresClient from "./PostgresClient.ts"
-import * as PreparedDatabase from "./prepared/PreparedDatabase.ts"
 import { applicationName, sessionParameters } from "./sessionParameters.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
@@ -29,14 +24,14 @@ const layerPostgres = (settings: PostgresClient.PostgresSettings) =>
     decidePlans: false
   })
 
-const openEmbedded = Effect.fnUntraced(function* (dataDir: string | undefined) {
-  if (dataDir === undefined) return yield* EmbeddedPostgres.open(undefined, PreparedDatabase.find)
-  yield* DataDirLock.acquire(dataDir)
-  return yield* EmbeddedPostgres.open(join(dataDir, "postgres"), PreparedDatabase.find)
-})
-
+// PGlite is loaded where it is used.
 const layerEmbedded = (dataDir: string | undefined) =>
-  Layer.unwrap(Effect.map(openEmbedded(dataDir), EmbeddedClient.layer))
+  Layer.unwrap(
+    Effect.map(
+      Effect.promise(() => import("./EmbeddedDatabase.ts")),
+      ({ layer }) => layer(dataDir)
+    )
+  )
 
 /** The client of the database of these settings. Migrates nothing. */
 export const layerClient = (settings: SettingsShape["database"]) =>

@@ -1,0 +1,50 @@
+/** When the API reference is prepared: its viewer is 3 MB of text, which a process that nobody asks for it does not load. */
+import { HttpRouter } from "effect/http"
+import { afterEach, assert, describe, it, vi } from "vitest"
+import * as referencePage from "../../../src/http/handlers/referencePage.ts"
+import * as Reference from "../../../src/http/handlers/Reference.ts"
+
+vi.mock(import("../../../src/http/handlers/referencePage.ts"), async (original) => {
+  const { make } = await original()
+  return { make: vi.fn(make) }
+})
+
+const started = () => vi.mocked(referencePage.make).mock.calls.length
+
+const serve = () => {
+  const { dispose, handler } = HttpRouter.toWebHandler(Reference.layer, { disableLogger: true })
+  const get = (path: string, signal?: AbortSignal) =>
+    handler(new Request(`http://localhost${path}`, signal === undefined ? {} : { signal }))
+  return { dispose, get }
+}
+
+describe("the page of the API reference", () => {
+  afterEach(() => vi.mocked(referencePage.make).mockClear())
+
+  it("is prepared once, with the first request for it", async () => {
+    const { dispose, get } = serve()
+    assert.strictEqual((await get("/favicon.svg")).status, 200)
+    assert.strictEqual((await get("/openapi.json")).status, 200)
+    assert.strictEqual(started(), 0)
+
+    const [first, second] = await Promise.all([get("/docs"), get("/docs")])
+    assert.strictEqual(await first.text(), await second.text())
+    assert.strictEqual((await get("/docs")).status, 200)
+    assert.strictEqual(started(), 1)
+    await dispose()
+  })
+
+  it("is served after the first request for it was aborted", async () => {
+    const { dispose, get } = serve()
+    const controller = new AbortController()
+    const aborted = get("/docs", controller.signal)
+    await vi.waitUntil(() => started() === 1, { timeout: 50_000 })
+    controller.abort()
+    await aborted.catch(() => {})
+
+    const { status } = await get("/docs")
+    assert.strictEqual(status, 200)
+    assert.strictEqual(started(), 1)
+    await dispose()
+  })
+})

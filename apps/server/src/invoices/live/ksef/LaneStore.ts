@@ -121,7 +121,10 @@ export const layerOf = (
         lane: Lane,
         statement: (fenceStep: Statement.Fragment) => Statement.Statement<Row>
       ) =>
-        Effect.flatMap(now, (clock) => statement(fence(lane, clock))).pipe(
+        Effect.flatMap(now, (clock) => {
+          const markStored = lane.windows.beginStore()
+          return Effect.tap(statement(fence(lane, clock)), () => Effect.sync(markStored))
+        }).pipe(
           QueryTimeout.withTimeout(QueryTimeout.engineMs),
           Effect.retry({ schedule: storeRetries, while: SqlErrors.isTransient }),
           Effect.flatMap((rows) => (rows[0]?.held === true ? Effect.succeed(rows) : new LaneLost({ nip: lane.nip })))

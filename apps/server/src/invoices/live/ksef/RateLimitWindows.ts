@@ -84,6 +84,8 @@ const compress = (endedAt: ReadonlyArray<number>, now: number): ReadonlyArray<re
 export class RateLimitWindows {
   readonly #calls = new Map<Group, { endedAt: Array<number>; inFlight: number }>()
   readonly #blocks = new Map<string, Block>()
+  readonly #begun = new Map<Group, number>()
+  #stored: ReadonlyMap<Group, number> = new Map()
   #limits: Readonly<Record<string, Operation.RateLimit>>
 
   constructor(limits: Readonly<Record<string, Operation.RateLimit>>, stored: StoredWindows) {
@@ -121,6 +123,20 @@ export class RateLimitWindows {
 
   begin(group: Group): void {
     this.#of(group).inFlight += 1
+    this.#begun.set(group, (this.#begun.get(group) ?? 0) + 1)
+  }
+
+  /** Whether a call of the group was begun and is not stored. The next holder counts one of each group, and no more. */
+  hasUnstored(group: Group): boolean {
+    return (this.#begun.get(group) ?? 0) > (this.#stored.get(group) ?? 0)
+  }
+
+  /** Returns a function that marks the calls that were begun until now as stored. */
+  beginStore(): () => void {
+    const begun = new Map(this.#begun)
+    return () => {
+      this.#stored = begun
+    }
   }
 
   /** Ends a call that was begun. A call that never left occupies nothing. */

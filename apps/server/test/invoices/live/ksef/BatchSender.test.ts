@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import * as BatchSender from "../../../../src/invoices/live/ksef/BatchSender.ts"
 import * as LaneCalls from "../../../../src/invoices/live/ksef/LaneCalls.ts"
 import type { LaneContext } from "../../../../src/invoices/live/ksef/LaneContext.ts"
+import { RateLimitWindows } from "../../../../src/invoices/live/ksef/RateLimitWindows.ts"
 import type { Changes, WaitingInvoice } from "../../../../src/invoices/live/ksef/laneRows.ts"
 import { realSleep } from "../../../support/FastClock.ts"
 import * as live from "../../../support/live.ts"
@@ -26,7 +27,7 @@ const setUp = (process = LaneCalls.makeProcess(32), uploadPart: Effect.Effect<vo
   }
   // A batch needs these members of the lane alone.
   const context = {
-    lane: { nip: "5265877635" },
+    lane: { nip: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) },
     process,
     store: {
       beginSession: () => Effect.succeed("1"),

@@ -64,6 +64,19 @@ for (const database of databases) {
         })
       )
 
+      it.effect("stores the calls that were made, for the next holder of the lane", () =>
+        Effect.gen(function* () {
+          const { lane, sql, store } = yield* sending
+          lane.windows.begin("sessionMisc")
+          lane.windows.end("sessionMisc", Date.now(), true)
+          assert.isTrue(lane.windows.hasUnstored("sessionMisc"))
+          yield* store.write(lane, {})
+          assert.isFalse(lane.windows.hasUnstored("sessionMisc"))
+          const calls = yield* sql`SELECT jsonb_array_length(used->'sessionMisc') AS n FROM national_lanes`
+          assert.deepStrictEqual(calls, [{ n: 1 }])
+        })
+      )
+
       it.effect("writes the submission of a receipt that is stored already, so that it is not fetched again", () =>
         Effect.gen(function* () {
           const { invoice, lane, sql, store } = yield* sending

@@ -20,7 +20,7 @@ const problem = (members: object) =>
 /** A lane of one organization, and a national system that counts logins and refreshes. Each token has a name of its own. */
 const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
   Effect.gen(function* () {
-    const counts = { logins: 0, refreshes: 0, issued: 0 }
+    const counts = { logins: 0, refreshes: 0, issued: 0, stores: 0 }
     const updatedAt = new Date(0)
     const token = () =>
       Effect.map(Clock.currentTimeMillis, (now) => ({
@@ -89,7 +89,14 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
       lane,
       logins,
       organizations: new Map([[organizationId, organization]]),
-      process
+      process,
+      store: {
+        write: () =>
+          Effect.sync(() => {
+            counts.stores += 1
+            lane.windows.beginStore()()
+          })
+      }
     } as unknown as LaneContext
 
     const refused = new Set<string>()
@@ -180,4 +187,16 @@ describe("a 403", () => {
       })
     )
   }
+})
+
+describe("calls of a lane", () => {
+  it.live("are stored before another call of their group, so that the next holder counts them", () =>
+    Effect.gen(function* () {
+      const { counts, send } = yield* setUp()
+      assert.strictEqual(counts.stores, 0, "one call is expected of a holder that was lost")
+      yield* send(() => failure("send", "unauthorized", ""))
+      yield* send(() => failure("send", "unauthorized", ""))
+      assert.strictEqual(counts.stores, 2)
+    })
+  )
 })

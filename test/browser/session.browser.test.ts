@@ -46,6 +46,29 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await end()
   })
 
+  it("says why it was not renewed, and goes on when it is", async () => {
+    const { context, end } = await watch(browser, server.url, {
+      expected: /status of 429 .*\/console\/session\/refresh/
+    })
+    const page = await openAccount(context, server, await signUp(server))
+    const message = "Too many requests. Wait before the next one."
+    const error = { type: "rate_limit_error", code: "rate_limit_exceeded", message, param: null }
+    const body = { error: { ...error, request_id: "req_0", retryable: true } }
+    const refresh = "**/console/session/refresh"
+    await page.route(refresh, (route) => route.fulfill({ status: 429, json: body }))
+    await page.reload()
+    await page.getByRole("heading", { level: 1, name: "The login was not renewed" }).waitFor()
+    const notice = page.getByRole("alert").filter({ hasText: message })
+    await notice.waitFor()
+    const refused = page.waitForResponse(refresh)
+    await notice.getByRole("button", { name: "Try again" }).click()
+    await refused
+    await page.unroute(refresh)
+    await notice.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+    await end()
+  })
+
   it("leaves no token in storage, in the address, in scripts or in the document", async () => {
     const { context, end } = await watch(browser, server.url)
     const tokens: Array<string> = []

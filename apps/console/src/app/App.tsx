@@ -4,7 +4,8 @@ import { Router } from "wouter"
 import { queryClient } from "../api/queryClient.ts"
 import { configQuery } from "../api/queries.ts"
 import { Entrance } from "../session/Entrance.tsx"
-import { renew, useSession } from "../session/session.ts"
+import { problemOf } from "../session/problem.ts"
+import { firstRefreshError, renew, useSession } from "../session/session.ts"
 import { en } from "../text/en.ts"
 import { setRegion } from "../ui/announce.ts"
 import { ProblemNotice } from "../ui/Notice.tsx"
@@ -27,8 +28,15 @@ const Content = () => {
     )
   if (config.data === undefined || session === "unknown") return null
   if (!config.data.apiEnabled) return <Plain title={en.apiDisabled.title} sentence={en.apiDisabled.sentence} />
-  if (session === "unreachable")
-    return <Plain title={en.unreachable.title} sentence={en.unreachable.sentence} onRetry={() => void renew()} />
+  if (session === "unreachable") {
+    const error = firstRefreshError()
+    const { notRenewed, title } = en.unreachable
+    return (
+      <Plain title={problemOf(error).code === "connection_failed" ? title : notRenewed}>
+        <ProblemNotice error={error} onRetry={() => void renew()} />
+      </Plain>
+    )
+  }
   return session === "loggedIn" ? <Routes /> : <Entrance config={config.data} />
 }
 

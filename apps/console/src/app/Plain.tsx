@@ -1,7 +1,5 @@
 import { type ReactNode, useEffect } from "react"
 import icon from "../styles/icon.svg"
-import { en } from "../text/en.ts"
-import { Button } from "../ui/Button.tsx"
 import { classNames } from "../ui/classNames.ts"
 import { useHeadingFocus } from "./navigation.ts"
 import styles from "./Plain.module.css"
@@ -12,13 +10,11 @@ const css = classNames(styles)
 export const Plain = ({
   below,
   children,
-  onRetry,
   sentence,
   title
 }: {
   readonly title: string
   readonly sentence?: string
-  readonly onRetry?: () => void
   readonly children?: ReactNode
   /** Stands under the box. */
   readonly below?: ReactNode
@@ -40,13 +36,6 @@ export const Plain = ({
           </h1>
           {sentence !== undefined && <p className="muted">{sentence}</p>}
           {children}
-          {onRetry !== undefined && (
-            <div>
-              <Button icon="retry" onClick={onRetry}>
-                {en.tryAgain}
-              </Button>
-            </div>
-          )}
         </div>
         {below}
       </div>

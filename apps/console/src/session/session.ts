@@ -6,7 +6,7 @@ import { problemOf } from "./problem.ts"
 import { createSession, deleteSession, refreshSession } from "./routes.ts"
 import { exclusively, onTabMessage, tellTabs } from "./tabs.ts"
 
-/** `unknown` until the first refresh has ended. `unreachable` if the server did not answer it. */
+/** `unknown` until the first refresh has ended. `unreachable` if it failed for a while: no answer, or too many refreshes. */
 export type SessionStatus = "unknown" | "loggedIn" | "loggedOut" | "unreachable"
 
 interface Token {
@@ -16,6 +16,7 @@ interface Token {
 
 let token: Token | undefined
 let status: SessionStatus = "unknown"
+let refreshError: unknown
 const listeners = new Set<() => void>()
 const endListeners = new Set<() => void>()
 
@@ -31,6 +32,9 @@ onTabMessage((message) => {
   if (message.type === "loggedOut") setState("loggedOut", undefined)
   else setState("loggedIn", message)
 })
+
+/** Returns the error of the first refresh, if the session is `unreachable`. */
+export const firstRefreshError = (): unknown => refreshError
 
 /** Returns the access token, if there is a login. */
 export const accessToken = (): string | undefined => token?.accessToken
@@ -72,8 +76,10 @@ export const renew = async (): Promise<boolean> => {
     } catch (error) {
       const { code } = problemOf(error)
       if (code === "invalid_refresh_token") setState("loggedOut", undefined)
-      else if (status === "unknown") setState("unreachable", undefined)
-      else throw error
+      else if (status === "unknown" || status === "unreachable") {
+        refreshError = error
+        setState("unreachable", undefined)
+      } else throw error
       return false
     }
   })

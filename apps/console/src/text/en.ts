@@ -73,7 +73,7 @@ export const en = {
     sentence:
       "The console works over https, and over http on this computer (127.0.0.1 or localhost). Open it at such an address."
   },
-  unreachable: { title: "No connection", sentence: "The server cannot be reached. Check the connection." },
+  unreachable: { title: "No connection", notRenewed: "The login was not renewed" },
   apiDisabled: {
     title: "The API is off",
     sentence: "The operator has disabled the API of this deployment. The console works again when it is enabled."

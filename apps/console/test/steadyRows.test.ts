@@ -2,7 +2,7 @@
  * Live updating never moves rows.
  */
 import { assert, describe, it } from "vitest"
-import { first, merge } from "../src/api/steadyRows.ts"
+import { first, merge, waitingOf } from "../src/api/steadyRows.ts"
 
 const row = (id: string, status = "pending") => ({ id, status })
 const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id).join("")
@@ -14,6 +14,12 @@ describe("rows of a list", () => {
     const merged = merge(shown, [row("f"), row("e"), row("d"), row("c")])
     assert.strictEqual(ids(merged.rows), "dcb")
     assert.strictEqual(ids(merged.newer), "fe")
+  })
+
+  it("are counted while they wait, and may be more if the whole page is new", () => {
+    assert.strictEqual(waitingOf(merge(shown, [row("d"), row("c")])), undefined)
+    assert.strictEqual(waitingOf(merge(shown, [row("f"), row("e"), row("d")])), "2")
+    assert.strictEqual(waitingOf(merge(shown, [row("g"), row("f"), row("e")])), "3+")
   })
 
   it("change in place", () => {

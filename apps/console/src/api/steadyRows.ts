@@ -42,7 +42,13 @@ export const merge = <Row extends Identified>(shown: Shown<Row>, source: Readonl
 }
 
 /**
- * Returns the rows to show, those that wait, and the function that shows them. `isPlaceholder` is set while the rows are those of
+ * Returns the number of new rows that wait, if there are any. If the whole page is new, then more rows may be below it: `50+`.
+ */
+export const waitingOf = <Row>({ newer, source }: Shown<Row>): string | undefined =>
+  newer.length === 0 ? undefined : `${newer.length}${newer.length === source.length ? "+" : ""}`
+
+/**
+ * Returns the rows to show, the number of those that wait, and the function that shows them. `isPlaceholder` is set while the rows are those of
  * the page before: the rows of this page then replace them.
  */
 export const useSteadyRows = <Row extends Identified>(
@@ -59,7 +65,7 @@ export const useSteadyRows = <Row extends Identified>(
   if (current !== shown) setShown(current)
   return {
     rows: current.rows,
-    waiting: current.newer.length,
+    waiting: waitingOf(current),
     show: () => setShown(first(list, source))
   }
 }

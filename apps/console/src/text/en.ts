@@ -329,8 +329,8 @@ export const en = {
   list: {
     status: "Status",
     all: "All",
-    waiting: (count: number) => `${plural(count, "new row", "new rows")} available`,
-    show: (count: number) => `${count} new · show`,
+    waiting: (count: string) => `${count} ${count === "1" ? "new row" : "new rows"} available`,
+    show: (count: string) => `${count} new · show`,
     olderPage: "Older page: not updated",
     dropped: (names: ReadonlyArray<string>) =>
       `This address has ${names.length === 1 ? "a value" : "values"} that cannot be read (${names.join(", ").slice(0, 120)}). It was left out.`

@@ -13,17 +13,18 @@ export const ListHead = ({
   updatedAt,
   waiting
 }: {
-  readonly waiting: number
+  /** The number of new rows, if there are any. */
+  readonly waiting: string | undefined
   readonly onShow: () => void
   readonly updatedAt: number
   readonly isFirstPage: boolean
 }) => {
   useEffect(() => {
-    if (waiting > 0) announceChange(en.list.waiting(waiting))
+    if (waiting !== undefined) announceChange(en.list.waiting(waiting))
   }, [waiting])
   return (
     <>
-      {waiting > 0 && (
+      {waiting !== undefined && (
         <Button size="small" icon="retry" onClick={onShow}>
           {en.list.show(waiting)}
         </Button>

@@ -22,7 +22,7 @@ export const ListPanel = ({
   readonly title: string
   readonly query: Pick<UseQueryResult, "data" | "dataUpdatedAt" | "error" | "refetch">
   /** The number of new rows that are not shown yet. */
-  readonly waiting: number
+  readonly waiting: string | undefined
   readonly onShow: () => void
   readonly isFirstPage: boolean
   /** The parts of the address that could not be read. */

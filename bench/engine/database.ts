@@ -38,9 +38,22 @@ export interface Database {
 const parentOf = (pid: number): number =>
   Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
 
-export const startDatabase = async (): Promise<Database> => {
-  const flags = ["fsync=on", "shared_preload_libraries=pg_stat_statements", "shared_buffers=512MB", "max_wal_size=4GB"]
-  const server = await startPostgres({ flags: flags.flatMap((flag) => ["-c", flag]) })
+/** Starts a Postgres with the schema, and with further settings of its own; its log goes to `onLog`. */
+export const startDatabase = async (
+  settings: ReadonlyArray<string> = [],
+  onLog?: (text: string) => void
+): Promise<Database> => {
+  const flags = [
+    ...settings,
+    "fsync=on",
+    "shared_preload_libraries=pg_stat_statements",
+    "shared_buffers=512MB",
+    "max_wal_size=4GB"
+  ]
+  const server = await startPostgres({
+    flags: flags.flatMap((flag) => ["-c", flag]),
+    ...(onLog === undefined ? {} : { onLog })
+  })
   // Its own application name tells the statements of the benchmark from those of the workers.
   const admin = new Pool({ connectionString: server.url, max: 1 }).on("error", () => {})
   await admin.query("CREATE EXTENSION pg_stat_statements")

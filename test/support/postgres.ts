@@ -30,7 +30,9 @@ declare module "vitest" {
 }
 
 /** Starts a separate server, for tests that stop and restart one. */
-export const startPostgres = async (options: { readonly flags?: ReadonlyArray<string> } = {}) => {
+export const startPostgres = async (
+  options: { readonly flags?: ReadonlyArray<string>; readonly onLog?: (text: string) => void } = {}
+) => {
   const directory = await mkdtemp(join(tmpdir(), "govoice-postgres-"))
   // After Ctrl-C there is no teardown: kills the server and removes its files on exit.
   const removeOnExit = () => {
@@ -58,7 +60,7 @@ export const startPostgres = async (options: { readonly flags?: ReadonlyArray<st
       "--fsync=off",
       ...(options.flags ?? [])
     ],
-    onLog: () => {},
+    onLog: (text) => options.onLog?.(text),
     onError: () => {}
   })
   await server.initialise()

@@ -11,6 +11,7 @@ import * as NetworkWindows from "../limits/NetworkWindows.ts"
 import { Sessions } from "./Sessions.ts"
 import { SlidingWindows } from "../limits/SlidingWindows.ts"
 import { failWhileWaiting, type Throttled } from "../limits/Throttled.ts"
+import * as TraceContext from "../observability/TraceContext.ts"
 
 const capacity = 10_000
 
@@ -92,7 +93,7 @@ export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | S
       })
 
       return {
-        authenticateApiKey: Effect.fn("Authenticator.authenticateApiKey")(function* (secret, network) {
+        authenticateApiKey: Effect.fnUntraced(function* (secret, network) {
           if (!ApiKeySecret.isWellFormed(secret)) return undefined
           const hash = hex(ApiKeySecret.hash(secret))
           const cached = yield* Cache.getOption(identities, hash)
@@ -101,7 +102,7 @@ export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | S
           return identity === undefined || (identity.expiresAt !== null && identity.expiresAt <= now)
             ? undefined
             : identity
-        }),
+        }, TraceContext.withSpan("Authenticator.authenticateApiKey")),
 
         authenticateAccessToken: Effect.fn("Authenticator.authenticateAccessToken")(function* (token) {
           const session = yield* accessTokens.verify(token)

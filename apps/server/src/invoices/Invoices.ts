@@ -5,6 +5,7 @@ import { Ids, type Invoice, type InvoiceState, type Metadata, type Mode } from "
 import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Page from "../database/Page.ts"
+import * as TraceContext from "../observability/TraceContext.ts"
 import { columns, type InvoiceRow, toApi } from "./InvoiceRow.ts"
 
 /** The organization has no such invoice, or not in this mode. */
@@ -142,10 +143,10 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     `
 
     return {
-      find: Effect.fn("Invoices.find")(function* (scope, id) {
+      find: Effect.fnUntraced(function* (scope, id) {
         const [row] = Ids.is("inv", id) ? yield* Effect.orDie(selectOne(scope, id)) : []
         return row === undefined ? yield* new InvoiceNotFound() : toApi(row)
-      }),
+      }, TraceContext.withSpan("Invoices.find")),
 
       list: Effect.fn("Invoices.list")(function* (organizationId, filter, page) {
         const { eventId, mode, status, submission } = filter

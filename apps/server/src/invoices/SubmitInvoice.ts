@@ -230,7 +230,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
       WHERE organization_id = ${organizationId} AND mode = ${mode} AND key = ${idempotencyKey}
     `
 
-    const submit: SubmitInvoice["Service"]["submit"] = Effect.fn("SubmitInvoice.submit")(function* (submission) {
+    const submit: SubmitInvoice["Service"]["submit"] = Effect.fnUntraced(function* (submission) {
       if (submission.mode === "live" && nationalSystem === undefined) return yield* new GatewayNotConfigured()
 
       const now = new Date(yield* Clock.currentTimeMillis)
@@ -248,7 +248,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
       // The record was pruned in between: the key is free again.
       if (record === undefined) return yield* submit(submission)
       return yield* toReplay(submission, record)
-    })
+    }, TraceContext.withSpan("SubmitInvoice.submit"))
 
     return { findEarlier, submit }
   })

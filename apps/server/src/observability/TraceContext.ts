@@ -2,7 +2,7 @@
  * One trace from the request that submits an invoice to the webhooks about it, through the database: the events and
  * invoices carry the `traceparent` of the request (W3C Trace Context).
  */
-import { Context, Effect, Option } from "effect"
+import { Context, Effect, Option, type Tracer } from "effect"
 import { Headers, HttpTraceContext } from "effect/http"
 
 /** Whether traces are exported. Otherwise no trace context is stored. */
@@ -19,6 +19,14 @@ export const current: Effect.Effect<string | null> = Effect.gen(function* () {
     onSome: (span) => (span.sampled ? (HttpTraceContext.toHeaders(span)["traceparent"] ?? null) : null)
   })
 })
+
+/** Runs an effect in a span where traces are exported. `Effect.fn` makes an `Error` for each call, exported or not. */
+export const withSpan =
+  (name: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>> =>
+    Effect.flatMap(Exported, (isExported) =>
+      isExported ? Effect.withSpan(effect, name) : (effect as Effect.Effect<A, E, Exclude<R, Tracer.ParentSpan>>)
+    )
 
 /** Runs an effect within a stored trace context. */
 export const under = <A, E, R>(effect: Effect.Effect<A, E, R>, trace: string | null): Effect.Effect<A, E, R> => {

@@ -14,6 +14,7 @@ import type { SubmissionFault } from "../../invoices/readSubmission.ts"
 import { type InvalidSubmission, SubmissionReader } from "../../invoices/SubmissionReader.ts"
 import { SubmitInvoice } from "../../invoices/SubmitInvoice.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
+import { CurrentDocumentBody } from "../middleware/BodyReading.ts"
 import { RateLimits } from "../middleware/RateLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import * as Pagination from "./Pagination.ts"
@@ -89,7 +90,7 @@ export const layer = HttpApiBuilder.group(
             const { checks, idempotencyKey, scenario } = yield* SubmissionHeaders.CurrentSubmission
             const context = { mode, scenario }
 
-            const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
+            const body = yield* CurrentDocumentBody
             if (request.headers["transfer-encoding"] !== undefined) {
               yield* rateLimits.takeUnannounced(key, body.byteLength)
             }

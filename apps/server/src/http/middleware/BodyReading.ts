@@ -3,7 +3,7 @@
  * any other one that is a JSON object in UTF-8.
  */
 import { AccountAuthorization, DeveloperAuthorization, Problems, Validation } from "@govoice/api"
-import { Effect, Layer, Option, Result } from "effect"
+import { Context, Effect, Layer, Option, Result } from "effect"
 import { Headers, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { parseJson } from "../../invoices/parseJson.ts"
 import * as BodyMemory from "../transport/BodyMemory.ts"
@@ -14,6 +14,11 @@ const mebibyte = 1024 * kibibyte
 
 /** The maximum size of a body with a document, in bytes. */
 export const maxDocumentBodyBytes = 4 * mebibyte
+
+/** The body with a document. Not a property of the request, because `Object.create` for each request is slow. */
+export const CurrentDocumentBody = Context.Reference<Buffer<ArrayBuffer>>("@govoice/server/http/CurrentDocumentBody", {
+  defaultValue: () => Buffer.alloc(0)
+})
 
 interface BodyClass {
   readonly maxBytes: number
@@ -77,16 +82,6 @@ const withEmptyObject = (request: HttpServerRequest.HttpServerRequest): HttpServ
   Object.create(withText(request, "{}"), {
     headers: { value: Headers.set(request.headers, "content-type", "application/json") }
   }) as HttpServerRequest.HttpServerRequest
-
-// Copies a body that is part of a larger buffer.
-const withArrayBuffer = (request: HttpServerRequest.HttpServerRequest, body: Buffer) => {
-  const { buffer, byteLength, byteOffset } = body
-  const isWhole = byteLength === buffer.byteLength
-  const bytes = isWhole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)
-  return Object.create(request, {
-    arrayBuffer: { value: Effect.succeed(bytes) }
-  }) as HttpServerRequest.HttpServerRequest
-}
 
 const inWords = (bytes: number): string => (bytes < mebibyte ? `${bytes / kibibyte} KiB` : `${bytes / mebibyte} MiB`)
 
@@ -156,10 +151,8 @@ export const layer = Layer.effect(
           onBody: (body) =>
             Effect.gen(function* () {
               // `SubmissionReader` decodes bodies with documents.
-              if (group.identifier === "invoices") {
-                const withBytes = withArrayBuffer(request, body)
-                return yield* Effect.provideService(httpEffect, HttpServerRequest.HttpServerRequest, withBytes)
-              }
+              if (group.identifier === "invoices")
+                return yield* Effect.provideService(httpEffect, CurrentDocumentBody, body)
               const text = Result.try(() => parseObject(body))
               if (Result.isFailure(text)) return yield* Problems.fail("invalid_request_body")
               return yield* Effect.provideService(

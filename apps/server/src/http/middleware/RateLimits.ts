@@ -109,28 +109,7 @@ export const layer = Layer.effect(
     }
     const ofAccount = requestLimit("account", account.burst, account.perSecond)
 
-    /** Takes tokens, and returns what is left, or fails. */
-    const consume = Effect.fnUntraced(function* (
-      limit: Limit,
-      id: string,
-      amount: number,
-      onExceeded: "delay" | "fail"
-    ) {
-      const result = yield* Effect.result(
-        limiter.consume({
-          key: `${id}${limit.suffix}`,
-          limit: limit.tokens,
-          window: limit.window,
-          algorithm: "token-bucket",
-          tokens: Math.ceil(amount / limit.unit),
-          onExceeded
-        })
-      )
-      if (result._tag === "Success") {
-        const { remaining, resetAfter } = result.success
-        return { limit, remaining: Math.max(0, Math.floor(remaining)) * limit.unit, resetSeconds: seconds(resetAfter) }
-      }
-      const { reason } = result.failure
+    const refuse = Effect.fnUntraced(function* (limit: Limit, reason: RateLimiter.RateLimiterError["reason"]) {
       // The stores count in memory while Redis is unavailable, and memory does not fail.
       if (reason._tag !== "RateLimitExceeded") return yield* Effect.die(reason)
       const retryAfter = Math.max(1, seconds(reason.retryAfter))
@@ -139,6 +118,28 @@ export const layer = Layer.effect(
       return yield* Problems.fail("rate_limit_exceeded")
     })
 
+    /** Takes tokens, and returns what is left, or fails. */
+    const consume = (limit: Limit, id: string, amount: number, onExceeded: "delay" | "fail") =>
+      Effect.matchEffect(
+        limiter.consume({
+          key: `${id}${limit.suffix}`,
+          limit: limit.tokens,
+          window: limit.window,
+          algorithm: "token-bucket",
+          tokens: Math.ceil(amount / limit.unit),
+          onExceeded
+        }),
+        {
+          onSuccess: ({ remaining, resetAfter }) =>
+            Effect.succeed<Remaining>({
+              limit,
+              remaining: Math.max(0, Math.floor(remaining)) * limit.unit,
+              resetSeconds: seconds(resetAfter)
+            }),
+          onFailure: ({ reason }) => refuse(limit, reason)
+        }
+      )
+
     return {
       take: Effect.fnUntraced(function* ({ id, organizationId }) {
         const { "content-length": length, "transfer-encoding": encoding } = (yield* HttpServerRequest.HttpServerRequest)
@@ -146,13 +147,11 @@ export const layer = Layer.effect(
         // A chunked body counts when it has arrived. Until then, it needs a byte. A body beyond the limit of its size is not
         // read, and answered as too large.
         const announced = Math.min(encoding === undefined ? Number(length ?? 0) : 1, maxDocumentBodyBytes)
-        const consumeBoth = Effect.fnUntraced(function* (limits: typeof ofKey, of: string) {
-          const ofRequests = yield* consume(limits.requests, of, 1, "fail")
-          return announced > 0 ? [ofRequests, yield* consume(limits.bytes, of, announced, "fail")] : [ofRequests]
-        })
-        const remaining = yield* consumeBoth(ofKey, id)
+        const remaining = [yield* consume(ofKey.requests, id, 1, "fail")]
+        if (announced > 0) remaining.push(yield* consume(ofKey.bytes, id, announced, "fail"))
         // After those of the key: what one key is refused is not taken from the others.
-        yield* consumeBoth(ofOrganization, organizationId)
+        yield* consume(ofOrganization.requests, organizationId, 1, "fail")
+        if (announced > 0) yield* consume(ofOrganization.bytes, organizationId, announced, "fail")
         yield* reportRemaining(remaining)
       }),
 

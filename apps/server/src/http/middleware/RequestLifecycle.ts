@@ -88,12 +88,16 @@ const makeWithClientAddress = (trustedProxies: ReadonlyArray<string>) => {
   }
 }
 
-const withRequestId = (requestId: Ids.RequestId) =>
-  Effect.provideContext(
-    Context.make(CurrentRequestId, requestId).pipe(
-      Context.add(References.CurrentLogAnnotations, { request_id: requestId })
+// Two additions. `Effect.provideContext` copies the context with all services of the server.
+const withRequestId =
+  (requestId: Ids.RequestId) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.updateContext(effect, (context: Context.Context<R>) =>
+      context.pipe(
+        Context.add(CurrentRequestId, requestId),
+        Context.add(References.CurrentLogAnnotations, { request_id: requestId })
+      )
     )
-  )
 
 /** Adds the identifier, the error responses and the log line to all requests. */
 export const layer = HttpRouter.middleware(

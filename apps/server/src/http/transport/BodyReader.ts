@@ -45,7 +45,7 @@ export interface BodyReader {
     request: HttpServerRequest.HttpServerRequest,
     options: ReadOptions,
     handlers: {
-      readonly onBody: (body: Buffer) => Effect.Effect<A, E, R>
+      readonly onBody: (body: Buffer<ArrayBuffer>) => Effect.Effect<A, E, R>
       readonly onFault: (fault: BodyFault) => Effect.Effect<A2, E2, R2>
     }
   ) => Effect.Effect<A | A2, E | E2, R | R2>
@@ -110,11 +110,11 @@ const readAll = (
   source: IncomingMessage,
   { maxBytes, memory, owner }: ReadOptions,
   { smallBytes }: BodyLimits
-): Effect.Effect<Buffer, BodyFault> =>
-  Effect.callback<Buffer, BodyFault>((resume) => {
+): Effect.Effect<Buffer<ArrayBuffer>, BodyFault> =>
+  Effect.callback<Buffer<ArrayBuffer>, BodyFault>((resume) => {
     const announced = source.headers["content-length"]
     const length = announced === undefined ? undefined : Number(announced)
-    const chunks: Array<Buffer> = []
+    const chunks: Array<Buffer<ArrayBuffer>> = []
 
     const onTurn = () => {
       reading.check(performance.now())
@@ -127,7 +127,7 @@ const readAll = (
       reading.share = memory.open(owner, length, onTurn)
       return reading.share.add(reading.received)
     }
-    const onData = (chunk: Buffer) => {
+    const onData = (chunk: Buffer<ArrayBuffer>) => {
       reading.receive(chunk.length)
       if (reading.received > maxBytes) return stop(Effect.fail("too-large"))
       chunks.push(chunk)
@@ -141,7 +141,7 @@ const readAll = (
       stop(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, reading.received)))
     }
     const onError = () => stop(Effect.fail("aborted"))
-    const stop = (result: Effect.Effect<Buffer, BodyFault>) => {
+    const stop = (result: Effect.Effect<Buffer<ArrayBuffer>, BodyFault>) => {
       cleanUp()
       resume(result)
     }

@@ -15,8 +15,13 @@ const checkOf = (organizationId: `org_${string}`, xml: string, mode: "live" | "t
 
 const check = (xml: string, mode: "live" | "test" = "live") => checkOf(organization, xml, mode)
 
+const threadEntry = new URL("../../../src/invoices/checks/documentCheckThread.ts", import.meta.url)
+
+// On a loaded machine, a thread may take longer to start than the check of a deployment may take.
+const timeoutMs = 60_000
+
 const layerOf = (environmentId?: string) =>
-  DocumentChecks.layer.pipe(
+  DocumentChecks.layerWith({ entry: threadEntry, timeoutMs }).pipe(
     Layer.provide(TestSettings.layer({ ksef: { ...TestSettings.settings().ksef, environmentId } }))
   )
 
@@ -25,11 +30,9 @@ const withBrokenThread = (timeoutMs: number) =>
     Layer.provide(TestSettings.layer())
   )
 
-const withTwoThreads = DocumentChecks.layerWith({
-  entry: new URL("../../../src/invoices/checks/documentCheckThread.ts", import.meta.url),
-  timeoutMs: 60_000,
-  threads: 2
-}).pipe(Layer.provide(TestSettings.layer()))
+const withTwoThreads = DocumentChecks.layerWith({ entry: threadEntry, timeoutMs, threads: 2 }).pipe(
+  Layer.provide(TestSettings.layer())
+)
 
 const counted = (result: "invalid" | "skipped" | "valid") =>
   Effect.map(Metric.value(EngineMetrics.documentChecks(result)), ({ count }) => count)

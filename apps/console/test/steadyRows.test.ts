@@ -2,7 +2,7 @@
  * Live updating never moves rows.
  */
 import { assert, describe, it } from "vitest"
-import { first, merge, waitingOf } from "../src/api/steadyRows.ts"
+import { first, merge, pageSize, waitingOf } from "../src/api/steadyRows.ts"
 
 const row = (id: string, status = "pending") => ({ id, status })
 const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id).join("")
@@ -16,10 +16,13 @@ describe("rows of a list", () => {
     assert.strictEqual(ids(merged.newer), "fe")
   })
 
-  it("are counted while they wait, and may be more if the whole page is new", () => {
+  it("are counted while they wait, and may be more if a whole page is new", () => {
     assert.strictEqual(waitingOf(merge(shown, [row("d"), row("c")])), undefined)
     assert.strictEqual(waitingOf(merge(shown, [row("f"), row("e"), row("d")])), "2")
-    assert.strictEqual(waitingOf(merge(shown, [row("g"), row("f"), row("e")])), "3+")
+    assert.strictEqual(waitingOf(merge(shown, [row("g"), row("f"), row("e")])), "3")
+    const page = Array.from({ length: pageSize }, (_, n) => row(`e${n}`))
+    assert.strictEqual(waitingOf(merge(shown, page)), "50+")
+    assert.strictEqual(waitingOf(merge(shown, [...page.slice(1), row("d")])), "49")
   })
 
   it("change in place", () => {

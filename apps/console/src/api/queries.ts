@@ -28,9 +28,7 @@ import type { DeliverySearch, InvoiceSearch } from "../url/searches.ts"
 import { loadConfig } from "./config.ts"
 import { connection } from "./connection.ts"
 import { every, everyBy, pollMs } from "./live.ts"
-
-/** The rows of a page of a list. */
-export const pageSize = 50
+import { pageSize } from "./steadyRows.ts"
 
 const finalStatuses = ["accepted", "rejected", "failed", "succeeded", "endpoint_disabled"]
 

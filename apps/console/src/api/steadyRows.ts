@@ -41,11 +41,12 @@ export const merge = <Row extends Identified>(shown: Shown<Row>, source: Readonl
   }
 }
 
-/**
- * Returns the number of new rows that wait, if there are any. If the whole page is new, then more rows may be below it: `50+`.
- */
-export const waitingOf = <Row>({ newer, source }: Shown<Row>): string | undefined =>
-  newer.length === 0 ? undefined : `${newer.length}${newer.length === source.length ? "+" : ""}`
+/** The rows of a page. */
+export const pageSize = 50
+
+/** Returns the number of new rows that wait, if there are any. If a whole page is new, then more may be below it: `50+`. */
+export const waitingOf = ({ newer }: Shown<unknown>): string | undefined =>
+  newer.length === 0 ? undefined : `${newer.length}${newer.length >= pageSize ? "+" : ""}`
 
 /**
  * Returns the rows to show, the number of those that wait, and the function that shows them. `isPlaceholder` is set while the rows are those of

@@ -12,13 +12,13 @@ import { databases } from "../../../support/TestDatabase.ts"
 
 const count = Number(process.env["INVOICES"] ?? 300)
 
-// At this speed an access token lives for 15 seconds, a refresh token for 2.8 hours, and the windows of limits shrink as much.
-const speed = 60
+// At this speed an access token lives for 2 seconds, a refresh token for 22 minutes, and the windows of limits shrink as much.
+const speed = 450
 const refreshTokenMs = (7 * 24 * 3_600_000) / speed
 
 layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })("short access tokens", (it) => {
   it.effect("fail no attempt, and cost no login while the refresh token lives", () =>
-    simulated.simulate({ grainMs: 1000, speed }, (simulation) =>
+    simulated.simulate({ grainMs: 100, speed }, (simulation) =>
       Effect.gen(function* () {
         const { ksef, now } = simulation
         const sql = yield* SqlClient.SqlClient

@@ -50,7 +50,7 @@ export const connectionsOpened: Metric.Counter<number> = Metric.counter("govoice
 })
 
 /**
- * What `inUse` counts.
+ * The subjects that `inUse` counts.
  *
  * - `attempts`: attempts in flight.
  * - `waiting`: attempts that wait for a connection.

@@ -35,7 +35,7 @@ export interface IssueTokenRequest {
   readonly nip: string
   /** Defaults to all. */
   readonly permissions?: ReadonlyArray<Permission>
-  /** Who made it. Defaults to the owner of the context. */
+  /** The author. Defaults to the owner of the context. */
   readonly author?: Subject
 }
 
@@ -53,7 +53,7 @@ export interface Simulator extends AsyncDisposable {
   readonly token: string
   /** A certificate of the first context, to log in with. */
   readonly certificate: IssuedCertificate
-  /** What decides the numbers that are drawn. */
+  /** The seed of random numbers. */
   readonly seed: string
   readonly ledger: SimulatorLedger
   readonly faults: SimulatorFaults & {

@@ -1,5 +1,5 @@
 /**
- * What the server tells everybody about itself.
+ * The facts about the server that it tells everybody.
  */
 import { SessionError } from "../session/problem.ts"
 

@@ -171,7 +171,7 @@ export const invoiceOfEventQuery = (org: string, event: string) =>
     staleTime: Infinity
   })
 
-/** What waits for the national system, and what is used of its limits. */
+/** The invoices that wait for the national system, and the used part of its limits. */
 export const liveStatusQuery = (org: string) =>
   queryOptions({
     queryKey: ["organizations", org, "live"],

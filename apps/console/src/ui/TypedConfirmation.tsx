@@ -21,7 +21,7 @@ export const TypedConfirmation = ({
 }: {
   readonly title: string
   readonly action: string
-  /** What happens. */
+  /** The consequence, in a sentence. */
   readonly children: ReactNode
   readonly typed?: { readonly text: string; readonly label: string }
   readonly isBusy: boolean

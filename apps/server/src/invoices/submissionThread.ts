@@ -4,7 +4,7 @@
 import { serveJobs } from "../jobs/serveJobs.ts"
 import { type ReadSubmission, readSubmission, type SubmissionContext } from "./readSubmission.ts"
 
-/** What a thread is sent. */
+/** A message to a thread. */
 export interface SubmissionJob {
   readonly body: Uint8Array
   readonly context: SubmissionContext

@@ -42,7 +42,7 @@ const leaveWithin = Duration.seconds(1)
 
 const reconnect = Schedule.spaced("1 second")
 
-/** What workers tell each other: that one is here, that one is here and wants to hear the others, that one has left. */
+/** An announcement of a worker: it is here, it is here and asks the others to announce themselves, or it has left. */
 type Announcement = "here" | "hello" | "left"
 
 /** Layer that provides `Notifier`. */

@@ -33,7 +33,7 @@ export interface Exchange {
   onFailed(error: Error): void
 }
 
-/** What a connection belongs to and reports to. */
+/** The pool of a connection, and the functions that it reports to. */
 export interface ConnectionOwner {
   readonly endpoint: Endpoint
   /** Scheme, host and port as they are sent. */
@@ -79,12 +79,12 @@ export class Connection implements Dispatcher.DispatchHandler {
   #exchange: Exchange | undefined
   #openedAt = performance.now()
   #tcp: net.Socket | undefined
-  /** What carries HTTP: the TCP socket, or TLS over it. */
+  /** The stream that carries HTTP: the TCP socket, or TLS over it. */
   #socket: net.Socket | undefined
   #closed = false
   /** Whether a response was read to its end, and the next request was not written. */
   #idle = false
-  /** What the sockets had received when the present phase began. */
+  /** The bytes that the sockets had received when the present phase began. */
   #tcpBytesBefore = 0
   #socketBytesBefore = 0
   /** When the rest of a body stops being discarded. Undefined until the response head. */

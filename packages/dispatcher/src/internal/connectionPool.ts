@@ -17,7 +17,7 @@ export interface Waiter extends Exchange {
   onAcquired(): void
 }
 
-/** What a pool belongs to and reports to. */
+/** The owner of a pool, and the functions that it reports to. */
 export interface PoolOwner {
   readonly maxConnections: number
   readonly socketSettings: SocketSettings

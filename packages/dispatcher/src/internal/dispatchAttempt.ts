@@ -37,7 +37,7 @@ export interface Observer {
   readonly onDestroyed: () => void
 }
 
-/** What an attempt uses of its dispatcher. */
+/** The parts of its dispatcher that an attempt uses. */
 export interface AttemptOwner {
   readonly lookups: Lookups
   readonly pools: PoolManager

@@ -1,5 +1,5 @@
 /**
- * What all attempts of one dispatcher share: settings, lookups and connection pools.
+ * The parts that all attempts of one dispatcher share: settings, lookups and connection pools.
  *
  * Callbacks, without promises and Effect. The Effect API is built over it, and the promise API over that.
  */

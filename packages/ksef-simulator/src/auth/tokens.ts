@@ -9,7 +9,7 @@ export interface TokenRequest {
   readonly nip: string
   /** Defaults to all. */
   readonly permissions?: ReadonlyArray<Permission>
-  /** Who makes it. Defaults to the owner of the context. */
+  /** The author. Defaults to the owner of the context. */
   readonly author?: Subject
   readonly description?: string
   /** From when it can be used, in milliseconds since the epoch. Defaults to now. */

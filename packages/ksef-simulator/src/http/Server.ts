@@ -133,7 +133,7 @@ export class Server {
   }
 }
 
-// What is no HTTP has no request to answer to, and no answer of the API.
+// Bytes that are not HTTP have no request, and get no answer of the API.
 const answerMalformed = ({ code }: NodeJS.ErrnoException, socket: Duplex): void => {
   const status = code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request"
   if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
@@ -147,7 +147,7 @@ const urlOf = ({ url }: IncomingMessage): URL | undefined =>
 
 const write = (request: IncomingMessage, response: ServerResponse, { body, headers, status }: Reply): void => {
   const bytes = typeof body === "string" ? Buffer.from(body, "utf8") : body
-  // What was not read of a request would be taken for the next one.
+  // The unread rest of a request would be taken for the next one.
   if (!request.complete) response.setHeader("connection", "close")
   response.writeHead(status, {
     "x-ksef-simulator": "1",

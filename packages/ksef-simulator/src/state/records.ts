@@ -19,7 +19,7 @@ export const permissions = [
 /** One of the rights. */
 export type Permission = (typeof permissions)[number]
 
-/** Who acts: the author of a token, or the subject of a certificate. */
+/** The acting party: the author of a token, or the subject of a certificate. */
 export interface Subject {
   readonly type: "Nip" | "Pesel" | "Fingerprint"
   readonly value: string

@@ -54,7 +54,7 @@ export interface Page {
 }
 
 /**
- * What opens a session: its form, its key, and the key of the Ministry that wraps it.
+ * The parameters that open a session: its form, its key, and the key of the Ministry that wraps it.
  *
  * @category models
  * @since 0.1.0
@@ -137,7 +137,7 @@ export interface KsefClient {
 
   readonly contextLimits: (accessToken: Bearer) => Answer<typeof LimitAnswers.ContextLimits>
   readonly rateLimits: (accessToken: Bearer) => Answer<typeof LimitAnswers.RateLimits>
-  /** What the beacon says; `undefined` where the environment has none. */
+  /** The message of the beacon; `undefined` where the environment has none. */
   readonly beacon: Effect.Effect<typeof LimitAnswers.Beacon.Type | undefined, KsefError>
 }
 

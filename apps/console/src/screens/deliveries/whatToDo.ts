@@ -1,5 +1,5 @@
 /**
- * What the owner can do about a delivery: one entry for each class of results.
+ * Advice for the owner about a delivery: one entry for each class of results.
  */
 import type { WebhookDelivery } from "@govoice/client"
 import type { en } from "../../text/en.ts"

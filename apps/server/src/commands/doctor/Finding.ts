@@ -4,7 +4,7 @@ export interface Finding {
   /** A warning can be intended; a fault cannot. */
   readonly level: "ok" | "warning" | "fault"
   readonly message: string
-  /** What to do. */
+  /** The remedy. */
   readonly remedy?: string
 }
 

@@ -1,4 +1,4 @@
-/** What the commands of `govoice ksef` work on: the environment, its client, and the organization that is named. */
+/** The parts that the commands of `govoice ksef` share: the environment, its client, and the named organization. */
 import { type Environment, KsefClient } from "@govoice/ksef/client"
 import { Ids } from "@govoice/core"
 import { Effect, Layer } from "effect"

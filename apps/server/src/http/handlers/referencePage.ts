@@ -18,7 +18,7 @@ export interface Place {
 
 const server: Place = { icon: "/favicon.svg", document: "/openapi.json" }
 
-// What the viewer offers by default and this page does not: fonts and telemetry of other hosts, and links to services of its
+// Parts of the viewer that this page turns off: fonts and telemetry of other hosts, and links to services of its
 // vendor. `agent` and `mcp` are switched on by some versions on loopback.
 const configuration = {
   withDefaultFonts: false,

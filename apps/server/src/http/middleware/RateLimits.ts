@@ -49,7 +49,7 @@ interface Limit {
   readonly window: Duration.Duration
 }
 
-/** What is left of a limit. */
+/** The remaining part of a limit. */
 interface Remaining {
   readonly limit: Limit
   readonly remaining: number

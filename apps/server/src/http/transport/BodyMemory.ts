@@ -48,12 +48,12 @@ interface Entry {
   readonly length: number | undefined
   readonly onTurn: () => void
   received: number
-  /** What a resumed body may receive. Counted in advance, so that freed memory completes one body instead of growing many. */
+  /** The bytes that a resumed body may receive: counted in advance, so that freed memory completes one body, not parts of many. */
   granted: number
   isComplete: boolean
 }
 
-// What one read of a socket returns at most.
+// The most that one read of a socket returns, in bytes.
 const readBytes = 64 * 1024
 
 const makeGroup = (): Group => ({ used: 0, complete: 0, receiving: new Set() })

@@ -4,7 +4,7 @@
 import { DocumentChecker, type Violation } from "@govoice/ksef/checks"
 import { serveJobs } from "../../jobs/serveJobs.ts"
 
-/** What a thread is sent. */
+/** A message to a thread. */
 export interface DocumentCheckJob {
   readonly xml: string
   readonly options: DocumentChecker.CheckOptions

@@ -1,4 +1,4 @@
-/** What waits for the national system, and why: for `govoice ksef status` and `govoice doctor`. */
+/** The invoices that wait for the national system, and why: for `govoice ksef status` and `govoice doctor`. */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 

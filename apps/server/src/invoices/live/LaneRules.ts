@@ -77,7 +77,7 @@ export const batch = { maxDocuments: 2000, maxBytes: 32 * 1024 * 1024, spacingMs
 /** When an interactive session is closed: unused for so long, as old as this, or with this many documents. */
 export const session = { idleMs: minute, maxAgeMs: 11 * hour, maxDocuments: 9000 } as const
 
-/** What waits to be sent: documents of one organization and form. */
+/** Documents of one organization and form that wait to be sent. */
 export interface Waiting {
   readonly count: number
   readonly bytes: number
@@ -87,7 +87,7 @@ export interface Waiting {
   readonly isDatedToday: boolean
 }
 
-/** What the windows allow. */
+/** The calls that the windows allow. */
 export interface Room {
   /** How many documents can be sent one by one within a minute. */
   readonly single: number
@@ -99,7 +99,7 @@ export interface Room {
   readonly lastBatchAt: number
 }
 
-/** What to do about what waits. */
+/** The next step for the waiting documents. */
 export type Route =
   | { readonly _tag: "interactive"; readonly count: number }
   | { readonly _tag: "batch" }

@@ -1,4 +1,4 @@
-/** What an owner can know of the live mode of an organization: what waits, what is not decided, what is used of the limits. */
+/** The state of the live mode of an organization, for its owner: waiting and undecided invoices, and the used part of limits. */
 import type { LiveStatus as Api } from "@govoice/api"
 import type { Ids } from "@govoice/core"
 import { VerificationLink } from "@govoice/ksef/format"

@@ -41,7 +41,7 @@ interface Group {
   readonly invoices: ReadonlyArray<WaitingInvoice>
 }
 
-/** What waits, by the routes that are open to it: a batch that carries attachments takes the others along. */
+/** The waiting documents, by the routes that are open to them: a batch that carries attachments takes the others along. */
 const parts = (invoices: ReadonlyArray<WaitingInvoice>) => {
   const isAlone = ({ batch_limit: limit, needs_batch: needsBatch }: WaitingInvoice) => limit === 1 && !needsBatch
   const others = invoices.filter((invoice) => !isAlone(invoice))

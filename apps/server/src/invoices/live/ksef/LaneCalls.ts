@@ -12,7 +12,7 @@ import * as KsefMetrics from "./KsefMetrics.ts"
 import * as TokenLoginSunset from "./TokenLoginSunset.ts"
 import { RateLimitWindows } from "./RateLimitWindows.ts"
 
-/** What the lanes of a process share. */
+/** The state that the lanes of a process share. */
 export interface Process {
   readonly breaker: CircuitBreaker
   /** Requests under way at once: calls of the API, uploads, and downloads of receipts by their links. */

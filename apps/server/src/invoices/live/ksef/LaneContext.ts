@@ -174,7 +174,7 @@ export const park = (context: LaneContext, { credential_updated_at, id }: LaneOr
     return until
   })
 
-/** What a failed step means for the invoice that it was about. */
+/** The consequence of a failed step for its invoice. */
 export interface StepFailure {
   readonly reason: Invoice.Reason
   /**

@@ -24,7 +24,7 @@ export const NationalSystem: Context.Reference<NationalSystemShape | undefined> 
   { defaultValue: (): NationalSystemShape | undefined => undefined }
 )
 
-/** What the settings say of it. */
+/** The settings that concern it. */
 export interface NationalSystemOptions {
   readonly environment: Environment.Environment
   readonly environmentId: string

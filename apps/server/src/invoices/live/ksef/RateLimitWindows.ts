@@ -52,7 +52,7 @@ interface Block {
   readonly halvedUntil: number
 }
 
-/** What is stored: calls of each group as pairs of time and count, and blocks. Times are milliseconds since the epoch. */
+/** The stored form: calls of each group as pairs of time and count, and blocks. Times are milliseconds since the epoch. */
 export interface StoredWindows {
   readonly used: Readonly<Record<string, ReadonlyArray<readonly [number, number]>>>
   readonly blocked: Readonly<Record<string, Block>>
@@ -186,7 +186,7 @@ export class RateLimitWindows {
     this.#blocks.delete(wholeLane)
   }
 
-  /** What to store. Calls in flight count as ended now. */
+  /** Returns the stored form. Calls in flight count as ended now. */
   stored(now: number): StoredWindows {
     return {
       used: Object.fromEntries(

@@ -16,7 +16,7 @@ const linksAtOnce = 16
 const writtenTogether = 50
 const writesAtOnce = 2
 
-/** What a receipt has to confirm. */
+/** The facts that a receipt has to confirm. */
 export interface Expected {
   readonly session: string | null
   readonly nip: string
@@ -131,7 +131,7 @@ export const make = (context: LaneContext) => {
     const accepted = context.accepted.splice(0)
     const now = yield* Clock.currentTimeMillis
     const isKnown = accepted.length > 0 && now < context.receiptsAt
-    // What is accepted while this step reads and writes sets it to 0, and is not overlooked.
+    // An invoice that is accepted while this step reads and writes sets it to 0, and is not overlooked.
     if (!isKnown) context.receiptsAt = Infinity
     const due = isKnown
       ? { rows: accepted, nextAt: Infinity }

@@ -172,7 +172,7 @@ const reject = (
 }
 
 /**
- * What becomes of a document whose send has no known outcome, by whether the session has it.
+ * The next state of a document whose send has no known outcome, by whether the session has it.
  *
  * Two looks have to find nothing after it can no longer arrive, before it counts as absent and is sent again.
  */

@@ -4,7 +4,7 @@ import type { ClaimedInvoice, PendingTransition } from "../../sandbox/ClaimedInv
 
 export type SessionKind = "online" | "batch"
 
-/** What changes of a session. `dueAt` is when a holder looks at it next. */
+/** The changes of a session. `dueAt` is when a holder looks at it next. */
 export interface SessionChange {
   readonly id: string
   readonly state?: "open" | "uploaded" | "closed" | "done" | "abandoned"
@@ -16,7 +16,7 @@ export interface SessionChange {
   readonly dueAt: Date | null
 }
 
-/** What changes of a submission. */
+/** The changes of a submission. */
 export interface SubmissionChange {
   readonly id: string
   readonly state?: "sent" | "decided" | "absent" | "refused"

@@ -315,7 +315,9 @@ export const make = (context: LaneContext) => {
       Effect.map(store.submissionsOf(row.id), (all) => StatusRules.unreadable(row, all, now))
     )
     yield* Effect.annotateLogs(
-      Effect.logWarning("The session of a batch cannot be read; its documents are sent once more"),
+      Effect.logWarning(
+        "The session of a batch cannot be read; documents that were not sent again before are sent once more"
+      ),
       { documents, session: session.reference }
     )
     const code = StatusRules.unreadableSession

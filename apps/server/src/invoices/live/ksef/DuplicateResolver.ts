@@ -5,7 +5,7 @@
  */
 import { Clock, Effect } from "effect"
 import { Sha256 } from "@govoice/ksef/crypto"
-import { withDetails } from "./CallFailure.ts"
+import { type Failure, withDetails } from "./CallFailure.ts"
 import { authorized, type LaneContext } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
 import type { LoginError } from "./Logins.ts"
@@ -16,12 +16,17 @@ import * as StatusRules from "./StatusRules.ts"
 /** After this, a duplicate whose original cannot be read fails. */
 const giveUpMs = 24 * 3_600_000
 
-// What cannot be read is not known; errors of the database and of the lease are not for here.
-const orUnknown = <A>(effect: Effect.Effect<A, LoginError>) =>
+/** A look-up that was not answered: a window of limits is full, or KSeF is not available. It is made again. */
+const unanswered = Symbol("unanswered")
+
+const isTransient: ReadonlySet<Failure["_tag"]> = new Set(["postponed", "rate-limited", "unavailable", "unauthorized"])
+
+// A look-up that is refused has no result. Errors of the database and of the lease are for the caller.
+const lookUp = <A>(effect: Effect.Effect<A, LoginError>) =>
   Effect.catchTags(effect, {
-    CallFailed: () => Effect.undefined,
+    CallFailed: ({ failure }) => Effect.succeed(isTransient.has(failure._tag) ? unanswered : undefined),
     CredentialRefused: () => Effect.undefined,
-    LoginPostponed: () => Effect.undefined
+    LoginPostponed: () => Effect.succeed(unanswered)
   })
 
 const decided = (row: SubmissionRow): Changes => ({
@@ -58,10 +63,16 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
   // The original may be an invoice with the same document, whose verdict was not read yet.
   if (yield* context.store.hasOpenCopy(row)) return StatusRules.pending(row, now, 440)
 
+  let isUnanswered = false
   for (const submission of earlier) {
-    const { session_organization_id: organization, session_reference: reference } = submission
-    if (reference === null) continue
-    const list = yield* orUnknown(SessionInvoiceList.read(context, organization, reference))
+    const { code, session_organization_id: organization, session_reference: reference } = submission
+    // A session that could not be read is not asked for again where the number leads to the original.
+    if (reference === null || (code === StatusRules.unreadableSession && original !== undefined)) continue
+    const list = yield* lookUp(SessionInvoiceList.read(context, organization, reference))
+    if (list === unanswered) {
+      isUnanswered = true
+      continue
+    }
     const [[, found] = []] = list === undefined ? [] : yield* SessionInvoiceList.findAll(context, list, [submission])
     const number = found === undefined ? undefined : numberOf(row, found)
     if (found?.status.code !== 200 || number === undefined) continue
@@ -80,19 +91,21 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
   }
 
   if (original !== undefined) {
-    const download = yield* orUnknown(
+    const download = yield* lookUp(
       authorized(context, row.session_organization_id, "invoice", (accessToken) =>
         context.system.client.invoice({ accessToken, ksefNumber: original })
       )
     )
-    if (download !== undefined) {
+    if (download === unanswered) isUnanswered = true
+    else if (download !== undefined) {
       return Sha256.base64(download.bytes) === Buffer.from(row.sha256).toString("base64")
         ? acceptedElsewhere(row, original, answer, now)
         : StatusRules.rejected(row, 440, duplicate, now)
     }
   }
 
-  if (now - row.handed_over_at.getTime() < giveUpMs) return StatusRules.parked(row, now, 440)
+  // Windows of limits can take longer than a day for the duplicates of a large batch. Until each was looked up, none fails.
+  if (isUnanswered || now - row.handed_over_at.getTime() < giveUpMs) return StatusRules.parked(row, now, 440)
   const message = `KSeF calls the invoice a duplicate, and the original cannot be read.${named} Compare it with this invoice.`
   return StatusRules.failed(row, 440, { code: "duplicate_unresolved", message }, now)
 })

@@ -17,6 +17,8 @@ export interface Process {
   readonly breaker: CircuitBreaker
   /** Requests under way at once: calls of the API, uploads, and downloads of receipts by their links. */
   readonly permits: Semaphore.Semaphore
+  /** Of the links of receipts, which are served by another host: one that hangs must not delay the calls of the API. */
+  readonly linkPermits: Semaphore.Semaphore
   readonly batches: BatchSlots
   /** Calls without a taxpayer are limited by address. */
   readonly anonymous: RateLimitWindows
@@ -29,6 +31,7 @@ const anonymousLimits = { anonymous: { perSecond: 20, perMinute: undefined, perH
 export const makeProcess = (concurrency: number): Process => ({
   breaker: new CircuitBreaker(),
   permits: Semaphore.makeUnsafe(concurrency),
+  linkPermits: Semaphore.makeUnsafe(Math.ceil(concurrency / 2)),
   batches: new BatchSlots(),
   anonymous: new RateLimitWindows(anonymousLimits, { used: {}, blocked: {} }),
   tokenLogins: new TokenLoginSunset.TokenLoginSunset()

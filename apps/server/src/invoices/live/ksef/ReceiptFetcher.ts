@@ -11,7 +11,7 @@ import * as liveTransitions from "./liveTransitions.ts"
 
 const maxRows = 500
 
-// Receipts are large: so many are in memory at a time, at most. While some are written, the next are fetched.
+// Receipts are large: at most 116 of a lane are in memory at a time. While some are written, the next are fetched.
 const linksAtOnce = 16
 const writtenTogether = 50
 const writesAtOnce = 2
@@ -83,7 +83,7 @@ const receiptOf = (context: LaneContext, row: SubmissionRow, oneCall: Semaphore.
     // The link has no limits. Where it fails, the API has the receipt, too.
     if (link !== undefined) {
       const linked = yield* Effect.match(
-        context.process.permits.withPermits(1)(context.system.client.downloadUpo(link)),
+        context.process.linkPermits.withPermits(1)(context.system.client.downloadUpo(link)),
         {
           onSuccess: ({ bytes }) => bytes,
           onFailure: (_: KsefError) => undefined

@@ -34,7 +34,7 @@ export const parked = (row: SubmissionRow, now: number, code?: number): Changes 
   return { submissions: [code === undefined ? change : { ...change, code }] }
 }
 
-/** A session that cannot be read for so long is given up, and its documents are sent again: a copy would be a duplicate. */
+/** A session that cannot be read at this age is given up, and its documents are sent again: a copy would be a duplicate. */
 export const unreadableMs = 3_600_000
 
 /** The code of a submission that was given up with its session. KSeF has no such status. */
@@ -42,10 +42,10 @@ export const unreadableSession = 403
 
 /**
  * The session was given up: the document is sent once more, because the status of a copy names the number of the original. It
- * waits where that was done before: copies would go on without end.
+ * waits where that was done before, because copies would go on without end, and an operator can decide about it.
  */
 export const unreadable = (row: SubmissionRow, submissions: ReadonlyArray<SubmissionRow>, now: number): Changes => {
-  if (submissions.some(({ code }) => code === unreadableSession)) return parked(row, now)
+  if (submissions.some(({ code }) => code === unreadableSession)) return parked(row, now, unreadableSession)
   const changes = absent(row, now)
   return { ...changes, submissions: changes.submissions!.map((one) => ({ ...one, code: unreadableSession })) }
 }

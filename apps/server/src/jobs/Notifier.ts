@@ -43,7 +43,8 @@ const leaveWithin = Duration.seconds(1)
 const reconnect = Schedule.spaced("1 second")
 
 /** An announcement of a worker: it is here, it is here and asks the others to announce themselves, or it has left. */
-type Announcement = "here" | "hello" | "left"
+const announcements = ["here", "hello", "left"] as const
+type Announcement = (typeof announcements)[number]
 
 /** Layer that provides `Notifier`. */
 export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = Layer.effect(
@@ -76,6 +77,7 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
 
     const send = Queue.takeAll(outbox).pipe(
       Effect.flatMap(() => {
+        if (unsent.size === 0) return Effect.void
         const payload = [self, ...unsent].join(" ")
         unsent.clear()
         return Effect.ignore(QueryTimeout.withTimeout(QueryTimeout.engineMs)(pg.notify(channel, payload)))
@@ -87,9 +89,14 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
     let group = WorkerGroup.alone(self)
     let announced: Announcement | undefined
     let announcedAt = -Infinity
+    // One that waits to be sent must not arrive with or after its opposite.
+    const withdraw = () => announcements.forEach((word) => unsent.delete(word))
     const announce = (announcement: Announcement) => {
       announced = announcement
       announcedAt = performance.now()
+      // A greeting says that the worker is here, too.
+      if (announcement === "here" && unsent.has("hello")) return
+      withdraw()
       enqueue(announcement)
     }
     const isMember = () => announced !== undefined && announced !== "left"
@@ -143,6 +150,7 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
         })
         yield* Effect.addFinalizer(() => {
           announced = undefined
+          withdraw()
           return Effect.ignore(Effect.timeout(pg.notify(channel, `${self} left`), leaveWithin))
         })
         yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(checkEvery), keepAnnounced)))

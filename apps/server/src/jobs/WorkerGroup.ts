@@ -10,10 +10,10 @@
 export const partitions: ReadonlyArray<string> = Array.from("0123456789abcdefghjkmnpqrstvwxyz")
 
 /** How often a worker announces itself, in milliseconds. */
-export const announceEveryMs = 10_000
+export const announceEveryMs = 3000
 
 // Two announcements may be lost.
-const silentForMs = 25_000
+const silentForMs = 8000
 
 /** The group as one of its members knows it. Times are monotonic, in milliseconds. */
 export interface WorkerGroup {

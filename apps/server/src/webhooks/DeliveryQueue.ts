@@ -64,7 +64,7 @@ export class DeliveryQueue extends Context.Service<
 >()("@govoice/server/webhooks/DeliveryQueue") {}
 
 const nothingScanned: ScanSummary = {
-  endpointsScanned: 0,
+  ended: true,
   last: null,
   skippedLocked: false,
   limitHit: false,
@@ -101,7 +101,7 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
       const now = yield* statementTime
       const parameters = { completions, after, resumeCursors, partitions, limit, perOrganization, leaseMs, now }
       const page = readRows(yield* Cte.make<ClaimRow, typeof parameters>(sql, claim, parameters))
-      return { ...page, ...EndpointScan.advance(from, limit, page.summary) }
+      return { ...page, ...EndpointScan.advance(from, page.summary) }
     })
 
     return {

@@ -143,5 +143,7 @@ export const layer: Layer.Layer<
       )
     })
     yield* notifier.join(fetcher.canClaim)
+    // Before the worker leaves, so that it does not claim meanwhile.
+    yield* Effect.addFinalizer(() => Effect.sync(fetcher.stop))
   })
 )

@@ -33,7 +33,8 @@ export interface EndpointScan {
 
 /** The range of endpoints that a statement scanned. */
 export interface ScannedPage {
-  readonly endpointsScanned: number
+  /** Whether it reached the last endpoint. */
+  readonly ended: boolean
   readonly last: string | null
   readonly resumeCursors: ReadonlyArray<ResumeCursor>
 }
@@ -67,10 +68,10 @@ export const beginRound = ({ after, resumeCursors }: EndpointScan, resume: boole
 export const resumeCursorsAhead = ({ after, resumeCursors }: EndpointScan): ReadonlyArray<ResumeCursor> =>
   resumeCursors.filter(([, endpoint]) => endpoint > after)
 
-/** Returns the state after a statement that scanned at most `limit` endpoints. Its cursors replace those it has passed. */
-export const advance = (scan: EndpointScan, limit: number, page: ScannedPage): Advanced => {
+/** Returns the state after a statement. Its cursors replace those it has passed. */
+export const advance = (scan: EndpointScan, page: ScannedPage): Advanced => {
   const { after, roundStart, wrapped } = scan
-  const ended = page.endpointsScanned < limit
+  const { ended } = page
   const next = ended ? start : (page.last ?? start)
   const kept = scan.resumeCursors.filter(([, endpoint]) => endpoint <= after || (!ended && endpoint > next))
   return {

@@ -72,11 +72,12 @@ export const isBatchReady = (state: FetcherState, backlog: Backlog): boolean =>
 export const woken = (state: FetcherState): FetcherState => ({ ...state, mayHaveWork: true })
 
 /**
- * The scheduler has promoted. Promoted deliveries have earlier due times, so the next claim reads from the front. Once in a
- * poll interval it reads all partitions, in case that one has no owner, or one that cannot keep up.
+ * The scheduler has promoted. Promoted deliveries have earlier due times, so the next claim reads from the front. It is for all
+ * partitions if it promoted retries, whose owners are not woken, and once in a poll interval, in case that a partition has no
+ * owner, or one that cannot keep up.
  */
 export const promoted = (state: FetcherState, result: Promoted, now: number, pollIntervalMs: number): FetcherState => {
-  const isTurn = result.anyDue && now >= state.everywhereAt
+  const isTurn = result.retries > 0 || (result.anyDue && now >= state.everywhereAt)
   return {
     ...state,
     promoteAt: Math.min(result.next ?? Infinity, now + pollIntervalMs),

@@ -11,7 +11,8 @@ import { type ClaimParameters, scanCtes } from "./scan.sql.ts"
 
 /** The result of a claim beside its deliveries. */
 export interface ScanSummary {
-  readonly endpointsScanned: number
+  /** Whether the scan reached the last endpoint. */
+  readonly ended: boolean
   /** The last endpoint that was scanned. */
   readonly last: string | null
   /** Whether rows were skipped: locked by another worker, or claimed by one since the snapshot. */
@@ -84,7 +85,7 @@ export const claim: CteStatement<ClaimParameters> = {
            next_secret, next_secret_at, standard_webhooks, enabled AND deleted_at IS NULL AS endpoint_enabled, summary.scan_summary
     FROM (
       SELECT json_build_object(
-        'endpointsScanned', scan_summary.endpoints_scanned,
+        'ended', scan_summary.ended,
         'last', (SELECT endpoint_id FROM endpoint_scan WHERE position = scan_summary.endpoints_scanned),
         'skippedLocked', (SELECT count(*) FROM claimable_organization) < (SELECT count(*) FROM scanned_endpoints)
           OR (SELECT count(*) FROM claimed) < (SELECT count(*) FROM due),

@@ -22,6 +22,9 @@ export interface ClaimParameters extends CompleteParameters, LeaseParameters {
   readonly perOrganization: number
 }
 
+// A look-up takes some microseconds: a scan past so many endpoints takes a few milliseconds.
+const maxForeignScanned = 1000
+
 const freed: Cte<ClaimParameters> = {
   name: "freed",
   does: "Counts the slots that the completions free, so that this claim can use them.",
@@ -35,20 +38,22 @@ const freed: Cte<ClaimParameters> = {
 }
 
 // Between two endpoints it looks up the next available delivery in the index, up to the next resume cursor. If there is
-// none before the cursor, it takes the cursor, whose due time is known, in place of a look-up.
+// none before the cursor, it takes the cursor, whose due time is known, in place of a look-up. Only endpoints in the given
+// partitions count for the limit; the others are passed, up to a bound of their own.
 const endpointScan: Cte<ClaimParameters> = {
   name: "endpoint_scan",
   does: "Visits the endpoints with available deliveries in order, one index look-up or resume cursor each.",
   reads: ["deliveries"],
-  returns: ["organization_id", "endpoint_id", "since", "cursor", "position"],
-  query: (sql, { after, limit, resumeCursors }) => {
+  returns: ["organization_id", "endpoint_id", "since", "cursor", "position", "is_own", "own_scanned"],
+  query: (sql, { after, limit, partitions, resumeCursors }) => {
     const organizations = textArray(resumeCursors.map(([organization]) => organization))
     const endpoints = textArray(resumeCursors.map(([, endpoint]) => endpoint))
     const dueTimes = textArray(resumeCursors.map(([, , since]) => since))
+    const own = partitions === undefined ? null : textArray(partitions)
     return sql`
-      SELECT NULL::text COLLATE "C", ${after}::text COLLATE "C", NULL::timestamptz, 1, 0
+      SELECT NULL::text COLLATE "C", ${after}::text COLLATE "C", NULL::timestamptz, 1, 0, false, 0
       UNION ALL
-      SELECT next.*, position + 1
+      SELECT next.*, position + 1, partition.is_own, own_scanned + partition.is_own::int
       FROM endpoint_scan CROSS JOIN LATERAL (
         (
           SELECT organization_id, endpoint_id, due_at, endpoint_scan.cursor FROM deliveries
@@ -61,7 +66,8 @@ const endpointScan: Cte<ClaimParameters> = {
         WHERE cursor <= ${resumeCursors.length}::int
         LIMIT 1
       ) AS next
-      WHERE position < ${limit}::int
+      CROSS JOIN LATERAL (SELECT coalesce(right(next.organization_id, 1) = ANY(${own}::text[]), true)) AS partition (is_own)
+      WHERE own_scanned < ${limit}::int AND position < ${limit}::int + ${maxForeignScanned}::int
     `
   }
 }
@@ -72,12 +78,9 @@ const scannedEndpoints: Cte<ClaimParameters> = {
   reads: ["endpoint_scan"],
   returns: ["organization_id", "endpoints", "since", "positions"],
   materialized: true,
-  query: (sql, { partitions }) => sql`
+  query: (sql) => sql`
     SELECT organization_id, array_agg(endpoint_id), array_agg(since), array_agg(position)
-    FROM endpoint_scan
-    WHERE position > 0
-      AND coalesce(right(organization_id, 1) = ANY(${partitions === undefined ? null : textArray(partitions)}::text[]), true)
-    GROUP BY organization_id
+    FROM endpoint_scan WHERE is_own GROUP BY organization_id
   `
 }
 
@@ -85,10 +88,14 @@ const scanSummary: Cte<ClaimParameters> = {
   name: "scan_summary",
   does: "Derives from the number of scanned endpoints how many deliveries to read of each (the quantum).",
   reads: ["endpoint_scan"],
-  returns: ["endpoints_scanned", "quantum"],
+  returns: ["endpoints_scanned", "quantum", "ended"],
   materialized: true,
   query: (sql, { limit }) =>
-    sql`SELECT max(position), 2 * ${limit}::int / greatest(1, max(position)) + 2 FROM endpoint_scan`
+    sql`
+      SELECT max(position), 2 * ${limit}::int / greatest(1, max(own_scanned)) + 2,
+             max(own_scanned) < ${limit}::int AND max(position) < ${limit}::int + ${maxForeignScanned}::int
+      FROM endpoint_scan
+    `
 }
 
 // `freed` is read first, so that the rows of the completions are locked before these. A row that another worker has locked

@@ -22,7 +22,7 @@ const start = Effect.gen(function* () {
 
 type Worker = Effect.Success<typeof start>
 
-/** Waits until each worker owns as many partitions, and returns them. It waits 20 s, less than a silent worker is remembered. */
+/** Waits until each worker owns as many partitions, and returns them. */
 const owned = Effect.fnUntraced(function* (workers: ReadonlyArray<Worker>, ...sizes: ReadonlyArray<number>) {
   const read = () => workers.map((worker) => worker.ownPartitions() ?? WorkerGroup.partitions)
   const hold = () => read().every(({ length }, index) => length === sizes[index])

@@ -84,6 +84,19 @@ describeQueue("DeliveryQueue", (test) => {
       assert.deepStrictEqual((yield* claim({ partitions: [] })).deliveries, [])
     }))
 
+  test("claim: counts only the endpoints of its partitions for its limit, and passes the others", () =>
+    Effect.gen(function* () {
+      const { partitionOf } = WorkerGroup
+      const organizations = yield* Effect.forEach(Array.from({ length: 40 }), () => fixtures.backlog(1))
+      const own = [partitionOf(organizations[0]!.id), partitionOf(organizations.at(-1)!.id)]
+      const expected = organizations.map(({ id }) => id).filter((id) => own.includes(partitionOf(id)))
+      const { deliveries } = yield* claim({ partitions: own, limit: expected.length })
+      assert.sameMembers(
+        deliveries.map(({ organization_id }) => organization_id),
+        expected
+      )
+    }))
+
   test("claim: takes nothing twice while a lease lasts, and tells whether the endpoint is enabled", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

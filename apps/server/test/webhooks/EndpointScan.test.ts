@@ -1,8 +1,9 @@
 import { assert, describe, it } from "vitest"
 import * as EndpointScan from "../../src/webhooks/EndpointScan.ts"
 
-const page = (...endpoints: ReadonlyArray<string>): EndpointScan.ScannedPage => ({
-  endpointsScanned: endpoints.length,
+/** The page of a statement that may scan `limit` endpoints, and found these. */
+const page = (limit: number, ...endpoints: ReadonlyArray<string>): EndpointScan.ScannedPage => ({
+  ended: endpoints.length < limit,
   last: endpoints.at(-1) ?? null,
   resumeCursors: []
 })
@@ -16,7 +17,7 @@ const round = (scan: EndpointScan.EndpointScan, endpoints: ReadonlyArray<string>
   for (let turns = 0; turns < 10; turns++) {
     const next = endpoints.filter((endpoint) => endpoint > current.after).slice(0, 2)
     pages.push(next)
-    const { scan, visitedAll } = EndpointScan.advance(current, 2, page(...next))
+    const { scan, visitedAll } = EndpointScan.advance(current, page(2, ...next))
     current = scan
     if (visitedAll) return { pages, scan: current }
   }
@@ -43,17 +44,17 @@ describe("EndpointScan", () => {
   })
 
   it("begins the next round behind the last endpoint that was scanned", () => {
-    const { scan } = EndpointScan.advance(EndpointScan.beginRound(EndpointScan.initial, false), 2, page("a", "b"))
+    const { scan } = EndpointScan.advance(EndpointScan.beginRound(EndpointScan.initial, false), page(2, "a", "b"))
     assert.strictEqual(EndpointScan.beginRound(scan, false).after, "b")
     assert.isFalse(EndpointScan.beginRound(scan, false).wrapped)
   })
 
   it("has reached the end only after a statement that found fewer endpoints than it may scan", () => {
     const begun = EndpointScan.beginRound(EndpointScan.initial, false)
-    assert.isFalse(EndpointScan.advance(begun, 2, page("a", "b")).reachedEnd)
-    assert.isTrue(EndpointScan.advance(begun, 2, page("a")).reachedEnd)
+    assert.isFalse(EndpointScan.advance(begun, page(2, "a", "b")).reachedEnd)
+    assert.isTrue(EndpointScan.advance(begun, page(2, "a")).reachedEnd)
     const later = EndpointScan.beginRound({ ...EndpointScan.initial, after: "c" }, false)
-    assert.isFalse(EndpointScan.advance(later, 2, page("d")).reachedEnd)
+    assert.isFalse(EndpointScan.advance(later, page(2, "d")).reachedEnd)
   })
 
   it("drops the resume cursors in a round that does not resume, and when there are too many", () => {
@@ -72,15 +73,15 @@ describe("EndpointScan", () => {
   it("replaces the resume cursors that a statement has passed, in order", () => {
     const resumeCursors = ["a", "c", "d", "f"].map((one) => cursor(one, "old"))
     const scan = { ...EndpointScan.initial, after: "b", resumeCursors }
-    const scanned = { ...page("c", "d"), resumeCursors: [cursor("d", "new"), cursor("c", "new")] }
-    assert.deepStrictEqual(EndpointScan.advance(scan, 2, scanned).scan.resumeCursors, [
+    const scanned = { ...page(2, "c", "d"), resumeCursors: [cursor("d", "new"), cursor("c", "new")] }
+    assert.deepStrictEqual(EndpointScan.advance(scan, scanned).scan.resumeCursors, [
       cursor("a", "old"),
       cursor("c", "new"),
       cursor("d", "new"),
       cursor("f", "old")
     ])
     // Having reached the end, it has passed all that were ahead.
-    assert.deepStrictEqual(EndpointScan.advance(scan, 3, scanned).scan.resumeCursors, [
+    assert.deepStrictEqual(EndpointScan.advance(scan, { ...scanned, ended: true }).scan.resumeCursors, [
       cursor("a", "old"),
       cursor("c", "new"),
       cursor("d", "new")

@@ -106,6 +106,8 @@ describe("FetcherState", () => {
     assert.isFalse(claimed.claimsEverywhere)
     assert.isFalse(FetcherState.promoted(claimed, due, 1499, 500).claimsEverywhere)
     assert.isTrue(FetcherState.promoted(claimed, due, 1500, 500).claimsEverywhere)
+    // Nobody else is woken for the retries that this worker promoted.
+    assert.isTrue(FetcherState.promoted(claimed, { ...due, retries: 1 }, 1499, 500).claimsEverywhere)
   })
 
   it("goes on with the partitions of others only while it finds nothing in its own", () => {

@@ -65,8 +65,8 @@ export const start = Effect.fnUntraced(function* (
   )
   const scope = yield* Scope.make()
   const context = yield* Layer.buildWithScope(Layer.fresh(worker), scope)
-  const { wake } = yield* Effect.provide(Notifier.Notifier, context)
+  const { ownPartitions, wake } = yield* Effect.provide(Notifier.Notifier, context)
   const stop = whileTimePasses(Scope.close(scope, Exit.void))
   yield* Effect.addFinalizer(() => stop)
-  return { requests: dispatcher.requests, wake: wake("deliveries"), stop }
+  return { requests: dispatcher.requests, wake: wake("deliveries"), ownPartitions, stop }
 })

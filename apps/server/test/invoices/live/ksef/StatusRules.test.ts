@@ -20,7 +20,7 @@ describe("a session that cannot be read", () => {
     const row = submission("2")
     const earlier = submission("1", { submission_state: "refused", code: 403 })
     assert.deepStrictEqual(StatusRules.unreadable(row, [row, earlier], now), {
-      submissions: [{ id: "2", checkCount: 5, dueAt: new Date(now + StatusRules.parkMs) }]
+      submissions: [{ id: "2", checkCount: 5, dueAt: new Date(now + StatusRules.parkMs), code: 403 }]
     })
   })
 

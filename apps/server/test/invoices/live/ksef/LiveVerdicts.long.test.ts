@@ -127,7 +127,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
         const all = yield* live.withDeployment(ksef, program)
         assert.strictEqual(all[0]!.status, "accepted")
         assert.lengthOf(calls(ksef, "sendInvoice"), 2)
-        assert.lengthOf(calls(ksef, "getInvoiceByKsefNumber"), 0)
+        assert.lengthOf(calls(ksef, "downloadInvoice"), 0)
         assertExactlyOnce(ksef, all)
       })
     )
@@ -163,6 +163,26 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
       )
     }
   }
+
+  it.effect("fails no duplicate while the look-up of its original is refused by a limit, also after a day", () =>
+    simulated.simulate({ grainMs: 60_000 }, ({ ksef, now }) =>
+      Effect.gen(function* () {
+        const startedAt = now()
+        ksef.faults.add({ do: "verdict", code: 500 })
+        ksef.faults.add({ do: "440", nth: 2, original: "matching", extensions: "right" })
+        // A look-up every 15 minutes: more than a day.
+        ksef.faults.add({ do: "429", retryAfter: 60, on: "downloadInvoice", times: 110 })
+        const program = Effect.gen(function* () {
+          const organizationId = yield* live.taxpayer(ksef)
+          yield* simulated.submitNumbers(organizationId, ksef.nip, 1, 1)
+          return yield* live.eventually(live.allDone, live.invoices)
+        })
+        const all = yield* live.withDeployment(ksef, program)
+        assert.isAbove(now() - startedAt, 24 * 3_600_000)
+        assert.strictEqual(all[0]!.status, "accepted")
+      })
+    )
+  )
 
   it.effect("sends the documents of a batch once more whose session cannot be read for an hour", () =>
     simulated.simulate({ grainMs: 60_000 }, ({ ksef, now }) =>

@@ -36,11 +36,11 @@ const setUp = (process: LaneCalls.Process, count: number) => {
 }
 
 describe("ReceiptFetcher", () => {
-  it.effect("counts downloads by links to the concurrency limit of the process", () =>
+  it.effect("downloads by links at half of the concurrency limit of the process, beside its calls", () =>
     Effect.gen(function* () {
-      const process = LaneCalls.makeProcess(3)
+      const process = LaneCalls.makeProcess(4)
       const { context, downloads, fetch } = setUp(process, 20)
-      yield* process.permits.take(1)
+      yield* process.permits.take(4)
       yield* Effect.forkChild(fetch)
       yield* live.poll(
         Effect.sync(() => downloads.ended),

@@ -5,7 +5,7 @@ import { queryClient } from "../api/queryClient.ts"
 import { configQuery } from "../api/queries.ts"
 import { Entrance } from "../session/Entrance.tsx"
 import { problemOf } from "../session/problem.ts"
-import { firstRefreshError, renew, useSession } from "../session/session.ts"
+import { renew, useRefreshError, useSession } from "../session/session.ts"
 import { en } from "../text/en.ts"
 import { setRegion } from "../ui/announce.ts"
 import { ProblemNotice } from "../ui/Notice.tsx"
@@ -18,6 +18,7 @@ void renew().catch(() => {})
 
 const Content = () => {
   const session = useSession()
+  const refreshError = useRefreshError()
   const config = useQuery(configQuery)
   if (!isSecureContext) return <Plain title={en.insecure.title} sentence={en.insecure.sentence} />
   if (config.error !== null)
@@ -29,11 +30,10 @@ const Content = () => {
   if (config.data === undefined || session === "unknown") return null
   if (!config.data.apiEnabled) return <Plain title={en.apiDisabled.title} sentence={en.apiDisabled.sentence} />
   if (session === "unreachable") {
-    const error = firstRefreshError()
     const { notRenewed, title } = en.unreachable
     return (
-      <Plain title={problemOf(error).code === "connection_failed" ? title : notRenewed}>
-        <ProblemNotice error={error} onRetry={() => void renew()} />
+      <Plain title={problemOf(refreshError).code === "connection_failed" ? title : notRenewed}>
+        <ProblemNotice error={refreshError} onRetry={() => void renew()} />
       </Plain>
     )
   }

@@ -33,9 +33,6 @@ onTabMessage((message) => {
   else setState("loggedIn", message)
 })
 
-/** Returns the error of the first refresh, if the session is `unreachable`. */
-export const firstRefreshError = (): unknown => refreshError
-
 /** Returns the access token, if there is a login. */
 export const accessToken = (): string | undefined => token?.accessToken
 
@@ -105,12 +102,13 @@ export const forget = (): void => {
   setState("loggedOut", undefined)
 }
 
+const subscribe = (listener: () => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
 /** Returns the state of the login and renders again when it changes. */
-export const useSession = (): SessionStatus =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => status
-  )
+export const useSession = (): SessionStatus => useSyncExternalStore(subscribe, () => status)
+
+/** Returns the error of the last refresh, if the session is `unreachable`, and renders again when it changes. */
+export const useRefreshError = (): unknown => useSyncExternalStore(subscribe, () => refreshError)

@@ -12,7 +12,7 @@ const comparison: Comparison = {
 }
 
 describe("median", () => {
-  it("takes the value in the middle, whatever the order", () => {
+  it("takes the value in the middle, in any order", () => {
     expect(median([9, 1, 10])).toBe(9)
   })
 

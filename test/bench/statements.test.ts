@@ -30,7 +30,7 @@ describe("the log of statements", () => {
     expect(parseEntry("1700000000.1|full|postgres|LOG:  duration: 0.1 ms  bind s1: SELECT 1")).toBeUndefined()
   })
 
-  it("groups executions of one database within a time, whatever their spaces, without those of the benchmark", () => {
+  it("groups executions of one database within a time, with any white space, without those of the benchmark", () => {
     const times = timesOf(log, "full", 1_700_000_000_000, 1_700_000_001_000)
     expect([...times]).toEqual([["SELECT 1 FROM invoices", [1.25, 2.5]]])
   })

@@ -106,7 +106,7 @@ describe("FetcherState", () => {
     assert.isFalse(claimed.claimsEverywhere)
     assert.isFalse(FetcherState.promoted(claimed, due, 1499, 500).claimsEverywhere)
     assert.isTrue(FetcherState.promoted(claimed, due, 1500, 500).claimsEverywhere)
-    // Nobody else is woken for the retries that this worker promoted.
+    // A promotion wakes no other worker for its retries.
     assert.isTrue(FetcherState.promoted(claimed, { ...due, retries: 1 }, 1499, 500).claimsEverywhere)
   })
 

@@ -50,7 +50,7 @@ const setUp = (process = LaneCalls.makeProcess(32), uploadPart: Effect.Effect<vo
     wake: () => {},
     wakeDeliveries: Effect.void
   } as unknown as LaneContext
-  // What decides the size of a batch; the other columns are not read.
+  // The size of a batch depends on these columns alone; the others are not read.
   const waiting = [{ id, bytes: 10, batch_limit: null }] as unknown as ReadonlyArray<WaitingInvoice>
   const send = BatchSender.make(context).send(organizationId, "FA (3)", waiting)
   const hasState = (wanted: string) =>

@@ -5,7 +5,7 @@
 
 /** Figures of the same rounds, and the goal of their ratio. */
 export interface Comparison {
-  /** What is measured, with its unit. */
+  /** The measured quantity, with its unit. */
   readonly figure: string
   /** The figure of each round. */
   readonly measured: ReadonlyArray<number>

@@ -1,4 +1,4 @@
-/** What a comparison compares: checkouts, or settings of one checkout. */
+/** The variants of a comparison: checkouts, or settings of one checkout. */
 import { existsSync } from "node:fs"
 import { join, relative, resolve } from "node:path"
 import type * as BuildConsoleModule from "../apps/server/buildConsole.ts"

@@ -5,7 +5,7 @@
 import { ErrorCodes, InvoiceStatuses, LoginStatuses, SessionStatuses } from "../packages/ksef/src/protocol.ts"
 import { code, table } from "./blocks.ts"
 
-/** What a code means, and what its reader does about it. */
+/** The meaning of a code, and its remedy. */
 interface Line {
   readonly means: string
   readonly remedy: string

@@ -55,7 +55,7 @@ const reachable = (outputs: Readonly<Record<string, Output>>): ReadonlySet<strin
 
 const consoleFolder = "../console"
 
-// What the page of the console imports. `vite` bundles it with its dependencies.
+// The packages that the console's page imports. `vite` bundles them with their dependencies.
 const importedByConsole = ["@tanstack/react-query", "react", "react-dom", "uqr", "wouter"]
 
 const foldersOfConsole = (): ReadonlyArray<string> => {

@@ -19,7 +19,7 @@ export interface Deployment {
   readonly endpoint: string
   /** Reads from the control plane, and returns the body and its time in milliseconds. */
   readonly read: (path: string) => Promise<{ readonly body: unknown; readonly milliseconds: number }>
-  /** What the console sends to log in. */
+  /** The body that the console sends to log in. */
   readonly login: string
   readonly stop: () => Promise<void>
 }

@@ -12,7 +12,7 @@ import type { Job } from "./peers/post.ts"
 import { type Receiver, sleep, startPeer, until, type Worker } from "./processes.ts"
 import { fromFirstRequest, type Usage } from "./usage.ts"
 
-/** What to do where BullMQ was not measured. */
+/** The remedy where BullMQ was not measured. */
 export const redisRemedy = "there is no redis-server; install it with `apt-get install redis-server`"
 
 export interface PeerDrained extends Usage {

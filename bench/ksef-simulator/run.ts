@@ -48,7 +48,7 @@ const cpuMs = ({ pid }: ChildProcess): number => {
   return (Number(fields[13]) + Number(fields[14])) * 10
 }
 
-// What any program pays that runs on Node.
+// The floor: the start of any program on Node.
 const startEmptyNode = async (): Promise<number> => {
   const begin = performance.now()
   const child = spawn(process.execPath, ["-e", "0"], { stdio: "ignore" })

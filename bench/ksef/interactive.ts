@@ -78,7 +78,7 @@ export const measureInteractive = async (database: Database): Promise<Interactiv
 
   for (let index = 0; index < warmUp; index++) await untilAccepted(`W/${index}`)
   await untilReceipts()
-  // What the worker executes without an invoice, by second.
+  // Counts the statements of the worker without an invoice, by second.
   await resetStatements(database)
   await sleep(idleMs)
   const idle = await statementsOf(database, "worker")

@@ -3,7 +3,7 @@
 export const endpointCount = 1000
 export const nameCount = 200
 
-/** What an endpoint does with every request. */
+/** An endpoint, with its behavior for every request. */
 export interface Endpoint {
   readonly name: string
   readonly path: string

@@ -8,7 +8,7 @@ import { isMissing, launch, watch } from "./support/chromium.ts"
 import { deploy, type Deployment, password } from "./support/deployment.ts"
 import { reachable } from "./support/receivers.ts"
 
-/** What a person does, counted. Each act is on something that is visible, and waits for it. */
+/** The actions of a person, counted. Each waits until its element is visible. */
 class Person {
   readonly actions: Array<string> = []
   readonly #page: Page

@@ -50,7 +50,7 @@ const withRecords = async (server: Deployment, { url }: Receivers): Promise<{ ow
   return { owner, records: { org: owner.org, endpoint, failed: { endpoint: failing, delivery }, invoice } }
 }
 
-/** What a screen asks for beside the account and its organizations, without which there is no screen. */
+/** The requests of a screen beside those for the account and its organizations, without which there is no screen. */
 const asked = /\/v1\/control-plane\/(?!account$|organizations(?:\?|$))/
 
 const fail = (route: Route) =>
@@ -73,7 +73,7 @@ const fail = (route: Route) =>
 interface State {
   /** Answers the requests of a screen in place of the server. */
   readonly route?: (route: Route) => unknown
-  /** What the page has in this state. */
+  /** The content of the page in this state. */
   readonly shows?: string
   /** Whether the owner has no records but an endpoint. */
   readonly isEmpty?: boolean

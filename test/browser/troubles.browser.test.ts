@@ -1,4 +1,4 @@
-/** What an owner learns from the console alone when a receiver fails, and the steps that cannot be undone. */
+/** The explanations of the console when a receiver fails, and the steps that cannot be undone. */
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../support/freePort.ts"

@@ -23,7 +23,7 @@ export interface Receiver {
   readonly url: (path: string) => string
   /** Every request that came with a signature that is right, in order. */
   readonly receipts: ReadonlyArray<Receipt>
-  /** What was wrong with requests, if anything. */
+  /** Faults of requests, if any. */
   readonly faults: ReadonlyArray<string>
   /** Signatures are checked with the secret of the path, query included. */
   readonly learn: (path: string, secret: string) => void

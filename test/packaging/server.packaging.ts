@@ -12,7 +12,7 @@ import { isNewNode, makeProject, node, type Project } from "./support/project.ts
 interface Started {
   readonly url: string
   readonly process: ChildProcess
-  /** What it has written. */
+  /** Its output so far. */
   readonly output: () => string
 }
 

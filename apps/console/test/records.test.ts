@@ -1,5 +1,5 @@
 /**
- * What the screens derive from records: advice, faults of URLs and numbers.
+ * Texts that the screens derive from records: advice, faults of URLs and numbers.
  */
 import { DeliveryVerdict } from "@govoice/core"
 import type { WebhookDelivery } from "@govoice/client"

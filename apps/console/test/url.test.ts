@@ -31,7 +31,7 @@ interface Codec<A> {
   readonly write: (value: A) => string
 }
 
-/** What holds for the codec of every screen. */
+/** The laws of the codec of every screen. */
 const lawsOf = <A>(name: string, { read, write }: Codec<A>, values: fc.Arbitrary<A>) => ({
   name,
   everyStateSurvives: () =>

@@ -56,7 +56,7 @@ const recordedDeliveries = async (
   }
 }
 
-/** What the demo did, for programs. */
+/** The results of the demo, for programs. */
 export interface DemoResult {
   readonly invoices: ReadonlyArray<{
     readonly scenario: string

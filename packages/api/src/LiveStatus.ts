@@ -1,5 +1,5 @@
 /**
- * What the deployment knows of the live mode of an organization, and of its invoices at the national system.
+ * The live mode of an organization: its taxpayer, its limits, and its invoices at the national system.
  *
  * @since 0.1.0
  */
@@ -43,7 +43,7 @@ export const CallLimit = Schema.Struct({
 export type CallLimit = typeof CallLimit.Type
 
 /**
- * What is known of the live mode of an organization.
+ * The live mode of an organization.
  *
  * @category models
  * @since 0.1.0
@@ -60,11 +60,12 @@ export const LiveStatus = Schema.Struct({
   waiting: queued("Live invoices that were not handed over yet."),
   undecided: queued("Live invoices that were handed over and have no verdict yet, by the time of handing over."),
   limits: Schema.Array(CallLimit).annotate({
-    description: "What the taxpayer used of its limits. Empty until the national system has accepted the credential."
+    description:
+      "The calls that the taxpayer has used of its limits. Empty until the national system has accepted the credential."
   })
 }).annotate({
   identifier: "LiveStatus",
-  description: "What is known of the live mode of an organization. `gateway-credential` describes its credential."
+  description: "The live mode of an organization. `gateway-credential` describes its credential."
 })
 
 /**

@@ -145,7 +145,8 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Describe the live mode of an organization",
-        description: "What waits for the national system, what it has not decided, and what is used of its limits."
+        description:
+          "The invoices that wait for the national system, those without a decision, and the calls used of its limits."
       })
     ),
     HttpApiEndpoint.get("getGatewayCredential", "/v1/control-plane/organizations/:org_id/gateway-credential", {

@@ -66,7 +66,7 @@ export const WebhookDeliveryStats = Schema.Struct({
   window: Window,
   bucket_seconds: bucketSeconds,
   generated_at: Timestamp.Timestamp.annotate({ description: "The time of the counts, which are kept for 30 seconds." }),
-  now: Schema.Struct({ waiting, retrying }).annotate({ description: "What is unfinished now, of any age." }),
+  now: Schema.Struct({ waiting, retrying }).annotate({ description: "Unfinished records of any age, now." }),
   buckets: Schema.Array(DeliveryBucket).annotate({ description: "The intervals, oldest first. The last is not over." })
 }).annotate({
   identifier: "WebhookDeliveryStats",

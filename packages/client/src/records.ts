@@ -363,7 +363,7 @@ export interface WebhookDeliveryStats {
   /** The length of an interval, in seconds. */
   readonly bucketSeconds: number
   readonly generatedAt: string
-  /** What is unfinished now, of any age. */
+  /** Unfinished records of any age, now. */
   readonly now: {
     /** Deliveries that are due: available, or in flight. */
     readonly waiting: number
@@ -428,7 +428,7 @@ export interface CallLimit {
 }
 
 /**
- * What is known of the live mode of an organization. `gateway-credential` describes its credential.
+ * The live mode of an organization. `gateway-credential` describes its credential.
  *
  * @category models
  * @since 0.1.0
@@ -456,7 +456,7 @@ export interface LiveStatus {
     /** The time of the oldest. */
     readonly oldestAt: string | null
   }
-  /** What the taxpayer used of its limits. Empty until the national system has accepted the credential. */
+  /** The calls that the taxpayer has used of its limits. Empty until the national system has accepted the credential. */
   readonly limits: ReadonlyArray<CallLimit>
 }
 

@@ -1,4 +1,4 @@
-/** What an owner reads of invoices and deliveries, with a real server. */
+/** An owner's reads of invoices and deliveries, with a real server. */
 import { randomUUID } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"

@@ -1,5 +1,5 @@
 /**
- * Mistakes of the program that uses the dispatcher. What a receiver does is an `Outcome`, never an error.
+ * Mistakes of the program that uses the dispatcher. Faults of a receiver are an `Outcome`, never an error.
  *
  * @since 0.1.0
  */

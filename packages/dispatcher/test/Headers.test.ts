@@ -119,7 +119,7 @@ describe("Tracing", () => {
   it("of the process, which listens to undici, adds no header", async () => {
     const receiver = await serveHttp()
     let seen = 0
-    // What OpenTelemetry and others do. Some keep the request and write later.
+    // OpenTelemetry and others do this. Some keep the request and write later.
     const instrument = (message: unknown) => {
       seen++
       const { request } = message as {

@@ -171,7 +171,7 @@ describe("OptionParsers", () => {
     })
   }
 
-  it("what they accept, makeDispatcher accepts", async () => {
+  it("makeDispatcher accepts the networks that they accept", async () => {
     const read = networks(["10.0.0.0/8", "192.0.2.7", "::ffff:192.0.2.0/120"])
     assert.isTrue(read.ok)
     if (read.ok) await makeDispatcher({ allowNetworks: read.value, denyNetworks: read.value }).close()

@@ -121,7 +121,7 @@ const resume = (simulation: Simulation): void => {
 }
 
 /**
- * What tests of the simulator replace or watch.
+ * The parts that tests of the simulator replace or watch.
  *
  * @internal
  */

@@ -1,7 +1,7 @@
 /**
  * The answers of KSeF and their meaning: schemas of the answers, tables of statuses and error codes.
  *
- * The tables are data. What depends on what came before, such as how often something was tried, is the gateway's to decide.
+ * The tables are data. The gateway makes the decisions that depend on earlier calls, such as how often something was tried.
  *
  * @module
  * @since 0.1.0

@@ -48,7 +48,7 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
     it("answers service_unavailable everywhere while it is away, lives on, and works again as soon as it is back", async () => {
       proxy.cut()
       for (const { answer, id } of await everyOperation()) assert.strictEqual(codeOf(answer), "service_unavailable", id)
-      // Who is calling is remembered for five seconds. From then on not even that can be looked up.
+      // A credential is cached for five seconds. After that it cannot be looked up either.
       await new Promise((resolve) => setTimeout(resolve, 5200))
       for (const { answer, id } of await everyOperation()) assert.strictEqual(codeOf(answer), "service_unavailable", id)
       const ready = await call("GET", "/readyz")

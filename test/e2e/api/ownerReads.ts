@@ -1,4 +1,4 @@
-/** What owners read of invoices and deliveries with an access token. */
+/** Reads of invoices and deliveries with an access token. */
 import { assert, describe, it } from "vitest"
 import { problemOf } from "../support/agreement.ts"
 import { signUp, submit, type Tenant, until } from "../support/client.ts"

@@ -172,7 +172,7 @@ export const makeAgreement = (document: Document) => {
       seen.add(`${operation.operationId} ${answer.status} ${code}`.trim())
     },
 
-    /** What the document promises. */
+    /** The promise of the document. */
     documented: (): ReadonlyArray<string> =>
       operations.flatMap(({ operation }) =>
         Object.keys(operation.responses).flatMap((status) => {

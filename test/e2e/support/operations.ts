@@ -8,7 +8,7 @@ export interface Operation {
   readonly path: string
   readonly auth: "key" | "token" | "none"
   readonly body?: Readonly<Record<string, unknown>>
-  /** What is answered for a resource of somebody else. */
+  /** The error code for a resource of another account. */
   readonly absent?: string
   readonly isList?: true
   /** A request without a body is like one with an empty object. */
@@ -202,7 +202,7 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
   ]
 }
 
-/** What to call an operation with: its credential, its body, and what its headers need. */
+/** The request of an operation: its credential, its body, and the values of its headers. */
 export const optionsOf = (operation: Operation, credentials: { readonly key: string; readonly token: string }) => ({
   auth: operation.auth === "none" ? undefined : credentials[operation.auth],
   body: operation.body,

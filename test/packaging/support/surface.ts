@@ -59,7 +59,7 @@ class Surface {
     return node.getSourceFile().fileName.startsWith(this.folder)
   }
 
-  // What bundles types writes a namespace as `export { Space_name as name }` beside `const Space_name: typeof name` or
+  // The bundler of types writes a namespace as `export { Space_name as name }` beside `const Space_name: typeof name` or
   // `type Space_name = name`. The names in between change with anything, so they are looked through.
   private through(symbol: ts.Symbol): ts.Symbol {
     const [declaration] = symbol.declarations ?? []
@@ -194,7 +194,7 @@ export const surface = (folder: string): string => {
     `# The public surface of ${name}`,
     "",
     "Written by `npx -y pnpm@12 run test:packaging -u` from the built types, and compared with them by",
-    "`npx -y pnpm@12 run test:packaging`. What changes here changes for users: see `VERSIONING.md`.",
+    "`npx -y pnpm@12 run test:packaging`. A change here is a change for users: see `VERSIONING.md`.",
     ""
   ].join("\n")
   return `${head}\n${new Surface(program, join(dirname(join(folder, "x")), "dist")).of(modules)}`

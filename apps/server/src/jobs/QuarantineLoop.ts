@@ -12,7 +12,7 @@ export const startMs = 10_000
 const pollInterval = Duration.seconds(5)
 
 /**
- * Runs the loop in the background until the scope closes. What is being processed then may end within `stopWithinMs`.
+ * Runs the loop in the background until the scope closes. The job that is being processed then may end within `stopWithinMs`.
  */
 export const run = <A, E>(options: {
   readonly name: string

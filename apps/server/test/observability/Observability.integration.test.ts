@@ -1,4 +1,4 @@
-/** What a process tells of itself: one trace from a request to its webhooks, metrics, and lines that name what they are about. */
+/** Telemetry of a process: one trace from a request to its webhooks, metrics, and log lines that name their subject. */
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"

@@ -306,7 +306,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
   }
 
   const commandNames = Object.keys(commands) as Array<keyof typeof commands>
-  // What moves the world on happens more often than what stirs it.
+  // Commands that make progress are more frequent than faults.
   const often = [
     ...commandNames,
     "submit",

@@ -1,4 +1,4 @@
-/** Runs code of the caller. What it throws, or rejects with when it is asynchronous, must not end an attempt. */
+/** Runs code of the caller. Its errors and rejections must not end an attempt. */
 export const ignoreErrors = (run: () => unknown): void => {
   try {
     const result = run()

@@ -1,8 +1,8 @@
 /**
  * Parsed and judged URLs, kept for those that were asked for last.
  *
- * The text of a URL and the policy of a dispatcher do not change, so the URL of an endpoint is parsed once. What its name
- * resolves to is not part of it: that is looked up and judged for every attempt.
+ * The text of a URL and the policy of a dispatcher do not change, so the URL of an endpoint is parsed once. The addresses
+ * of its name are not part of it: they are looked up and judged for every attempt.
  */
 import type { Rule } from "../Rule.ts"
 import type { Policy } from "./policy.ts"

@@ -13,7 +13,7 @@ const members: Readonly<Record<string, ReadonlyArray<string>>> = {
   Failed: ["_tag", "reason", "retryable", "attempted", "durationMs"]
 }
 
-/** What is wrong with an outcome of a target that may be reached, or `undefined`. */
+/** Returns the fault of an outcome of a target that may be reached, or `undefined`. */
 export const faultOf = (outcome: unknown): string | undefined => {
   if (typeof outcome !== "object" || outcome === null) return "not an object"
   const { _tag, attempted, durationMs, reason, retryable, retryAfterMs, status } = outcome as Record<string, unknown>

@@ -117,7 +117,7 @@ export const startReceiver = async (
     let requests = 0
     readRequests(socket, plan.scripts[0]!.endPauseMs === 1, (path) => {
       const script = plan.scripts[Math.min(requests, plan.scripts.length - 1)]!
-      // What an earlier response left behind may be the answer to a later request.
+      // The rest of an earlier response may be taken for the answer to a later request.
       const sure = requests === 0 && plan.disturbance === "none" && path.startsWith(`/${number}/`)
       requests++
       expected.set(path, sure ? script.status : undefined)

@@ -4,7 +4,7 @@ import { type Random, seeded } from "./random.ts"
 export type End = "keep open" | "FIN" | "RST" | "destroy"
 
 export interface Script {
-  /** What is written, in order, and how long to wait before each, in milliseconds. 0 writes at once. */
+  /** The chunks to write, in order, each after a pause in milliseconds. 0 writes at once. */
   readonly writes: ReadonlyArray<{ readonly bytes: Buffer; readonly pauseMs: number }>
   readonly end: End
   readonly endPauseMs: number

@@ -1,8 +1,8 @@
-/** What happens in one case: the requests that are sent, and how the receiver treats each connection. */
+/** One case: the requests that are sent, and how the receiver treats each connection. */
 import { type Random, seeded } from "./random.ts"
 import { type Script, script } from "./response.ts"
 
-/** What the receiver does on the level below HTTP. */
+/** The receiver's fault on the level below HTTP. */
 export type Disturbance =
   | "none"
   | "RST at once"

@@ -53,7 +53,7 @@ const judge = (simulation: Simulation, body: Body, plain: Buffer | undefined, ti
   return { status: { code: 200 }, token }
 }
 
-/** Begins a login with a token. What is wrong with the token shows in the status of the login. */
+/** Begins a login with a token. The status of the login tells the faults of the token. */
 export const loginWithToken: Handler = ({ body: given, simulation }) => {
   const { challenges, clock, keys, state } = simulation
   const body = given as Body

@@ -71,7 +71,7 @@ const accepted = ({ clock, options, state }: Simulation, invoice: Invoice, heade
   return { verdict: { code: 200 }, acceptedAt, ksefNumber }
 }
 
-// What a fault calls the original: a document under the same number, accepted in a session of its own just before.
+// Adds the original that a fault names: a document under the same number, accepted in a session of its own just before.
 const addOriginal = (simulation: Simulation, session: Session, copy: Invoice, header: Header, bytes: Uint8Array) => {
   const { clock, state } = simulation
   const now = clock.now()

@@ -78,7 +78,7 @@ const loseSession = ({ path, simulation }: Call): void => {
     simulation.state.sessions.update(reference, { gone: true })
 }
 
-/** What is in front of a server, or in the way to it, does to a call. `undefined` where the fault is of another kind. */
+/** Applies a fault of the network, or of a proxy, to a call. Returns `undefined` if the fault is of another kind. */
 export const withTransportFault = async (
   { clock, ending }: Simulation,
   fault: Fault,

@@ -1,7 +1,7 @@
 /**
  * Checks requests against the schemas of the document.
  *
- * A schema is compiled when it is needed first. What OpenAPI 3.0 writes otherwise than JSON Schema is rewritten before.
+ * A schema is compiled when it is needed first. Keywords that differ between OpenAPI 3.0 and JSON Schema are rewritten before.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv"
 import type { Document, Parameter, Schema } from "./document.ts"

@@ -61,7 +61,7 @@ describe("login with a token", () => {
     assert.deepStrictEqual(await client.loginStatus(), wrong("Token nie może być użyty w kontekście 5260250274"))
   })
 
-  it("what is not encrypted for the key of tokens ends as 450", async () => {
+  it("a token that is not encrypted for the key of tokens ends as 450", async () => {
     const simulator = await start()
     const client = new Client(simulator)
     const challenge = (await client.call("POST", "/auth/challenge")).json
@@ -78,7 +78,7 @@ describe("login with a token", () => {
     assert.deepStrictEqual(await client.loginStatus(), wrong("Nieprawidłowe szyfrowanie tokena"))
   })
 
-  it("what has no separator ends as 450", async () => {
+  it("a token without a separator ends as 450", async () => {
     const simulator = await start()
     const client = new Client(simulator)
     const challenge = (await client.call("POST", "/auth/challenge")).json

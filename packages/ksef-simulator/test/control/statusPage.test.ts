@@ -28,7 +28,7 @@ describe("the page at /", () => {
     assert.include(text, "exception")
     assert.match(text, /&lt;script&gt;alert\(1\)/)
     assert.match(text, /<meter [^>]*value="\d+"/)
-    // Whatever is in it, it is well-formed.
+    // The page is well-formed also with a hostile name in it.
     XmlDocument.fromString(text.replace("<!doctype html>", "")).dispose()
   })
 

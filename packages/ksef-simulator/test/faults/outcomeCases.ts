@@ -1,5 +1,5 @@
 /**
- * What faults of documents, sessions, logins, keys and receipts do to a client.
+ * The effects of faults of documents, sessions, logins, keys and receipts on a client.
  */
 import { assert } from "vitest"
 import type { FaultName } from "../../src/faults/Fault.ts"

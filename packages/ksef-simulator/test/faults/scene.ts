@@ -1,11 +1,11 @@
 /**
- * What tests of faults begin with: a simulator, a client that is logged in, and an open session.
+ * The start of each test of faults: a simulator, a client that is logged in, and an open session.
  */
 import type { Simulator } from "../../src/startSimulator.ts"
 import { Client, fa3Form, type Opened, sha256 } from "../support/Client.ts"
 import { start } from "../support/simulator.ts"
 
-/** What one fault does, in sentences with their tests. */
+/** The effects of one fault, as sentences with their tests. */
 export type Cases = Readonly<Record<string, () => Promise<void>>>
 
 /** Returns whether a call got no answer at all. */

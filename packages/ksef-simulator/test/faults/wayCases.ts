@@ -1,5 +1,5 @@
 /**
- * What faults on the way to an operation do to a client.
+ * The effects of faults on the way to an operation on a client.
  */
 import { assert } from "vitest"
 import type { FaultName } from "../../src/faults/Fault.ts"

@@ -1,5 +1,5 @@
 /**
- * What is carried out, and what is not: every operation of the document, as a client meets it.
+ * Every operation of the document, as a client meets it: the simulator carries it out, or says that it does not.
  */
 import { assert, describe, it } from "vitest"
 import { readDocument } from "../../src/openapi/document.ts"

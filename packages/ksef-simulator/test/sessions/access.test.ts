@@ -1,5 +1,5 @@
 /**
- * Who may see and use which session: contexts, and persons of one context.
+ * Access to sessions: contexts, and persons of one context.
  */
 import { assert, describe, it } from "vitest"
 import { Client, codes } from "../support/Client.ts"

@@ -32,7 +32,7 @@ describe("Journal", () => {
     assert.deepStrictEqual(reopen(), expected)
   })
 
-  it("what was flushed outlives the process, and a torn last line is left out", () => {
+  it("flushed entries outlive the process, and a torn last line is left out", () => {
     const journal = openJournal(path, () => [])
     journal.append("a", "1", 1)
     journal.flush()

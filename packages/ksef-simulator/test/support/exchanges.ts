@@ -24,7 +24,7 @@ const rewritten = (schema: unknown): unknown => {
 
 const ajv = new Ajv({ strict: false, validateSchema: false })
 ;(addFormats as unknown as (ajv: Ajv) => void)(ajv)
-// What the schema calls `byte` is Base64; the pattern of the package is too slow for megabytes.
+// The format `byte` of the schema is Base64; the pattern of the package is too slow for megabytes.
 ajv.addFormat("byte", (text) => Buffer.from(text, "base64").toString("base64") === text)
 ajv.addSchema({ $id: "openapi", components: rewritten(readDocument().components) } as object)
 
@@ -64,7 +64,7 @@ const requestFaults = ({ body, reply }: Exchange, definition: Definition): Reado
   const schema = definition.requestBody?.content["application/json"]?.schema
   if (schema === undefined || body === undefined) return []
   const faults = faultsOf(schema, body)
-  // What the document refuses is refused, and nothing else is for its form.
+  // Bodies that the document rejects are rejected, and no others are rejected for their form.
   const refusal = reply.status === 400 ? String(reply.body) : ""
   if (faults.length > 0 && reply.status < 400) return faults.map((fault) => `was accepted, although ${fault}`)
   if (faults.length > 0 && !/\b(?:21405|21161)\b/.test(refusal)) return [`was refused with ${refusal}`]

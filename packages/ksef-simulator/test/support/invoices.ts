@@ -2,7 +2,7 @@
  * Documents to send: valid ones, and the same with something changed.
  */
 
-/** What a document says, where it differs from the usual. */
+/** The values in which a document differs from the usual one. */
 export interface Changes {
   readonly seller?: string
   readonly buyer?: string

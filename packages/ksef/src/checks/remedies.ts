@@ -80,6 +80,6 @@ const dayOf = (text: string): string | undefined => {
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(written) ? written : undefined
 }
 
-// What is as long as the value at most, so that nothing long is repeated.
+// Suggests only texts that are not longer than the value, or 24 characters, so that nothing long is repeated.
 const write = (rewritten: string, value: string): string | undefined =>
   rewritten.length <= Math.max(value.length, 24) && rewritten.length <= 40 ? `write ${rewritten}` : undefined

@@ -17,7 +17,7 @@ export interface SystemWarning {
 }
 
 /**
- * Reads the warnings of a header. What does not have the form is one warning without a code.
+ * Reads the warnings of a header. A header without the form is one warning without a code.
  *
  * @category parsing
  * @since 0.1.0

@@ -21,7 +21,7 @@ const lineOf = (text: string): Line => {
   return { text, name, value }
 }
 
-// What a value is, as far as a reader can tell without the schema, and what it must not be.
+// Makes wrong values from a value, by the type that it appears to have without the schema.
 const wrongValues = (value: string): Readonly<Record<string, string>> => ({
   empty: "",
   ...(/^\d+\.\d\d$/.test(value)

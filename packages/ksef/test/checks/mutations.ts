@@ -10,7 +10,7 @@ import { mutated } from "./fuzz.ts"
 
 const importBase = "http://crd.gov.pl/xml/schematy/dziedzinowe/mf/2022/01/05/eD/DefinicjeTypy/"
 
-/** What the published schemas import, by address. */
+/** The imports of the published schemas, by address. */
 export const imported: ReadonlyMap<string, string> = new Map(
   (["StrukturyDanych_v10-0E.xsd", "ElementarneTypyDanych_v10-0E.xsd", "KodyKrajow_v10-0E.xsd"] as const).map((name) => [
     `${importBase}${name}`,
@@ -35,7 +35,7 @@ export const run = async (count: number, seed: number): Promise<number> => {
       const isValid = validators.some((validate) => validate(xml) === undefined)
       const ofRules = report.violations.some(({ message }) => rules.test(message))
       if (report.count > 0) refused++
-      // What libxml2 refuses is refused. What it accepts is refused by a rule of KSeF or of strict XML only.
+      // The checker rejects each document that libxml2 rejects, and others only by a rule of KSeF or of strict XML.
       if (!isValid) assert.isAbove(report.count, 0)
       else if (report.count > 0) assert.isTrue(ofRules, Violation.format(report))
       const text = Violation.format(report)

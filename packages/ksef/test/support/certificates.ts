@@ -3,7 +3,7 @@
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 
-/** What a certificate is made of. An attribute of a name is its object identifier and its text. */
+/** The parts of a certificate. An attribute of a name is its object identifier and its text. */
 export interface Options {
   readonly key?: "rsa" | "rsa-1024" | "P-256" | "P-384"
   readonly subject?: ReadonlyArray<readonly [type: string, text: string]>

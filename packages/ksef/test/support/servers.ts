@@ -124,7 +124,7 @@ interface Logged {
   readonly text: string
 }
 
-/** What was logged, at every level. */
+/** The log lines of every level. */
 export const recordLogs = (logs: Array<Logged>) =>
   Layer.mergeAll(
     Logger.layer([

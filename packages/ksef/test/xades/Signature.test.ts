@@ -54,12 +54,12 @@ describe("Signature", () => {
       assert.match(message(twice), /more than one element/)
     })
 
-    it("whatever differs from what was signed: nothing else verifies but what says the same", () => {
+    it("a signature verifies for other bytes only if they mean the same", () => {
       const { certificate, privateKey } = makePair()
       const credential = Result.getOrThrow(SigningCredential.read({ certificate, privateKey }, Date.now()))
       const login = { challenge: "20250625-CR-20F5EE4000-DA48AE4124-46", contextNip: "5265877635", signingTime: 0 }
       const original = LoginDocument.write(login, credential)
-      // What stands inside of the signature beside the signed parts is nobody's statement.
+      // Text inside of the signature beside the signed parts is not signed.
       const said = (xml: string) => {
         const tree = XmlTree.parse(xml)
         const [signature] = XmlTree.childElements(tree.root, ds, "Signature")

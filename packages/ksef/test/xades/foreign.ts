@@ -5,7 +5,7 @@ import { hash, sign } from "node:crypto"
 import { makePair, type Pair } from "../support/certificates.ts"
 import * as Libxml2 from "../xml/libxml2.ts"
 
-/** What can be different about a signature. Templates get the digests and the value filled in. */
+/** The ways in which a signature can differ. Templates get the digests and the value filled in. */
 export interface Style {
   /** The document, with `SIGNATURE` where the signature belongs. */
   readonly document?: string

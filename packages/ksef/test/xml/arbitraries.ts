@@ -1,5 +1,5 @@
 /**
- * What the property tests of the document check draw from: documents that are well-formed by construction, and the same
+ * Documents for the property tests of the document check: documents that are well-formed by construction, and the same
  * with a mistake made in them.
  */
 import { Arbitrary, Schema } from "effect"

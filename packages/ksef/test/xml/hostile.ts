@@ -27,7 +27,7 @@ const deep = (begin: string): readonly [string, string] => [
 ]
 
 /**
- * What a document is made of, the document, and whether it is well-formed and within the bounds.
+ * Hostile documents: a name, the document, and whether it is well-formed and within the bounds.
  */
 export const hostile: ReadonlyArray<readonly [what: string, xml: string, taken: boolean]> = [
   ["nested tags", filled("<a>"), false],

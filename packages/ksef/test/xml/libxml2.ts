@@ -26,7 +26,7 @@ export const wellFormedness = (xml: string): string | undefined => {
 }
 
 /**
- * Returns why `xml` is not valid against the schema, or `undefined` when it is. What the schema imports is taken from
+ * Returns why `xml` is not valid against the schema, or `undefined` when it is. Imports of the schema are taken from
  * `imported`, by address, and from nowhere else.
  */
 export const validity = (

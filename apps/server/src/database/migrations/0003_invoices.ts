@@ -89,8 +89,8 @@ export default Effect.gen(function* () {
     WHERE status IN ('retrying', 'rejected', 'failed')
   `
 
-  // A table of its own, so that a transition does not rewrite the document. What workers need of the document is read once,
-  // when it is submitted, and stored in the columns after it.
+  // A table of its own, so that a transition does not rewrite the document. The submission reads the values
+  // that workers need of the document, and stores them in the columns after it.
   yield* sql`
     CREATE TABLE invoice_documents (
       invoice_id     text COLLATE "C" NOT NULL,

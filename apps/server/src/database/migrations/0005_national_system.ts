@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-// What the live gateway has to remember of the national system (KSeF), where a taxpayer is known by its NIP.
+// The state of the live gateway: sessions, submissions and calls of the national system (KSeF), which knows a taxpayer by its NIP.
 //
 // The invoice is the queue entry while it waits to be sent; its submission is from then on. Every call to the national system
 // has its intent stored before it is made, so that the next holder of a lane knows what may have happened.
@@ -141,7 +141,7 @@ export default Effect.gen(function* () {
   `
   yield* sql`CREATE INDEX national_submissions_invoice_id_idx ON national_submissions (invoice_id, id)`
   yield* sql`CREATE INDEX national_submissions_session_id_idx ON national_submissions (session_id, id)`
-  // What is due of a taxpayer, by the step of its lane: verdicts, receipts, and documents that are sent again. A row is in one of
+  // The due work of a taxpayer, by the step of its lane: verdicts, receipts, and documents that are sent again. A row is in one of
   // them, and a step does not read what waits for another.
   yield* sql`
     CREATE INDEX national_submissions_verdicts_idx ON national_submissions (nip, due_at, invoice_id)

@@ -56,7 +56,7 @@ export interface StallOptions {
   readonly checkMs: number
 }
 
-/** Ends connections whose answer does not move, until the server closes. What the client sends meanwhile is no progress. */
+/** Ends connections whose answer does not move, until the server closes. Data from the client is no progress. */
 export const endStalled = (server: Server, { checkMs, stalledMs }: StallOptions): void => {
   const connections = new Map<Socket, Progress>()
 

@@ -1,4 +1,4 @@
-/** What an owner sees of live mode, with the simulator. */
+/** The live status that an owner reads, with the simulator. */
 import { assert, layer } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
 import { VerificationLink } from "@govoice/ksef/format"

@@ -1,5 +1,5 @@
 /**
- * What the tests of the delivery queue share: a queue and a scheduler for each test, on each database.
+ * Shared by the tests of the delivery queue: a queue and a scheduler for each test, on each database.
  */
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"

@@ -1,5 +1,5 @@
 /**
- * What the tests of the delivery worker share: a worker on the database of a suite, in the time of `TestClock`.
+ * Shared by the tests of the delivery worker: a worker on the database of a suite, in the time of `TestClock`.
  */
 import { assert } from "@effect/vitest"
 import type { DispatchRequest, Outcome } from "@govoice/dispatcher"

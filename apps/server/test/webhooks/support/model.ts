@@ -30,7 +30,7 @@ export const outcomes: Readonly<Record<Behaviour, Outcome>> = {
   interrupts: Fake.delivered
 }
 
-/** What the model knows of a delivery. */
+/** A delivery as the model has it. */
 export interface Expected {
   readonly endpoint: Ids.EndpointId
   status: string

@@ -14,7 +14,7 @@ import { databases } from "../../../support/TestDatabase.ts"
 const taxpayers = 200
 const perTaxpayer = Number(process.env["INVOICES"] ?? 3)
 
-// What the test itself takes is little beside the latency of the calls. The concurrency limit of the process is full nearly all
+// The test itself takes little time beside the latency of the calls. The concurrency limit of the process is full nearly all
 // the time: a call that is never answered takes one of its permits.
 const latencyMs = 50_000
 const hour = 3_600_000

@@ -124,7 +124,7 @@ layer(databases[0].layer, { timeout: "30 minutes", excludeTestServices: true })(
           }),
           { hasWorker: false }
         )
-        // What happens at random ends, so that everything can.
+        // The random faults end, so that every invoice can become final.
         ksef.faults.clear()
         const all = yield* deploy(live.eventually((found) => found.every(isDone), live.invoices, 90_000))
 

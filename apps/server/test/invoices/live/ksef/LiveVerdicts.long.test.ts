@@ -1,4 +1,4 @@
-/** What becomes of invoices by the statuses of KSeF, in simulated time. */
+/** The final states of invoices by the statuses of KSeF, in simulated time. */
 import { assert, layer } from "@effect/vitest"
 import type { Fault, Simulator } from "@govoice/ksef-simulator"
 import { Effect } from "effect"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { SubmissionRow } from "../../../../src/invoices/live/ksef/laneRows.ts"
 import * as StatusRules from "../../../../src/invoices/live/ksef/StatusRules.ts"
 
-// What the rule reads; the other columns are not.
+// Has the columns that the rule reads.
 const submission = (id: string, columns: Partial<SubmissionRow> = {}) =>
   ({ id: "inv_1", submission_id: id, status: "submitted", check_count: 4, code: null, ...columns }) as SubmissionRow
 

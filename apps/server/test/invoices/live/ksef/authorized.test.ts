@@ -65,7 +65,7 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
     const process = LaneCalls.makeProcess(8)
     const call = LaneCalls.make(process, lane)
     let stored: Logins.Tokens | undefined
-    // What a login with a stored credential does not use is left out, so the types are named here.
+    // Members that a login with a stored credential does not use are left out, so the types are named here.
     const logins = Logins.make({
       call,
       client,

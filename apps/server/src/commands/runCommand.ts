@@ -1,14 +1,15 @@
 /** The `govoice` command as a process: its arguments, its environment, its exit code. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer, Logger } from "effect"
-import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
+import { CliError, Command } from "effect/cli"
 import { version } from "../version.ts"
+import { builtIns } from "./builtIns.ts"
 import { Failure } from "./Failure.ts"
 import { govoice } from "./govoice.ts"
 
 const cli = Layer.mergeAll(
   NodeServices.layer,
-  CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+  builtIns,
   // Standard output is for results.
   Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
 )
@@ -21,12 +22,6 @@ const exitCode = <A>(exit: Exit.Exit<A, unknown>): number => {
   console.error(error instanceof Failure ? error.message : Cause.pretty(exit.cause))
   return 1
 }
-
-// A reader such as `head` that closes the pipe ends the command, as SIGPIPE ends other programs.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(128 + 13)
-  throw error
-})
 
 const fiber = Effect.runFork(Command.run(govoice(process.env), { version }).pipe(Effect.provide(cli), Effect.scoped))
 

@@ -9,7 +9,7 @@ import { type ApiKeyIdentity, ApiKeys } from "./ApiKeys.ts"
 import * as ApiKeySecret from "./ApiKeySecret.ts"
 import * as NetworkWindows from "../limits/NetworkWindows.ts"
 import { Sessions } from "./Sessions.ts"
-import { SlidingWindows } from "../limits/SlidingWindows.ts"
+import { SlidingWindowStore } from "../limits/SlidingWindowStore.ts"
 import { failWhileWaiting, type Throttled } from "../limits/Throttled.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 
@@ -67,14 +67,14 @@ const makeValidKeys = () => {
 }
 
 /** Provides `Authenticator`. */
-export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | Sessions | SlidingWindows> =
+export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | Sessions | SlidingWindowStore> =
   Layer.effect(
     Authenticator,
     Effect.gen(function* () {
       const accessTokens = yield* AccessTokens
       const apiKeys = yield* ApiKeys
       const sessions = yield* Sessions
-      const windows = yield* SlidingWindows
+      const windows = yield* SlidingWindowStore
       const unknownKeys = NetworkWindows.make(windows, { name: "api-key", limit: maxUnknownKeys, windowMs: 60_000 })
 
       const validKeys = makeValidKeys()

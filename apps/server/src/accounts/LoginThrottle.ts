@@ -7,7 +7,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Email } from "./Email.ts"
 import { Sessions } from "./Sessions.ts"
-import { SlidingWindows } from "../limits/SlidingWindows.ts"
+import { SlidingWindowStore } from "../limits/SlidingWindowStore.ts"
 import { failWhileWaiting, type Throttled } from "../limits/Throttled.ts"
 
 /** How many failed logins of an email a minute allows. */
@@ -28,11 +28,11 @@ export class LoginThrottle extends Context.Service<
 const pair = (email: Email, network: string): string => `${network} ${email}`
 
 /** Provides `LoginThrottle`. */
-export const layer: Layer.Layer<LoginThrottle, never, Sessions | SlidingWindows> = Layer.effect(
+export const layer: Layer.Layer<LoginThrottle, never, Sessions | SlidingWindowStore> = Layer.effect(
   LoginThrottle,
   Effect.gen(function* () {
     const sessions = yield* Sessions
-    const windows = yield* SlidingWindows
+    const windows = yield* SlidingWindowStore
     const windowMs = 60_000
     const byEmail = windows.make({ name: "login:email", limit: maxFailures, windowMs })
     const byPair = windows.make({ name: "login:email-network", limit: maxFailures, windowMs })

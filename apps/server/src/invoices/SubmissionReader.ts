@@ -8,7 +8,7 @@ import type { Ids } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { availableParallelism } from "node:os"
 import { Throttled } from "../limits/Throttled.ts"
-import * as TokenBuckets from "../limits/TokenBuckets.ts"
+import * as MemoryTokenBuckets from "../limits/MemoryTokenBuckets.ts"
 import * as ThreadPool from "../jobs/ThreadPool.ts"
 import { Settings } from "../settings/Settings.ts"
 import {
@@ -73,7 +73,7 @@ export const layer: Layer.Layer<SubmissionReader, never, Settings> = Layer.effec
       maxJobsPerGroup: 32,
       timeoutMs: 10_000
     })
-    const shares = TokenBuckets.make()
+    const shares = MemoryTokenBuckets.make()
     // Returns the rest of the share, in microseconds.
     const takeShare = (organizationId: string, microseconds: number, now: number): number =>
       shares.take(

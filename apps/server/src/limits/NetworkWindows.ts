@@ -3,7 +3,7 @@
  * and 48 bits around them are counted, too, with higher limits.
  */
 import { Effect } from "effect"
-import type { SlidingWindows, Window } from "./SlidingWindows.ts"
+import type { SlidingWindowStore, Window } from "./SlidingWindowStore.ts"
 
 /** How many times the limit of a network of 64 bits the wider networks have. */
 export const multiples = { 56: 2, 48: 4 } as const
@@ -33,7 +33,10 @@ export const widerNetworks = (network: string): { readonly 56: string; readonly 
 }
 
 /** Makes a window of `limit` events for each network, as `ClientAddress.group` returns it. */
-export const make = (windows: SlidingWindows["Service"], { limit, name, windowMs }: NetworkWindowOptions): Window => {
+export const make = (
+  windows: SlidingWindowStore["Service"],
+  { limit, name, windowMs }: NetworkWindowOptions
+): Window => {
   const narrow = windows.make({ name, limit, windowMs })
   const wide = ([56, 48] as const).map((bits) => ({
     bits,

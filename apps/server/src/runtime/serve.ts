@@ -13,7 +13,7 @@ import {
 import { version } from "../version.ts"
 import { banner, storage } from "./banner.ts"
 import * as logging from "./logging.ts"
-import { runMain } from "./runMain.ts"
+import { runUntilShutdown } from "./runUntilShutdown.ts"
 import * as Server from "./Server.ts"
 import { reportStartupError } from "./StartupError.ts"
 import { disablePretenuring, disableWasmOptimization } from "./v8Flags.ts"
@@ -100,6 +100,6 @@ export const serve = (environment: Environment): void => {
     (server) => Effect.andThen(Effect.andThen(warnOfUnknown(environment), warnOfBroadProxies(settings)), server),
     reportStartupError(settings),
     Effect.provide(logging.layer(settings)),
-    runMain({ graceMs: graceMs(settings), onFault: reportFault(settings), onStop: reportStop(settings) })
+    runUntilShutdown({ graceMs: graceMs(settings), onFault: reportFault(settings), onStop: reportStop(settings) })
   )
 }

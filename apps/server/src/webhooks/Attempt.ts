@@ -8,7 +8,6 @@ import {
   type Outcome,
   type Refused
 } from "@govoice/dispatcher"
-import { signSync } from "@govoice/webhooks"
 import { Clock, Effect, Random, Result } from "effect"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as ThrottledLog from "../observability/ThrottledLog.ts"
@@ -17,10 +16,9 @@ import { KeyRing } from "../crypto/KeyRing.ts"
 import * as LeaseTime from "../jobs/LeaseTime.ts"
 import { QuarantineInterruption, QuarantineUnavailable } from "../jobs/QuarantineProcess.ts"
 import { Settings } from "../settings/Settings.ts"
-import { version } from "../version.ts"
 import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 import type { Completion } from "./Completion.ts"
-import * as StandardWebhooks from "./StandardWebhooks.ts"
+import * as WebhookSigner from "./WebhookSigner.ts"
 
 type AttemptResult = DeliveryVerdict.AttemptResult
 
@@ -44,23 +42,6 @@ const toResult = (outcome: Outcome): AttemptResult => {
 // A failure of the sender itself.
 const unsent: Outcome = { _tag: "Failed", reason: "connect", retryable: true, attempted: false, durationMs: 0 }
 
-// Decrypting a secret costs as much as sending a request.
-const maxCachedSecrets = 1000
-
-const makeSecretCache = (keyRing: KeyRing["Service"]) => {
-  const cache = new Map<string, { readonly sealed: Uint8Array; readonly secret: string }>()
-  return (sealed: Uint8Array, endpointId: string): string => {
-    const cached = cache.get(endpointId)
-    if (cached !== undefined && Buffer.compare(cached.sealed, sealed) === 0) return cached.secret
-    const secret = keyRing.open(sealed, { column: "webhook_endpoints.secret", row: endpointId })
-    // A map iterates in insertion order, so the first is the oldest.
-    const [first] = cache.keys()
-    if (cache.size >= maxCachedSecrets && first !== undefined) cache.delete(first)
-    cache.set(endpointId, { sealed, secret })
-    return secret
-  }
-}
-
 // Waits after attempts that send nothing: for an operator to correct the encryption keys, and for an overload to pass.
 const unsentRetryMs: { readonly [Tag in AttemptResult["_tag"]]?: number } = {
   secret_unavailable: 30_000,
@@ -69,11 +50,6 @@ const unsentRetryMs: { readonly [Tag in AttemptResult["_tag"]]?: number } = {
 
 /** How much longer than its request a lease must last for the completion to be written in time, in milliseconds. */
 export const completionMs = 1000
-
-const activeSecret = (delivery: ClaimedDelivery, now: number): Uint8Array =>
-  delivery.next_secret !== null && delivery.next_secret_at !== null && delivery.next_secret_at.getTime() <= now
-    ? delivery.next_secret
-    : delivery.secret
 
 // Undo the attempt count if no request was sent.
 const wasSent = ({ _tag }: AttemptResult): boolean =>
@@ -96,7 +72,7 @@ const idsOf = (delivery: ClaimedDelivery) => ({
  */
 export const make = Effect.gen(function* () {
   const dispatcher = yield* Dispatcher
-  const openSecret = makeSecretCache(yield* KeyRing)
+  const signer = WebhookSigner.make(yield* KeyRing)
   const { webhooks } = yield* Settings
   const clock = yield* Clock.Clock
   const random = yield* Random.Random
@@ -110,26 +86,6 @@ export const make = Effect.gen(function* () {
     down: "Leases are too short when deliveries are sent; they are retried. Check the database and the CPU of this worker.",
     recovered: "Leases are long enough when deliveries are sent"
   })
-
-  const toRequest = (delivery: ClaimedDelivery, secret: string, now: number): DispatchRequest => {
-    const timestamp = toIso(now)
-    const standard = delivery.standard_webhooks
-      ? StandardWebhooks.signedHeaders({ id: delivery.event_id, now, body: delivery.body, secret })
-      : undefined
-    return {
-      url: delivery.url,
-      body: delivery.body,
-      deadlineMs: webhooks.timeoutMs,
-      headers: {
-        "content-type": "application/json",
-        "gov-event-id": delivery.event_id,
-        "gov-timestamp": timestamp,
-        "gov-signature": signSync({ secret, timestamp, body: delivery.body }),
-        "user-agent": `Govoice-Webhooks/${version}`,
-        ...standard
-      }
-    }
-  }
 
   const conclude = (delivery: ClaimedDelivery, startedAt: number, result: AttemptResult): Effect.Effect<Completion> => {
     const endedAt = clock.currentTimeMillisUnsafe()
@@ -180,11 +136,14 @@ export const make = Effect.gen(function* () {
   const perform = (delivery: ClaimedDelivery, now: number, leasedUntil: number): Effect.Effect<AttemptResult> => {
     if (!delivery.endpoint_enabled) return Effect.succeed({ _tag: "disabled" })
 
-    const secret = Result.try(() => openSecret(activeSecret(delivery, now), delivery.endpoint_id))
+    const secret = Result.try(() => signer.openSecret(delivery, now))
     if (Result.isFailure(secret)) {
       return Effect.as(secretLog.failure(secret.failure), { _tag: "secret_unavailable" })
     }
-    const request = Result.try(() => toRequest(delivery, secret.success, now))
+    const request = Result.try((): DispatchRequest => ({
+      ...signer.sign(delivery, secret.success, now),
+      deadlineMs: webhooks.timeoutMs
+    }))
     if (Result.isFailure(request)) {
       return Effect.as(logError(delivery, "Delivery request could not be prepared", request.failure), {
         _tag: "invalid_request"

@@ -1,4 +1,4 @@
-/** Times of leases, as expressions of SQL. `promote.sql.ts` rescues deliveries whose lease has expired. */
+/** Times of leases, as expressions of SQL. `rescueExpiredLeases.sql.ts` rescues deliveries whose lease has expired. */
 import type { Statement } from "effect/sql"
 
 /** The parameters of a statement that leases deliveries. */

@@ -6,7 +6,7 @@ import { type ApiKeyIdentity, ApiKeys } from "../../src/accounts/ApiKeys.ts"
 import * as ApiKeySecret from "../../src/accounts/ApiKeySecret.ts"
 import * as Authenticator from "../../src/accounts/Authenticator.ts"
 import { Sessions } from "../../src/accounts/Sessions.ts"
-import * as SlidingWindows from "../../src/limits/SlidingWindows.ts"
+import * as SlidingWindowStore from "../../src/limits/SlidingWindowStore.ts"
 
 const identity: ApiKeyIdentity = {
   id: "key_01m7q5cqg0e6786ptds43fm4k3",
@@ -27,7 +27,7 @@ const make = () => {
       })
   })
   const layer = Authenticator.layer.pipe(
-    Layer.provide([apiKeys, Layer.mock(AccessTokens)({}), Layer.mock(Sessions)({}), SlidingWindows.layerMemory])
+    Layer.provide([apiKeys, Layer.mock(AccessTokens)({}), Layer.mock(Sessions)({}), SlidingWindowStore.layerMemory])
   )
   return { valid, layer, queries: () => queries }
 }

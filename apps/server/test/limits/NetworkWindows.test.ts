@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as NetworkWindows from "../../src/limits/NetworkWindows.ts"
-import { layerMemory, SlidingWindows } from "../../src/limits/SlidingWindows.ts"
+import { layerMemory, SlidingWindowStore } from "../../src/limits/SlidingWindowStore.ts"
 import * as ClientAddress from "../../src/http/transport/ClientAddress.ts"
 
 const limit = 100
@@ -11,7 +11,7 @@ const withWindow = <A, E>(
   use: (take: (address: string) => Effect.Effect<number>) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
   Effect.gen(function* () {
-    const windows = yield* SlidingWindows
+    const windows = yield* SlidingWindowStore
     const window = NetworkWindows.make(windows, { name: "test", limit, windowMs: 60_000 })
     return yield* use((address) => window.take(ClientAddress.group(address)))
   }).pipe(Effect.provide(layerMemory))

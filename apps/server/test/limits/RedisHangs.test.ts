@@ -5,12 +5,14 @@ import { RateLimiter } from "effect/persistence"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as RedisBreaker from "../../src/database/RedisBreaker.ts"
 import * as RedisClient from "../../src/database/RedisClient.ts"
-import * as RateLimitStore from "../../src/limits/RateLimitStore.ts"
-import { SlidingWindows, layerRedis as layerWindows } from "../../src/limits/SlidingWindows.ts"
+import * as TokenBucketStore from "../../src/limits/TokenBucketStore.ts"
+import { SlidingWindowStore, layerRedis as layerWindows } from "../../src/limits/SlidingWindowStore.ts"
 import { startRedis } from "./support/redis.ts"
 
 const stores = (url: string) =>
-  Layer.merge(RateLimitStore.layerRedis, layerWindows).pipe(Layer.provide([RedisClient.layer(url), RedisBreaker.layer]))
+  Layer.merge(TokenBucketStore.layerRedis, layerWindows).pipe(
+    Layer.provide([RedisClient.layer(url), RedisBreaker.layer])
+  )
 
 const take = Effect.flatMap(RateLimiter.RateLimiterStore, (store) =>
   store.tokenBucket({ key: "key_1", tokens: 1, limit: 10_000, refillRate: Duration.hours(1), allowOverflow: false })
@@ -27,7 +29,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
       const context = yield* Layer.build(stores(redis.url))
 
       yield* Effect.gen(function* () {
-        const window = (yield* SlidingWindows).make({ name: "logins", limit: 10_000, windowMs: 60_000 })
+        const window = (yield* SlidingWindowStore).make({ name: "logins", limit: 10_000, windowMs: 60_000 })
         redis.hang()
         const before = redis.commands.length
         const beganMs = performance.now()

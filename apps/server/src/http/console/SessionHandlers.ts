@@ -12,7 +12,7 @@ import { AccessTokens, lifetime, type SessionIdentity } from "../../accounts/Acc
 import { Authenticator } from "../../accounts/Authenticator.ts"
 import { Login } from "../../accounts/Login.ts"
 import { Sessions } from "../../accounts/Sessions.ts"
-import { SlidingWindows } from "../../limits/SlidingWindows.ts"
+import { SlidingWindowStore } from "../../limits/SlidingWindowStore.ts"
 import { failWhileWaiting } from "../../limits/Throttled.ts"
 import * as OpaqueToken from "../../crypto/OpaqueToken.ts"
 import { SuccessorTokens } from "../../crypto/SuccessorTokens.ts"
@@ -44,7 +44,7 @@ export const layer = HttpApiBuilder.group(
     const login = yield* Login
     const sessions = yield* Sessions
     const successors = yield* SuccessorTokens
-    const windows = yield* SlidingWindows
+    const windows = yield* SlidingWindowStore
     const refreshes = windows.make({ name: "console-session", limit: maxRefreshes, windowMs: 60_000 })
 
     const respond = (session: SessionIdentity, cookie: Omit<SessionCookie.SessionCookie, "sessionId">) =>

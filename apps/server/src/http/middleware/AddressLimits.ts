@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import * as NetworkWindows from "../../limits/NetworkWindows.ts"
-import { SlidingWindows } from "../../limits/SlidingWindows.ts"
+import { SlidingWindowStore } from "../../limits/SlidingWindowStore.ts"
 import { failWhileWaiting, type Throttled } from "../../limits/Throttled.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 
@@ -26,9 +26,9 @@ export class AddressLimits extends Context.Service<
 >()("@govoice/server/http/middleware/AddressLimits") {}
 
 /** Provides `AddressLimits`. */
-export const layer: Layer.Layer<AddressLimits, never, SlidingWindows> = Layer.effect(
+export const layer: Layer.Layer<AddressLimits, never, SlidingWindowStore> = Layer.effect(
   AddressLimits,
-  Effect.map(SlidingWindows, (windows) => {
+  Effect.map(SlidingWindowStore, (windows) => {
     const window = (kind: LimitedCall) =>
       NetworkWindows.make(windows, { name: `address:${kind}`, limit: maxCalls, windowMs: 60_000 })
     const calls = {

@@ -1,7 +1,7 @@
 /** Limits how often an account asks for counts, which cost more than records do. */
 import type { Ids } from "@govoice/core"
 import { Context, Effect, Layer } from "effect"
-import { SlidingWindows } from "../../limits/SlidingWindows.ts"
+import { SlidingWindowStore } from "../../limits/SlidingWindowStore.ts"
 import { failWhileWaiting, type Throttled } from "../../limits/Throttled.ts"
 
 /** How often an account may ask in ten seconds: twice a second. */
@@ -14,9 +14,9 @@ export class StatisticsLimits extends Context.Service<
 >()("@govoice/server/http/middleware/StatisticsLimits") {}
 
 /** Provides `StatisticsLimits`. */
-export const layer: Layer.Layer<StatisticsLimits, never, SlidingWindows> = Layer.effect(
+export const layer: Layer.Layer<StatisticsLimits, never, SlidingWindowStore> = Layer.effect(
   StatisticsLimits,
-  Effect.map(SlidingWindows, (windows) => {
+  Effect.map(SlidingWindowStore, (windows) => {
     const requests = windows.make({ name: "statistics", limit: maxRequests, windowMs: 10_000 })
     return { take: (accountId) => Effect.flatMap(requests.take(accountId), failWhileWaiting) }
   })

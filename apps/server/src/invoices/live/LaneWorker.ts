@@ -13,7 +13,7 @@ import * as LaneCalls from "./ksef/LaneCalls.ts"
 import { type LaneContext, LookTiming } from "./ksef/LaneContext.ts"
 import * as LaneStore from "./ksef/LaneStore.ts"
 import * as Logins from "./ksef/Logins.ts"
-import * as AccessTokenStore from "./ksef/AccessTokenStore.ts"
+import * as KsefTokenStore from "./ksef/KsefTokenStore.ts"
 import { NationalSystem, type NationalSystemShape } from "./ksef/NationalSystem.ts"
 import { PublicKeyCache } from "./ksef/PublicKeyCache.ts"
 import { runLane, StepSignals } from "./ksef/runLane.ts"
@@ -48,7 +48,7 @@ const worker = (system: NationalSystemShape) =>
     const missingCredentials = yield* MissingCredentials.MissingCredentials
     const notifier = yield* Notifier
     const { ksef, leaseMs } = yield* Settings
-    const tokenStoreOf = yield* AccessTokenStore.make
+    const tokenStoreOf = yield* KsefTokenStore.make
     const lookTiming = yield* LookTiming
     const process = LaneCalls.makeProcess(ksef.concurrency)
     const keys = new PublicKeyCache(system.client)

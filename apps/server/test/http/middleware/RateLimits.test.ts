@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import { RateLimits, layer } from "../../../src/http/middleware/RateLimits.ts"
-import * as RateLimitStore from "../../../src/limits/RateLimitStore.ts"
+import * as TokenBucketStore from "../../../src/limits/TokenBucketStore.ts"
 import * as TestSettings from "../../support/TestSettings.ts"
 
 const mebibyte = 1024 * 1024
@@ -12,7 +12,7 @@ const { rateLimit } = TestSettings.settings()
 
 const limits = layer.pipe(
   Layer.provide(RateLimiter.layer),
-  Layer.provide(RateLimitStore.layerMemory),
+  Layer.provide(TokenBucketStore.layerMemory),
   Layer.provide(TestSettings.layer({ rateLimit: { ...rateLimit, bytesPerSecond: mebibyte, organizationMultiple: 2 } }))
 )
 

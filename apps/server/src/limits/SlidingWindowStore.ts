@@ -6,7 +6,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { Redis } from "effect/persistence"
 import { randomUUID } from "node:crypto"
-import * as SlidingWindow from "./SlidingWindow.ts"
+import * as MemorySlidingWindow from "./MemorySlidingWindow.ts"
 import { RedisBreaker } from "../database/RedisBreaker.ts"
 import * as RedisClient from "../database/RedisClient.ts"
 
@@ -29,13 +29,13 @@ export interface WindowOptions {
 }
 
 /** Makes windows. */
-export class SlidingWindows extends Context.Service<
-  SlidingWindows,
+export class SlidingWindowStore extends Context.Service<
+  SlidingWindowStore,
   { readonly make: (options: WindowOptions) => Window }
->()("@govoice/server/limits/SlidingWindows") {}
+>()("@govoice/server/limits/SlidingWindowStore") {}
 
 const makeLocal = ({ limit, windowMs }: WindowOptions): Window => {
-  const window = SlidingWindow.make(limit, windowMs)
+  const window = MemorySlidingWindow.make(limit, windowMs)
   return {
     take: (key) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
@@ -48,8 +48,8 @@ const makeLocal = ({ limit, windowMs }: WindowOptions): Window => {
   }
 }
 
-/** Provides `SlidingWindows` for this process. */
-export const layerMemory: Layer.Layer<SlidingWindows> = Layer.succeed(SlidingWindows)({ make: makeLocal })
+/** Provides `SlidingWindowStore` for this process. */
+export const layerMemory: Layer.Layer<SlidingWindowStore> = Layer.succeed(SlidingWindowStore)({ make: makeLocal })
 
 const countScript = Redis.script(
   (key: string, operation: keyof Window, limit: number, windowMs: number, event: string) => [
@@ -78,9 +78,9 @@ return wait
   }
 ).withReturnType<number>()
 
-/** Provides `SlidingWindows` in a Redis. */
-export const layerRedis: Layer.Layer<SlidingWindows, never, RedisBreaker | Redis.Redis> = Layer.effect(
-  SlidingWindows,
+/** Provides `SlidingWindowStore` in a Redis. */
+export const layerRedis: Layer.Layer<SlidingWindowStore, never, RedisBreaker | Redis.Redis> = Layer.effect(
+  SlidingWindowStore,
   Effect.gen(function* () {
     const redis = yield* Redis.Redis
     const breaker = yield* RedisBreaker

@@ -3,7 +3,7 @@ import { Duration, Effect, Layer, Logger } from "effect"
 import { RateLimiter } from "effect/persistence"
 import * as RedisBreaker from "../../src/database/RedisBreaker.ts"
 import * as RedisClient from "../../src/database/RedisClient.ts"
-import * as RateLimitStore from "../../src/limits/RateLimitStore.ts"
+import * as TokenBucketStore from "../../src/limits/TokenBucketStore.ts"
 import { startRedis } from "./support/redis.ts"
 
 const take = (store: RateLimiter.RateLimiterStore["Service"], key: string) =>
@@ -12,7 +12,7 @@ const take = (store: RateLimiter.RateLimiterStore["Service"], key: string) =>
     ([remaining]) => remaining
   )
 
-layer(Layer.empty, { excludeTestServices: true })("RateLimitStore", (it) => {
+layer(Layer.empty, { excludeTestServices: true })("TokenBucketStore", (it) => {
   it.effect("counts in Redis, and in this process with the same limits after Redis has died", () =>
     Effect.gen(function* () {
       const logged: Array<string> = []
@@ -21,7 +21,10 @@ layer(Layer.empty, { excludeTestServices: true })("RateLimitStore", (it) => {
       const store = yield* Effect.provide(
         RateLimiter.RateLimiterStore,
         yield* Layer.build(
-          RateLimitStore.layerRedis.pipe(Layer.provide(RedisClient.layer(redis.url)), Layer.provide(RedisBreaker.layer))
+          TokenBucketStore.layerRedis.pipe(
+            Layer.provide(RedisClient.layer(redis.url)),
+            Layer.provide(RedisBreaker.layer)
+          )
         )
       )
       const remaining: Array<number> = []

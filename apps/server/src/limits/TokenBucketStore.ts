@@ -3,7 +3,7 @@
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
-import * as TokenBuckets from "./TokenBuckets.ts"
+import * as MemoryTokenBuckets from "./MemoryTokenBuckets.ts"
 import { RedisBreaker } from "../database/RedisBreaker.ts"
 import * as RedisClient from "../database/RedisClient.ts"
 
@@ -11,7 +11,7 @@ import * as RedisClient from "../database/RedisClient.ts"
 export const layerMemory = Layer.effect(
   RateLimiter.RateLimiterStore,
   Effect.map(RateLimiter.RateLimiterStore, (store) => {
-    const buckets = TokenBuckets.make()
+    const buckets = MemoryTokenBuckets.make()
     return {
       ...store,
       tokenBucket: ({ refillRate, ...taking }: Parameters<typeof store.tokenBucket>[0]) =>

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Clock, Duration, Effect, Layer, Schema } from "effect"
 import { RateLimiter } from "effect/persistence"
 import { TestClock } from "effect/testing"
-import * as TokenBuckets from "../../src/limits/TokenBuckets.ts"
+import * as MemoryTokenBuckets from "../../src/limits/MemoryTokenBuckets.ts"
 
 const request = { key: "a", tokens: 1, limit: 3, refillMs: 1000, allowOverflow: false }
 
@@ -19,9 +19,9 @@ const walks = Arbitrary.array(
   { maxLength: 60 }
 )
 
-describe("TokenBuckets", () => {
+describe("MemoryTokenBuckets", () => {
   it("grants the content of a full bucket, refuses more, and takes no token with a refusal", () => {
-    const buckets = TokenBuckets.make()
+    const buckets = MemoryTokenBuckets.make()
     const remaining = () => buckets.take(request, 0)[0]
     assert.deepStrictEqual([remaining(), remaining(), remaining(), remaining(), remaining()], [2, 1, 0, -1, -1])
     assert.strictEqual(buckets.take({ ...request, key: "b" }, 0)[0], 2)
@@ -29,7 +29,7 @@ describe("TokenBuckets", () => {
   })
 
   it("refills when the clock is set back", () => {
-    const buckets = TokenBuckets.make()
+    const buckets = MemoryTokenBuckets.make()
     const hour = 3_600_000
     for (let count = 0; count < 3; count++) buckets.take(request, hour)
     assert.isBelow(buckets.take(request, 0)[0], 0)
@@ -42,7 +42,7 @@ describe("TokenBuckets", () => {
     ([walk]) =>
       Effect.gen(function* () {
         const store = yield* RateLimiter.RateLimiterStore
-        const buckets = TokenBuckets.make()
+        const buckets = MemoryTokenBuckets.make()
         for (const { wait, ...step } of walk) {
           yield* TestClock.adjust(wait)
           const expected = yield* store.tokenBucket({
@@ -58,7 +58,7 @@ describe("TokenBuckets", () => {
   )
 
   it("evicts the buckets that are full again", () => {
-    const buckets = TokenBuckets.make()
+    const buckets = MemoryTokenBuckets.make()
     let most = 0
     for (let index = 0; index < 100_000; index++) {
       buckets.take({ ...request, key: String(index) }, index * 10)
@@ -70,7 +70,7 @@ describe("TokenBuckets", () => {
   })
 
   it("does not evict a bucket in use", () => {
-    const buckets = TokenBuckets.make()
+    const buckets = MemoryTokenBuckets.make()
     for (let index = 0; index < 1000; index++) {
       buckets.take(request, index)
       buckets.take({ ...request, key: String(index) }, index)

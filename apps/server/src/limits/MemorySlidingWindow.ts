@@ -6,7 +6,7 @@
  */
 
 /** A count of events for each key. Times are in milliseconds. */
-export interface SlidingWindow {
+export interface MemorySlidingWindow {
   /** Returns how long until the count is below the limit: 0 if it is. */
   readonly waitMs: (key: string, now: number) => number
   readonly add: (key: string, now: number) => void
@@ -15,7 +15,7 @@ export interface SlidingWindow {
 }
 
 /** Makes a window of `windowMs` milliseconds and `limit` events for each key. */
-export const make = (limit: number, windowMs: number, maxKeys = 10_000): SlidingWindow => {
+export const make = (limit: number, windowMs: number, maxKeys = 10_000): MemorySlidingWindow => {
   // Ordered by the last event.
   const events = new Map<string, ReadonlyArray<number>>()
 

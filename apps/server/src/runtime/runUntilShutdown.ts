@@ -27,7 +27,7 @@ export interface MainOptions {
  * Another signal more than a second later exits at once. An uncaught exception interrupts it too, and the process exits with 1
  * within a second.
  */
-export const runMain = ({ graceMs, onFault, onStop }: MainOptions) => {
+export const runUntilShutdown = ({ graceMs, onFault, onStop }: MainOptions) => {
   const run = Runtime.makeRunMain(({ fiber }) => {
     let stoppingAt: number | undefined
     let isFaulty = false

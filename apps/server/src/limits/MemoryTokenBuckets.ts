@@ -18,7 +18,7 @@ export interface TokenRequest {
 }
 
 /** Buckets by key. */
-export interface TokenBuckets {
+export interface MemoryTokenBuckets {
   /**
    * Takes tokens. Returns how many remain, below zero for those that were missing, and how long ago the last whole token
    * came back.
@@ -36,7 +36,7 @@ interface Bucket {
 }
 
 /** Makes buckets, all full. */
-export const make = (): TokenBuckets => {
+export const make = (): MemoryTokenBuckets => {
   // Ordered by their last use.
   const buckets = new Map<string, Bucket>()
 

@@ -5,10 +5,24 @@ import { defineConfig } from "vitest/config"
 // Workspace packages are read as TypeScript from their `source` condition, so nothing has to be built first.
 const conditions = ["source", "module", "node", "development|production"]
 
-// Each test file has a process of its own. Node compiles the dependencies once for all of them: about a fifth of what a process
-// took to load Effect and the drivers was their compilation.
+// Most test files have a process of their own. Node compiles the dependencies once for all of them: about a fifth of what a
+// process took to load Effect and the drivers was their compilation.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled")
 const setupFiles = ["test/support/compileCache.ts"]
+
+const unit = ["{packages,apps,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"]
+export const notUnit = ["**/node_modules/**", "**/*.{browser,integration,long}.test.ts"]
+
+// Files that share processes, so that Effect and the sources are loaded once for many of them. They start no process and no
+// thread, open no connection, replace no module, and what they test keeps no state that another file could see.
+// `test/conventions/sharing.test.ts` checks them.
+export const sharing = [
+  "packages/{api,core}/test/**/*.test.ts",
+  "packages/ksef/test/{checks,crypto,format,protocol,xades,xml}/**/*.test.ts",
+  "apps/server/test/{accounts,crypto,limits,settings,webhooks}/**/*.test.ts",
+  "apps/server/test/http/middleware/**/*.test.ts",
+  "apps/server/test/invoices/{live/ksef,sandbox,xml}/**/*.test.ts"
+]
 
 export const shared = {
   resolve: { conditions },
@@ -26,8 +40,20 @@ export default defineConfig({
         test: {
           name: "unit",
           setupFiles,
-          include: ["{packages,apps,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: ["**/node_modules/**", "**/*.{browser,integration,long}.test.ts"],
+          include: unit,
+          exclude: [...notUnit, ...sharing],
+          testTimeout: 60_000,
+          hookTimeout: 120_000
+        }
+      },
+      {
+        ...shared,
+        test: {
+          name: "unit-shared",
+          setupFiles,
+          isolate: false,
+          include: sharing,
+          exclude: notUnit,
           testTimeout: 60_000,
           hookTimeout: 120_000
         }

@@ -1,0 +1,45 @@
+/** Test files that share processes (`unit-shared`) change nothing that another of them could see. */
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "vitest"
+import { notUnit, sharing } from "../../vitest.config.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+const rules: ReadonlyArray<readonly [string, RegExp]> = [
+  ["replaces a module or a global", /\bvi\.(?:mock|doMock|hoisted|stub\w+|useFakeTimers|spyOn)\b/],
+  ["starts a process or a thread", /["']node:(?:child_process|cluster|worker_threads)["']|\bserverProcess\b/],
+  ["opens a connection", /["']node:(?:dgram|https?|http2|net|tls)["']/],
+  ["changes its process", /\bprocess\.(?:chdir|exitCode\s*=[^=]|on\(|once\(|env(?:\.\w+|\[[^\]]*\])\s*=[^=])/],
+  ["changes a global", /\b(?:globalThis|global)\.\w+\s*=[^=]/]
+]
+
+const breaches = (text: string): ReadonlyArray<string> =>
+  rules.filter(([, pattern]) => pattern.test(text)).map(([rule]) => rule)
+
+describe("Test files that share processes", () => {
+  it("start nothing, and replace nothing", () => {
+    const files = globSync(sharing, { cwd: root, exclude: notUnit })
+    assert.isAbove(files.length, 50)
+    const found = files.map((file) => [file, breaches(readFileSync(join(root, file), "utf8"))] as const)
+    assert.deepStrictEqual(
+      found.filter(([, rules]) => rules.length > 0),
+      []
+    )
+  })
+
+  it.each([
+    'vi.mock("node:crypto", async () => ({}))',
+    'import { spawn } from "node:child_process"',
+    'import { createServer } from "node:http"',
+    'process.env["TZ"] = "UTC"',
+    "process.env.TZ = undefined",
+    'process.on("warning", () => {})',
+    "globalThis.fetch = fetched"
+  ])("do not have %s", (text) => assert.lengthOf(breaches(text), 1))
+
+  it.each(['if (process.env["TZ"] === "UTC") {}', "const xpath = vi.fn()", "globalThis.fetch === fetched"])(
+    "may have %s",
+    (text) => assert.lengthOf(breaches(text), 0)
+  )
+})

@@ -9,14 +9,21 @@ export const prefix = "govoice:ratelimit:"
 /** How long the start waits for a Redis that accepts the connection and does not answer, in milliseconds. */
 export const startTimeoutMs = 10_000
 
+/** How long a connection may be silent, in milliseconds: one that reconnects waits no longer for the answer to its greeting. */
+export const silentTimeoutMs = 10_000
+
 const reconnectMs = (retries: number): number => Math.min(50 * 2 ** retries, 2000)
 
 interface Options {
   readonly startTimeoutMs?: number
+  readonly silentTimeoutMs?: number
 }
 
 /** Provides the connection to the Redis at `url`. */
-export const layer = (url: string, { startTimeoutMs: waitMs = startTimeoutMs }: Options = {}) =>
+export const layer = (
+  url: string,
+  { silentTimeoutMs: silentMs = silentTimeoutMs, startTimeoutMs: waitMs = startTimeoutMs }: Options = {}
+) =>
   Layer.unwrap(
     Effect.map(
       // Loaded on demand: the client of Redis is larger than the rest of the server.
@@ -31,8 +38,11 @@ export const layer = (url: string, { startTimeoutMs: waitMs = startTimeoutMs }: 
         const client = NodeRedis.layer({
           url,
           disableOfflineQueue: true,
+          // Keeps a connection that nobody uses from being silent.
+          pingInterval: silentMs / 3,
           socket: {
             connectTimeout: 5000,
+            socketTimeout: silentMs,
             signal: start.signal,
             // A Redis that is unreachable at the start is a mistake in the settings. Later it is an outage.
             reconnectStrategy: (retries, cause) => (wasConnected ? reconnectMs(retries) : cause)

@@ -15,8 +15,10 @@ export const startRedis = Effect.acquireRelease(
     const sockets = new Set<net.Socket>()
     const commands: Array<string> = []
     let unanswered: Array<() => void> | undefined
+    let connections = 0
     const server = net.createServer((socket) => {
       sockets.add(socket)
+      connections++
       socket
         .on("error", () => {})
         .on("data", (data) => {
@@ -42,6 +44,15 @@ export const startRedis = Effect.acquireRelease(
         unanswered = undefined
         for (const answer of waiting) answer()
       },
+      /** The number of connections so far. */
+      connections: () => connections,
+      /** Closes all connections. */
+      cut: () => {
+        for (const socket of sockets) socket.destroy()
+        sockets.clear()
+      },
+      /** Answers no command that waits, and all that follow. */
+      forget: () => void (unanswered = undefined),
       stop: () => {
         server.close()
         for (const socket of sockets) socket.destroy()

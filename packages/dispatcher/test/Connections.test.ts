@@ -13,6 +13,7 @@ import {
   dispatcher,
   failed,
   later,
+  leastOfThree,
   passTurns,
   sendOnce,
   serveHttp,
@@ -152,9 +153,13 @@ describe("Connections", () => {
     const { send } = dispatcher({ maxConnectionsPerTarget: 1 })
     const url = `http://name.test:${receiver.port}/`
     await send({ url, body: "" })
-    const outcome = await send({ url, body: "" })
-    assert.deepEqual(stable(outcome), delivered())
-    assert.isBelow(outcome.durationMs, 1_500)
+    const durationMs = await leastOfThree(async () => {
+      const outcome = await send({ url, body: "" })
+      assert.deepEqual(stable(outcome), delivered())
+      return outcome.durationMs
+    })
+    // Discarding takes 2 seconds.
+    assert.isBelow(durationMs, 1_500)
   })
 
   it("that the receiver closes are replaced", async () => {

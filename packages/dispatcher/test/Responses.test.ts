@@ -6,6 +6,7 @@ import {
   delivered,
   dispatcher,
   failed,
+  leastOfThree,
   passTurns,
   sendOnce,
   serveHttp,
@@ -243,12 +244,23 @@ describe("Before the response head", () => {
   })
 })
 
+/** How long after the outcome of an attempt its connection closes, in milliseconds. */
+const closesAfter = async (receiver: { readonly port: number; readonly open: number }): Promise<number> => {
+  assert.deepEqual(stable(await sendOnce(`http://name.test:${receiver.port}/`)), delivered())
+  const started = performance.now()
+  await until(() => receiver.open === 0, "the connection to close")
+  return performance.now() - started
+}
+
 describe("After the response head", () => {
   it("the outcome does not wait for the body", async () => {
     const receiver = await serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n"))
-    const outcome = await sendOnce(`http://name.test:${receiver.port}/`)
-    assert.deepEqual(stable(outcome), delivered())
-    assert.isBelow(outcome.durationMs, 1_500)
+    const durationMs = await leastOfThree(async () => {
+      const outcome = await sendOnce(`http://name.test:${receiver.port}/`)
+      assert.deepEqual(stable(outcome), delivered())
+      return outcome.durationMs
+    })
+    assert.isBelow(durationMs, 1_500)
   })
 
   it("a slow body is discarded for 2 seconds", async () => {
@@ -295,11 +307,8 @@ describe("After the response head", () => {
 
   it("a connection with a longer announced body is closed at once", async () => {
     const receiver = await serveRaw((socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-length: 65537\r\n\r\n"))
-    assert.deepEqual(stable(await sendOnce(`http://name.test:${receiver.port}/`)), delivered())
-    const started = performance.now()
-    await until(() => receiver.open === 0, "the connection to close")
     // Discarding takes 2 seconds.
-    assert.isBelow(performance.now() - started, 1_500)
+    assert.isBelow(await leastOfThree(() => closesAfter(receiver)), 1_500)
   })
 
   it("a connection with a longer chunked body is closed", async () => {
@@ -324,10 +333,7 @@ describe("After the response head", () => {
       const timer = setInterval(() => socket.write(`a=${"b".repeat(8_000)};`), 2)
       socket.on("close", () => clearInterval(timer))
     })
-    assert.deepEqual(stable(await sendOnce(`http://name.test:${receiver.port}/`)), delivered())
-    const started = performance.now()
-    await until(() => receiver.open === 0, "the connection to close")
-    assert.isBelow(performance.now() - started, 1_500)
+    assert.isBelow(await leastOfThree(() => closesAfter(receiver)), 1_500)
   })
 
   it("bodies of 10 MB do not grow the heap", async () => {

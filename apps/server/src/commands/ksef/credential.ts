@@ -63,6 +63,8 @@ const readRequest = Effect.fnUntraced(function* ({
   }
 })
 
+const operator = { account: "operator", network: "" }
+
 const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at \["(\w+)"\]$/gm, "$2 $1")
 
 const refused = (message: string) => new Failure({ message: `The credential cannot be stored: ${inOneLine(message)}` })
@@ -74,7 +76,7 @@ export const put = Effect.fnUntraced(function* (environment: Environment, { orga
   const request = yield* Schema.decodeUnknownEffect(GatewayCredential.GatewayCredentialRequest)(
     yield* readRequest(flags)
   ).pipe(Effect.catchTag("SchemaError", ({ message }) => Effect.fail(refused(message))))
-  const checked = yield* checkGatewayCredential(request, "operator", yield* Clock.currentTimeMillis).pipe(
+  const checked = yield* checkGatewayCredential(request, operator, yield* Clock.currentTimeMillis).pipe(
     Effect.mapError(({ message }) => refused(message))
   )
   const store = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /** Serves organizations and the owner's view of their invoices. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
 import * as Page from "../../database/Page.ts"
@@ -14,6 +14,7 @@ import { InvoiceStats } from "../../invoices/InvoiceStats.ts"
 import { DeliveryStats, windows } from "../../webhooks/DeliveryStats.ts"
 import { StatisticsLimits } from "../middleware/StatisticsLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
+import * as ClientAddress from "../transport/ClientAddress.ts"
 import * as Pagination from "./Pagination.ts"
 import * as UpoResponse from "./UpoResponse.ts"
 
@@ -68,9 +69,10 @@ export const layer = HttpApiBuilder.group(
           .pipe(Effect.catchTag("OrganizationNotFound", notFound))
       }),
 
-      putGatewayCredential: Effect.fnUntraced(function* ({ params, payload }) {
+      putGatewayCredential: Effect.fnUntraced(function* ({ params, payload, request }) {
         const accountId = yield* AccountAuthorization.CurrentAccount
-        const checked = yield* checkGatewayCredential(payload, accountId, yield* Clock.currentTimeMillis).pipe(
+        const owner = { account: accountId, network: ClientAddress.group(Option.getOrUndefined(request.remoteAddress)) }
+        const checked = yield* checkGatewayCredential(payload, owner, yield* Clock.currentTimeMillis).pipe(
           Effect.catchTags({
             InvalidCredential: ({ message, param }) => Problems.fail("invalid_parameter", { message, param }),
             SlotsFull: () => Throttling.fail({ waitMs: keyFilesRetryAfterMs })

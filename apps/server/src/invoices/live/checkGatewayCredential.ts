@@ -2,9 +2,9 @@
 import type { GatewayCredential } from "@govoice/api"
 import { SigningCredential } from "@govoice/ksef/xades"
 import { Data, Effect, Redacted } from "effect"
-import * as FairSlots from "../../jobs/FairSlots.ts"
 import type { SlotsFull } from "../../jobs/FairSlots.ts"
 import type { CheckedCredential } from "./GatewayCredentials.ts"
+import * as KeyFileTurns from "./KeyFileTurns.ts"
 
 /** A credential that cannot be stored. `message` is a sentence without any secret. */
 export class InvalidCredential extends Data.TaggedError("InvalidCredential")<{
@@ -16,12 +16,11 @@ export class InvalidCredential extends Data.TaggedError("InvalidCredential")<{
 const fail = (param: string, message: string) => Effect.fail(new InvalidCredential({ param, message }))
 
 /**
- * Checks a credential at a time in milliseconds. `owner` is the account, or another name of the group that waits in turn while
- * encrypted keys are opened. Fails with `SlotsFull` if too many wait.
+ * Checks a credential at a time in milliseconds. Encrypted keys are opened in turn. Fails with `SlotsFull` if too many wait.
  */
 export const checkGatewayCredential = (
   request: GatewayCredential.GatewayCredentialRequest,
-  owner: string,
+  owner: KeyFileTurns.KeyFileOwner,
   now: number
 ): Effect.Effect<CheckedCredential, InvalidCredential | SlotsFull> =>
   request.type === "certificate" ? checkCertificate(request, owner, now) : checkToken(request, now)
@@ -64,15 +63,15 @@ const paramOf: Readonly<Record<SigningCredential.CredentialError["reason"], stri
 }
 
 // Opening an encrypted key can take a second of a thread. One at a time leaves the others to logins and lookups. A thread cannot
-// be interrupted, so that a request that times out has to wait for its own. Accounts take turns.
-const opening = FairSlots.make({ slots: 1, maxJobs: 64, maxJobsPerGroup: 4 })
+// be interrupted, so that a request that times out has to wait for its own.
+const opening = KeyFileTurns.make()
 
 // Both forms of encrypted keys contain the word.
 const isEncrypted = (privateKey: string): boolean => privateKey.includes("ENCRYPTED")
 
 const checkCertificate = (
   request: typeof GatewayCredential.CertificateCredential.Type,
-  owner: string,
+  owner: KeyFileTurns.KeyFileOwner,
   now: number
 ): Effect.Effect<CheckedCredential, InvalidCredential | SlotsFull> => {
   const { certificate, private_key: privateKey } = request

@@ -22,7 +22,7 @@ vi.mock("node:crypto", async (original) => ({
   }
 }))
 
-const checkOf = (owner: string, isEncrypted = true) => {
+const checkOf = (owner: string, isEncrypted = true, network = owner) => {
   const pair = makePair({ key: "P-256" })
   const privateKey = crypto
     .createPrivateKey(pair.privateKey)
@@ -36,7 +36,7 @@ const checkOf = (owner: string, isEncrypted = true) => {
       ...(isEncrypted ? { private_key_password: "wrong" } : {}),
       context_nip: "5265877635"
     },
-    owner,
+    { account: owner, network },
     Date.now()
   )
 }
@@ -65,6 +65,32 @@ it.live("accounts take turns to open encrypted keys, one has a few waiting, and 
     const refused = yield* Effect.forEach(busy, (fiber) => Effect.flatten(Fiber.join(fiber)).pipe(Effect.flip))
     assert.strictEqual(refused.filter(({ _tag }) => _tag === "SlotsFull").length, 15)
     assert.strictEqual(refused.filter(({ _tag }) => _tag === "InvalidCredential").length, 5)
+  })
+)
+
+it.live("however many accounts of one network wait, another network is next", () =>
+  Effect.gen(function* () {
+    const ended: Array<string> = []
+    const start = (account: string, network: string) =>
+      Effect.forkChild(
+        Effect.tap(Effect.flip(checkOf(account, true, network)), ({ _tag }) =>
+          Effect.sync(() => ended.push(`${account} ${_tag}`))
+        ),
+        { startImmediately: true }
+      )
+    // As a /48, which one subscriber can have.
+    const crowd = yield* Effect.forEach(
+      Array.from({ length: 100 }, (_, n) => n),
+      (n) => start(`crowd_${n % 25}`, `2001:db8:1:${n.toString(16)}::/64`)
+    )
+    const refused = ended.length
+    assert.strictEqual(refused, 35)
+    const stranger = yield* start("stranger", "203.0.113.1")
+    yield* Fiber.await(stranger)
+    assert.strictEqual(ended.at(-1), "stranger InvalidCredential")
+    assert.isAtMost(ended.length - refused, 2, "one of the crowd is opened before")
+    yield* Effect.forEach(crowd, (fiber) => Fiber.await(fiber))
+    assert.strictEqual(ended.filter((name) => name.endsWith(" InvalidCredential")).length, 66)
   })
 )
 

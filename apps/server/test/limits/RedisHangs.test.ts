@@ -63,7 +63,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
     Effect.gen(function* () {
       const redis = yield* startRedis
       const client = RedisClient.layer(redis.url, { silentTimeoutMs: 300 })
-      const context = yield* Layer.build(RateLimitStore.layerRedis.pipe(Layer.provide([client, RedisBreaker.layer])))
+      const context = yield* Layer.build(TokenBucketStore.layerRedis.pipe(Layer.provide([client, RedisBreaker.layer])))
       assert.isTrue(isOfRedis(yield* Effect.provide(take, context)))
       redis.hang()
       redis.cut()

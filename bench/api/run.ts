@@ -14,7 +14,7 @@ import { judge, median } from "../ratios.ts"
 import { inTurn } from "../variants.ts"
 import { makeKey, type Running, startGovoice } from "./govoice.ts"
 import { load, type Measured, type Target } from "./load.ts"
-import { startCounter } from "./messages.ts"
+import { startCounter } from "../../test/support/statementCounter.ts"
 import { connections, requestsOf, sample } from "./requests.ts"
 
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3)

@@ -26,6 +26,8 @@ export class Notifier extends Context.Service<
     readonly wait: (kind: WorkQueue, milliseconds: number) => Effect.Effect<boolean>
     /** Joins the group of workers until the scope closes, and leaves it for as long as this worker cannot claim. */
     readonly join: (canClaim: () => boolean) => Effect.Effect<void, never, Scope.Scope>
+    /** How long a worker that has nothing to do sleeps at most, in milliseconds. */
+    readonly pollIntervalMs: () => number
     /** Returns the partitions that this worker owns; `undefined` if it owns all. */
     readonly ownPartitions: () => ReadonlyArray<string> | undefined
   }
@@ -39,6 +41,11 @@ const spacing = Duration.millis(5)
 // How often a worker checks that it can claim, and how long it waits until the others know that it has left.
 const checkEvery = Duration.seconds(1)
 const leaveWithin = Duration.seconds(1)
+
+// A lost notification delays work by one interval at most. The longer one is for as long as notifications arrive: those of this
+// process are among them, and come back to it.
+const pollMs = 1000
+const restfulPollMs = 2000
 
 const reconnect = Schedule.spaced("1 second")
 
@@ -89,6 +96,7 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
     let group = WorkerGroup.alone(self)
     let announced: Announcement | undefined
     let announcedAt = -Infinity
+    let echoedAt = -Infinity
     // One that waits to be sent must not arrive with or after its opposite.
     const withdraw = () => announcements.forEach((word) => unsent.delete(word))
     const announce = (announcement: Announcement) => {
@@ -104,7 +112,7 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
     const receive = (payload: string) =>
       Effect.sync(() => {
         const [sender = "", ...named] = payload.split(" ")
-        if (sender === self) return
+        if (sender === self) return void (echoedAt = performance.now())
         for (const kind of workQueues) if (named.includes(kind)) signal(kind)
         if (named.includes("left")) group = WorkerGroup.left(group, sender)
         if (named.includes("here") || named.includes("hello"))
@@ -155,6 +163,8 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
         })
         yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(checkEvery), keepAnnounced)))
       }),
+      pollIntervalMs: () =>
+        !shared || performance.now() - echoedAt < WorkerGroup.silentForMs ? restfulPollMs : pollMs,
       ownPartitions: () => WorkerGroup.ownPartitions(group, performance.now())
     }
   })

@@ -12,8 +12,8 @@ export const partitions: ReadonlyArray<string> = Array.from("0123456789abcdefghj
 /** How often a worker announces itself, in milliseconds. */
 export const announceEveryMs = 3000
 
-// Two announcements may be lost.
-const silentForMs = 8000
+/** After how long a silent worker is forgotten, in milliseconds: two announcements may be lost. */
+export const silentForMs = 8000
 
 /** The group as one of its members knows it. Times are monotonic, in milliseconds. */
 export interface WorkerGroup {

@@ -16,9 +16,6 @@ import type { WorkQueue } from "../observability/EngineMetrics.ts"
  */
 export type Iteration = "again" | "backoff" | { readonly sleepUntil: number }
 
-/** How often a worker polls for work, in milliseconds. A lost notification delays work by this much at most. */
-export const pollIntervalMs = 1000
-
 const backoffMs = 5
 
 // Workers recover by themselves when the database is back.
@@ -43,7 +40,10 @@ export const run = (options: {
       return result === "again" ? undefined : yield* Effect.sleep(backoffMs)
     }
     const now = yield* Clock.currentTimeMillis
-    woken = yield* options.notifier.wait(options.kind, Math.min(result.sleepUntil - now, pollIntervalMs))
+    woken = yield* options.notifier.wait(
+      options.kind,
+      Math.min(result.sleepUntil - now, options.notifier.pollIntervalMs())
+    )
   })
 
   const iteration = Effect.suspend(() => options.iterate(woken)).pipe(

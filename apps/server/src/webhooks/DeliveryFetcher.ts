@@ -7,7 +7,6 @@ import { Clock, Duration, Effect, Latch, Metric } from "effect"
 import type { SqlError } from "effect/sql"
 import * as LeaseTime from "../jobs/LeaseTime.ts"
 import type { Iteration } from "../jobs/WorkerLoop.ts"
-import * as WorkerLoop from "../jobs/WorkerLoop.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import type { Completion } from "./Completion.ts"
 import type { DeliveryClaim, DeliveryQueue } from "./DeliveryQueue.ts"
@@ -60,6 +59,8 @@ export interface FetcherOptions {
   readonly concurrency: number
   readonly tenantConcurrency: number
   readonly leaseMs: number
+  /** How long the worker sleeps at most, in milliseconds. */
+  readonly pollIntervalMs: () => number
   /** The partitions that this worker owns; `undefined` if it owns all. */
   readonly ownPartitions: () => FetcherState.OwnPartitions
   /** The completions that are not written yet. */
@@ -73,6 +74,9 @@ export interface FetcherOptions {
  * number of organizations than on how much it takes of each.
  */
 export const batchWindowMs = 4
+
+// While anything is due, how often the worker promotes and claims from all partitions.
+const claimEveryMs = 1000
 
 // In a backlog, the slots of a worker are all taken most of the time.
 const stuckAfterMs = 1000
@@ -96,7 +100,7 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
         const now = yield* Clock.currentTimeMillis
         if (state.stopping || now < state.promoteAt) return
         const promoted = yield* scheduler.promoteDue
-        state = FetcherState.promoted(state, promoted, now, WorkerLoop.pollIntervalMs)
+        state = FetcherState.promoted(state, promoted, now, promoted.anyDue ? claimEveryMs : options.pollIntervalMs())
         yield* Metric.update(EngineMetrics.leasesExpired, promoted.leases)
       }),
 

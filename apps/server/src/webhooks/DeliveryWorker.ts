@@ -56,6 +56,7 @@ export const layer: Layer.Layer<
       concurrency: workerConcurrency,
       tenantConcurrency,
       leaseMs,
+      pollIntervalMs: notifier.pollIntervalMs,
       ownPartitions: notifier.ownPartitions,
       backlog: () => ({ pending: completer.pending(), uncommitted: completer.uncommitted() })
     })

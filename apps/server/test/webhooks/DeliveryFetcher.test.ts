@@ -40,6 +40,7 @@ const start = Effect.fnUntraced(function* (
     leaseMs: 30_000,
     ownPartitions: () => options.ownPartitions,
     backlog: () => world,
+    pollIntervalMs: () => 1000,
     monotonicMs: () => world.nowMs
   })
   return { fetcher, claimed, world }

@@ -31,6 +31,9 @@ export const RescueInterval: Context.Reference<number> = Context.Reference(
   { defaultValue: () => 10_000 }
 )
 
+// A claim does not tell when the next lane is due.
+const pollIntervalMs = 1000
+
 const limitsMaxAgeMs = 24 * 3_600_000
 
 interface HeldLane {
@@ -200,7 +203,7 @@ const worker = (system: NationalSystemShape) =>
         yield* FiberMap.run(fibers, lane.nip, run(entry))
       }
       yield* Metric.update(KsefMetrics.lanes, held.size)
-      return { sleepUntil: Infinity }
+      return { sleepUntil: now + pollIntervalMs }
     })
 
     yield* Effect.forkScoped(Effect.repeat(keepLeases, Schedule.spaced(Duration.millis(leaseMs / 3))))

@@ -76,7 +76,7 @@ export const layer: Layer.Layer<never, never, InvoiceQueue | InvoiceGateways | N
         const claim = queue.claim({ limit: availableSlots, leaseMs })
         const { invoices, nextDueAt } = yield* EngineMetrics.timed(EngineMetrics.claimDuration("invoices"), claim)
         awaitingSlot = false
-        dueAt = Math.min(nextDueAt ?? Infinity, (yield* Clock.currentTimeMillis) + WorkerLoop.pollIntervalMs)
+        dueAt = Math.min(nextDueAt ?? Infinity, (yield* Clock.currentTimeMillis) + notifier.pollIntervalMs())
         for (const invoice of invoices) yield* FiberSet.run(inProgress, inBackground(invoice))
         return { sleepUntil: dueAt }
       })

@@ -1,6 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import type { Ids, InvoiceEvent, SandboxScenario } from "@govoice/core"
-import { Clock, Effect, Layer, Ref } from "effect"
+import { Clock, Effect, Layer, Ref, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import type * as ClaimedInvoice from "../../../src/invoices/sandbox/ClaimedInvoice.ts"
@@ -58,10 +58,18 @@ const events = Effect.fnUntraced(function* (id: string) {
   }))
 })
 
-const submit = (organizationId: Ids.OrganizationId, scenario: SandboxScenario.Scenario, key: string) =>
-  Effect.flatMap(SubmitInvoice.SubmitInvoice, ({ submit }) =>
-    submit(fixtures.submission({ organizationId, metadata: { order: "4711" }, scenario, idempotencyKey: key }))
-  )
+const submit = Effect.fnUntraced(function* (
+  organizationId: Ids.OrganizationId,
+  scenario: SandboxScenario.Scenario,
+  key: string
+) {
+  const { submit } = yield* SubmitInvoice.SubmitInvoice
+  const submission = fixtures.submission({ organizationId, metadata: { order: "4711" }, scenario, idempotencyKey: key })
+  const submitted = yield* submit(submission)
+  const notifier = yield* Effect.serviceOption(Notifier.Notifier)
+  if (Option.isSome(notifier)) yield* notifier.value.wake("invoices")
+  return submitted
+})
 
 // The test clock does not affect the response time of the database.
 const eventually = <E, R>(what: string, check: Effect.Effect<boolean, E, R>) =>
@@ -114,7 +122,6 @@ for (const database of databases) {
         yield* fixtures.endpoint(organizationId, { eventTypes: ["invoice.accepted"] })
         yield* fixtures.endpoint(organizationId, { enabled: false })
         const { body, invoiceId } = yield* submit(organizationId, "accepted", "1")
-        yield* Effect.flatMap(Notifier.Notifier, (notifier) => notifier.wake("invoices"))
 
         yield* TestClock.adjust(stepMs - 1)
         yield* TestClock.withLive(Effect.sleep(50))

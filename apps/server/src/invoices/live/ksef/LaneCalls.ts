@@ -40,11 +40,15 @@ export const makeProcess = (concurrency: number): Process => ({
 /** A longer wait is for the lane to sleep through. */
 const maxWaitMs = 3000
 
-/** Makes one call, or fails with what the failure means. */
-export type Call = <A>(
+/**
+ * Makes one call, or fails with what the failure means. `store` stores the calls of a lane: it runs before the call where an
+ * earlier one of its group is not stored.
+ */
+export type Call = <A, E = never>(
   operation: Operation.Operation,
-  effect: Effect.Effect<A, KsefError>
-) => Effect.Effect<A, CallFailed>
+  effect: Effect.Effect<A, KsefError>,
+  store?: Effect.Effect<void, E>
+) => Effect.Effect<A, CallFailed | E>
 
 /** The operations whose refusal as malformed says something about all lanes. */
 const sending: ReadonlySet<Operation.Operation> = new Set(["openOnline", "send", "openBatch", "closeBatch"])
@@ -65,20 +69,29 @@ export const block = (
 /** Makes the function that makes the calls of a lane. */
 export const make =
   ({ anonymous, breaker, permits }: Process, caller: Caller): Call =>
-  (operation, effect) => {
+  <A, E = never>(
+    operation: Operation.Operation,
+    effect: Effect.Effect<A, KsefError>,
+    store?: Effect.Effect<void, E>
+  ) => {
     const { group } = Operation.operations[operation]
     const isProbe = caller === "probe"
     const laneWindows = isProbe ? anonymous : caller.windows
     const windows = group === "anonymous" ? anonymous : laneWindows
 
-    const awaitWindow: Effect.Effect<void, CallFailed> = Effect.gen(function* () {
+    const awaitWindow: Effect.Effect<void, CallFailed | E> = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       if (breaker.isOpen && !isProbe) {
         const message = "KSeF is unavailable; its calls are stopped for a while."
         return yield* new CallFailed({ failure: { _tag: "postponed", until: breaker.waitUntil(now), message } })
       }
       const at = windows.earliest(group, now)
-      if (at <= now) return windows.begin(group)
+      if (at <= now) {
+        // Without a pause between this check and the beginning, because the steps of a lane call beside each other.
+        if (store === undefined || !windows.hasUnstored(group)) return windows.begin(group)
+        yield* store
+        return yield* awaitWindow
+      }
       if (at - now > maxWaitMs && at !== Infinity) {
         const message = "The limits of KSeF leave no room for the call."
         return yield* new CallFailed({ failure: { _tag: "postponed", until: at, message } })
@@ -114,17 +127,19 @@ export const make =
       })
     )
 
-    return awaitWindow.pipe(
-      Effect.andThen(permits.withPermits(1)(called)),
-      Effect.tap(() => Metric.update(KsefMetrics.calls(operation, "ok"), 1)),
-      Effect.catchTag("KsefError", (error) =>
-        Effect.gen(function* () {
-          const failure = classify(error)
-          onFailure(failure, yield* Clock.currentTimeMillis)
-          yield* Metric.update(KsefMetrics.calls(operation, failure._tag), 1)
-          if (failure._tag === "rate-limited") yield* Metric.update(KsefMetrics.limitHits, 1)
-          return yield* new CallFailed({ failure })
-        })
+    const classified = permits
+      .withPermits(1)(called)
+      .pipe(
+        Effect.tap(() => Metric.update(KsefMetrics.calls(operation, "ok"), 1)),
+        Effect.catchTag("KsefError", (error) =>
+          Effect.gen(function* () {
+            const failure = classify(error)
+            onFailure(failure, yield* Clock.currentTimeMillis)
+            yield* Metric.update(KsefMetrics.calls(operation, failure._tag), 1)
+            if (failure._tag === "rate-limited") yield* Metric.update(KsefMetrics.limitHits, 1)
+            return yield* new CallFailed({ failure })
+          })
+        )
       )
-    )
+    return Effect.andThen(awaitWindow, classified)
   }

@@ -1,7 +1,7 @@
 /** The state and services that the steps of a lane share, and calls with an access token. */
 import type { Invoice } from "@govoice/core"
 import type { KsefError } from "@govoice/ksef/client"
-import { Operation } from "@govoice/ksef/protocol"
+import type { Operation } from "@govoice/ksef/protocol"
 import { Clock, Context, Effect, type Redacted } from "effect"
 import type { GatewayCredentials } from "../GatewayCredentials.ts"
 import type { Lane } from "../LaneQueue.ts"
@@ -114,12 +114,11 @@ export const authorized = <A>(
     return Effect.fail(new CredentialRefused({ code: undefined, message }))
   }
   const { lane, store } = context
-  const { group } = Operation.operations[operation]
   // The next holder expects one call of a group that was not stored.
-  const storeEarlier = Effect.suspend(() => (lane.windows.hasUnstored(group) ? store.write(lane, {}) : Effect.void))
+  const storeEarlier = store.write(lane, {})
   const attempt = (remedies: ReadonlyArray<"refresh" | "login">): Effect.Effect<A, LoginError> =>
-    Effect.flatMap(Effect.andThen(storeEarlier, context.logins.accessToken(organization)), (token) =>
-      Effect.catchTag(context.call(operation, makeCall(token)), "CallFailed", (error) => {
+    Effect.flatMap(context.logins.accessToken(organization), (token) =>
+      Effect.catchTag(context.call(operation, makeCall(token), storeEarlier), "CallFailed", (error) => {
         const { failure } = error
         if (failure._tag === "refused") return refuse(context, organization, failure.code, failure.message)
         if (failure._tag === "blocked" && !failure.isExplicit) {

@@ -102,10 +102,11 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
     const refused = new Set<string>()
     const used: Array<string> = []
     /** A send that is refused with the tokens of `refused`, after a while. */
-    const send = (refuse: () => KsefError, afterMs = 0) =>
+    const send = (refuse: () => KsefError, afterMs = 0, onCall: () => void = () => {}) =>
       authorized(context, organizationId, "send", (accessToken) =>
         Effect.delay(
           Effect.suspend(() => {
+            onCall()
             const name = Redacted.value(accessToken)
             used.push(name)
             return refused.has(name) ? Effect.fail(refuse()) : Effect.succeed(name)
@@ -115,7 +116,7 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
       )
     const restsUntil = Effect.map(Clock.currentTimeMillis, (now) => lane.windows.earliest("other", now) - now)
     const first = yield* send(() => failure("send", "unauthorized", ""))
-    return { counts, first, refused, restsUntil, send, used }
+    return { context, counts, first, refused, restsUntil, send, used }
   })
 
 describe("an access token that KSeF does not accept any more", () => {
@@ -197,6 +198,39 @@ describe("calls of a lane", () => {
       yield* send(() => failure("send", "unauthorized", ""))
       yield* send(() => failure("send", "unauthorized", ""))
       assert.strictEqual(counts.stores, 2)
+    })
+  )
+
+  it.live("are at most one of a group that is not stored, also where the steps of a lane make them together", () =>
+    Effect.gen(function* () {
+      const { context, send } = yield* setUp()
+      const { windows } = context.lane
+      const begun = () =>
+        (windows.stored(Date.now()).used["invoiceSend"] ?? []).reduce((sum, [, count]) => sum + count, 0)
+      let stored = 0
+      const unstored: Array<number> = []
+      const write = Effect.suspend(() => {
+        const begunBefore = begun()
+        const markStored = windows.beginStore()
+        // Long enough for other calls to come while it runs.
+        return Effect.delay(
+          Effect.sync(() => {
+            stored = begunBefore
+            markStored()
+          }),
+          20
+        )
+      })
+      Object.assign(context.store, { write: () => write })
+      const call = send(
+        () => {
+          throw new Error("Expected no refusal")
+        },
+        0,
+        () => unstored.push(begun() - stored)
+      )
+      yield* Effect.all([call, call, call], { concurrency: 3 })
+      assert.deepStrictEqual(unstored, [1, 1, 1])
     })
   )
 })

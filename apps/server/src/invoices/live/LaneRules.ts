@@ -61,6 +61,9 @@ export const refusalWait = (refusals: number, code?: string): number =>
 /** The wait after a block without a reason, after this many of them: 15 minutes, doubling to 6 hours. */
 export const blockWait = (blocks: number): number => Math.min(15 * minute * 2 ** (blocks - 1), 6 * hour)
 
+/** The wait before the next batch, after this many that could not be uploaded: a minute, doubling to an hour. */
+export const failedUploadWait = (failures: number): number => Math.min(minute * 2 ** (failures - 1), hour)
+
 /** How long a send with an unknown outcome is looked up. */
 export interface LookTiming {
   /** How long its document may still arrive: the deadline of the call and a minute. */

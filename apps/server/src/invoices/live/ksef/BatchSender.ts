@@ -6,13 +6,14 @@
  * open, so that a batch that cannot be opened changes no invoice.
  */
 import type { Ids } from "@govoice/core"
-import { SealedDocument, SessionKey, TarGz } from "@govoice/ksef/crypto"
+import { SealedDocument, SessionKey } from "@govoice/ksef/crypto"
 import { FormCode, SessionStatuses } from "@govoice/ksef/protocol"
-import { Array as Arr, Clock, Effect, Metric, Stream } from "effect"
+import { Clock, Effect, Metric, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
-import { classify, isUnreadableSession } from "./CallFailure.ts"
+import * as BatchDocuments from "./BatchDocuments.ts"
+import { classify, type Failure, isUnreadableSession } from "./CallFailure.ts"
 import type { FormName } from "./documentForm.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
 import { authorized, type LaneContext, stepFailure } from "./LaneContext.ts"
@@ -36,36 +37,21 @@ const uploadForMs = 15 * 60_000
 const contendedUploadForMs = 30_000
 const uploadRetryMs = 5000
 
-/** The oldest that fit into one batch, or into a smaller one after a refusal. */
-export const fitting = (invoices: ReadonlyArray<WaitingInvoice>): ReadonlyArray<WaitingInvoice> => {
-  const chosen: Array<WaitingInvoice> = []
-  let bytes = 0
-  const limits = invoices.map(({ batch_limit: limit }) => limit ?? LaneRules.batch.maxDocuments)
-  const maxDocuments = Math.min(LaneRules.batch.maxDocuments, ...limits)
-  for (const invoice of invoices) {
-    bytes += invoice.bytes
-    if (chosen.length === maxDocuments || (chosen.length > 0 && bytes > LaneRules.batch.maxBytes)) break
-    chosen.push(invoice)
-  }
-  return chosen
-}
+type RefusedClose = Extract<Failure, { readonly _tag: "code" }>
 
-/** Documents are read so many at a time while the archive is written, because a batch has up to 32 MiB of them. */
-const documentsAtOnce = 50
+const refusals: ReadonlySet<string> = new Set(["upload-again", "new-batch", "defect"])
 
-const archiveOf = (store: LaneContext["store"], ids: ReadonlyArray<Ids.InvoiceId>) => {
-  const documents = Stream.fromIterable(Arr.chunksOf(ids, documentsAtOnce)).pipe(
-    Stream.mapEffect(store.documents),
-    Stream.flatMap(Stream.fromIterable),
-    Stream.map((document) => ({ name: SessionInvoiceList.fileName(document), bytes: Buffer.from(document.xml) }))
-  )
-  return Effect.map(Stream.runCollect(TarGz.pack(documents)), (chunks) => Buffer.concat(chunks))
+/** Why KSeF will not close a batch, also when it is asked again. */
+const refusedClose = (closing: Result.Result<void, LoginError>): RefusedClose | undefined => {
+  if (Result.isSuccess(closing) || closing.failure._tag !== "CallFailed") return undefined
+  const { failure } = closing.failure
+  return failure._tag === "code" && refusals.has(failure.action) ? failure : undefined
 }
 
 /** Makes what sends batches and polls for their verdicts. */
 export const make = (context: LaneContext) => {
   const { lane, store, system } = context
-  const { batches: batchSlots, permits } = context.process
+  const { batches: batchSlots, permits, uploads } = context.process
   // A new holder does not know.
   let mayHaveBatches = true
 
@@ -152,7 +138,7 @@ export const make = (context: LaneContext) => {
 
   const build = Effect.fnUntraced(function* (ids: ReadonlyArray<Ids.InvoiceId>) {
     const key = SessionKey.generate()
-    const archive = yield* Effect.catchTag(archiveOf(store, ids), "TarError", Effect.die)
+    const archive = yield* Effect.catchTag(BatchDocuments.archiveOf(store, ids), "TarError", Effect.die)
     return { key, sealed: SealedDocument.seal(key, archive) }
   })
 
@@ -175,10 +161,20 @@ export const make = (context: LaneContext) => {
     )
   })
 
+  // A batch that KSeF does not close is never processed. What is wrong with its parts is not known: its documents go alone.
+  const giveUpRefused = Effect.fnUntraced(function* (id: string, reference: string, { action, code }: RefusedClose) {
+    if (action !== "defect") return yield* abandon(id, code)
+    yield* Effect.annotateLogs(Effect.logError("KSeF refused to close a batch; its documents are sent one by one"), {
+      code
+    })
+    yield* markSent(id, reference)
+    yield* abandonSent({ id }, SessionStatuses.wrongParts)
+  })
+
   const send: SendBatch = (organizationId, form, waiting) =>
     batchSlots.withSlot(
       Effect.gen(function* () {
-        const ids = fitting(waiting).map(({ id }) => id)
+        const ids = BatchDocuments.fitting(waiting).map(({ id }) => id)
         mayHaveBatches = true
         const sessionId = yield* store.beginSession(lane, organizationId, "batch", form)
         const { key, sealed } = yield* build(ids)
@@ -196,6 +192,7 @@ export const make = (context: LaneContext) => {
         }
         const [part] = partUploadRequests
         if (part === undefined || !(yield* upload(part, sealed.encrypted))) {
+          uploads.failed(lane.nip, yield* Clock.currentTimeMillis)
           yield* abandon(sessionId)
           return 0
         }
@@ -203,7 +200,18 @@ export const make = (context: LaneContext) => {
           sessions: [{ id: sessionId, state: "uploaded", documentCount: ids.length, dueAt: null }]
         })
         yield* Metric.update(KsefMetrics.batchDocuments, ids.length)
-        const closing = yield* Effect.result(close(sessionId, organizationId, reference))
+        const closeOnce = Effect.result(close(sessionId, organizationId, reference))
+        let closing = yield* closeOnce
+        if (refusedClose(closing)?.action === "upload-again" && (yield* upload(part, sealed.encrypted))) {
+          closing = yield* closeOnce
+        }
+        const refused = refusedClose(closing)
+        if (refused !== undefined) {
+          uploads.failed(lane.nip, yield* Clock.currentTimeMillis)
+          yield* giveUpRefused(sessionId, reference, refused)
+          return 0
+        }
+        uploads.succeeded(lane.nip)
         if (closing._tag === "Success") return 0
         if (closing.failure._tag === "LaneLost" || closing.failure._tag === "SqlError") {
           return yield* Effect.fail(closing.failure)
@@ -242,7 +250,7 @@ export const make = (context: LaneContext) => {
     yield* writeVerdicts(context, duplicates)
   })
 
-  const finish = (session: SessionRow, code: number) =>
+  const finish = (session: Pick<SessionRow, "id">, code: number) =>
     store.write(lane, { sessions: [{ id: session.id, state: "done", code, dueAt: null }] })
 
   const check = Effect.fnUntraced(function* (session: SessionRow) {
@@ -257,7 +265,11 @@ export const make = (context: LaneContext) => {
     if (action === "use") {
       // Not closed, as far as the national system knows.
       if (session.state === "open") return yield* abandon(id, status.code)
-      return yield* close(id, organizationId, reference)
+      const closing = yield* Effect.result(close(id, organizationId, reference))
+      const refused = refusedClose(closing)
+      // This holder does not have the archive.
+      if (refused !== undefined) return yield* giveUpRefused(id, reference, refused)
+      return yield* Effect.fromResult(closing)
     }
     if (session.state !== "closed") {
       yield* store.write(lane, { sessions: [{ id, state: "closed", dueAt: new Date(now) }] })
@@ -299,7 +311,7 @@ export const make = (context: LaneContext) => {
   })
 
   // The national system took none of them. They are submitted already, and sent again after a while.
-  const abandonSent = Effect.fnUntraced(function* (session: SessionRow, code: number) {
+  const abandonSent = Effect.fnUntraced(function* (session: Pick<SessionRow, "id">, code: number) {
     const documents = yield* writeMembers(session.id, (row, now) =>
       Effect.map(store.submissionsOf(row.id), (all) =>
         StatusRules.resent(row, { code }, StatusRules.resendsOf(all), now)

@@ -221,7 +221,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
     const room = {
       single: windows.capacity("invoiceSend", now, 60_000),
       singleAt: windows.earliest("invoiceSend", now),
-      batchAt: windows.earliest("batchSession", now),
+      batchAt: Math.max(windows.earliest("batchSession", now), context.process.uploads.waitUntil(lane.nip)),
       lastBatchAt
     }
     let waitUntil = Infinity

@@ -11,6 +11,7 @@ import { CallFailed, classify, type Failure } from "./CallFailure.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
 import * as TokenLoginSunset from "./TokenLoginSunset.ts"
 import { RateLimitWindows } from "./RateLimitWindows.ts"
+import { UploadBackoff } from "./UploadBackoff.ts"
 
 /** The state that the lanes of a process share. */
 export interface Process {
@@ -20,6 +21,7 @@ export interface Process {
   /** Of the links of receipts, which are served by another host: one that hangs must not delay the calls of the API. */
   readonly linkPermits: Semaphore.Semaphore
   readonly batches: BatchSlots
+  readonly uploads: UploadBackoff
   /** Calls without a taxpayer are limited by address. */
   readonly anonymous: RateLimitWindows
   readonly tokenLogins: TokenLoginSunset.TokenLoginSunset
@@ -33,6 +35,7 @@ export const makeProcess = (concurrency: number): Process => ({
   permits: Semaphore.makeUnsafe(concurrency),
   linkPermits: Semaphore.makeUnsafe(Math.ceil(concurrency / 2)),
   batches: new BatchSlots(),
+  uploads: new UploadBackoff(),
   anonymous: new RateLimitWindows(anonymousLimits, { used: {}, blocked: {} }),
   tokenLogins: new TokenLoginSunset.TokenLoginSunset()
 })

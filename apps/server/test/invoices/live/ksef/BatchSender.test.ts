@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
 import { KsefError } from "@govoice/ksef/client"
+import { ErrorCodes } from "@govoice/ksef/protocol"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as BatchSender from "../../../../src/invoices/live/ksef/BatchSender.ts"
+import { CallFailed } from "../../../../src/invoices/live/ksef/CallFailure.ts"
 import * as LaneCalls from "../../../../src/invoices/live/ksef/LaneCalls.ts"
 import type { LaneContext } from "../../../../src/invoices/live/ksef/LaneContext.ts"
 import { RateLimitWindows } from "../../../../src/invoices/live/ksef/RateLimitWindows.ts"
@@ -15,7 +17,11 @@ const organizationId = "org_1" as Ids.OrganizationId
 const id = "inv_1" as Ids.InvoiceId
 
 /** A lane of one organization, and what it writes while it sends a batch of one invoice. */
-const setUp = (process = LaneCalls.makeProcess(32), uploadPart: Effect.Effect<void, KsefError> = Effect.void) => {
+const setUp = (
+  process = LaneCalls.makeProcess(32),
+  uploadPart: Effect.Effect<void, KsefError> = Effect.void,
+  closeBatch: Effect.Effect<void, CallFailed> = Effect.void
+) => {
   const written: Array<Changes> = []
   const member = {
     id,
@@ -24,6 +30,17 @@ const setUp = (process = LaneCalls.makeProcess(32), uploadPart: Effect.Effect<vo
     updated_at: new Date(0),
     submission_id: "1",
     submission_state: "sending"
+  }
+  const uploaded = {
+    id: "1",
+    organization_id: organizationId,
+    kind: "batch",
+    state: "uploaded",
+    reference: "session",
+    created_at: new Date(0),
+    due_at: new Date(0),
+    check_count: 0,
+    unreadable_since: null
   }
   // A batch needs these members of the lane alone.
   const context = {
@@ -34,13 +51,16 @@ const setUp = (process = LaneCalls.makeProcess(32), uploadPart: Effect.Effect<vo
       documents: () => Effect.succeed([{ id, xml: "<Faktura/>" }]),
       beginBatch: () => Effect.succeed([id]),
       members: () => Effect.succeed([member]),
+      submissionsOf: () => Effect.succeed([member]),
+      unfinishedSessions: () => Effect.succeed([uploaded]),
       write: (_: unknown, changes: Changes) => Effect.sync(() => void written.push(changes))
     },
     system: {
       client: {
         openBatch: () => Effect.succeed({ referenceNumber: "session", partUploadRequests: [{}] }),
         uploadPart: () => uploadPart,
-        closeBatch: () => Effect.void
+        closeBatch: () => closeBatch,
+        sessionStatus: () => Effect.succeed({ status: { code: 100 } })
       }
     },
     keys: { get: () => Effect.succeed({}) },
@@ -52,10 +72,16 @@ const setUp = (process = LaneCalls.makeProcess(32), uploadPart: Effect.Effect<vo
   } as unknown as LaneContext
   // The size of a batch depends on these columns alone; the others are not read.
   const waiting = [{ id, bytes: 10, batch_limit: null }] as unknown as ReadonlyArray<WaitingInvoice>
-  const send = BatchSender.make(context).send(organizationId, "FA (3)", waiting)
+  const sender = BatchSender.make(context)
+  const send = sender.send(organizationId, "FA (3)", waiting)
   const hasState = (wanted: string) =>
     written.some(({ sessions = [] }) => sessions.some(({ state }) => state === wanted))
-  return { send, written, hasState }
+  return { poll: sender.poll, send, written, hasState }
+}
+
+const closeRefusedBy = (code: number) => {
+  const action = ErrorCodes.errorCode("closeBatch", code)?.action ?? "defect"
+  return new CallFailed({ failure: { _tag: "code", code, action, refusal: undefined, message: "refused" } })
 }
 
 const timeout = new KsefError({ call: "uploadPart", outcome: "unknown", reason: "timeout", message: "timeout" })
@@ -103,6 +129,71 @@ describe("BatchSender", () => {
       assert.isFalse(process.batches.isContended)
     })
   )
+
+  it.effect("opens no batch for a minute after one could not be uploaded, then for two, until one is", () =>
+    Effect.gen(function* () {
+      const process = LaneCalls.makeProcess(32)
+      const refused = new KsefError({ call: "uploadPart", outcome: "answered", reason: "forbidden", message: "no" })
+      const waitAfter = (upload: Effect.Effect<void, KsefError>) =>
+        Effect.gen(function* () {
+          const { hasState, send } = setUp(process, upload)
+          yield* send
+          assert.strictEqual(hasState("uploaded"), upload === Effect.void)
+          return process.uploads.waitUntil("5265877635")
+        })
+      assert.strictEqual(yield* waitAfter(Effect.fail(refused)), 60_000)
+      assert.strictEqual(yield* waitAfter(Effect.fail(refused)), 120_000)
+      assert.strictEqual(yield* waitAfter(Effect.void), 0)
+      assert.strictEqual(yield* waitAfter(Effect.fail(refused)), 60_000)
+    })
+  )
+
+  it.effect("uploads the archive again where KSeF does not have it, and closes the batch", () =>
+    Effect.gen(function* () {
+      const process = LaneCalls.makeProcess(32)
+      let uploads = 0
+      const upload = Effect.sync(() => void (uploads += 1))
+      const close = Effect.suspend(() => (uploads < 2 ? Effect.fail(closeRefusedBy(21205)) : Effect.void))
+      const { hasState, send } = setUp(process, upload, close)
+      yield* send
+      assert.strictEqual(uploads, 2)
+      assert.isTrue(hasState("closed"))
+      assert.strictEqual(process.uploads.waitUntil("5265877635"), 0)
+    })
+  )
+
+  for (const code of [21205, 21208]) {
+    it.effect(`sends the documents of a batch again that is not closed because of ${code}, a minute later`, () =>
+      Effect.gen(function* () {
+        const process = LaneCalls.makeProcess(32)
+        const { hasState, send, written } = setUp(process, Effect.void, Effect.fail(closeRefusedBy(code)))
+        yield* send
+        assert.isTrue(hasState("abandoned"))
+        assert.isTrue(written.some(({ submissions = [] }) => submissions.some(({ state }) => state === "absent")))
+        assert.strictEqual(process.uploads.waitUntil("5265877635"), 60_000)
+      })
+    )
+
+    it.effect(`gives up the batch of an earlier holder that is not closed because of ${code}`, () =>
+      Effect.gen(function* () {
+        const { hasState, poll } = setUp(undefined, Effect.void, Effect.fail(closeRefusedBy(code)))
+        yield* poll
+        assert.isTrue(hasState("abandoned"))
+      })
+    )
+  }
+
+  for (const code of [21157, 21405]) {
+    it.effect(`sends the documents of a batch one by one that is not closed because of ${code}`, () =>
+      Effect.gen(function* () {
+        const { hasState, send, written } = setUp(undefined, Effect.void, Effect.fail(closeRefusedBy(code)))
+        yield* send
+        assert.isTrue(hasState("done"))
+        const refused = written.flatMap(({ submissions = [] }) => submissions).find(({ state }) => state === "refused")
+        assert.strictEqual(refused?.code, 405)
+      })
+    )
+  }
 
   it.effect("counts its upload to the concurrency limit of the process", () =>
     Effect.gen(function* () {

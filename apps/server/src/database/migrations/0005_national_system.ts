@@ -70,7 +70,8 @@ export default Effect.gen(function* () {
     ON national_logins (substring(refresh_token FROM 1 FOR 2 + get_byte(refresh_token, 1)), id)
   `
 
-  // `reference` is null until the answer to the opening is stored. The key of a session is in the memory of the holder that
+  // `reference` is null until the answer to the opening is stored. `unreadable_since` is when the first of the reads failed that
+  // no later one has succeeded after, because this login cannot read the session. The key of a session is in the memory of the holder that
   // opened it: no later holder can send in it.
   yield* sql`
     CREATE TABLE national_sessions (
@@ -80,6 +81,7 @@ export default Effect.gen(function* () {
       created_at      timestamptz NOT NULL,
       valid_until     timestamptz,
       due_at          timestamptz,
+      unreadable_since timestamptz,
       code            integer,
       check_count     integer NOT NULL DEFAULT 0,
       document_count  integer NOT NULL DEFAULT 0,
@@ -137,6 +139,11 @@ export default Effect.gen(function* () {
   `
   yield* sql`
     CREATE UNIQUE INDEX national_submissions_live_key ON national_submissions (invoice_id)
+    WHERE state IN ('sending', 'sent')
+  `
+  // Other invoices with the same document, whose outcome is open.
+  yield* sql`
+    CREATE INDEX national_submissions_open_document_idx ON national_submissions (sha256)
     WHERE state IN ('sending', 'sent')
   `
   yield* sql`CREATE INDEX national_submissions_invoice_id_idx ON national_submissions (invoice_id, id)`

@@ -46,7 +46,7 @@ const fill = Effect.fnUntraced(function* (rows: number) {
       `
       yield* sql`
         INSERT INTO invoice_documents (invoice_id, xml, sha256, form_code, schema_version, issue_date)
-        SELECT id, repeat('x', 1000), sha256('x'), 'FA (3)', '1-0E', '2026-11-20' FROM invoices
+        SELECT id, repeat('x', 1000), sha256(id::bytea), 'FA (3)', '1-0E', '2026-11-20' FROM invoices
       `
       yield* sql`
         INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state, reference)
@@ -59,7 +59,7 @@ const fill = Effect.fnUntraced(function* (rows: number) {
           (session_id, invoice_id, nip, created_at, due_at, state, reference, sha256)
         SELECT n % (${lanes}::int * 2) + 1, id, '5' || right(organization_id, 9), now(),
                CASE WHEN n % 10 < 9 THEN to_timestamp(n) END,
-               CASE WHEN n % 10 = 7 THEN 'sent' ELSE 'decided' END, 'reference ' || n, sha256('x')
+               CASE WHEN n % 10 = 7 THEN 'sent' ELSE 'decided' END, 'reference ' || n, sha256(id::bytea)
         FROM (SELECT *, substr(id, 5)::int AS n FROM invoices) AS invoice WHERE n % 10 >= 7
       `
     })
@@ -131,6 +131,11 @@ for (const database of databases) {
         const members = store.members(verdicts.rows[0]!.session_id)
         assert.isAbove((yield* plan("members", 5000, members, "national_submissions")).length, 10)
         assert.lengthOf(yield* plan("submissionsOf", 50, store.submissionsOf(verdicts.rows[0]!.id)), 1)
+        const [copy] = verdicts.rows
+        assert.isFalse(yield* plan("hasOpenCopy", 50, store.hasOpenCopy(copy!)))
+        assert.isTrue(yield* plan("hasOpenCopy of another", 50, store.hasOpenCopy({ ...copy!, id: ids[0]! })))
+        yield* plan("invoiceOfNumber", 50, store.invoiceOfNumber("number 99999"))
+        yield* plan("markUnreadable", 100, store.markUnreadable(lane!, session, new Date()))
         yield* plan("lookAtSends", 20_000, store.lookAtSends(lane!), "national_submissions")
         const now = Date.now()
         const accepted = verdicts.rows.slice(0, 100).map((row) => StatusRules.accepted(row, `accepted ${row.id}`, now))

@@ -338,16 +338,20 @@ export const make = (context: LaneContext) => {
 
   const checkOrPostpone = (session: SessionRow): Effect.Effect<void, LaneLost | SqlError.SqlError> =>
     check(session).pipe(
+      Effect.tap(session.unreadable_since === null ? Effect.void : store.markUnreadable(lane, session.id, null)),
       Effect.catch((error: LoginError) =>
         Effect.gen(function* () {
           if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
           const now = yield* Clock.currentTimeMillis
           const isUnreadable = error._tag === "CallFailed" && isUnreadableSession(error.failure)
-          if (isUnreadable && now - session.created_at.getTime() > StatusRules.unreadableMs) {
+          const since = session.unreadable_since?.getTime()
+          if (isUnreadable && since !== undefined && now - since >= StatusRules.unreadableMs) {
             return yield* abandonUnreadable(session)
           }
+          if (isUnreadable && since === undefined) yield* store.markUnreadable(lane, session.id, new Date(now))
           const { until } = stepFailure(context, error, now)
-          const wait = LaneRules.pollWait(session.check_count + 1, now - session.created_at.getTime())
+          const pollWait = LaneRules.pollWait(session.check_count + 1, now - session.created_at.getTime())
+          const wait = isUnreadable ? Math.min(pollWait, StatusRules.parkMs) : pollWait
           yield* store.write(lane, {
             sessions: [
               { id: session.id, checkCount: session.check_count + 1, dueAt: new Date(Math.max(until, now + wait)) }

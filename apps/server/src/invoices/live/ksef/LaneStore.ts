@@ -11,6 +11,7 @@ import * as QueryTimeout from "../../../database/QueryTimeout.ts"
 import * as SqlErrors from "../../../database/SqlErrors.ts"
 import { type Lane, LaneLost, LaneQueue } from "../LaneQueue.ts"
 import * as TransitionSteps from "../../TransitionSteps.ts"
+import * as OriginalInvoices from "./OriginalInvoices.ts"
 import * as WaitingInvoices from "./WaitingInvoices.ts"
 import type { FormName } from "./documentForm.ts"
 import type {
@@ -31,10 +32,12 @@ export interface Due {
   readonly nextAt: number
 }
 
+type OtherStatements = WaitingInvoices.Statements & OriginalInvoices.Statements
+
 /** Reads and writes what a lane has to remember. */
 export class LaneStore extends Context.Service<
   LaneStore,
-  WaitingInvoices.Statements & {
+  OtherStatements & {
     readonly organizations: (nip: string) => Effect.Effect<ReadonlyArray<LaneOrganization>, SqlError.SqlError>
     /** Claims an invoice that was tried and not sent, for the transition of a failure. */
     readonly find: (id: Ids.InvoiceId) => Effect.Effect<SendingInvoice | undefined, SqlError.SqlError>
@@ -81,13 +84,8 @@ export class LaneStore extends Context.Service<
     readonly submissionsOf: (id: Ids.InvoiceId) => Effect.Effect<ReadonlyArray<SubmissionRow>, SqlError.SqlError>
     /** The references of a session's submissions, as far as they are known. */
     readonly referencesOf: (sessionId: string) => Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
-    /**
-     * Whether another invoice with the same document has no verdict yet, so that it may have its number. Of two that KSeF calls
-     * duplicates, only the later one waits for the other.
-     */
-    readonly hasOpenCopy: (invoice: Pick<SubmissionRow, "id" | "sha256">) => Effect.Effect<boolean, SqlError.SqlError>
-    /** The live invoice that has a KSeF number. */
-    readonly invoiceOfNumber: (number: string) => Effect.Effect<Ids.InvoiceId | undefined, SqlError.SqlError>
+    /** Stores since when this login cannot read a session; null where it was read again. */
+    readonly markUnreadable: (lane: Lane, sessionId: string, since: Date | null) => Written
   }
 >()("@govoice/server/invoices/live/ksef/LaneStore") {}
 
@@ -137,6 +135,7 @@ export const layerOf = (
         SELECT invoices.*, ${sql.literal(document)}, submission.id::text AS submission_id, submission.session_id::text,
                session.kind AS session_kind,
                session.organization_id AS session_organization_id, session.reference AS session_reference,
+               session.unreadable_since AS session_unreadable_since,
                submission.state AS submission_state, submission.reference AS submission_reference,
                submission.created_at AS handed_over_at, submission.check_count, submission.receipt_count, submission.code,
                submission.original_session, ${nextDueAt} AS next_due_at
@@ -333,8 +332,22 @@ export const layerOf = (
           )
         }),
 
+        markUnreadable: Effect.fn("LaneStore.markUnreadable")((lane, sessionId, since) =>
+          Effect.asVoid(
+            fenced(
+              lane,
+              (fenceStep) => sql<{ readonly held: boolean }>`
+                WITH ${fenceStep}, session AS (
+                  UPDATE national_sessions SET unreadable_since = ${since}::timestamptz FROM lane WHERE id = ${sessionId}::bigint
+                )
+                SELECT true AS held FROM lane
+              `
+            )
+          )
+        ),
+
         unfinishedSessions: (nip) => sql<SessionRow>`
-          SELECT id::text, organization_id, kind, state, reference, created_at, due_at, check_count
+          SELECT id::text, organization_id, kind, state, reference, created_at, due_at, check_count, unreadable_since
           FROM national_sessions WHERE nip = ${nip} AND state NOT IN ('done', 'abandoned') ORDER BY nip, id
         `,
 
@@ -361,24 +374,7 @@ export const layerOf = (
             (rows) => rows.map(({ reference }) => reference)
           ),
 
-        hasOpenCopy: ({ id, sha256 }) =>
-          Effect.map(
-            sql`
-              SELECT 1 FROM national_submissions
-              WHERE state IN ('sending', 'sent') AND sha256 = ${sha256} AND invoice_id <> ${id}
-                AND (code IS DISTINCT FROM 440 OR invoice_id < ${id})
-              ORDER BY invoice_id LIMIT 1
-            `,
-            ({ length }) => length > 0
-          ),
-
-        invoiceOfNumber: (number) =>
-          Effect.map(
-            sql<{ readonly id: Ids.InvoiceId }>`
-              SELECT id FROM invoices WHERE official_number = ${number} AND mode = 'live' LIMIT 1
-            `,
-            ([row]) => row?.id
-          )
+        ...OriginalInvoices.statements(sql)
       }
     })
   )

@@ -115,8 +115,11 @@ const failedChanges = (
     if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
     const now = yield* Clock.currentTimeMillis
     if (error._tag === "CallFailed" && isUnreadableSession(error.failure)) {
+      const { session_id: session, session_unreadable_since: since } = rows[0]!
+      if (since === null) yield* context.store.markUnreadable(context.lane, session, new Date(now))
+      const isGivenUp = since !== null && now - since.getTime() >= StatusRules.unreadableMs
       return yield* Effect.forEach(rows, (row) =>
-        now - row.handed_over_at.getTime() > StatusRules.unreadableMs
+        isGivenUp
           ? Effect.map(context.store.submissionsOf(row.id), (all) => StatusRules.unreadable(row, all, now))
           : Effect.succeed(StatusRules.parked(row, now))
       )
@@ -172,6 +175,11 @@ const checkSession = (context: LaneContext, rows: ReadonlyArray<SubmissionRow>) 
     )
     return yield* writeVerdicts(context, answers)
   }).pipe(
+    Effect.tap(
+      rows[0]!.session_unreadable_since === null
+        ? Effect.void
+        : context.store.markUnreadable(context.lane, rows[0]!.session_id, null)
+    ),
     Effect.catch((error: LoginError) =>
       Effect.flatMap(failedChanges(context, rows, error), (changes) => writeAll(context, changes))
     )

@@ -34,7 +34,7 @@ export const parked = (row: SubmissionRow, now: number, code?: number): Changes 
   return { submissions: [code === undefined ? change : { ...change, code }] }
 }
 
-/** A session that cannot be read at this age is given up, and its documents are sent again: a copy would be a duplicate. */
+/** A session that cannot be read for so long is given up, and its documents are sent again: a copy would be a duplicate. */
 export const unreadableMs = 3_600_000
 
 /** The code of a submission that was given up with its session. KSeF has no such status. */

@@ -90,6 +90,8 @@ export interface SubmissionRow extends ClaimedInvoice {
   readonly session_id: string
   readonly session_organization_id: Ids.OrganizationId
   readonly session_reference: string | null
+  /** Since when this login cannot read the session. */
+  readonly session_unreadable_since: Date | null
   readonly original_session: string | null
   readonly session_kind: SessionKind
   readonly submission_state: "sending" | "sent" | "decided" | "absent" | "refused"
@@ -110,4 +112,6 @@ export interface SessionRow {
   readonly created_at: Date
   readonly due_at: Date | null
   readonly check_count: number
+  /** Since when this login cannot read it. */
+  readonly unreadable_since: Date | null
 }

@@ -208,6 +208,49 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     )
   )
 
+  for (const [what, operation, sending, count] of [
+    ["a batch", "getSession", "openBatchSession", batchSize],
+    ["an interactive session", "getInvoice", "sendInvoice", 1]
+  ] as const) {
+    it.effect(`keeps ${what} that is processed for hours and cannot be read for less than one of them`, () =>
+      Effect.gen(function* () {
+        // The 41st poll is more than an hour after the first.
+        const faults: ReadonlyArray<Fault> = [
+          { do: "stuck-150", polls: 50, times: count },
+          { do: "exception", code: 21173, on: operation, nth: 45, times: 2 }
+        ]
+        const { all, ksef, tookMs } = yield* finalUnder(faults, count, 60_000)
+        assert.isAbove(tookMs, hour)
+        assert.isTrue(all.every(({ status }) => status === "accepted"))
+        assert.strictEqual(calls(ksef, operation).filter(({ status }) => status === 400).length, 2)
+        assert.lengthOf(calls(ksef, sending), 1, "nothing is sent again")
+        assertExactlyOnce(ksef, all)
+      })
+    )
+  }
+
+  it.effect("opens a full batch again after a minute, then two, while uploads are refused", () =>
+    simulated.simulate({ grainMs: 5000 }, (simulation) =>
+      Effect.gen(function* () {
+        const { ksef } = simulation
+        ksef.faults.add({ do: "html", status: 403, on: "uploadPart", times: 2 })
+        const program = Effect.gen(function* () {
+          const organizationId = yield* live.taxpayer(ksef)
+          yield* simulated.withoutCalls(ksef.nip, "invoiceSend")
+          yield* simulated.submitNumbers(organizationId, ksef.nip, 1, 2000)
+          return organizationId
+        })
+        yield* live.withDeployment(ksef, program, { hasWorker: false })
+        const all = yield* live.withDeployment(ksef, live.eventually(live.allDone, live.invoices))
+        assertExactlyOnce(ksef, all)
+        const [first, second, third, ...others] = calls(ksef, "openBatchSession").map(({ startedAt }) => startedAt)
+        assert.isAtLeast(second! - first!, 60_000)
+        assert.isAtLeast(third! - second!, 120_000)
+        assert.lengthOf(others, 0)
+      })
+    )
+  )
+
   it.effect("sends an attachment in a batch, and rejects one that the taxpayer may not send", () =>
     simulated.simulate({}, ({ ksef }) =>
       Effect.gen(function* () {

@@ -1,9 +1,5 @@
-/**
- * XML documents to and from values, by fast-xml-parser.
- *
- * It accepts documents that are not well-formed, so it reads behind the verdict of `StrictXml` only.
- */
-import { XMLBuilder, XMLParser } from "fast-xml-parser"
+/** XML documents to and from values: read by `StrictXml`, written by fast-xml-parser. */
+import { XMLBuilder } from "fast-xml-parser"
 import * as StrictXml from "../xml/StrictXml.ts"
 
 /** An element by its local name. Its text is what stands directly inside of it. Attributes keep their prefixes. */
@@ -19,19 +15,37 @@ export interface Root extends Values {
   readonly namespace: string
 }
 
+interface Open extends Values {
+  text: string
+  readonly children: Array<Values>
+}
+
+const none: ReadonlyMap<string, string> = new Map()
+
 /** Reads a document, or returns `undefined` where it is not well-formed. */
 export const read = (xml: string): Root | undefined => {
-  let namespace: string | undefined
+  let root: Root | undefined
+  const open: Array<Open> = []
   const fault = StrictXml.read(xml, {
     open: (element) => {
-      namespace ??= element.namespace
+      const attributes = element.attributes()
+      const values: Open = {
+        name: element.name,
+        text: "",
+        attributes: attributes.length === 0 ? none : new Map(attributes),
+        children: []
+      }
+      open.at(-1)?.children.push(values)
+      open.push(values)
+      root ??= Object.assign(values, { namespace: element.namespace })
     },
-    text: () => {},
-    close: () => {}
+    text: (text) => {
+      const parent = open.at(-1)
+      if (parent !== undefined) parent.text += text
+    },
+    close: () => void open.pop()
   })
-  if (fault !== undefined || namespace === undefined) return undefined
-  const [root] = elements(parser.parse(xml) as Nodes)
-  return root === undefined ? undefined : { ...root, namespace }
+  return fault === undefined ? root : undefined
 }
 
 /** Returns the elements at a path below an element, in document order. */
@@ -60,32 +74,12 @@ export const write = (name: string, namespace: string, content: Content): string
     { [name]: nodes(content), [attributesName]: { [`${attributePrefix}xmlns`]: namespace } }
   ])}\n`
 
-/** The content of an element as fast-xml-parser returns it, in document order. */
+/** The content of an element as fast-xml-parser takes it, in document order. */
 type Nodes = ReadonlyArray<Readonly<Record<string, unknown>>>
 
 const textName = "#text"
 const attributesName = ":@"
 const attributePrefix = "@"
-
-// It refuses names such as `constructor`, and transforms some names twice. A bracket can begin no name.
-const marked = (name: string): string => (name.startsWith("<") ? name : `<${name}`)
-
-const parser = new XMLParser({
-  preserveOrder: true,
-  ignoreAttributes: false,
-  attributeNamePrefix: attributePrefix,
-  transformTagName: marked,
-  parseTagValue: false,
-  parseAttributeValue: false,
-  trimValues: false,
-  ignoreDeclaration: true,
-  ignorePiTags: true,
-  // Without it, numeric references are not replaced.
-  htmlEntities: true,
-  // Paths are given to no callback. Building them makes deep documents three times as expensive.
-  jPath: false,
-  maxNestedTags: StrictXml.maxDepth + 1
-})
 
 const builder = new XMLBuilder({
   preserveOrder: true,
@@ -95,24 +89,6 @@ const builder = new XMLBuilder({
   indentBy: "  ",
   processEntities: false
 })
-
-const elements = (content: Nodes): ReadonlyArray<Values> =>
-  content.flatMap((node) => {
-    const tag = Object.keys(node).find((key) => key.startsWith("<"))
-    if (tag === undefined) return []
-    const inside = node[tag] as Nodes
-    return {
-      name: tag.slice(tag.indexOf(":") + 1 || 1),
-      text: inside.map((child) => (child[textName] as string | undefined) ?? "").join(""),
-      attributes: new Map(
-        Object.entries((node[attributesName] ?? {}) as Record<string, string>).map(([name, value]) => [
-          name.slice(attributePrefix.length),
-          value
-        ])
-      ),
-      children: elements(inside)
-    }
-  })
 
 const nodes = (content: Content): Nodes =>
   typeof content === "string"

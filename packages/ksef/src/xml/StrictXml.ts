@@ -47,7 +47,7 @@ export interface Fault {
 }
 
 /**
- * The start of an element: its expanded name and the values of its attributes. `index` returns where its tag begins in the
+ * The start of an element: its expanded name and its attributes, by their names with prefixes, namespace declarations included. `index` returns where its tag begins in the
  * text, and works only during the callback.
  *
  * @category models
@@ -57,6 +57,7 @@ export interface Element {
   readonly namespace: string
   readonly name: string
   readonly attribute: (name: string) => string | undefined
+  readonly attributes: () => ReadonlyArray<readonly [name: string, value: string]>
   readonly index: () => number
 }
 
@@ -161,6 +162,7 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
       namespace: tag.uri,
       name: tag.local,
       attribute: (name) => tag.attributes[name]?.value,
+      attributes: () => Object.values(tag.attributes).map(({ name, value }) => [name, value]),
       // The parser is at the end of the tag, whose attributes cannot contain the character.
       index: () => xml.lastIndexOf("<", parser.position - 1)
     })

@@ -74,7 +74,8 @@ const worker = (system: NationalSystemShape) =>
           credentials,
           keys,
           tokens: tokenStoreOf(lane),
-          tokenLogins: process.tokenLogins
+          tokenLogins: process.tokenLogins,
+          failedLogins: process.failedLogins
         }),
         giveUpMs: ksef.giveUpHours * 3_600_000,
         lookTiming,

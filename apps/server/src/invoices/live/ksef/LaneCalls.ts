@@ -2,7 +2,7 @@
  * Makes the calls of a lane: within its windows, the concurrency limit of the process, and the circuit breaker.
  */
 import type { KsefError } from "@govoice/ksef/client"
-import { Operation } from "@govoice/ksef/protocol"
+import { type LoginStatuses, Operation } from "@govoice/ksef/protocol"
 import { Clock, Effect, Exit, Metric, Semaphore } from "effect"
 import * as LaneRules from "../LaneRules.ts"
 import { BatchSlots } from "./BatchSlots.ts"
@@ -12,6 +12,13 @@ import * as KsefMetrics from "./KsefMetrics.ts"
 import * as TokenLoginSunset from "./TokenLoginSunset.ts"
 import { RateLimitWindows } from "./RateLimitWindows.ts"
 import { UploadBackoff } from "./UploadBackoff.ts"
+
+/** How the last login with a credential failed, and how often in the same way. */
+export interface FailedLogin {
+  readonly credential: number
+  readonly action: LoginStatuses.LoginAction
+  readonly count: number
+}
 
 /** The state that the lanes of a process share. */
 export interface Process {
@@ -25,6 +32,8 @@ export interface Process {
   /** Calls without a taxpayer are limited by address. */
   readonly anonymous: RateLimitWindows
   readonly tokenLogins: TokenLoginSunset.TokenLoginSunset
+  /** How the last login of an organization failed, which outlives the lease: a lane is released while a login waits. */
+  readonly failedLogins: Map<string, FailedLogin>
 }
 
 // Of 60 calls a second that an address may make.
@@ -37,7 +46,8 @@ export const makeProcess = (concurrency: number): Process => ({
   batches: new BatchSlots(),
   uploads: new UploadBackoff(),
   anonymous: new RateLimitWindows(anonymousLimits, { used: {}, blocked: {} }),
-  tokenLogins: new TokenLoginSunset.TokenLoginSunset()
+  tokenLogins: new TokenLoginSunset.TokenLoginSunset(),
+  failedLogins: new Map()
 })
 
 /** A longer wait is for the lane to sleep through. */

@@ -13,7 +13,7 @@ import type { GatewayCredentials, StoredCredential } from "../GatewayCredentials
 import type { LaneLost } from "../LaneQueue.ts"
 import { type CallFailed, withDetails } from "./CallFailure.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
-import type { Call } from "./LaneCalls.ts"
+import type { Call, FailedLogin } from "./LaneCalls.ts"
 import type { LaneOrganization } from "./laneRows.ts"
 import type { PublicKeyCache } from "./PublicKeyCache.ts"
 import type { TokenLoginSunset } from "./TokenLoginSunset.ts"
@@ -128,11 +128,11 @@ export const make = (options: {
   readonly keys: PublicKeyCache
   readonly tokens: TokenStore
   readonly tokenLogins: TokenLoginSunset
+  readonly failedLogins: Map<string, FailedLogin>
 }): Logins => {
-  const { call, client, credentials, keys, tokenLogins, tokens: store } = options
+  const { call, client, credentials, failedLogins, keys, tokenLogins, tokens: store } = options
   const known = new Map<string, Tokens>()
   const rejected = new Map<string, "refresh" | "login">()
-  const earlier = new Map<string, { action: LoginStatuses.LoginAction; count: number }>()
   const mutex = Semaphore.makeUnsafe(1)
 
   const begin = Effect.fnUntraced(function* ({ contextNip, credential }: StoredCredential) {
@@ -198,7 +198,7 @@ export const make = (options: {
       const end: LoginEnd = yield* attempt(credential)
       const now = yield* Clock.currentTimeMillis
       if (end._tag === "tokens") {
-        earlier.delete(organization.id)
+        failedLogins.delete(organization.id)
         if (credential.credential.type === "ksef_token") tokenLogins.succeeded()
         yield* Metric.update(KsefMetrics.logins, 1)
         const { accessToken, refreshToken } = end.tokens
@@ -211,9 +211,10 @@ export const make = (options: {
           refreshUntil: refreshToken.validUntil
         }
       }
-      const before = earlier.get(organization.id)
-      const sameAction = before?.action === end.action ? before.count : 0
-      earlier.set(organization.id, { action: end.action, count: sameAction + 1 })
+      const before = failedLogins.get(organization.id)
+      const updatedAt = credential.updatedAt.getTime()
+      const sameAction = before?.action === end.action && before.credential === updatedAt ? before.count : 0
+      failedLogins.set(organization.id, { credential: updatedAt, action: end.action, count: sameAction + 1 })
       const decision = decide(end.action, { sameAction }, now)
       if (decision === "refuse") {
         const isOfToken = credential.credential.type === "ksef_token" && end.status === tokenRefused

@@ -79,7 +79,8 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
             return true
           })
       },
-      tokenLogins: process.tokenLogins
+      tokenLogins: process.tokenLogins,
+      failedLogins: process.failedLogins
     } as unknown as Parameters<typeof Logins.make>[0])
     const organization = { id: organizationId, credential_updated_at: updatedAt, credential_state: "accepted" }
     // A call needs these members of the lane alone.

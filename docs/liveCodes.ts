@@ -168,7 +168,7 @@ const errorActions: Readonly<Record<ErrorCodes.ErrorAction, string>> = {
   "not-yet": "asks again later",
   "not-readable": "goes on without the document",
   "first-page": "reads the list from its beginning",
-  defect: "fails with `gateway_protocol_error`"
+  defect: "fails with `gateway_protocol_error`; the documents of a batch that is not closed go one by one"
 }
 
 const forbiddenActions: Readonly<Record<ErrorCodes.ForbiddenAction, string>> = {

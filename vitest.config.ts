@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { defineConfig } from "vitest/config"
+import { MixedSequencer } from "./test/support/MixedSequencer.ts"
 
 // Workspace packages are read as TypeScript from their `source` condition, so nothing has to be built first.
 const conditions = ["source", "module", "node", "development|production"]
@@ -34,6 +35,10 @@ export default defineConfig({
   test: {
     // Two files for each processor: the tests of the server wait more than they compute.
     maxWorkers: 2 * availableParallelism(),
+    // `--sequence.shuffle.files` shuffles with the sequencer of vitest.
+    sequence: process.argv.some((option) => option.startsWith("--sequence.shuffle"))
+      ? {}
+      : { sequencer: MixedSequencer },
     projects: [
       {
         ...shared,

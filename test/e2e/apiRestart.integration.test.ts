@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { Client } from "pg"
 import { assert, describe, it } from "vitest"
 import { create } from "../../apps/server/test/support/TestDatabase.ts"
+import { freePort } from "../support/freePort.ts"
 import { problemOf } from "./support/agreement.ts"
 import { makeCall, readAgreement, signUp, submit } from "./support/client.ts"
 import { databases } from "./support/databases.ts"
@@ -86,35 +88,50 @@ describe("a server that is stopped while submissions wait for the database", () 
   // exceed where other processes interrupt the server.
   const unlimited = { GOVOICE_RATE_LIMIT_BURST: "10000" }
 
-  const stopped = async (lockedSeconds: number, settings: Record<string, string>) => {
+  const waitUntilInFlight = async (metricsPort: number, count: number): Promise<void> => {
+    for (const deadline = Date.now() + 50_000; ; await sleep(20)) {
+      const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+      const inFlight = Number(/^govoice_http_requests_in_flight(?:\{.*\})? (\d+)$/m.exec(metrics)?.[1])
+      if (inFlight >= count) return
+      assert.isBelow(Date.now(), deadline, `${inFlight} requests are in flight`)
+    }
+  }
+
+  const stopped = async (lockedSecondsAfterStop: number, settings: Record<string, string>) => {
     const database = await create()
+    const locker = new Client({ connectionString: database.url })
     try {
-      const server = await startServer({ DATABASE_URL: database.url, ...secrets, ...unlimited, ...settings })
+      await locker.connect()
+      const metricsPort = await freePort()
+      const server = await startServer({
+        DATABASE_URL: database.url,
+        GOVOICE_METRICS_PORT: String(metricsPort),
+        ...secrets,
+        ...unlimited,
+        ...settings
+      })
       const call = makeCall(() => server.url, await readAgreement(server.url))
       const { testKey } = await signUp(call)
-      const lock = database.run(
-        `DO $$ BEGIN LOCK TABLE idempotency_records; PERFORM pg_sleep(${lockedSeconds}); END $$`
-      )
-      const isLocked = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
-      while ((await database.run(isLocked)).length === 0) await sleep(20)
+      await locker.query("BEGIN; LOCK TABLE idempotency_records")
       const sending = Promise.all(Array.from({ length: 100 }, () => submit(call, testKey)))
-      // Until all of them are in progress, on a busy machine too.
-      await sleep(3000)
+      await waitUntilInFlight(metricsPort, 100)
       const asked = Date.now()
       const exitCode = server.stop()
+      const unlocked = sleep(lockedSecondsAfterStop * 1000).then(() => locker.query("COMMIT"))
       const answers = await sending
       assert.strictEqual(await exitCode, 0)
       const milliseconds = Date.now() - asked
-      await lock
+      await unlocked
       const [row] = await database.run("SELECT count(*)::int AS count FROM invoices")
       return { answers, milliseconds, stored: (row as { readonly count: number }).count }
     } finally {
+      await locker.end()
       await database.drop()
     }
   }
 
   it("completes them and exits after the last response", async () => {
-    const { answers, milliseconds, stored } = await stopped(6, {})
+    const { answers, milliseconds, stored } = await stopped(3, {})
     assert.deepStrictEqual(
       answers.map(({ status }) => status),
       Array<number>(100).fill(201)
@@ -124,7 +141,7 @@ describe("a server that is stopped while submissions wait for the database", () 
   })
 
   it("answers service_unavailable after the shutdown timeout", async () => {
-    const { answers } = await stopped(12, { GOVOICE_WEBHOOK_TIMEOUT_MS: "500" })
+    const { answers } = await stopped(9, { GOVOICE_WEBHOOK_TIMEOUT_MS: "500" })
     for (const answer of answers) assert.strictEqual(problemOf(answer).code, "service_unavailable")
   })
 })

@@ -16,7 +16,7 @@ import * as logging from "./logging.ts"
 import { runUntilShutdown } from "./runUntilShutdown.ts"
 import * as Server from "./Server.ts"
 import { reportStartupError } from "./StartupError.ts"
-import { disablePretenuring, disableWasmOptimization } from "./v8Flags.ts"
+import { disablePretenuring, disableWasmOptimization, limitHeapGrowth } from "./v8Flags.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -93,6 +93,7 @@ export const serve = (environment: Environment): void => {
   disablePretenuring()
   const settings = readOrExit(environment)
   if (settings.database._tag === "Embedded") disableWasmOptimization()
+  if (settings.liveMode) limitHeapGrowth()
 
   Layer.effectDiscard(announce(settings)).pipe(
     Layer.provide(Server.layer(settings)),

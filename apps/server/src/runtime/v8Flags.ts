@@ -11,6 +11,15 @@ import { setFlagsFromString } from "node:v8"
 export const disablePretenuring = (): void => setFlagsFromString("--no-allocation-site-pretenuring")
 
 /**
+ * Has V8 collect the old generation when it has doubled since the last time.
+ *
+ * By itself, V8 lets a small heap grow to about four times what is in use. The rows and lists of a batch in live mode live long
+ * enough to get there, and hold memory outside of the heap, too. Measured with `bench/ksef` at 10,000 invoices: 243 MiB resident instead
+ * of 278, with the same processor time.
+ */
+export const limitHeapGrowth = (): void => setFlagsFromString("--heap-growing-percent=100")
+
+/**
  * Keeps WebAssembly on the baseline compiler of V8.
  *
  * The optimizing compiler takes the functions of Postgres that a start makes hot: a second of processor time, and 500 MB while it

@@ -11,9 +11,12 @@ const run = (script: string) => {
 }
 
 describe("the V8 flags of the server", () => {
-  it.each(["disablePretenuring", "disableWasmOptimization"])("%s sets flags that V8 knows", (name) => {
-    assert.deepStrictEqual(run(`(await import(${JSON.stringify(module)})).${name}()`), [0, "", ""])
-  })
+  it.each(["disablePretenuring", "disableWasmOptimization", "limitHeapGrowth"])(
+    "%s sets flags that V8 knows",
+    (name) => {
+      assert.deepStrictEqual(run(`(await import(${JSON.stringify(module)})).${name}()`), [0, "", ""])
+    }
+  )
 
   it("disableWasmOptimization keeps a hot function on the baseline compiler", () => {
     // A module with one function that returns 42, called until V8 would optimize it; V8 reports each function that it compiles.

@@ -15,6 +15,7 @@ const keyRing = KeyRing.make(encryptionKeys(keys))
 export const environment = {
   // As in the image.
   NODE_OPTIONS: "--max-semi-space-size=32",
+  MALLOC_ARENA_MAX: "1",
   GOVOICE_JWT_SECRET: randomBytes(48).toString("base64url"),
   GOVOICE_ENCRYPTION_KEYS: keys,
   GOVOICE_WEBHOOK_ALLOW_HTTP: "true",

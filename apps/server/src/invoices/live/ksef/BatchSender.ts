@@ -161,7 +161,7 @@ export const make = (context: LaneContext) => {
     )
   })
 
-  // A batch that KSeF does not close is never processed. What is wrong with its parts is not known: its documents go alone.
+  // KSeF never processes a batch that it does not close. The fault of its parts is not known: its documents go alone.
   const giveUpRefused = Effect.fnUntraced(function* (id: string, reference: string, { action, code }: RefusedClose) {
     if (action !== "defect") return yield* abandon(id, code)
     yield* Effect.annotateLogs(Effect.logError("KSeF refused to close a batch; its documents are sent one by one"), {

@@ -1,4 +1,4 @@
-/** What becomes of a credential by each status of a login, in simulated time. */
+/** The state of a credential after each status of a login, in simulated time. */
 import { assert, layer } from "@effect/vitest"
 import { LoginStatuses } from "@govoice/ksef/protocol"
 import { Effect } from "effect"

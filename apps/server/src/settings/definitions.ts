@@ -189,9 +189,9 @@ export const definitions = {
     10
   ),
   GOVOICE_WORKER_CONCURRENCY: define(
-    "Concurrency limit of one worker: its deliveries in flight.",
+    "Concurrency limit of one worker: its deliveries in flight. A quarter is for organizations with none in flight.",
     Parsers.integer(1, 10_000),
-    500
+    670
   ),
   GOVOICE_RATE_LIMIT_PER_SECOND: define("Requests per second of one API key.", Parsers.integer(1, 1_000_000), 100),
   GOVOICE_RATE_LIMIT_BURST: define("Requests that one API key may send at once.", Parsers.integer(1, 1_000_000), 200),

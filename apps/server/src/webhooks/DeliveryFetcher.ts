@@ -42,7 +42,7 @@ export interface DeliveryFetcher {
   readonly unblocksOrganization: (completions: ReadonlyArray<Completion>) => boolean
   /** Returns whether these completions free slots that only the claims of another worker fill. */
   readonly freesForeignSlots: (completions: ReadonlyArray<Completion>) => boolean
-  /** Returns whether the worker can claim, or could until a second ago. */
+  /** Returns whether the worker can claim for every organization, or could until a second ago. */
   readonly canClaim: () => boolean
   /** Returns what the worker does after a statement with this limit has claimed as many. */
   readonly nextIteration: (limit: number, claimed: number) => Iteration
@@ -78,7 +78,7 @@ export const batchWindowMs = 4
 // While anything is due, how often the worker promotes and claims from all partitions.
 const claimEveryMs = 1000
 
-// In a backlog, the slots of a worker are all taken most of the time.
+// In a backlog, the general slots of a worker are all taken most of the time.
 const stuckAfterMs = 1000
 
 /** Makes a fetcher. */
@@ -86,7 +86,7 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
   Effect.gen(function* () {
     const { backlog, leaseMs, ownPartitions, queue, scheduler, tenantConcurrency } = options
     const monotonicMs = options.monotonicMs ?? (() => performance.now())
-    let state = FetcherState.initial(options.concurrency)
+    let state = FetcherState.initial(options.concurrency, tenantConcurrency)
     let claimedAt = -Infinity
     const batchReady = yield* Latch.make(false)
 
@@ -120,8 +120,9 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
 
       claim: Effect.fnUntraced(function* (limit, completions) {
         const own = ownPartitions()
+        const size = FetcherState.claimSize(state, limit, monotonicMs())
         const statement = queue.claim({
-          limit: Math.min(limit, FetcherState.maxClaim),
+          ...size,
           // However many organizations have receivers that hang, a slot is left for the next.
           perOrganization: Math.min(tenantConcurrency, limit),
           leaseMs,
@@ -133,7 +134,7 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
           EngineMetrics.timed(EngineMetrics.claimDuration("deliveries"), statement),
           leaseMs
         )
-        state = FetcherState.claimed(state, claim, own)
+        state = FetcherState.claimed(state, claim, own, size, monotonicMs())
         if (claim.deliveries.length > 0) claimedAt = monotonicMs()
         return { ...claim, leasedUntil }
       }),
@@ -145,9 +146,9 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
       onCompleted: (completions) => void (state = FetcherState.completed(state, completions)),
       unblocksOrganization: (completions) => FetcherState.unblocksOrganization(state, completions),
       freesForeignSlots: (completions) => FetcherState.freesForeignSlots(state, completions, ownPartitions()),
-      canClaim: () => FetcherState.availableSlots(state, backlog()) > 0 || monotonicMs() - claimedAt < stuckAfterMs,
+      canClaim: () => FetcherState.generalSlots(state, backlog()) > 0 || monotonicMs() - claimedAt < stuckAfterMs,
       nextIteration: (limit, claimed) => FetcherState.nextIteration(state, { limit, claimed, backlog: backlog() }),
-      sleepUntil: () => state.promoteAt,
+      sleepUntil: () => FetcherState.sleepUntil(state),
       stop: () => void (state = FetcherState.stopped(state))
     }
   })

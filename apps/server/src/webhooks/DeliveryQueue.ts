@@ -9,6 +9,9 @@
  * An endpoint may have as many deliveries in flight as its organization has free slots, so that endpoints that hang
  * always leave a slot for another. The only endpoint of an organization may use all slots.
  *
+ * In the same way, organizations leave slots for each other: of the slots that a claim may fill, only some are general. The
+ * others are for organizations without a delivery in flight, one for each.
+ *
  * Leases and fencing tokens are as in `InvoiceQueue`. The statements are in `claim.sql.ts` and `complete.sql.ts`.
  */
 import type { Ids } from "@govoice/core"
@@ -34,7 +37,7 @@ export interface DeliveryClaim {
 }
 
 /**
- * How much to claim. By default there are no `completions`, and `resume` is false.
+ * How much to claim. By default all slots are general, there are no `completions`, and `resume` is false.
  *
  * With `resume`, a claim begins at the resume cursors of the claim before, so that a backlog drains as fast at its end as
  * at its beginning. It does not see deliveries that became available since with an earlier due time, such as retries and
@@ -42,6 +45,8 @@ export interface DeliveryClaim {
  */
 export interface DeliveryClaimOptions {
   readonly limit: number
+  /** How many of them may be of organizations that have deliveries in flight. */
+  readonly general?: number
   readonly perOrganization: number
   readonly leaseMs: number
   readonly resume?: boolean
@@ -93,13 +98,23 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
 
     const claimPage = Effect.fnUntraced(function* (
       from: EndpointScan.EndpointScan,
-      { leaseMs, limit, partitions, perOrganization }: DeliveryClaimOptions,
+      { general, leaseMs, limit, partitions, perOrganization }: DeliveryClaimOptions,
       completions: ReadonlyArray<Completion>
     ) {
       const { after } = from
       const resumeCursors = EndpointScan.resumeCursorsAhead(from)
       const now = yield* statementTime
-      const parameters = { completions, after, resumeCursors, partitions, limit, perOrganization, leaseMs, now }
+      const parameters = {
+        completions,
+        after,
+        resumeCursors,
+        partitions,
+        limit,
+        general: Math.min(limit, general ?? limit),
+        perOrganization,
+        leaseMs,
+        now
+      }
       const page = readRows(yield* Cte.make<ClaimRow, typeof parameters>(sql, claim, parameters))
       return { ...page, ...EndpointScan.advance(from, page.summary) }
     })

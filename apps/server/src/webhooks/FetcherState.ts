@@ -3,6 +3,9 @@
  *
  * A delivery takes a slot from its claim to the end of its attempt. Completions take no slot, so that attempts do not wait
  * for commits; as many completions may be uncommitted as there are slots.
+ *
+ * A quarter of the slots is reserved for organizations that have no delivery in flight, one slot for each of them, so that
+ * organizations whose receivers hang leave slots for others. The rest is general.
  */
 import * as WorkerGroup from "../jobs/WorkerGroup.ts"
 import type { Iteration } from "../jobs/WorkerLoop.ts"
@@ -14,12 +17,18 @@ import type { Promoted } from "./DeliveryScheduler.ts"
 export interface FetcherState {
   /** The number of slots. */
   readonly concurrency: number
+  /** The concurrency limit of one organization. */
+  readonly tenantConcurrency: number
   /** Claimed deliveries whose attempt has not ended. */
   readonly attempting: number
   /** Whether a claim may find something. */
   readonly mayHaveWork: boolean
   /** The organizations that need a completion before a claim finds more of theirs. */
   readonly atConcurrencyLimit: ReadonlySet<string>
+  /** How many general slots were free at the last claim, if organizations would have taken more; otherwise infinite. */
+  readonly generalSlotsMissedAt: number
+  /** When a claim was for reserved slots, too, by the monotonic clock in milliseconds. */
+  readonly reserveClaimedAt: number
   /** Whether nothing with an earlier due time became available since the last claim. */
   readonly resume: boolean
   /** When the next retry or lease check is due, as far as this worker knows. */
@@ -44,11 +53,14 @@ export interface Backlog {
 export const maxClaim = 250
 
 /** The state of a worker that has not begun. */
-export const initial = (concurrency: number): FetcherState => ({
+export const initial = (concurrency: number, tenantConcurrency = concurrency): FetcherState => ({
   concurrency,
+  tenantConcurrency,
   attempting: 0,
   mayHaveWork: false,
   atConcurrencyLimit: new Set(),
+  generalSlotsMissedAt: Infinity,
+  reserveClaimedAt: -Infinity,
   resume: false,
   promoteAt: 0,
   claimsEverywhere: false,
@@ -60,13 +72,47 @@ export const initial = (concurrency: number): FetcherState => ({
 export const availableSlots = ({ attempting, concurrency }: FetcherState, { uncommitted }: Backlog): number =>
   concurrency - Math.max(attempting, attempting + uncommitted - concurrency)
 
+/**
+ * Returns the number of reserved slots: a quarter, but never so many that four organizations could not use their limits.
+ *
+ * With the defaults of 670 slots and 10 for an organization, 51 organizations fill the general slots. An account has at most
+ * 100: its other 49 take a reserved slot each, and more than half of the reserved slots are left.
+ */
+export const reservedSlots = ({ concurrency, tenantConcurrency }: FetcherState): number =>
+  Math.max(0, Math.min(Math.floor(concurrency / 4), concurrency - 4 * tenantConcurrency))
+
+/** Returns the number of free slots that every organization may take. */
+export const generalSlots = (state: FetcherState, backlog: Backlog): number =>
+  Math.max(0, availableSlots(state, backlog) - reservedSlots(state))
+
+/** How often a claim for general slots is for reserved slots, too, in milliseconds. */
+export const reserveEveryMs = 50
+
+/** How many deliveries a statement claims at most, and how many general slots there are for them. */
+export interface ClaimSize {
+  readonly limit: number
+  readonly general: number
+}
+
+/**
+ * Returns the size of a claim when so many slots are free. A claim for reserved slots scans more organizations than it serves,
+ * so it is made when no general slot is free, and every few milliseconds otherwise.
+ */
+export const claimSize = (state: FetcherState, free: number, monotonicMs: number): ClaimSize => {
+  const general = Math.max(0, free - reservedSlots(state))
+  const isForReserve = general === 0 || monotonicMs - state.reserveClaimedAt >= reserveEveryMs
+  const limit = Math.min(maxClaim, isForReserve ? free : general)
+  return { limit, general: Math.min(limit, general) }
+}
+
 /** Returns whether a statement now would claim. */
 export const wouldClaim = (state: FetcherState, backlog: Backlog): boolean =>
   state.mayHaveWork && availableSlots(state, backlog) > 0
 
 /** Returns whether the next statement is as large as it should become. */
 export const isBatchReady = (state: FetcherState, backlog: Backlog): boolean =>
-  (state.mayHaveWork ? availableSlots(state, backlog) : backlog.pending) >= Math.min(maxClaim, state.concurrency / 2)
+  (state.mayHaveWork ? generalSlots(state, backlog) : backlog.pending) >=
+  Math.min(maxClaim, (state.concurrency - reservedSlots(state)) / 2)
 
 /** The worker was woken, or has learned otherwise that there may be work. */
 export const woken = (state: FetcherState): FetcherState => ({ ...state, mayHaveWork: true })
@@ -101,7 +147,11 @@ export const planned = (
   completions: ReadonlyArray<Completion>,
   backlog: Backlog
 ): { readonly state: FetcherState; readonly limit: number } => {
-  const mayHaveWork = !state.stopping && (state.mayHaveWork || unblocksOrganization(state, completions))
+  const mayHaveWork =
+    !state.stopping &&
+    (state.mayHaveWork ||
+      unblocksOrganization(state, completions) ||
+      generalSlots(state, backlog) > state.generalSlotsMissedAt)
   return {
     state: { ...state, mayHaveWork },
     limit: mayHaveWork ? Math.max(0, availableSlots(state, backlog)) : 0
@@ -112,14 +162,22 @@ const isForeign = (own: OwnPartitions, organization: string): boolean =>
   own !== undefined && !own.includes(WorkerGroup.partitionOf(organization))
 
 /**
- * The statement has claimed. A worker that finds work only in the partitions of others goes on with them; otherwise the next
- * claim is for its own again.
+ * The statement of this size has claimed. A worker that finds work only in the partitions of others goes on with them; otherwise
+ * the next claim is for its own again.
  */
-export const claimed = (state: FetcherState, claim: DeliveryClaim, own?: OwnPartitions): FetcherState => ({
+export const claimed = (
+  state: FetcherState,
+  claim: DeliveryClaim,
+  own?: OwnPartitions,
+  { general, limit }: ClaimSize = { limit: Infinity, general: Infinity },
+  monotonicMs = 0
+): FetcherState => ({
   ...state,
   attempting: state.attempting + claim.deliveries.length,
   mayHaveWork: claim.more,
   atConcurrencyLimit: new Set(claim.atConcurrencyLimit),
+  generalSlotsMissedAt: claim.atConcurrencyLimit.length > 0 && general < state.tenantConcurrency ? general : Infinity,
+  reserveClaimedAt: limit > general ? monotonicMs : state.reserveClaimedAt,
   resume: true,
   claimsEverywhere:
     state.claimsEverywhere &&
@@ -151,11 +209,14 @@ export const completed = (state: FetcherState, completions: ReadonlyArray<Comple
 /** The worker stops: it claims nothing more. */
 export const stopped = (state: FetcherState): FetcherState => ({ ...state, stopping: true, mayHaveWork: false })
 
+/** When the next promotion is due. A worker that stops promotes nothing, so it does not wake for one. */
+export const sleepUntil = ({ promoteAt, stopping }: FetcherState): number => (stopping ? Infinity : promoteAt)
+
 /** Returns what the worker does after a statement with this limit has claimed as many. */
 export const nextIteration = (
   state: FetcherState,
   { backlog, claimed, limit }: { readonly limit: number; readonly claimed: number; readonly backlog: Backlog }
 ): Iteration => {
   if (limit > 0 && claimed === 0 && state.mayHaveWork) return "backoff"
-  return wouldClaim(state, backlog) ? "again" : { sleepUntil: state.promoteAt }
+  return wouldClaim(state, backlog) ? "again" : { sleepUntil: sleepUntil(state) }
 }

@@ -16,6 +16,7 @@ const candidate: Cte<ClaimParameters> = {
     "organization_id",
     "endpoint_id",
     "position",
+    "organization_in_flight",
     "endpoint_in_flight",
     "free_slots",
     "quantum",
@@ -24,7 +25,8 @@ const candidate: Cte<ClaimParameters> = {
   ],
   materialized: true,
   query: (sql) => sql`
-    SELECT organization_id, endpoint_id, position, endpoint_in_flight, free_slots, quantum, oldest.*
+    SELECT organization_id, endpoint_id, position, organization_in_flight, endpoint_in_flight, free_slots, quantum,
+           oldest.*
     FROM capacity CROSS JOIN scan_summary CROSS JOIN LATERAL (
       SELECT ctid, due_at FROM deliveries
       WHERE is_due AND lease_expires_at IS NULL AND endpoint_id = capacity.endpoint_id AND due_at >= since
@@ -42,6 +44,7 @@ const ranked: Cte<ClaimParameters> = {
     "organization_id",
     "endpoint_id",
     "position",
+    "organization_in_flight",
     "free_slots",
     "quantum",
     "row_ctid",
@@ -51,8 +54,8 @@ const ranked: Cte<ClaimParameters> = {
     "in_flight_before"
   ],
   query: (sql) => sql`
-    SELECT organization_id, endpoint_id, position, free_slots, quantum, row_ctid, due_at, rank, oldest,
-           endpoint_in_flight + rank - 1
+    SELECT organization_id, endpoint_id, position, organization_in_flight, free_slots, quantum, row_ctid, due_at,
+           rank, oldest, endpoint_in_flight + rank - 1
     FROM (
       SELECT *, row_number() OVER oldest_first::int AS rank, first_value(due_at) OVER oldest_first AS oldest
       FROM candidate WINDOW oldest_first AS (PARTITION BY position ORDER BY due_at)
@@ -70,6 +73,7 @@ const allocated: Cte<ClaimParameters> = {
     "organization_id",
     "endpoint_id",
     "position",
+    "organization_in_flight",
     "free_slots",
     "quantum",
     "row_ctid",
@@ -81,7 +85,8 @@ const allocated: Cte<ClaimParameters> = {
   ],
   materialized: true,
   query: (sql) => sql`
-    SELECT organization_id, endpoint_id, position, free_slots, quantum, row_ctid, due_at, rank, oldest, slot,
+    SELECT organization_id, endpoint_id, position, organization_in_flight, free_slots, quantum, row_ctid, due_at,
+           rank, oldest, slot,
            slot <= free_slots AND (
              in_flight_before < greatest(1, free_slots - (slot - 1)) OR NOT EXISTS (
                SELECT FROM webhook_endpoints AS other
@@ -97,16 +102,28 @@ const allocated: Cte<ClaimParameters> = {
 }
 
 // `slot <= limit` tells the planner that few rows are due. Without it, the generic plan from an empty table reads all
-// available deliveries.
+// available deliveries. Most claims are for general slots only, and number no rows.
 const due: Cte<ClaimParameters> = {
   name: "due",
-  does: "Takes the first slot of every organization, then the second, up to the limit.",
+  does: "Takes the first slot of every organization, then the second, up to the limit, and up to the general slots.",
   reads: ["allocated"],
   returns: ["row_ctid", "due_at"],
   materialized: true,
-  query: (sql, { limit }) => sql`
+  query: (sql, { general, limit }) =>
+    general >= limit
+      ? sql`
     SELECT row_ctid, due_at FROM allocated
     WHERE allowed AND slot <= ${limit}::int ORDER BY slot, position LIMIT ${limit}::int
+  `
+      : sql`
+    SELECT row_ctid, due_at
+    FROM (
+      SELECT row_ctid, due_at, position, slot, organization_in_flight,
+             row_number() OVER (ORDER BY slot, position) AS nth
+      FROM allocated WHERE allowed AND slot <= ${limit}::int
+    ) AS in_turn
+    WHERE nth <= ${general}::int OR organization_in_flight + slot = 1
+    ORDER BY slot, position LIMIT ${limit}::int
   `
 }
 

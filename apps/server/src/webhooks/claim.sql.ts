@@ -17,7 +17,7 @@ export interface ScanSummary {
   readonly last: string | null
   /** Whether rows were skipped: locked by another worker, or claimed by one since the snapshot. */
   readonly skippedLocked: boolean
-  /** Whether an endpoint or the claim took as many as it may. */
+  /** Whether an endpoint or the claim took as many as it may, or general slots were missing. */
   readonly limitHit: boolean
   readonly atConcurrencyLimit: ReadonlyArray<Ids.OrganizationId>
   readonly resumeCursors: ReadonlyArray<ResumeCursor>
@@ -90,7 +90,8 @@ export const claim: CteStatement<ClaimParameters> = {
         'skippedLocked', (SELECT count(*) FROM claimable_organization) < (SELECT count(*) FROM scanned_endpoints)
           OR (SELECT count(*) FROM claimed) < (SELECT count(*) FROM due),
         'limitHit', EXISTS (SELECT FROM allocated WHERE allowed AND rank = quantum)
-          OR (SELECT count(*) FROM due) = ${limit}::int,
+          OR (SELECT count(*) FROM due) = ${limit}::int
+          OR (SELECT count(*) FROM due) < (SELECT count(*) FROM allocated WHERE allowed),
         'atConcurrencyLimit', ARRAY(
           SELECT organization_id FROM capacity WHERE free_slots <= 0
           UNION SELECT organization_id FROM allocated WHERE NOT allowed

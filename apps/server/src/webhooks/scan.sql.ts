@@ -18,6 +18,8 @@ export interface ClaimParameters extends CompleteParameters, LeaseParameters {
   readonly partitions: ReadonlyArray<string> | undefined
   /** The maximum number of deliveries to claim. */
   readonly limit: number
+  /** How many of them may be of organizations that have deliveries in flight, or more than the first of one that has none. */
+  readonly general: number
   /** The concurrency limit of each organization. */
   readonly perOrganization: number
 }
@@ -90,9 +92,9 @@ const scanSummary: Cte<ClaimParameters> = {
   reads: ["endpoint_scan"],
   returns: ["endpoints_scanned", "quantum", "ended"],
   materialized: true,
-  query: (sql, { limit }) =>
+  query: (sql, { general, limit }) =>
     sql`
-      SELECT max(position), 2 * ${limit}::int / greatest(1, max(own_scanned)) + 2,
+      SELECT max(position), 2 * ${general}::int / greatest(1, max(own_scanned)) + 2,
              max(own_scanned) < ${limit}::int AND max(position) < ${limit}::int + ${maxForeignScanned}::int
       FROM endpoint_scan
     `
@@ -114,20 +116,30 @@ const claimableOrganization: Cte<ClaimParameters> = {
   `
 }
 
+// Without general slots, an organization may take one slot if it has no delivery in flight, and none otherwise.
 const capacity: Cte<ClaimParameters> = {
   name: "capacity",
   does: "Computes how many slots each organization has left, and how many deliveries each endpoint has in flight.",
   reads: ["claimable_organization", "freed"],
-  returns: ["organization_id", "endpoint_id", "since", "position", "endpoint_in_flight", "free_slots"],
+  returns: [
+    "organization_id",
+    "endpoint_id",
+    "since",
+    "position",
+    "organization_in_flight",
+    "endpoint_in_flight",
+    "free_slots"
+  ],
   materialized: true,
-  query: (sql, { perOrganization }) => sql`
-    SELECT organization_id, endpoint_id, endpoint.since, position,
+  query: (sql, { general, perOrganization }) => sql`
+    SELECT organization_id, endpoint_id, endpoint.since, position, counted.n,
            coalesce((in_flight ->> endpoint_id)::int, 0) - coalesce((by_endpoint ->> endpoint_id)::int, 0),
-           ${perOrganization}::int - (
-             SELECT coalesce(sum(n::int - coalesce((by_endpoint ->> counted_endpoint)::int, 0)), 0)::int
-             FROM jsonb_each_text(in_flight) AS counted (counted_endpoint, n)
-           )
+           CASE WHEN ${general}::int > 0 THEN ${perOrganization}::int - counted.n ELSE (counted.n = 0)::int END
     FROM freed CROSS JOIN claimable_organization
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(n::int - coalesce((by_endpoint ->> counted_endpoint)::int, 0)), 0)::int
+      FROM jsonb_each_text(in_flight) AS in_flight_of (counted_endpoint, n)
+    ) AS counted (n)
     CROSS JOIN LATERAL unnest(endpoints, claimable_organization.since, positions)
       AS endpoint (endpoint_id, since, position)
   `

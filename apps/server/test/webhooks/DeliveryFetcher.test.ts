@@ -54,9 +54,18 @@ describe("DeliveryFetcher", () => {
       yield* fetcher.claim(fetcher.plan([]), [])
       yield* fetcher.claim(fetcher.plan(completions(1)), completions(1))
       assert.deepStrictEqual(claimed, [
-        { limit: 10, perOrganization: 3, leaseMs: 30_000, resume: false, completions: [], partitions: undefined },
+        {
+          limit: 10,
+          general: 10,
+          perOrganization: 3,
+          leaseMs: 30_000,
+          resume: false,
+          completions: [],
+          partitions: undefined
+        },
         {
           limit: 6,
+          general: 6,
           perOrganization: 3,
           leaseMs: 30_000,
           resume: true,

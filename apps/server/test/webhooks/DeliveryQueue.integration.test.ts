@@ -149,6 +149,47 @@ describeQueue("DeliveryQueue", (test) => {
       assert.strictEqual((yield* claim({ perOrganization: 12 })).deliveries.length, 8)
     }))
 
+  test("claim: takes one delivery of an organization that has none in flight when no general slot is left", () =>
+    Effect.gen(function* () {
+      const busy = yield* Effect.forEach(Array.from({ length: 8 }), () => fixtures.backlog(20))
+      const first = yield* claim({ limit: 16, perOrganization: 5 })
+      assert.deepStrictEqual(
+        countBy(first.deliveries.map(({ organization_id }) => organization_id)),
+        Object.fromEntries(busy.map(({ id }) => [id, 2]))
+      )
+      // Their endpoints are last in the scan.
+      yield* TestClock.adjust(10)
+      const idle = yield* Effect.forEach(Array.from({ length: 2 }), () => fixtures.backlog(20))
+
+      // Two of the twelve slots are general. Others take them, and each organization without a delivery still gets one.
+      const second = yield* claim({ limit: 12, general: 2, perOrganization: 5 })
+      const counts = countBy(second.deliveries.map(({ organization_id }) => organization_id))
+      assert.isTrue(second.more)
+      assert.strictEqual(second.deliveries.length, 4)
+      for (const { id } of idle) assert.isAtLeast(counts[id] ?? 0, 1)
+
+      // All have deliveries in flight, and wait for general slots or a completion.
+      const third = yield* claim({ limit: 10, general: 0, perOrganization: 5 })
+      assert.deepStrictEqual(third.deliveries, [])
+      assert.isFalse(third.more)
+      assert.sameMembers(
+        [...third.atConcurrencyLimit],
+        [...busy, ...idle].map(({ id }) => id)
+      )
+
+      const ended = [...first.deliveries, ...second.deliveries].filter((one) => one.organization_id === idle[1]!.id)
+      const last = yield* claim({
+        limit: 11,
+        general: 0,
+        perOrganization: 5,
+        completions: ended.map((one) => completion(one))
+      })
+      assert.deepStrictEqual(
+        last.deliveries.map(({ organization_id }) => organization_id),
+        [idle[1]!.id]
+      )
+    }))
+
   test("claim: leaves a slot for another endpoint of the organization when others hang", () =>
     Effect.gen(function* () {
       const { endpoints, id } = yield* fixtures.backlog(100, 0, 0)

@@ -1,13 +1,15 @@
 /** The limits of a delivery worker: on its leases, and on its slots. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import { databases } from "../support/TestDatabase.ts"
 import * as Fake from "../support/FakeDispatcher.ts"
 import * as fixtures from "../support/fixtures.ts"
-import { count, eventually, start } from "./support/deliveryWorker.ts"
+import { count, eventually, pass, start } from "./support/deliveryWorker.ts"
+
+const organizationsOfAnAccount = 100
 
 for (const database of databases) {
   layer(database.layer, { timeout: "120 seconds" })(`Limits of DeliveryWorker (${database.name})`, (it) => {
@@ -57,6 +59,97 @@ for (const database of databases) {
           [1, 2, 3].map(() => ({ attempt_count: 1, interruption_count: 0 }))
         )
         yield* worker.stop
+      })
+    )
+
+    it.effect("delivers beside 100 organizations whose receivers hang, without waiting for their timeout", () =>
+      Effect.gen(function* () {
+        yield* fixtures.clear
+        for (let n = 0; n < organizationsOfAnAccount; n++) {
+          const id = yield* fixtures.organization
+          const endpoint = yield* fixtures.endpoint(id, { url: "https://slow.example.com/" })
+          yield* fixtures.deliveries(id, endpoint, 12)
+        }
+        const isSlow = (request: { readonly url: string }) => request.url.includes("slow")
+        const worker = yield* start((request) => (isSlow(request) ? Effect.never : Effect.succeed(Fake.delivered)))
+        yield* eventually(
+          "the general slots are taken",
+          2000,
+          Effect.sync(() => worker.requests.filter(isSlow).length >= 503)
+        )
+        yield* pass(200)
+
+        const victim = yield* fixtures.organization
+        const endpoint = yield* fixtures.endpoint(victim)
+        yield* fixtures.deliveries(victim, endpoint, 40)
+        const begunAt = yield* Clock.currentTimeMillis
+        yield* worker.wake
+        yield* eventually(
+          "all deliveries of the victim succeed",
+          4000,
+          Effect.map(count(`status = 'succeeded' AND organization_id = '${victim}'`), (n) => n === 40)
+        )
+        assert.isAtMost((yield* Clock.currentTimeMillis) - begunAt, 4000)
+      })
+    )
+
+    for (const concurrency of [1, 10, 12]) {
+      it.effect(`one organization fills the slots of a worker that has ${concurrency}`, () =>
+        Effect.gen(function* () {
+          yield* fixtures.clear
+          yield* fixtures.backlog(50)
+          const worker = yield* start(() => Effect.never, { workerConcurrency: concurrency })
+          const expected = Math.min(10, concurrency)
+          yield* eventually(
+            "the slots are taken",
+            900,
+            Effect.sync(() => worker.requests.length >= expected)
+          )
+          yield* pass(100)
+          assert.strictEqual(worker.requests.length, expected)
+        })
+      )
+    }
+
+    it.effect("claims for an organization that had too few slots as soon as another one has freed them", () =>
+      Effect.gen(function* () {
+        yield* fixtures.clear
+        // Of 16 slots, 4 are reserved, and 4 organizations take the 12 general ones.
+        const busy = yield* Effect.forEach(["a", "b", "c", "d"], (name) =>
+          Effect.gen(function* () {
+            const id = yield* fixtures.organization
+            const endpoint = yield* fixtures.endpoint(id, { url: `https://${name}.example.com/` })
+            yield* fixtures.deliveries(id, endpoint, 3)
+          })
+        )
+        const free = yield* Latch.make(false)
+        const worker = yield* start(
+          ({ url }) => (url.includes("a.example.com") ? Effect.as(free.await, Fake.delivered) : Effect.never),
+          { workerConcurrency: 16, tenantConcurrency: 3 }
+        )
+        const sent = (name: string) => worker.requests.filter(({ url }) => url.includes(`//${name}.`)).length
+        yield* eventually(
+          "the general slots are taken",
+          900,
+          Effect.sync(() => worker.requests.length === 3 * busy.length)
+        )
+        const late = yield* fixtures.organization
+        yield* fixtures.deliveries(late, yield* fixtures.endpoint(late, { url: "https://late.example.com/" }), 10)
+        yield* worker.wake
+        yield* eventually(
+          "the late organization has a reserved slot",
+          500,
+          Effect.sync(() => sent("late") === 1)
+        )
+        yield* pass(100)
+        assert.strictEqual(sent("late"), 1)
+        yield* free.open
+        // Less than the poll interval.
+        yield* eventually(
+          "the late organization has all its slots",
+          300,
+          Effect.sync(() => sent("late") === 3)
+        )
       })
     )
   })

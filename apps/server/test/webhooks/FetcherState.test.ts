@@ -55,6 +55,89 @@ describe("FetcherState", () => {
     assert.isFalse(FetcherState.unblocksOrganization(attempting(4), completions(1)))
   })
 
+  it("reserves a quarter of the slots, except those that four organizations need for their limits", () => {
+    const reserved = (concurrency: number, tenantConcurrency: number) =>
+      FetcherState.reservedSlots(FetcherState.initial(concurrency, tenantConcurrency))
+    assert.strictEqual(reserved(670, 10), 167)
+    assert.strictEqual(reserved(42, 10), 2)
+    for (const concurrency of [1, 2, 10, 40]) assert.strictEqual(reserved(concurrency, 10), 0)
+    for (let concurrency = 1; concurrency < 60; concurrency++) {
+      for (let limit = 1; limit < 60; limit++) {
+        assert.isAtLeast(concurrency - reserved(concurrency, limit), Math.min(4 * limit, concurrency))
+      }
+    }
+  })
+
+  it("claims for reserved slots when no general one is free, and every few milliseconds otherwise", () => {
+    const begun = FetcherState.woken(FetcherState.initial(40, 5))
+    assert.deepStrictEqual(FetcherState.claimSize(begun, 40, 1000), { limit: 40, general: 30 })
+    const after = FetcherState.claimed(begun, claimOf(30), undefined, { limit: 40, general: 30 }, 1000)
+    assert.deepStrictEqual(FetcherState.claimSize(after, 12, 1049), { limit: 2, general: 2 })
+    assert.deepStrictEqual(FetcherState.claimSize(after, 12, 1050), { limit: 12, general: 2 })
+    assert.deepStrictEqual(FetcherState.claimSize(after, 10, 1001), { limit: 10, general: 0 })
+    const general = FetcherState.claimed(after, claimOf(2), undefined, { limit: 2, general: 2 }, 1049)
+    assert.deepStrictEqual(FetcherState.claimSize(general, 12, 1050), { limit: 12, general: 2 })
+    const large = FetcherState.initial(1000, 10)
+    assert.deepStrictEqual(FetcherState.claimSize(large, 1000, 0), { limit: 250, general: 250 })
+    assert.deepStrictEqual(FetcherState.claimSize(large, 300, 0), { limit: 250, general: 50 })
+  })
+
+  it("keeps reserved slots free from 100 organizations that take all they may, in any order", () => {
+    const { concurrency, reserved, tenantConcurrency } = {
+      ...FetcherState.initial(670, 10),
+      reserved: FetcherState.reservedSlots(FetcherState.initial(670, 10))
+    }
+    for (const perRound of [1, 3, 10]) {
+      const inFlight: Array<number> = Array.from({ length: 100 }, () => 0)
+      let free = concurrency
+      for (let isChanged = true; isChanged;) {
+        isChanged = false
+        for (const [index, n] of inFlight.entries()) {
+          const general = Math.max(0, free - reserved)
+          const taken = Math.min(perRound, tenantConcurrency - n, Math.max(general, n === 0 ? 1 : 0))
+          if (taken <= 0) continue
+          inFlight[index] = n + taken
+          free -= taken
+          isChanged = true
+        }
+      }
+      assert.isAtLeast(free, 118)
+    }
+  })
+
+  it("claims again when more general slots are free than a claim had that left organizations without", () => {
+    const begun = FetcherState.woken(FetcherState.initial(40, 5))
+    const full = FetcherState.claimed(begun, claimOf(30, { atConcurrencyLimit: ["org_9"] }), undefined, {
+      limit: 10,
+      general: 0
+    })
+    assert.strictEqual(FetcherState.generalSlots(full, none), 0)
+    assert.strictEqual(FetcherState.planned(full, completions(1), none).limit, 0)
+    const ended = FetcherState.attemptEnded(full)
+    assert.strictEqual(FetcherState.generalSlots(ended, none), 1)
+    assert.strictEqual(FetcherState.planned(ended, completions(1), none).limit, 11)
+    assert.strictEqual(FetcherState.planned(FetcherState.stopped(ended), completions(1), none).limit, 0)
+    // The organization is at its own limit, or none has more.
+    const limited = FetcherState.claimed(begun, claimOf(20, { atConcurrencyLimit: ["org_9"] }), undefined, {
+      limit: 40,
+      general: 30
+    })
+    const satisfied = FetcherState.claimed(begun, claimOf(30), undefined, { limit: 10, general: 0 })
+    for (const state of [limited, satisfied]) {
+      assert.strictEqual(FetcherState.planned(FetcherState.attemptEnded(state), completions(1), none).limit, 0)
+    }
+  })
+
+  it("has a batch ready when half of the general slots are free", () => {
+    const after = (count: number) =>
+      FetcherState.claimed(FetcherState.initial(40, 5), claimOf(count, { more: true }), undefined, {
+        limit: 10,
+        general: 0
+      })
+    assert.isTrue(FetcherState.isBatchReady(after(15), none))
+    assert.isFalse(FetcherState.isBatchReady(after(16), none))
+  })
+
   it("promotes at the time of the next retry, and at the latest after the poll interval", () => {
     assert.strictEqual(FetcherState.promoted(idle, { ...nothing, next: 1200 }, 1000, 500).promoteAt, 1200)
     assert.strictEqual(FetcherState.promoted(idle, { ...nothing, next: 9000 }, 1000, 500).promoteAt, 1500)
@@ -94,6 +177,14 @@ describe("FetcherState", () => {
   it("claims nothing after it has stopped, also when it is woken", () => {
     const stopped = FetcherState.woken(FetcherState.stopped(attempting(4, { atConcurrencyLimit: ["org_1"] })))
     assert.strictEqual(FetcherState.planned(stopped, completions(1), none).limit, 0)
+  })
+
+  it("does not wake for a promotion after it has stopped", () => {
+    const stopped = FetcherState.stopped(attempting(4))
+    assert.isAtMost(attempting(4).promoteAt, Date.now())
+    assert.strictEqual(FetcherState.sleepUntil(stopped), Infinity)
+    const written = FetcherState.nextIteration(stopped, { limit: 0, claimed: 0, backlog: none })
+    assert.deepStrictEqual(written, { sleepUntil: Infinity })
   })
 
   it("claims from all partitions once in a poll interval if anything is due, and otherwise from its own", () => {

@@ -15,6 +15,7 @@ const claimParameters = {
   resumeCursors: [],
   partitions: undefined,
   limit: 1,
+  general: 0,
   perOrganization: 1,
   leaseMs: 1
 }

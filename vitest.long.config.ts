@@ -5,6 +5,7 @@
  *     npx -y pnpm@12 run test:long
  */
 import { defineConfig } from "vitest/config"
+import { MixedSequencer } from "./test/support/MixedSequencer.ts"
 import { shared } from "./vitest.config.ts"
 
 const lengths = {
@@ -16,10 +17,17 @@ const lengths = {
   RESUME_RUNS: "25"
 }
 
-// These wait more than they compute, and judge nothing by the time it takes.
-const waiting = [
+// One of these alone leaves a processor idle: it waits for servers and databases, or computes in one process. They judge nothing
+// by the time it takes, or run beside others in the suite as well.
+const beside = [
   "apps/server/test/invoices/live/**/*.long.test.ts",
+  "apps/server/test/webhooks/{Model,Resume}.integration.test.ts",
+  "packages/ksef/test/checks/mutations.long.test.ts",
+  "packages/ksef/test/xml/StrictXml.test.ts",
+  "packages/webhooks/test/{fastAndCompact,properties}.test.ts",
+  "test/e2e/apiFuzz.integration.test.ts",
   "test/e2e/demoLive.long.test.ts",
+  "test/faults/{backups,failOver,mixedVersions}.long.test.ts",
   "test/faults/{keyRotation,killLoop,liveKillPoints,liveKillPointsBatch,liveSecrets,liveTwoWorkers}.long.test.ts"
 ]
 
@@ -33,25 +41,19 @@ const all = {
 export default defineConfig({
   ...shared,
   test: {
+    sequence: { sequencer: MixedSequencer },
     projects: [
       {
         ...shared,
-        test: { ...all, name: "two at a time", include: waiting, maxWorkers: 2, sequence: { groupOrder: 0 } }
+        test: { ...all, name: "two at a time", include: beside, maxWorkers: 2, sequence: { groupOrder: 0 } }
       },
       {
         ...shared,
         test: {
           ...all,
           name: "alone",
-          include: [
-            "{packages,apps}/*/test/**/*.long.test.ts",
-            "test/**/*.long.test.ts",
-            "test/e2e/apiFuzz.integration.test.ts",
-            "apps/server/test/webhooks/{Model,Resume}.integration.test.ts",
-            "packages/ksef/test/xml/StrictXml.test.ts",
-            "packages/webhooks/test/{fastAndCompact,properties}.test.ts"
-          ],
-          exclude: ["**/node_modules/**", ...waiting],
+          include: ["{packages,apps}/*/test/**/*.long.test.ts", "test/**/*.long.test.ts"],
+          exclude: ["**/node_modules/**", ...beside],
           maxWorkers: 1,
           sequence: { groupOrder: 1 }
         }

@@ -32,13 +32,22 @@ const preparePage = Effect.gen(function* () {
 
 const prepareIcon = Precompressed.make({ body: icon, contentType: "image/svg+xml" })
 
-/** Prepares a response with the first request for it, and goes on where that request is interrupted. */
+/**
+ * Prepares a response with the first request for it, and goes on where that request is interrupted. After a failure, the next
+ * request prepares it anew.
+ */
 const onFirstRequest = (prepare: Effect.Effect<Precompressed.Respond>) =>
   Effect.gen(function* () {
-    const prepared = yield* Effect.cached(Effect.forkIn(prepare, yield* Effect.scope))
+    const scope = yield* Effect.scope
+    let preparation: Fiber.Fiber<Precompressed.Respond> | undefined
+    const forget = Effect.sync(() => (preparation = undefined))
     return Effect.gen(function* () {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const respond = yield* Effect.flatMap(prepared, Fiber.join)
+      preparation ??= yield* Effect.forkIn(
+        Effect.onError(prepare, () => forget),
+        scope
+      )
+      const respond = yield* Fiber.join(preparation)
       return respond(headers)
     })
   })

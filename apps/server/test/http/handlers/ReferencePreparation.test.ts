@@ -1,4 +1,5 @@
 /** When the API reference is prepared: its viewer is 3 MB of text, which a process that nobody asks for it does not load. */
+import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { afterEach, assert, describe, it, vi } from "vitest"
 import * as referencePage from "../../../src/http/handlers/referencePage.ts"
@@ -34,13 +35,35 @@ describe("the page of the API reference", () => {
     await dispose()
   })
 
+  it("is prepared anew after a failure", async () => {
+    const { dispose, get } = serve()
+    vi.mocked(referencePage.make).mockImplementationOnce(() => Effect.die("no memory"))
+    assert.strictEqual((await get("/docs")).status, 500)
+    assert.strictEqual((await get("/docs")).status, 200)
+    assert.strictEqual(started(), 2)
+    await dispose()
+  })
+
   it("is served after the first request for it was aborted", async () => {
     const { dispose, get } = serve()
+    const { promise: isAborted, resolve: release } = Promise.withResolvers<void>()
+    const { make } = await vi.importActual<typeof referencePage>("../../../src/http/handlers/referencePage.ts")
+    vi.mocked(referencePage.make).mockImplementationOnce((...args) =>
+      Effect.andThen(
+        Effect.promise(() => isAborted),
+        make(...args)
+      )
+    )
     const controller = new AbortController()
-    const aborted = get("/docs", controller.signal)
+    const aborted = get("/docs", controller.signal).then(
+      ({ status }) => status,
+      () => "rejected"
+    )
     await vi.waitUntil(() => started() === 1, { timeout: 50_000 })
     controller.abort()
-    await aborted.catch(() => {})
+    // The request ends while its page is being prepared.
+    assert.notStrictEqual(await aborted, 200)
+    release()
 
     const { status } = await get("/docs")
     assert.strictEqual(status, 200)

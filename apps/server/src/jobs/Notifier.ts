@@ -114,7 +114,11 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
         const [sender = "", ...named] = payload.split(" ")
         if (sender === self) return void (echoedAt = performance.now())
         for (const kind of workQueues) if (named.includes(kind)) signal(kind)
-        if (named.includes("left")) group = WorkerGroup.left(group, sender)
+        if (named.includes("left")) {
+          group = WorkerGroup.left(group, sender)
+          // Due deliveries of its partitions are for the others now.
+          signal("deliveries")
+        }
         if (named.includes("here") || named.includes("hello"))
           group = WorkerGroup.heard(group, sender, performance.now())
         if (named.includes("hello") && isMember()) announce("here")

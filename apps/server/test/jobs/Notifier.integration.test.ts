@@ -7,11 +7,11 @@ import { liveDatabases } from "../support/TestDatabase.ts"
 
 const start = Effect.gen(function* () {
   const scope = yield* Scope.make()
-  const { join, ownPartitions } = yield* Effect.provide(
+  const { join, ownPartitions, wait } = yield* Effect.provide(
     Notifier.Notifier,
     yield* Layer.buildWithScope(Layer.fresh(Notifier.layer), scope)
   )
-  const worker = { canClaim: true, ownPartitions, stop: Scope.close(scope, Exit.void) }
+  const worker = { canClaim: true, ownPartitions, wait, stop: Scope.close(scope, Exit.void) }
   yield* Scope.provide(
     join(() => worker.canClaim),
     scope
@@ -52,6 +52,17 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
       )
       yield* second.stop
       assert.sameMembers(yield* owned([first, third], 16, 16), [...WorkerGroup.partitions])
+    })
+  )
+
+  it.effect("wakes the other workers for deliveries when one leaves", () =>
+    Effect.gen(function* () {
+      const [first, second] = [yield* start, yield* start]
+      yield* owned([first, second], 16, 16)
+      // Each is woken when it begins to listen.
+      while (yield* first.wait("deliveries", 500));
+      yield* second.stop
+      assert.isTrue(yield* first.wait("deliveries", 50_000))
     })
   )
 

@@ -172,10 +172,10 @@ try {
     beside("`govoice --help`", "cpuMs", "`node -e 0`", { atMost: 2.5 }),
     beside("`serve`, a new embedded database", "rssMiB", empty, { atMost: 8 }),
     beside("`serve` in memory", "rssMiB", empty, { atMost: 7 }),
-    beside("`serve` in memory", "cpuMs", "`node -e 0`", { atMost: 50 }),
+    beside("`serve` in memory", "cpuMs", "`node -e 0`", { atMost: 60 }),
     beside("`serve` on Postgres, `api`", "rssMiB", empty, { atMost: 3 }),
     beside("`serve` on Postgres, `all`", "rssMiB", empty, { atMost: 3 }),
-    beside("`serve` on Postgres, `all`", "cpuMs", "`node -e 0`", { atMost: 30 })
+    beside("`serve` on Postgres, `all`", "cpuMs", "`node -e 0`", { atMost: 36 })
   ])
 
   console.log(`# Start and rest

@@ -152,7 +152,20 @@ const mutatePath = (random: Random, path: string): string => {
 }
 
 const mutateQuery = (random: Random): string => {
-  const names = ["limit", "cursor", "status", "mode", "event_id", "x", "__proto__", "limit[]", "", "%00", "lim%69t"]
+  const names = [
+    "limit",
+    "cursor",
+    "status",
+    "mode",
+    "event_id",
+    "invoice_id",
+    "x",
+    "__proto__",
+    "limit[]",
+    "",
+    "%00",
+    "lim%69t"
+  ]
   const values = [
     "1",
     "0",

@@ -60,6 +60,7 @@ const searches = [
       endpoint: maybe(idOf("we")),
       type: maybe(fc.constantFrom(...knownEventTypes)),
       event: maybe(idOf("evt")),
+      invoice: maybe(idOf("inv")),
       from: maybe(minute),
       to: maybe(minute),
       cursor: maybe(words(400)),

@@ -51,6 +51,11 @@ const deliveryQuery = {
       description: "Only deliveries of this event, `evt_…`."
     })
   ),
+  invoice_id: Schema.optionalKey(
+    Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
+      description: "Only deliveries of the events of this invoice, `inv_…`."
+    })
+  ),
   ...Lists.timeQuery
 }
 

@@ -43,6 +43,8 @@ export interface DeliveryListOptions extends ListOptions {
   readonly eventType?: Known<EventType> | undefined
   /** Only deliveries of this event, `evt_…`. */
   readonly eventId?: string | undefined
+  /** Only deliveries of the events of this invoice, `inv_…`. */
+  readonly invoiceId?: string | undefined
   /** Only deliveries that were created at this time or later, ISO 8601 in UTC. */
   readonly createdAfter?: string | undefined
   /** Only deliveries that were created before this time, ISO 8601 in UTC. */

@@ -213,7 +213,7 @@ describe("The control plane", () => {
     const made = await owner.webhookEndpoints.create(organization.id, input)
     assert.match(made.secret, /^whsec_/)
     assert.deepStrictEqual(made.eventTypes, ["*"])
-    await client.invoices.submitAndWait({ invoiceXml })
+    const invoice = await client.invoices.submitAndWait({ invoiceXml })
 
     const [delivery] = await all(owner.deliveries.list(made.id, { limit: 2 }))
     assert.strictEqual(delivery?.endpointId, made.id)
@@ -223,6 +223,13 @@ describe("The control plane", () => {
       ofEvent.map((delivery) => delivery.eventId),
       [eventId]
     )
+    const ofInvoice = await all(owner.deliveries.list(made.id, { invoiceId: invoice.id }))
+    assert.include(
+      ofInvoice.map(({ id }) => id),
+      delivery!.id
+    )
+    const unknown = `${invoice.id.slice(0, -1)}${invoice.id.endsWith("0") ? "1" : "0"}`
+    assert.isEmpty(await all(owner.deliveries.list(made.id, { invoiceId: unknown })))
     assert.isEmpty(await all(owner.deliveries.list(made.id, { status: "succeeded" })))
 
     const changed = await owner.webhookEndpoints.update(made.id, { enabled: false, description: null })

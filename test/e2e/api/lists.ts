@@ -98,7 +98,9 @@ export const testLists = (api: ApiSuite): void => {
         [deliveries, "status", "status=accepted"],
         [deliveries, "status", "status="],
         [deliveries, "event_id", "event_id="],
-        [deliveries, "event_id", "event_id=evt_a&event_id=evt_b"]
+        [deliveries, "event_id", "event_id=evt_a&event_id=evt_b"],
+        [deliveries, "invoice_id", "invoice_id="],
+        [deliveries, "invoice_id", "invoice_id=inv_a&invoice_id=inv_b"]
       ]
       for (const [path, param, query] of wrong) {
         const answer = await call("GET", `${path}?${query}`, { auth: api.tenant.token })

@@ -147,6 +147,62 @@ export const testOwnerReads = (api: ApiSuite): void => {
       assert.deepStrictEqual(new Set(data(await list()).map(({ endpoint_id }) => endpoint_id)), new Set([received]))
     })
 
+    it("lists the deliveries of an invoice to their owner only", async () => {
+      const owner = await signUp(call)
+      const [received, all] = [await addEndpoint(owner, ["invoice.received"]), await addEndpoint(owner)]
+      const [first, second] = [await api.accepted(owner.testKey), await api.accepted(owner.testKey)]
+      const path = `${control}/organizations/${owner.organizationId}/deliveries`
+      const list = (query: string) => call("GET", `${path}?${query}`, { auth: owner.token })
+      await until(
+        () => list("limit=100"),
+        (answer) => data(answer).length === 10
+      )
+      const idsOf = (records: ReadonlyArray<Record<string, unknown>>) => records.map(({ id }) => String(id))
+      const eventsOf = (records: ReadonlyArray<Record<string, unknown>>) =>
+        new Set(records.map(({ event_id }) => String(event_id)))
+      const [ofFirst, ofSecond] = [data(await list(`invoice_id=${first}`)), data(await list(`invoice_id=${second}`))]
+      assert.lengthOf(ofFirst, 5)
+      assert.lengthOf(ofSecond, 5)
+      assert.deepStrictEqual(idsOf(ofFirst), idsOf(ofFirst).toSorted().toReversed())
+      assert.isFalse([...eventsOf(ofFirst)].some((event) => eventsOf(ofSecond).has(event)))
+      for (const event of eventsOf(ofFirst)) {
+        const invoices = `${control}/organizations/${owner.organizationId}/invoices?event_id=${event}`
+        assert.deepStrictEqual(idsOf(data(await call("GET", invoices, { auth: owner.token }))), [first])
+        assert.lengthOf(data(await list(`invoice_id=${second}&event_id=${event}`)), 0)
+      }
+
+      // With the other filters, in pages, and for one endpoint.
+      assert.lengthOf(data(await list(`invoice_id=${first}&event_type=invoice.received`)), 2)
+      assert.lengthOf(data(await list(`invoice_id=${first}&status=succeeded`)), 0)
+      const page = record(await list(`invoice_id=${first}&limit=3`))
+      const cursor = String(page["next_cursor"])
+      const rest = data(await list(`invoice_id=${first}&limit=3&cursor=${cursor}`))
+      assert.deepStrictEqual(
+        [...idsOf(page["data"] as ReadonlyArray<Record<string, unknown>>), ...idsOf(rest)],
+        idsOf(ofFirst)
+      )
+      const moved = await list(`invoice_id=${second}&limit=3&cursor=${cursor}`)
+      assert.strictEqual(codeOf(moved), "invalid_parameter")
+      assert.strictEqual(problemOf(moved).param, "cursor")
+      const ofEndpoint = (id: string, auth: string, query = `invoice_id=${first}`) =>
+        call("GET", `${control}/webhook-endpoints/${id}/deliveries?${query}`, { auth })
+      assert.lengthOf(data(await ofEndpoint(received, owner.token)), 1)
+      assert.lengthOf(data(await ofEndpoint(all, owner.token)), 4)
+
+      // Another owner finds nothing by it, and neither does anybody by an invoice that does not exist.
+      const foreign = `${control}/organizations/${api.other.organizationId}/deliveries?invoice_id=${first}`
+      assert.lengthOf(data(await call("GET", foreign, { auth: api.other.token })), 0)
+      assert.lengthOf(data(await ofEndpoint(api.other.endpointId, api.other.token)), 0)
+      assert.strictEqual(
+        codeOf(await call("GET", `${path}?invoice_id=${first}`, { auth: api.other.token })),
+        "organization_not_found"
+      )
+      assert.strictEqual(codeOf(await ofEndpoint(all, api.other.token)), "webhook_endpoint_not_found")
+      for (const unknown of ["inv_x", first.replace("inv_", "evt_"), `${first.slice(0, -1)}!`]) {
+        assert.lengthOf(data(await list(`invoice_id=${encodeURIComponent(unknown)}`)), 0)
+      }
+    })
+
     it("filters by nothing that is unreadable", async () => {
       const { organizationId, token: auth, endpointId } = api.tenant
       const deliveries = [
@@ -161,7 +217,8 @@ export const testOwnerReads = (api: ApiSuite): void => {
         "created_after=2026-11-20T00:00:00%2B01:00"
       ]
       for (const path of deliveries) {
-        for (const query of [...times, "event_type=invoice.lost", "event_type=", "event_id=", "status=accepted"]) {
+        const unreadable = ["event_type=invoice.lost", "event_type=", "event_id=", "invoice_id=", "status=accepted"]
+        for (const query of [...times, ...unreadable]) {
           const answer = await call("GET", `${path}?${query}`, { auth })
           assert.strictEqual(codeOf(answer), "invalid_parameter", query)
           assert.strictEqual(problemOf(answer).param, query.split("=")[0])

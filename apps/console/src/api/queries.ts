@@ -84,11 +84,12 @@ export const credentialQuery = (org: string) =>
 /** A minute of an address as the timestamp that the API takes. */
 const timestamp = (minute: string | undefined) => minute && new Date(minute).toISOString()
 
-const deliveryFilter = ({ event, from, status, to, type }: DeliverySearch) => ({
+const deliveryFilter = ({ event, from, invoice, status, to, type }: DeliverySearch) => ({
   limit: pageSize,
   status,
   eventType: type,
   eventId: event,
+  invoiceId: invoice,
   createdAfter: timestamp(from),
   createdBefore: timestamp(to)
 })
@@ -142,6 +143,17 @@ export const invoiceQuery = (org: string, id: string) =>
     queryKey: ["organizations", org, "invoice", id],
     queryFn: ({ signal }) => getOrganizationInvoice(connection, org, id, { signal }),
     refetchInterval: everyBy<Invoice>((data) => data !== undefined && isUnsettled(data) && pollMs.awaited)
+  })
+
+/** The newest deliveries of the events of an invoice. */
+export const deliveriesOfInvoiceQuery = (org: string, invoice: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "invoice", invoice, "deliveries"],
+    queryFn: ({ signal }) =>
+      listOrganizationDeliveries(connection, org, { invoiceId: invoice, limit: 20, signal }).page(),
+    refetchInterval: everyBy<Page<WebhookDelivery>>((page) =>
+      page?.data.some(isUnsettled) === true ? pollMs.awaited : pollMs.list
+    )
   })
 
 export const statsQuery = (endpoint: string, window: "24h" | "7d") =>

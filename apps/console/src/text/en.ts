@@ -456,7 +456,10 @@ export const en = {
     completedAt: "Final since",
     code: "Code",
     position: "Position",
-    deliveries: "Deliveries from the time of this invoice",
+    deliveries: "Deliveries of this invoice",
+    allDeliveries: "All of them",
+    noDeliveries:
+      "There is no delivery of this invoice. Each of its events becomes one delivery for each endpoint that subscribes to its type.",
     verification: "Verification (KOD I)",
     verificationMeaning:
       "Anybody can check this invoice at KSeF with this link. The QR code belongs on its printed form.",

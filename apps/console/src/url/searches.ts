@@ -20,6 +20,7 @@ export const deliverySearch = searchCodec({
   endpoint: matching((text) => isId("we", text)),
   type: oneOf(knownEventTypes),
   event: matching((text) => isId("evt", text)),
+  invoice: matching((text) => isId("inv", text)),
   from: minute,
   to: minute,
   cursor,

@@ -56,7 +56,8 @@ const toApi = (row: DeliveryRow): WebhookDelivery.WebhookDelivery => ({
 })
 
 // An identifier of another form belongs to nothing.
-const isImpossible = ({ eventId }: DeliveryFilter): boolean => eventId !== undefined && !Ids.is("evt", eventId)
+const isImpossible = ({ eventId, invoiceId }: DeliveryFilter): boolean =>
+  (eventId !== undefined && !Ids.is("evt", eventId)) || (invoiceId !== undefined && !Ids.is("inv", invoiceId))
 
 const nothing: Page.Page<never> = { records: [], hasMore: false }
 

@@ -9,6 +9,7 @@ export interface DeliveryFilter {
   readonly status?: DeliveryState.Status | undefined
   readonly eventType?: InvoiceEvent.EventType | undefined
   readonly eventId?: string | undefined
+  readonly invoiceId?: string | undefined
 }
 
 /** The columns of the record. */
@@ -35,8 +36,11 @@ export type PageRow = DeliveryRow & Page.Examined
  * Whether the deliveries of the filter are found in the order of an index, with or without others among them. The index of those
  * that are due, and that of an event, have another order.
  */
-export const isOrdered = ({ eventId, status }: DeliveryFilter): boolean =>
-  eventId === undefined && status !== "pending" && status !== "delivering"
+export const isOrdered = (filter: DeliveryFilter): boolean =>
+  !isOfEvents(filter) && filter.status !== "pending" && filter.status !== "delivering"
+
+// Deliveries of one event, or of the few events of an invoice.
+const isOfEvents = ({ eventId, invoiceId }: DeliveryFilter): boolean => eventId !== undefined || invoiceId !== undefined
 
 // An organization has at most twenty endpoints.
 const maxExaminedOfEach = Page.maxExamined / 5
@@ -62,6 +66,15 @@ export const makeDeliveryPages = (sql: SqlClient.SqlClient) => {
 
   const hasEventType = (eventType: InvoiceEvent.EventType | undefined): Statement.Fragment =>
     eventType === undefined ? nothing : sql`AND event_type = ${eventType}`
+
+  const hasEvents = ({ eventId, invoiceId }: DeliveryFilter): Statement.Fragment => sql`
+    ${eventId === undefined ? nothing : sql`AND event_id = ${eventId}`}
+    ${
+      invoiceId === undefined
+        ? nothing
+        : sql`AND event_id = ANY (ARRAY(SELECT id FROM events WHERE invoice_id = ${invoiceId}))`
+    }
+  `
 
   // The newest deliveries of all the endpoints. Postgres merges ranges of an index that are each ordered and limited, and reads
   // of each no more than it needs. It reads the ranges of a lateral join to their ends.
@@ -128,18 +141,17 @@ export const makeDeliveryPages = (sql: SqlClient.SqlClient) => {
     ))
   `
 
-  // An index finds the deliveries of the filter, or few.
+  // The deliveries of events are few, and found by the key of both; others by those that are leased.
   const indexed = (
     endpointId: Statement.Fragment,
-    { eventId, eventType, status }: DeliveryFilter,
+    filter: DeliveryFilter,
     page: Page.PageRequest,
     maxExamined: number
   ) => sql`
     SELECT NULL::text AS last_examined, ${columns} FROM deliveries
-    WHERE endpoint_id = ${endpointId} ${hasStatus(status)}
-      ${status === "delivering" ? isLeased(endpointId, maxExamined) : nothing}
-      ${eventId === undefined ? nothing : sql`AND event_id = ${eventId}`}
-      ${hasEventType(eventType)}
+    WHERE endpoint_id = ${endpointId} ${hasStatus(filter.status)}
+      ${isOfEvents(filter) ? hasEvents(filter) : isLeased(endpointId, maxExamined)}
+      ${hasEventType(filter.eventType)}
       ${Page.bounds(sql, page)}
     ORDER BY id DESC LIMIT ${page.limit + 1}
   `
@@ -180,7 +192,7 @@ export const makeDeliveryPages = (sql: SqlClient.SqlClient) => {
     page: Page.PageRequest,
     maxExamined: number
   ): Statement.Fragment =>
-    filter.status === "pending" && filter.eventId === undefined
+    filter.status === "pending" && !isOfEvents(filter)
       ? pending(endpointId, filter, page, maxExamined)
       : indexed(endpointId, filter, page, maxExamined)
 

@@ -305,9 +305,9 @@ export const parameters: Readonly<Record<string, string>> = {
   "GET /v1/control-plane/organizations/{org_id}/overview": "window?",
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/delivery-stats": "window?",
   "GET /v1/control-plane/organizations/{org_id}/deliveries":
-    "limit? cursor? status? event_type? event_id? created_after? created_before?",
+    "limit? cursor? status? event_type? event_id? invoice_id? created_after? created_before?",
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/deliveries":
-    "limit? cursor? status? event_type? event_id? created_after? created_before?"
+    "limit? cursor? status? event_type? event_id? invoice_id? created_after? created_before?"
 }
 
 /** The documented limits of members. */

@@ -149,6 +149,9 @@ export const DeliveryList = ({
             {search.event !== undefined && (
               <FilterChip label={shorten(search.event)} onRemove={() => filter({ event: undefined })} />
             )}
+            {search.invoice !== undefined && (
+              <FilterChip label={shorten(search.invoice)} onRemove={() => filter({ invoice: undefined })} />
+            )}
           </Filters>
           <ListPanel
             title={only === undefined ? en.delivery.listAll : en.delivery.list}

@@ -1,6 +1,5 @@
 import { downloadOrganizationUpo, type Invoice as InvoiceRecord } from "@govoice/client"
 import { useMutation, useQuery } from "@tanstack/react-query"
-import { Link } from "wouter"
 import { invoiceStatuses } from "../../generated/meanings.ts"
 import { connection } from "../../api/connection.ts"
 import { invoiceQuery } from "../../api/queries.ts"
@@ -19,7 +18,7 @@ import { Skeleton } from "../../ui/Skeleton.tsx"
 import { ModeBadge, StatusBadge } from "../../ui/StatusBadge.tsx"
 import { shorten } from "../../url/ids.ts"
 import { paths } from "../../url/paths.ts"
-import { deliverySearch, noDeliveryFilter } from "../../url/searches.ts"
+import { DeliveriesOfInvoice } from "./DeliveriesOfInvoice.tsx"
 import { LifeLine } from "./LifeLine.tsx"
 import { Verification } from "./Verification.tsx"
 
@@ -69,20 +68,6 @@ const Reason = ({ invoice }: { readonly invoice: InvoiceRecord }) => {
         ]}
       />
     </Notice>
-  )
-}
-
-const minuteMs = 60_000
-
-/** The deliveries of the time in which the invoice was processed. A delivery does not name its invoice, its event does. */
-const DeliveriesLink = ({ invoice, org }: { readonly org: string; readonly invoice: InvoiceRecord }) => {
-  const minute = (time: number) => `${new Date(time).toISOString().slice(0, 16)}Z`
-  const to = invoice.completedAt === null ? undefined : minute(Date.parse(invoice.updatedAt) + 2 * minuteMs)
-  const search = { ...noDeliveryFilter, from: minute(Date.parse(invoice.createdAt)), to }
-  return (
-    <p className="small">
-      <Link to={`${paths.deliveries(org)}${deliverySearch.write(search)}`}>{en.invoice.deliveries}</Link>
-    </p>
   )
 }
 
@@ -142,7 +127,7 @@ const Invoice = ({ id }: { readonly id: string }) => {
                   ]}
                 />
               </Panel>
-              <DeliveriesLink org={org} invoice={found} />
+              <DeliveriesOfInvoice org={org} invoice={id} />
               {found.mode === "live" && found.status === "accepted" && <Verification org={org} id={id} />}
             </>
           )}

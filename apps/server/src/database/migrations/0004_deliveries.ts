@@ -40,6 +40,10 @@ export default Effect.gen(function* () {
       )
     )
   `
+  // The events of an invoice, so that an owner finds its deliveries.
+  yield* sql`
+    CREATE INDEX events_invoice_id_idx ON events (invoice_id)
+  `
 
   // The primary key begins with the endpoint because lists are of one endpoint; every write knows both columns. Each row
   // gets a second index entry when it is completed, for which the fillfactor of the indexes leaves space.

@@ -28,13 +28,15 @@ interface DeliveryQuery {
   readonly status?: DeliveryState.Status
   readonly event_type?: InvoiceEvent.EventType
   readonly event_id?: string
+  readonly invoice_id?: string
   readonly created_after?: string
   readonly created_before?: string
 }
 
-const filterOf = ({ event_id: eventId, event_type: eventType, status }: DeliveryQuery) => ({
+const filterOf = ({ event_id: eventId, event_type: eventType, invoice_id: invoiceId, status }: DeliveryQuery) => ({
   eventId,
   eventType,
+  invoiceId,
   status
 })
 
@@ -43,6 +45,7 @@ const filterNames = (query: DeliveryQuery) => [
   query.status,
   query.event_type,
   query.event_id,
+  query.invoice_id,
   query.created_after,
   query.created_before
 ]

@@ -167,6 +167,7 @@ describe("RequestValidation", () => {
       ["cursor=", "cursor", "cursor must not be empty."],
       ["cursor=a&cursor=b", "cursor", "cursor must not be given more than once."],
       ["event_id=", "event_id", "event_id must not be empty."],
+      ["invoice_id=", "invoice_id", "invoice_id must not be empty."],
       [
         "status=lost",
         "status",

@@ -141,6 +141,33 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await end()
   })
 
+  it("is refreshed once by a load, while its scripts are loaded, and again if that got no answer", async () => {
+    const { context, end } = await watch(browser, server.url, { expected: /ERR_FAILED .*\/console\/session\/refresh/ })
+    const page = await openAccount(context, server, await signUp(server))
+    const refresh = "**/console/session/refresh"
+    let refreshes = 0
+    page.on("request", (request) => {
+      if (request.url().endsWith("/console/session/refresh")) refreshes++
+    })
+    // The scripts of the page arrive after the answer.
+    const answered = page.waitForResponse(refresh)
+    await page.route("**/console/assets/console-*.js", async (route) => {
+      await answered
+      await route.continue()
+    })
+    await page.reload()
+    await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+    assert.strictEqual(refreshes, 1)
+    assert.isUndefined(await page.evaluate("globalThis.govoiceRefresh"))
+
+    await page.unrouteAll()
+    await page.route(refresh, (route) => route.abort(), { times: 1 })
+    await page.reload()
+    await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+    assert.strictEqual(refreshes, 3)
+    await end()
+  })
+
   it("goes on after the answer to a refresh was lost", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await openAccount(context, server, await signUp(server))

@@ -1,5 +1,6 @@
 /**
- * Applies the stored theme and density before the first paint. Loaded first, as a script of its own.
+ * Applies the stored theme and density before the first paint, and begins the first refresh of the login: neither waits for the
+ * other scripts. Loaded first, as a script of its own.
  */
 const root = document.documentElement
 for (const name of ["theme", "density"]) {
@@ -9,4 +10,19 @@ for (const name of ["theme", "density"]) {
   } catch {
     // Storage is blocked: the theme of the system applies.
   }
+}
+
+// `session/routes.ts` takes the answer. The lock is the one of `session/tabs.ts`.
+if (isSecureContext) {
+  globalThis.govoiceRefresh = navigator.locks
+    .request("govoice.session", () =>
+      fetch("/console/session/refresh", {
+        method: "POST",
+        credentials: "same-origin",
+        redirect: "error",
+        headers: { "content-type": "application/json" },
+        body: "{}"
+      })
+    )
+    .catch(() => undefined)
 }

@@ -1,7 +1,7 @@
-import { useQuery } from "@tanstack/react-query"
+import { usePrefetchQuery, useQuery } from "@tanstack/react-query"
 import { lazy, type ReactNode, Suspense } from "react"
 import { Redirect, Route, Switch, useLocation } from "wouter"
-import { organizationsQuery, useOrganization } from "../api/queries.ts"
+import { endpointsQuery, organizationsQuery, useOrganization } from "../api/queries.ts"
 import { Deliveries } from "../screens/deliveries/Deliveries.tsx"
 import { Overview } from "../screens/overview/Overview.tsx"
 import { en } from "../text/en.ts"
@@ -60,52 +60,65 @@ const InOrganization = ({ children, org }: { readonly org: string; readonly chil
   )
 }
 
+/** Asks for the endpoints beside the organization, which the overview waits for. */
+const EndpointsOfOverview = ({ org }: { readonly org: string }) => {
+  usePrefetchQuery(endpointsQuery(org))
+  return null
+}
+
 const OrganizationScreens = ({ org }: { readonly org: string }) => (
-  <InOrganization org={org}>
-    <Switch>
-      <Route path={paths.overview(":org")}>
-        <Overview />
-      </Route>
-      <Route path={paths.deliveries(":org")}>
-        <Deliveries />
-      </Route>
-      <Route path={patterns.delivery}>
-        {({ delivery, endpoint }) =>
-          new URLSearchParams(location.search).get("in") === "endpoint" ? (
-            <Endpoint id={endpoint} tab="deliveries" delivery={delivery} />
-          ) : (
-            <Deliveries open={{ endpoint, delivery }} />
-          )
-        }
-      </Route>
-      <Route path={paths.endpoints(":org")}>
-        <Endpoints />
-      </Route>
-      <Route path={paths.newEndpoint(":org")}>
-        <NewEndpoint />
-      </Route>
-      <Route path={patterns.endpoint}>{({ endpoint, tab }) => <Endpoint id={endpoint} tab={tab ?? "health"} />}</Route>
-      <Route path={paths.invoices(":org")}>
-        <Invoices />
-      </Route>
-      <Route path={patterns.invoice}>{({ invoice }) => <Invoice id={invoice} />}</Route>
-      <Route path={paths.keys(":org")}>
-        <ApiKeys />
-      </Route>
-      <Route path={paths.newKey(":org")}>
-        <NewApiKey />
-      </Route>
-      <Route path={paths.live(":org")}>
-        <LiveMode />
-      </Route>
-      <Route path={paths.settings(":org")}>
-        <Settings />
-      </Route>
-      <Route>
-        <NotFound />
-      </Route>
-    </Switch>
-  </InOrganization>
+  <>
+    <Route path={paths.overview(":org")}>
+      <EndpointsOfOverview org={org} />
+    </Route>
+    <InOrganization org={org}>
+      <Switch>
+        <Route path={paths.overview(":org")}>
+          <Overview />
+        </Route>
+        <Route path={paths.deliveries(":org")}>
+          <Deliveries />
+        </Route>
+        <Route path={patterns.delivery}>
+          {({ delivery, endpoint }) =>
+            new URLSearchParams(location.search).get("in") === "endpoint" ? (
+              <Endpoint id={endpoint} tab="deliveries" delivery={delivery} />
+            ) : (
+              <Deliveries open={{ endpoint, delivery }} />
+            )
+          }
+        </Route>
+        <Route path={paths.endpoints(":org")}>
+          <Endpoints />
+        </Route>
+        <Route path={paths.newEndpoint(":org")}>
+          <NewEndpoint />
+        </Route>
+        <Route path={patterns.endpoint}>
+          {({ endpoint, tab }) => <Endpoint id={endpoint} tab={tab ?? "health"} />}
+        </Route>
+        <Route path={paths.invoices(":org")}>
+          <Invoices />
+        </Route>
+        <Route path={patterns.invoice}>{({ invoice }) => <Invoice id={invoice} />}</Route>
+        <Route path={paths.keys(":org")}>
+          <ApiKeys />
+        </Route>
+        <Route path={paths.newKey(":org")}>
+          <NewApiKey />
+        </Route>
+        <Route path={paths.live(":org")}>
+          <LiveMode />
+        </Route>
+        <Route path={paths.settings(":org")}>
+          <Settings />
+        </Route>
+        <Route>
+          <NotFound />
+        </Route>
+      </Switch>
+    </InOrganization>
+  </>
 )
 
 /** The screens of the console. */

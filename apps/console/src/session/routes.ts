@@ -8,6 +8,11 @@ interface Granted {
   readonly expiresInSeconds: number
 }
 
+declare global {
+  /** The first refresh, which `theme.ts` began. Undefined after it was taken, or if it got no answer. */
+  var govoiceRefresh: Promise<Response | undefined> | undefined
+}
+
 const path = "/console/session"
 
 interface Envelope {
@@ -34,8 +39,8 @@ const problemOfResponse = async (response: Response): Promise<Problem> => {
   }
 }
 
-const send = async (method: "POST" | "DELETE", below: string, body?: object): Promise<Response> => {
-  const response = await fetch(`${path}${below}`, {
+const request = (method: "POST" | "DELETE", below: string, body?: object): Promise<Response> =>
+  fetch(`${path}${below}`, {
     method,
     credentials: "same-origin",
     redirect: "error",
@@ -43,8 +48,20 @@ const send = async (method: "POST" | "DELETE", below: string, body?: object): Pr
   }).catch(() => {
     throw new SessionError({ code: "connection_failed", message: "The server cannot be reached.", retryable: true })
   })
+
+const accepted = async (response: Response): Promise<Response> => {
   if (!response.ok) throw new SessionError(await problemOfResponse(response))
   return response
+}
+
+const send = async (method: "POST" | "DELETE", below: string, body?: object): Promise<Response> =>
+  accepted(await request(method, below, body))
+
+/** Returns the answer to the refresh that began before the page was loaded, once. */
+const takeFirstRefresh = (): Promise<Response | undefined> | undefined => {
+  const first = globalThis.govoiceRefresh
+  globalThis.govoiceRefresh = undefined
+  return first
 }
 
 const granted = async (response: Response): Promise<Granted> => {
@@ -63,7 +80,8 @@ export const createSession = async (input: {
 }): Promise<Granted> => granted(await send("POST", "", input))
 
 /** Exchanges the cookie for an access token and the next cookie. */
-export const refreshSession = async (): Promise<Granted> => granted(await send("POST", "/refresh", {}))
+export const refreshSession = async (): Promise<Granted> =>
+  granted(await accepted((await takeFirstRefresh()) ?? (await request("POST", "/refresh", {}))))
 
 /** Ends the login. */
 export const deleteSession = async (): Promise<void> => {

@@ -20,19 +20,32 @@ const afterErrorMs = [5000, 10_000, 30_000] as const
 let isPaused = false
 let lastInput = Date.now()
 const listeners = new Set<() => void>()
+const resumeListeners = new Set<() => void>()
+
+/** Calls the listener when polling goes on: a query that rested is not polled again by itself. */
+export const onResume = (listener: () => void): void => {
+  resumeListeners.add(listener)
+}
+
+const resume = (): void => {
+  for (const listener of resumeListeners) listener()
+}
 
 /** Pauses or resumes live updating. */
 export const setPaused = (paused: boolean): void => {
   isPaused = paused
   lastInput = Date.now()
   for (const listener of listeners) listener()
+  if (!paused) resume()
 }
 
 for (const type of ["pointerdown", "keydown", "wheel", "touchstart"])
   addEventListener(
     type,
     () => {
+      const isBack = Date.now() - lastInput > idleAfterMs
       lastInput = Date.now()
+      if (isBack && !isPaused) resume()
     },
     { passive: true, capture: true }
   )

@@ -1,7 +1,8 @@
 /**
- * The cache of the page. It is emptied when the login ends.
+ * The cache of the page. It is emptied when the login ends, and asks anew when polling goes on after a rest.
  */
 import { QueryClient } from "@tanstack/react-query"
+import { onResume } from "./live.ts"
 import { onLogout } from "../session/session.ts"
 
 export const queryClient = new QueryClient({
@@ -12,3 +13,4 @@ export const queryClient = new QueryClient({
 })
 
 onLogout(() => queryClient.clear())
+onResume(() => void queryClient.invalidateQueries())

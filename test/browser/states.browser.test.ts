@@ -216,6 +216,33 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
   })
 
+  describe("between the widths of a telephone and of a desk", () => {
+    let visitor: Visitor
+    let watched: Watched
+
+    beforeAll(async () => {
+      watched = await watch(browser, server.url, { expected: /status of 404/ })
+      visitor = await openPage(watched, full.owner)
+    })
+    afterAll(() => watched?.end())
+
+    it.each(screens)("$name shows all columns of its tables", async (screen) => {
+      const { page } = visitor
+      await show(visitor, full.records, screen)
+      for (const width of [640, 700, 768, 900, 1023, 1024, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        await rendered(page)
+        const cut = await page.evaluate<ReadonlyArray<string>>(`
+          [document.documentElement, ...[...document.querySelectorAll("table")].map(({ parentElement }) => parentElement)]
+            .filter(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)
+            .map(({ clientWidth, scrollWidth, tagName, innerText }) =>
+              tagName + ": " + scrollWidth + " in " + clientWidth + " px: " + innerText.slice(0, 60))
+        `)
+        assert.deepStrictEqual(cut, [], `${width} px`)
+      }
+    })
+  })
+
   describe("for fingers", () => {
     let visitor: Visitor
     let watched: Watched

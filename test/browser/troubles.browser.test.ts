@@ -76,6 +76,22 @@ describe.skipIf(isMissing)("trouble in the console", () => {
       const text = await panel.innerText()
       assert.include(text, summary)
       assert.include(text, status === "failed" ? "Failed: no further attempt" : "Next attempt")
+
+      // The health of the endpoint names the same reason and advice, and leads to its newest delivery.
+      await owner.show(page, `/endpoints/${endpoint}`)
+      const reason = page
+        .getByRole("table", { name: "Why deliveries fail" })
+        .locator("[data-row]", { hasText: summary })
+      await reason.waitFor()
+      if (!summary.includes("connection")) assert.match(await reason.innerText(), advice)
+      await reason.getByRole("link").click()
+      await panel.getByText(summary, { exact: true }).waitFor()
+      assert.include(page.url(), `/endpoints/${endpoint}/deliveries/wd_`)
+    }
+    // The list has the reason in a word.
+    await owner.show(page, "/deliveries?status=retrying")
+    for (const word of ["503", "timed out", "no connection"]) {
+      await page.getByRole("table").getByText(word, { exact: true }).first().waitFor()
     }
     // A receiver that cannot be reached: the page has a request that tells the causes apart, without the one of TLS.
     const closed = settled.find((one) => one.endpoint_id === nothing && one.status === "retrying")!

@@ -323,7 +323,12 @@ export const en = {
     failedHead: "Failed",
     disabled: "Endpoint off",
     empty: "There was no delivery in this time.",
-    emptyAction: "Set up a receiver"
+    emptyAction: "Set up a receiver",
+    reasons: "Why deliveries fail",
+    reason: "Last answer",
+    noReasons: "No delivery is retrying or has failed.",
+    newest: "Newest",
+    reasonsNote: (count: number) => `Of the newest ${count} that are retrying or have failed.`
   },
 
   list: {
@@ -411,6 +416,16 @@ export const en = {
     operator: "This is a fault of the deployment. Tell its operator the delivery id.",
     other: "Check the receiver at the time of the last attempt."
   },
+
+  /** Why there is no HTTP status, in a table. */
+  noAnswer: {
+    disabled: "none",
+    timeout: "timed out",
+    connection: "no connection",
+    address: "not allowed",
+    interrupted: "not sent",
+    operator: "not sent"
+  } as Readonly<Record<string, string>>,
 
   connectionCauses: {
     how: "Run this outside of your network. Its output names the cause:",

@@ -13,6 +13,8 @@ export interface Column<Row> {
   readonly head: string
   readonly cell: (row: Row) => ReactNode
   readonly isNumber?: boolean
+  /** Set if a narrow table leaves the column out, or one that is as narrow as a telephone. */
+  readonly leftOut?: "narrow" | "narrowest"
 }
 
 interface Props<Row> {
@@ -61,11 +63,15 @@ export const Table = <Row,>({ addressOf, caption, columns, empty, idOf, rows, se
         {rows.map((row) => (
           <li key={idOf(row)} data-row={idOf(row)} className={css("card", "row", selected === idOf(row) && "selected")}>
             <dl>
-              {columns.map((column, index) => (
-                <CardLine key={column.head} head={column.head}>
-                  {index === 0 ? <First address={addressOf?.(row)}>{column.cell(row)}</First> : column.cell(row)}
-                </CardLine>
-              ))}
+              {columns.map(({ cell, head }, index) => {
+                const content = cell(row)
+                if (content === null || content === "") return null
+                return (
+                  <CardLine key={head} head={head}>
+                    {index === 0 ? <First address={addressOf?.(row)}>{content}</First> : content}
+                  </CardLine>
+                )
+              })}
             </dl>
           </li>
         ))}
@@ -77,8 +83,8 @@ export const Table = <Row,>({ addressOf, caption, columns, empty, idOf, rows, se
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ head, isNumber }) => (
-              <th key={head} scope="col" className={css(isNumber && "number")}>
+            {columns.map(({ head, isNumber, leftOut }) => (
+              <th key={head} scope="col" className={css(isNumber && "number", leftOut)}>
                 {head}
               </th>
             ))}
@@ -94,8 +100,8 @@ export const Table = <Row,>({ addressOf, caption, columns, empty, idOf, rows, se
           )}
           {rows.map((row) => (
             <tr key={idOf(row)} data-row={idOf(row)} className={css("row", selected === idOf(row) && "selected")}>
-              {columns.map(({ cell, head, isNumber }, index) => (
-                <td key={head} className={css(isNumber && "number")}>
+              {columns.map(({ cell, head, isNumber, leftOut }, index) => (
+                <td key={head} className={css(isNumber && "number", leftOut)}>
                   {index === 0 ? <First address={addressOf?.(row)}>{cell(row)}</First> : cell(row)}
                 </td>
               ))}

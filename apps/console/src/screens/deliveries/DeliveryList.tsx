@@ -6,6 +6,7 @@ import { useSteadyRows } from "../../api/steadyRows.ts"
 import { deliveriesQuery, endpointsQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { en } from "../../text/en.ts"
+import { EventType } from "../../ui/EventType.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { useWide } from "../../ui/media.ts"
 import { Pager } from "../../ui/Pager.tsx"
@@ -14,13 +15,14 @@ import { type Column, Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
 import { shorten } from "../../url/ids.ts"
 import { type DeliverySearch, deliverySearch, knownEventTypes, noDeliveryFilter } from "../../url/searches.ts"
-import { EndpointName } from "../endpoints/EndpointName.tsx"
-import { partsOf } from "../endpoints/endpointUrl.ts"
+import { EndpointOf } from "../endpoints/EndpointName.tsx"
+import { nameOf } from "../endpoints/endpointUrl.ts"
 import { ChoiceLinks, FilterChip, Filters, FilterSelect, TimeFilter } from "../lists/Filters.tsx"
 import { EmptyList, ListPanel } from "../lists/ListPanel.tsx"
 import { usePages } from "../lists/usePages.ts"
 import { classNames } from "../../ui/classNames.ts"
 import { DeliveryPanel, type OpenDelivery } from "./DeliveryPanel.tsx"
+import { answerOf } from "./whatToDo.ts"
 import styles from "./DeliveryList.module.css"
 
 const css = classNames(styles)
@@ -89,29 +91,22 @@ export const DeliveryList = ({
         </span>
       )
     },
-    { head: en.delivery.event, cell: ({ eventType }) => <span className="nowrap">{eventType}</span> },
+    { head: en.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },
     ...(only === undefined
       ? [
           {
             head: en.endpoints.endpoint,
-            cell: ({ endpointId }: WebhookDelivery) => {
-              const url = urlOf(endpointId)
-              return url === undefined ? <code>{shorten(endpointId)}</code> : <EndpointName url={url} hostOnly />
-            }
+            leftOut: "narrowest" as const,
+            cell: ({ endpointId }: WebhookDelivery) => <EndpointOf id={endpointId} endpoints={endpoints.data} />
           }
         ]
       : []),
-    // Beside the panel, which has the count, there is no room for it.
-    ...(open !== undefined && isWide
-      ? []
-      : [{ head: en.delivery.attempts, isNumber: true, cell: ({ attemptCount }: WebhookDelivery) => attemptCount }]),
+    { head: en.delivery.attempts, isNumber: true, leftOut: "narrow", cell: ({ attemptCount }) => attemptCount },
+    { head: en.delivery.answer, cell: answerOf },
     {
-      head: en.delivery.answer,
-      isNumber: true,
-      cell: ({ lastErrorSummary, lastHttpStatus }) =>
-        lastHttpStatus ?? (lastErrorSummary === null ? "" : en.delivery.none)
-    },
-    { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
+      head: en.created,
+      cell: ({ createdAt }) => <Instant at={createdAt} />
+    }
   ]
   const isFiltered = listKey !== JSON.stringify({ ...noDeliveryFilter, endpoint: only })
   const isPanelOnly = open !== undefined && !isWide
@@ -134,7 +129,7 @@ export const DeliveryList = ({
                 label={en.endpoints.endpoint}
                 all={en.filters.allEndpoints}
                 value={search.endpoint}
-                options={endpoints.data!.map(({ id, url }) => [id, partsOf(url).host])}
+                options={endpoints.data!.map((endpoint) => [endpoint.id, nameOf(endpoint, endpoints.data!)])}
                 onChange={(endpoint) => filter({ endpoint })}
               />
             )}

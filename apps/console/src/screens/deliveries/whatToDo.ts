@@ -2,7 +2,7 @@
  * Advice for the owner about a delivery: one entry for each class of results.
  */
 import type { WebhookDelivery } from "@govoice/client"
-import type { en } from "../../text/en.ts"
+import { en } from "../../text/en.ts"
 
 type Advice = keyof typeof en.advice
 
@@ -35,3 +35,8 @@ export const adviceFor = ({ lastErrorSummary, lastHttpStatus, status }: WebhookD
   if (lastHttpStatus !== null) return byStatus(lastHttpStatus)
   return bySummary[lastErrorSummary] ?? "other"
 }
+
+/** Returns the last answer in a word: the HTTP status, or why there is none. */
+export const answerOf = (record: WebhookDelivery): number | string =>
+  record.lastHttpStatus ??
+  (record.lastErrorSummary === null ? "" : (en.noAnswer[adviceFor(record)] ?? en.delivery.none))

@@ -17,6 +17,7 @@ import { type EndpointTab, endpointTabs, paths } from "../../url/paths.ts"
 import { DeliveryList } from "../deliveries/DeliveryList.tsx"
 import { EndpointSettings } from "./EndpointSettings.tsx"
 import { Health } from "./Health.tsx"
+import { Reasons } from "./Reasons.tsx"
 import { TurnOff, useEnabled } from "./TurnOff.tsx"
 
 const EnabledSwitch = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => {
@@ -90,7 +91,10 @@ const Endpoint = ({ delivery, id, tab }: { readonly id: string; readonly tab: st
               ) : current === "settings" ? (
                 <EndpointSettings key={found.id} endpoint={found} />
               ) : (
-                <Health endpoint={found} />
+                <>
+                  <Health endpoint={found} />
+                  <Reasons endpoint={found} />
+                </>
               )
             }
           </Loaded>

@@ -41,7 +41,15 @@ const Endpoints = () => {
         )
       }
     },
-    { head: en.endpoints.note, cell: ({ description }) => <span className="muted">{description}</span> }
+    {
+      head: en.endpoints.note,
+      cell: ({ description }) =>
+        description && (
+          <span className="foreign muted" title={description}>
+            {description}
+          </span>
+        )
+    }
   ]
   const create = (
     <ButtonLink to={paths.newEndpoint(org)} kind="primary" icon="plus">

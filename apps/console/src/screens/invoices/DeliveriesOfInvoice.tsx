@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "wouter"
 import { deliveriesOfInvoiceQuery, endpointsQuery } from "../../api/queries.ts"
 import { en } from "../../text/en.ts"
+import { EventType } from "../../ui/EventType.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
@@ -10,7 +11,7 @@ import { StatusBadge } from "../../ui/StatusBadge.tsx"
 import { Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
 import { deliverySearch, noDeliveryFilter } from "../../url/searches.ts"
-import { EndpointName } from "../endpoints/EndpointName.tsx"
+import { EndpointOf } from "../endpoints/EndpointName.tsx"
 
 /** The newest deliveries of the events of an invoice, with a link to all of them. */
 export const DeliveriesOfInvoice = ({ invoice, org }: { readonly org: string; readonly invoice: string }) => {
@@ -39,13 +40,10 @@ export const DeliveriesOfInvoice = ({ invoice, org }: { readonly org: string; re
             empty={en.invoice.noDeliveries}
             columns={[
               { head: en.list.status, cell: ({ status }) => <StatusBadge status={status} quiet /> },
-              { head: en.delivery.event, cell: ({ eventType }) => <span className="nowrap">{eventType}</span> },
+              { head: en.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },
               {
                 head: en.endpoints.endpoint,
-                cell: ({ endpointId }) => {
-                  const found = endpoints?.find(({ id }) => id === endpointId)
-                  return found === undefined ? null : <EndpointName url={found.url} hostOnly />
-                }
+                cell: ({ endpointId }) => <EndpointOf id={endpointId} endpoints={endpoints} />
               },
               {
                 head: en.delivery.answer,

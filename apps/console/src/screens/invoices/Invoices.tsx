@@ -32,7 +32,7 @@ const rowsOfNone: ReadonlyArray<Invoice> = []
 const Metadata = ({ metadata }: Pick<Invoice, "metadata">) => {
   const pairs = Object.entries(metadata)
   return (
-    <span className={css("metadata")}>
+    <span className="foreign muted">
       {pairs
         .slice(0, 2)
         .map(([name, value]) => `${name} = ${value}`)
@@ -49,8 +49,8 @@ const columns: ReadonlyArray<Column<Invoice>> = [
     cell: ({ id, officialNumber }) => <code>{officialNumber ?? shorten(id)}</code>
   },
   { head: en.mode.title, cell: ({ mode }) => <ModeBadge mode={mode} /> },
-  { head: en.invoice.scenario, cell: ({ scenario }) => <span className="muted">{scenario}</span> },
-  { head: en.invoice.metadata, cell: ({ metadata }) => <Metadata metadata={metadata} /> },
+  { head: en.invoice.scenario, leftOut: "narrow", cell: ({ scenario }) => <span className="muted">{scenario}</span> },
+  { head: en.invoice.metadata, leftOut: "narrow", cell: ({ metadata }) => <Metadata metadata={metadata} /> },
   { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
 ]
 

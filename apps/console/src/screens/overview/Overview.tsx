@@ -6,6 +6,7 @@ import { LiveButton } from "../../app/LiveButton.tsx"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { en } from "../../text/en.ts"
+import { EventType } from "../../ui/EventType.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
@@ -15,7 +16,7 @@ import { StatusBadge } from "../../ui/StatusBadge.tsx"
 import { Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
 import { deliverySearch, healthSearch, invoiceSearch, noDeliveryFilter } from "../../url/searches.ts"
-import { EndpointName } from "../endpoints/EndpointName.tsx"
+import { EndpointOf } from "../endpoints/EndpointName.tsx"
 import { WindowLinks } from "../endpoints/WindowLinks.tsx"
 import { Checklist } from "./Checklist.tsx"
 import { count } from "./count.ts"
@@ -63,13 +64,10 @@ const Troubles = ({ endpoints, org }: { readonly org: string; readonly endpoints
           empty={en.overview.noTroubles}
           columns={[
             { head: en.list.status, cell: ({ status }) => <StatusBadge status={status} /> },
-            { head: en.delivery.event, cell: ({ eventType }) => <span className="nowrap">{eventType}</span> },
+            { head: en.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },
             {
               head: en.endpoints.endpoint,
-              cell: ({ endpointId }) => {
-                const found = endpoints.find(({ id }) => id === endpointId)
-                return found === undefined ? null : <EndpointName url={found.url} hostOnly />
-              }
+              cell: ({ endpointId }) => <EndpointOf id={endpointId} endpoints={endpoints} />
             },
             { head: en.delivery.answer, cell: ({ lastErrorSummary }) => lastErrorSummary },
             { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }

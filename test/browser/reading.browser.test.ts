@@ -1,0 +1,205 @@
+/** How an owner reads lists: by invoice, by single keys, with updates paused, and from addresses that are partly unreadable. */
+import { createServer, type Server as HttpServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { isMissing, launch, watch } from "./support/chromium.ts"
+import { deploy, type Deployment } from "./support/deployment.ts"
+import { Owner, until } from "./support/owner.ts"
+import { reachable } from "./support/receivers.ts"
+
+const eventsOfInvoice = 4
+
+describe.skipIf(isMissing)("the lists of the console", () => {
+  let browser: Browser
+  let server: Deployment
+  let receiver: HttpServer
+  let owner: Owner
+  let invoices: ReadonlyArray<string>
+
+  const deliveries = async () =>
+    (await owner.call("GET", "organizations/{org}/deliveries?limit=100&status=succeeded"))["data"] as ReadonlyArray<{
+      readonly id: string
+    }>
+
+  beforeAll(async () => {
+    receiver = createServer((request, response) => {
+      request.resume().on("end", () => response.writeHead(204).end())
+    }).listen(0, "127.0.0.1")
+    server = await deploy(reachable)
+    browser = await launch()
+    owner = await Owner.make(server)
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
+    await owner.createEndpoint(`${url}/shop`)
+    await owner.createEndpoint(`${url}/warehouse`)
+    const key = await owner.createKey()
+    invoices = [await owner.submit(key, "first"), await owner.submit(key, "second")]
+    await until(deliveries, ({ length }) => length === 2 * 2 * eventsOfInvoice)
+  }, 240_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    receiver?.closeAllConnections()
+    receiver?.close()
+  })
+
+  const rowsOf = (page: Page) => page.locator("[data-row]")
+  const focusedRow = (page: Page) =>
+    page.evaluate<string | undefined>(`document.activeElement.closest("[data-row]")?.dataset.row`)
+
+  it("show the deliveries of an invoice, beside it and as a filtered list", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page, `/invoices/${invoices[0]}`)
+    const beside = page.getByRole("table", { name: "Deliveries of this invoice" })
+    await beside
+      .locator("[data-row]")
+      .nth(2 * eventsOfInvoice - 1)
+      .waitFor()
+    assert.strictEqual(await beside.locator("[data-row]").count(), 2 * eventsOfInvoice)
+    // Both endpoints have the same host, so the path tells them apart.
+    for (const path of ["/shop", "/warehouse"]) {
+      assert.strictEqual(await beside.getByText(path).count(), eventsOfInvoice, path)
+    }
+    await page.getByRole("link", { name: "All of them" }).click()
+    await page.waitForURL(`${server.url}/console/o/${owner.org}/deliveries?invoice=${invoices[0]}`)
+    await rowsOf(page)
+      .nth(2 * eventsOfInvoice - 1)
+      .waitFor()
+    assert.strictEqual(await rowsOf(page).count(), 2 * eventsOfInvoice)
+    await rowsOf(page).first().getByRole("link").click()
+    await page.getByRole("link", { name: "The invoice", exact: true }).click()
+    await page.waitForURL(`${server.url}/console/o/${owner.org}/invoices/${invoices[0]}`)
+    await page.goBack()
+    await page.getByRole("button", { name: /^Remove the filter inv_/ }).click()
+    await rowsOf(page)
+      .nth(2 * 2 * eventsOfInvoice - 1)
+      .waitFor()
+    await end()
+  })
+
+  it("are walked by single keys, which can be switched off and do nothing in a field", async () => {
+    const { context, end } = await watch(browser, server.url, {
+      context: { permissions: ["clipboard-read", "clipboard-write"] }
+    })
+    const page = await context.newPage()
+    const { keyboard } = page
+    await owner.open(page)
+    const heading = (name: string) => page.getByRole("heading", { level: 1, name, exact: true }).waitFor()
+    for (const [key, name] of [
+      ["i", "Invoices"],
+      ["e", "Endpoints"],
+      ["k", "API keys"],
+      ["o", "Overview"],
+      ["d", "Deliveries"]
+    ] as const) {
+      await keyboard.press("g")
+      await keyboard.press(key)
+      await heading(name)
+    }
+    await rowsOf(page).nth(1).waitFor()
+    const ids = await page.evaluate<ReadonlyArray<string>>(
+      `[...document.querySelectorAll("[data-row]")].map(({ dataset }) => dataset.row)`
+    )
+    for (const [key, index] of [
+      ["j", 0],
+      ["j", 1],
+      ["j", 2],
+      ["k", 1]
+    ] as const) {
+      await keyboard.press(key)
+      assert.strictEqual(await focusedRow(page), ids[index], key)
+    }
+    await keyboard.press("c")
+    await until(
+      () => page.evaluate("navigator.clipboard.readText()"),
+      (text) => text === ids[1]
+    )
+    await keyboard.press("Enter")
+    await page.waitForURL(new RegExp(`/deliveries/${ids[1]}`))
+    await keyboard.press("Escape")
+    await page.waitForURL(`${server.url}/console/o/${owner.org}/deliveries`)
+    await keyboard.press("/")
+    assert.strictEqual(await page.evaluate(`document.activeElement.closest("[data-filters]") !== null`), true)
+    await keyboard.press("?")
+    const sheet = page.getByRole("dialog")
+    await sheet.waitFor()
+    await keyboard.press("Escape")
+    await sheet.waitFor({ state: "detached" })
+
+    // Nothing of it in a field, and nothing anywhere once they are off.
+    await owner.show(page, "/invoices")
+    await page.getByLabel("Idempotency-Key").pressSequentially("gd?")
+    assert.strictEqual(await page.getByLabel("Idempotency-Key").inputValue(), "gd?")
+    await heading("Invoices")
+    await page.goto(`${server.url}/console/account`)
+    await page.getByLabel("Single-key shortcuts").uncheck()
+    await owner.show(page, "/invoices")
+    await heading("Invoices")
+    await rowsOf(page).first().waitFor()
+    for (const key of ["g", "d", "j", "?"]) await keyboard.press(key)
+    await heading("Invoices")
+    assert.isUndefined(await focusedRow(page))
+    assert.strictEqual(await page.getByRole("dialog").count(), 0)
+    await end()
+  })
+
+  it("ask for nothing while they are paused, and go on when they are resumed", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page, "/deliveries")
+    await rowsOf(page).first().waitFor()
+    await page.getByRole("button", { name: /^Live/, pressed: true }).click()
+    const resume = page.getByRole("button", { name: /^Paused/, pressed: false })
+    await resume.waitFor()
+    let asked = 0
+    page.on("request", (request) => {
+      if (request.url().includes("/deliveries?")) asked++
+    })
+    // A list is asked for every five seconds.
+    await page.waitForTimeout(11_000)
+    assert.isAtMost(asked, 1, "one may have been on its way")
+    const next = page.waitForRequest(/\/deliveries\?/)
+    await resume.click()
+    await next
+    await end()
+  })
+
+  it("ask for nothing after half an hour without input, and go on with the next", async () => {
+    const { context, end } = await watch(browser, server.url, { expected: /status of 401/ })
+    const page = await context.newPage()
+    await page.clock.install()
+    await owner.open(page, "/deliveries")
+    await rowsOf(page).first().waitFor()
+    await page.clock.fastForward("31:00")
+    // The timer of before the rest may ask once more.
+    await page.waitForTimeout(2000)
+    let asked = 0
+    page.on("request", (request) => {
+      if (request.url().includes("/deliveries?")) asked++
+    })
+    await page.waitForTimeout(7000)
+    assert.strictEqual(asked, 0)
+    const next = page.waitForRequest(/\/deliveries\?/)
+    await page.keyboard.press("Shift")
+    await next
+    await end()
+  })
+
+  it("drop what cannot be read of an address, and say so", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page, "/deliveries?status=lost&invoice=inv_x&type=invoice.received")
+    await page
+      .getByText(/status.*invoice/)
+      .first()
+      .waitFor()
+    const notice = page.locator("main").getByText(/could not be read|cannot be read/)
+    assert.match(await notice.innerText(), /status, invoice/)
+    // The part that can be read applies.
+    await rowsOf(page).nth(3).waitFor()
+    assert.strictEqual(await rowsOf(page).count(), 4)
+    assert.strictEqual(await rowsOf(page).getByText("invoice.received").count(), 4)
+    await end()
+  })
+})

@@ -109,9 +109,9 @@ export const inFlight = Metric.gauge("govoice_deliveries_in_flight", {
   description: "Deliveries in flight in this process"
 })
 
-/** The concurrency limit of this process. */
+/** The general slots of this process. */
 export const inFlightMax = Metric.gauge("govoice_deliveries_in_flight_max", {
-  description: "Maximum number of deliveries in flight in this process"
+  description: "Slots of this process that every organization may take"
 })
 
 /** Transitions of invoices, by new status. */

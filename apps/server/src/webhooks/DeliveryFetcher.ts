@@ -88,6 +88,7 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
     const monotonicMs = options.monotonicMs ?? (() => performance.now())
     let state = FetcherState.initial(options.concurrency, tenantConcurrency)
     let claimedAt = -Infinity
+    let generalClaimedAt = -Infinity
     const batchReady = yield* Latch.make(false)
 
     const isBatchReady = () => FetcherState.isBatchReady(state, backlog())
@@ -135,7 +136,10 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
           leaseMs
         )
         state = FetcherState.claimed(state, claim, own, size, monotonicMs())
-        if (claim.deliveries.length > 0) claimedAt = monotonicMs()
+        if (claim.deliveries.length > 0) {
+          claimedAt = monotonicMs()
+          if (size.general > 0) generalClaimedAt = claimedAt
+        }
         return { ...claim, leasedUntil }
       }),
 
@@ -146,7 +150,8 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
       onCompleted: (completions) => void (state = FetcherState.completed(state, completions)),
       unblocksOrganization: (completions) => FetcherState.unblocksOrganization(state, completions),
       freesForeignSlots: (completions) => FetcherState.freesForeignSlots(state, completions, ownPartitions()),
-      canClaim: () => FetcherState.generalSlots(state, backlog()) > 0 || monotonicMs() - claimedAt < stuckAfterMs,
+      canClaim: () =>
+        FetcherState.generalSlots(state, backlog()) > 0 || monotonicMs() - generalClaimedAt < stuckAfterMs,
       nextIteration: (limit, claimed) => FetcherState.nextIteration(state, { limit, claimed, backlog: backlog() }),
       sleepUntil: () => FetcherState.sleepUntil(state),
       stop: () => void (state = FetcherState.stopped(state))

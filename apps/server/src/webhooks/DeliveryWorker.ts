@@ -16,6 +16,7 @@ import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 import type { Completion } from "./Completion.ts"
 import * as DeliveryCompleter from "./DeliveryCompleter.ts"
 import * as DeliveryFetcher from "./DeliveryFetcher.ts"
+import * as FetcherState from "./FetcherState.ts"
 import { DeliveryQueue } from "./DeliveryQueue.ts"
 import { DeliveryScheduler } from "./DeliveryScheduler.ts"
 
@@ -38,7 +39,8 @@ export const layer: Layer.Layer<
     const attempt = yield* Attempt.make
     const { leaseMs, tenantConcurrency, webhooks, workerConcurrency } = yield* Settings
     const context = yield* Effect.context()
-    yield* Metric.update(EngineMetrics.inFlightMax, workerConcurrency)
+    const initial = FetcherState.initial(workerConcurrency, tenantConcurrency)
+    yield* Metric.update(EngineMetrics.inFlightMax, workerConcurrency - FetcherState.reservedSlots(initial))
 
     const completer: DeliveryCompleter.DeliveryCompleter = yield* DeliveryCompleter.make({
       queue,

@@ -186,12 +186,15 @@ export const claimed = (
     claim.atConcurrencyLimit.every((organization) => isForeign(own, organization))
 })
 
-/** Returns whether these completions free slots that only the claims of another worker fill. */
+/** Returns whether these completions free slots that only the claims of another worker fill. A worker that stops fills none. */
 export const freesForeignSlots = (
-  { claimsEverywhere }: FetcherState,
+  { claimsEverywhere, stopping }: FetcherState,
   completions: ReadonlyArray<Completion>,
   own: OwnPartitions
-): boolean => !claimsEverywhere && completions.some(({ organization_id }) => isForeign(own, organization_id))
+): boolean =>
+  stopping
+    ? completions.length > 0
+    : !claimsEverywhere && completions.some(({ organization_id }) => isForeign(own, organization_id))
 
 /** An attempt has ended. */
 export const attemptEnded = (state: FetcherState): FetcherState => ({ ...state, attempting: state.attempting - 1 })

@@ -110,6 +110,21 @@ describe("DeliveryFetcher", () => {
     })
   )
 
+  it.effect("cannot claim while it claims for reserved slots only", () =>
+    Effect.gen(function* () {
+      const { claimed, fetcher, world } = yield* start([claimOf(12, { more: true }), claimOf(1)], { concurrency: 16 })
+      fetcher.wake()
+      yield* fetcher.claim(fetcher.plan([]), [])
+      world.nowMs += 1000
+      yield* fetcher.claim(fetcher.plan([]), [])
+      assert.deepStrictEqual(
+        claimed.map(({ general }) => general),
+        [12, 0]
+      )
+      assert.isFalse(fetcher.canClaim())
+    })
+  )
+
   it.effect("counts a lease from before its claim, so that a slow claim leaves less of it", () =>
     Effect.gen(function* () {
       const { fetcher } = yield* start([claimOf(1), claimOf(1)], { claimMs: 7000 })

@@ -1,6 +1,6 @@
 /** The limits of a delivery worker: on its leases, and on its slots. */
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, Latch, Layer } from "effect"
+import { Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
@@ -82,14 +82,12 @@ for (const database of databases) {
         const victim = yield* fixtures.organization
         const endpoint = yield* fixtures.endpoint(victim)
         yield* fixtures.deliveries(victim, endpoint, 40)
-        const begunAt = yield* Clock.currentTimeMillis
         yield* worker.wake
         yield* eventually(
           "all deliveries of the victim succeed",
           4000,
           Effect.map(count(`status = 'succeeded' AND organization_id = '${victim}'`), (n) => n === 40)
         )
-        assert.isAtMost((yield* Clock.currentTimeMillis) - begunAt, 4000)
       })
     )
 

@@ -220,5 +220,7 @@ describe("FetcherState", () => {
     assert.isFalse(FetcherState.freesForeignSlots(idle, completions(1), undefined))
     assert.isFalse(FetcherState.freesForeignSlots(idle, [], ["2"]))
     assert.isFalse(FetcherState.freesForeignSlots(everywhere, completions(1), ["2"]))
+    assert.isTrue(FetcherState.freesForeignSlots(FetcherState.stopped(idle), completions(1), ["1"]))
+    assert.isFalse(FetcherState.freesForeignSlots(FetcherState.stopped(idle), [], ["1"]))
   })
 })

@@ -78,7 +78,7 @@ describe("InvoiceHeader", () => {
     assert.deepStrictEqual(InvoiceHeader.read(xml), { ...nothing, ...wanted })
   })
 
-  it("property: reads what fast-xml-parser reads at the same paths", () => {
+  it("property: reads what XmlValues reads at the same paths", () => {
     const names = ["Fa", "P_1", "P_2", "Podmiot1", "DaneIdentyfikacyjne", "NIP", "Naglowek", "KodFormularza", "x"]
     const { element } = fc.letrec<{ readonly element: string }>((tie) => ({
       element: fc

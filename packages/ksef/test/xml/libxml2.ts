@@ -6,6 +6,7 @@ import {
   XmlBufferInputProvider,
   xmlCleanupInputProvider,
   XmlDocument,
+  XmlElement,
   XmlParseError,
   XmlValidateError,
   XsdValidator,
@@ -54,6 +55,39 @@ const invalidity = (xsd: string, xml: string): string | undefined => {
     if (!(thrown instanceof XmlValidateError)) throw thrown
     return thrown.message.trim()
   }
+}
+
+/**
+ * An element with its local name, the text directly inside of it, and its attributes as `name=value`, sorted. libxml2 drops the
+ * declaration of the prefix `xml`, which every document has.
+ */
+export interface Values {
+  readonly name: string
+  readonly text: string
+  readonly attributes: ReadonlyArray<string>
+  readonly children: ReadonlyArray<Values>
+}
+
+const qualified = (prefix: string, name: string): string => (prefix === "" ? name : `${prefix}:${name}`)
+
+const valuesOf = (element: XmlElement): Values => {
+  const children: Array<Values> = []
+  let text = ""
+  for (const node of element.find("text() | *")) {
+    if (node instanceof XmlElement) children.push(valuesOf(node))
+    else text += node.content
+  }
+  const attributes = element.attrs.map(({ content, name, prefix }) => `${qualified(prefix, name)}=${content}`)
+  const declarations = Object.entries(element.nsDeclarations).map(([prefix, uri]) =>
+    prefix === "" ? `xmlns=${uri}` : `xmlns:${prefix}=${uri}`
+  )
+  return { name: element.name, text, attributes: [...attributes, ...declarations].sort(), children }
+}
+
+/** Returns the values of a document as libxml2 reads them. */
+export const values = (xml: string): Values => {
+  using document = XmlDocument.fromString(xml)
+  return valuesOf(document.root)
 }
 
 /** The first fault that libxml2 finds. */

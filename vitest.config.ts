@@ -19,8 +19,10 @@ export const notUnit = ["**/node_modules/**", "**/*.{browser,integration,long}.t
 // `test/conventions/sharing.test.ts` checks them.
 export const sharing = [
   "packages/{api,core}/test/**/*.test.ts",
-  "packages/ksef/test/{checks,crypto,format,protocol,xades,xml}/**/*.test.ts",
-  "apps/server/test/{accounts,crypto,limits,settings,webhooks}/**/*.test.ts",
+  "packages/ksef/test/{checks,format,protocol,xades,xml}/**/*.test.ts",
+  "packages/ksef/test/crypto/{Oaep,PublicKeys,SessionKey,Sha256}.test.ts",
+  "apps/server/test/{accounts,crypto,settings,webhooks}/**/*.test.ts",
+  "apps/server/test/limits/{ConcurrencyLimit,MemoryTokenBuckets,NetworkWindows}.test.ts",
   "apps/server/test/http/middleware/**/*.test.ts",
   "apps/server/test/invoices/{live/ksef,sandbox,xml}/**/*.test.ts"
 ]

@@ -73,7 +73,7 @@ const watch = async (context: BrowserContext) => {
   })
   context.on("console", (message) => {
     // The first refresh of a browser without a login is answered with 401.
-    const isExpected = message.location().url.endsWith("/console/session/refresh")
+    const isExpected = message.location().url.endsWith("/console/session/refresh") && message.text().includes("401")
     if (message.type() === "error" && !isExpected) report(`${message.text()} ${message.location().url}`)
   })
   context.on("weberror", (error) => report(error.error().message))
@@ -87,6 +87,16 @@ const shoot = async (page: Page, folder: string | undefined, name: string) => {
   if (folder === undefined) return
   mkdirSync(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`), animations: "disabled" })
+}
+
+// A login may be refreshed 30 times a minute, and each load refreshes it.
+const loadEveryMs = 2100
+let loadedAt = -Infinity
+
+const load = async (page: Page, address: string) => {
+  await page.waitForTimeout(Math.max(0, loadedAt + loadEveryMs - performance.now()))
+  loadedAt = performance.now()
+  await page.goto(address)
 }
 
 const password = "correct horse battery staple"
@@ -141,7 +151,7 @@ const firstWebhook = async (page: Page) => {
 /** Adds endpoints in trouble and invoices of every scenario. */
 const addTrouble = async (page: Page, url: string, org: string, apiKey: string) => {
   for (const path of ["404", "503", "302", "hang"]) {
-    await page.goto(`${url}/console/o/${org}/endpoints/new`)
+    await load(page, `${url}/console/o/${org}/endpoints/new`)
     await page.getByRole("textbox", { name: "URL" }).fill(`${receiverUrl}/${path}/hooks`)
     await page.getByRole("main").getByRole("button", { name: "Create the endpoint" }).click()
     await page.getByLabel("I have stored it").check()
@@ -165,7 +175,7 @@ const addTrouble = async (page: Page, url: string, org: string, apiKey: string) 
 }
 
 const idFrom = async (page: Page, address: string, pattern: RegExp): Promise<RegExpExecArray> => {
-  await page.goto(address)
+  await load(page, address)
   const link = page.locator("[data-row] a").first()
   await link.waitFor()
   return pattern.exec((await link.getAttribute("href"))!)!
@@ -203,7 +213,7 @@ const run = async () => {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize({ width, height: 800 })
         for (const { inGuide, name, path } of shown) {
-          await page.goto(addressOf(server.url, records, { path }))
+          await load(page, addressOf(server.url, records, { path }))
           await page.getByRole("heading", { level: 1 }).waitFor()
           await page.waitForLoadState("networkidle")
           await page.waitForTimeout(250)

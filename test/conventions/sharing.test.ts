@@ -9,7 +9,8 @@ const root = join(import.meta.dirname, "../..")
 const rules: ReadonlyArray<readonly [string, RegExp]> = [
   ["replaces a module or a global", /\bvi\.(?:mock|doMock|hoisted|stub\w+|useFakeTimers|spyOn)\b/],
   ["starts a process or a thread", /["']node:(?:child_process|cluster|worker_threads)["']|\bserverProcess\b/],
-  ["opens a connection", /["']node:(?:dgram|https?|http2|net|tls)["']/],
+  ["opens a connection", /["']node:(?:dgram|https?|http2|net|tls)["']|\/support\/redis\.ts["']/],
+  ["judges the memory of its process", /\bmemoryUsage\b/],
   ["changes its process", /\bprocess\.(?:chdir|exitCode\s*=[^=]|on\(|once\(|env(?:\.\w+|\[[^\]]*\])\s*=[^=])/],
   ["changes a global", /\b(?:globalThis|global)\.\w+\s*=[^=]/]
 ]
@@ -35,7 +36,9 @@ describe("Test files that share processes", () => {
     'process.env["TZ"] = "UTC"',
     "process.env.TZ = undefined",
     'process.on("warning", () => {})',
-    "globalThis.fetch = fetched"
+    "globalThis.fetch = fetched",
+    'import { startRedis } from "./support/redis.ts"',
+    "const before = process.memoryUsage.rss()"
   ])("do not have %s", (text) => assert.lengthOf(breaches(text), 1))
 
   it.each(['if (process.env["TZ"] === "UTC") {}', "const xpath = vi.fn()", "globalThis.fetch === fetched"])(

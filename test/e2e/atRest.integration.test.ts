@@ -11,15 +11,17 @@ const countAtRest = async (role: string): Promise<number> => {
   const database = await create()
   const counter = await startCounter(database.url)
   const server = await launchServer({ ...secrets, DATABASE_URL: counter.url, GOVOICE_ROLE: role })
-  await server.started()
-  await sleep(5000)
-  const before = counter.counts.statements
-  await sleep(1000 * seconds)
-  const counted = counter.counts.statements - before
-  await server.stop()
-  counter.close()
-  await database.drop()
-  return counted
+  try {
+    await server.started()
+    await sleep(5000)
+    const before = counter.counts.statements
+    await sleep(1000 * seconds)
+    return counter.counts.statements - before
+  } finally {
+    await server.stop()
+    counter.close()
+    await database.drop()
+  }
 }
 
 describe("a server at rest", () => {

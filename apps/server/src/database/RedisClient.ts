@@ -9,7 +9,7 @@ export const prefix = "govoice:ratelimit:"
 /** How long the start waits for a Redis that accepts the connection and does not answer, in milliseconds. */
 export const startTimeoutMs = 10_000
 
-/** How long a connection may be silent, in milliseconds: one that reconnects waits no longer for the answer to its greeting. */
+/** How long a connection may be silent in both directions, in milliseconds: its greeting is not waited for any longer. */
 export const silentTimeoutMs = 10_000
 
 const reconnectMs = (retries: number): number => Math.min(50 * 2 ** retries, 2000)

@@ -92,26 +92,30 @@ export const make =
     const laneWindows = isProbe ? anonymous : caller.windows
     const windows = group === "anonymous" ? anonymous : laneWindows
 
-    const awaitWindow: Effect.Effect<void, CallFailed | E> = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      if (breaker.isOpen && !isProbe) {
-        const message = "KSeF is unavailable; its calls are stopped for a while."
-        return yield* new CallFailed({ failure: { _tag: "postponed", until: breaker.waitUntil(now), message } })
-      }
-      const at = windows.earliest(group, now)
-      if (at <= now) {
-        // Without a pause between this check and the beginning, because the steps of a lane call beside each other.
-        if (store === undefined || !windows.hasUnstored(group)) return windows.begin(group)
-        yield* store
-        return yield* awaitWindow
-      }
-      if (at - now > maxWaitMs && at !== Infinity) {
-        const message = "The limits of KSeF leave no room for the call."
-        return yield* new CallFailed({ failure: { _tag: "postponed", until: at, message } })
-      }
-      yield* Effect.sleep(Math.min(at - now, 50))
-      return yield* awaitWindow
-    })
+    // The waits alone can be interrupted, so that every call that begins in the window ends in it.
+    const beginInWindow = (interruptible: <B, F>(wait: Effect.Effect<B, F>) => Effect.Effect<B, F>) =>
+      Effect.gen(function* (): Effect.fn.Return<void, CallFailed | E> {
+        while (true) {
+          const now = yield* Clock.currentTimeMillis
+          if (breaker.isOpen && !isProbe) {
+            const message = "KSeF is unavailable; its calls are stopped for a while."
+            return yield* new CallFailed({ failure: { _tag: "postponed", until: breaker.waitUntil(now), message } })
+          }
+          const at = windows.earliest(group, now)
+          if (at > now) {
+            if (at - now > maxWaitMs && at !== Infinity) {
+              const message = "The limits of KSeF leave no room for the call."
+              return yield* new CallFailed({ failure: { _tag: "postponed", until: at, message } })
+            }
+            yield* interruptible(Effect.sleep(Math.min(at - now, 50)))
+          } else if (store !== undefined && windows.hasUnstored(group)) {
+            yield* interruptible(store)
+          } else {
+            // Without a pause between this check and the beginning, because the steps of a lane call beside each other.
+            return windows.begin(group)
+          }
+        }
+      })
 
     const onFailure = (failure: Failure, now: number) => {
       if (failure._tag === "unavailable") return breaker.failed(now, isProbe)
@@ -127,32 +131,39 @@ export const make =
       if (failure._tag === "rate-limited") windows.refuse(group, now, failure.retryAfterMs)
     }
 
-    const called = Effect.onExit(effect, (exit) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const error = Exit.isFailure(exit)
-          ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error
-          : undefined
-        windows.end(group, now, error?.outcome !== "unsent")
-        if (Exit.isSuccess(exit)) {
-          breaker.succeeded(isProbe)
-          if (group !== "anonymous" && laneWindows.laneBlocks > 0) laneWindows.unblock()
-        }
-      })
-    )
-
-    const classified = permits
-      .withPermits(1)(called)
-      .pipe(
-        Effect.tap(() => Metric.update(KsefMetrics.calls(operation, "ok"), 1)),
-        Effect.catchTag("KsefError", (error) =>
-          Effect.gen(function* () {
-            const failure = classify(error)
-            onFailure(failure, yield* Clock.currentTimeMillis)
-            yield* Metric.update(KsefMetrics.calls(operation, failure._tag), 1)
-            if (failure._tag === "rate-limited") yield* Metric.update(KsefMetrics.limitHits, 1)
-            return yield* new CallFailed({ failure })
+    return Effect.uninterruptibleMask((interruptible) =>
+      Effect.gen(function* () {
+        yield* beginInWindow(interruptible)
+        let wasMade = false
+        const making = Effect.suspend(() => {
+          wasMade = true
+          return effect
+        })
+        const called = Effect.onExit(interruptible(permits.withPermits(1)(making)), (exit) =>
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            const error = Exit.isFailure(exit)
+              ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error
+              : undefined
+            // One that was interrupted while it waited for a permit never left.
+            windows.end(group, now, wasMade && error?.outcome !== "unsent")
+            if (Exit.isSuccess(exit)) {
+              breaker.succeeded(isProbe)
+              if (group !== "anonymous" && laneWindows.laneBlocks > 0) laneWindows.unblock()
+            }
           })
         )
-      )
-    return Effect.andThen(awaitWindow, classified)
+        return yield* called.pipe(
+          Effect.tap(() => Metric.update(KsefMetrics.calls(operation, "ok"), 1)),
+          Effect.catchTag("KsefError", (error) =>
+            Effect.gen(function* () {
+              const failure = classify(error)
+              onFailure(failure, yield* Clock.currentTimeMillis)
+              yield* Metric.update(KsefMetrics.calls(operation, failure._tag), 1)
+              if (failure._tag === "rate-limited") yield* Metric.update(KsefMetrics.limitHits, 1)
+              return yield* new CallFailed({ failure })
+            })
+          )
+        )
+      })
+    )
   }

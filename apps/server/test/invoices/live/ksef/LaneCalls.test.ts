@@ -1,0 +1,56 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import * as LaneCalls from "../../../../src/invoices/live/ksef/LaneCalls.ts"
+import { RateLimitWindows } from "../../../../src/invoices/live/ksef/RateLimitWindows.ts"
+
+/** Logins a second that a process begins. */
+const loginsPerSecond = 20
+
+const setUp = () => {
+  const process = LaneCalls.makeProcess(1)
+  const lane = { nip: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) }
+  let made = 0
+  const logIn = LaneCalls.make(process, lane)(
+    "challenge",
+    Effect.sync(() => void (made += 1))
+  )
+  const anonymousAt = () => process.anonymous.earliest("anonymous", 0)
+  return { process, logIn, anonymousAt, made: () => made }
+}
+
+describe("calls of a lane", () => {
+  it.effect("that are interrupted while they wait for a permit leave the window of all lanes", () =>
+    Effect.gen(function* () {
+      const { anonymousAt, logIn, made, process } = setUp()
+      yield* process.permits.take(1)
+      const waiting = yield* Effect.forEach(Array.from({ length: loginsPerSecond }), () => Effect.forkChild(logIn))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(anonymousAt(), Infinity, "all of the window is in flight")
+      // As the lanes of a process are when their leases expire.
+      yield* Fiber.interruptAll(waiting)
+      assert.strictEqual(anonymousAt(), 0, "calls that never left occupy nothing")
+      yield* process.permits.release(1)
+      const next = yield* Effect.forkChild(Effect.timeoutOption(logIn, "1 minute"))
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual((yield* Fiber.join(next))._tag, "Some")
+      assert.strictEqual(made(), 1)
+    })
+  )
+
+  it.effect("that are interrupted while they wait for their window end at once, and take no place in it", () =>
+    Effect.gen(function* () {
+      const { anonymousAt, logIn, made, process } = setUp()
+      yield* process.permits.take(1)
+      const first = yield* Effect.forEach(Array.from({ length: loginsPerSecond }), () => Effect.forkChild(logIn))
+      const late = yield* Effect.forkChild(logIn)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(late)
+      yield* process.permits.release(1)
+      yield* Fiber.joinAll(first)
+      assert.strictEqual(made(), loginsPerSecond)
+      assert.isAbove(anonymousAt(), 0)
+      assert.isBelow(anonymousAt(), 10_000, "nothing is in flight")
+    })
+  )
+})

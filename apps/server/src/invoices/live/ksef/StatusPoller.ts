@@ -117,9 +117,8 @@ const failedChanges = (
     if (error._tag === "CallFailed" && isUnreadableSession(error.failure)) {
       const { session_id: session, session_unreadable_since: since } = rows[0]!
       if (since === null) yield* context.store.markUnreadable(context.lane, session, new Date(now))
-      const isGivenUp = since !== null && now - since.getTime() >= StatusRules.unreadableMs
       return yield* Effect.forEach(rows, (row) =>
-        isGivenUp
+        StatusRules.isGivenUp(row, now)
           ? Effect.map(context.store.submissionsOf(row.id), (all) => StatusRules.unreadable(row, all, now))
           : Effect.succeed(StatusRules.parked(row, now))
       )

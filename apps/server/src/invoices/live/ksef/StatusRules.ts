@@ -37,6 +37,10 @@ export const parked = (row: SubmissionRow, now: number, code?: number): Changes 
 /** A session that cannot be read for so long is given up, and its documents are sent again: a copy would be a duplicate. */
 export const unreadableMs = 3_600_000
 
+/** Whether a document is given up with its session: not one that was sent in it a short time ago. */
+export const isGivenUp = ({ handed_over_at, session_unreadable_since: since }: SubmissionRow, now: number): boolean =>
+  since !== null && now - Math.max(since.getTime(), handed_over_at.getTime()) >= unreadableMs
+
 /** The code of a submission that was given up with its session. KSeF has no such status. */
 export const unreadableSession = 403
 

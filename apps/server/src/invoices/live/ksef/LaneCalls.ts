@@ -9,16 +9,20 @@ import { BatchSlots } from "./BatchSlots.ts"
 import { CircuitBreaker } from "./CircuitBreaker.ts"
 import { CallFailed, classify, type Failure } from "./CallFailure.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
+import { RecentFailures } from "./RecentFailures.ts"
 import * as TokenLoginSunset from "./TokenLoginSunset.ts"
 import { RateLimitWindows } from "./RateLimitWindows.ts"
 import { UploadBackoff } from "./UploadBackoff.ts"
 
 /** How the last login with a credential failed, and how often in the same way. */
-export interface FailedLogin {
+interface FailedLogin {
   readonly credential: number
   readonly action: LoginStatuses.LoginAction
   readonly count: number
 }
+
+/** The failed logins of a process, by organization. */
+export type FailedLogins = RecentFailures<FailedLogin>
 
 /** The state that the lanes of a process share. */
 export interface Process {
@@ -32,8 +36,8 @@ export interface Process {
   /** Calls without a taxpayer are limited by address. */
   readonly anonymous: RateLimitWindows
   readonly tokenLogins: TokenLoginSunset.TokenLoginSunset
-  /** How the last login of an organization failed, which outlives the lease: a lane is released while a login waits. */
-  readonly failedLogins: Map<string, FailedLogin>
+  /** They outlive the lease: a lane is released while a login waits. */
+  readonly failedLogins: FailedLogins
 }
 
 // Of 60 calls a second that an address may make.
@@ -47,7 +51,7 @@ export const makeProcess = (concurrency: number): Process => ({
   uploads: new UploadBackoff(),
   anonymous: new RateLimitWindows(anonymousLimits, { used: {}, blocked: {} }),
   tokenLogins: new TokenLoginSunset.TokenLoginSunset(),
-  failedLogins: new Map()
+  failedLogins: new RecentFailures()
 })
 
 /** A longer wait is for the lane to sleep through. */

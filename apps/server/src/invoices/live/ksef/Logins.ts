@@ -13,7 +13,7 @@ import type { GatewayCredentials, StoredCredential } from "../GatewayCredentials
 import type { LaneLost } from "../LaneQueue.ts"
 import { type CallFailed, withDetails } from "./CallFailure.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
-import type { Call, FailedLogin } from "./LaneCalls.ts"
+import type { Call, FailedLogins } from "./LaneCalls.ts"
 import type { LaneOrganization } from "./laneRows.ts"
 import type { PublicKeyCache } from "./PublicKeyCache.ts"
 import type { TokenLoginSunset } from "./TokenLoginSunset.ts"
@@ -91,6 +91,9 @@ const tokenLoginsEnded = {
     "KSeF refuses the tokens of several taxpayers, for which the rules provide until 2026-12-31. Request a certificate of the type Authentication in KSeF, and store it."
 } as const
 
+/** The actions that are taken once within a login. The others are counted over logins, which may be in several leases. */
+const onceActions: ReadonlySet<LoginStatuses.LoginAction> = new Set(["log-in-again", "refresh-keys"])
+
 /** How a login is postponed or refused, by how it ended and what came before. */
 export const decide = (
   action: LoginStatuses.LoginAction,
@@ -128,7 +131,7 @@ export const make = (options: {
   readonly keys: PublicKeyCache
   readonly tokens: TokenStore
   readonly tokenLogins: TokenLoginSunset
-  readonly failedLogins: Map<string, FailedLogin>
+  readonly failedLogins: FailedLogins
 }): Logins => {
   const { call, client, credentials, failedLogins, keys, tokenLogins, tokens: store } = options
   const known = new Map<string, Tokens>()
@@ -193,7 +196,19 @@ export const make = (options: {
       }
     )
 
-  const logIn = (organization: LaneOrganization, credential: StoredCredential): Effect.Effect<Tokens, LoginError> =>
+  /** Counts a failed login, and returns how many before it failed in the same way. */
+  const countFailure = (id: string, action: LoginStatuses.LoginAction, credential: number, now: number): number => {
+    const before = failedLogins.get(id, now)
+    const sameAction = before?.action === action && before.credential === credential ? before.count : 0
+    failedLogins.set(id, { credential, action, count: sameAction + 1 }, now)
+    return sameAction
+  }
+
+  const logIn = (
+    organization: LaneOrganization,
+    credential: StoredCredential,
+    repeated: ReadonlySet<LoginStatuses.LoginAction> = new Set()
+  ): Effect.Effect<Tokens, LoginError> =>
     Effect.gen(function* (): Effect.fn.Return<Tokens, LoginError> {
       const end: LoginEnd = yield* attempt(credential)
       const now = yield* Clock.currentTimeMillis
@@ -211,10 +226,9 @@ export const make = (options: {
           refreshUntil: refreshToken.validUntil
         }
       }
-      const before = failedLogins.get(organization.id)
-      const updatedAt = credential.updatedAt.getTime()
-      const sameAction = before?.action === end.action && before.credential === updatedAt ? before.count : 0
-      failedLogins.set(organization.id, { credential: updatedAt, action: end.action, count: sameAction + 1 })
+      const sameAction = onceActions.has(end.action)
+        ? Number(repeated.has(end.action))
+        : countFailure(organization.id, end.action, credential.updatedAt.getTime(), now)
       const decision = decide(end.action, { sameAction }, now)
       if (decision === "refuse") {
         const isOfToken = credential.credential.type === "ksef_token" && end.status === tokenRefused
@@ -225,7 +239,7 @@ export const make = (options: {
         return yield* new LoginPostponed({ until: decision.until, message: end.refusal.message })
       }
       if (end.action === "refresh-keys") keys.invalidate()
-      return yield* logIn(organization, credential)
+      return yield* logIn(organization, credential, new Set([...repeated, end.action]))
     })
 
   const recordRefusal = (organization: LaneOrganization, error: CredentialRefused) =>

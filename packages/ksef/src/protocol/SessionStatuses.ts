@@ -61,14 +61,6 @@ export interface Row {
  */
 export const tooManyInvoices = 420
 
-/**
- * The status of a batch whose parts do not fit what was declared.
- *
- * @category constants
- * @since 0.1.0
- */
-export const wrongParts = 405
-
 const unreadableKey: Row = { meaning: "the wrapped key cannot be decrypted", final: true, action: "refresh-keys" }
 const success: Row = { meaning: "processed", final: true, action: "read-invoices" }
 const noneValid: Row = { meaning: "no invoice is valid", final: true, action: "read-invoices" }
@@ -92,7 +84,7 @@ export const sessionStatuses: Readonly<Record<SessionKind, Readonly<Record<numbe
     100: { meaning: "begun", final: false, action: "use" },
     150: { meaning: "being processed", final: false, action: "poll" },
     200: success,
-    [wrongParts]: { meaning: "the parts do not fit what was declared", final: true, action: "send-alone" },
+    405: { meaning: "the parts do not fit what was declared", final: true, action: "send-alone" },
     415: unreadableKey,
     [tooManyInvoices]: { meaning: "too many invoices", final: true, action: "halve" },
     430: { meaning: "the archive cannot be decompressed", final: true, action: "send-alone" },

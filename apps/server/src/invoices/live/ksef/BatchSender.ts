@@ -12,8 +12,9 @@ import { Clock, Effect, Metric, Result } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
+import * as ArchiveUpload from "./ArchiveUpload.ts"
 import * as BatchDocuments from "./BatchDocuments.ts"
-import { classify, type Failure, isUnreadableSession } from "./CallFailure.ts"
+import { type Failure, isUnreadableSession } from "./CallFailure.ts"
 import type { FormName } from "./documentForm.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
 import { authorized, type LaneContext, stepFailure } from "./LaneContext.ts"
@@ -32,10 +33,8 @@ export type SendBatch = (
   invoices: ReadonlyArray<WaitingInvoice>
 ) => Effect.Effect<number, LoginError>
 
-/** Uploads are repeated until the time that the national system gives for them, or for less where another batch waits. */
-const uploadForMs = 15 * 60_000
-const contendedUploadForMs = 30_000
-const uploadRetryMs = 5000
+const archiveRefused = "The archive of a batch could not be uploaded"
+const closeRefused = "KSeF refused to close a batch"
 
 type RefusedClose = Extract<Failure, { readonly _tag: "code" }>
 
@@ -51,7 +50,8 @@ const refusedClose = (closing: Result.Result<void, LoginError>): RefusedClose | 
 /** Makes what sends batches and polls for their verdicts. */
 export const make = (context: LaneContext) => {
   const { lane, store, system } = context
-  const { batches: batchSlots, permits, uploads } = context.process
+  const { batches: batchSlots, uploads } = context.process
+  const upload = ArchiveUpload.make(context)
   // A new holder does not know.
   let mayHaveBatches = true
 
@@ -97,10 +97,36 @@ export const make = (context: LaneContext) => {
     )
 
   /** The members are not with the national system: they are sent again. */
-  const abandon = Effect.fnUntraced(function* (sessionId: string, code?: number) {
-    yield* writeMembers(sessionId, (row, now) => Effect.succeed(StatusRules.absent(row, now)))
+  const abandon = Effect.fnUntraced(function* (
+    sessionId: string,
+    code?: number,
+    changesOf: typeof StatusRules.absent = StatusRules.absent
+  ) {
+    yield* writeMembers(sessionId, (row, now) => Effect.succeed(changesOf(row, now)))
     const change = { id: sessionId, state: "abandoned", dueAt: null } as const
     yield* store.write(lane, { sessions: [code === undefined ? change : { ...change, code }] })
+  })
+
+  /**
+   * The archive could not be uploaded, or KSeF will not close the batch, which it never processes then. Its documents go one
+   * by one until the next batch may be opened.
+   */
+  const abandonFailed = Effect.fnUntraced(function* (sessionId: string, what: string, failure: Failure) {
+    const now = yield* Clock.currentTimeMillis
+    const nextBatchAt = uploads.failed(lane.nip, now)
+    const code = failure._tag === "code" ? failure.code : undefined
+    const isDefect = failure._tag === "code" && failure.action === "defect"
+    yield* Effect.annotateLogs(
+      (isDefect ? Effect.logError : Effect.logWarning)(`${what}; its documents are sent again`),
+      {
+        ...(code === undefined ? {} : { code }),
+        failure: failure.message,
+        nextBatchInMs: nextBatchAt - now
+      }
+    )
+    const reason = { code: "gateway_unavailable", message: `${what}. ${failure.message}` }
+    const options = { giveUpMs: context.giveUpMs, nextBatchAt }
+    yield* abandon(sessionId, code, (row, at) => StatusRules.notHandedOver(row, reason, options, at))
   })
 
   const close = Effect.fnUntraced(function* (sessionId: string, organizationId: Ids.OrganizationId, reference: string) {
@@ -118,22 +144,6 @@ export const make = (context: LaneContext) => {
       sessions: [{ id: sessionId, state: "closed", checkCount: 0, dueAt: new Date(now + LaneRules.pollWait(0, 0)) }]
     })
     context.wake("verdicts")
-  })
-
-  const upload = Effect.fnUntraced(function* (
-    part: Parameters<typeof system.client.uploadPart>[0],
-    encrypted: Uint8Array
-  ) {
-    const startedAt = yield* Clock.currentTimeMillis
-    while (true) {
-      const result = yield* Effect.result(permits.withPermits(1)(system.client.uploadPart(part, encrypted)))
-      if (result._tag === "Success") return true
-      const now = yield* Clock.currentTimeMillis
-      const failure = classify(result.failure)
-      const uploadUntil = startedAt + (batchSlots.isContended ? contendedUploadForMs : uploadForMs)
-      if (now > uploadUntil || failure._tag !== "unavailable") return false
-      yield* Effect.sleep(uploadRetryMs)
-    }
   })
 
   const build = Effect.fnUntraced(function* (ids: ReadonlyArray<Ids.InvoiceId>) {
@@ -161,16 +171,6 @@ export const make = (context: LaneContext) => {
     )
   })
 
-  // KSeF never processes a batch that it does not close. The fault of its parts is not known: its documents go alone.
-  const giveUpRefused = Effect.fnUntraced(function* (id: string, reference: string, { action, code }: RefusedClose) {
-    if (action !== "defect") return yield* abandon(id, code)
-    yield* Effect.annotateLogs(Effect.logError("KSeF refused to close a batch; its documents are sent one by one"), {
-      code
-    })
-    yield* markSent(id, reference)
-    yield* abandonSent({ id }, SessionStatuses.wrongParts)
-  })
-
   const send: SendBatch = (organizationId, form, waiting) =>
     batchSlots.withSlot(
       Effect.gen(function* () {
@@ -191,9 +191,9 @@ export const make = (context: LaneContext) => {
           return 0
         }
         const [part] = partUploadRequests
-        if (part === undefined || !(yield* upload(part, sealed.encrypted))) {
-          uploads.failed(lane.nip, yield* Clock.currentTimeMillis)
-          yield* abandon(sessionId)
+        const notUploaded = yield* upload(part, sealed.encrypted)
+        if (notUploaded !== undefined) {
+          yield* abandonFailed(sessionId, archiveRefused, notUploaded)
           return 0
         }
         yield* store.write(lane, {
@@ -202,13 +202,17 @@ export const make = (context: LaneContext) => {
         yield* Metric.update(KsefMetrics.batchDocuments, ids.length)
         const closeOnce = Effect.result(close(sessionId, organizationId, reference))
         let closing = yield* closeOnce
-        if (refusedClose(closing)?.action === "upload-again" && (yield* upload(part, sealed.encrypted))) {
+        if (refusedClose(closing)?.action === "upload-again") {
+          const notUploadedAgain = yield* upload(part, sealed.encrypted)
+          if (notUploadedAgain !== undefined) {
+            yield* abandonFailed(sessionId, archiveRefused, notUploadedAgain)
+            return 0
+          }
           closing = yield* closeOnce
         }
         const refused = refusedClose(closing)
         if (refused !== undefined) {
-          uploads.failed(lane.nip, yield* Clock.currentTimeMillis)
-          yield* giveUpRefused(sessionId, reference, refused)
+          yield* abandonFailed(sessionId, closeRefused, refused)
           return 0
         }
         uploads.succeeded(lane.nip)
@@ -268,7 +272,7 @@ export const make = (context: LaneContext) => {
       const closing = yield* Effect.result(close(id, organizationId, reference))
       const refused = refusedClose(closing)
       // This holder does not have the archive.
-      if (refused !== undefined) return yield* giveUpRefused(id, reference, refused)
+      if (refused !== undefined) return yield* abandonFailed(id, closeRefused, refused)
       return yield* Effect.fromResult(closing)
     }
     if (session.state !== "closed") {

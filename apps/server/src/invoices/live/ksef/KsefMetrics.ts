@@ -17,21 +17,25 @@ const outcomes: ReadonlyArray<CallOutcome> = [
   "code"
 ]
 
+/** An operation of the API, or an upload to its storage. */
+type CountedCall = Operation.Operation | "uploadPart"
+
 const callCounters = new Map(
-  (Object.keys(Operation.operations) as ReadonlyArray<Operation.Operation>).flatMap((operation) =>
-    outcomes.map((outcome) => [
-      `${operation} ${outcome}`,
-      Metric.counter("govoice_ksef_calls_total", {
-        description: "Calls of KSeF, by operation and outcome",
-        attributes: { operation, outcome },
-        incremental: true
-      })
-    ])
+  [...(Object.keys(Operation.operations) as ReadonlyArray<Operation.Operation>), "uploadPart" as const].flatMap(
+    (operation) =>
+      outcomes.map((outcome) => [
+        `${operation} ${outcome}`,
+        Metric.counter("govoice_ksef_calls_total", {
+          description: "Calls of KSeF, by operation and outcome",
+          attributes: { operation, outcome },
+          incremental: true
+        })
+      ])
   )
 )
 
 /** Calls, by operation and outcome. */
-export const calls = (operation: Operation.Operation, outcome: CallOutcome): Metric.Counter<number> =>
+export const calls = (operation: CountedCall, outcome: CallOutcome): Metric.Counter<number> =>
   callCounters.get(`${operation} ${outcome}`)!
 
 const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })

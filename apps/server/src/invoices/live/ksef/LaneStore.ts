@@ -132,7 +132,7 @@ export const layerOf = (
       const submissionRows = (submissions: Statement.Fragment, nextDueAt = sql`NULL::timestamptz`) => sql<
         SubmissionRow & { readonly next_due_at: Date | null }
       >`
-        SELECT invoices.*, ${sql.literal(document)}, submission.id::text AS submission_id, submission.session_id::text,
+        SELECT invoices.*, ${sql.literal(document)}, has_attachment, submission.id::text AS submission_id, submission.session_id::text,
                session.kind AS session_kind,
                session.organization_id AS session_organization_id, session.reference AS session_reference,
                session.unreadable_since AS session_unreadable_since,

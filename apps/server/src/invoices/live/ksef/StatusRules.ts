@@ -221,6 +221,27 @@ export const absent = (row: SubmissionRow, now: number): Changes => {
   }
 }
 
+/**
+ * The batch of the document was not handed over. It waits for the next batch where it has an attachment, and may go alone at
+ * once otherwise. An invoice that KSeF has not received fails after the time to give up.
+ */
+export const notHandedOver = (
+  row: SubmissionRow,
+  reason: Reason,
+  { giveUpMs, nextBatchAt }: { readonly giveUpMs: number; readonly nextBatchAt: number },
+  now: number
+): Changes => {
+  const retryAt = row.has_attachment ? nextBatchAt : now
+  if (row.status === "submitted") {
+    return { submissions: [{ ...base(row), state: "refused", dueAt: new Date(retryAt) }] }
+  }
+  return {
+    submissions: [{ ...base(row), state: "absent", dueAt: null }],
+    transitions:
+      row.status === "submitting" ? [liveTransitions.batchFailed(row, reason, { giveUpMs, retryAt }, now)] : []
+  }
+}
+
 /** Joins changes. */
 export const merge = (all: ReadonlyArray<Changes>): Changes => ({
   sessions: all.flatMap(({ sessions = [] }) => sessions),

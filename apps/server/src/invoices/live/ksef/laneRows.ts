@@ -86,6 +86,7 @@ export interface InvoiceXml {
 /** A submission with its session and its invoice. */
 export interface SubmissionRow extends ClaimedInvoice {
   readonly first_failed_at: Date | null
+  readonly has_attachment: boolean
   readonly submission_id: string
   readonly session_id: string
   readonly session_organization_id: Ids.OrganizationId

@@ -63,21 +63,24 @@ export const receipt = (invoice: ClaimedInvoice, xml: Uint8Array, now: number): 
   transition: { ...at(invoice, "receipt", now), dueAt: null, receipt: xml }
 })
 
+const retried = (
+  invoice: ClaimedInvoice,
+  failure: Invoice.Reason,
+  retryAtMs: number,
+  now: number
+): PendingTransition => {
+  const retryAt = new Date(retryAtMs)
+  return { invoice, transition: { ...at(invoice, "retry", now), dueAt: retryAt, nextAttemptAt: retryAt, failure } }
+}
+
 /** Not handed over, and not an attempt: the invoice waits until a time. */
 export const postponed = (
   invoice: ClaimedInvoice,
   failure: Invoice.Reason,
   until: number,
   now: number
-): PendingTransition => ({
-  invoice: { ...invoice, attempt_count: Math.max(0, invoice.attempt_count - 1) },
-  transition: {
-    ...at(invoice, "retry", now),
-    dueAt: new Date(until),
-    nextAttemptAt: new Date(until),
-    failure
-  }
-})
+): PendingTransition =>
+  retried({ ...invoice, attempt_count: Math.max(0, invoice.attempt_count - 1) }, failure, until, now)
 
 /** How long an invoice is tried that was not handed over. */
 export interface GiveUp {
@@ -85,19 +88,29 @@ export interface GiveUp {
   readonly random: number
 }
 
+/** An invoice, and when it was first not handed over. */
+type TriedInvoice = ClaimedInvoice & { readonly first_failed_at: Date | null }
+
+const firstAttemptAge = ({ first_failed_at }: TriedInvoice, now: number): number =>
+  first_failed_at === null ? 0 : now - first_failed_at.getTime()
+
 /** Not handed over: the attempt failed, and there is another one until the time is up. */
 export const attemptFailed = (
-  invoice: ClaimedInvoice & { readonly first_failed_at: Date | null },
+  invoice: TriedInvoice,
   failure: Invoice.Reason,
   now: number,
   { giveUpMs, random }: GiveUp
 ): PendingTransition => {
-  const firstAttemptAgeMs = invoice.first_failed_at === null ? 0 : now - invoice.first_failed_at.getTime()
+  const firstAttemptAgeMs = firstAttemptAge(invoice, now)
   const wait = LaneRules.retryWait({ attempt: invoice.attempt_count, firstAttemptAgeMs, giveUpMs, random })
-  if (wait === undefined) return failed(invoice, failure, now)
-  const retryAt = new Date(now + wait)
-  return {
-    invoice,
-    transition: { ...at(invoice, "retry", now), dueAt: retryAt, nextAttemptAt: retryAt, failure }
-  }
+  return wait === undefined ? failed(invoice, failure, now) : retried(invoice, failure, now + wait, now)
 }
+
+/** Not handed over with its batch: the attempt failed, and there is another one from a time on, until the time is up. */
+export const batchFailed = (
+  invoice: TriedInvoice,
+  failure: Invoice.Reason,
+  { giveUpMs, retryAt }: { readonly giveUpMs: number; readonly retryAt: number },
+  now: number
+): PendingTransition =>
+  firstAttemptAge(invoice, now) >= giveUpMs ? failed(invoice, failure, now) : retried(invoice, failure, retryAt, now)

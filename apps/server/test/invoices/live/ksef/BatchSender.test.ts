@@ -1,26 +1,29 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
 import { KsefError } from "@govoice/ksef/client"
-import { ErrorCodes } from "@govoice/ksef/protocol"
-import { Effect, Redacted } from "effect"
+import { ErrorCodes, Problem } from "@govoice/ksef/protocol"
+import { Effect, Logger, Metric, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as BatchSender from "../../../../src/invoices/live/ksef/BatchSender.ts"
 import { CallFailed } from "../../../../src/invoices/live/ksef/CallFailure.ts"
+import * as KsefMetrics from "../../../../src/invoices/live/ksef/KsefMetrics.ts"
 import * as LaneCalls from "../../../../src/invoices/live/ksef/LaneCalls.ts"
 import type { LaneContext } from "../../../../src/invoices/live/ksef/LaneContext.ts"
 import { RateLimitWindows } from "../../../../src/invoices/live/ksef/RateLimitWindows.ts"
-import type { Changes, WaitingInvoice } from "../../../../src/invoices/live/ksef/laneRows.ts"
+import type { Changes, SubmissionRow, WaitingInvoice } from "../../../../src/invoices/live/ksef/laneRows.ts"
 import { realSleep } from "../../../support/FastClock.ts"
 import * as live from "../../../support/live.ts"
 
 const organizationId = "org_1" as Ids.OrganizationId
 const id = "inv_1" as Ids.InvoiceId
+const giveUpMs = 168 * 3_600_000
 
 /** A lane of one organization, and what it writes while it sends a batch of one invoice. */
 const setUp = (
   process = LaneCalls.makeProcess(32),
   uploadPart: Effect.Effect<void, KsefError> = Effect.void,
-  closeBatch: Effect.Effect<void, CallFailed> = Effect.void
+  closeBatch: Effect.Effect<void, CallFailed> = Effect.void,
+  columns: Partial<SubmissionRow> = {}
 ) => {
   const written: Array<Changes> = []
   const member = {
@@ -28,8 +31,11 @@ const setUp = (
     status: "submitting",
     attempt_count: 1,
     updated_at: new Date(0),
+    first_failed_at: null,
+    has_attachment: false,
     submission_id: "1",
-    submission_state: "sending"
+    submission_state: "sending",
+    ...columns
   }
   const uploaded = {
     id: "1",
@@ -46,6 +52,7 @@ const setUp = (
   const context = {
     lane: { nip: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) },
     process,
+    giveUpMs,
     store: {
       beginSession: () => Effect.succeed("1"),
       documents: () => Effect.succeed([{ id, xml: "<Faktura/>" }]),
@@ -76,7 +83,8 @@ const setUp = (
   const send = sender.send(organizationId, "FA (3)", waiting)
   const hasState = (wanted: string) =>
     written.some(({ sessions = [] }) => sessions.some(({ state }) => state === wanted))
-  return { poll: sender.poll, send, written, hasState }
+  const transitions = () => written.flatMap((changes) => changes.transitions ?? []).map(({ transition }) => transition)
+  return { poll: sender.poll, send, written, hasState, transitions }
 }
 
 const closeRefusedBy = (code: number) => {
@@ -85,6 +93,14 @@ const closeRefusedBy = (code: number) => {
 }
 
 const timeout = new KsefError({ call: "uploadPart", outcome: "unknown", reason: "timeout", message: "timeout" })
+
+const firewall = new KsefError({
+  call: "uploadPart",
+  outcome: "answered",
+  reason: "forbidden",
+  message: "no",
+  problem: Problem.read("<html><body>Request blocked</body></html>")
+})
 
 // Archives are compressed beside the clock of the test.
 const happens = (check: () => boolean) => live.poll(Effect.sync(check), (isTrue) => isTrue)
@@ -162,38 +178,84 @@ describe("BatchSender", () => {
     })
   )
 
-  for (const code of [21205, 21208]) {
+  // The last one is not documented.
+  for (const code of [21205, 21208, 21157, 21405, 29999]) {
     it.effect(`sends the documents of a batch again that is not closed because of ${code}, a minute later`, () =>
       Effect.gen(function* () {
         const process = LaneCalls.makeProcess(32)
-        const { hasState, send, written } = setUp(process, Effect.void, Effect.fail(closeRefusedBy(code)))
+        const { hasState, send, transitions, written } = setUp(process, Effect.void, Effect.fail(closeRefusedBy(code)))
         yield* send
         assert.isTrue(hasState("abandoned"))
         assert.isTrue(written.some(({ submissions = [] }) => submissions.some(({ state }) => state === "absent")))
         assert.strictEqual(process.uploads.waitUntil("5265877635"), 60_000)
+        assert.deepStrictEqual(
+          transitions().map(({ emits, nextAttemptAt, status }) => ({ emits, nextAttemptAt, status })),
+          [{ emits: null, nextAttemptAt: new Date(0), status: "retrying" }],
+          "KSeF does not have it, and it may go alone at once"
+        )
       })
     )
 
     it.effect(`gives up the batch of an earlier holder that is not closed because of ${code}`, () =>
       Effect.gen(function* () {
-        const { hasState, poll } = setUp(undefined, Effect.void, Effect.fail(closeRefusedBy(code)))
+        const process = LaneCalls.makeProcess(32)
+        const { hasState, poll, transitions } = setUp(process, Effect.void, Effect.fail(closeRefusedBy(code)))
         yield* poll
         assert.isTrue(hasState("abandoned"))
+        assert.deepStrictEqual(
+          transitions().map(({ status }) => status),
+          ["retrying"]
+        )
+        assert.strictEqual(process.uploads.waitUntil("5265877635"), 60_000)
       })
     )
   }
 
-  for (const code of [21157, 21405]) {
-    it.effect(`sends the documents of a batch one by one that is not closed because of ${code}`, () =>
-      Effect.gen(function* () {
-        const { hasState, send, written } = setUp(undefined, Effect.void, Effect.fail(closeRefusedBy(code)))
-        yield* send
-        assert.isTrue(hasState("done"))
-        const refused = written.flatMap(({ submissions = [] }) => submissions).find(({ state }) => state === "refused")
-        assert.strictEqual(refused?.code, 405)
+  it.effect("logs and counts a refused upload, and has an attachment wait for the next batch with the reason", () =>
+    Effect.gen(function* () {
+      const process = LaneCalls.makeProcess(32)
+      const refusals = Effect.map(Metric.value(KsefMetrics.calls("uploadPart", "blocked")), ({ count }) => count)
+      const before = yield* refusals
+      const logged: Array<string> = []
+      const logger = Logger.layer([
+        Logger.make(({ logLevel, message }) => void logged.push(`${logLevel} ${String(message)}`))
+      ])
+      const { hasState, send, transitions } = setUp(process, Effect.fail(firewall), Effect.void, {
+        has_attachment: true
       })
-    )
-  }
+      yield* Effect.provide(send, logger)
+      assert.isTrue(hasState("abandoned"))
+      assert.strictEqual((yield* refusals) - before, 1)
+      assert.deepStrictEqual(logged, [
+        "Warn The archive of a batch could not be uploaded; its documents are sent again"
+      ])
+      const [transition, ...others] = transitions()
+      assert.lengthOf(others, 0)
+      assert.deepInclude(transition, {
+        status: "retrying",
+        nextAttemptAt: new Date(60_000),
+        dueAt: new Date(60_000),
+        failure: {
+          code: "gateway_unavailable",
+          message: "The archive of a batch could not be uploaded. KSeF forbids the call."
+        }
+      })
+    })
+  )
+
+  it.effect("fails an invoice whose batches could not be uploaded until the time to give up", () =>
+    Effect.gen(function* () {
+      const statusesAt = (firstFailedAt: number) =>
+        Effect.gen(function* () {
+          const columns = { has_attachment: true, first_failed_at: new Date(firstFailedAt) }
+          const { send, transitions } = setUp(undefined, Effect.fail(firewall), Effect.void, columns)
+          yield* send
+          return transitions().map(({ emits, status }) => [status, emits])
+        })
+      assert.deepStrictEqual(yield* statusesAt(1 - giveUpMs), [["retrying", null]])
+      assert.deepStrictEqual(yield* statusesAt(-giveUpMs), [["failed", "invoice.failed"]])
+    })
+  )
 
   it.effect("counts its upload to the concurrency limit of the process", () =>
     Effect.gen(function* () {

@@ -46,6 +46,7 @@ export const make = Effect.gen(function* () {
       const access = keyRing.seal(Redacted.value(tokens.access), { column: "national_logins.access_token", row: id })
       const refresh = keyRing.seal(Redacted.value(tokens.refresh), { column: "national_logins.refresh_token", row: id })
       const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+      const markStored = lane.windows.beginStore()
       // A deletion that is under way ends first, and then there is nothing to store tokens for.
       const [row] = yield* sql<{ readonly isStored: boolean }>`
         WITH ${fence(lane, now)}, credential AS (
@@ -68,6 +69,7 @@ export const make = Effect.gen(function* () {
         SELECT EXISTS (SELECT 1 FROM stored) AS "isStored" FROM lane
       `
       if (row === undefined) return yield* new LaneLost({ nip: lane.nip })
+      markStored()
       return row.isStored
     })
   })

@@ -1,7 +1,9 @@
 import { assert, layer } from "@effect/vitest"
 import { Environment } from "@govoice/ksef/client"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { KeyRing } from "../../../../src/crypto/KeyRing.ts"
+import * as KsefTokenStore from "../../../../src/invoices/live/ksef/KsefTokenStore.ts"
 import * as LaneStore from "../../../../src/invoices/live/ksef/LaneStore.ts"
 import * as liveTransitions from "../../../../src/invoices/live/ksef/liveTransitions.ts"
 import * as LaneQueue from "../../../../src/invoices/live/LaneQueue.ts"
@@ -38,7 +40,8 @@ const sending = Effect.gen(function* () {
         `,
         ([row]) => row!
       )
-      return { invoice, lane, sql, store, stored }
+      const tokens = (yield* Effect.provideService(KsefTokenStore.make, KeyRing, fixtures.keyRing))(lane)
+      return { invoice, lane, organizationId, sql, store, stored, tokens }
     }),
     services
   )
@@ -71,6 +74,33 @@ for (const database of databases) {
           lane.windows.end("sessionMisc", Date.now(), true)
           assert.isTrue(lane.windows.hasUnstored("sessionMisc"))
           yield* store.write(lane, {})
+          assert.isFalse(lane.windows.hasUnstored("sessionMisc"))
+          const calls = yield* sql`SELECT jsonb_array_length(used->'sessionMisc') AS n FROM national_lanes`
+          assert.deepStrictEqual(calls, [{ n: 1 }])
+        })
+      )
+
+      it.effect("knows that calls are stored which were written with tokens", () =>
+        Effect.gen(function* () {
+          const { lane, organizationId, sql, tokens } = yield* sending
+          const [organization] = yield* sql<{
+            readonly at: Date
+          }>`SELECT credential_updated_at AS at FROM organizations`
+          const token = Redacted.make("secret")
+          const write = tokens.write(organizationId, {
+            credentialUpdatedAt: organization!.at.getTime(),
+            access: token,
+            accessUntil: Date.now() + 60_000,
+            earlyMs: 0,
+            refresh: token,
+            refreshUntil: Date.now() + 60_000
+          })
+          const call = () => {
+            lane.windows.begin("sessionMisc")
+            lane.windows.end("sessionMisc", Date.now(), true)
+          }
+          call()
+          assert.isTrue(yield* write)
           assert.isFalse(lane.windows.hasUnstored("sessionMisc"))
           const calls = yield* sql`SELECT jsonb_array_length(used->'sessionMisc') AS n FROM national_lanes`
           assert.deepStrictEqual(calls, [{ n: 1 }])

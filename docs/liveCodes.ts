@@ -163,13 +163,19 @@ const errorActions: Readonly<Record<ErrorCodes.ErrorAction, string>> = {
   "already-closed": "goes on: the session is closed",
   "session-unreadable": "looks for the invoices by another way",
   "refresh-keys": "reads the public keys again, and repeats the request once",
-  "upload-again": "uploads the missing part again",
+  "upload-again":
+    "uploads the missing part again; where that fails, the documents of the batch go one by one, or in a later batch",
   "new-batch": "opens another batch",
   "not-yet": "asks again later",
   "not-readable": "goes on without the document",
   "first-page": "reads the list from its beginning",
-  defect: "fails with `gateway_protocol_error`; the documents of a batch that is not closed go one by one"
+  defect: "fails with `gateway_protocol_error`"
 }
+
+const errorRemedy = ({ action, at }: ErrorCodes.Row): string =>
+  action === "defect" && at.includes("closeBatch")
+    ? `${errorActions.defect}; the documents of a batch that is not closed go one by one, or in a later batch`
+    : errorActions[action]
 
 const forbiddenActions: Readonly<Record<ErrorCodes.ForbiddenAction, string>> = {
   refuse: "refuses the credential",
@@ -209,7 +215,7 @@ export const blocks: Readonly<Record<string, string>> = {
   ),
   "error codes of KSeF": table(
     ["code", "meaning", "Govoice", "refusal"],
-    ErrorCodes.errorCodes.map((row) => [String(row.code), row.meaning, errorActions[row.action], refusal(row.refusal)])
+    ErrorCodes.errorCodes.map((row) => [String(row.code), row.meaning, errorRemedy(row), refusal(row.refusal)])
   ),
   "403 reasons of KSeF": table(
     ["reason", "meaning", "Govoice", "refusal"],

@@ -47,8 +47,8 @@ export interface Fault {
 }
 
 /**
- * The start of an element: its expanded name and its attributes, by their names with prefixes, namespace declarations included. `index` returns where its tag begins in the
- * text, and works only during the callback.
+ * The start of an element: its expanded name and its attributes, by their names with prefixes, namespace declarations
+ * included. `index` returns where its tag begins in the text, and works only during the callback.
  *
  * @category models
  * @since 0.1.0

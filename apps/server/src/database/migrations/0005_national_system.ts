@@ -70,9 +70,9 @@ export default Effect.gen(function* () {
     ON national_logins (substring(refresh_token FROM 1 FOR 2 + get_byte(refresh_token, 1)), id)
   `
 
-  // `reference` is null until the answer to the opening is stored. `unreadable_since` is when the first of the reads failed that
-  // no later one has succeeded after, because this login cannot read the session. The key of a session is in the memory of the holder that
-  // opened it: no later holder can send in it.
+  // `reference` is null until the answer to the opening is stored. `unreadable_since` is when the first of the reads failed
+  // that no later one has succeeded after, because this login cannot read the session. The key of a session is in the memory
+  // of the holder that opened it: no later holder can send in it.
   yield* sql`
     CREATE TABLE national_sessions (
       id              bigint GENERATED ALWAYS AS IDENTITY,

@@ -40,6 +40,8 @@ const finalUnder = (
     })
   )
 
+const attachment = `<Zalacznik><BlokDanych><MetaDane><ZKlucz>k</ZKlucz><ZWartosc>w</ZWartosc></MetaDane><Tekst><Akapit>a</Akapit></Tekst></BlokDanych></Zalacznik>`
+
 /** More than may be sent one by one within a minute. */
 const batchSize = 40
 
@@ -251,14 +253,36 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     )
   )
 
+  it.effect("sends documents one by one while uploads are refused, and gives an attachment up in the end", () =>
+    simulated.simulate({ grainMs: 600_000 }, ({ ksef, now }) =>
+      Effect.gen(function* () {
+        const startedAt = now()
+        ksef.faults.add({ do: "html", status: 403, on: "uploadPart", times: "always" })
+        const program = Effect.gen(function* () {
+          const organizationId = yield* live.taxpayer(ksef)
+          yield* live.submit(organizationId, live.fa3({ number: "FV/A", seller: ksef.nip, extra: attachment }), "a")
+          yield* simulated.submitNumbers(organizationId, ksef.nip, 1, batchSize)
+          return yield* live.eventually(live.allDone, live.invoices)
+        })
+        const [first, ...others] = yield* live.withDeployment(ksef, program)
+        assert.deepInclude(first, { status: "failed", official_number: null })
+        assert.strictEqual(first!.failure?.code, "gateway_unavailable")
+        assert.match(first!.failure!.message, /archive of a batch could not be uploaded/u)
+        assert.isAtLeast(now() - startedAt, 168 * hour)
+        assert.isAtMost(calls(ksef, "openBatchSession").length, 168 + 10, "one an hour")
+        assert.isTrue(others.every(({ status }) => status === "accepted"))
+        assertExactlyOnce(ksef, others)
+      })
+    )
+  )
+
   it.effect("sends an attachment in a batch, and rejects one that the taxpayer may not send", () =>
     simulated.simulate({}, ({ ksef }) =>
       Effect.gen(function* () {
-        const extra = `<Zalacznik><BlokDanych><MetaDane><ZKlucz>k</ZKlucz><ZWartosc>w</ZWartosc></MetaDane><Tekst><Akapit>a</Akapit></Tekst></BlokDanych></Zalacznik>`
         const program = Effect.gen(function* () {
           const organizationId = yield* live.taxpayer(ksef)
           const submitOne = (number: string) =>
-            live.submit(organizationId, live.fa3({ number, seller: ksef.nip, extra }), number)
+            live.submit(organizationId, live.fa3({ number, seller: ksef.nip, extra: attachment }), number)
           yield* submitOne("FV/1")
           yield* live.eventually(live.allDone, live.invoices)
           yield* Effect.promise(() =>

@@ -1,6 +1,5 @@
 /** Serves webhook endpoints and their delivery records. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
-import type { DeliveryState, InvoiceEvent } from "@govoice/core"
 import { judgeUrl, type Rule } from "@govoice/dispatcher"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -13,6 +12,7 @@ import { WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
 import { DeliveryStats, windows } from "../../webhooks/DeliveryStats.ts"
 import { StatisticsLimits } from "../middleware/StatisticsLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
+import { filterNames, filterOf } from "./deliveryFilters.ts"
 import * as Pagination from "./Pagination.ts"
 
 const organizationNotFound = () => Problems.fail("organization_not_found")
@@ -23,32 +23,6 @@ const secretNotStandard = () =>
     message:
       "The signing secret of this endpoint has an older format that cannot sign Standard Webhooks. Rotate it with rotate-secret; when the new secret is active, set standard_webhooks again."
   })
-
-interface DeliveryQuery {
-  readonly status?: DeliveryState.Status
-  readonly event_type?: InvoiceEvent.EventType
-  readonly event_id?: string
-  readonly invoice_id?: string
-  readonly created_after?: string
-  readonly created_before?: string
-}
-
-const filterOf = ({ event_id: eventId, event_type: eventType, invoice_id: invoiceId, status }: DeliveryQuery) => ({
-  eventId,
-  eventType,
-  invoiceId,
-  status
-})
-
-// The filters go into the cursor of a list.
-const filterNames = (query: DeliveryQuery) => [
-  query.status,
-  query.event_type,
-  query.event_id,
-  query.invoice_id,
-  query.created_after,
-  query.created_before
-]
 
 // The operator of a deployment may allow plain HTTP and networks.
 const remedies: { readonly [R in Rule]?: string } = {

@@ -16,6 +16,7 @@ import {
   refreshWith,
   signUp
 } from "./support/deployment.ts"
+import { refuseTokens } from "./support/refusedTokens.ts"
 
 describe.skipIf(isMissing)("a login of the console", () => {
   let browser: Browser
@@ -105,26 +106,11 @@ describe.skipIf(isMissing)("a login of the console", () => {
       await page.getByRole("link", { name: "API keys" }).first().waitFor()
     }
 
-    // From now on, the tokens that the tabs have are refused: those of an earlier second.
-    const firstGood = Math.floor(Date.now() / 1000) + 1
-    await new Promise((resolve) => setTimeout(resolve, 1100))
-    const issuedAt = (authorization: string): number =>
-      (JSON.parse(Buffer.from(authorization.split(".")[1] ?? "", "base64url").toString()) as { iat: number }).iat
-    let refused = 0
     let refreshes = 0
     context.on("request", (request) => {
       if (request.url().endsWith("/console/session/refresh")) refreshes++
     })
-    await context.route("**/v1/control-plane/**", async (route) => {
-      if (issuedAt(route.request().headers()["authorization"] ?? "") >= firstGood) return route.continue()
-      refused++
-      const error = { type: "authentication_error", code: "missing_access_token", message: "Expired.", param: null }
-      await route.fulfill({
-        status: 401,
-        contentType: "application/json",
-        body: JSON.stringify({ error: { ...error, request_id: "req_x", retryable: false } })
-      })
-    })
+    const refused = await refuseTokens(context)
     await Promise.all(
       pages.map(async (page) => {
         await page.getByRole("link", { name: "API keys" }).first().click()
@@ -132,7 +118,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
         await page.getByRole("link", { name: "New API key" }).first().waitFor()
       })
     )
-    assert.isAbove(refused, 0)
+    assert.isAbove(refused(), 0)
     assert.isTrue(refreshes >= 1 && refreshes <= 3, `${refreshes} refreshes`)
     for (const page of pages) {
       await page.reload()

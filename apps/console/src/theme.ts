@@ -1,7 +1,10 @@
 /**
- * Applies the stored theme and density before the first paint, and begins the first refresh of the login: neither waits for the
- * other scripts. Loaded first, as a script of its own.
+ * Applies the stored theme and density before the first paint, and refreshes the login of the page: neither waits for the other
+ * scripts. Loaded first, as a script of its own.
  */
+import type { FirstRefresh, Granted } from "./session/routes.ts"
+import type { TabMessage } from "./session/tabs.ts"
+
 const root = document.documentElement
 for (const name of ["theme", "density"]) {
   try {
@@ -12,17 +15,42 @@ for (const name of ["theme", "density"]) {
   }
 }
 
-// `session/routes.ts` takes the answer. The lock is the one of `session/tabs.ts`.
+// Until `session/routes.ts` takes the result, each message of another tab replaces it. Lock and channel are those of
+// `session/tabs.ts`.
 if (isSecureContext) {
-  globalThis.govoiceRefresh = navigator.locks
-    .request("govoice.session", () =>
-      fetch("/console/session/refresh", {
-        method: "POST",
-        credentials: "same-origin",
-        redirect: "error",
-        headers: { "content-type": "application/json" },
-        body: "{}"
-      })
-    )
-    .catch(() => undefined)
+  const channel = new BroadcastChannel("govoice.session")
+  let latest: FirstRefresh
+  channel.addEventListener("message", ({ data }: MessageEvent<TabMessage>) => {
+    latest = data
+  })
+  const isRenewed = () => latest !== undefined && "accessToken" in latest
+
+  const refresh = async () => {
+    // The message of the tab that refreshed before may arrive after its lock was released.
+    if (!isRenewed()) await new Promise((resolve) => setTimeout(resolve, 0))
+    if (isRenewed()) return
+    latest = undefined
+    const response = await fetch("/console/session/refresh", {
+      method: "POST",
+      credentials: "same-origin",
+      redirect: "error",
+      headers: { "content-type": "application/json" },
+      body: "{}"
+    })
+    const answeredAt = Date.now()
+    if (!response.ok) {
+      latest ??= response
+      return
+    }
+    const { access_token: accessToken, expires_in } = (await response.json()) as Granted
+    if (latest !== undefined) return
+    latest = { type: "renewed", accessToken, expiresAt: answeredAt + expires_in * 1000 }
+    channel.postMessage(latest)
+  }
+
+  globalThis.govoiceRefresh = () => {
+    channel.close()
+    return latest
+  }
+  navigator.locks.request("govoice.session", refresh).catch(() => {})
 }

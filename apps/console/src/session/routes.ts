@@ -2,15 +2,20 @@
  * The three routes of the session. They are the only requests that carry the cookie of the refresh token.
  */
 import { type Problem, SessionError } from "./problem.ts"
+import type { TabMessage } from "./tabs.ts"
 
-interface Granted {
-  readonly accessToken: string
-  readonly expiresInSeconds: number
+/** The body of an answer with an access token. */
+export interface Granted {
+  readonly access_token: string
+  readonly expires_in: number
 }
 
+/** The result of the first refresh: the newest message of this tab or another, or the answer that refused it, if there is one. */
+export type FirstRefresh = TabMessage | Response | undefined
+
 declare global {
-  /** The first refresh, which `theme.ts` began. Undefined after it was taken, or if it got no answer. */
-  var govoiceRefresh: Promise<Response | undefined> | undefined
+  /** Returns the result of the refresh that `theme.ts` began, and stops to replace it. Undefined after it was called. */
+  var govoiceRefresh: (() => FirstRefresh) | undefined
 }
 
 const path = "/console/session"
@@ -57,20 +62,14 @@ const accepted = async (response: Response): Promise<Response> => {
 const send = async (method: "POST" | "DELETE", below: string, body?: object): Promise<Response> =>
   accepted(await request(method, below, body))
 
-/** Returns the answer to the refresh that began before the page was loaded, once. */
-const takeFirstRefresh = (): Promise<Response | undefined> | undefined => {
-  const first = globalThis.govoiceRefresh
+/** Returns the result of the refresh that `theme.ts` began, once. Called under the lock, so that it has ended. */
+export const takeFirstRefresh = (): FirstRefresh => {
+  const take = globalThis.govoiceRefresh
   globalThis.govoiceRefresh = undefined
-  return first
+  return take?.()
 }
 
-const granted = async (response: Response): Promise<Granted> => {
-  const { access_token, expires_in } = (await response.json()) as {
-    readonly access_token: string
-    readonly expires_in: number
-  }
-  return { accessToken: access_token, expiresInSeconds: expires_in }
-}
+const granted = async (response: Response): Promise<Granted> => (await response.json()) as Granted
 
 /** Logs in. The response sets the cookie. */
 export const createSession = async (input: {
@@ -80,8 +79,8 @@ export const createSession = async (input: {
 }): Promise<Granted> => granted(await send("POST", "", input))
 
 /** Exchanges the cookie for an access token and the next cookie. */
-export const refreshSession = async (): Promise<Granted> =>
-  granted(await accepted((await takeFirstRefresh()) ?? (await request("POST", "/refresh", {}))))
+export const refreshSession = async (first?: Response): Promise<Granted> =>
+  granted(await accepted(first ?? (await request("POST", "/refresh", {}))))
 
 /** Ends the login. */
 export const deleteSession = async (): Promise<void> => {

@@ -3,7 +3,7 @@
  */
 import { useSyncExternalStore } from "react"
 import { problemOf } from "./problem.ts"
-import { createSession, deleteSession, refreshSession } from "./routes.ts"
+import { createSession, deleteSession, type Granted, refreshSession, takeFirstRefresh } from "./routes.ts"
 import { exclusively, onTabMessage, tellTabs } from "./tabs.ts"
 
 /** `unknown` until the first refresh has ended. `unreachable` if it failed for a while: no answer, or too many refreshes. */
@@ -41,14 +41,8 @@ export const onLogout = (listener: () => void): void => {
   endListeners.add(listener)
 }
 
-const grant = ({
-  accessToken,
-  expiresInSeconds
-}: {
-  readonly accessToken: string
-  readonly expiresInSeconds: number
-}) => {
-  const next = { accessToken, expiresAt: Date.now() + expiresInSeconds * 1000 }
+const grant = ({ access_token: accessToken, expires_in }: Granted) => {
+  const next = { accessToken, expiresAt: Date.now() + expires_in * 1000 }
   setState("loggedIn", next)
   tellTabs({ type: "renewed", ...next })
 }
@@ -57,18 +51,24 @@ const isFresh = (candidate: Token | undefined): boolean =>
   candidate !== undefined && candidate.expiresAt - Date.now() > 30_000
 
 /**
- * Renews the access token. One tab at a time does it; a tab that waited takes over the token of the one before.
+ * Renews the access token. One tab at a time does it; a tab that waited takes over the token of the one before. The first call
+ * takes the result of the refresh that began before this script was loaded.
  *
  * Returns whether there is a new token.
  */
 export const renew = async (): Promise<boolean> => {
   const before = token
   return exclusively(async () => {
+    const first = takeFirstRefresh()
+    if (first !== undefined && "accessToken" in first && isFresh(first)) {
+      setState("loggedIn", first)
+      return true
+    }
     // The message of the tab that renewed before may arrive after its lock was released.
     await new Promise((resolve) => setTimeout(resolve, 0))
     if (token !== before && isFresh(token)) return true
     try {
-      grant(await refreshSession())
+      grant(await refreshSession(first instanceof Response ? first : undefined))
       return true
     } catch (error) {
       const { code } = problemOf(error)

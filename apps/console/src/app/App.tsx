@@ -30,9 +30,13 @@ const Content = () => {
   if (config.data === undefined || session === "unknown") return null
   if (!config.data.apiEnabled) return <Plain title={en.apiDisabled.title} sentence={en.apiDisabled.sentence} />
   if (session === "unreachable") {
-    const { notRenewed, title } = en.unreachable
+    const { goesOn, notRenewed, title } = en.unreachable
+    const { code, retryAfterMs } = problemOf(refreshError)
     return (
-      <Plain title={problemOf(refreshError).code === "connection_failed" ? title : notRenewed}>
+      <Plain
+        title={code === "connection_failed" ? title : notRenewed}
+        sentence={retryAfterMs === undefined ? undefined : goesOn(en.seconds(Math.ceil(retryAfterMs / 1000)))}
+      >
         <ProblemNotice error={refreshError} onRetry={() => void renew()} />
       </Plain>
     )

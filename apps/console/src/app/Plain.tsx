@@ -14,7 +14,7 @@ export const Plain = ({
   title
 }: {
   readonly title: string
-  readonly sentence?: string
+  readonly sentence?: string | undefined
   readonly children?: ReactNode
   /** Stands under the box. */
   readonly below?: ReactNode

@@ -50,9 +50,19 @@ const grant = ({ access_token: accessToken, expires_in }: Granted) => {
 const isFresh = (candidate: Token | undefined): boolean =>
   candidate !== undefined && candidate.expiresAt - Date.now() > 30_000
 
+let retry: ReturnType<typeof setTimeout> | undefined
+
+const renewLater = (ms: number): void => {
+  clearTimeout(retry)
+  retry = setTimeout(() => {
+    if (status === "unreachable") void renew().catch(() => {})
+  }, ms)
+}
+
 /**
  * Renews the access token. One tab at a time does it; a tab that waited takes over the token of the one before. The first call
- * takes the result of the refresh that began before this script was loaded.
+ * takes the result of the refresh that began before this script was loaded. Where the page has no token and the server says when
+ * to try again, it does.
  *
  * Returns whether there is a new token.
  */
@@ -71,11 +81,12 @@ export const renew = async (): Promise<boolean> => {
       grant(await refreshSession(first instanceof Response ? first : undefined))
       return true
     } catch (error) {
-      const { code } = problemOf(error)
+      const { code, retryAfterMs } = problemOf(error)
       if (code === "invalid_refresh_token") setState("loggedOut", undefined)
       else if (status === "unknown" || status === "unreachable") {
         refreshError = error
         setState("unreachable", undefined)
+        if (retryAfterMs !== undefined) renewLater(retryAfterMs)
       } else throw error
       return false
     }

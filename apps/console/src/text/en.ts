@@ -73,7 +73,11 @@ export const en = {
     sentence:
       "The console works over https, and over http on this computer (127.0.0.1 or localhost). Open it at such an address."
   },
-  unreachable: { title: "No connection", notRenewed: "The login was not renewed" },
+  unreachable: {
+    title: "No connection",
+    notRenewed: "The login was not renewed",
+    goesOn: (time: string) => `You are still logged in. The page tries again by itself after ${time}.`
+  },
   apiDisabled: {
     title: "The API is off",
     sentence: "The operator has disabled the API of this deployment. The console works again when it is enabled."

@@ -177,7 +177,7 @@ export const DeliveryList = ({
         </div>
       )}
       {open !== undefined && (
-        <DeliveryPanel key={open.delivery} open={open} url={urlOf(open.endpoint)} onClose={close} />
+        <DeliveryPanel key={open.delivery} open={open} isAlone={!isWide} url={urlOf(open.endpoint)} onClose={close} />
       )}
     </div>
   )

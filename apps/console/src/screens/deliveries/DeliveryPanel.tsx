@@ -121,19 +121,29 @@ const Details = ({ record, url }: { readonly record: WebhookDelivery; readonly u
   )
 }
 
-/** One delivery: beside its list, or alone where there is no room for both. */
+/** One delivery: beside its list, or alone where there is no room for both. It gives the focus back to its row. */
 export const DeliveryPanel = ({
+  isAlone,
   onClose,
   open,
   url
 }: {
   readonly open: OpenDelivery
+  readonly isAlone: boolean
   readonly url: string | undefined
   readonly onClose: () => void
 }) => {
   const delivery = useQuery(deliveryQuery(open.endpoint, open.delivery))
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true })
+    if (isAlone) scrollTo(0, 0)
+    return () => {
+      // A list that stood beside the panel stays where it is.
+      const row = document.querySelector<HTMLElement>(`[data-row="${CSS.escape(open.delivery)}"] a`)
+      row?.focus({ preventScroll: !isAlone })
+    }
+  }, [])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === "Escape" && document.querySelector("dialog[open], :popover-open") === null) onClose()

@@ -61,6 +61,7 @@ const Endpoint = ({ delivery, id, tab }: { readonly id: string; readonly tab: st
       title={data?.url ?? en.endpoints.endpoint}
       parent={{ label: en.nav.endpoints, to: paths.endpoints(org) }}
       beside={<Id id={id} />}
+      address={paths.endpointTab(org, id, current)}
       actions={data !== undefined && <EnabledSwitch endpoint={data} />}
     >
       <div className="stack">

@@ -4,21 +4,11 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Server } from "../e2e/support/server.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
 import { deploy, isLoggedOut, logIn, openAccount, signUp } from "./support/deployment.ts"
+import { hold, scripts } from "./support/hold.ts"
 import { until } from "./support/owner.ts"
 import { refuseTokens } from "./support/refusedTokens.ts"
 
-const scripts = "**/console/assets/console-*.js"
 const refresh = "**/console/session/refresh"
-
-/** Holds requests until the returned function is called. */
-const hold = async (target: Page | BrowserContext, url: string): Promise<() => void> => {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  await target.route(url, async (route) => {
-    await promise
-    await route.continue()
-  })
-  return resolve
-}
 
 /** Counts the refreshes of a page, or of all. */
 const countRefreshes = (context: BrowserContext, page?: Page): (() => number) => {

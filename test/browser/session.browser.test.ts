@@ -70,6 +70,32 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await end()
   })
 
+  it("goes on by itself when too many pages were opened in a minute", { timeout: 240_000 }, async () => {
+    const { context, end } = await watch(browser, server.url, {
+      expected: /status of 429 .*\/console\/session\/refresh/
+    })
+    const page = await openAccount(context, server, await signUp(server))
+    // Each load of a page is a refresh, and a minute has 30.
+    const refreshes = await page.evaluate<number>(`(async () => {
+      const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" }
+      let refreshes = 0
+      while ((await fetch("/console/session/refresh", init)).ok) refreshes++
+      return refreshes
+    })()`)
+    assert.isAtLeast(refreshes, 30)
+    const refused = page.waitForResponse("**/console/session/refresh")
+    await page.reload()
+    const retryAfter = Number((await refused).headers()["retry-after"])
+    assert.isTrue(retryAfter > 0 && retryAfter <= 60, `${retryAfter} s`)
+    await page.getByRole("heading", { level: 1, name: "The login was not renewed" }).waitFor()
+    await page.getByRole("alert").filter({ hasText: "Too many requests" }).waitFor()
+    const words = `You are still logged in. The page tries again by itself after ${retryAfter} s.`
+    await page.getByText(words).waitFor()
+    // Nothing is pressed.
+    await page.getByRole("button", { name: "Log out everywhere" }).waitFor({ timeout: retryAfter * 1000 + 50_000 })
+    await end()
+  })
+
   it("leaves no token in storage, in the address, in scripts or in the document", async () => {
     const { context, end } = await watch(browser, server.url)
     const tokens: Array<string> = []

@@ -1,0 +1,182 @@
+/** The place in a list and the preferences of the browser, which the console keeps. */
+import { createServer, type Server as HttpServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Browser, Page } from "playwright-core"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { isMissing, launch, watch } from "./support/chromium.ts"
+import { deploy, type Deployment } from "./support/deployment.ts"
+import { hold, scripts } from "./support/hold.ts"
+import { Owner, until } from "./support/owner.ts"
+import { reachable } from "./support/receivers.ts"
+
+const invoices = 24
+const eventsOfInvoice = 4
+
+describe.skipIf(isMissing)("the console keeps", () => {
+  let browser: Browser
+  let server: Deployment
+  let receiver: HttpServer
+  let owner: Owner
+  let endpoint: string
+
+  const listed = async (path: string) =>
+    (await owner.call("GET", `organizations/{org}/${path}`))["data"] as ReadonlyArray<{ readonly upo_available?: true }>
+
+  beforeAll(async () => {
+    receiver = createServer((request, response) => {
+      request.resume().on("end", () => response.writeHead(204).end())
+    }).listen(0, "127.0.0.1")
+    server = await deploy(reachable)
+    browser = await launch()
+    owner = await Owner.make(server)
+    endpoint = await owner.createEndpoint(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`)
+    const key = await owner.createKey()
+    await Promise.all(Array.from({ length: invoices }, (_, n) => owner.submit(key, `invoice ${n}`)))
+    await until(
+      () => listed("deliveries?limit=100&status=succeeded"),
+      ({ length }) => length === invoices * eventsOfInvoice
+    )
+    await until(
+      () => listed("invoices?limit=100"),
+      (all) => all.every(({ upo_available: isAvailable }) => isAvailable === true)
+    )
+  }, 240_000)
+  afterAll(async () => {
+    await browser?.close()
+    await server?.stop()
+    receiver?.closeAllConnections()
+    receiver?.close()
+  })
+
+  const scrolled = (page: Page) => page.evaluate<number>("scrollY")
+  const hasFocus = (page: Page, selector: string) =>
+    until(() => page.evaluate<boolean>(`document.activeElement.matches(${JSON.stringify(selector)})`), Boolean)
+
+  /** Scrolls to a row far down in the list. */
+  const scrollDown = async (page: Page) => {
+    await page.locator("[data-row]").nth(15).waitFor()
+    const id = await page.locator("[data-row]").nth(15).getAttribute("data-row")
+    const row = page.locator(`[data-row="${id}"]`)
+    await page.evaluate(`document.querySelector('[data-row="${id}"]').scrollIntoView({ block: "center" })`)
+    assert.isAbove(await scrolled(page), 200)
+    const place = async () => (await row.boundingBox())?.y ?? NaN
+    const before = await place()
+    return {
+      link: row.getByRole("link").first(),
+      /** Waits until the row is where it was in the window. The head of a list has lines that come and go. */
+      isInPlace: () => until(place, (y) => Math.abs(y - before) < 50),
+      hasFocus: () => hasFocus(page, `[data-row="${id}"] a`)
+    }
+  }
+
+  it.each([
+    ["invoices", 1280, "h1"],
+    ["invoices", 360, "h1"],
+    ["deliveries", 360, "h2"]
+  ] as const)(
+    "the place in the list of %s at %i px, when its owner comes back from a record",
+    async (list, width, heading) => {
+      const { context, end } = await watch(browser, server.url, { context: { viewport: { width, height: 480 } } })
+      const page = await context.newPage()
+      await owner.open(page, `/${list}`)
+      const row = await scrollDown(page)
+      await row.link.click()
+      await hasFocus(page, heading)
+      await until(
+        () => scrolled(page),
+        (top) => top === 0
+      )
+      await page.goBack()
+      await row.hasFocus()
+      await row.isInPlace()
+      await end()
+    }
+  )
+
+  it.each(["of the organization", "of an endpoint"])(
+    "the place in the list %s beside an open delivery",
+    async (list) => {
+      const { context, end } = await watch(browser, server.url, { context: { viewport: { width: 1280, height: 480 } } })
+      const page = await context.newPage()
+      await owner.open(page, list === "of an endpoint" ? `/endpoints/${endpoint}/deliveries` : "/deliveries")
+      const row = await scrollDown(page)
+      for (const close of [() => page.keyboard.press("Escape"), () => page.goBack()]) {
+        await row.link.click()
+        await hasFocus(page, "#delivery-title")
+        await row.isInPlace()
+        await close()
+        await row.hasFocus()
+        await row.isInPlace()
+      }
+      await end()
+    }
+  )
+
+  it("the theme, the density and the time zone, from the first frame of a page", async () => {
+    const { context, end } = await watch(browser, server.url, {
+      context: { colorScheme: "light", timezoneId: "America/New_York" }
+    })
+    // Records what each frame shows.
+    await context.addInitScript({
+      content: `
+        globalThis.shown = { grounds: [], zones: [] }
+        const add = (all, value) => value && !all.includes(value) && all.push(value)
+        const look = () => {
+          const ground = document.body && getComputedStyle(document.body).backgroundColor
+          if (ground !== "rgba(0, 0, 0, 0)") add(shown.grounds, ground)
+          add(shown.zones, document.querySelector("time")?.title.split(" ").at(-1))
+          requestAnimationFrame(look)
+        }
+        look()`
+    })
+    const shown = (page: Page) =>
+      page.evaluate<{ readonly grounds: ReadonlyArray<string>; readonly zones: ReadonlyArray<string> }>("shown")
+    const row = (page: Page) => page.locator("tr[data-row]").first()
+    const heightOf = async (page: Page) => (await row(page).boundingBox())!.height
+    const [light, dark] = ["rgb(246, 247, 249)", "rgb(14, 17, 21)"]
+
+    const page = await context.newPage()
+    await owner.open(page, "/deliveries")
+    await row(page).waitFor()
+    await until(
+      () => shown(page),
+      ({ zones }) => zones.length > 0
+    )
+    const before = await shown(page)
+    assert.deepStrictEqual(before.grounds, [light])
+    assert.notInclude(before.zones, "UTC")
+    const dense = await heightOf(page)
+
+    const choices = [
+      ["Theme", "dark"],
+      ["Density", "comfortable"],
+      ["Time zone", "utc"]
+    ] as const
+    const choice = (name: string) => page.getByRole("combobox", { name, exact: true })
+    await page.goto(`${server.url}/console/account`)
+    for (const [name, value] of choices) await choice(name).selectOption(value)
+    await page.reload()
+    for (const [name, value] of choices) {
+      await choice(name).waitFor()
+      assert.strictEqual(await choice(name).inputValue(), value)
+    }
+
+    // Before the scripts of the page are loaded, its ground is there.
+    const load = await hold(page, scripts)
+    await page.goto(`${server.url}/console/o/${owner.org}/deliveries`, { waitUntil: "commit" })
+    await until(
+      () => shown(page),
+      ({ grounds }) => grounds.length > 0
+    )
+    assert.deepStrictEqual((await shown(page)).grounds, [dark])
+    load()
+    await row(page).waitFor()
+    await until(
+      () => shown(page),
+      ({ zones }) => zones.length > 0
+    )
+    assert.deepStrictEqual(await shown(page), { grounds: [dark], zones: ["UTC"] })
+    assert.isAbove(await heightOf(page), dense)
+    await end()
+  })
+})

@@ -132,12 +132,12 @@ describe.skipIf(isMissing)("the first refresh of a tab", () => {
     const sent: Array<string> = []
     context.on("request", (request) => sent.push(request.headers()["authorization"] ?? ""))
     // A token is renewed 30 seconds before it expires.
-    await context.route(refresh, (route) => route.fulfill({ json: { access_token: "expired", expires_in: 31 } }), {
+    await context.route(refresh, (route) => route.fulfill({ json: { access_token: "expired", expires_in: 35 } }), {
       times: 1
     })
     const { load, page } = await openHeld(context)
     const refreshes = countRefreshes(context, page)
-    await new Promise((resolve) => setTimeout(resolve, 1500))
+    await new Promise((resolve) => setTimeout(resolve, 8000))
     load()
     await isLoggedIn(page)
     assert.strictEqual(refreshes(), 1)

@@ -81,6 +81,7 @@ export const renew = async (): Promise<boolean> => {
       grant(await refreshSession(first instanceof Response ? first : undefined))
       return true
     } catch (error) {
+      if (token !== before && isFresh(token)) return true
       const { code, retryAfterMs } = problemOf(error)
       if (code === "invalid_refresh_token") setState("loggedOut", undefined)
       else if (status === "unknown" || status === "unreachable") {

@@ -49,8 +49,10 @@ export const layer: Layer.Layer<
         fetcher.onCompleted(batch)
         signalIfIdle()
       },
-      onBackgroundCompleted: (batch) =>
-        fetcher.unblocksOrganization(batch) ? notifier.wakeLocal("deliveries") : notifier.recheck("deliveries")
+      onBackgroundCompleted: (batch) => {
+        if (fetcher.freesForeignSlots(batch)) return notifier.wake("deliveries")
+        return fetcher.unblocksOrganization(batch) ? notifier.wakeLocal("deliveries") : notifier.recheck("deliveries")
+      }
     })
     const fetcher = yield* DeliveryFetcher.make({
       queue,

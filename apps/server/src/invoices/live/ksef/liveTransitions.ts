@@ -106,11 +106,11 @@ export const attemptFailed = (
   return wait === undefined ? failed(invoice, failure, now) : retried(invoice, failure, now + wait, now)
 }
 
-/** Not handed over with its batch: the attempt failed, and there is another one from a time on, until the time is up. */
+/** Not handed over with its batch, and not an attempt of the invoice: it waits until a time, unless its own time is up. */
 export const batchFailed = (
   invoice: TriedInvoice,
   failure: Invoice.Reason,
   { giveUpMs, retryAt }: { readonly giveUpMs: number; readonly retryAt: number },
   now: number
 ): PendingTransition =>
-  firstAttemptAge(invoice, now) >= giveUpMs ? failed(invoice, failure, now) : retried(invoice, failure, retryAt, now)
+  firstAttemptAge(invoice, now) >= giveUpMs ? failed(invoice, failure, now) : postponed(invoice, failure, retryAt, now)

@@ -1,4 +1,4 @@
-/** The place in a list and the preferences of the browser, which the console keeps. */
+/** The place in a list, a secret that is not stored, and the preferences of the browser, which the console keeps. */
 import { createServer, type Server as HttpServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Browser, Page } from "playwright-core"
@@ -111,6 +111,72 @@ describe.skipIf(isMissing)("the console keeps", () => {
       await end()
     }
   )
+
+  it("a secret on the screen until it is stored, or its owner leaves all the same", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const asked: Array<string> = []
+    let leaves = false
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.type())
+      void (leaves ? dialog.accept() : dialog.dismiss())
+    })
+    const secret = page.locator("[data-secret]")
+    const create = async () => {
+      await page.getByRole("link", { name: "New API key" }).first().click()
+      await page.getByRole("button", { name: "Create the key" }).click()
+      return secret.innerText()
+    }
+    const isList = () => page.getByRole("heading", { level: 1, name: "API keys" }).waitFor()
+
+    await owner.open(page, "/keys")
+    const shown = await create()
+    const ways: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
+      ["confirm", () => page.goBack()],
+      [
+        "confirm",
+        async () => {
+          await page.getByRole("button", { name: "Submit a sandbox invoice" }).click()
+          await page.getByRole("link", { name: "Open the invoice" }).click()
+        }
+      ],
+      [
+        "confirm",
+        async () => {
+          await page.keyboard.press("Control+k")
+          await page.getByRole("combobox", { name: "Find an id or a page" }).fill("Overview")
+          await page.keyboard.press("Enter")
+        }
+      ],
+      ["beforeunload", () => page.evaluate("location.reload()")]
+    ]
+    for (const [index, [type, leave]] of ways.entries()) {
+      await leave()
+      await until(
+        async () => asked.length,
+        (count) => count === index + 1
+      )
+      assert.strictEqual(asked[index], type)
+      assert.strictEqual(await secret.innerText(), shown)
+      assert.strictEqual(page.url(), `${server.url}/console/o/${owner.org}/keys/new`)
+    }
+
+    leaves = true
+    await page.goBack()
+    await isList()
+    assert.strictEqual(asked.length, ways.length + 1)
+    assert.notInclude(await page.content(), shown)
+
+    // Nothing asks once it is stored.
+    await create()
+    await page.getByLabel("I have stored it").check()
+    await page.goBack()
+    await isList()
+    await page.reload()
+    await isList()
+    assert.strictEqual(asked.length, ways.length + 1)
+    await end()
+  })
 
   it("the theme, the density and the time zone, from the first frame of a page", async () => {
     const { context, end } = await watch(browser, server.url, {

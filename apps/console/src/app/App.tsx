@@ -10,6 +10,7 @@ import { en } from "../text/en.ts"
 import { setRegion } from "../ui/announce.ts"
 import { ProblemNotice } from "../ui/Notice.tsx"
 import { Toasts } from "../ui/Toasts.tsx"
+import { navigateUnlessGuarded } from "./leaving.ts"
 import { Plain } from "./Plain.tsx"
 import { Routes } from "./Routes.tsx"
 
@@ -48,7 +49,7 @@ export const App = () => {
   useEffect(() => () => setRegion(null), [])
   return (
     <QueryClientProvider client={queryClient}>
-      <Router base="/console">
+      <Router base="/console" aroundNav={navigateUnlessGuarded}>
         <Content />
       </Router>
       <div ref={setRegion} className="visually-hidden" role="status" aria-live="polite" />

@@ -205,7 +205,8 @@ export const en = {
     copy: "Copy",
     copyExport: (variable: string) => `Copy as export ${variable}=…`,
     stored: "I have stored it",
-    done: "Done"
+    done: "Done",
+    leave: "The secret is not stored, and it is not shown again. Leave anyway?"
   },
 
   apiKeys: {

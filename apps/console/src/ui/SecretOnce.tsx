@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useState } from "react"
+import { type ReactNode, useState } from "react"
+import { useLeaveGuard } from "../app/leaving.ts"
 import { en } from "../text/en.ts"
 import { Button } from "./Button.tsx"
 import { classNames } from "./classNames.ts"
@@ -11,7 +12,8 @@ import styles from "./SecretOnce.module.css"
 const css = classNames(styles)
 
 /**
- * Shows a secret, once. Only its button closes it, after the owner has confirmed that the secret is stored.
+ * Shows a secret, once. Only its button closes it, after the owner has confirmed that the secret is stored. Until then, leaving
+ * the screen asks first.
  */
 export const SecretOnce = ({
   children,
@@ -28,11 +30,7 @@ export const SecretOnce = ({
   readonly children?: ReactNode
 }) => {
   const [isStored, setStored] = useState(false)
-  useEffect(() => {
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener("beforeunload", ask)
-    return () => removeEventListener("beforeunload", ask)
-  }, [])
+  useLeaveGuard(!isStored)
   return (
     <Dialog
       title={title}

@@ -1,13 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Ids } from "@govoice/core"
 import { ErrorCodes } from "@govoice/ksef/protocol"
 import { Effect, Fiber, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { CallFailed } from "../../../../src/invoices/live/ksef/CallFailure.ts"
+import type { LaneOrganization } from "../../../../src/invoices/live/ksef/laneRows.ts"
 import * as LaneCalls from "../../../../src/invoices/live/ksef/LaneCalls.ts"
 import * as Logins from "../../../../src/invoices/live/ksef/Logins.ts"
 
 const updatedAt = new Date(0)
-const organization = { id: "org_1", credential_updated_at: updatedAt, credential_state: "accepted" }
+const organization = {
+  id: "org_1" as Ids.OrganizationId,
+  credential_updated_at: updatedAt,
+  credential_state: "accepted"
+} as LaneOrganization
 
 const refusedBy = (code: number) => {
   const { action, refusal } = ErrorCodes.errorCode("loginWithToken", code)!
@@ -38,7 +44,7 @@ const setUp = (failures: ReadonlyArray<CallFailed>) => {
   }
   const credential = { type: "ksef_token", token: Redacted.make("secret") }
   const logIn = Effect.gen(function* () {
-    // Every holder of the lane has logins of its own. Members that a login with a token does not use are left out.
+    // Every holder of the lane has logins of its own. The cast: members that a login with a token does not use are left out.
     const logins = Logins.make({
       call: (_: unknown, effect: Effect.Effect<unknown>) => effect,
       client,
@@ -51,9 +57,7 @@ const setUp = (failures: ReadonlyArray<CallFailed>) => {
       tokenLogins: process.tokenLogins,
       failedLogins: process.failedLogins
     } as unknown as Parameters<typeof Logins.make>[0])
-    const login = yield* Effect.forkChild(
-      Effect.result(logins.accessToken(organization as unknown as Parameters<typeof logins.accessToken>[0]))
-    )
+    const login = yield* Effect.forkChild(Effect.result(logins.accessToken(organization)))
     yield* TestClock.adjust("1 second")
     const result = yield* Fiber.join(login)
     return result._tag === "Success" ? "accepted" : result.failure._tag

@@ -17,7 +17,7 @@ const refused = new CallFailed({ failure: { _tag: "not-readable", message: "no a
 const poll = (rows: ReadonlyArray<SubmissionRow>) =>
   Effect.gen(function* () {
     const written: Array<SubmissionChange> = []
-    // The step needs these members of the lane alone.
+    // The cast: the step needs these members of the lane alone.
     const context = {
       lane: { nip: "5265877635" },
       process: LaneCalls.makeProcess(8),

@@ -72,7 +72,9 @@ const heapOf = async (page: Page): Promise<number> => {
 
 /** The longest task since the last call, in milliseconds. */
 const takeLongestTask = (page: Page): Promise<number> =>
-  page.evaluate<number>("new Promise((resolve) => setTimeout(() => { resolve(bench.longest); bench.longest = 0 }, 500))")
+  page.evaluate<number>(
+    "new Promise((resolve) => setTimeout(() => { resolve(bench.longest); bench.longest = 0 }, 500))"
+  )
 
 /** Clicks on «Older» this many times, and returns the times to the next rows, in milliseconds. */
 const leaf = async (page: Page, times: number): Promise<Array<number>> => {

@@ -1,10 +1,14 @@
 /**
- * Reads invoices and their receipts.
+ * Reads invoices and their receipts. Invoices that are looked up at the same time are read by one statement.
  */
 import { Ids, type Invoice, type InvoiceState, type Metadata, type Mode } from "@govoice/core"
 import { Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { column } from "../database/Arrays.ts"
 import * as Page from "../database/Page.ts"
+import * as QueryTimeout from "../database/QueryTimeout.ts"
+import * as SqlErrors from "../database/SqlErrors.ts"
+import * as Batcher from "../jobs/Batcher.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import { columns, type InvoiceRow, toApi } from "./InvoiceRow.ts"
 
@@ -65,6 +69,13 @@ const maxParsed = 1000
 const examinedBy = (metadata: InvoiceFilter["metadata"]): number =>
   metadata === undefined ? Page.maxExamined : maxParsed
 
+interface LookUp {
+  readonly scope: InvoiceScope
+  readonly id: Ids.InvoiceId
+}
+
+const batches = { atOnce: 4, atMost: 32 }
+
 /** Provides `Invoices` from a migrated database. */
 export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.effect(
   Invoices,
@@ -78,9 +89,29 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
         ? sql`organization_id = ${organizationId} AND id = ${id}`
         : sql`organization_id = ${organizationId} AND mode = ${mode} AND id = ${id}`
 
-    const selectOne = (scope: InvoiceScope, id: Ids.InvoiceId) => sql<InvoiceRow>`
-      SELECT ${recordColumns} FROM invoices WHERE ${inScope(scope, id)}
+    // An index lookup for each, also when the statement was planned for a small table.
+    const selectMany = (lookUps: ReadonlyArray<LookUp>) => sql<InvoiceRow & { readonly position: number }>`
+      SELECT position::int4, record.* FROM unnest(
+        ${column("text", lookUps, ({ scope }) => scope.organizationId)},
+        ${column("text", lookUps, ({ scope }) => scope.mode ?? null)},
+        ${column("text", lookUps, ({ id }) => id)}
+      ) WITH ORDINALITY AS wanted (organization_id, mode, id, position)
+      CROSS JOIN LATERAL (
+        SELECT ${recordColumns} FROM invoices
+        WHERE organization_id = wanted.organization_id AND (wanted.mode IS NULL OR mode = wanted.mode) AND id = wanted.id
+        LIMIT 1
+      ) record
     `
+
+    // The timeout is here, because interrupting a caller does not cancel a statement that others share.
+    const findMany = (lookUps: ReadonlyArray<LookUp>) =>
+      Effect.map(QueryTimeout.withTimeout(QueryTimeout.requestMs)(selectMany(lookUps)), (rows) => {
+        const found = Array<InvoiceRow | undefined>(lookUps.length).fill(undefined)
+        for (const row of rows) found[row.position - 1] = row
+        return found
+      })
+
+    const findBatched = yield* Batcher.make({ write: findMany, isShared: SqlErrors.isTransient, ...batches })
 
     const isOfEvent = (organizationId: Ids.OrganizationId, eventId: string) => sql`
       AND id = (SELECT invoice_id FROM events WHERE id = ${eventId} AND organization_id = ${organizationId})
@@ -144,7 +175,7 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
 
     return {
       find: Effect.fnUntraced(function* (scope, id) {
-        const [row] = Ids.is("inv", id) ? yield* Effect.orDie(selectOne(scope, id)) : []
+        const row = Ids.is("inv", id) ? yield* Effect.orDie(findBatched({ scope, id })) : undefined
         return row === undefined ? yield* new InvoiceNotFound() : toApi(row)
       }, TraceContext.withSpan("Invoices.find")),
 

@@ -12,6 +12,7 @@ import {
 } from "../settings/Settings.ts"
 import { version } from "../version.ts"
 import { banner, storage } from "./banner.ts"
+import { collectAfterStart } from "./collectAfterStart.ts"
 import * as logging from "./logging.ts"
 import { runUntilShutdown } from "./runUntilShutdown.ts"
 import * as Server from "./Server.ts"
@@ -62,6 +63,7 @@ const announce = (settings: SettingsShape) =>
       ...(url === undefined ? {} : { url })
     })
     process.stderr.write(banner(settings, url))
+    yield* Effect.forkScoped(collectAfterStart)
   })
 
 // The first frame of the stack is the place of the fault.

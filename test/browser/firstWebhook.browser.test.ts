@@ -129,6 +129,7 @@ describe.skipIf(isMissing)("the checklist", () => {
     await page.getByText("Submitted.").waitFor()
     await person.press("Close", page.getByRole("dialog"))
     await main.getByText("Getting started is complete").waitFor()
+    await main.getByText("HTTP 204").first().waitFor()
 
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
     console.log(`Sign-up to the first verified webhook: ${person.actions.length} actions, ${seconds} s in the browser.`)

@@ -165,6 +165,83 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await end()
   })
 
+  it("show in its place what became of a row that left the page", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    let answers = 0
+    // The newest delivery is retrying at first, and then no longer in the list.
+    await page.route(/\/deliveries\?/, async (route) => {
+      const response = await route.fetch()
+      const { data, ...rest } = (await response.json()) as { readonly data: ReadonlyArray<object> }
+      const rows = answers++ === 0 ? [{ ...data[0], status: "retrying" }, ...data.slice(1)] : data.slice(1)
+      await route.fulfill({ response, json: { ...rest, data: rows } })
+    })
+    await owner.open(page, "/deliveries")
+    const newest = rowsOf(page).first()
+    await newest.getByText("Retrying").waitFor()
+    const id = await newest.getAttribute("data-row")
+    await newest.getByText("Succeeded").waitFor()
+    assert.strictEqual(await newest.getAttribute("data-row"), id)
+    await end()
+  })
+
+  it("stay when the configuration cannot be read again", async () => {
+    const { context, end } = await watch(browser, server.url, { expected: /ERR_FAILED .*config\.json/ })
+    const page = await context.newPage()
+    await owner.open(page, "/deliveries")
+    await rowsOf(page).first().waitFor()
+    await page.route("**/console/config.json", (route) => route.abort())
+    await page.getByRole("button", { name: /^Live/, pressed: true }).click()
+    const refused = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/console/config.json"))
+    await page.getByRole("button", { name: /^Paused/, pressed: false }).click()
+    await refused
+    await page.waitForTimeout(500)
+    assert.isAbove(await rowsOf(page).count(), 1)
+    await end()
+  })
+
+  it("have a heading and a way out when the organizations cannot be read", async () => {
+    const { context, end } = await watch(browser, server.url, { expected: /ERR_FAILED .*\/organizations/ })
+    const page = await context.newPage()
+    await owner.open(page, "/deliveries")
+    await rowsOf(page).first().waitFor()
+    await page.route(/\/control-plane\/organizations(?:\?|$)/, (route) => route.abort())
+    await page.reload()
+    await page.getByRole("heading", { level: 1, name: "This screen cannot be shown now" }).waitFor()
+    assert.match(await page.title(), /^This screen cannot be shown now · Govoice$/)
+    await page.unroute(/\/control-plane\/organizations(?:\?|$)/)
+    await page.getByRole("button", { name: "Try again" }).click()
+    await rowsOf(page).first().waitFor()
+    await end()
+  })
+
+  it("say why a log-out failed, and try it again", async () => {
+    const { context, end } = await watch(browser, server.url, { expected: /ERR_FAILED .*\/console\/session/ })
+    const page = await context.newPage()
+    await owner.open(page, "/deliveries")
+    await page.route("**/console/session", (route) => route.abort())
+    await page.getByRole("button", { name: "Account" }).click()
+    await page
+      .getByRole("menuitem", { name: "Log out" })
+      .or(page.getByRole("button", { name: "Log out" }))
+      .click()
+    const notice = page.getByRole("alert")
+    await notice.waitFor()
+    await page.unroute("**/console/session")
+    await notice.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("button", { name: "Log in" }).waitFor()
+    await end()
+  })
+
+  it("refuse an endpoint without a URL, at the field", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page, "/endpoints/new")
+    await page.getByRole("button", { name: "Create the endpoint" }).click()
+    await page.locator("input[type=url][aria-invalid=true]:focus").waitFor()
+    await end()
+  })
+
   it("ask for nothing after half an hour without input, and go on with the next", async () => {
     const { context, end } = await watch(browser, server.url, { expected: /status of 401/ })
     const page = await context.newPage()

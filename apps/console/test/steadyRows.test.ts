@@ -2,7 +2,7 @@
  * Live updating never moves rows.
  */
 import { assert, describe, it } from "vitest"
-import { first, merge, pageSize, waitingOf } from "../src/api/steadyRows.ts"
+import { first, leftOf, merge, pageSize, replace, waitingOf } from "../src/api/steadyRows.ts"
 
 const row = (id: string, status = "pending") => ({ id, status })
 const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id).join("")
@@ -35,6 +35,21 @@ describe("rows of a list", () => {
 
   it("that left the page keep their last state", () => {
     assert.strictEqual(ids(merge(shown, [row("d"), row("b")]).rows), "dcb")
+  })
+
+  it("that left the page are read by themselves while they may change, ten at a time", () => {
+    const mayChange = ({ status }: { readonly status: string }) => status === "pending"
+    const merged = merge(first("all", [row("d"), row("c", "failed"), row("b")]), [row("b")])
+    assert.deepStrictEqual(leftOf(merged, mayChange), [row("d")])
+    assert.deepStrictEqual(leftOf(replace(merged, [row("d", "succeeded")]), mayChange), [])
+    const page = Array.from({ length: pageSize }, (_, n) => row(`e${n}`))
+    assert.lengthOf(leftOf(merge(first("all", page), []), mayChange), 10)
+  })
+
+  it("are replaced by what was read, in their places, and stay the same if nothing was", () => {
+    const read = row("c", "succeeded")
+    assert.deepStrictEqual(replace(shown, [read, row("z")]).rows, [row("d"), read, row("b")])
+    assert.strictEqual(replace(shown, []), shown)
   })
 
   it("of an older page do not count as new", () => {

@@ -37,6 +37,10 @@ export const isUnsettled = (record: Invoice | WebhookDelivery): boolean =>
   !finalStatuses.includes(record.status) ||
   (record.object === "invoice" && record.status === "accepted" && !record.upoAvailable)
 
+/** Polls a record until it is settled. */
+export const everyUnsettled = (ms: number) =>
+  everyBy<Invoice | WebhookDelivery>((data) => data !== undefined && isUnsettled(data) && ms)
+
 const everything = async <A>(list: List<A>): Promise<ReadonlyArray<A>> => (await list.page()).data
 
 export const configQuery = queryOptions({ queryKey: ["config"], queryFn: loadConfig, staleTime: Infinity })
@@ -117,7 +121,7 @@ export const deliveryQuery = (endpoint: string, id: string) =>
   queryOptions({
     queryKey: ["endpoints", endpoint, "deliveries", id],
     queryFn: ({ signal }) => getDelivery(connection, endpoint, id, { signal }),
-    refetchInterval: everyBy<WebhookDelivery>((data) => data !== undefined && isUnsettled(data) && pollMs.awaited)
+    refetchInterval: everyUnsettled(pollMs.awaited)
   })
 
 /** A page of invoices. */
@@ -142,7 +146,7 @@ export const invoiceQuery = (org: string, id: string) =>
   queryOptions({
     queryKey: ["organizations", org, "invoice", id],
     queryFn: ({ signal }) => getOrganizationInvoice(connection, org, id, { signal }),
-    refetchInterval: everyBy<Invoice>((data) => data !== undefined && isUnsettled(data) && pollMs.awaited)
+    refetchInterval: everyUnsettled(pollMs.awaited)
   })
 
 /** The newest deliveries of the events of an invoice. */
@@ -155,6 +159,9 @@ export const deliveriesOfInvoiceQuery = (org: string, invoice: string) =>
       page?.data.some(isUnsettled) === true ? pollMs.awaited : pollMs.list
     )
   })
+
+/** Where the server ends a count of the deliveries of one endpoint. */
+export const mostCounted = 10_000
 
 export const statsQuery = (endpoint: string, window: "24h" | "7d") =>
   queryOptions({

@@ -41,6 +41,29 @@ export const merge = <Row extends Identified>(shown: Shown<Row>, source: Readonl
   }
 }
 
+/** How many rows that left the page are read by themselves at a time. */
+const mostRead = 10
+
+/** The shown rows that are no longer in the page, and may still change. They have to be read by themselves. */
+export const leftOf = <Row extends Identified>(
+  { rows, source }: Shown<Row>,
+  mayChange: (row: Row) => boolean
+): ReadonlyArray<Row> => {
+  const known = new Set(source.map(({ id }) => id))
+  return rows.filter((row) => !known.has(row.id) && mayChange(row)).slice(0, mostRead)
+}
+
+/** Puts rows in the place of those with their identifier. */
+export const replace = <Row extends Identified>(shown: Shown<Row>, read: ReadonlyArray<Row>): Shown<Row> => {
+  const found = new Map(read.map((row) => [row.id, row]))
+  return shown.rows.some((row) => (found.get(row.id) ?? row) !== row)
+    ? { ...shown, rows: shown.rows.map((row) => found.get(row.id) ?? row) }
+    : shown
+}
+
+/** A hook that reads each of these rows by itself. */
+export type UseRead<Row> = (rows: ReadonlyArray<Row>) => ReadonlyArray<{ readonly data: Row | undefined }>
+
 /** The rows of a page. */
 export const pageSize = 50
 
@@ -50,18 +73,25 @@ export const waitingOf = ({ newer }: Shown<unknown>): string | undefined =>
 
 /**
  * Returns the rows to show, the number of those that wait, and the function that shows them. `isPlaceholder` is set while the rows are those of
- * the page before: the rows of this page then replace them.
+ * the page before: the rows of this page then replace them. Rows that left the page are read by themselves until they are settled.
  */
 export const useSteadyRows = <Row extends Identified>(
   page: string,
   source: ReadonlyArray<Row>,
-  isPlaceholder: boolean
+  isPlaceholder: boolean,
+  mayChange: (row: Row) => boolean,
+  useRead: UseRead<Row>
 ) => {
   const list = isPlaceholder ? `placeholder of ${page}` : page
   const [shown, setShown] = useState(() => first(list, source))
   let current = shown
   if (shown.list !== list) current = first(list, source)
   else if (shown.source !== source) current = merge(shown, source)
+  const read = useRead(leftOf(current, mayChange))
+  current = replace(
+    current,
+    read.flatMap(({ data }) => (data === undefined ? [] : [data]))
+  )
   // Adjusts the state while rendering, so that no row is drawn twice.
   if (current !== shown) setShown(current)
   return {

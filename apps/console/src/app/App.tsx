@@ -22,7 +22,8 @@ const Content = () => {
   const refreshError = useRefreshError()
   const config = useQuery(configQuery)
   if (!isSecureContext) return <Plain title={en.insecure.title} sentence={en.insecure.sentence} />
-  if (config.error !== null)
+  // A configuration that is known stays when it cannot be read again, with everything below it.
+  if (config.data === undefined && config.error !== null)
     return (
       <Plain title={en.unreachable.title}>
         <ProblemNotice error={config.error} onRetry={() => void config.refetch()} />

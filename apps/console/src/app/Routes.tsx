@@ -1,4 +1,4 @@
-import { usePrefetchQuery, useQuery } from "@tanstack/react-query"
+import { usePrefetchQuery, useQuery, type UseQueryResult } from "@tanstack/react-query"
 import { lazy, type ReactNode, Suspense } from "react"
 import { Redirect, Route, Switch, useLocation } from "wouter"
 import { endpointsQuery, organizationsQuery, useOrganization } from "../api/queries.ts"
@@ -8,6 +8,7 @@ import { en } from "../text/en.ts"
 import { EmptyState } from "../ui/EmptyState.tsx"
 import { ButtonLink } from "../ui/Button.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
+import { ProblemNotice } from "../ui/Notice.tsx"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { paths, patterns } from "../url/paths.ts"
 import { Failure } from "./Failure.tsx"
@@ -40,23 +41,39 @@ export const NotFound = () => (
   </Screen>
 )
 
+/** The data that decides on the screen. Its error is a screen, with a heading and a title. */
+const Decided = <A,>({
+  children,
+  query
+}: {
+  readonly query: UseQueryResult<A>
+  readonly children: (data: A) => ReactNode
+}) =>
+  query.data === undefined && query.error !== null ? (
+    <Screen title={en.notShown}>
+      <ProblemNotice error={query.error} onRetry={() => void query.refetch()} />
+    </Screen>
+  ) : (
+    <Loaded query={query}>{children}</Loaded>
+  )
+
 const Home = () => {
   const organizations = useQuery(organizationsQuery)
   return (
-    <Loaded query={organizations}>
+    <Decided query={organizations}>
       {([newest]) => <Redirect to={newest === undefined ? paths.newOrganization : paths.overview(newest.id)} replace />}
-    </Loaded>
+    </Decided>
   )
 }
 
 const InOrganization = ({ children, org }: { readonly org: string; readonly children: ReactNode }) => {
   const organization = useOrganization(org)
   return (
-    <Loaded query={organization}>
+    <Decided query={organization}>
       {(found) =>
         found === null ? <NotFound /> : <OrganizationProvider value={found}>{children}</OrganizationProvider>
       }
-    </Loaded>
+    </Decided>
   )
 }
 

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query"
+import { useMutation, useQuery } from "@tanstack/react-query"
 import { type ReactNode, useEffect, useRef } from "react"
 import { Link, useLocation, useSearch } from "wouter"
 import { accountQuery, organizationsQuery, overviewQuery } from "../api/queries.ts"
@@ -8,6 +8,7 @@ import { en } from "../text/en.ts"
 import { classNames } from "../ui/classNames.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { Menu, MenuButton, MenuLink, MenuNote, MenuRule } from "../ui/Menu.tsx"
+import { ProblemNotice } from "../ui/Notice.tsx"
 import { paths } from "../url/paths.ts"
 import { deliverySearch } from "../url/searches.ts"
 import { setPreference, usePreference } from "./preferences.ts"
@@ -73,7 +74,7 @@ const ThemeButton = () => {
   )
 }
 
-const AccountMenu = () => {
+const AccountMenu = ({ onLogout }: { readonly onLogout: () => void }) => {
   const { data } = useQuery(accountQuery)
   return (
     <Menu
@@ -92,7 +93,7 @@ const AccountMenu = () => {
         {en.nav.accountSettings}
       </MenuLink>
       <MenuRule />
-      <MenuButton icon="logout" onClick={() => void logout()}>
+      <MenuButton icon="logout" onClick={onLogout}>
         {en.nav.logout}
       </MenuButton>
     </Menu>
@@ -143,39 +144,47 @@ const Navigation = ({ org }: { readonly org: string }) => {
 }
 
 /** The frame of every screen after the login. */
-export const Shell = ({ children, org }: { readonly org: string | undefined; readonly children: ReactNode }) => (
-  <>
-    <a className={css("skip")} href="#main">
-      {en.skip}
-    </a>
-    <header className={css("header")}>
-      <Link to={org === undefined ? paths.home : paths.overview(org)} className={css("brand")} aria-label={en.nav.home}>
-        <img src={icon} alt="" width="24" height="24" />
-        <span>Govoice</span>
-      </Link>
-      <OrganizationMenu org={org} />
-      <button type="button" className={css("find")} onClick={openPalette}>
-        <Icon name="search" />
-        <span>{en.palette.open}</span>
-        <kbd>{paletteKey}</kbd>
-      </button>
-      <button
-        type="button"
-        className={css("round")}
-        aria-label={en.keys.title}
-        title={en.keys.title}
-        onClick={openKeySheet}
-      >
-        <Icon name="help" />
-      </button>
-      <ThemeButton />
-      <AccountMenu />
-    </header>
-    <div className={css("body")}>
-      {org === undefined ? <div className={css("nav")} aria-hidden="true" /> : <Navigation org={org} />}
-      <main id="main" className={css("main")} tabIndex={-1}>
-        {children}
-      </main>
-    </div>
-  </>
-)
+export const Shell = ({ children, org }: { readonly org: string | undefined; readonly children: ReactNode }) => {
+  const { error, mutate } = useMutation({ mutationFn: logout })
+  return (
+    <>
+      <a className={css("skip")} href="#main">
+        {en.skip}
+      </a>
+      <header className={css("header")}>
+        <Link
+          to={org === undefined ? paths.home : paths.overview(org)}
+          className={css("brand")}
+          aria-label={en.nav.home}
+        >
+          <img src={icon} alt="" width="24" height="24" />
+          <span>Govoice</span>
+        </Link>
+        <OrganizationMenu org={org} />
+        <button type="button" className={css("find")} onClick={openPalette}>
+          <Icon name="search" />
+          <span>{en.palette.open}</span>
+          <kbd>{paletteKey}</kbd>
+        </button>
+        <button
+          type="button"
+          className={css("round")}
+          aria-label={en.keys.title}
+          title={en.keys.title}
+          onClick={openKeySheet}
+        >
+          <Icon name="help" />
+        </button>
+        <ThemeButton />
+        <AccountMenu onLogout={() => mutate()} />
+      </header>
+      <div className={css("body")}>
+        {org === undefined ? <div className={css("nav")} aria-hidden="true" /> : <Navigation org={org} />}
+        <main id="main" className={css("main")} tabIndex={-1}>
+          {error !== null && <ProblemNotice error={error} onRetry={() => mutate()} />}
+          {children}
+        </main>
+      </div>
+    </>
+  )
+}

@@ -4,7 +4,7 @@
 const plural = (count: number | string, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
 /** The deliveries that a step ends, if their number is known. */
-const ending = (count: number | undefined) =>
+const ending = (count: number | string | undefined) =>
   count === undefined
     ? "Deliveries on their way end as endpoint_disabled at their next attempt."
     : count === 0
@@ -33,6 +33,7 @@ export const en = {
   now: "now",
   dangerZone: "Danger zone",
   skip: "Skip to the content",
+  notShown: "This screen cannot be shown now",
   pages: "Pages",
   newer: "Newer",
   older: "Older",
@@ -43,8 +44,8 @@ export const en = {
   ago: (amount: string) => `${amount} ago`,
   inTime: (amount: string) => `in ${amount}`,
   justNow: "just now",
-  barsLabel: (total: number, trouble: number) =>
-    `${plural(total, "delivery", "deliveries")}, ${trouble} retrying or failed`,
+  barsLabel: (total: number, trouble: number, isCapped: boolean) =>
+    `${isCapped ? `${total} deliveries or more` : plural(total, "delivery", "deliveries")}, ${trouble} retrying or failed`,
 
   status: {
     queued: "Queued",
@@ -282,12 +283,12 @@ export const en = {
     deleted: "Endpoint deleted",
     turnOff: "Turn off",
     turnOffTitle: "Turn this endpoint off?",
-    turnOffMeaning: (count: number | undefined) =>
+    turnOffMeaning: (count: number | string | undefined) =>
       `${ending(count)} Events from now on are not sent to it, also not after it is turned on again.`,
     rotate: "Rotate the secret",
     delete: "Delete",
     deleteTitle: "Delete this endpoint?",
-    deleteMeaning: (count: number | undefined) =>
+    deleteMeaning: (count: number | string | undefined) =>
       `${ending(count)} Its deliveries are no longer shown. This cannot be undone.`,
     typeHost: (host: string) => `Enter ${host} to confirm`
   },
@@ -322,6 +323,7 @@ export const en = {
     time: "Time to delivery, p50 / p95",
     timeNote: (count: number) => `newest ${count} that succeeded at once`,
     timeNone: "no delivery succeeded at once yet",
+    timeUnread: "cannot be read now",
     period: "From",
     deliveries: "Deliveries",
     retryingNow: "Retrying",
@@ -358,8 +360,8 @@ export const en = {
     lastDay: "Last 24 hours",
     lastWeek: "Last 7 days",
     range: "From and to…",
-    from: "From",
-    to: "To",
+    from: (zone: string) => `From (${zone})`,
+    to: (zone: string) => `To (${zone})`,
     apply: "Apply"
   },
 
@@ -506,6 +508,9 @@ export const en = {
     waiting: "Live invoices without a verdict",
     waitingMeaning: "Invoices that wait here are sent when KSeF and its limits allow it.",
     waitingHere: "Waiting here",
+    showWaiting: "Show the invoices",
+    waitingQueued: "that are queued",
+    waitingRetrying: "that are to be sent again",
     undecided: "At KSeF, not yet decided",
     oldest: "oldest",
     limits: "Limits of KSeF, last hour",

@@ -31,6 +31,7 @@ export const Bars = ({
   const height = (count: number) => (count === 0 ? 0 : Math.max(least, (count / most) * 100))
   const total = bars.reduce((sum, bar) => sum + bar.total, 0)
   const trouble = bars.reduce((sum, bar) => sum + bar.trouble, 0)
+  const isCapped = bars.some((bar) => bar.isCapped)
   const step = 10
   return (
     <>
@@ -39,7 +40,7 @@ export const Bars = ({
         viewBox={`0 0 ${Math.max(1, bars.length) * step} 100`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${label}: ${en.barsLabel(total, trouble)}`}
+        aria-label={`${label}: ${en.barsLabel(total, trouble, isCapped)}`}
       >
         <line
           className={css("base")}
@@ -57,7 +58,7 @@ export const Bars = ({
               <rect className={css("bar")} x={index * step + 1} width={step - 2} y={100 - whole} height={whole - red} />
               <rect className={css("trouble")} x={index * step + 1} width={step - 2} y={100 - red} height={red} />
               {size === undefined && (
-                <title>{`${shortTime(Date.parse(bar.start))}: ${en.barsLabel(bar.total, bar.trouble)}`}</title>
+                <title>{`${shortTime(Date.parse(bar.start))}: ${en.barsLabel(bar.total, bar.trouble, bar.isCapped)}`}</title>
               )}
             </g>
           )

@@ -30,6 +30,21 @@ export const shortTime = (time: number): string =>
 
 const minuteMs = 60_000
 
+/** The time zone of the shown times, for the label of a field: `UTC`, `CET`. */
+export const zoneName = (): string =>
+  format("zone", { timeZoneName: "short" })
+    .formatToParts()
+    .find(({ type }) => type === "timeZoneName")!.value
+
+/** A time as the value of a field of the type `datetime-local`, in the time zone of the shown times. */
+export const toField = (time: number): string => {
+  const offset = zone() === undefined ? new Date(time).getTimezoneOffset() : 0
+  return new Date(time - offset * minuteMs).toISOString().slice(0, 16)
+}
+
+/** The time of a field of the type `datetime-local`, or NaN. */
+export const ofField = (text: string): number => Date.parse(zone() === undefined ? text : `${text}Z`)
+
 /** `2 min ago`, `in 4 min`, and the date for times more than a day away. */
 export const relativeTime = (time: number, now: number): string => {
   const distance = Math.abs(time - now)

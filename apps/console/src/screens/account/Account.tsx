@@ -12,10 +12,11 @@ import { Button } from "../../ui/Button.tsx"
 import { Check, Field, Select } from "../../ui/Field.tsx"
 import { Id } from "../../ui/Id.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
-import { ProblemNotice } from "../../ui/Notice.tsx"
+import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { Facts, Panel } from "../../ui/Panel.tsx"
 import { toast } from "../../ui/Toasts.tsx"
 import { textOf } from "../../ui/form.ts"
+import { useFaultFocus } from "../../ui/useFaultFocus.ts"
 
 const Identity = () => (
   <Panel title={en.account.title}>
@@ -53,10 +54,16 @@ const Password = () => {
     )
   }
   const isWrong = error !== null && problemOf(error).code === "invalid_credentials"
+  const form = useFaultFocus(error)
   return (
     <Panel title={en.account.password}>
-      <form className="stack" onSubmit={submit}>
+      <form ref={form} className="stack" onSubmit={submit}>
         {error !== null && !isWrong && <ProblemNotice error={error} />}
+        {isWrong && (
+          <Notice tone="bad" role="alert">
+            <p>{en.account.wrongPassword}</p>
+          </Notice>
+        )}
         <Field
           label={en.account.currentPassword}
           name="current"

@@ -1,9 +1,10 @@
 import type { WebhookDelivery } from "@govoice/client"
-import { useQuery } from "@tanstack/react-query"
+import { useQueries, useQuery } from "@tanstack/react-query"
 import { useCallback } from "react"
 import { useLocation, useSearch } from "wouter"
-import { useSteadyRows } from "../../api/steadyRows.ts"
-import { deliveriesQuery, endpointsQuery } from "../../api/queries.ts"
+import { pollMs } from "../../api/live.ts"
+import { type UseRead, useSteadyRows } from "../../api/steadyRows.ts"
+import { deliveriesQuery, deliveryQuery, endpointsQuery, everyUnsettled, isUnsettled } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { en } from "../../text/en.ts"
 import { EventType } from "../../ui/EventType.tsx"
@@ -37,6 +38,14 @@ const statusChoices = [
 
 const rowsOfNone: ReadonlyArray<WebhookDelivery> = []
 
+const useRead: UseRead<WebhookDelivery> = (rows) =>
+  useQueries({
+    queries: rows.map(({ endpointId, id }) => ({
+      ...deliveryQuery(endpointId, id),
+      refetchInterval: everyUnsettled(pollMs.list)
+    }))
+  })
+
 /** The deliveries of the organization, or of one endpoint, with the panel of an open one. */
 export const DeliveryList = ({
   endpoint: only,
@@ -54,7 +63,13 @@ export const DeliveryList = ({
   const deliveries = useQuery(deliveriesQuery(org, search))
   const page = deliveries.data
   const listKey = JSON.stringify(search)
-  const { rows, show, waiting } = useSteadyRows(listKey, page?.data ?? rowsOfNone, deliveries.isPlaceholderData)
+  const { rows, show, waiting } = useSteadyRows(
+    listKey,
+    page?.data ?? rowsOfNone,
+    deliveries.isPlaceholderData,
+    isUnsettled,
+    useRead
+  )
 
   const listPath = only === undefined ? paths.deliveries(org) : paths.endpointTab(org, only, "deliveries")
   const write = (next: DeliverySearch) =>

@@ -8,6 +8,7 @@ import { Bars } from "../../ui/Bars.tsx"
 import { ButtonLink } from "../../ui/Button.tsx"
 import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
+import { ProblemNotice } from "../../ui/Notice.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
 import { Badge } from "../../ui/StatusBadge.tsx"
@@ -59,6 +60,9 @@ const Endpoints = () => {
   return (
     <Screen title={en.nav.endpoints} actions={create}>
       <Panel title={en.endpoints.list} flush>
+        {overview.error !== null && (
+          <ProblemNotice error={overview.error} asOf={overview.dataUpdatedAt} onRetry={() => void overview.refetch()} />
+        )}
         <Loaded query={endpoints} skeleton={<Skeleton rows lines={4} />}>
           {(rows) => (
             <Table

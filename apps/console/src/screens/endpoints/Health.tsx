@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useSearch } from "wouter"
 import { connection } from "../../api/connection.ts"
 import { every, pollMs } from "../../api/live.ts"
-import { statsQuery } from "../../api/queries.ts"
+import { mostCounted, statsQuery } from "../../api/queries.ts"
 import { LiveButton } from "../../app/LiveButton.tsx"
 import { en } from "../../text/en.ts"
 import { Bars } from "../../ui/Bars.tsx"
@@ -45,7 +45,15 @@ const timesQuery = (endpoint: string) => ({
   refetchInterval: every(pollMs.picture)
 })
 
-const Figure = ({ label, note, value }: { readonly label: string; readonly value: string; readonly note?: string }) => (
+const Figure = ({
+  label,
+  note,
+  value
+}: {
+  readonly label: string
+  readonly value: string
+  readonly note?: string | undefined
+}) => (
   <div className={css("number")}>
     <dt>{label}</dt>
     <dd>
@@ -55,10 +63,10 @@ const Figure = ({ label, note, value }: { readonly label: string; readonly value
   </div>
 )
 
-const count = (value: number) => (value >= 1000 ? "1000+" : String(value))
+const count = (value: number) => (value >= mostCounted ? `${mostCounted}+` : String(value))
 
 const Numbers = ({ endpoint, stats }: { readonly endpoint: string; readonly stats: WebhookDeliveryStats }) => {
-  const { data: times } = useQuery(timesQuery(endpoint))
+  const { data: times, error } = useQuery(timesQuery(endpoint))
   const failed = stats.buckets.reduce((sum, bucket) => sum + bucket.failed, 0)
   return (
     <dl className={css("numbers")}>
@@ -68,7 +76,15 @@ const Numbers = ({ endpoint, stats }: { readonly endpoint: string; readonly stat
       <Figure
         label={en.health.time}
         value={times ? `${duration(times.p50)} / ${duration(times.p95)}` : "-"}
-        note={times ? en.health.timeNote(times.count) : en.health.timeNone}
+        note={
+          times
+            ? en.health.timeNote(times.count)
+            : times === null
+              ? en.health.timeNone
+              : error === null
+                ? undefined
+                : en.health.timeUnread
+        }
       />
     </dl>
   )

@@ -18,6 +18,7 @@ import { paths } from "../../url/paths.ts"
 import { EventTypes, type Subscription } from "./EventTypes.tsx"
 import { faultOf, isLoopback } from "./endpointUrl.ts"
 import { textOf } from "../../ui/form.ts"
+import { useFaultFocus } from "../../ui/useFaultFocus.ts"
 
 const NewEndpoint = () => {
   const { id: org } = useCurrentOrganization()
@@ -25,6 +26,7 @@ const NewEndpoint = () => {
   const [, navigate] = useLocation()
   const [url, setUrl] = useState("")
   const [wasLeft, setLeft] = useState(false)
+  const [submissions, setSubmissions] = useState(0)
   const [types, setTypes] = useState<Subscription>(["*"])
   // The secret is in this state and nowhere else.
   const [created, setCreated] = useState<NewWebhookEndpoint>()
@@ -40,21 +42,24 @@ const NewEndpoint = () => {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ["organizations", org] })
   })
   const problem = error === null ? undefined : problemOf(error)
-  const fault = wasLeft && url !== "" ? faultOf(url.trim()) : undefined
+  const fault = wasLeft && (url !== "" || submissions > 0) ? faultOf(url.trim()) : undefined
   const refusal = problem?.param === "url" ? problem.message : undefined
+  const form = useFaultFocus(submissions, error)
   return (
     <Screen title={en.endpoints.create} parent={{ label: en.nav.endpoints, to: paths.endpoints(org) }}>
       <form
+        ref={form}
         className="stack"
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
           setLeft(true)
+          setSubmissions(submissions + 1)
           if (faultOf(url.trim()) === undefined && types.length > 0)
             mutate(textOf(new FormData(event.currentTarget), "note").trim())
         }}
       >
-        {problem !== undefined && refusal === undefined && <ProblemNotice error={error} />}
+        {problem !== undefined && <ProblemNotice error={error} />}
         <Field
           label={en.endpoints.url}
           isCode

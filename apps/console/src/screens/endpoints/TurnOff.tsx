@@ -1,15 +1,18 @@
 import { updateWebhookEndpoint, type WebhookEndpoint } from "@govoice/client"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { connection } from "../../api/connection.ts"
-import { endpointQuery, statsQuery } from "../../api/queries.ts"
+import { endpointQuery, mostCounted, statsQuery } from "../../api/queries.ts"
 import { en } from "../../text/en.ts"
 import { toast } from "../../ui/Toasts.tsx"
 import { TypedConfirmation } from "../../ui/TypedConfirmation.tsx"
 
-/** Returns the number of deliveries that a step would end, once it is known. */
-export const useOnTheirWay = (endpoint: WebhookEndpoint): number | undefined => {
+/** Returns the number of deliveries that a step would end, once it is known, with a `+` where the server counted no further. */
+export const useOnTheirWay = (endpoint: WebhookEndpoint): number | string | undefined => {
   const { data: stats } = useQuery(statsQuery(endpoint.id, "24h"))
-  return stats === undefined ? undefined : stats.now.waiting + stats.now.retrying
+  if (stats === undefined) return undefined
+  const { retrying, waiting } = stats.now
+  const counted = waiting + retrying
+  return waiting >= mostCounted || retrying >= mostCounted ? `${counted}+` : counted
 }
 
 /** Turns an endpoint on or off, and tells it to the caches. */

@@ -1,8 +1,9 @@
 import type { Invoice } from "@govoice/client"
-import { useQuery } from "@tanstack/react-query"
+import { useQueries, useQuery } from "@tanstack/react-query"
 import { type FormEvent } from "react"
 import { useLocation, useSearch } from "wouter"
-import { invoicesQuery } from "../../api/queries.ts"
+import { everyUnsettled, invoiceQuery, invoicesQuery, isUnsettled } from "../../api/queries.ts"
+import { pollMs } from "../../api/live.ts"
 import { useSteadyRows } from "../../api/steadyRows.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
@@ -63,7 +64,12 @@ const Invoices = () => {
   const { rows, show, waiting } = useSteadyRows(
     JSON.stringify(search),
     page?.data ?? rowsOfNone,
-    invoices.isPlaceholderData
+    invoices.isPlaceholderData,
+    isUnsettled,
+    (rows) =>
+      useQueries({
+        queries: rows.map(({ id }) => ({ ...invoiceQuery(org, id), refetchInterval: everyUnsettled(pollMs.list) }))
+      })
   )
   const path = paths.invoices(org)
   const address = (change: Partial<InvoiceSearch>) =>

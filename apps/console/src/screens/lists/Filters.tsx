@@ -11,7 +11,7 @@ import { Dialog } from "../../ui/Dialog.tsx"
 import { Field, SelectControl } from "../../ui/Field.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Menu, MenuButton, MenuRule } from "../../ui/Menu.tsx"
-import { shortTime } from "../../ui/times.ts"
+import { ofField, shortTime, toField, zoneName } from "../../ui/times.ts"
 import buttonStyles from "../../ui/Button.module.css"
 import styles from "./Filters.module.css"
 
@@ -87,15 +87,10 @@ const hourMs = 3_600_000
 /** The form of a minute in an address. */
 const minuteOf = (time: number): string => `${new Date(time).toISOString().slice(0, 16)}Z`
 
-// A field of the type `datetime-local` has the local time.
-const toLocal = (minute: string | undefined): string => {
-  if (minute === undefined) return ""
-  const date = new Date(minute)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
+const textOf = (minute: string | undefined): string => (minute === undefined ? "" : toField(Date.parse(minute)))
 
-const fromLocal = (text: string): string | undefined =>
-  text === "" || Number.isNaN(Date.parse(text)) ? undefined : minuteOf(Date.parse(text))
+const minuteOfText = (text: string): string | undefined =>
+  Number.isNaN(ofField(text)) ? undefined : minuteOf(ofField(text))
 
 const RangeDialog = ({
   onChange,
@@ -106,8 +101,8 @@ const RangeDialog = ({
   readonly onChange: (range: Range) => void
   readonly onClose: () => void
 }) => {
-  const [from, setFrom] = useState(toLocal(range.from))
-  const [to, setTo] = useState(toLocal(range.to))
+  const [from, setFrom] = useState(textOf(range.from))
+  const [to, setTo] = useState(textOf(range.to))
   return (
     <Dialog
       title={en.filters.range}
@@ -118,7 +113,7 @@ const RangeDialog = ({
           <Button
             kind="primary"
             onClick={() => {
-              onChange({ from: fromLocal(from), to: fromLocal(to) })
+              onChange({ from: minuteOfText(from), to: minuteOfText(to) })
               onClose()
             }}
           >
@@ -128,12 +123,17 @@ const RangeDialog = ({
       }
     >
       <Field
-        label={en.filters.from}
+        label={en.filters.from(zoneName())}
         type="datetime-local"
         value={from}
         onChange={(event) => setFrom(event.target.value)}
       />
-      <Field label={en.filters.to} type="datetime-local" value={to} onChange={(event) => setTo(event.target.value)} />
+      <Field
+        label={en.filters.to(zoneName())}
+        type="datetime-local"
+        value={to}
+        onChange={(event) => setTo(event.target.value)}
+      />
     </Dialog>
   )
 }

@@ -10,6 +10,7 @@ import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { toast } from "../../ui/Toasts.tsx"
 import { isNip } from "./nip.ts"
 import { textOf } from "../../ui/form.ts"
+import { useFaultFocus } from "../../ui/useFaultFocus.ts"
 
 type Kind = "ksef_token" | "certificate"
 
@@ -27,6 +28,7 @@ export const CredentialForm = ({
   const [kind, setKind] = useState<Kind>("ksef_token")
   const [nip, setNip] = useState("")
   const [wasLeft, setLeft] = useState(false)
+  const [submissions, setSubmissions] = useState(0)
   const { error, isPending, mutate } = useMutation({
     mutationFn: (form: FormData) => {
       const text = (name: string) => textOf(form, name).trim()
@@ -52,15 +54,19 @@ export const CredentialForm = ({
     }
   })
   const problem = error === null ? undefined : problemOf(error)
+  const form = useFaultFocus(submissions, error)
   const errorOf = (name: string) => (problem?.param === name ? problem.message : undefined)
-  const nipFault = wasLeft && nip !== "" && !isNip(nip) ? en.credential.nipFault : errorOf("context_nip")
+  const nipFault =
+    wasLeft && (nip !== "" || submissions > 0) && !isNip(nip) ? en.credential.nipFault : errorOf("context_nip")
   return (
     <form
+      ref={form}
       className="stack"
       autoComplete="off"
       onSubmit={(event) => {
         event.preventDefault()
         setLeft(true)
+        setSubmissions(submissions + 1)
         if (isNip(nip)) mutate(new FormData(event.currentTarget))
       }}
     >

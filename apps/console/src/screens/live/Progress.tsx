@@ -1,4 +1,5 @@
 import type { LiveStatus } from "@govoice/client"
+import { Link } from "wouter"
 import { en } from "../../text/en.ts"
 import { Instant } from "../../ui/Instant.tsx"
 import { Panel } from "../../ui/Panel.tsx"
@@ -43,7 +44,7 @@ const Limits = ({ limits }: Pick<LiveStatus, "limits">) => (
 
 /** Live invoices without a verdict, here and at the national system, and how much of its limits is used. */
 export const Progress = ({ status }: { readonly status: LiveStatus }) => {
-  const to = (status: "queued" | "submitted") =>
+  const to = (status: "queued" | "retrying" | "submitted") =>
     `${paths.invoices(organizationId)}${invoiceSearch.write({ ...invoiceSearch.read("").value, status, mode: "live" })}`
   const { limits, organizationId, undecided, waiting } = status
   return (
@@ -56,6 +57,10 @@ export const Progress = ({ status }: { readonly status: LiveStatus }) => {
             [en.live.undecided, <Count key="undecided" group={undecided} />, to("submitted")]
           ]}
         />
+        <p className="small muted">
+          {en.live.showWaiting} <Link to={to("queued")}>{en.live.waitingQueued}</Link>,{" "}
+          <Link to={to("retrying")}>{en.live.waitingRetrying}</Link>
+        </p>
       </Panel>
       <Limits limits={limits} />
     </>

@@ -21,18 +21,25 @@ const css = classNames(styles)
 
 /** `invoice.received → 204 after 38 ms` */
 const Outcome = ({ delivery, org }: { readonly org: string; readonly delivery: WebhookDelivery }) => {
-  const { createdAt, deliveredAt, endpointId, eventType, id, lastHttpStatus, status } = delivery
+  const { endpointId, eventType, id, status } = delivery
   return (
     <p className="line small">
       <StatusBadge status={status} />
       <Link to={paths.delivery(org, endpointId, id)}>{eventType}</Link>
-      {lastHttpStatus !== null && <span>{en.delivery.http(lastHttpStatus)}</span>}
-      {deliveredAt !== null && (
-        <span>{en.checklist.after(duration(Date.parse(deliveredAt) - Date.parse(createdAt)))}</span>
-      )}
+      <Answer delivery={delivery} />
     </p>
   )
 }
+
+/** `204 after 38 ms` */
+const Answer = ({ delivery: { createdAt, deliveredAt, lastHttpStatus } }: { readonly delivery: WebhookDelivery }) => (
+  <>
+    {lastHttpStatus !== null && <span>{en.delivery.http(lastHttpStatus)}</span>}
+    {deliveredAt !== null && (
+      <span>{en.checklist.after(duration(Date.parse(deliveredAt) - Date.parse(createdAt)))}</span>
+    )}
+  </>
+)
 
 interface Step {
   readonly name: string
@@ -68,6 +75,7 @@ const Steps = ({ onSubmit, org }: { readonly org: string; readonly onSubmit: () 
             {en.checklist.newestDelivered}
           </Link>
         </span>
+        <Answer delivery={progress.data.delivered} />
       </p>
     )
   return (

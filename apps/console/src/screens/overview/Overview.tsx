@@ -47,6 +47,7 @@ const Troubles = ({ endpoints, org }: { readonly org: string; readonly endpoints
       {error !== null && (
         <ProblemNotice
           error={error}
+          asOf={isLoaded ? Math.min(failed.dataUpdatedAt, retrying.dataUpdatedAt) : undefined}
           onRetry={() => {
             void failed.refetch()
             void retrying.refetch()
@@ -94,17 +95,21 @@ const Invoices = ({ counts, org }: { readonly org: string; readonly counts: Coun
 }
 
 const Keys = ({ org }: { readonly org: string }) => {
-  const { data } = useQuery(keysQuery(org))
-  const newest = data?.[0]
-  if (newest === undefined) return null
+  const keys = useQuery(keysQuery(org))
   return (
-    <p className="small muted">
-      {en.overview.keys(
-        data!.filter(({ mode }) => mode === "test").length,
-        data!.filter(({ mode }) => mode === "live").length
-      )}{" "}
-      <Instant at={newest.createdAt} />. <Link to={paths.keys(org)}>{en.overview.openKeys}</Link>
-    </p>
+    <Loaded query={keys} skeleton={<Skeleton lines={1} />}>
+      {(all) =>
+        all[0] !== undefined && (
+          <p className="small muted">
+            {en.overview.keys(
+              all.filter(({ mode }) => mode === "test").length,
+              all.filter(({ mode }) => mode === "live").length
+            )}{" "}
+            <Instant at={all[0].createdAt} />. <Link to={paths.keys(org)}>{en.overview.openKeys}</Link>
+          </p>
+        )
+      }
+    </Loaded>
   )
 }
 
@@ -119,6 +124,10 @@ export const Overview = () => {
     <Screen title={en.nav.overview} actions={<LiveButton updatedAt={overview.dataUpdatedAt} />}>
       <div className="stack">
         <Checklist org={org} />
+        {/* The panel below shows the error of the counts of 24 h, unless it shows another window. */}
+        {search.window !== "24h" && day.error !== null && (
+          <ProblemNotice error={day.error} asOf={day.dataUpdatedAt} onRetry={() => void day.refetch()} />
+        )}
         {day.data !== undefined && <Invoices org={org} counts={day.data} />}
         <Panel title={en.overview.endpoints} flush aside={<WindowLinks path={paths.overview(org)} search={search} />}>
           {overview.error !== null && (

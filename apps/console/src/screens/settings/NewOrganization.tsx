@@ -10,6 +10,7 @@ import { Field } from "../../ui/Field.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { paths } from "../../url/paths.ts"
 import { textOf } from "../../ui/form.ts"
+import { useFaultFocus } from "../../ui/useFaultFocus.ts"
 
 const NewOrganization = () => {
   const queryClient = useQueryClient()
@@ -21,9 +22,11 @@ const NewOrganization = () => {
       navigate(paths.overview(id))
     }
   })
+  const form = useFaultFocus(error)
   return (
     <Screen title={en.organization.create}>
       <form
+        ref={form}
         className="stack"
         onSubmit={(event) => {
           event.preventDefault()
@@ -31,7 +34,7 @@ const NewOrganization = () => {
         }}
       >
         <p className="muted">{en.organization.meaning}</p>
-        {error !== null && problemOf(error).param !== "name" && <ProblemNotice error={error} />}
+        {error !== null && <ProblemNotice error={error} />}
         <Field
           label={en.organization.name}
           name="name"

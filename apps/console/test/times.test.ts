@@ -1,0 +1,35 @@
+/**
+ * Fields for a time have the time zone of the shown times.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { setPreference } from "../src/app/preferences.ts"
+import { ofField, shortTime, toField, zoneName } from "../src/ui/times.ts"
+
+const noon = Date.parse("2026-07-01T12:00:00Z")
+const zone = process.env["TZ"]
+
+describe("a field for a time", () => {
+  beforeAll(() => {
+    process.env["TZ"] = "Europe/Warsaw"
+  })
+  afterAll(() => {
+    setPreference("timeZone", "local")
+    if (zone === undefined) delete process.env["TZ"]
+    else process.env["TZ"] = zone
+  })
+
+  it.each([
+    ["local", "14:00"],
+    ["utc", "12:00"]
+  ] as const)("has the zone of the preference: %s", (timeZone, clock) => {
+    setPreference("timeZone", timeZone)
+    assert.strictEqual(toField(noon), `2026-07-01T${clock}`)
+    assert.strictEqual(ofField(toField(noon)), noon)
+    assert.include(shortTime(noon), clock)
+    assert.match(zoneName(), timeZone === "utc" ? /^UTC$/ : /^(?:GMT\+[12]|CES?T)$/)
+  })
+
+  it("is NaN when it is empty", () => {
+    assert.isNaN(ofField(""))
+  })
+})

@@ -113,7 +113,7 @@ export default defineConfig(({ outDir = "dist" }) => ({
   onSuccess: async () => {
     const built = join(consoleFolder, "dist")
     finish(outDir, existsSync(built))
-    for (const script of ["packDatabase.ts", "packHelp.ts"])
+    for (const script of ["packDatabase.ts", "packHelp.ts", "packReference.ts"])
       execFileSync(process.execPath, ["--conditions=source", script, outDir], { stdio: "inherit" })
     cpSync("../../packages/ksef/src/data", join(outDir, "data"), { recursive: true })
     if (existsSync(built)) cpSync(built, join(outDir, "console"), { recursive: true })

@@ -109,6 +109,12 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     assert.includeMembers(files, ["assets", "index.html", "index.html.br", "index.html.gz"])
   })
 
+  it("contains the compressed reference", () => {
+    const files = readdirSync(join(installed(), "dist/reference"))
+    for (const name of ["docs.html", "openapi.json"])
+      assert.includeMembers(files, [`${name}.br`, `${name}.gz`, `${name}.headers`])
+  })
+
   it("contains the alert rules and the dashboard", () => {
     const files = readdirSync(join(installed(), "observability"))
     assert.includeMembers(files, ["alerts.yaml", "dashboard.json", "prometheus.yml"])

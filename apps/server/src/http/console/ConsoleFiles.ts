@@ -26,11 +26,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 }
 
 // The build writes compressed variants beside each file.
-const suffixes: ReadonlyArray<readonly [Precompressed.Coding, string]> = [
-  ["identity", ""],
-  ["gzip", ".gz"],
-  ["br", ".br"]
-]
+const suffixes = Object.entries(Precompressed.suffixes) as ReadonlyArray<[Precompressed.Coding, string]>
 
 const isVariant = (name: string): boolean => /\.(?:gz|br)$/.test(name)
 

@@ -1,6 +1,8 @@
 /** Serves the API reference at `/docs`, its document at `/openapi.json`, and the icon of both. */
 import { Effect, Fiber } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import * as Precompressed from "../Precompressed.ts"
 import * as apiDocument from "./apiDocument.ts"
 import * as referencePage from "./referencePage.ts"
@@ -12,23 +14,35 @@ const icon =
 
 const makeDocument = Effect.sync(apiDocument.make)
 
-const prepareDocument = Effect.flatMap(makeDocument, (document) =>
-  Precompressed.make({ body: JSON.stringify(document), contentType: "application/json" })
-)
-
-const preparePage = Effect.gen(function* () {
-  const { html, policy } = yield* referencePage.make(yield* makeDocument)
-  return yield* Precompressed.make({
-    body: html,
-    contentType: "text/html; charset=utf-8",
-    headers: {
-      "content-security-policy": policy,
-      "cross-origin-opener-policy": "same-origin",
-      "referrer-policy": "no-referrer",
-      "x-frame-options": "DENY"
+/** Makes the texts that the build compresses, by the names of their files. */
+export const texts = {
+  "docs.html": Effect.gen(function* () {
+    const { html, policy } = yield* referencePage.make(yield* makeDocument)
+    return {
+      body: html,
+      contentType: "text/html; charset=utf-8",
+      headers: {
+        "content-security-policy": policy,
+        "cross-origin-opener-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+        "x-frame-options": "DENY"
+      }
     }
-  })
-})
+  }),
+  "openapi.json": Effect.map(makeDocument, (document) => ({
+    body: JSON.stringify(document),
+    contentType: "application/json"
+  }))
+} satisfies Record<string, Effect.Effect<Precompressed.StaticText>>
+
+/** The folder beside the bundle with the compressed texts. From source, there is none. */
+export const folder = fileURLToPath(new URL("./reference/", import.meta.url))
+
+const prepare = (from: string, name: keyof typeof texts) =>
+  Effect.flatMap(
+    Effect.promise(() => Precompressed.read(join(from, name))),
+    (read) => (read === undefined ? Effect.flatMap(texts[name], Precompressed.make) : Effect.succeed(read))
+  )
 
 const prepareIcon = Precompressed.make({ body: icon, contentType: "image/svg+xml" })
 
@@ -53,12 +67,16 @@ const onFirstRequest = (prepare: Effect.Effect<Precompressed.Respond>) =>
   })
 
 /**
- * Adds the routes. Nothing is prepared before it is asked for: the viewer is 3 MB of text, and most processes are never asked.
+ * Adds the routes. Nothing is read or made before it is asked for: the viewer is 3 MB of text, and most processes are never asked.
  */
-export const layer = HttpRouter.use((router) =>
-  Effect.gen(function* () {
-    yield* router.add("GET", "/docs", yield* onFirstRequest(preparePage))
-    yield* router.add("GET", "/openapi.json", yield* onFirstRequest(prepareDocument))
-    yield* router.add("GET", "/favicon.svg", yield* onFirstRequest(prepareIcon))
-  })
-)
+export const layerFrom = (from: string) =>
+  HttpRouter.use((router) =>
+    Effect.gen(function* () {
+      yield* router.add("GET", "/docs", yield* onFirstRequest(prepare(from, "docs.html")))
+      yield* router.add("GET", "/openapi.json", yield* onFirstRequest(prepare(from, "openapi.json")))
+      yield* router.add("GET", "/favicon.svg", yield* onFirstRequest(prepareIcon))
+    })
+  )
+
+/** Adds the routes, with the texts that the build has compressed. */
+export const layer = layerFrom(folder)

@@ -1,7 +1,11 @@
 /** When the API reference is prepared: its viewer is 3 MB of text, which a process that nobody asks for it does not load. */
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterEach, assert, describe, it, vi } from "vitest"
+import * as Precompressed from "../../../src/http/Precompressed.ts"
 import * as referencePage from "../../../src/http/handlers/referencePage.ts"
 import * as Reference from "../../../src/http/handlers/Reference.ts"
 
@@ -12,10 +16,10 @@ vi.mock(import("../../../src/http/handlers/referencePage.ts"), async (original) 
 
 const started = () => vi.mocked(referencePage.make).mock.calls.length
 
-const serve = () => {
-  const { dispose, handler } = HttpRouter.toWebHandler(Reference.layer, { disableLogger: true })
-  const get = (path: string, signal?: AbortSignal) =>
-    handler(new Request(`http://localhost${path}`, signal === undefined ? {} : { signal }))
+const serve = (folder = Reference.folder) => {
+  const { dispose, handler } = HttpRouter.toWebHandler(Reference.layerFrom(folder), { disableLogger: true })
+  const get = (path: string, signal?: AbortSignal, headers: Record<string, string> = {}) =>
+    handler(new Request(`http://localhost${path}`, signal === undefined ? { headers } : { headers, signal }))
   return { dispose, get }
 }
 
@@ -69,5 +73,30 @@ describe("the page of the API reference", () => {
     assert.strictEqual(status, 200)
     assert.strictEqual(started(), 1)
     await dispose()
+  })
+
+  it("is read from the files of the build, with the headers of a page that is made", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "reference-"))
+    for (const name of ["docs.html", "openapi.json"] as const)
+      await Precompressed.write(join(folder, name), await Effect.runPromise(Reference.texts[name]))
+    vi.mocked(referencePage.make).mockClear()
+    const fromFiles = serve(folder)
+    const made = serve()
+    const answersOf = ({ get }: ReturnType<typeof serve>) =>
+      Promise.all(
+        ["/docs", "/openapi.json"].flatMap((path) =>
+          ["br", "gzip", "identity"].map(async (coding) => {
+            const response = await get(path, undefined, { "accept-encoding": coding })
+            const body = Buffer.from(await response.arrayBuffer()).toString("base64")
+            return { path, coding, status: response.status, headers: [...response.headers], body }
+          })
+        )
+      )
+    const read = await answersOf(fromFiles)
+    assert.strictEqual(started(), 0)
+    assert.deepStrictEqual(read, await answersOf(made))
+    assert.strictEqual(started(), 1)
+    await Promise.all([fromFiles.dispose(), made.dispose()])
+    rmSync(folder, { recursive: true })
   })
 })

@@ -169,13 +169,13 @@ try {
   })
   const empty = "an empty Node that stays"
   const { exitCode, report } = judge([
-    beside("`govoice --help`", "cpuMs", "`node -e 0`", { atMost: 2.5 }),
-    beside("`serve`, a new embedded database", "rssMiB", empty, { atMost: 8 }),
-    beside("`serve` in memory", "rssMiB", empty, { atMost: 7 }),
-    beside("`serve` in memory", "cpuMs", "`node -e 0`", { atMost: 60 }),
-    beside("`serve` on Postgres, `api`", "rssMiB", empty, { atMost: 3.3 }),
-    beside("`serve` on Postgres, `all`", "rssMiB", empty, { atMost: 3.3 }),
-    beside("`serve` on Postgres, `all`", "cpuMs", "`node -e 0`", { atMost: 36 })
+    beside("`govoice --help`", "cpuMs", "`node -e 0`", { atMost: 1.8 }),
+    beside("`serve`, a new embedded database", "rssMiB", empty, { atMost: 6.6 }),
+    beside("`serve` in memory", "rssMiB", empty, { atMost: 6.7 }),
+    beside("`serve` in memory", "cpuMs", "`node -e 0`", { atMost: 48 }),
+    beside("`serve` on Postgres, `api`", "rssMiB", empty, { atMost: 3 }),
+    beside("`serve` on Postgres, `all`", "rssMiB", empty, { atMost: 3 }),
+    beside("`serve` on Postgres, `all`", "cpuMs", "`node -e 0`", { atMost: 30 })
   ])
 
   console.log(`# Start and rest

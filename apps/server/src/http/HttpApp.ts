@@ -3,7 +3,6 @@ import { Api } from "@govoice/api"
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { RateLimiter } from "effect/persistence"
 import * as LiveStatus from "../invoices/live/LiveStatus.ts"
 import * as LiveMode from "../invoices/live/LiveMode.ts"
 import * as Authenticator from "../accounts/Authenticator.ts"
@@ -52,11 +51,7 @@ const middleware = Layer.mergeAll(
   SubmissionHeaders.layer
 )
 
-const limits = Layer.mergeAll(
-  RateLimits.layer.pipe(Layer.provide(RateLimiter.layer)),
-  AddressLimits.layer,
-  StatisticsLimits.layer
-)
+const limits = Layer.mergeAll(RateLimits.layer, AddressLimits.layer, StatisticsLimits.layer)
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(handlers)),

@@ -46,7 +46,11 @@ interface Limit {
   readonly unit: number
   /** The size of the bucket, in tokens. */
   readonly tokens: number
-  readonly window: Duration.Duration
+  /** How long an empty bucket takes to fill. */
+  readonly windowMs: number
+  /** How long a token takes to come back. */
+  readonly refillRate: Duration.Duration
+  readonly refillMs: number
 }
 
 /** The remaining part of a limit. */
@@ -56,32 +60,41 @@ interface Remaining {
   readonly resetSeconds: number
 }
 
-const seconds = (duration: Duration.Duration): number => Math.ceil(Duration.toSeconds(duration))
+// Rounded to nanoseconds first: the product of a time that is not a whole number of milliseconds is not exact.
+const seconds = (milliseconds: number): number => Math.ceil(Math.round(milliseconds * 1e6) / 1e9)
+
+const timesOf = (window: Duration.Duration, tokens: number) => {
+  const refillRate = Duration.divideUnsafe(window, tokens)
+  return { windowMs: Duration.toMillis(window), refillRate, refillMs: Duration.toMillis(refillRate) }
+}
 
 const requestLimit = (name: string, burst: number, perSecond: number): Limit => {
-  const window = Duration.seconds(burst / perSecond)
+  const times = timesOf(Duration.max(Duration.seconds(burst / perSecond), Duration.millis(1)), burst)
   return {
     name,
-    policy: `"${name}";q=${burst};w=${seconds(window)}`,
+    policy: `"${name}";q=${burst};w=${seconds(times.windowMs)}`,
     suffix: "",
     unit: 1,
     tokens: burst,
-    window
+    ...times
   }
 }
 
-// A token is a KiB: the limiter rounds the time that a token takes to nanoseconds, and a byte would take less.
+// A token is a KiB: the time that a token takes is rounded to nanoseconds, and a byte would take less.
 const byteUnit = 1024
 const byteBurstSeconds = 4
 
-const byteLimit = (name: string, perSecond: number): Limit => ({
-  name,
-  policy: `"${name}";q=${byteBurstSeconds * perSecond};w=${byteBurstSeconds};qu="content-bytes"`,
-  suffix: ":bytes",
-  unit: byteUnit,
-  tokens: Math.floor((byteBurstSeconds * perSecond) / byteUnit),
-  window: Duration.seconds(byteBurstSeconds)
-})
+const byteLimit = (name: string, perSecond: number): Limit => {
+  const tokens = Math.floor((byteBurstSeconds * perSecond) / byteUnit)
+  return {
+    name,
+    policy: `"${name}";q=${byteBurstSeconds * perSecond};w=${byteBurstSeconds};qu="content-bytes"`,
+    suffix: ":bytes",
+    unit: byteUnit,
+    tokens,
+    ...timesOf(Duration.seconds(byteBurstSeconds), tokens)
+  }
+}
 
 const addHeaders = (headers: Readonly<Record<string, string>>) =>
   HttpEffect.appendPreResponseHandler((_request, response) =>
@@ -100,7 +113,7 @@ const reportRemaining = (all: ReadonlyArray<Remaining>) =>
 export const layer = Layer.effect(
   RateLimits,
   Effect.gen(function* () {
-    const limiter = yield* RateLimiter.RateLimiter
+    const store = yield* RateLimiter.RateLimiterStore
     const { account, burst, bytesPerSecond, organizationMultiple, perSecond } = (yield* Settings).rateLimit
     const ofKey = { requests: requestLimit("default", burst, perSecond), bytes: byteLimit("bytes", bytesPerSecond) }
     const ofOrganization = {
@@ -109,36 +122,36 @@ export const layer = Layer.effect(
     }
     const ofAccount = requestLimit("account", account.burst, account.perSecond)
 
-    const refuse = Effect.fnUntraced(function* (limit: Limit, reason: RateLimiter.RateLimiterError["reason"]) {
-      // The stores count in memory while Redis is unavailable, and memory does not fail.
-      if (reason._tag !== "RateLimitExceeded") return yield* Effect.die(reason)
-      const retryAfter = Math.max(1, seconds(reason.retryAfter))
+    const refuse = Effect.fnUntraced(function* (limit: Limit, waitMs: number) {
+      const retryAfter = Math.max(1, seconds(waitMs))
       yield* reportRemaining([{ limit, remaining: 0, resetSeconds: retryAfter }])
       yield* addHeaders({ "retry-after": String(retryAfter) })
       return yield* Problems.fail("rate_limit_exceeded")
     })
 
-    /** Takes tokens, and returns what is left, or fails. */
-    const consume = (limit: Limit, id: string, amount: number, onExceeded: "delay" | "fail") =>
-      Effect.matchEffect(
-        limiter.consume({
-          key: `${id}${limit.suffix}`,
-          limit: limit.tokens,
-          window: limit.window,
-          algorithm: "token-bucket",
-          tokens: Math.ceil(amount / limit.unit),
-          onExceeded
-        }),
-        {
-          onSuccess: ({ remaining, resetAfter }) =>
-            Effect.succeed<Remaining>({
-              limit,
-              remaining: Math.max(0, Math.floor(remaining)) * limit.unit,
-              resetSeconds: seconds(resetAfter)
-            }),
-          onFailure: ({ reason }) => refuse(limit, reason)
-        }
+    /**
+     * Takes tokens, and returns what is left, or fails. This is `RateLimiter.consume` for token buckets, with the times of a
+     * limit computed once: for each request they cost as much as the bucket.
+     */
+    const consume = (limit: Limit, id: string, amount: number, onExceeded: "delay" | "fail") => {
+      const { refillMs, refillRate, suffix, unit, windowMs } = limit
+      const tokens = Math.ceil(amount / unit)
+      const allowOverflow = onExceeded === "delay"
+      if (!allowOverflow && tokens > limit.tokens) return refuse(limit, windowMs)
+      // The stores count in memory while Redis is unavailable, and memory does not fail.
+      const taken = Effect.orDie(
+        store.tokenBucket({ key: `${id}${suffix}`, tokens, limit: limit.tokens, refillRate, allowOverflow })
       )
+      return Effect.flatMap(taken, ([remaining, elapsedMs]) =>
+        !allowOverflow && remaining < 0
+          ? refuse(limit, Math.ceil(-remaining) * refillMs - elapsedMs)
+          : Effect.succeed<Remaining>({
+              limit,
+              remaining: Math.max(0, Math.floor(remaining)) * unit,
+              resetSeconds: seconds(Math.max(0, Math.ceil(limit.tokens - remaining) * refillMs - elapsedMs))
+            })
+      )
+    }
 
     return {
       take: Effect.fnUntraced(function* ({ id, organizationId }) {

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { RateLimiter } from "effect/persistence"
 import { RateLimits, layer } from "../../../src/http/middleware/RateLimits.ts"
 import * as TokenBucketStore from "../../../src/limits/TokenBucketStore.ts"
 import * as TestSettings from "../../support/TestSettings.ts"
@@ -11,7 +10,6 @@ const mebibyte = 1024 * 1024
 const { rateLimit } = TestSettings.settings()
 
 const limits = layer.pipe(
-  Layer.provide(RateLimiter.layer),
   Layer.provide(TokenBucketStore.layerMemory),
   Layer.provide(TestSettings.layer({ rateLimit: { ...rateLimit, bytesPerSecond: mebibyte, organizationMultiple: 2 } }))
 )

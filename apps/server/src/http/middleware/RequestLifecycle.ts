@@ -1,7 +1,7 @@
 /** Gives every request an identifier, a response in the envelope of errors, and a line in the log. */
 import { CurrentRequestId } from "@govoice/api"
 import type { Ids } from "@govoice/core"
-import { Cause, Clock, Context, Effect, LogLevel, Option, References } from "effect"
+import { Cause, type Clock, Context, Effect, LogLevel, Option, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as OutageLog from "../../database/OutageLog.ts"
 import * as SqlErrors from "../../database/SqlErrors.ts"
@@ -55,8 +55,7 @@ const answerCause = (
 }
 
 // A write that succeeded implies that the database was reachable. A read may be answered from a cache.
-const reachedDatabase = ({ status }: HttpServerResponse.HttpServerResponse, method: string): boolean =>
-  status < 300 && method !== "GET" && method !== "HEAD" && method !== "OPTIONS"
+const mayWrite = (method: string): boolean => method !== "GET" && method !== "HEAD" && method !== "OPTIONS"
 
 // Responses of the API are not stored on the way, unless they say otherwise.
 const finish = (
@@ -112,54 +111,67 @@ export const layer = HttpRouter.middleware(
     const observe = yield* RequestObserver.make
     const isLogged = LogLevel.isLessThanOrEqualTo(logLevel, "Debug")
 
-    return (httpEffect) =>
-      Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const startedAt = yield* Clock.currentTimeMillis
-        const requestId = IdGenerator.at("req", startedAt)
-        const target = Target.read(request)
-        const { method } = request
-        const observation = observe(requestId, method)
-        const isConsole = consoleEnabled && target?.isConsole === true
-        const isApi = target?.isApi === true || (isConsole && target.isConsoleSession)
+    const timedOut = (method: string, path: string, requestId: Ids.RequestId) =>
+      Effect.suspend(() =>
+        Effect.as(timeoutLog.failure(`${method} ${path}`), Responses.problem("service_unavailable", requestId))
+      )
+    const noteSuccess = Effect.andThen(OutageLog.success, timeoutLog.success)
 
-        const answer = Effect.gen(function* () {
-          if (target === undefined) return Responses.problem("malformed_request", requestId)
-          const { path } = target
-          if (isApi && !apiEnabled) return Responses.problem("api_disabled", requestId)
-          const request = withClientAddress(target.request)
-          const routed = observation.readRoute(httpEffect)
-          const response = yield* Effect.provideService(routed, HttpServerRequest.HttpServerRequest, request).pipe(
-            RequestTimeout.withTimeout(
-              Effect.suspend(() =>
-                Effect.as(timeoutLog.failure(`${method} ${path}`), Responses.problem("service_unavailable", requestId))
-              )
-            ),
-            Effect.catchCause((cause) =>
-              isAbandoned(cause) ? Effect.failCause(cause) : answerCause(cause, routes, { method, path, requestId })
-            )
+    // Continuations instead of generators, and a service is provided only if it differs: every request runs through here.
+    const handle = <E, R>(
+      httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+      request: HttpServerRequest.HttpServerRequest,
+      clock: Clock.Clock
+    ) => {
+      const startedAt = clock.currentTimeMillisUnsafe()
+      const requestId = IdGenerator.at("req", startedAt)
+      const target = Target.read(request)
+      const { method } = request
+      const observation = observe(requestId, method)
+      const isConsole = consoleEnabled && target?.isConsole === true
+      const isApi = target?.isApi === true || (isConsole && target.isConsoleSession)
+
+      const route = (target: Target.Target) => {
+        const { path } = target
+        const routable = withClientAddress(target.request)
+        const routed = observation.readRoute(httpEffect)
+        const answered = (
+          routable === request ? routed : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, routable)
+        ).pipe(
+          RequestTimeout.withTimeout(routable, timedOut(method, path, requestId)),
+          Effect.catchCause((cause) =>
+            isAbandoned(cause) ? Effect.failCause(cause) : answerCause(cause, routes, { method, path, requestId })
           )
-          if (isApi && reachedDatabase(response, method)) {
-            yield* OutageLog.success
-            yield* timeoutLog.success
-          }
-          return response
+        )
+        return isApi && mayWrite(method)
+          ? Effect.tap(answered, ({ status }) => (status < 300 ? noteSuccess : Effect.void))
+          : answered
+      }
+      const answer =
+        target === undefined
+          ? Effect.succeed(Responses.problem("malformed_request", requestId))
+          : isApi && !apiEnabled
+            ? Effect.succeed(Responses.problem("api_disabled", requestId))
+            : route(target)
+
+      const note = (response: HttpServerResponse.HttpServerResponse) =>
+        Effect.annotateLogs(Effect.logDebug("Request"), {
+          method,
+          path: target?.path,
+          status: response.status,
+          milliseconds: clock.currentTimeMillisUnsafe() - startedAt
         })
 
-        const note = (response: HttpServerResponse.HttpServerResponse) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            Effect.annotateLogs(Effect.logDebug("Request"), {
-              method,
-              path: target?.path,
-              status: response.status,
-              milliseconds: now - startedAt
-            })
-          )
+      const traced = RequestTracing.trace(request, target?.path)(observation.complete(answer))
+      return Effect.map(withRequestId(requestId)(isLogged ? Effect.tap(traced, note) : traced), (response) =>
+        finish(response, requestId, { isApi, isConsole })
+      )
+    }
 
-        const traced = RequestTracing.trace(request, target?.path)(observation.complete(answer))
-        const response = yield* withRequestId(requestId)(isLogged ? Effect.tap(traced, note) : traced)
-        return finish(response, requestId, { isApi, isConsole })
-      })
+    return (httpEffect) =>
+      Effect.clockWith((clock) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => handle(httpEffect, request, clock))
+      )
   }),
   { global: true }
 )

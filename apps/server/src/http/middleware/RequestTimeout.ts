@@ -3,8 +3,8 @@
  *
  * A timer and an interruption do it, because a race of two fibers for every request would cost more than many requests.
  */
-import { Cause, Effect, Fiber } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { Cause, Effect } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import type { IncomingMessage } from "node:http"
 
 /** The timeout of a request in milliseconds, longer than that of a statement. */
@@ -18,10 +18,9 @@ const isComplete = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
  * long, is the business of the server's own timeouts.
  */
 export const withTimeout =
-  <A, E2, R2>(onTimeout: Effect.Effect<A, E2, R2>) =>
-  <E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | E2, R | R2 | HttpServerRequest.HttpServerRequest> =>
-    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-      const fiber = Fiber.getCurrent()!
+  <A, E2, R2>(request: HttpServerRequest.HttpServerRequest, onTimeout: Effect.Effect<A, E2, R2>) =>
+  <E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | E2, R | R2> =>
+    Effect.withFiber((fiber) => {
       let isLate = false
       const timer = setTimeout(() => {
         if (!isComplete(request)) return void timer.refresh()
@@ -29,10 +28,11 @@ export const withTimeout =
         fiber.interruptUnsafe(fiber.id)
       }, requestMs)
 
-      return effect.pipe(
-        Effect.ensuring(Effect.sync(() => clearTimeout(timer))),
-        Effect.catchCause((cause): Effect.Effect<A, E | E2, R2> =>
-          isLate && Cause.hasInterrupts(cause) ? onTimeout : Effect.failCause(cause)
-        )
+      const stopTimer = () => {
+        clearTimeout(timer)
+        return Effect.void
+      }
+      return Effect.catchCause(Effect.onExit(effect, stopTimer), (cause): Effect.Effect<A, E | E2, R2> =>
+        isLate && Cause.hasInterrupts(cause) ? onTimeout : Effect.failCause(cause)
       )
     })

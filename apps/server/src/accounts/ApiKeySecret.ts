@@ -5,7 +5,7 @@
  * checksum rejects mistyped keys without a query, and lets secret scanners recognize leaked ones.
  */
 import type { Mode } from "@govoice/core"
-import { createHash, randomBytes } from "node:crypto"
+import * as crypto from "node:crypto"
 import { crc32 } from "node:zlib"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -25,7 +25,7 @@ const checksum = (body: string): string => {
 
 /** Generates a secret of 192 random bits. */
 export const generate = (mode: Mode.Mode): string => {
-  const body = `sk_${mode}_${base62(BigInt(`0x${randomBytes(24).toString("hex")}`), 33)}`
+  const body = `sk_${mode}_${base62(BigInt(`0x${crypto.randomBytes(24).toString("hex")}`), 33)}`
   return body + checksum(body)
 }
 
@@ -34,4 +34,4 @@ export const isWellFormed = (secret: string): boolean =>
   /^sk_(?:test|live)_[0-9A-Za-z]{39}$/.test(secret) && checksum(secret.slice(0, -6)) === secret.slice(-6)
 
 /** Returns the SHA-256 of a secret. Secrets have enough entropy to need no slower hash. */
-export const hash = (secret: string): Uint8Array => createHash("sha256").update(secret).digest()
+export const hash = (secret: string): Buffer => crypto.hash("sha256", secret, "buffer")

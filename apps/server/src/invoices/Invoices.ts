@@ -74,7 +74,7 @@ interface LookUp {
   readonly id: Ids.InvoiceId
 }
 
-const batches = { atOnce: 4, atMost: 32 }
+const batches = { atOnce: 2, atMost: 32 }
 
 /** Provides `Invoices` from a migrated database. */
 export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.effect(

@@ -9,39 +9,39 @@ import { DeploymentError } from "../settings/DeploymentError.ts"
 import * as DeploymentSecrets from "../settings/DeploymentSecrets.ts"
 import { InvalidSettings, read, type SettingsShape } from "../settings/Settings.ts"
 import type { Environment } from "./Environment.ts"
-import { Failure } from "./Failure.ts"
+import { CommandFailure } from "./CommandFailure.ts"
 
 /** Reads the settings. */
-export const settings = (environment: Environment): Effect.Effect<SettingsShape, Failure> =>
+export const settings = (environment: Environment): Effect.Effect<SettingsShape, CommandFailure> =>
   Effect.suspend(() => {
     try {
       return Effect.succeed(read(environment))
     } catch (error) {
       if (!(error instanceof InvalidSettings)) throw error
-      return Effect.fail(new Failure({ message: `${error.message}\nRun 'govoice settings' for every setting.` }))
+      return Effect.fail(new CommandFailure({ message: `${error.message}\nRun 'govoice settings' for every setting.` }))
     }
   })
 
 /** Finds the secrets, and generates those that a data directory lacks. */
-export const secrets = (settings: SettingsShape): Effect.Effect<DeploymentSecrets.DeploymentSecrets, Failure> =>
+export const secrets = (settings: SettingsShape): Effect.Effect<DeploymentSecrets.DeploymentSecrets, CommandFailure> =>
   Effect.suspend(() => {
     try {
       return Effect.succeed(DeploymentSecrets.find(settings))
     } catch (error) {
       if (!(error instanceof DeploymentError)) throw error
-      return Effect.fail(new Failure({ message: error.message }))
+      return Effect.fail(new CommandFailure({ message: error.message }))
     }
   })
 
-const toFailure = (database: SettingsShape["database"], error: unknown): Failure | undefined => {
+const toFailure = (database: SettingsShape["database"], error: unknown): CommandFailure | undefined => {
   if (error instanceof DataDirInUse) {
-    return new Failure({
+    return new CommandFailure({
       holder: error.holder,
       message: `${error.dataDir} is in use by ${error.holder}. One process at a time can use the embedded database: stop the server, or use its API.`
     })
   }
   const message = explain(database, error)
-  return message === undefined ? undefined : new Failure({ message })
+  return message === undefined ? undefined : new CommandFailure({ message })
 }
 
 type Handled = SqlError.SqlError | Migrator.MigrationError | DataDirInUse | DeploymentError
@@ -55,7 +55,7 @@ type Handled = SqlError.SqlError | Migrator.MigrationError | DataDirInUse | Depl
 export const onDatabase = <A, E, R>(
   { database }: SettingsShape,
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, Exclude<E, Handled> | Failure, Exclude<R, SqlClient.SqlClient>> =>
+): Effect.Effect<A, Exclude<E, Handled> | CommandFailure, Exclude<R, SqlClient.SqlClient>> =>
   Layer.build(Database.layerClient(database)).pipe(
     Effect.flatMap((client) => Effect.provide(effect, client)),
     Effect.scoped,
@@ -64,15 +64,15 @@ export const onDatabase = <A, E, R>(
       const failure = toFailure(database, defect)
       return failure === undefined ? Effect.die(defect) : Effect.fail(failure)
     })
-  ) as Effect.Effect<A, Exclude<E, Handled> | Failure, Exclude<R, SqlClient.SqlClient>>
+  ) as Effect.Effect<A, Exclude<E, Handled> | CommandFailure, Exclude<R, SqlClient.SqlClient>>
 
 /** Runs `effect` on the database, migrated first. */
 export const onMigrated = <A, E, R>(
   settings: SettingsShape,
   effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, Exclude<E, Handled> | Failure, Exclude<R, SqlClient.SqlClient>> =>
+): Effect.Effect<A, Exclude<E, Handled> | CommandFailure, Exclude<R, SqlClient.SqlClient>> =>
   onDatabase(settings, Effect.andThen(Migrations.run, effect)) as Effect.Effect<
     A,
-    Exclude<E, Handled> | Failure,
+    Exclude<E, Handled> | CommandFailure,
     Exclude<R, SqlClient.SqlClient>
   >

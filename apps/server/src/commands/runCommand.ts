@@ -4,7 +4,7 @@ import { Cause, Effect, Exit, Layer, Logger } from "effect"
 import { CliError, Command } from "effect/cli"
 import { version } from "../version.ts"
 import { builtIns } from "./builtIns.ts"
-import { Failure } from "./Failure.ts"
+import { CommandFailure } from "./CommandFailure.ts"
 import { govoice } from "./govoice.ts"
 
 const cli = Layer.mergeAll(
@@ -19,7 +19,7 @@ const exitCode = <A>(exit: Exit.Exit<A, unknown>): number => {
   if (Cause.hasInterruptsOnly(exit.cause)) return 130
   const error = Cause.squash(exit.cause)
   if (CliError.isCliError(error)) return error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : 2
-  console.error(error instanceof Failure ? error.message : Cause.pretty(exit.cause))
+  console.error(error instanceof CommandFailure ? error.message : Cause.pretty(exit.cause))
   return 1
 }
 

@@ -7,7 +7,7 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import { parseRetryAfter } from "@govoice/dispatcher"
 import * as Sha256 from "../crypto/Sha256.ts"
 import * as Problem from "../protocol/Problem.ts"
-import type { Failure, Response } from "./exchange.ts"
+import type { ExchangeFailure, Response } from "./exchange.ts"
 import { type Call, KsefError, type Reason } from "./KsefError.ts"
 
 /** A document that KSeF sent, with the hash of its bytes. */
@@ -24,7 +24,7 @@ export const header = (response: Response, name: string): string | undefined => 
   return typeof value === "string" ? value : value?.[0]
 }
 
-export const withoutAnswer = (call: Call, { code, outcome, reason }: Failure): KsefError =>
+export const withoutAnswer = (call: Call, { code, outcome, reason }: ExchangeFailure): KsefError =>
   new KsefError({ call, outcome, reason, code, message: `${call}: ${reason}${code === undefined ? "" : ` (${code})`}` })
 
 /** Fails for every status that is no success. */

@@ -25,18 +25,18 @@ export interface Response {
 }
 
 /** Why there is no response. */
-export type Failure = Pick<KsefError, "outcome" | "reason" | "code">
+export type ExchangeFailure = Pick<KsefError, "outcome" | "reason" | "code">
 
 /** How much is read of the body of an error. */
 const maxErrorBytes = 256 * 1024
 
 const resolved = Promise.resolve()
 
-export const exchange = (connections: Connections, request: Request): Effect.Effect<Response, Failure> =>
-  Effect.callback<Response, Failure>((resume) => {
+export const exchange = (connections: Connections, request: Request): Effect.Effect<Response, ExchangeFailure> =>
+  Effect.callback<Response, ExchangeFailure>((resume) => {
     const connection = connections.take(request.url.origin)
     let isDone = false
-    const done = (effect: Effect.Effect<Response, Failure>, keep: boolean): void => {
+    const done = (effect: Effect.Effect<Response, ExchangeFailure>, keep: boolean): void => {
       if (isDone) return
       isDone = true
       clearTimeout(timer)
@@ -60,7 +60,7 @@ export const exchange = (connections: Connections, request: Request): Effect.Eff
     return Effect.sync(() => done(Effect.interrupt, false))
   })
 
-type Done = (effect: Effect.Effect<Response, Failure>, keep: boolean) => void
+type Done = (effect: Effect.Effect<Response, ExchangeFailure>, keep: boolean) => void
 
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: Request
@@ -111,7 +111,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #overflow(): void {
-    const answer: Effect.Effect<Response, Failure> =
+    const answer: Effect.Effect<Response, ExchangeFailure> =
       this.#status < 400
         ? Effect.fail({ outcome: "answered", reason: "too-large", code: undefined })
         : Effect.succeed(this.#response(false))

@@ -12,7 +12,7 @@ import * as Organizations from "../../accounts/Organizations.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as deployment from "../deployment.ts"
 import type { Environment } from "../Environment.ts"
-import { Failure } from "../Failure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 // An argument would be visible in the list of processes and stored in the history of the shell.
 const readPassword = Effect.suspend(() =>
@@ -35,7 +35,9 @@ const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at 
 
 const decode = (input: unknown) =>
   Schema.decodeUnknownEffect(newAccount)(input).pipe(
-    Effect.mapError(({ message }) => new Failure({ message: `The account cannot be created: ${inOneLine(message)}` }))
+    Effect.mapError(
+      ({ message }) => new CommandFailure({ message: `The account cannot be created: ${inOneLine(message)}` })
+    )
   )
 
 const stores = Layer.mergeAll(Accounts.layer, ApiKeys.layer).pipe(Layer.provideMerge(Organizations.layer))
@@ -68,7 +70,7 @@ export const create = Effect.fnUntraced(function* (
     const hash = yield* Effect.orDie(passwords.hash(account.password, { network: "operator" }))
     const { id } = yield* accounts
       .create(Email.normalize(account.email), hash)
-      .pipe(Effect.mapError(() => new Failure({ message: "Somebody has an account with this email already." })))
+      .pipe(Effect.mapError(() => new CommandFailure({ message: "Somebody has an account with this email already." })))
     yield* Console.log(`account       ${id}`)
     if (Option.isSome(organization)) yield* createFirstKey(id, organization.value)
   })

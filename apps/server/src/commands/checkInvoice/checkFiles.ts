@@ -3,7 +3,7 @@ import { Violation } from "@govoice/ksef/checks"
 import { PolishTime } from "@govoice/ksef/format"
 import { Clock, Console, Effect } from "effect"
 import * as FileChecks from "../../invoices/checks/FileChecks.ts"
-import { Failure } from "../Failure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 const isValid = ({ count, error }: FileChecks.CheckedFile): boolean => error === undefined && count === 0
 
@@ -38,7 +38,7 @@ export const checkFiles = Effect.fnUntraced(function* ({ environment, files, jso
     else for (const line of lines(checked)) yield* Console.log(line)
   }
   if (invalid > 0) {
-    return yield* new Failure({
+    return yield* new CommandFailure({
       message: `${invalid} of ${files.length} ${files.length === 1 ? "file" : "files"} not valid.`
     })
   }

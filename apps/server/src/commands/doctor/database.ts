@@ -10,7 +10,7 @@ import * as DataDirectory from "../../settings/DataDirectory.ts"
 import { targetOf } from "../../settings/postgresUrl.ts"
 import type { SettingsShape } from "../../settings/Settings.ts"
 import * as deployment from "../deployment.ts"
-import { Failure } from "../Failure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import { fault, type Finding, ok, warning } from "./Finding.ts"
 import { checkStored } from "./ksef.ts"
 import { check as checkProxies } from "./proxies.ts"
@@ -103,7 +103,7 @@ const examine = Effect.fnUntraced(function* (settings: SettingsShape) {
 })
 
 const failed = (error: { readonly message: string }): Finding =>
-  error instanceof Failure && error.holder !== undefined
+  error instanceof CommandFailure && error.holder !== undefined
     ? ok("database", `in use by ${error.holder}; its GET /readyz tells more`)
     : fault("database", error.message)
 

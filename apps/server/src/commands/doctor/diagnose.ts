@@ -1,7 +1,7 @@
 /** Runs every check of `govoice doctor`, and prints the findings. */
 import { Console, Effect, Option } from "effect"
 import type { Environment } from "../Environment.ts"
-import { Failure } from "../Failure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import { check as checkDatabase } from "./database.ts"
 import type { Finding } from "./Finding.ts"
 import { checkEnvironment } from "./ksef.ts"
@@ -35,5 +35,5 @@ export const diagnose = Effect.fnUntraced(function* (
   const findings = yield* examine(environment, Option.getOrUndefined(url))
   yield* Console.log(json ? JSON.stringify(findings, null, 2) : findings.map(print).join("\n"))
   const faults = findings.filter(({ level }) => level === "fault").length
-  if (faults > 0) return yield* new Failure({ message: `${faults} of ${findings.length} checks failed.` })
+  if (faults > 0) return yield* new CommandFailure({ message: `${faults} of ${findings.length} checks failed.` })
 })

@@ -5,11 +5,11 @@ import * as KeyCheck from "../../maintenance/KeyCheck.ts"
 import { rotateEncryption } from "../../maintenance/rotateEncryption.ts"
 import * as deployment from "../deployment.ts"
 import type { Environment } from "../Environment.ts"
-import { Failure } from "../Failure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 const reencrypt = Effect.gen(function* () {
   const problem = KeyCheck.describe(yield* KeyCheck.check)
-  if (problem !== undefined) return yield* new Failure({ message: `${problem} ${KeyCheck.remedy}` })
+  if (problem !== undefined) return yield* new CommandFailure({ message: `${problem} ${KeyCheck.remedy}` })
   return yield* rotateEncryption
 })
 

@@ -3,7 +3,7 @@ import { Console, Effect, Option, Redacted } from "effect"
 import { GatewayCredentials } from "../../invoices/live/GatewayCredentials.ts"
 import * as deployment from "../deployment.ts"
 import type { Environment } from "../Environment.ts"
-import { Failure } from "../Failure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import * as ksef from "./deployment.ts"
 import type { OrganizationFlags } from "./flags.ts"
 import { logIn } from "./logIn.ts"
@@ -35,9 +35,9 @@ const read = (settings: Parameters<typeof ksef.withStores>[0], organization: str
       const { id } = yield* ksef.findOrganization(organization)
       const stored = yield* (yield* GatewayCredentials)
         .read(id)
-        .pipe(Effect.mapError(({ message }) => new Failure({ message: `${message}.` })))
+        .pipe(Effect.mapError(({ message }) => new CommandFailure({ message: `${message}.` })))
       if (Option.isSome(stored)) return stored.value
-      return yield* new Failure({
+      return yield* new CommandFailure({
         message: `The organization has no credential for the environment ${settings.ksef.environmentId}. Store one with 'govoice ksef credential put'.`
       })
     })
@@ -58,10 +58,10 @@ export const check = Effect.fnUntraced(function* (environment: Environment, { js
       return { permissions: permissionsOf(accessToken.token), context: limits[0], rate: limits[1] }
     }).pipe(
       Effect.catchTag("LoginRefused", ({ code, message }) =>
-        Effect.fail(new Failure({ message: `${code}: ${message}` }))
+        Effect.fail(new CommandFailure({ message: `${code}: ${message}` }))
       ),
       Effect.catchTag("KsefError", ({ message }) =>
-        Effect.fail(new Failure({ message: `KSeF did not answer as expected: ${message}` }))
+        Effect.fail(new CommandFailure({ message: `KSeF did not answer as expected: ${message}` }))
       )
     )
   )
@@ -97,6 +97,6 @@ export const check = Effect.fnUntraced(function* (environment: Environment, { js
     )
   }
   if (missing.includes("InvoiceWrite")) {
-    return yield* new Failure({ message: "The credential may not send invoices. Grant it InvoiceWrite." })
+    return yield* new CommandFailure({ message: "The credential may not send invoices. Grant it InvoiceWrite." })
   }
 })

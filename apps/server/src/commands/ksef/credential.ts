@@ -8,7 +8,7 @@ import { checkGatewayCredential } from "../../invoices/live/checkGatewayCredenti
 import { GatewayCredentials } from "../../invoices/live/GatewayCredentials.ts"
 import * as deployment from "../deployment.ts"
 import type { Environment } from "../Environment.ts"
-import { Failure } from "../Failure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 import * as ksef from "./deployment.ts"
 import type { OrganizationFlags } from "./flags.ts"
 
@@ -26,7 +26,7 @@ const readSecret = (message: string) =>
 const readFile = (path: string) =>
   Effect.try({
     try: () => readFileSync(path, "utf8"),
-    catch: () => new Failure({ message: `${path} cannot be read.` })
+    catch: () => new CommandFailure({ message: `${path} cannot be read.` })
   })
 
 interface PutFlags extends Pick<OrganizationFlags, "organization"> {
@@ -43,7 +43,7 @@ const readRequest = Effect.fnUntraced(function* ({
   privateKey
 }: Omit<PutFlags, "organization">) {
   if (Option.isSome(certificate) !== Option.isSome(privateKey)) {
-    return yield* new Failure({ message: "Give both --certificate and --private-key, or neither for a token." })
+    return yield* new CommandFailure({ message: "Give both --certificate and --private-key, or neither for a token." })
   }
   if (Option.isNone(certificate) || Option.isNone(privateKey)) {
     return {
@@ -67,7 +67,8 @@ const operator = { account: "operator", network: "" }
 
 const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at \["(\w+)"\]$/gm, "$2 $1")
 
-const refused = (message: string) => new Failure({ message: `The credential cannot be stored: ${inOneLine(message)}` })
+const refused = (message: string) =>
+  new CommandFailure({ message: `The credential cannot be stored: ${inOneLine(message)}` })
 
 /** Stores the credential, and replaces the one that the organization has. */
 export const put = Effect.fnUntraced(function* (environment: Environment, { organization, ...flags }: PutFlags) {

@@ -8,13 +8,13 @@ import * as KeyRing from "../../crypto/KeyRing.ts"
 import { Settings, type SettingsShape } from "../../settings/Settings.ts"
 import { version } from "../../version.ts"
 import * as deployment from "../deployment.ts"
-import { Failure } from "../Failure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 /** Returns the environment of the settings. */
-export const environmentOf = ({ ksef }: SettingsShape): Effect.Effect<Environment.Environment, Failure> =>
+export const environmentOf = ({ ksef }: SettingsShape): Effect.Effect<Environment.Environment, CommandFailure> =>
   ksef.environment === undefined
     ? Effect.fail(
-        new Failure({
+        new CommandFailure({
           message: "No environment of KSeF is configured. Set GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL."
         })
       )
@@ -47,7 +47,7 @@ export const withStores = <A, E>(
 /** Finds the organization that a flag names, and its account. */
 export const findOrganization = (id: string) =>
   Effect.gen(function* () {
-    const notFound = new Failure({ message: `There is no organization ${JSON.stringify(id)}.` })
+    const notFound = new CommandFailure({ message: `There is no organization ${JSON.stringify(id)}.` })
     if (!Ids.is("org", id)) return yield* notFound
     const accountId = yield* (yield* Organizations.Organizations).ownerOf(id)
     return accountId === undefined ? yield* notFound : { id, accountId }

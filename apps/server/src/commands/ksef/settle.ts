@@ -3,7 +3,7 @@ import { Console, Effect } from "effect"
 import { settleAsFailed } from "../../invoices/live/SettleInvoice.ts"
 import * as deployment from "../deployment.ts"
 import type { Environment } from "../Environment.ts"
-import { Failure } from "../Failure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
 /** Decides that the invoice failed. */
 export const settle = Effect.fnUntraced(function* (
@@ -11,12 +11,14 @@ export const settle = Effect.fnUntraced(function* (
   { failed, invoice }: { readonly failed: boolean; readonly invoice: string }
 ) {
   if (!failed) {
-    return yield* new Failure({ message: "Name the outcome: --failed is the one that an operator can decide." })
+    return yield* new CommandFailure({ message: "Name the outcome: --failed is the one that an operator can decide." })
   }
   const settings = yield* deployment.settings(environment)
   const { code, outcome } = yield* deployment.onMigrated(
     settings,
-    Effect.catchTag(settleAsFailed(invoice), "NotSettled", ({ message }) => Effect.fail(new Failure({ message })))
+    Effect.catchTag(settleAsFailed(invoice), "NotSettled", ({ message }) =>
+      Effect.fail(new CommandFailure({ message }))
+    )
   )
   yield* Console.log(
     outcome === "settled"

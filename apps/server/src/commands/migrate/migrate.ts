@@ -3,9 +3,9 @@ import { Console, Effect } from "effect"
 import * as Migrations from "../../database/Migrations.ts"
 import * as deployment from "../deployment.ts"
 import type { Environment } from "../Environment.ts"
-import { Failure } from "../Failure.ts"
+import { CommandFailure } from "../CommandFailure.ts"
 
-const outdated = new Failure({ message: "The schema is not current. Run 'govoice migrate'." })
+const outdated = new CommandFailure({ message: "The schema is not current. Run 'govoice migrate'." })
 
 /** Migrates the database. With `check`, changes nothing and fails when the schema is not current. */
 export const migrate = Effect.fnUntraced(function* (environment: Environment, { check }: { readonly check: boolean }) {

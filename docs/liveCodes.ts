@@ -65,7 +65,8 @@ export const failures = {
     remedy: "Read the `refusal` of the credential, act on it as below, and store a new one."
   },
   national_system_error: {
-    means: "KSeF received the invoice several times, and each time ended with an error of its own.",
+    means:
+      "KSeF received the invoice and ended with an error of its own: six times, or it could not be sent again for `GOVOICE_KSEF_GIVE_UP_HOURS`.",
     remedy: "Submit it again later. If KSeF accepted one of the earlier ones after all, the answer names its number."
   },
   duplicate_unresolved: {
@@ -153,7 +154,8 @@ const sessionActions: Readonly<Record<SessionStatuses.SessionAction, string>> = 
   halve: "sends the invoices again in two batches",
   "send-alone": "sends the invoices again, one by one",
   "send-again": "sends the invoices again",
-  "look-then-send-again": "looks for the invoices, and sends those again that KSeF does not have",
+  "look-then-send-again":
+    "looks for the invoices, and sends those again that KSeF does not have, after 1 min, 5 min, 30 min, 2 h and 8 h",
   park: "keeps asking; an operator decides"
 }
 

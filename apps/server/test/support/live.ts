@@ -45,8 +45,8 @@ interface DeploymentOptions {
   readonly leaseMs?: number
   /** How often lanes are rescued. Simulated time advances no further than this at once. */
   readonly rescueMs?: number
-  /** How long a call takes before it arrives, in simulated time. */
-  readonly latencyMs?: number
+  /** How long a call takes before it arrives, in simulated time, or what decides it for each. */
+  readonly latencyMs?: number | (() => number)
 }
 
 const isMethod = (member: unknown): member is (...args: ReadonlyArray<unknown>) => unknown =>
@@ -71,9 +71,11 @@ const gatedSystem = ({ kill, latencyMs = 0 }: DeploymentOptions) =>
     Effect.map(NationalSystem.NationalSystem, (system) => {
       if (system === undefined) return undefined
       const client = gated(system.client, (call) =>
-        Effect.delay(
-          Effect.suspend(() => (kill?.isDead === true ? Effect.never : call)),
-          latencyMs
+        Effect.suspend(() =>
+          Effect.delay(
+            Effect.suspend(() => (kill?.isDead === true ? Effect.never : call)),
+            typeof latencyMs === "number" ? latencyMs : latencyMs()
+          )
         )
       )
       return { ...system, client }

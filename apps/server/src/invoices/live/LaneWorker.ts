@@ -163,24 +163,37 @@ const worker = (system: NationalSystemShape) =>
       OutageLog.report(cause, Effect.logWarning("Lanes could not be rescued", cause))
     )
 
+    // It names the reason of an outage, in the logs and to the owners of the invoices that were tried.
+    const readBeacon = Effect.gen(function* () {
+      const beacon = yield* Effect.orElseSucceed(system.client.beacon, () => undefined)
+      const tried = process.outage.report(beacon?.status)
+      if (tried.length > 0) yield* store.explain(tried, process.outage.sentence)
+      yield* Effect.annotateLogs(
+        Effect.logWarning("KSeF is unavailable; calls are stopped"),
+        beacon === undefined ? {} : { beacon: beacon.status }
+      )
+    })
+
+    let isReported = false
     const probe = Effect.gen(function* () {
       keys.invalidate()
       yield* Effect.ignore(keys.get("SymmetricKeyEncryption", LaneCalls.make(process, "probe")))
-      const isOpen = process.breaker.isOpen
-      yield* Metric.update(KsefMetrics.breakerOpen, isOpen ? 1 : 0)
-      const beacon = isOpen ? yield* Effect.orElseSucceed(system.client.beacon, () => undefined) : undefined
-      yield* Effect.annotateLogs(
-        isOpen
-          ? Effect.logWarning("KSeF is unavailable; calls are stopped")
-          : Effect.logInfo("KSeF is available again"),
-        beacon === undefined ? {} : { beacon: beacon.status }
-      )
+      yield* Metric.update(KsefMetrics.breakerOpen, process.breaker.isOpen ? 1 : 0)
+      if (process.breaker.isOpen) return yield* readBeacon
+      isReported = false
+      process.outage.end()
+      yield* Effect.logInfo("KSeF is available again")
     })
 
     const iterate = Effect.fnUntraced(function* (woken: boolean) {
       const now = yield* Clock.currentTimeMillis
       const { breaker } = process
       if (breaker.isOpen) {
+        if (!isReported) {
+          isReported = true
+          yield* Metric.update(KsefMetrics.breakerOpen, 1)
+          yield* readBeacon
+        }
         if (now < breaker.state.openUntil) return { sleepUntil: breaker.state.openUntil }
         yield* probe
         return "again" as const

@@ -112,6 +112,8 @@ for (const database of databases) {
         assert.lengthOf(waiting, 2000)
         yield* plan("waiting of few", 1000, store.waiting(organizationOf(1), 10))
         yield* plan("nextWaitingAt", 100, store.nextWaitingAt(lane!.nip))
+        const found = waiting.slice(0, 100).map(({ id }) => id)
+        yield* plan("explain", 1000, store.explain(found, " KSeF reports MAINTENANCE."))
         yield* plan("find", 50, store.find(waiting[0]!.id))
         const session = yield* plan(
           "beginSession",

@@ -36,6 +36,10 @@ export type SendBatch = (
 const archiveRefused = "The archive of a batch could not be uploaded"
 const closeRefused = "KSeF refused to close a batch"
 
+/** Why the members of a batch are sent again that was not closed for another reason. */
+export const notClosed = "The batch of the invoice was interrupted before KSeF could process it."
+const incomplete = "Another invoice of the batch may not be sent any more, so that the batch was given up."
+
 type RefusedClose = Extract<Failure, { readonly _tag: "code" }>
 
 const refusals: ReadonlySet<string> = new Set(["upload-again", "new-batch", "defect"])
@@ -96,21 +100,26 @@ export const make = (context: LaneContext) => {
       )
     )
 
-  /** The members are not with the national system: they are sent again. */
+  /**
+   * The national system will never process the batch: its members are sent again, those with attachments when the next batch may
+   * be opened.
+   */
   const abandon = Effect.fnUntraced(function* (
     sessionId: string,
-    code?: number,
-    changesOf: typeof StatusRules.absent = StatusRules.absent
+    message: string,
+    { code, nextBatchAt = 0 }: { readonly code?: number | undefined; readonly nextBatchAt?: number } = {}
   ) {
-    yield* writeMembers(sessionId, (row, now) => Effect.succeed(changesOf(row, now)))
+    const reason = { code: "gateway_unavailable", message }
+    yield* writeMembers(sessionId, (row, now) => {
+      const options = { giveUpMs: context.giveUpMs, nextBatchAt: Math.max(nextBatchAt, now) }
+      const earlier = row.status === "submitted" ? store.submissionsOf(row.id) : Effect.succeed([])
+      return Effect.map(earlier, (submissions) => StatusRules.notHandedOver(row, submissions, reason, options, now))
+    })
     const change = { id: sessionId, state: "abandoned", dueAt: null } as const
     yield* store.write(lane, { sessions: [code === undefined ? change : { ...change, code }] })
   })
 
-  /**
-   * The archive could not be uploaded, or KSeF will not close the batch, which it never processes then. Its documents go one
-   * by one until the next batch may be opened.
-   */
+  /** The archive could not be uploaded, or KSeF will not close the batch. No batch is opened for a while. */
   const abandonFailed = Effect.fnUntraced(function* (sessionId: string, what: string, failure: Failure) {
     const now = yield* Clock.currentTimeMillis
     const nextBatchAt = uploads.failed(lane.nip, now)
@@ -124,9 +133,7 @@ export const make = (context: LaneContext) => {
         nextBatchInMs: nextBatchAt - now
       }
     )
-    const reason = { code: "gateway_unavailable", message: `${what}. ${failure.message}` }
-    const options = { giveUpMs: context.giveUpMs, nextBatchAt }
-    yield* abandon(sessionId, code, (row, at) => StatusRules.notHandedOver(row, reason, options, at))
+    yield* abandon(sessionId, `${what}. ${failure.message}`, { code, nextBatchAt })
   })
 
   const close = Effect.fnUntraced(function* (sessionId: string, organizationId: Ids.OrganizationId, reference: string) {
@@ -180,14 +187,14 @@ export const make = (context: LaneContext) => {
         const { key, sealed } = yield* build(ids)
         const { partUploadRequests, referenceNumber: reference } = yield* open(organizationId, form, key, sealed).pipe(
           Effect.ensuring(Effect.sync(() => key.wipe())),
-          Effect.tapError((error) => (error._tag === "LaneLost" ? Effect.void : abandon(sessionId)))
+          Effect.tapError((error) => (error._tag === "LaneLost" ? Effect.void : abandon(sessionId, notClosed)))
         )
         yield* store.write(lane, { sessions: [{ id: sessionId, state: "open", reference, dueAt: null }] })
         const begun = yield* store.beginBatch(lane, sessionId, ids)
         if (begun.length < ids.length) {
           // The archive has a document that must not be sent: its organization has deleted the credential.
           context.organizationsReadAt = 0
-          yield* abandon(sessionId)
+          yield* abandon(sessionId, incomplete)
           return 0
         }
         const [part] = partUploadRequests
@@ -231,7 +238,7 @@ export const make = (context: LaneContext) => {
   const readMembers = Effect.fnUntraced(function* (
     session: SessionRow,
     reference: string,
-    ifMissing: (row: SubmissionRow, now: number) => Changes
+    ifMissing: (row: SubmissionRow, now: number) => Effect.Effect<Changes, SqlError.SqlError>
   ) {
     const list = yield* SessionInvoiceList.read(context, session.organization_id, reference)
     const duplicates: Array<readonly [SubmissionRow, StatusRules.InvoiceStatus]> = []
@@ -243,7 +250,7 @@ export const make = (context: LaneContext) => {
         const missing: Array<Changes> = []
         const found: typeof duplicates = []
         for (const [row, status] of answers) {
-          if (status === undefined) missing.push(ifMissing(row, now))
+          if (status === undefined) missing.push(yield* ifMissing(row, now))
           else (isDuplicate(status) ? duplicates : found).push([{ ...row, submission_state: "sent" }, status])
         }
         yield* writeAll(context, missing)
@@ -268,7 +275,7 @@ export const make = (context: LaneContext) => {
     if (action === "poll" || action === "read-invoices") context.process.breaker.readableKey()
     if (action === "use") {
       // Not closed, as far as the national system knows.
-      if (session.state === "open") return yield* abandon(id, status.code)
+      if (session.state === "open") return yield* abandon(id, notClosed, { code: status.code })
       const closing = yield* Effect.result(close(id, organizationId, reference))
       const refused = refusedClose(closing)
       // This holder does not have the archive.
@@ -293,12 +300,12 @@ export const make = (context: LaneContext) => {
         })
       }
       case "read-invoices":
-        yield* readMembers(session, reference, (row) => ({
-          submissions: [{ id: row.submission_id, dueAt: new Date(now + 30_000) }]
-        }))
+        yield* readMembers(session, reference, (row) =>
+          Effect.succeed({ submissions: [{ id: row.submission_id, dueAt: new Date(now + 30_000) }] })
+        )
         return yield* finish(session, status.code)
       case "look-then-send-again":
-        yield* readMembers(session, reference, StatusRules.absent)
+        yield* readMembers(session, reference, notProcessed(status.code))
         return yield* finish(session, status.code)
       case "refresh-keys":
         context.keys.invalidate()
@@ -314,13 +321,12 @@ export const make = (context: LaneContext) => {
     }
   })
 
-  // The national system took none of them. They are submitted already, and sent again after a while.
+  /** The national system did not take a member. It is submitted already, and sent again after a while. */
+  const notProcessed = (code: number) => (row: SubmissionRow, now: number) =>
+    Effect.map(store.submissionsOf(row.id), (all) => StatusRules.resent(row, { code }, StatusRules.resendsOf(all), now))
+
   const abandonSent = Effect.fnUntraced(function* (session: Pick<SessionRow, "id">, code: number) {
-    const documents = yield* writeMembers(session.id, (row, now) =>
-      Effect.map(store.submissionsOf(row.id), (all) =>
-        StatusRules.resent(row, { code }, StatusRules.resendsOf(all), now)
-      )
-    )
+    const documents = yield* writeMembers(session.id, notProcessed(code))
     yield* Effect.annotateLogs(Effect.logWarning("KSeF did not process a batch"), { code, documents })
     yield* finish(session, code)
   })

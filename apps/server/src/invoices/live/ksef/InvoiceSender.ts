@@ -6,7 +6,7 @@
 import type { Ids } from "@govoice/core"
 import { PolishTime } from "@govoice/ksef/format"
 import { SessionStatuses } from "@govoice/ksef/protocol"
-import { Clock, Effect, Metric, Option, Random } from "effect"
+import { Clock, Effect, Metric, Option } from "effect"
 import { Backoff } from "@govoice/dispatcher"
 import * as LaneRules from "../LaneRules.ts"
 import type { LaneOrganization, WaitingInvoice } from "./laneRows.ts"
@@ -20,7 +20,8 @@ import {
   park,
   recentOrganizations,
   type StepFailure,
-  stepFailure
+  stepFailure,
+  timeToGiveUp
 } from "./LaneContext.ts"
 import type { LoginError } from "./Logins.ts"
 import type { InteractiveSessions, OpenSession } from "./InteractiveSessions.ts"
@@ -55,19 +56,24 @@ const parts = (invoices: ReadonlyArray<WaitingInvoice>) => {
 
 /** Makes the sending step. It returns when it has something to do next. */
 export const make = (context: LaneContext, sessions: InteractiveSessions, sendBatch: SendBatch) => {
-  const { giveUpMs, lane, store, system } = context
+  const { lane, store, system } = context
   let turn = 0
   let lastBatchAt = 0
   let failuresInRow = 0
   let maintenanceInRow = 0
   let pausedUntil = 0
 
-  const giveUp = Effect.map(Random.next, (random) => ({ giveUpMs, random }))
+  const giveUp = timeToGiveUp(context)
 
   const pause = (now: number) => {
     failuresInRow += 1
     const wait = Backoff.nextDelay({ attempt: failuresInRow, random: () => 0.5 }) ?? maxBackoffMs
     pausedUntil = now + Math.min(wait, maxBackoffMs)
+  }
+
+  // The reason of an outage is known later.
+  const remember = (id: Ids.InvoiceId, { kind, stopsLane }: StepFailure) => {
+    if (kind === "attempt" && stopsLane) context.process.outage.tried(id)
   }
 
   // The oldest invoice is the one that was tried. It is not claimed yet.
@@ -84,6 +90,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
     if (pending === undefined) return
     yield* store.write(lane, { transitions: [{ ...pending, statusBefore: stored.status }] })
     if (pending.transition.emits !== null) yield* context.wakeDeliveries
+    remember(id, failure)
   })
 
   const recover = (organization: LaneOrganization, oldest: Ids.InvoiceId | undefined) => (error: LoginError) =>
@@ -177,8 +184,11 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
       maintenanceInRow += 1
       if (maintenanceInRow > 1) pausedUntil = now + 300_000
     }
-    yield* store.write(lane, notSent(invoice, failure, now, yield* giveUp))
-    if (failure.kind === "fail") yield* context.wakeDeliveries
+    const submissions = invoice.status === "submitted" ? yield* store.submissionsOf(invoice.id) : []
+    const changes = notSent(invoice, submissions, failure, now, yield* giveUp)
+    yield* store.write(lane, changes)
+    remember(id, failure)
+    if (changes.transitions?.some(({ transition }) => transition.emits !== null)) yield* context.wakeDeliveries
     return Math.max(failure.until, pausedUntil)
   })
 

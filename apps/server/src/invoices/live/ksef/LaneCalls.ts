@@ -9,6 +9,7 @@ import { BatchSlots } from "./BatchSlots.ts"
 import { CircuitBreaker } from "./CircuitBreaker.ts"
 import { CallFailed, classify, type Failure } from "./CallFailure.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
+import { OutageReason } from "./OutageReason.ts"
 import { RecentFailures } from "./RecentFailures.ts"
 import * as TokenLoginSunset from "./TokenLoginSunset.ts"
 import { RateLimitWindows } from "./RateLimitWindows.ts"
@@ -27,6 +28,7 @@ export type FailedLogins = RecentFailures<FailedLogin>
 /** The state that the lanes of a process share. */
 export interface Process {
   readonly breaker: CircuitBreaker
+  readonly outage: OutageReason
   /** Requests under way at once: calls of the API, uploads, and downloads of receipts by their links. */
   readonly permits: Semaphore.Semaphore
   /** Of the links of receipts, which are served by another host: one that hangs must not delay the calls of the API. */
@@ -45,6 +47,7 @@ const anonymousLimits = { anonymous: { perSecond: 20, perMinute: undefined, perH
 
 export const makeProcess = (concurrency: number): Process => ({
   breaker: new CircuitBreaker(),
+  outage: new OutageReason(),
   permits: Semaphore.makeUnsafe(concurrency),
   linkPermits: Semaphore.makeUnsafe(Math.ceil(concurrency / 2)),
   batches: new BatchSlots(),
@@ -67,8 +70,11 @@ export type Call = <A, E = never>(
   store?: Effect.Effect<void, E>
 ) => Effect.Effect<A, CallFailed | E>
 
-/** The operations whose refusal as malformed says something about all lanes. */
-const sending: ReadonlySet<Operation.Operation> = new Set(["openOnline", "send", "openBatch", "closeBatch"])
+/**
+ * The operations whose refusal as malformed fails an invoice, and says something about all lanes. A batch that is not closed is
+ * given up, and its taxpayer alone waits for the next.
+ */
+const sending: ReadonlySet<Operation.Operation> = new Set(["openOnline", "send", "openBatch"])
 
 /** A lane, or the probe of the breaker, whose calls are made while it is open. */
 export type Caller = "probe" | { readonly nip: string; readonly windows: RateLimitWindows }
@@ -85,7 +91,7 @@ export const block = (
 
 /** Makes the function that makes the calls of a lane. */
 export const make =
-  ({ anonymous, breaker, permits }: Process, caller: Caller): Call =>
+  ({ anonymous, breaker, outage, permits }: Process, caller: Caller): Call =>
   <A, E = never>(
     operation: Operation.Operation,
     effect: Effect.Effect<A, KsefError>,
@@ -102,7 +108,7 @@ export const make =
         while (true) {
           const now = yield* Clock.currentTimeMillis
           if (breaker.isOpen && !isProbe) {
-            const message = "KSeF is unavailable; its calls are stopped for a while."
+            const message = `KSeF is unavailable; its calls are stopped for a while.${outage.sentence}`
             return yield* new CallFailed({ failure: { _tag: "postponed", until: breaker.waitUntil(now), message } })
           }
           const at = windows.earliest(group, now)

@@ -2,13 +2,14 @@
 import type { Invoice } from "@govoice/core"
 import type { KsefError } from "@govoice/ksef/client"
 import type { Operation } from "@govoice/ksef/protocol"
-import { Clock, Context, Effect, type Redacted } from "effect"
+import { Clock, Context, Effect, Random, type Redacted } from "effect"
 import type { GatewayCredentials } from "../GatewayCredentials.ts"
 import type { Lane } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
 import type { CallFailed } from "./CallFailure.ts"
 import * as LaneCalls from "./LaneCalls.ts"
 import type { LaneOrganization, SubmissionRow } from "./laneRows.ts"
+import type { GiveUp } from "./liveTransitions.ts"
 import type { LaneStore } from "./LaneStore.ts"
 import { CredentialRefused, type LoginError, type Logins } from "./Logins.ts"
 import type { NationalSystemShape } from "./NationalSystem.ts"
@@ -173,6 +174,10 @@ export const park = (context: LaneContext, { credential_updated_at, id }: LaneOr
     return until
   })
 
+/** How long an invoice is tried that was not handed over, with a random number for its next wait. */
+export const timeToGiveUp = ({ giveUpMs }: LaneContext) =>
+  Effect.map(Random.next, (random): GiveUp => ({ giveUpMs, random }))
+
 /** The consequence of a failed step for its invoice. */
 export interface StepFailure {
   readonly reason: Invoice.Reason
@@ -205,7 +210,11 @@ export const stepFailure = (
     return { reason: unavailable, kind: "postponed", until: error.until, stopsLane: false }
   }
   const { failure } = error
-  const unavailable = reason("gateway_unavailable", failure.message)
+  const isTried = failure._tag === "unavailable"
+  const unavailable = reason(
+    "gateway_unavailable",
+    isTried ? `${failure.message}${context.process.outage.sentence}` : failure.message
+  )
   const laneUntil = context.lane.windows.earliest("other", now)
   switch (failure._tag) {
     case "postponed":

@@ -6,7 +6,7 @@ import type { LaneLost } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
 import { isUnreadableSession } from "./CallFailure.ts"
 import * as DuplicateResolver from "./DuplicateResolver.ts"
-import { authorized, type LaneContext, park, readOrganizations, stepFailure } from "./LaneContext.ts"
+import { authorized, type LaneContext, park, readOrganizations, stepFailure, timeToGiveUp } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
 import type { LoginError } from "./Logins.ts"
 import * as SessionInvoiceList from "./SessionInvoiceList.ts"
@@ -53,7 +53,9 @@ export const changesFor = Effect.fnUntraced(function* (
   found: StatusRules.InvoiceStatus | undefined
 ) {
   const now = yield* Clock.currentTimeMillis
-  if (row.submission_state === "sending") return StatusRules.looked(row, found, now, context.lookTiming)
+  if (row.submission_state === "sending") {
+    return StatusRules.looked(row, found, now, context.lookTiming, yield* timeToGiveUp(context))
+  }
   if (found === undefined) return StatusRules.pending(row, now)
   if (found.upoDownloadUrl) context.links.set(row.id, found.upoDownloadUrl)
   const decision = StatusRules.decide(row, found, now)
@@ -154,7 +156,9 @@ const checkSession = (context: LaneContext, rows: ReadonlyArray<SubmissionRow>) 
       const now = yield* Clock.currentTimeMillis
       return yield* writeAll(
         context,
-        rows.map((row) => StatusRules.absent(row, now))
+        yield* Effect.forEach(rows, (row) =>
+          Effect.map(timeToGiveUp(context), (giveUp) => StatusRules.absent(row, now, giveUp))
+        )
       )
     }
     const needsList =

@@ -6,6 +6,7 @@ import { InvoiceStatuses, type SessionAnswers, SessionStatuses } from "@govoice/
 import * as LaneRules from "../LaneRules.ts"
 import { withDetails } from "./CallFailure.ts"
 import type { Changes, SubmissionChange, SubmissionRow } from "./laneRows.ts"
+import type { ClaimedInvoice } from "../../sandbox/ClaimedInvoice.ts"
 import { transitioned } from "../../TransitionSteps.ts"
 import * as liveTransitions from "./liveTransitions.ts"
 
@@ -50,8 +51,14 @@ export const unreadableSession = 403
  */
 export const unreadable = (row: SubmissionRow, submissions: ReadonlyArray<SubmissionRow>, now: number): Changes => {
   if (submissions.some(({ code }) => code === unreadableSession)) return parked(row, now, unreadableSession)
-  const changes = absent(row, now)
-  return { ...changes, submissions: changes.submissions!.map((one) => ({ ...one, code: unreadableSession })) }
+  const change = { ...base(row), code: unreadableSession } as const
+  if (row.status === "submitted") return { submissions: [{ ...change, state: "refused", dueAt: new Date(now) }] }
+  // Not an attempt that failed: KSeF may have the document.
+  const reason = { code: "gateway_unavailable", message: "KSeF does not show the session of the invoice." }
+  return {
+    submissions: [{ ...change, state: "absent", dueAt: null }],
+    transitions: row.status === "submitting" ? [liveTransitions.postponed(row, reason, now, now)] : []
+  }
 }
 
 const noResends: ReadonlySet<number> = new Set([SessionStatuses.tooManyInvoices, unreadableSession])
@@ -184,7 +191,8 @@ export const looked = (
   row: SubmissionRow,
   found: InvoiceStatus | undefined,
   now: number,
-  { looksMs, mayArriveMs }: LaneRules.LookTiming
+  { looksMs, mayArriveMs }: LaneRules.LookTiming,
+  giveUp: liveTransitions.GiveUp
 ): Changes => {
   if (found !== undefined) {
     const { referenceNumber: reference } = found
@@ -203,11 +211,11 @@ export const looked = (
   if (row.check_count === 0) {
     return { submissions: [{ ...base(row), checkCount: 1, dueAt: new Date(now + looksMs) }] }
   }
-  return absent(row, now)
+  return absent(row, now, giveUp)
 }
 
-/** The national system does not have the document: it is sent again at once. */
-export const absent = (row: SubmissionRow, now: number): Changes => {
+/** The national system does not have the document: the attempt failed. */
+export const absent = (row: SubmissionRow, now: number, giveUp: liveTransitions.GiveUp): Changes => {
   if (row.status === "submitted") {
     return { submissions: [{ ...base(row), state: "refused", dueAt: new Date(now) }] }
   }
@@ -217,23 +225,63 @@ export const absent = (row: SubmissionRow, now: number): Changes => {
   }
   return {
     submissions: [{ ...base(row), state: "absent", dueAt: null }],
-    transitions: row.status === "submitting" ? [liveTransitions.postponed(row, failure, now, now)] : []
+    transitions: row.status === "submitting" ? [liveTransitions.attemptFailed(row, failure, now, giveUp)] : []
+  }
+}
+
+/** The last submissions of an invoice, none of which KSeF has received: how many, and when the first of them was begun. */
+export interface NotReceived {
+  readonly count: number
+  /** `undefined` where KSeF may have an earlier one. */
+  readonly since: number | undefined
+}
+
+/** Returns those since KSeF last did not judge the invoice. `submissions` are all of it, the newest first. */
+export const notReceived = (
+  submissions: ReadonlyArray<Pick<SubmissionRow, "code" | "handed_over_at">>
+): NotReceived => {
+  const judged = submissions.findIndex(({ code }) => code !== null)
+  const last = judged === -1 ? submissions : submissions.slice(0, judged)
+  const mayHaveIt = submissions.some(({ code }) => code === unreadableSession)
+  return { count: last.length, since: mayHaveIt ? undefined : last.at(-1)?.handed_over_at.getTime() }
+}
+
+/**
+ * A submitted invoice, which KSeF did not judge, could not be sent again: it is tried at a time, unless its own time is up. It
+ * is tried for ever where KSeF may have it.
+ */
+export const notSentAgain = (
+  row: ClaimedInvoice & Pick<SubmissionRow, "submission_id">,
+  reason: Reason,
+  options: { readonly giveUpMs: number; readonly retryAt: number; readonly since: number | undefined },
+  now: number
+): Changes => {
+  const { giveUpMs, retryAt, since } = options
+  const refused = { id: row.submission_id, state: "refused" } as const
+  if (since === undefined || now - since < giveUpMs) {
+    return { submissions: [{ ...refused, dueAt: new Date(retryAt) }] }
+  }
+  const message = `KSeF did not process the invoice, and it could not be sent again. ${reason.message}`
+  return {
+    submissions: [{ ...refused, dueAt: null }],
+    transitions: [liveTransitions.failed(row, { code: "national_system_error", message }, now)]
   }
 }
 
 /**
  * The batch of the document was not handed over. It waits for the next batch where it has an attachment, and may go alone at
- * once otherwise. An invoice that KSeF has not received fails after the time to give up.
+ * once otherwise. It fails after the time to give up. `submissions` are those of a submitted invoice, the newest first.
  */
 export const notHandedOver = (
   row: SubmissionRow,
+  submissions: ReadonlyArray<SubmissionRow>,
   reason: Reason,
   { giveUpMs, nextBatchAt }: { readonly giveUpMs: number; readonly nextBatchAt: number },
   now: number
 ): Changes => {
   const retryAt = row.has_attachment ? nextBatchAt : now
   if (row.status === "submitted") {
-    return { submissions: [{ ...base(row), state: "refused", dueAt: new Date(retryAt) }] }
+    return notSentAgain(row, reason, { giveUpMs, retryAt, since: notReceived(submissions).since }, now)
   }
   return {
     submissions: [{ ...base(row), state: "absent", dueAt: null }],

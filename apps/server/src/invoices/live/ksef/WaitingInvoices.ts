@@ -1,9 +1,9 @@
-/** The statements that read which invoices of a lane wait to be sent. */
+/** The statements about invoices that wait to be sent. */
 import type { Ids } from "@govoice/core"
 import { SessionStatuses } from "@govoice/ksef/protocol"
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
-import { column } from "../../../database/Arrays.ts"
+import { column, textArray } from "../../../database/Arrays.ts"
 import type { WaitingInvoice } from "./laneRows.ts"
 
 export interface Statements {
@@ -14,6 +14,11 @@ export interface Statements {
   ) => Effect.Effect<ReadonlyArray<WaitingInvoice>, SqlError.SqlError>
   /** When the next invoice of these organizations is to be sent, after now. */
   readonly nextWaitingAt: (nip: string) => Effect.Effect<number, SqlError.SqlError>
+  /** Adds a sentence to the message of those of these invoices that wait because the national system is unavailable. */
+  readonly explain: (
+    ids: ReadonlyArray<Ids.InvoiceId>,
+    sentence: string
+  ) => Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>
 }
 
 // Codes of batches whose documents go alone the next time.
@@ -100,6 +105,15 @@ export const statements = (sql: SqlClient.SqlClient, environmentId: string): Sta
         )) AS at
       `
       return row?.at?.getTime() ?? Infinity
-    })
+    }),
+
+    explain: Effect.fn("LaneStore.explain")(
+      (ids, sentence) => sql`
+        UPDATE invoices
+        SET failure = jsonb_set(failure, '{message}', to_jsonb(failure->>'message' || ${sentence}::text))
+        WHERE id = ANY(${textArray(ids)}) AND mode = 'live' AND status = 'retrying'
+          AND failure->>'code' = 'gateway_unavailable' AND right(failure->>'message', length(${sentence})) <> ${sentence}
+      `
+    )
   }
 }

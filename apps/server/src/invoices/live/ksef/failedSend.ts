@@ -1,11 +1,20 @@
 /** Decides what follows a send that failed: retry, wait or failure of the invoice. Pure: time and randomness are arguments. */
+import * as LaneRules from "../LaneRules.ts"
 import type { StepFailure } from "./LaneContext.ts"
-import type { Changes, SendingInvoice, SubmissionChange } from "./laneRows.ts"
+import type { Changes, SendingInvoice, SubmissionChange, SubmissionRow } from "./laneRows.ts"
 import * as liveTransitions from "./liveTransitions.ts"
+import * as StatusRules from "./StatusRules.ts"
 
-/** The outcome of an invoice that was not sent, as changes to write. */
+/** The shortest wait before a submitted invoice is sent again that could not be. */
+const shortestWaitMs = 60_000
+
+/**
+ * The outcome of an invoice that was not sent, as changes to write. `all` are the submissions of a submitted invoice, the newest
+ * first.
+ */
 export const notSent = (
   invoice: SendingInvoice,
+  all: ReadonlyArray<SubmissionRow>,
   failure: StepFailure,
   now: number,
   giveUp: liveTransitions.GiveUp
@@ -20,7 +29,13 @@ export const notSent = (
     if (failure.kind === "fail") {
       return { submissions: [submission(null)], transitions: [liveTransitions.failed(invoice, failure.reason, now)] }
     }
-    return { submissions: [submission(Math.max(failure.until, now + 60_000))] }
+    const soonest = Math.max(failure.until, now + shortestWaitMs)
+    if (failure.kind !== "attempt") return { submissions: [submission(soonest)] }
+    const { count, since } = StatusRules.notReceived(all)
+    const firstAttemptAgeMs = since === undefined ? 0 : now - since
+    const wait = LaneRules.retryWait({ attempt: count, firstAttemptAgeMs, ...giveUp }) ?? 0
+    const options = { giveUpMs: giveUp.giveUpMs, retryAt: Math.max(soonest, now + wait), since }
+    return StatusRules.notSentAgain(invoice, failure.reason, options, now)
   }
   const submissions = [submission(null)]
   switch (failure.kind) {

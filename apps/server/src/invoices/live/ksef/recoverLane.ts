@@ -2,7 +2,7 @@
  * Recovers a lane from its earlier holder: its session keys are gone, and the outcome of its last calls is not known.
  */
 import { Clock, Effect } from "effect"
-import type * as BatchSender from "./BatchSender.ts"
+import * as BatchSender from "./BatchSender.ts"
 import type { LaneContext } from "./LaneContext.ts"
 import { closeOnline } from "./InteractiveSessions.ts"
 
@@ -16,7 +16,7 @@ export const recoverLane = Effect.fnUntraced(function* (
     const now = yield* Clock.currentTimeMillis
     if (reference === null) {
       // The opening may have been answered. An empty session, and a batch that is not closed, end by themselves.
-      if (kind === "batch") yield* batches.abandon(id)
+      if (kind === "batch") yield* batches.abandon(id, BatchSender.notClosed)
       else yield* store.write(lane, { sessions: [{ id, state: "abandoned", dueAt: null }] })
     } else if (kind === "online") {
       yield* closeOnline(context, { id, reference, organizationId: organization_id })

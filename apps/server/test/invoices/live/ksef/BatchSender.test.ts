@@ -11,6 +11,7 @@ import * as LaneCalls from "../../../../src/invoices/live/ksef/LaneCalls.ts"
 import type { LaneContext } from "../../../../src/invoices/live/ksef/LaneContext.ts"
 import { RateLimitWindows } from "../../../../src/invoices/live/ksef/RateLimitWindows.ts"
 import type { Changes, SubmissionRow, WaitingInvoice } from "../../../../src/invoices/live/ksef/laneRows.ts"
+import * as StatusRules from "../../../../src/invoices/live/ksef/StatusRules.ts"
 import { realSleep } from "../../../support/FastClock.ts"
 import * as live from "../../../support/live.ts"
 
@@ -18,12 +19,22 @@ const organizationId = "org_1" as Ids.OrganizationId
 const id = "inv_1" as Ids.InvoiceId
 const giveUpMs = 168 * 3_600_000
 
+interface Batch {
+  /** The invoices that may be sent. */
+  readonly begun?: ReadonlyArray<Ids.InvoiceId>
+  /** The submissions of the invoice before that of the batch. */
+  readonly earlier?: ReadonlyArray<Partial<SubmissionRow>>
+  /** The status of the batch of an earlier holder. */
+  readonly status?: number
+}
+
 /** A lane of one organization, and what it writes while it sends a batch of one invoice. */
 const setUp = (
   process = LaneCalls.makeProcess(32),
   uploadPart: Effect.Effect<void, KsefError> = Effect.void,
   closeBatch: Effect.Effect<void, CallFailed> = Effect.void,
-  columns: Partial<SubmissionRow> = {}
+  columns: Partial<SubmissionRow> = {},
+  { begun = [id], earlier = [], status = 100 }: Batch = {}
 ) => {
   const written: Array<Changes> = []
   const member = {
@@ -35,6 +46,11 @@ const setUp = (
     has_attachment: false,
     submission_id: "1",
     submission_state: "sending",
+    submission_reference: null,
+    session_id: "1",
+    sha256: new Uint8Array(32),
+    code: null,
+    handed_over_at: new Date(0),
     ...columns
   }
   const uploaded = {
@@ -56,9 +72,10 @@ const setUp = (
     store: {
       beginSession: () => Effect.succeed("1"),
       documents: () => Effect.succeed([{ id, xml: "<Faktura/>" }]),
-      beginBatch: () => Effect.succeed([id]),
+      beginBatch: () => Effect.succeed(begun),
       members: () => Effect.succeed([member]),
-      submissionsOf: () => Effect.succeed([member]),
+      submissionsOf: () => Effect.succeed([member, ...earlier]),
+      referencesOf: () => Effect.succeed([]),
       unfinishedSessions: () => Effect.succeed([uploaded]),
       write: (_: unknown, changes: Changes) => Effect.sync(() => void written.push(changes))
     },
@@ -67,7 +84,8 @@ const setUp = (
         openBatch: () => Effect.succeed({ referenceNumber: "session", partUploadRequests: [{}] }),
         uploadPart: () => uploadPart,
         closeBatch: () => closeBatch,
-        sessionStatus: () => Effect.succeed({ status: { code: 100 } })
+        sessionStatus: () => Effect.succeed({ status: { code: status } }),
+        sessionInvoices: () => Effect.succeed({ invoices: [] })
       }
     },
     keys: { get: () => Effect.succeed({}) },
@@ -254,6 +272,79 @@ describe("BatchSender", () => {
         })
       assert.deepStrictEqual(yield* statusesAt(1 - giveUpMs), [["retrying", null]])
       assert.deepStrictEqual(yield* statusesAt(-giveUpMs), [["failed", "invoice.failed"]])
+    })
+  )
+
+  it.effect("fails a submitted attachment whose batches are not closed until the time to give up", () =>
+    Effect.gen(function* () {
+      const closedAfter = (handedOverAt: number, code: number | null) =>
+        Effect.gen(function* () {
+          const columns = { has_attachment: true, status: "submitted", submission_reference: "r" } as const
+          const earlier = [
+            { code: null, handed_over_at: new Date(handedOverAt) },
+            { code, handed_over_at: new Date(-10 * giveUpMs) }
+          ]
+          const close = Effect.fail(closeRefusedBy(29999))
+          const { send, transitions, written } = setUp(undefined, Effect.void, close, columns, { earlier })
+          yield* send
+          const refused = written
+            .flatMap(({ submissions = [] }) => submissions)
+            .filter((one) => one.state === "refused")
+          return { dueAt: refused.map(({ dueAt }) => dueAt), failures: transitions().map(({ failure }) => failure) }
+        })
+      const waits = { dueAt: [new Date(60_000)], failures: [] }
+      assert.deepStrictEqual(yield* closedAfter(1 - giveUpMs, 500), waits)
+      assert.deepStrictEqual(yield* closedAfter(-giveUpMs, StatusRules.unreadableSession), waits, "KSeF may have it")
+      const { dueAt, failures } = yield* closedAfter(-giveUpMs, 500)
+      assert.deepStrictEqual(dueAt, [null])
+      assert.deepStrictEqual(failures, [
+        {
+          code: "national_system_error",
+          message:
+            "KSeF did not process the invoice, and it could not be sent again. KSeF refused to close a batch. refused"
+        }
+      ])
+    })
+  )
+
+  it.effect("tells the members of a batch that another invoice of it may not be sent any more", () =>
+    Effect.gen(function* () {
+      const { hasState, send, transitions } = setUp(undefined, Effect.void, Effect.void, {}, { begun: [] })
+      yield* send
+      assert.isTrue(hasState("abandoned"))
+      assert.deepInclude(transitions()[0], {
+        status: "retrying",
+        nextAttemptAt: new Date(0),
+        failure: {
+          code: "gateway_unavailable",
+          message: "Another invoice of the batch may not be sent any more, so that the batch was given up."
+        }
+      })
+    })
+  )
+
+  it.effect("sends documents again a minute after a batch that ended with 500, five times, where KSeF has none", () =>
+    Effect.gen(function* () {
+      const after = (errors: number) =>
+        Effect.gen(function* () {
+          const earlier = Array.from({ length: errors }, () => ({ submission_state: "refused", code: 500 }) as const)
+          const { poll, transitions, written } = setUp(
+            undefined,
+            Effect.void,
+            Effect.void,
+            { status: "submitted" },
+            { status: 500, earlier }
+          )
+          yield* poll
+          const changes = written.flatMap(({ submissions = [] }) => submissions).filter(({ code }) => code === 500)
+          return {
+            dueAt: changes.map(({ dueAt }) => dueAt),
+            failures: transitions().map(({ failure }) => failure?.code)
+          }
+        })
+      assert.deepStrictEqual(yield* after(0), { dueAt: [new Date(60_000)], failures: [] })
+      assert.deepStrictEqual(yield* after(4), { dueAt: [new Date(8 * 3_600_000)], failures: [] })
+      assert.deepStrictEqual(yield* after(5), { dueAt: [null], failures: ["national_system_error"] })
     })
   )
 

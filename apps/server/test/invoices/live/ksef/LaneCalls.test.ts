@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
+import { KsefError } from "@govoice/ksef/client"
+import { type Operation, Problem } from "@govoice/ksef/protocol"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import type { CallFailed } from "../../../../src/invoices/live/ksef/CallFailure.ts"
 import * as LaneCalls from "../../../../src/invoices/live/ksef/LaneCalls.ts"
 import { RateLimitWindows } from "../../../../src/invoices/live/ksef/RateLimitWindows.ts"
 
@@ -11,13 +14,44 @@ const setUp = () => {
   const process = LaneCalls.makeProcess(1)
   const lane = { nip: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) }
   let made = 0
-  const logIn = LaneCalls.make(process, lane)(
+  const call = LaneCalls.make(process, lane)
+  const logIn = call(
     "challenge",
     Effect.sync(() => void (made += 1))
   )
   const anonymousAt = () => process.anonymous.earliest("anonymous", 0)
-  return { process, logIn, anonymousAt, made: () => made }
+  return { process, call, logIn, anonymousAt, made: () => made }
 }
+
+/** An answer that calls the request malformed. */
+const malformed = (call: Operation.Operation) =>
+  new KsefError({
+    call,
+    outcome: "answered",
+    reason: "rejected",
+    message: "no",
+    problem: Problem.read(JSON.stringify({ title: "Bad Request", status: 400, errors: [{ code: 21405 }] }))
+  })
+
+describe("malformed requests", () => {
+  for (const [operation, isOpen] of [
+    ["openOnline", true],
+    ["send", true],
+    ["openBatch", true],
+    ["closeBatch", false]
+  ] as const) {
+    it.effect(`of ${operation} ${isOpen ? "stop the calls of all taxpayers" : "concern one taxpayer"}`, () =>
+      Effect.gen(function* () {
+        const { call, process } = setUp()
+        for (let time = 0; time < 3; time++) {
+          const { failure } = (yield* Effect.flip(call(operation, Effect.fail(malformed(operation))))) as CallFailed
+          assert.deepInclude(failure, { _tag: "code", action: "defect" })
+        }
+        assert.strictEqual(process.breaker.isOpen, isOpen)
+      })
+    )
+  }
+})
 
 describe("calls of a lane", () => {
   it.effect("that are interrupted while they wait for a permit leave the window of all lanes", () =>

@@ -51,4 +51,35 @@ layer(databases[0].layer, { timeout: "10 minutes", excludeTestServices: true })(
       )
     )
   }
+
+  it.effect("is explained by what the beacon says, to the owners of the invoices that were tried", () =>
+    simulated.simulate({ grainMs: 1000 }, (simulation) =>
+      Effect.gen(function* () {
+        const { ksef } = simulation
+        const sentence = " KSeF reports MAINTENANCE."
+        const program = Effect.gen(function* () {
+          const owners = yield* simulated.taxpayers(simulation, taxpayers)
+          ksef.setBeacon("MAINTENANCE")
+          for (const on of ["openOnlineSession", "listPublicKeys"] as const) {
+            ksef.faults.add({ do: "drop-before", on, times: "always" })
+          }
+          for (const { nip, organizationId } of owners) yield* simulated.submitNumbers(organizationId, nip, 1, 1)
+          const explained = yield* live.eventually((all) => {
+            const tried = all.filter(({ status }) => status === "retrying")
+            return tried.length >= 10 && tried.every(({ failure }) => failure?.message.endsWith(sentence) === true)
+          }, live.invoices)
+          ksef.setBeacon("AVAILABLE")
+          ksef.faults.clear()
+          return { explained, all: yield* live.eventually(live.allDone, live.invoices, 500_000) }
+        })
+        const { all, explained } = yield* live.withDeployment(ksef, program)
+        for (const { failure, status } of explained) {
+          if (status !== "retrying") continue
+          assert.strictEqual(failure?.code, "gateway_unavailable")
+          assert.lengthOf(failure!.message.split(sentence), 2, "it is said once")
+        }
+        assert.isTrue(all.every(({ failure, status }) => status === "accepted" && failure === null))
+      })
+    )
+  )
 })

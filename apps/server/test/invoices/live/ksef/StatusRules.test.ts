@@ -8,6 +8,28 @@ const submission = (id: string, columns: Partial<SubmissionRow> = {}) =>
 
 const now = 1_000_000
 
+describe("a send whose answer was lost, of a document that KSeF does not have", () => {
+  const timing = { mayArriveMs: 80_000, looksMs: 30_000 }
+  const giveUp = { giveUpMs: 3_600_000, random: 0.5 }
+  const looked = (firstFailedAt: Date | null) => {
+    const columns = { status: "submitting", check_count: 1, attempt_count: 3, updated_at: new Date(0) } as const
+    const row = submission("1", { ...columns, handed_over_at: new Date(0), first_failed_at: firstFailedAt })
+    return StatusRules.looked(row, undefined, now, timing, giveUp).transitions?.[0]
+  }
+
+  it("is a failed attempt, which is repeated after a wait", () => {
+    const pending = looked(null)
+    assert.strictEqual(pending?.transition.status, "retrying")
+    assert.isAbove(pending!.transition.nextAttemptAt!.getTime(), now)
+    assert.strictEqual(pending!.invoice.attempt_count, 3)
+  })
+
+  it("fails the invoice once none was handed over for the time to give up", () => {
+    assert.strictEqual(looked(new Date(now - giveUp.giveUpMs + 1))?.transition.status, "retrying")
+    assert.strictEqual(looked(new Date(now - giveUp.giveUpMs))?.transition.status, "failed")
+  })
+})
+
 describe("a session that cannot be read", () => {
   it("has its document sent once more", () => {
     const row = submission("1")

@@ -1,0 +1,60 @@
+import { assert, describe, it } from "@effect/vitest"
+import { notSent } from "../../../../src/invoices/live/ksef/failedSend.ts"
+import type { StepFailure } from "../../../../src/invoices/live/ksef/LaneContext.ts"
+import type { SendingInvoice, SubmissionRow } from "../../../../src/invoices/live/ksef/laneRows.ts"
+import * as StatusRules from "../../../../src/invoices/live/ksef/StatusRules.ts"
+
+const minute = 60_000
+const hour = 60 * minute
+const giveUp = { giveUpMs: 168 * hour, random: 0.5 }
+const reason = { code: "gateway_unavailable", message: "KSeF failed." }
+const attempt: StepFailure = { reason, kind: "attempt", until: 0, stopsLane: true }
+
+// Has the columns that the rule reads.
+const invoice = { submission_id: "9", status: "submitted", attempt_count: 2, updated_at: new Date(0) } as SendingInvoice
+
+/** Submissions, the newest first, by when they were begun and how they ended. */
+const all = (...ends: ReadonlyArray<readonly [handedOverAt: number, code: number | null]>) =>
+  ends.map(([at, code]) => ({ handed_over_at: new Date(at), code }) as SubmissionRow)
+
+const dueAt = (submissions: ReadonlyArray<SubmissionRow>, now: number, failure = attempt) =>
+  notSent(invoice, submissions, failure, now, giveUp).submissions?.[0]?.dueAt?.getTime()
+
+describe("a submitted invoice that KSeF did not judge, and that cannot be sent again", () => {
+  const judged = [-hour, 500] as const
+
+  it("is tried after longer and longer waits, a minute at least", () => {
+    assert.strictEqual(dueAt(all([0, null], judged), 0), minute)
+    const tries = (count: number) => Array.from({ length: count }, (_, index) => [-index * hour, null] as const)
+    assert.strictEqual(dueAt(all(...tries(30), judged), 0), 6 * hour)
+  })
+
+  it("fails once it could not be sent for the time to give up, with what KSeF did and why", () => {
+    const submissions = all([0, null], [-giveUp.giveUpMs, null], judged)
+    assert.isNumber(dueAt(submissions, -1))
+    const { submissions: changes, transitions } = notSent(invoice, submissions, attempt, 0, giveUp)
+    assert.deepStrictEqual(changes, [{ id: "9", state: "refused", dueAt: null }])
+    assert.deepInclude(transitions?.[0]?.transition, {
+      status: "failed",
+      emits: "invoice.failed",
+      failure: {
+        code: "national_system_error",
+        message: "KSeF did not process the invoice, and it could not be sent again. KSeF failed."
+      }
+    })
+  })
+
+  it("is tried for the whole time after each error of KSeF", () => {
+    assert.isNumber(dueAt(all([0, null], [-minute, 500], [-giveUp.giveUpMs, null], judged), 0))
+  })
+
+  it("is tried for ever where KSeF may have it", () => {
+    const submissions = all([0, null], [-2 * giveUp.giveUpMs, StatusRules.unreadableSession])
+    assert.isAtLeast(dueAt(submissions, 0)!, minute)
+  })
+
+  it("waits for a limit without an end", () => {
+    const postponed = { ...attempt, kind: "postponed", until: 10 * minute } as const
+    assert.strictEqual(dueAt(all([0, null], [-2 * giveUp.giveUpMs, null]), 0, postponed), 10 * minute)
+  })
+})

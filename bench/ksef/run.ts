@@ -3,8 +3,8 @@
  * test keys with live mode on and off. Server, database, simulator and load are processes of their own on one machine.
  *
  * `BENCH_ONLY=interactive,batch,ten-thousand,test-keys` runs some parts. Prints a report in Markdown, and exits with 1 when a
- * ratio misses its goal: times are judged beside those of a client as small as it can be, which sends the same documents to the
- * same simulator from memory; memory at 10,000 invoices beside memory at 1,000.
+ * figure misses its goal: times are judged beside those of a client as small as it can be, which sends the same documents to the
+ * same simulator from memory, and fetches one receipt for all of them. Memory has an absolute goal.
  */
 import { cpus, loadavg } from "node:os"
 import { type Database, startDatabase } from "../engine/database.ts"
@@ -17,14 +17,11 @@ const parts = (process.env["BENCH_ONLY"] ?? "interactive,batch,ten-thousand,test
 const lines: Array<string> = []
 const comparisons: Array<Comparison> = []
 
+/** Judges a figure alone, whose goal does not depend on the machine. */
+const absolute = (figure: string, measured: number, unit: string, atMost: number): void =>
+  void comparisons.push({ figure, measured: [measured], reference: unit, beside: [1], atMost })
 const perInvoice = (what: string, statements: number, atMost: number): void =>
-  void comparisons.push({
-    figure: `${what}, statements of the lane`,
-    measured: [statements],
-    reference: "invoices",
-    beside: [1],
-    atMost
-  })
+  absolute(`${what}, statements of the lane`, statements, "invoice", atMost)
 const fact = (what: string, measured: number, digits: number): void => {
   lines.push(`| ${what} | ${measured.toFixed(digits)} |`)
 }
@@ -44,18 +41,22 @@ const part = async (name: string, measure: (database: Database) => Promise<void>
 
 const plain = "a plain client, documents in memory"
 
-const addBatch = ({ count, floorSeconds, memory, seconds, statements }: Batch): void => {
+// On a machine at rest, the plain client sends 5,000 documents a second, and this is a tenth of its speed.
+const timesOfPlain = 10
+
+const addBatch = ({ count, floorSeconds, memory, seconds, statements }: Batch, maxSeconds: number): void => {
   const name = `${count.toLocaleString("en")} waiting`
   comparisons.push({
     figure: `${name}, to the last UPO, s`,
     measured: [seconds],
     reference: plain,
     beside: [floorSeconds],
-    atMost: 6
+    atMost: timesOfPlain
   })
+  absolute(`${name}, to the last UPO`, seconds, "s", maxSeconds)
+  absolute(`${name}, peak memory of the worker`, memory, "MiB", 256)
   perInvoice(name, statements.lanes, 0.3)
   fact(`${name}, documents per second`, count / seconds, 0)
-  fact(`${name}, peak memory of the worker, MiB`, memory, 0)
   fact(`${name}, all statements of the worker per invoice`, statements.all, 3)
 }
 
@@ -71,20 +72,8 @@ await part("interactive", async (database) => {
   fact("one by one, submission to accepted, most, ms", most, 0)
   fact("one by one, all statements of the worker per invoice", statements.all, 2)
 })
-let thousand: Batch | undefined
-await part("batch", async (database) => addBatch((thousand = await measureBatch(database, 1000))))
-await part("ten-thousand", async (database) => {
-  const measured = await measureBatch(database, 10_000)
-  addBatch(measured)
-  if (thousand === undefined) return
-  comparisons.push({
-    figure: "10,000 waiting, peak memory of the worker, MiB",
-    measured: [measured.memory],
-    reference: "1,000 waiting",
-    beside: [thousand.memory],
-    atMost: 1.25
-  })
-})
+await part("batch", async (database) => addBatch(await measureBatch(database, 1000), 60))
+await part("ten-thousand", async (database) => addBatch(await measureBatch(database, 10_000), 180))
 await part("test-keys", async (database) => {
   const { off, on } = await measureTestKeys(database)
   comparisons.push({

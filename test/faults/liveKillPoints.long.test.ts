@@ -8,6 +8,6 @@ describe("live mode: a worker that is killed", () => {
 
   it.each(killPoints.filter(({ documents }) => documents !== batchSize))(
     "at $name, $point.at: each document is accepted exactly once",
-    ({ documents, kind, point }) => runKillPoint(faults, point, documents, kind)
+    ({ documents, isAtStop, kind, point }) => runKillPoint(faults, point, documents, kind, isAtStop)
   )
 })

@@ -28,9 +28,13 @@ export const runKillPoint = async (
   faults: Faults,
   point: KillPoint,
   documents: number,
-  kind: "token" | "certificate" = "token"
+  kind: "token" | "certificate" = "token",
+  isAtStop = false
 ): Promise<void> => {
   const { deployment } = faults
+  const left = () =>
+    deployment.count("invoices WHERE mode = 'live' AND NOT upo_available AND status NOT IN ('rejected', 'failed')")
+  const isDone = async () => (await left()) === 0
   const ksef = await startSimulator({ processingMs: 0, seed: String(randomInt(1_000_000)) })
   const proxy = await startKsefProxy(ksef.url)
   try {
@@ -43,19 +47,23 @@ export const runKillPoint = async (
     const reached = proxy.arm(point)
     const worker = await deployment.startWorker(live)
     worker.mayCrash = true
+    if (isAtStop) {
+      await until("the receipt of every invoice", isDone, 240_000)
+      worker.child.kill("SIGTERM")
+    }
     await reached
     await worker.kill()
 
     const successor = await deployment.startWorker(live)
-    const left = () =>
-      deployment.count("invoices WHERE mode = 'live' AND NOT upo_available AND status NOT IN ('rejected', 'failed')")
-    await until("the receipt of every invoice", async () => (await left()) === 0, 240_000).catch(
-      async (error: unknown) => {
-        const { rows } = await deployment.pool.query("SELECT * FROM national_submissions LIMIT 5")
-        throw new Error(`${String(error)} ${JSON.stringify(rows)} ${successor.text}`)
-      }
-    )
+    await until("the receipt of every invoice", isDone, 240_000).catch(async (error: unknown) => {
+      const { rows } = await deployment.pool.query("SELECT * FROM national_submissions LIMIT 5")
+      throw new Error(`${String(error)} ${JSON.stringify(rows)} ${successor.text}`)
+    })
+    const openSessions = () => deployment.count("national_sessions WHERE state NOT IN ('done', 'abandoned')")
+    // The successor closes the sessions of the dead, and its own when it stops.
+    if (isAtStop) await until("the end of the session", async () => (await openSessions()) === 0, 60_000)
     await successor.stop()
+    assert.strictEqual(await openSessions(), 0)
 
     const accepted = ksef.ledger.accepted()
     assert.lengthOf(accepted, documents)
@@ -82,7 +90,14 @@ const points = (
   path: RegExp,
   documents: number,
   kind: "token" | "certificate" = "token"
-) => (["in-flight", "answered"] as const).map((at) => ({ name, documents, kind, point: { method, path, at } }))
+) =>
+  (["in-flight", "answered"] as const).map((at) => ({
+    name,
+    documents,
+    kind,
+    isAtStop: false,
+    point: { method, path, at }
+  }))
 
 /** Every call of the interactive route and of a batch, before it arrives and after it was answered. */
 export const killPoints = [
@@ -94,9 +109,14 @@ export const killPoints = [
   ...points("the sending of a document", "POST", new RegExp(`/sessions/online/${session}/invoices$`), 2),
   ...points("the poll for a verdict", "GET", new RegExp(`/sessions/${session}/invoices/[^/]+$`), 2),
   ...points("the request for a receipt", "GET", /\/upo(?:[/?]|$)/, 2),
+  ...points("the closing of a session", "POST", new RegExp(`/sessions/online/${session}/close$`), 1).map((point) => ({
+    ...point,
+    isAtStop: true
+  })),
   ...points("the opening of a batch", "POST", /\/sessions\/batch$/, batchSize),
   ...points("the upload of a batch", "PUT", /./, batchSize),
   ...points("the closing of a batch", "POST", new RegExp(`/sessions/batch/${session}/close$`), batchSize),
   ...points("the poll for a batch", "GET", new RegExp(`/sessions/${session}$`), batchSize),
-  ...points("the list of a batch", "GET", new RegExp(`/sessions/${session}/invoices(?:\\?|$)`), batchSize)
+  ...points("the list of a batch", "GET", new RegExp(`/sessions/${session}/invoices(?:\\?|$)`), batchSize),
+  ...points("the download of a receipt of a batch", "GET", /\/storage\/upo\//, batchSize)
 ]

@@ -38,6 +38,7 @@ const closeRefused = "KSeF refused to close a batch"
 
 /** Why the members of a batch are sent again that was not closed for another reason. */
 export const notClosed = "The batch of the invoice was interrupted before KSeF could process it."
+const canceled = "KSeF canceled the batch of the invoice before it was processed."
 const incomplete = "Another invoice of the batch may not be sent any more, so that the batch was given up."
 
 type RefusedClose = Extract<Failure, { readonly _tag: "code" }>
@@ -281,6 +282,10 @@ export const make = (context: LaneContext) => {
       // This holder does not have the archive.
       if (refused !== undefined) return yield* abandonFailed(id, closeRefused, refused)
       return yield* Effect.fromResult(closing)
+    }
+    // Nothing of it was processed, whether or not an earlier holder closed it.
+    if (action === "send-again" && session.state !== "closed") {
+      return yield* abandon(id, canceled, { code: status.code })
     }
     if (session.state !== "closed") {
       yield* store.write(lane, { sessions: [{ id, state: "closed", dueAt: new Date(now) }] })

@@ -348,6 +348,24 @@ describe("BatchSender", () => {
     })
   )
 
+  it.effect("announces no document as submitted of a batch that KSeF canceled before it was closed (440)", () =>
+    Effect.gen(function* () {
+      const { hasState, poll, transitions } = setUp(undefined, Effect.void, Effect.void, {}, { status: 440 })
+      yield* poll
+      assert.isTrue(hasState("abandoned"))
+      assert.deepStrictEqual(
+        transitions().map(({ emits, failure, status }) => ({ emits, message: failure?.message, status })),
+        [
+          {
+            emits: null,
+            message: "KSeF canceled the batch of the invoice before it was processed.",
+            status: "retrying"
+          }
+        ]
+      )
+    })
+  )
+
   it.effect("counts its upload to the concurrency limit of the process", () =>
     Effect.gen(function* () {
       const process = LaneCalls.makeProcess(1)

@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { Environment } from "@govoice/ksef/client"
 import { Effect, Layer, Redacted, Result } from "effect"
@@ -64,6 +65,22 @@ for (const database of databases) {
           yield* sql`UPDATE invoices SET status = 'submitting', next_attempt_at = NULL`
           yield* store.write(lane, changes)
           assert.deepStrictEqual(yield* stored, { status: "submitted", state: "sent", reference: "r" })
+        })
+      )
+
+      it.effect("has at most one submission of an invoice under way, whoever writes another", () =>
+        Effect.gen(function* () {
+          const { invoice, lane, organizationId, sql, store } = yield* sending
+          const session = yield* store.beginSession(lane, organizationId, "online", "FA (3)")
+          assert.isUndefined(yield* store.beginSubmission(lane, session, invoice.id, new Date()))
+          for (const state of ["sending", "sent"]) {
+            yield* sql`UPDATE national_submissions SET state = ${state}`
+            const copy = sql`
+              INSERT INTO national_submissions (session_id, invoice_id, nip, created_at, state, sha256)
+              SELECT session_id, invoice_id, nip, created_at, 'sending', sha256 FROM national_submissions
+            `
+            assert.include(inspect(yield* Effect.flip(copy), { depth: 9 }), "national_submissions_live_key")
+          }
         })
       )
 

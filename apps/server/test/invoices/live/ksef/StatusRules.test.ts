@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { SubmissionRow } from "../../../../src/invoices/live/ksef/laneRows.ts"
+import type { Changes, SubmissionRow } from "../../../../src/invoices/live/ksef/laneRows.ts"
 import * as StatusRules from "../../../../src/invoices/live/ksef/StatusRules.ts"
 
 // Has the columns that the rule reads.
@@ -7,6 +7,31 @@ const submission = (id: string, columns: Partial<SubmissionRow> = {}) =>
   ({ id: "inv_1", submission_id: id, status: "submitted", check_count: 4, code: null, ...columns }) as SubmissionRow
 
 const now = 1_000_000
+
+describe("an accepted document", () => {
+  const number = "5265877635-20250626-010080DD2B5E-26"
+  const accepted = (ksefNumber: string, permanentStorageDate?: number | null) => {
+    const row = submission("1", { seller_nip: "5265877635", form_code: "FA (3)", updated_at: new Date(0) })
+    const answer = { status: { code: 200 }, ksefNumber, permanentStorageDate } as StatusRules.InvoiceStatus
+    return StatusRules.decide(row, answer, now) as { changes: Changes; isUnknown?: boolean }
+  }
+  const [change] = accepted(number, 5000).changes.submissions!
+
+  it("has the time when KSeF stored it for good, where that is known", () => {
+    assert.deepInclude(change, { state: "decided", code: 200, storedAt: new Date(5000) })
+    for (const none of [undefined, null]) {
+      assert.notProperty(accepted(number, none).changes.submissions![0], "storedAt")
+    }
+  })
+
+  it("is none with a number of a wrong checksum, or of another seller", () => {
+    for (const wrong of [`${number.slice(0, -1)}7`, "9999999999-20250626-010080DD2B5E-26"]) {
+      const { changes, isUnknown } = accepted(wrong)
+      assert.isTrue(isUnknown)
+      assert.isUndefined(changes.transitions)
+    }
+  })
+})
 
 describe("a send whose answer was lost, of a document that KSeF does not have", () => {
   const timing = { mayArriveMs: 80_000, looksMs: 30_000 }

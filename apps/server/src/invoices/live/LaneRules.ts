@@ -19,6 +19,12 @@ const pollWaits = [0.1, 1, 2, 3, 5, 8, 13, 20, 30, 60].map((seconds) => seconds 
 export const pollWait = (checkCount: number, ageMs: number): number =>
   pollWaits[checkCount] ?? (ageMs < hour ? 2 * minute : ageMs < day ? 15 * minute : 6 * hour)
 
+const firstBatchPolls = [100, 200, 300, 500]
+
+/** The same of a batch, whose status costs one call for all of its invoices: it is polled more often in the first second. */
+export const batchPollWait = (checkCount: number, ageMs: number): number =>
+  firstBatchPolls[checkCount] ?? pollWait(checkCount - firstBatchPolls.length + 1, ageMs)
+
 /** How many polls of invoices that are sent together with this many others are left out. */
 export const skippedPolls = (sentTogether: number): number => (sentTogether > maxPolledSingly ? 1 : 0)
 

@@ -76,6 +76,12 @@ describe("LaneRules waits", () => {
     assert.deepStrictEqual([1, 3, 4, 30].map(first), [100, 100, 1000, 1000])
   })
 
+  it("polls a batch four times within a second or so, then as ever", () => {
+    const waits = Array.from({ length: 7 }, (_, count) => LaneRules.batchPollWait(count, 0) / 1000)
+    assert.deepStrictEqual(waits, [0.1, 0.2, 0.3, 0.5, 1, 2, 3])
+    assert.strictEqual(LaneRules.batchPollWait(10_000, 400 * 24 * hour), 6 * hour)
+  })
+
   it("requests a receipt for a week", () => {
     assert.strictEqual(LaneRules.receiptWait(0, 0), 5000)
     assert.strictEqual(LaneRules.receiptWait(30, 7 * 24 * hour), 6 * hour)

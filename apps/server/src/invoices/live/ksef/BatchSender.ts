@@ -149,7 +149,9 @@ export const make = (context: LaneContext) => {
     yield* markSent(sessionId, reference)
     const now = yield* Clock.currentTimeMillis
     yield* store.write(lane, {
-      sessions: [{ id: sessionId, state: "closed", checkCount: 0, dueAt: new Date(now + LaneRules.pollWait(0, 0)) }]
+      sessions: [
+        { id: sessionId, state: "closed", checkCount: 0, dueAt: new Date(now + LaneRules.batchPollWait(0, 0)) }
+      ]
     })
     context.wake("verdicts")
   })
@@ -299,7 +301,7 @@ export const make = (context: LaneContext) => {
             code: status.code
           })
         }
-        const wait = LaneRules.pollWait(session.check_count + 1, now - session.created_at.getTime())
+        const wait = LaneRules.batchPollWait(session.check_count + 1, now - session.created_at.getTime())
         return yield* store.write(lane, {
           sessions: [{ id, checkCount: session.check_count + 1, dueAt: new Date(now + wait) }]
         })
@@ -365,7 +367,7 @@ export const make = (context: LaneContext) => {
           }
           if (isUnreadable && since === undefined) yield* store.markUnreadable(lane, session.id, new Date(now))
           const { until } = stepFailure(context, error, now)
-          const pollWait = LaneRules.pollWait(session.check_count + 1, now - session.created_at.getTime())
+          const pollWait = LaneRules.batchPollWait(session.check_count + 1, now - session.created_at.getTime())
           const wait = isUnreadable ? Math.min(pollWait, StatusRules.parkMs) : pollWait
           yield* store.write(lane, {
             sessions: [

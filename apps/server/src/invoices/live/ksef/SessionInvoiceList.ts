@@ -1,7 +1,6 @@
 /** Reads the list of the invoices of a session, page by page. */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import type { CallFailed } from "./CallFailure.ts"
 import { authorized, type LaneContext } from "./LaneContext.ts"
 import type { LoginError } from "./Logins.ts"
 import type { SubmissionRow } from "./laneRows.ts"
@@ -34,16 +33,21 @@ export const read = (
     authorized(context, organizationId, "sessionInvoices", (accessToken) =>
       context.system.client.sessionInvoices({ accessToken, session, continuationToken })
     ).pipe(
-      Effect.flatMap((page) => {
-        const all = [...before, ...page.invoices]
-        const next = page.continuationToken ?? undefined
-        return next === undefined ? Effect.succeed(all) : readFrom(restarts, next, all)
-      }),
-      Effect.catchTag("CallFailed", (error: CallFailed) =>
-        error.failure._tag === "code" && error.failure.action === "first-page" && restarts < maxRestarts
-          ? readFrom(restarts + 1, undefined, [])
-          : Effect.fail(error)
-      )
+      // Of this page alone: later ones begin again by themselves.
+      Effect.matchEffect({
+        onSuccess: (page) => {
+          const all = [...before, ...page.invoices]
+          const next = page.continuationToken ?? undefined
+          return next === undefined ? Effect.succeed(all) : readFrom(restarts, next, all)
+        },
+        onFailure: (error) =>
+          error._tag === "CallFailed" &&
+          error.failure._tag === "code" &&
+          error.failure.action === "first-page" &&
+          restarts < maxRestarts
+            ? readFrom(restarts + 1, undefined, [])
+            : Effect.fail(error)
+      })
     )
   return Effect.map(readFrom(0, undefined, []), (invoices) => ({
     byReference: new Map(invoices.map((invoice) => [invoice.referenceNumber, invoice])),

@@ -33,6 +33,26 @@ describe("an accepted document", () => {
   })
 })
 
+describe("an attachment that KSeF does not take (415)", () => {
+  const decide = (kind: "online" | "batch") => {
+    const row = submission("1", { session_kind: kind, updated_at: new Date(0) })
+    const answer = { status: { code: 415 } } as StatusRules.InvoiceStatus
+    return (StatusRules.decide(row, answer, now) as { changes: Changes }).changes
+  }
+
+  it("goes in a batch where it went alone", () => {
+    assert.deepStrictEqual(decide("online"), {
+      submissions: [{ id: "1", state: "refused", code: 415, dueAt: new Date(now) }]
+    })
+  })
+
+  it("is rejected where it went in a batch", () => {
+    const { submissions, transitions } = decide("batch")
+    assert.deepStrictEqual(submissions, [{ id: "1", state: "decided", code: 415, dueAt: null }])
+    assert.strictEqual(transitions?.[0]?.transition.rejection?.code, "attachment_not_allowed")
+  })
+})
+
 describe("a send whose answer was lost, of a document that KSeF does not have", () => {
   const timing = { mayArriveMs: 80_000, looksMs: 30_000 }
   const giveUp = { giveUpMs: 3_600_000, random: 0.5 }

@@ -39,6 +39,8 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     const main = page.getByRole("main")
     await owner.open(page, "/live")
     await main.getByText("A credential for KSeF is not stored yet.").waitFor()
+    // Before the owner looks for a credential, the page names the environment that it has to be for.
+    await main.getByText(`Environment of KSeF: ${simulator.url}`).waitFor()
 
     await main.getByLabel("NIP").fill("5265877636")
     await main.getByLabel("KSeF token").last().fill("x")

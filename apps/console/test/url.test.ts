@@ -70,14 +70,17 @@ const searches = [
   lawsOf(
     "invoices",
     invoiceSearch,
-    fc.record({
-      status: maybe(fc.constantFrom(...knownInvoiceStatuses)),
-      mode: maybe(fc.constantFrom("test" as const, "live" as const)),
-      from: maybe(minute),
-      to: maybe(minute),
-      key: maybe(words(255)),
-      cursor: maybe(words(400))
-    })
+    fc
+      .record({
+        status: maybe(fc.constantFrom(...knownInvoiceStatuses)),
+        mode: maybe(fc.constantFrom("test" as const, "live" as const)),
+        from: maybe(minute),
+        to: maybe(minute),
+        key: maybe(words(255)),
+        cursor: maybe(words(400))
+      })
+      // A key has a mode.
+      .map((value) => ({ ...value, mode: value.mode ?? (value.key === undefined ? undefined : ("test" as const)) }))
   ),
   lawsOf(
     "health",
@@ -103,6 +106,12 @@ describe("searches", () => {
     assert.sameMembers([...dropped], ["status", "endpoint", "from", "x"])
     assert.strictEqual(value.type, "invoice.accepted")
     assert.isUndefined(value.status)
+  })
+
+  it("reads an idempotency key without a mode as one of a test invoice", () => {
+    assert.strictEqual(invoiceSearch.read("key=order-1").value.mode, "test")
+    assert.strictEqual(invoiceSearch.read("key=order-1&mode=live").value.mode, "live")
+    assert.isUndefined(invoiceSearch.read("status=failed").value.mode)
   })
 
   it("keeps times and event types readable", () => {

@@ -135,7 +135,7 @@ export const invoicesQuery = (org: string, { cursor, from, key, mode, status, to
         mode,
         createdAfter: timestamp(from),
         createdBefore: timestamp(to),
-        idempotencyKey: mode === undefined ? undefined : key,
+        idempotencyKey: key,
         signal
       }).page(cursor),
     placeholderData: (before: Page<Invoice> | undefined) => (cursor === undefined ? undefined : before),

@@ -16,9 +16,12 @@ export const Screen = ({
   children,
   isLive = false,
   parent,
+  part,
   title
 }: {
   readonly title: string
+  /** The part of the screen that is open, before the title of the window. */
+  readonly part?: string | undefined
   readonly parent?: { readonly label: string; readonly to: string }
   /** Stands beside the heading. */
   readonly beside?: ReactNode
@@ -33,8 +36,8 @@ export const Screen = ({
   const [path] = useLocation()
   const heading = useHeadingFocus<HTMLHeadingElement>(address ?? path)
   useEffect(() => {
-    document.title = [title, organization, "Govoice"].filter(Boolean).join(" · ")
-  }, [title, organization])
+    document.title = [part, title, organization, "Govoice"].filter(Boolean).join(" · ")
+  }, [part, title, organization])
   return (
     <div className={css(isLive && "live")}>
       <div className={css("head")}>

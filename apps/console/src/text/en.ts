@@ -368,6 +368,7 @@ export const en = {
   delivery: {
     title: "Delivery",
     titleOf: (status: string) => `${status} deliveries`,
+    titleOfOne: (id: string) => `Delivery ${id}`,
     list: "Deliveries",
     listAll: "Deliveries of all endpoints",
     event: "Event",
@@ -498,6 +499,7 @@ export const en = {
     conditions: "What live mode needs",
     met: "Met:",
     open: "Open:",
+    environment: "Environment of KSeF:",
     deploymentOn: "The deployment has live mode enabled.",
     deploymentOff: "The deployment has live mode disabled. Its operator can enable it.",
     credentialStored: "A credential for KSeF is stored.",

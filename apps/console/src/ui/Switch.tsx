@@ -3,7 +3,7 @@ import styles from "./Switch.module.css"
 
 const css = classNames(styles)
 
-/** A switch with the word of its state. */
+/** A switch with the word of its state, which is part of its name. */
 export const Switch = ({
   isOn,
   label,
@@ -19,7 +19,7 @@ export const Switch = ({
     type="button"
     role="switch"
     aria-checked={isOn}
-    aria-label={label}
+    aria-label={`${label}: ${words[isOn ? 0 : 1]}`}
     className={css("switch")}
     onClick={() => onChange(!isOn)}
   >

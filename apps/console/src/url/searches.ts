@@ -31,8 +31,7 @@ export type DeliverySearch = SearchOf<typeof deliverySearch>
 
 export const noDeliveryFilter: DeliverySearch = deliverySearch.read("").value
 
-/** The list of invoices. `key` is an idempotency key, which is unique in its mode. */
-export const invoiceSearch = searchCodec({
+const invoiceCodec = searchCodec({
   status: oneOf(knownInvoiceStatuses),
   mode: oneOf(["test", "live"]),
   from: minute,
@@ -40,6 +39,15 @@ export const invoiceSearch = searchCodec({
   key: anyText(255),
   cursor
 })
+
+/** The list of invoices. `key` is an idempotency key, which is unique in its mode: that of tests if the address names none. */
+export const invoiceSearch: typeof invoiceCodec = {
+  ...invoiceCodec,
+  read: (search) => {
+    const { dropped, value } = invoiceCodec.read(search)
+    return { dropped, value: { ...value, mode: value.mode ?? (value.key === undefined ? undefined : "test") } }
+  }
+}
 
 export type InvoiceSearch = SearchOf<typeof invoiceSearch>
 

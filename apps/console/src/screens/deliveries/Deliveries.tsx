@@ -2,6 +2,7 @@ import { useSearch } from "wouter"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { en } from "../../text/en.ts"
+import { shorten } from "../../url/ids.ts"
 import { paths } from "../../url/paths.ts"
 import { deliverySearch } from "../../url/searches.ts"
 import { DeliveryList } from "./DeliveryList.tsx"
@@ -14,6 +15,7 @@ export const Deliveries = ({ open }: { readonly open?: OpenDelivery }) => {
   return (
     <Screen
       title={status === undefined ? en.nav.deliveries : en.delivery.titleOf(en.status[status]!)}
+      part={open && en.delivery.titleOfOne(shorten(open.delivery))}
       address={paths.deliveries(org)}
     >
       <DeliveryList open={open} />

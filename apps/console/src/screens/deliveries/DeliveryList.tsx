@@ -1,4 +1,4 @@
-import type { WebhookDelivery } from "@govoice/client"
+import type { WebhookDelivery, WebhookEndpoint } from "@govoice/client"
 import { useQueries, useQuery } from "@tanstack/react-query"
 import { useCallback } from "react"
 import { useLocation, useSearch } from "wouter"
@@ -45,6 +45,15 @@ const useRead: UseRead<WebhookDelivery> = (rows) =>
       refetchInterval: everyUnsettled(pollMs.list)
     }))
   })
+
+/** The endpoints to choose from, with the chosen one if it is deleted. */
+const choicesOf = (
+  all: ReadonlyArray<WebhookEndpoint>,
+  chosen: string | undefined
+): ReadonlyArray<readonly [id: string, name: string]> => [
+  ...all.map((endpoint): readonly [string, string] => [endpoint.id, nameOf(endpoint, all)]),
+  ...(chosen === undefined || all.some(({ id }) => id === chosen) ? [] : [[chosen, shorten(chosen)] as const])
+]
 
 /** The deliveries of the organization, or of one endpoint, with the panel of an open one. */
 export const DeliveryList = ({
@@ -123,6 +132,7 @@ export const DeliveryList = ({
       cell: ({ createdAt }) => <Instant at={createdAt} />
     }
   ]
+  const endpointChoices = choicesOf(endpoints.data ?? [], search.endpoint)
   const isFiltered = listKey !== JSON.stringify({ ...noDeliveryFilter, endpoint: only })
   const isPanelOnly = open !== undefined && !isWide
 
@@ -139,12 +149,12 @@ export const DeliveryList = ({
                 isCurrent: search.status === status
               }))}
             />
-            {only === undefined && (endpoints.data?.length ?? 0) > 1 && (
+            {only === undefined && (endpointChoices.length > 1 || search.endpoint !== undefined) && (
               <FilterSelect
                 label={en.endpoints.endpoint}
                 all={en.filters.allEndpoints}
                 value={search.endpoint}
-                options={endpoints.data!.map((endpoint) => [endpoint.id, nameOf(endpoint, endpoints.data!)])}
+                options={endpointChoices}
                 onChange={(endpoint) => filter({ endpoint })}
               />
             )}

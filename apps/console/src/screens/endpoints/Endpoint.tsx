@@ -1,6 +1,7 @@
 import type { WebhookEndpoint } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
+import { useSearch } from "wouter"
 import { endpointQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
@@ -13,8 +14,11 @@ import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { Snippet } from "../../ui/Snippet.tsx"
 import { Switch } from "../../ui/Switch.tsx"
 import { Tabs } from "../../ui/Tabs.tsx"
+import { shorten } from "../../url/ids.ts"
+import { healthSearch } from "../../url/searches.ts"
 import { type EndpointTab, endpointTabs, paths } from "../../url/paths.ts"
 import { DeliveryList } from "../deliveries/DeliveryList.tsx"
+import { Dropped } from "../lists/Dropped.tsx"
 import { EndpointSettings } from "./EndpointSettings.tsx"
 import { Health } from "./Health.tsx"
 import { Reasons } from "./Reasons.tsx"
@@ -56,11 +60,13 @@ const Endpoint = ({ delivery, id, tab }: { readonly id: string; readonly tab: st
   const endpoint = useQuery(endpointQuery(id))
   const { data } = endpoint
   const current: EndpointTab = isTab(tab) ? tab : "health"
+  const { dropped } = healthSearch.read(useSearch())
   return (
     <Screen
       title={data?.url ?? en.endpoints.endpoint}
       parent={{ label: en.nav.endpoints, to: paths.endpoints(org) }}
       beside={<Id id={id} />}
+      part={delivery === undefined ? en.endpoints.tab[current] : en.delivery.titleOfOne(shorten(delivery))}
       address={paths.endpointTab(org, id, current)}
       actions={data !== undefined && <EnabledSwitch endpoint={data} />}
     >
@@ -80,6 +86,7 @@ const Endpoint = ({ delivery, id, tab }: { readonly id: string; readonly tab: st
             isCurrent: name === current
           }))}
         />
+        <Dropped names={[...(isTab(tab) ? [] : [tab]), ...(current === "health" ? dropped : [])]} />
         {current === "deliveries" ? (
           <DeliveryList endpoint={id} open={delivery === undefined ? undefined : { endpoint: id, delivery }} />
         ) : data === undefined && endpoint.error !== null ? (

@@ -85,7 +85,7 @@ const Invoices = () => {
   const find = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const key = textOf(new FormData(event.currentTarget), "key").trim()
-    filter({ key: key === "" ? undefined : key, mode: search.mode ?? (key === "" ? undefined : "test") })
+    filter({ key: key === "" ? undefined : key })
   }
   return (
     <Screen

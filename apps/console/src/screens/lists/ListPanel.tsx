@@ -4,9 +4,10 @@ import { useLocation } from "wouter"
 import { en } from "../../text/en.ts"
 import { Button } from "../../ui/Button.tsx"
 import { EmptyState } from "../../ui/EmptyState.tsx"
-import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
+import { ProblemNotice } from "../../ui/Notice.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
+import { Dropped } from "./Dropped.tsx"
 import { ListHead } from "./ListHead.tsx"
 
 /** The panel of a list: its head, the error and the loading state around its table. */
@@ -30,11 +31,7 @@ export const ListPanel = ({
   readonly children: ReactNode
 }) => (
   <>
-    {dropped.length > 0 && (
-      <Notice tone="warn">
-        <p>{en.list.dropped(dropped)}</p>
-      </Notice>
-    )}
+    <Dropped names={dropped} />
     <Panel
       flush
       title={title}

@@ -35,9 +35,12 @@ const kindOf = (type: string | null) =>
 /** Conditions of live mode, each with whether it is met. */
 const Conditions = ({
   credential,
+  environment,
   liveMode
 }: {
   readonly credential: GatewayCredential
+  /** The environment of the deployment, if it is known. */
+  readonly environment: string | null | undefined
   readonly liveMode: boolean
 }) => {
   const { present, state } = credential
@@ -55,14 +58,21 @@ const Conditions = ({
     ...(present ? [seen] : [])
   ]
   return (
-    <ul className="stack-tight">
-      {conditions.map(([isMet, text]) => (
-        <li key={text} className="point small">
-          <Icon name={isMet ? "check" : "dotted"} label={isMet ? en.live.met : en.live.open} />
-          <span className={isMet ? undefined : "muted"}>{text}</span>
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul className="stack-tight">
+        {conditions.map(([isMet, text]) => (
+          <li key={text} className="point small">
+            <Icon name={isMet ? "check" : "dotted"} label={isMet ? en.live.met : en.live.open} />
+            <span className={isMet ? undefined : "muted"}>{text}</span>
+          </li>
+        ))}
+      </ul>
+      {environment && (
+        <p className="small">
+          {en.live.environment} <code>{environment}</code>
+        </p>
+      )}
+    </>
   )
 }
 
@@ -130,7 +140,11 @@ const LiveMode = () => {
         {(found) => (
           <div className="stack">
             <Panel title={en.live.conditions}>
-              <Conditions credential={found} liveMode={config.data?.liveMode === true} />
+              <Conditions
+                credential={found}
+                environment={status.data?.environment}
+                liveMode={config.data?.liveMode === true}
+              />
             </Panel>
             <Panel title={en.credential.title}>
               {found.present ? <Stored credential={found} /> : <p className="muted">{en.credential.none}</p>}

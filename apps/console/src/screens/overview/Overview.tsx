@@ -18,6 +18,7 @@ import { paths } from "../../url/paths.ts"
 import { deliverySearch, healthSearch, invoiceSearch, noDeliveryFilter } from "../../url/searches.ts"
 import { EndpointOf } from "../endpoints/EndpointName.tsx"
 import { WindowLinks } from "../endpoints/WindowLinks.tsx"
+import { Dropped } from "../lists/Dropped.tsx"
 import { Checklist } from "./Checklist.tsx"
 import { count } from "./count.ts"
 import { BucketTable, EndpointTable } from "./EndpointCounts.tsx"
@@ -116,13 +117,14 @@ const Keys = ({ org }: { readonly org: string }) => {
 /** One look at the organization: how far it is, its endpoints, its troubles. */
 export const Overview = () => {
   const { id: org } = useCurrentOrganization()
-  const { value: search } = healthSearch.read(useSearch())
+  const { dropped, value: search } = healthSearch.read(useSearch())
   const endpoints = useQuery(endpointsQuery(org))
   const day = useQuery(overviewQuery(org))
   const overview = useQuery(overviewQuery(org, search.window))
   return (
     <Screen title={en.nav.overview} actions={<LiveButton updatedAt={overview.dataUpdatedAt} />}>
       <div className="stack">
+        <Dropped names={dropped} />
         <Checklist org={org} />
         {/* The panel below shows the error of the counts of 24 h, unless it shows another window. */}
         {search.window !== "24h" && day.error !== null && (

@@ -1,6 +1,6 @@
 /** A checkout of another commit in a temporary folder, with its dependencies. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 
@@ -31,6 +31,8 @@ export const nameOf = (commit: string): string => git("rev-parse", "--short", "-
  */
 export const checkOut = async (commit: string): Promise<string> => {
   const folder = mkdtempSync(join(tmpdir(), "bench-commit-"))
+  // Postgres refuses to run as root: its programs, which are in the checkout, run as a user of their own then.
+  chmodSync(folder, 0o711)
   const directory = join(folder, "checkout")
   process.once("exit", () => {
     rmSync(folder, { recursive: true, force: true })

@@ -9,6 +9,11 @@
  *     node --conditions=source bench/engine/compare.ts 6 50000 \
  *       off=.,GOVOICE_ROLE=all,GOVOICE_CONSOLE=off on=.,GOVOICE_ROLE=all,GOVOICE_CONSOLE=on
  *
+ * One, four and sixteen workers that have compiled their code, which delivering `WARM_UP` others before does:
+ *
+ *     node --conditions=source bench/engine/compare.ts 3 200000 \
+ *       one=.,WORKERS=1,WARM_UP=100000 four=.,WORKERS=4,WARM_UP=100000 sixteen=.,WORKERS=16,WARM_UP=200000
+ *
  * Each checkout brings its own bench, server and schema; variants of one checkout share a database. On a shared machine the
  * drain rate changes by a third within an hour, so the ratios are taken within a round, and the processor time of the workers
  * and of Postgres per delivery is the figure to trust. With three rounds, differences below about 5 % are noise.
@@ -34,9 +39,15 @@ const startCheckout = async (root: string) => {
   const database = await startDatabase()
   const receiver = await startReceiver()
   return {
-    drain: (settings: Settings) => {
+    drain: ({ TENANTS = "50", WARM_UP = "0", WORKERS = "1", ...settings }: Settings) => {
       process.chdir(root)
-      return drain(database, receiver, { count: Number(count), settings })
+      const sizes = {
+        count: Number(count),
+        tenants: Number(TENANTS),
+        warmUp: Number(WARM_UP),
+        workers: Number(WORKERS)
+      }
+      return drain(database, receiver, { ...sizes, settings })
     },
     stop: async () => {
       receiver.stop()

@@ -1,7 +1,7 @@
 /** Starts a Postgres with default durability for a benchmark, and fills it. */
 import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { Pool } from "pg"
+import { Pool, type PoolClient } from "pg"
 import * as KeyRing from "../../apps/server/src/crypto/KeyRing.ts"
 import * as IdGenerator from "../../apps/server/src/crypto/IdGenerator.ts"
 import { encryptionKeys } from "../../apps/server/src/settings/Parsers.ts"
@@ -101,10 +101,9 @@ export const startDatabase = async (
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 let made = 0
 
-/** Returns an identifier of the right form. They count up. */
-const id = (prefix: string): string => {
-  made += 1
-  let rest = made
+/** Returns an identifier of the right form. */
+const id = (prefix: string, number: number): string => {
+  let rest = number
   let text = ""
   for (let position = 0; position < 26; position++) {
     text = crockford[rest % 32]! + text
@@ -121,11 +120,17 @@ export interface Tenant {
   readonly invoice: string
 }
 
-/** Organizations with one endpoint each. */
+/** Organizations with one endpoint each. Their identifiers count up, so that every partition has as many of them. */
 export const makeTenants = async (pool: Pool, count: number, url: string): Promise<ReadonlyArray<Tenant>> => {
   const tenants: Array<Tenant> = []
   for (let n = 0; n < count; n++) {
-    const [account, organization, endpoint, invoice] = [id("acct"), id("org"), id("we"), id("inv")]
+    made += 1
+    const [account, organization, endpoint, invoice] = [
+      id("acct", made),
+      id("org", made),
+      id("we", made),
+      id("inv", made)
+    ]
     const sealed = Buffer.from(keyRing.seal(secret, { column: "webhook_endpoints.secret", row: endpoint }))
     await pool.query("INSERT INTO accounts VALUES ($1, now(), $1 || '@example.com', 'hash')", [account])
     await pool.query("INSERT INTO organizations (id, account_id, created_at, name) VALUES ($1, $2, now(), 'bench')", [
@@ -191,7 +196,11 @@ export const sampleBody = (event: string): string =>
 let batches = 0
 
 /** Plans deliveries, spread evenly over tenants, in one statement. They are due at once. */
-export const plan = async (pool: Pool, tenants: ReadonlyArray<Tenant>, count: number): Promise<void> => {
+export const plan = async (
+  pool: Pick<Pool | PoolClient, "query">,
+  tenants: ReadonlyArray<Tenant>,
+  count: number
+): Promise<void> => {
   batches += 1
   // Identifiers begin with the time, as those of the server do, because the pruner reads old ones.
   const time = IdGenerator.at("evt", Date.now()).slice("evt_".length, "evt_".length + 10)

@@ -1,4 +1,4 @@
-/** Measures the CPU time per delivery after the first request, so that the start of processes is left out. */
+/** Measures the CPU time per delivery from a point in time, so that the start of processes is left out. */
 import type { Database } from "./database.ts"
 import { type Receiver, until, type Worker } from "./processes.ts"
 
@@ -7,8 +7,8 @@ export interface Usage {
   readonly databaseCpuMs: number | undefined
 }
 
-/** Waits for the first request, and returns a function with the CPU time since then per delivery. */
-export const fromFirstRequest = async (
+/** Returns a function with the CPU time per delivery from now on. */
+export const fromNow = async (
   receiver: Receiver,
   workers: ReadonlyArray<Worker>,
   database?: Database
@@ -17,7 +17,6 @@ export const fromFirstRequest = async (
     worker: workers.reduce((sum, worker) => sum + worker.cpu(), 0),
     database: await database?.cpu()
   })
-  await until("the first request", async () => (await receiver.count()) > 0, 60_000, 5)
   const begun = await read()
   const before = await receiver.count()
   return async (count) => {
@@ -29,4 +28,10 @@ export const fromFirstRequest = async (
         ended.database === undefined || begun.database === undefined ? undefined : each(ended.database - begun.database)
     }
   }
+}
+
+/** Waits for the first request, and returns a function with the CPU time since then per delivery. */
+export const fromFirstRequest: typeof fromNow = async (receiver, workers, database) => {
+  await until("the first request", async () => (await receiver.count()) > 0, 60_000, 5)
+  return fromNow(receiver, workers, database)
 }

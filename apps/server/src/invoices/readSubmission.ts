@@ -5,7 +5,7 @@
  * nothing but the body.
  */
 import { CanonicalRequest, InvoiceXml, Metadata, type Mode, type SandboxScenario, Text } from "@govoice/core"
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { parseJson } from "./parseJson.ts"
 import * as InvoiceDocument from "./xml/InvoiceDocument.ts"
 
@@ -97,7 +97,7 @@ const unknownParameter = (name: string): SubmissionFault => {
 
 const invalid = (fault: SubmissionFault): ReadSubmission => ({ _tag: "Invalid", fault })
 
-const sha256 = (text: string): Uint8Array => createHash("sha256").update(text).digest()
+const sha256 = (text: string): Uint8Array => hash("sha256", text, "buffer")
 
 /** Reads a body. Cheap checks come first. */
 export const readSubmission = (body: Uint8Array, { mode, scenario }: SubmissionContext): ReadSubmission => {

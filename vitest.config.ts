@@ -15,21 +15,45 @@ const unit = ["{packages,apps,examples}/*/test/**/*.test.ts", "test/**/*.test.ts
 export const notUnit = ["**/node_modules/**", "**/*.{browser,integration,long}.test.ts"]
 
 // Files that share processes, so that Effect and the sources are loaded once for many of them. They start no process and no
-// thread, open no connection, replace no module, and what they test keeps no state that another file could see.
+// thread, replace no module, close what they open, and what they test keeps no state that another file could see.
 // `test/conventions/sharing.test.ts` checks them.
-export const sharing = [
-  "packages/{api,core}/test/**/*.test.ts",
-  "packages/ksef/test/{checks,format,protocol,xades,xml}/**/*.test.ts",
-  "packages/ksef/test/crypto/{Oaep,PublicKeys,SessionKey,Sha256}.test.ts",
-  "apps/server/test/{accounts,crypto,settings,webhooks}/**/*.test.ts",
-  "apps/server/test/limits/{ConcurrencyLimit,MemoryTokenBuckets,NetworkWindows}.test.ts",
-  "apps/server/test/http/middleware/**/*.test.ts",
-  "apps/server/test/invoices/{live/ksef,sandbox,xml}/**/*.test.ts"
-]
+export const sharing = {
+  unit: [
+    "packages/{api,core}/test/**/*.test.ts",
+    "packages/dispatcher/test/{Answers.corpus,Backoff,BackoffSchedule,Classification,Diagnostics,Dispatcher}.test.ts",
+    "packages/dispatcher/test/{Guard.corpus,Headers,Lookups,Options,PublishedBypasses,RetryAfter,Unanswered}.test.ts",
+    "packages/dispatcher/test/internal/{dispatchAttempt,list,urlCache}.test.ts",
+    "packages/ksef/test/{checks,format,protocol,xades,xml}/**/*.test.ts",
+    "packages/ksef/test/client/{Environment,handedOut,logs,requests,secrets}.test.ts",
+    "packages/ksef/test/crypto/{Oaep,PublicKeys,SessionKey,Sha256}.test.ts",
+    "apps/server/test/{accounts,crypto,settings,webhooks}/**/*.test.ts",
+    "apps/server/test/commands/{doctor,preparedHelp}.test.ts",
+    "apps/server/test/database/{Cte,Pack,Page,SqlErrors}.test.ts",
+    "apps/server/test/http/Precompressed.test.ts",
+    "apps/server/test/http/{console,middleware}/**/*.test.ts",
+    "apps/server/test/http/handlers/{Reference,deliveryFilters}.test.ts",
+    "apps/server/test/invoices/parseJson.test.ts",
+    "apps/server/test/invoices/{live/ksef,sandbox,xml}/**/*.test.ts",
+    "apps/server/test/invoices/live/LaneRules.test.ts",
+    "apps/server/test/jobs/{Batcher,FairQueue,FairSlots,RetryingBatcher}.test.ts",
+    "apps/server/test/limits/{ConcurrencyLimit,MemoryTokenBuckets,NetworkWindows}.test.ts",
+    "apps/server/test/observability/ThrottledLog.test.ts"
+  ],
+  integration: ["apps/server/test/{accounts,invoices,maintenance,webhooks}/**/*.integration.test.ts"]
+}
 
 export const shared = {
   resolve: { conditions },
   ssr: { resolve: { conditions } }
+}
+
+const integration = {
+  setupFiles,
+  // As `serve` runs the embedded Postgres (decision 0030): a file is over before the optimizing compiler pays.
+  execArgv: ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"],
+  globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
+  testTimeout: 120_000,
+  hookTimeout: 120_000
 }
 
 export default defineConfig({
@@ -48,7 +72,7 @@ export default defineConfig({
           name: "unit",
           setupFiles,
           include: unit,
-          exclude: [...notUnit, ...sharing],
+          exclude: [...notUnit, ...sharing.unit],
           testTimeout: 60_000,
           hookTimeout: 120_000
         }
@@ -59,7 +83,7 @@ export default defineConfig({
           name: "unit-shared",
           setupFiles,
           isolate: false,
-          include: sharing,
+          include: sharing.unit,
           exclude: notUnit,
           testTimeout: 60_000,
           hookTimeout: 120_000
@@ -68,15 +92,15 @@ export default defineConfig({
       {
         ...shared,
         test: {
+          ...integration,
           name: "integration",
-          setupFiles,
-          // As `serve` runs the embedded Postgres (decision 0030): a file is over before the optimizing compiler pays.
-          execArgv: ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"],
           include: ["{packages,apps,examples}/*/test/**/*.integration.test.ts", "test/**/*.integration.test.ts"],
-          globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000
+          exclude: ["**/node_modules/**", ...sharing.integration]
         }
+      },
+      {
+        ...shared,
+        test: { ...integration, name: "integration-shared", isolate: false, include: sharing.integration }
       },
       {
         ...shared,

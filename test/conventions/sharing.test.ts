@@ -1,4 +1,4 @@
-/** Test files that share processes (`unit-shared`) change nothing that another of them could see. */
+/** Test files that share processes (`unit-shared`, `integration-shared`) change nothing that another of them could see. */
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
@@ -20,8 +20,11 @@ const breaches = (text: string): ReadonlyArray<string> =>
 
 describe("Test files that share processes", () => {
   it("start nothing, and replace nothing", () => {
-    const files = globSync(sharing, { cwd: root, exclude: notUnit })
-    assert.isAbove(files.length, 50)
+    const units = globSync(sharing.unit, { cwd: root, exclude: notUnit })
+    assert.isAbove(units.length, 50)
+    const integrations = globSync(sharing.integration, { cwd: root })
+    assert.isAbove(integrations.length, 30)
+    const files = [...units, ...integrations]
     const found = files.map((file) => [file, breaches(readFileSync(join(root, file), "utf8"))] as const)
     assert.deepStrictEqual(
       found.filter(([, rules]) => rules.length > 0),

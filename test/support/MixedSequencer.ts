@@ -9,7 +9,8 @@ const parts: Readonly<Record<string, readonly [number, number]>> = {
   browser: [0, 0.7],
   integration: [0, 0.8],
   unit: [0, 1],
-  // A shared process ends when the next file is of another project.
+  // A shared process ends when the next file is of another project: each of these is in one piece.
+  "integration-shared": [-1, 0],
   "unit-shared": [1, 2]
 }
 

@@ -10,8 +10,8 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Client } from "pg"
-import type { TestProject } from "vitest/node"
 import { freePort } from "./freePort.ts"
+import { sharedSetup } from "./sharedSetup.ts"
 
 // The package exits with 0 even after failed tests, so the exit code is restored.
 process.prependListener("beforeExit", () => {
@@ -78,29 +78,31 @@ export const startPostgres = async (
   }
 }
 
-export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
-  const folder = await mkdtemp(join(tmpdir(), "govoice-run-"))
-  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+export default sharedSetup("postgres", async () => {
+  const runFolder = await mkdtemp(join(tmpdir(), "govoice-run-"))
+  const removeFolder = () => rmSync(runFolder, { recursive: true, force: true })
   process.once("exit", removeFolder)
-  const template = `template_${Date.now()}_${randomBytes(4).toString("hex")}`
-  provide("runFolder", folder)
-  provide("templateDatabase", template)
+  const templateDatabase = `template_${Date.now()}_${randomBytes(4).toString("hex")}`
 
   const given = process.env["TEST_DATABASE_URL"]
   if (given !== undefined && given !== "") {
-    provide("databaseUrl", given)
-    return async () => {
-      removeFolder()
-      const client = new Client({ connectionString: given })
-      await client.connect()
-      await client.query(`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`)
-      await client.end()
+    return {
+      provided: { databaseUrl: given, runFolder, templateDatabase },
+      stop: async () => {
+        removeFolder()
+        const client = new Client({ connectionString: given })
+        await client.connect()
+        await client.query(`DROP DATABASE IF EXISTS ${templateDatabase} WITH (FORCE)`)
+        await client.end()
+      }
     }
   }
   const server = await startPostgres()
-  provide("databaseUrl", server.url)
-  return async () => {
-    removeFolder()
-    await server.remove()
+  return {
+    provided: { databaseUrl: server.url, runFolder, templateDatabase },
+    stop: async () => {
+      removeFolder()
+      await server.remove()
+    }
   }
-}
+})

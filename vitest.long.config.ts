@@ -23,11 +23,12 @@ const beside = [
   "apps/server/test/invoices/live/**/!(LiveFairness|LiveLogins|LiveTokens).long.test.ts",
   "apps/server/test/webhooks/{Model,Resume}.integration.test.ts",
   "packages/ksef/test/checks/mutations.long.test.ts",
+  "packages/ksef/test/format/XmlValues.test.ts",
   "packages/ksef/test/xml/StrictXml.test.ts",
   "packages/webhooks/test/{fastAndCompact,properties}.test.ts",
   "test/e2e/apiFuzz.integration.test.ts",
   "test/e2e/demoLive.long.test.ts",
-  "test/faults/{backups,failOver,mixedVersions}.long.test.ts",
+  "test/faults/{backups,failOver,interruptions,mixedVersions,pooler}.long.test.ts",
   "test/faults/{keyRotation,killLoop,liveKillPoints,liveKillPointsBatch,liveSecrets,liveTwoWorkers}.long.test.ts"
 ]
 

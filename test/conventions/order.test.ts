@@ -39,6 +39,11 @@ describe("The order of test files", () => {
     assert.isBelow(Math.max(...places("browser"), ...places("integration")), 26)
   })
 
+  it("begins with the integration files of shared processes, in one piece", () => {
+    const withShared = mixed([...files, ...filesOf("integration-shared", 4)])
+    assert.deepStrictEqual(withShared, [...filesOf("integration-shared", 4), ...order])
+  })
+
   it("begins with those that take longer than their size tells, and keeps that of the others", () => {
     const root = join(import.meta.dirname, "../..")
     assert.deepStrictEqual(

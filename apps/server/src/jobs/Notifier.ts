@@ -16,8 +16,11 @@ import * as WorkerGroup from "./WorkerGroup.ts"
 export class Notifier extends Context.Service<
   Notifier,
   {
-    /** Wakes the workers of this kind in all processes. Returns at once and never fails. */
-    readonly wake: (kind: WorkQueue) => Effect.Effect<void>
+    /**
+     * Wakes the workers of this kind in all processes; for deliveries of the given organizations, the workers that own their
+     * partitions. Returns at once and never fails.
+     */
+    readonly wake: (kind: WorkQueue, organizations?: ReadonlyArray<string>) => Effect.Effect<void>
     /** Wakes the worker of this kind in this process. */
     readonly wakeLocal: (kind: WorkQueue) => Effect.Effect<void>
     /** Ends the wait of the worker in this process without waking it: it computes anew when to continue. */
@@ -68,6 +71,8 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
     }
     const outbox = yield* Queue.unbounded<void>()
     const unsent = new Set<WorkQueue | Announcement>()
+    // The partitions that the unsent notification of deliveries is for; `undefined` if it is for all.
+    let unsentPartitions: ReadonlySet<string> | undefined = new Set()
     const enqueue = (word: WorkQueue | Announcement) => {
       if (!shared || unsent.has(word)) return
       unsent.add(word)
@@ -85,8 +90,9 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
     const send = Queue.takeAll(outbox).pipe(
       Effect.flatMap(() => {
         if (unsent.size === 0) return Effect.void
-        const payload = [self, ...unsent].join(" ")
+        const payload = WorkerGroup.notification(self, unsent, unsentPartitions)
         unsent.clear()
+        unsentPartitions = new Set()
         return Effect.ignore(QueryTimeout.withTimeout(QueryTimeout.engineMs)(pg.notify(channel, payload)))
       }),
       Effect.andThen(Effect.sleep(spacing)),
@@ -108,12 +114,20 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
       enqueue(announcement)
     }
     const isMember = () => announced !== undefined && announced !== "left"
+    const ownPartitions = () => WorkerGroup.ownPartitions(group, performance.now())
+    const concernsThisWorker = (partitions: Iterable<string> | undefined) => {
+      const own = ownPartitions()
+      return own === undefined || partitions === undefined || [...partitions].some((one) => own.includes(one))
+    }
 
     const receive = (payload: string) =>
       Effect.sync(() => {
         const [sender = "", ...named] = payload.split(" ")
         if (sender === self) return void (echoedAt = performance.now())
-        for (const kind of workQueues) if (named.includes(kind)) signal(kind)
+        for (const kind of workQueues) {
+          if (!named.includes(kind)) continue
+          if (kind !== "deliveries" || concernsThisWorker(WorkerGroup.notifiedPartitions(named))) signal(kind)
+        }
         if (named.includes("left")) {
           group = WorkerGroup.left(group, sender)
           // Due deliveries of its partitions are for the others now.
@@ -140,9 +154,13 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
     }
 
     return {
-      wake: (kind) =>
+      wake: (kind, organizations) =>
         Effect.sync(() => {
-          signal(kind)
+          const partitions = organizations?.map(WorkerGroup.partitionOf)
+          if (kind === "deliveries" && unsentPartitions !== undefined) {
+            unsentPartitions = partitions && new Set([...unsentPartitions, ...partitions])
+          }
+          if (concernsThisWorker(partitions)) signal(kind)
           enqueue(kind)
         }),
       wakeLocal: (kind) => Effect.sync(() => signal(kind)),
@@ -169,7 +187,7 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
       }),
       pollIntervalMs: () =>
         !shared || performance.now() - echoedAt < WorkerGroup.silentForMs ? restfulPollMs : pollMs,
-      ownPartitions: () => WorkerGroup.ownPartitions(group, performance.now())
+      ownPartitions
     }
   })
 )

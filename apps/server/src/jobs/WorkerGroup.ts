@@ -47,3 +47,25 @@ export const ownPartitions = ({ heardAt, self }: WorkerGroup, now: number): Read
 
 /** Returns the partition of an organization. */
 export const partitionOf = (organizationId: string): string => organizationId.slice(-1)
+
+const partitionsWord = "partitions="
+
+/**
+ * Returns the payload of a notification: its sender, its words, and the partitions that the word `deliveries` is for. Without
+ * these it is for all, as it is for processes of versions that do not know them.
+ */
+export const notification = (
+  sender: string,
+  words: Iterable<string>,
+  ofDeliveries: ReadonlySet<string> | undefined
+): string => {
+  const all = [sender, ...words]
+  const isForSome = ofDeliveries !== undefined && all.includes("deliveries")
+  return (isForSome ? [...all, `${partitionsWord}${[...ofDeliveries].join("")}`] : all).join(" ")
+}
+
+/** Returns the partitions in these words of a notification; `undefined` if it is for all. */
+export const notifiedPartitions = (words: ReadonlyArray<string>): ReadonlyArray<string> | undefined => {
+  const word = words.find((word) => word.startsWith(partitionsWord))
+  return word === undefined ? undefined : Array.from(word.slice(partitionsWord.length))
+}

@@ -40,8 +40,8 @@ export interface DeliveryFetcher {
   /** Completions were written. */
   readonly onCompleted: (completions: ReadonlyArray<Completion>) => void
   readonly unblocksOrganization: (completions: ReadonlyArray<Completion>) => boolean
-  /** Returns whether these completions free slots that only the claims of another worker fill. */
-  readonly freesForeignSlots: (completions: ReadonlyArray<Completion>) => boolean
+  /** Returns the organizations of these completions whose slots only the claims of another worker fill. */
+  readonly foreignFreed: (completions: ReadonlyArray<Completion>) => ReadonlyArray<string>
   /** Returns whether the worker can claim for every organization, or could until a second ago. */
   readonly canClaim: () => boolean
   /** Returns what the worker does after a statement with this limit has claimed as many. */
@@ -149,7 +149,7 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
       },
       onCompleted: (completions) => void (state = FetcherState.completed(state, completions)),
       unblocksOrganization: (completions) => FetcherState.unblocksOrganization(state, completions),
-      freesForeignSlots: (completions) => FetcherState.freesForeignSlots(state, completions, ownPartitions()),
+      foreignFreed: (completions) => FetcherState.foreignFreed(state, completions, ownPartitions()),
       canClaim: () =>
         FetcherState.generalSlots(state, backlog()) > 0 || monotonicMs() - generalClaimedAt < stuckAfterMs,
       nextIteration: (limit, claimed) => FetcherState.nextIteration(state, { limit, claimed, backlog: backlog() }),

@@ -121,7 +121,7 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
 
     return {
       claim: Effect.fn("DeliveryQueue.claim")(function* (options) {
-        let round = EndpointScan.beginRound(scan, options.resume === true)
+        let round = EndpointScan.beginRound(scan, options.resume === true, options.partitions)
         let skippedLocked = false
         let completed: ReadonlyArray<Ids.DeliveryId> | undefined
         const atConcurrencyLimit = new Set<Ids.OrganizationId>()

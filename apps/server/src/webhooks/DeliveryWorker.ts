@@ -50,7 +50,8 @@ export const layer: Layer.Layer<
         signalIfIdle()
       },
       onBackgroundCompleted: (batch) => {
-        if (fetcher.freesForeignSlots(batch)) return notifier.wake("deliveries")
+        const foreign = fetcher.foreignFreed(batch)
+        if (foreign.length > 0) return notifier.wake("deliveries", foreign)
         return fetcher.unblocksOrganization(batch) ? notifier.wakeLocal("deliveries") : notifier.recheck("deliveries")
       }
     })
@@ -112,27 +113,40 @@ export const layer: Layer.Layer<
       return { claimed: deliveries.length, completed }
     })
 
+    // A worker whose statements fail leaves its partitions to the others.
+    let isFailing = false
+    const writeInBackground = (completions: ReadonlyArray<Completion>) =>
+      Effect.suspend(() => {
+        isFailing = true
+        return completer.completeInBackground(completions)
+      })
+
     const iterate = Effect.fnUntraced(function* (woken: boolean) {
       if (woken) fetcher.wake()
-      yield* Effect.onError(fetcher.promoteDue, () => completer.completeInBackground(completer.take()))
+      yield* Effect.onError(fetcher.promoteDue, () => writeInBackground(completer.take()))
       yield* fetcher.waitForBatch
       const completions = completer.take()
       if (completer.pending() > 0) yield* notifier.recheck("deliveries")
       const limit = fetcher.plan(completions)
-      if (completions.length === 0 && limit === 0) return { sleepUntil: fetcher.sleepUntil() }
+      if (completions.length === 0 && limit === 0) {
+        isFailing = false
+        return { sleepUntil: fetcher.sleepUntil() }
+      }
 
       const result = yield* flushAndClaim(completions, limit).pipe(
         Effect.catchDefect(Effect.fail),
-        Effect.onError(() => completer.completeInBackground(completions)),
+        Effect.onError(() => writeInBackground(completions)),
         Effect.result
       )
       if (Result.isFailure(result)) {
         if (completions.length === 0) return yield* Effect.fail(result.failure)
         return limit > 0 ? "again" : { sleepUntil: fetcher.sleepUntil() }
       }
+      isFailing = false
       const { claimed, completed } = result.success
       yield* completer.onWritten(completions, completed)
-      if (fetcher.freesForeignSlots(completions)) yield* notifier.wake("deliveries")
+      const foreign = fetcher.foreignFreed(completions)
+      if (foreign.length > 0) yield* notifier.wake("deliveries", foreign)
       return fetcher.nextIteration(limit, claimed)
     })
 
@@ -147,7 +161,7 @@ export const layer: Layer.Layer<
         Effect.timeoutOption(Duration.millis(webhooks.timeoutMs + completeWithinMs))
       )
     })
-    yield* notifier.join(fetcher.canClaim)
+    yield* notifier.join(() => !isFailing && fetcher.canClaim())
     // Before the worker leaves, so that it does not claim meanwhile.
     yield* Effect.addFinalizer(() => Effect.sync(fetcher.stop))
   })

@@ -5,10 +5,15 @@
  * is the statements of one claim, until one of them has claimed something or all endpoints were visited.
  *
  * Completed deliveries leave entries at the front of the index until vacuum. A resume cursor has the due time of the oldest
- * delivery that an endpoint had left, so that the next claim begins behind those entries.
+ * delivery that an endpoint had left, so that the next claim begins behind those entries. Endpoints in the partitions of other
+ * workers have one, too, because the scan passes them.
  */
+import { partitionOf } from "../jobs/WorkerGroup.ts"
 
-/** An endpoint that had more available deliveries than were claimed, and the due time of the oldest of them. */
+/**
+ * An endpoint that had more available deliveries than were claimed, or whose organization is of another partition, and the due
+ * time of the oldest of them.
+ */
 export type ResumeCursor = readonly [organization: string, endpoint: string, since: string]
 
 /** Before the first endpoint. */
@@ -51,10 +56,26 @@ export interface Advanced {
 /** The state of a worker that has not claimed yet. */
 export const initial: EndpointScan = { after: start, resumeCursors: [], roundStart: start, wrapped: true }
 
-/** Begins a round. Without `resume`, it reads each endpoint from its oldest delivery. */
-export const beginRound = ({ after, resumeCursors }: EndpointScan, resume: boolean): EndpointScan => ({
+const bounded = (
+  resumeCursors: ReadonlyArray<ResumeCursor>,
+  partitions: ReadonlyArray<string> | undefined
+): ReadonlyArray<ResumeCursor> => {
+  if (resumeCursors.length <= maxResumeCursors) return resumeCursors
+  const own = resumeCursors.filter(([organization]) => partitions?.includes(partitionOf(organization)))
+  return own.length <= maxResumeCursors ? own : []
+}
+
+/**
+ * Begins a round. Without `resume`, it reads each endpoint from its oldest delivery. Of too many cursors, it keeps those of the
+ * partitions that the claim is for.
+ */
+export const beginRound = (
+  { after, resumeCursors }: EndpointScan,
+  resume: boolean,
+  partitions?: ReadonlyArray<string>
+): EndpointScan => ({
   after,
-  resumeCursors: resume && resumeCursors.length <= maxResumeCursors ? resumeCursors : [],
+  resumeCursors: resume ? bounded(resumeCursors, partitions) : [],
   roundStart: after,
   wrapped: after === start
 })

@@ -186,15 +186,16 @@ export const claimed = (
     claim.atConcurrencyLimit.every((organization) => isForeign(own, organization))
 })
 
-/** Returns whether these completions free slots that only the claims of another worker fill. A worker that stops fills none. */
-export const freesForeignSlots = (
+/** Returns the organizations of these completions whose slots only the claims of another worker fill. A worker that stops fills none. */
+export const foreignFreed = (
   { claimsEverywhere, stopping }: FetcherState,
   completions: ReadonlyArray<Completion>,
   own: OwnPartitions
-): boolean =>
-  stopping
-    ? completions.length > 0
-    : !claimsEverywhere && completions.some(({ organization_id }) => isForeign(own, organization_id))
+): ReadonlyArray<string> => {
+  const organizations = completions.map(({ organization_id }) => organization_id)
+  if (stopping) return organizations
+  return claimsEverywhere ? [] : organizations.filter((organization) => isForeign(own, organization))
+}
 
 /** An attempt has ended. */
 export const attemptEnded = (state: FetcherState): FetcherState => ({ ...state, attempting: state.attempting - 1 })

@@ -101,6 +101,8 @@ export const claim: CteStatement<ClaimParameters> = {
           UNION ALL
           SELECT json_build_array(organization_id, endpoint_id, oldest) FROM allocated
           WHERE rank = least(free_slots + 1, quantum)
+          UNION ALL
+          SELECT json_build_array(organization_id, endpoint_id, since) FROM endpoint_scan WHERE position > 1 AND NOT is_own
         ),
         'completed', ARRAY(SELECT id FROM completed)
       ) AS scan_summary

@@ -7,11 +7,11 @@ import { liveDatabases } from "../support/TestDatabase.ts"
 
 const start = Effect.gen(function* () {
   const scope = yield* Scope.make()
-  const { join, ownPartitions, wait } = yield* Effect.provide(
+  const { join, ownPartitions, wait, wake } = yield* Effect.provide(
     Notifier.Notifier,
     yield* Layer.buildWithScope(Layer.fresh(Notifier.layer), scope)
   )
-  const worker = { canClaim: true, ownPartitions, wait, stop: Scope.close(scope, Exit.void) }
+  const worker = { canClaim: true, ownPartitions, wait, wake, stop: Scope.close(scope, Exit.void) }
   yield* Scope.provide(
     join(() => worker.canClaim),
     scope
@@ -63,6 +63,32 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
       while (yield* first.wait("deliveries", 500));
       yield* second.stop
       assert.isTrue(yield* first.wait("deliveries", 50_000))
+    })
+  )
+
+  it.effect("wakes only the workers that own a partition of the given organizations", () =>
+    Effect.gen(function* () {
+      const [first, second] = [yield* start, yield* start]
+      yield* owned([first, second], 16, 16)
+      while (yield* first.wait("deliveries", 500));
+      while (yield* second.wait("deliveries", 500));
+      const ofFirst = [`org_${first.ownPartitions()![0]}`]
+      const ofSecond = [`org_${second.ownPartitions()![0]}`]
+      // Each is sent in a notification of its own.
+      for (const [sender, owner, other, organizations] of [
+        [first, second, first, ofSecond],
+        [first, first, second, ofFirst]
+      ] as const) {
+        yield* sender.wake("deliveries", organizations)
+        assert.isTrue(yield* owner.wait("deliveries", 50_000))
+        assert.isFalse(yield* other.wait("deliveries", 500))
+      }
+      yield* first.wake("deliveries", [...ofFirst, ...ofSecond])
+      assert.isTrue(yield* first.wait("deliveries", 50_000))
+      assert.isTrue(yield* second.wait("deliveries", 50_000))
+      yield* first.wake("deliveries", ofFirst)
+      yield* first.wake("deliveries")
+      assert.isTrue(yield* second.wait("deliveries", 50_000))
     })
   )
 

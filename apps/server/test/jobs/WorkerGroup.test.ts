@@ -44,4 +44,15 @@ describe("WorkerGroup", () => {
       assert.include(WorkerGroup.partitions, WorkerGroup.partitionOf(IdGenerator.at("org", Date.now())))
     }
   })
+
+  it("names the partitions that a notification of deliveries is for", () => {
+    const read = (payload: string) => WorkerGroup.notifiedPartitions(payload.split(" "))
+    const some = WorkerGroup.notification("me", ["invoices", "deliveries"], new Set(["a", "7"]))
+    assert.strictEqual(some, "me invoices deliveries partitions=a7")
+    assert.deepStrictEqual(read(some), ["a", "7"])
+    const all = WorkerGroup.notification("me", ["deliveries"], undefined)
+    assert.strictEqual(all, "me deliveries")
+    assert.isUndefined(read(all))
+    assert.strictEqual(WorkerGroup.notification("me", ["here"], new Set(["a"])), "me here")
+  })
 })

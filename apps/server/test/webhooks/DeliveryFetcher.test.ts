@@ -91,7 +91,7 @@ describe("DeliveryFetcher", () => {
         claimed.map(({ partitions }) => partitions),
         [["2", "4"], undefined, ["2", "4"]]
       )
-      assert.isTrue(fetcher.freesForeignSlots(completions(1)))
+      assert.deepStrictEqual(fetcher.foreignFreed(completions(1)), ["org_1"])
     })
   )
 

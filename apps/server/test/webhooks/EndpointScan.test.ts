@@ -65,6 +65,14 @@ describe("EndpointScan", () => {
     assert.lengthOf(EndpointScan.beginRound({ ...with3, resumeCursors: many }, true).resumeCursors, 0)
   })
 
+  it("keeps the resume cursors of its own partitions when there are too many", () => {
+    const foreign = Array.from({ length: 1000 }, (_, n) => cursor(`e${n}`))
+    const own: EndpointScan.ResumeCursor = ["org_a", "x", "1"]
+    const many = { ...EndpointScan.initial, resumeCursors: [...foreign, own] }
+    assert.deepStrictEqual(EndpointScan.beginRound(many, true, ["a"]).resumeCursors, [own])
+    assert.deepStrictEqual(EndpointScan.beginRound(many, true).resumeCursors, [])
+  })
+
   it("gives a statement the resume cursors behind its first endpoint", () => {
     const scan = { ...EndpointScan.initial, after: "b", resumeCursors: ["a", "b", "c", "d"].map((one) => cursor(one)) }
     assert.deepStrictEqual(EndpointScan.resumeCursorsAhead(scan), [cursor("c"), cursor("d")])

@@ -12,6 +12,7 @@ import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import type { ClaimedDelivery } from "../../src/webhooks/ClaimedDelivery.ts"
+import * as WorkerGroup from "../../src/jobs/WorkerGroup.ts"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import * as QuarantineQueue from "../../src/webhooks/QuarantineQueue.ts"
 import * as DeliveryScheduler from "../../src/webhooks/DeliveryScheduler.ts"
@@ -108,10 +109,16 @@ const run = Effect.fnUntraced(function* (seed: number) {
       )
   })
 
-  const claim = Effect.fnUntraced(function* (worker: Worker, limit: number, resume: boolean, share: number) {
+  const claim = Effect.fnUntraced(function* (
+    worker: Worker,
+    limit: number,
+    resume: boolean,
+    share: number,
+    partitions?: ReadonlyArray<string>
+  ) {
     if (!resume) worker.outOfTurn.clear()
     const completions = yield* ends(worker, share)
-    const claimed = yield* worker.queue.claim({ limit, perOrganization: bound, leaseMs, resume, completions })
+    const claimed = yield* worker.queue.claim({ ...options, limit, resume, completions, partitions })
     assert.isAtMost(claimed.deliveries.length, limit, said)
     for (const { id } of claimed.deliveries) worker.outOfTurn.delete(id)
     worker.held = [...worker.held, ...claimed.deliveries]
@@ -140,7 +147,11 @@ const run = Effect.fnUntraced(function* (seed: number) {
     worker.held = [...worker.held, ...deliveries]
   })
 
-  const claimOnce = Effect.suspend(() => claim(of(workers), of([1, 2, 12, 50]), chance(0.9), 0.5))
+  // A claim for some partitions leaves resume cursors in the others, too.
+  const claimOnce = Effect.suspend(() => {
+    const partitions = chance(0.5) ? WorkerGroup.partitions.filter(() => chance(0.5)) : undefined
+    return claim(of(workers), of([1, 2, 12, 50]), chance(0.9), 0.5, partitions)
+  })
   const steps = [add, add, addEarly, promoteDue, claimOnce, claimOnce, Effect.suspend(() => claimAll(of(workers)))]
   for (let step = 0; step < stepsOfARun; step++) yield* of<Effect.Effect<unknown, unknown, SqlClient.SqlClient>>(steps)
 

@@ -132,7 +132,7 @@ export const layer = HttpApiBuilder.group(
             )
             if (!submitted.replayed) {
               yield* notifier.wake(mode === "live" ? "lanes" : "invoices")
-              yield* notifier.wake("deliveries")
+              yield* notifier.wake("deliveries", [organizationId])
             }
 
             // The stored text, so that every response to this submission is the same.

@@ -100,7 +100,12 @@ export const layerOf = (
             )}
             SELECT id FROM transitioned
           `
-          if (pending.some(({ transition }) => transition.emits !== null)) yield* notifier.wake("deliveries")
+          if (pending.some(({ transition }) => transition.emits !== null)) {
+            yield* notifier.wake(
+              "deliveries",
+              rows.map((row) => row.organization_id)
+            )
+          }
           return written.length
         }).pipe(Effect.withSpan("MissingCredentials.show"))
       }

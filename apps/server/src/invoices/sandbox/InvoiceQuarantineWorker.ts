@@ -53,7 +53,7 @@ export const layer: Layer.Layer<
         )
         const [isWritten] = yield* write([{ invoice, transition }])
         yield* EngineMetrics.countTransition(transition.status, isWritten === true)
-        if (transition.emits !== null) yield* notifier.wake("deliveries")
+        if (transition.emits !== null) yield* notifier.wake("deliveries", [invoice.organization_id])
       },
       (effect, { id }) => Effect.annotateLogs(effect, { invoiceId: id })
     )

@@ -46,7 +46,7 @@ export const layer: Layer.Layer<never, never, InvoiceQueue | InvoiceGateways | N
         yield* Effect.logDebug("Invoice transitioned").pipe(
           Effect.annotateLogs({ invoiceId: invoice.id, from: invoice.status, to: transition.status })
         )
-        if (transition.emits !== null) yield* notifier.wake("deliveries")
+        if (transition.emits !== null) yield* notifier.wake("deliveries", [invoice.organization_id])
         if (transition.dueAt !== null && transition.dueAt.getTime() < dueAt) {
           dueAt = transition.dueAt.getTime()
           yield* notifier.recheck("invoices")

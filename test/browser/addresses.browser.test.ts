@@ -41,7 +41,10 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
       ({ length }) => length > 0
     )
     delivery = list[0]!
-    watched = await watch(browser, server.url, { expected: /status of 404/ })
+    watched = await watch(browser, server.url, {
+      expected: /status of 404/,
+      context: { permissions: ["clipboard-read", "clipboard-write"] }
+    })
     page = await watched.context.newPage()
     await owner.open(page, "/settings")
     visitor = visit(page)
@@ -107,6 +110,52 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
     await filter.selectOption({ label: "All endpoints" })
     await page.waitForURL(`${server.url}/console/o/${owner.org}/deliveries`)
     await main().locator("[data-row]").first().waitFor()
+  })
+
+  it.each(["/deliveries", "/invoices", "/endpoints", "/keys"])(
+    "of lists without a record have a sentence, an action and a snippet: %s",
+    async (path) => {
+      const { context, end } = await watch(browser, server.url)
+      const empty = await context.newPage()
+      await (await Owner.make(server)).open(empty, path)
+      const cell = empty.getByRole("main").getByRole("cell")
+      await cell.getByText(/^There is no /).waitFor()
+      await cell.getByRole("link", { name: /^New / }).waitFor()
+      await cell.getByRole("region").waitFor()
+      await end()
+    }
+  )
+
+  it("with filters that nothing matches tell how long deliveries are kept", async () => {
+    await show(`/deliveries?event=evt_${delivery.id.slice(3)}`)
+    await main()
+      .getByText(/Deliveries are kept for \d+ days after their event is complete\./)
+      .waitFor()
+  })
+
+  it("of failed deliveries have their count, and the overview has the last change of each endpoint", async () => {
+    await show("/deliveries")
+    await main()
+      .getByRole("link", { name: /^Failed \d+ in 24 h$/ })
+      .waitFor()
+    await owner.call("POST", `webhook-endpoints/${endpoint}/rotate-secret`, { activates_in_seconds: 3600 })
+    await page.reload()
+    await show("")
+    const row = main().getByRole("table", { name: "Endpoints" }).locator(`[data-row="${endpoint}"]`)
+    await row.getByText(/new secret in/).waitFor()
+    assert.include(await row.innerText(), "just now")
+  })
+
+  it("that a row leads to have the id that c copies", async () => {
+    const copied = async (path: string, table: string) => {
+      await show(path)
+      const row = main().getByRole("table", { name: table }).locator("[data-row]").first()
+      await row.getByRole("link").first().focus()
+      await page.keyboard.press("c")
+      return () => page.evaluate<string>("navigator.clipboard.readText()")
+    }
+    await until(await copied(`/endpoints/${endpoint}`, "Why deliveries fail"), (text) => text.startsWith("wd_"))
+    await until(await copied("?as=table", "Deliveries of the last 24 hours"), (text) => text === endpoint)
   })
 
   it("of an endpoint have a switch whose name has its word", async () => {

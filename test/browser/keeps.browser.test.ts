@@ -112,6 +112,94 @@ describe.skipIf(isMissing)("the console keeps", () => {
     }
   )
 
+  const focused = (page: Page) => page.evaluate<string>("document.activeElement.innerText")
+
+  it("the focus on the pager, while a page loads and at its ends", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page, "/deliveries")
+    const older = page.getByRole("button", { name: "Older" })
+    const newer = page.getByRole("button", { name: "Newer" })
+    await older.focus()
+    const load = await hold(page, "**/v1/**cursor=**")
+    await page.keyboard.press("Enter")
+    const firstId = () => page.locator("[data-row]").first().getAttribute("data-row")
+    const newest = await firstId()
+    await page.waitForURL(/cursor=/)
+    await until(() => older.isDisabled(), Boolean)
+    assert.strictEqual(await focused(page), "Older")
+    load()
+    await until(firstId, (id) => id !== newest)
+    assert.isTrue(await older.isDisabled(), "the last page")
+    assert.strictEqual(await focused(page), "Older")
+    await newer.press("Enter")
+    await until(() => older.isEnabled(), Boolean)
+    assert.strictEqual(await focused(page), "Newer")
+    await page.getByText("50 per page").waitFor()
+    await end()
+  })
+
+  it("the focus on the page, when the pressed button is gone", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const [first] = (await owner.call("GET", "organizations/{org}/deliveries?limit=1"))["data"] as ReadonlyArray<{
+      readonly event_id: string
+    }>
+    await owner.open(page, `/deliveries?event=${first!.event_id}`)
+    await page.getByRole("button", { name: /^Remove the filter evt_/ }).press("Enter")
+    await hasFocus(page, "[data-filters] *")
+
+    const other = await owner.createKey()
+    await page.locator("[data-row]").nth(40).waitFor()
+    await owner.submit(other, "shown later")
+    await page.getByRole("button", { name: /new · show/ }).press("Enter")
+    await hasFocus(page, "[data-row]:first-child a")
+    await end()
+  })
+
+  it("the focus on the page, when a key is revoked, which j and k reach", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.createKey()
+    await owner.open(page, "/keys")
+    const rows = page.locator("[data-row]")
+    await rows.nth(1).waitFor()
+    const before = await rows.count()
+    await page.keyboard.press("j")
+    await hasFocus(page, "[data-row]:first-child button")
+    await page.keyboard.press("j")
+    await hasFocus(page, "[data-row]:nth-child(2) button")
+    await page.keyboard.press("k")
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke", exact: true }).press("Enter")
+    await until(
+      () => rows.count(),
+      (count) => count === before - 1
+    )
+    await hasFocus(page, "h1")
+    await end()
+  })
+
+  it("the whole time of a row with its link, which shows it while it has the focus", async () => {
+    const { context, end } = await watch(browser, server.url, { context: { timezoneId: "UTC" } })
+    const page = await context.newPage()
+    await owner.open(page, "/deliveries")
+    const link = page.locator("[data-row] a").first()
+    const whole = await page.locator("[data-row] time").last().getAttribute("title")
+    assert.match(whole!, /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$/)
+    const last = page.locator("[data-row]").last().locator("a")
+    assert.strictEqual(await last.getAttribute("title"), whole)
+    await page.keyboard.press("j")
+    assert.strictEqual(
+      await page.evaluate("getComputedStyle(document.activeElement, '::before').content"),
+      `"${await link.getAttribute("title")}" / ""`
+    )
+    assert.notInclude(await page.locator("[data-row]").first().ariaSnapshot(), "UTC Succeeded")
+    // Beside the times of rows, the clock of live updating is a time.
+    await page.getByRole("button", { name: /^Live/ }).locator("time[datetime]").waitFor()
+    await end()
+  })
+
   it("a secret on the screen until it is stored, or its owner leaves all the same", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()

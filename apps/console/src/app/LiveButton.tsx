@@ -1,7 +1,7 @@
 import { setPaused, usePaused } from "../api/live.ts"
 import { en } from "../text/en.ts"
 import { classNames } from "../ui/classNames.ts"
-import { clockTime } from "../ui/times.ts"
+import { Instant } from "../ui/Instant.tsx"
 import styles from "./LiveButton.module.css"
 
 const css = classNames(styles)
@@ -19,7 +19,7 @@ export const LiveButton = ({ updatedAt }: { readonly updatedAt: number }) => {
     >
       <span className={css("dot")} aria-hidden="true" />
       {isPaused ? en.live.paused : en.live.live}
-      {updatedAt > 0 && <span>{clockTime(updatedAt)}</span>}
+      {updatedAt > 0 && <Instant at={updatedAt} form="clock" />}
     </button>
   )
 }

@@ -3,6 +3,7 @@
  */
 import { useEffect } from "react"
 import { useLocation } from "wouter"
+import { firstFilter, firstRow } from "../ui/focus.ts"
 import { paths } from "../url/paths.ts"
 import { openKeySheet, openPalette } from "./overlays.ts"
 import { preference } from "./preferences.ts"
@@ -38,9 +39,9 @@ export const useShortcuts = (org: string | undefined): void => {
       } else if (event.key === "g") wentAt = Date.now()
       else if (event.key === "?") openKeySheet()
       else if (event.key === "j" && !(event.target instanceof Element && event.target.closest("[data-row]")))
-        document.querySelector<HTMLElement>("[data-row] a")?.focus()
+        document.querySelector<HTMLElement>(firstRow)?.focus()
       else if (event.key === "/") {
-        const filter = document.querySelector<HTMLElement>("[data-filters] :is(button, select, input, a)")
+        const filter = document.querySelector<HTMLElement>(firstFilter)
         if (filter === null) return
         event.preventDefault()
         filter.focus()

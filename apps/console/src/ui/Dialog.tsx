@@ -1,11 +1,12 @@
 import { type ReactNode, useEffect, useId, useRef } from "react"
 import { classNames } from "./classNames.ts"
+import { heading } from "./focus.ts"
 import styles from "./Dialog.module.css"
 
 const css = classNames(styles)
 
 /**
- * A modal dialog. Escape closes it unless `onClose` is missing; focus returns to the element that had it.
+ * A modal dialog. Escape closes it unless `onClose` is missing; focus returns to the element that had it, or to the heading of the screen.
  */
 export const Dialog = ({
   actions,
@@ -29,6 +30,7 @@ export const Dialog = ({
     return () => {
       dialog.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
+      else document.querySelector<HTMLElement>(heading)?.focus()
     }
   }, [])
   return (

@@ -1,16 +1,27 @@
 import { usePreference } from "../app/preferences.ts"
 import { useNow } from "./clock.ts"
-import { fullTime, relativeTime } from "./times.ts"
+import { clockTime, fullTime, relativeTime, shortTime } from "./times.ts"
 
-/** A time relative to now, with the complete date as its title. */
-export const Instant = ({ at, whole = false }: { readonly at: string; readonly whole?: boolean }) => {
+const forms = { short: shortTime, clock: clockTime, whole: fullTime } as const
+
+/** A time relative to now, or in another form, with the complete date as its title. */
+export const Instant = ({
+  at,
+  form,
+  whole = false
+}: {
+  readonly at: string | number
+  readonly form?: "short" | "clock"
+  readonly whole?: boolean
+}) => {
   const now = useNow()
   usePreference("timeZone")
-  const time = Date.parse(at)
+  const time = typeof at === "number" ? at : Date.parse(at)
   if (Number.isNaN(time)) return <span>{at}</span>
+  const shown = whole ? "whole" : form
   return (
-    <time dateTime={at} title={fullTime(time)} className="nowrap">
-      {whole ? fullTime(time) : relativeTime(time, now)}
+    <time dateTime={new Date(time).toISOString()} title={fullTime(time)} className="nowrap">
+      {shown === undefined ? relativeTime(time, now) : forms[shown](time)}
     </time>
   )
 }

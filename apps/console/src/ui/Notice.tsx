@@ -5,9 +5,9 @@ import { Button } from "./Button.tsx"
 import { classNames } from "./classNames.ts"
 import { CopyButton } from "./CopyButton.tsx"
 import { Icon, type IconName } from "./Icon.tsx"
+import { Instant } from "./Instant.tsx"
 import type { Tone } from "./StatusBadge.tsx"
 import styles from "./Notice.module.css"
-import { clockTime } from "./times.ts"
 
 const css = classNames(styles)
 
@@ -53,7 +53,12 @@ export const ProblemNotice = ({
     <Notice tone="bad" role="alert">
       <p>
         {sentenceOf(problem)}
-        {asOf !== undefined && asOf > 0 && ` ${en.asOf(clockTime(asOf))}`}
+        {asOf !== undefined && asOf > 0 && (
+          <>
+            {" "}
+            {en.asOf} <Instant at={asOf} form="clock" />.
+          </>
+        )}
       </p>
       {(problem.requestId !== undefined || (problem.retryable && onRetry !== undefined)) && (
         <div className={css("actions")}>

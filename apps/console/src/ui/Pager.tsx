@@ -1,21 +1,31 @@
+import { useRef } from "react"
+import { pageSize } from "../api/steadyRows.ts"
 import { en } from "../text/en.ts"
 import { Button } from "./Button.tsx"
 
 /** Newer and older pages. There are no page numbers, since no total is known. */
 export const Pager = ({
+  isLoading,
   onNewer,
   onOlder
 }: {
   readonly onNewer: (() => void) | undefined
   readonly onOlder: (() => void) | undefined
-}) =>
-  onNewer === undefined && onOlder === undefined ? null : (
+  readonly isLoading: boolean
+}) => {
+  const isShown = useRef(false)
+  isShown.current = onNewer !== undefined || onOlder !== undefined || (isLoading && isShown.current)
+  if (!isShown.current) return null
+  // The pressed button keeps the focus while its page loads, and where there is no further page.
+  return (
     <nav className="line" aria-label={en.pages}>
-      <Button icon="left" disabled={onNewer === undefined} onClick={onNewer}>
+      <Button icon="left" aria-disabled={onNewer === undefined} onClick={onNewer}>
         {en.newer}
       </Button>
-      <Button disabled={onOlder === undefined} onClick={onOlder}>
+      <Button aria-disabled={onOlder === undefined} onClick={onOlder}>
         {en.older}
       </Button>
+      <span className="push small muted">{en.perPage(pageSize)}</span>
     </nav>
   )
+}

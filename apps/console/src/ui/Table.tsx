@@ -1,10 +1,11 @@
 import { type KeyboardEvent, type ReactNode, useRef } from "react"
 import { Link } from "wouter"
-import { preference } from "../app/preferences.ts"
+import { preference, usePreference } from "../app/preferences.ts"
 import { classNames } from "./classNames.ts"
 import { announce } from "./announce.ts"
 import { en } from "../text/en.ts"
 import { useWide } from "./media.ts"
+import { fullTime } from "./times.ts"
 import styles from "./Table.module.css"
 
 const css = classNames(styles)
@@ -24,6 +25,10 @@ interface Props<Row> {
   readonly idOf: (row: Row) => string
   /** The address of a row. The first cell is its link. */
   readonly addressOf?: ((row: Row) => string) | undefined
+  /** The time of a row, which its link tells as a whole. */
+  readonly timeOf?: ((row: Row) => string) | undefined
+  /** The identifier that `c` copies, if it is not that of the row. */
+  readonly copyOf?: ((row: Row) => string) | undefined
   readonly selected?: string | undefined
   /** The words in place of the first row. */
   readonly empty: ReactNode
@@ -35,24 +40,49 @@ const rowKeys = (event: KeyboardEvent<HTMLElement>): void => {
   const row = (event.target as HTMLElement).closest<HTMLElement>("[data-row]")
   if (row === null) return
   if (event.key === "c") {
-    void navigator.clipboard.writeText(row.dataset["row"]!).then(() => announce(en.copied))
+    void navigator.clipboard.writeText(row.dataset["copy"]!).then(() => announce(en.copied))
     return
   }
   const next = event.key === "j" ? row.nextElementSibling : event.key === "k" ? row.previousElementSibling : undefined
-  next?.querySelector<HTMLElement>("a")?.focus()
+  next?.querySelector<HTMLElement>("a, button")?.focus()
 }
 
-const First = ({ address, children }: { readonly address: string | undefined; readonly children: ReactNode }) =>
+const First = ({
+  address,
+  children,
+  time
+}: {
+  readonly address: string | undefined
+  readonly time: string | undefined
+  readonly children: ReactNode
+}) =>
   address === undefined ? (
     children
   ) : (
-    <Link to={address} className={css("link")}>
+    <Link to={address} className={css("link")} title={time && fullTime(Date.parse(time))}>
       {children}
     </Link>
   )
 
 /** A table. Below 640 px, each row is a list of names and values in the same order. */
-export const Table = <Row,>({ addressOf, caption, columns, empty, idOf, rows, selected }: Props<Row>) => {
+export const Table = <Row,>({
+  addressOf,
+  caption,
+  columns,
+  copyOf,
+  empty,
+  idOf,
+  rows,
+  selected,
+  timeOf
+}: Props<Row>) => {
+  usePreference("timeZone")
+  const attributes = (row: Row) => ({ "data-row": idOf(row), "data-copy": (copyOf ?? idOf)(row) })
+  const firstOf = (row: Row, content: ReactNode) => (
+    <First address={addressOf?.(row)} time={timeOf?.(row)}>
+      {content}
+    </First>
+  )
   const isWide = useWide(640)
   const frame = useRef<HTMLDivElement>(null)
   if (!isWide)
@@ -61,14 +91,14 @@ export const Table = <Row,>({ addressOf, caption, columns, empty, idOf, rows, se
     ) : (
       <ul className={css("cards")} aria-label={caption} onKeyDown={rowKeys}>
         {rows.map((row) => (
-          <li key={idOf(row)} data-row={idOf(row)} className={css("card", "row", selected === idOf(row) && "selected")}>
+          <li key={idOf(row)} {...attributes(row)} className={css("card", "row", selected === idOf(row) && "selected")}>
             <dl>
               {columns.map(({ cell, head }, index) => {
                 const content = cell(row)
                 if (content === null || content === "") return null
                 return (
                   <CardLine key={head} head={head}>
-                    {index === 0 ? <First address={addressOf?.(row)}>{content}</First> : content}
+                    {index === 0 ? firstOf(row, content) : content}
                   </CardLine>
                 )
               })}
@@ -99,10 +129,10 @@ export const Table = <Row,>({ addressOf, caption, columns, empty, idOf, rows, se
             </tr>
           )}
           {rows.map((row) => (
-            <tr key={idOf(row)} data-row={idOf(row)} className={css("row", selected === idOf(row) && "selected")}>
+            <tr key={idOf(row)} {...attributes(row)} className={css("row", selected === idOf(row) && "selected")}>
               {columns.map(({ cell, head, isNumber, leftOut }, index) => (
                 <td key={head} className={css(isNumber && "number", leftOut)}>
-                  {index === 0 ? <First address={addressOf?.(row)}>{cell(row)}</First> : cell(row)}
+                  {index === 0 ? firstOf(row, cell(row)) : cell(row)}
                 </td>
               ))}
             </tr>

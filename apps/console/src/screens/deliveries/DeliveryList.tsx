@@ -4,9 +4,18 @@ import { useCallback } from "react"
 import { useLocation, useSearch } from "wouter"
 import { pollMs } from "../../api/live.ts"
 import { type UseRead, useSteadyRows } from "../../api/steadyRows.ts"
-import { deliveriesQuery, deliveryQuery, endpointsQuery, everyUnsettled, isUnsettled } from "../../api/queries.ts"
+import {
+  configQuery,
+  deliveriesQuery,
+  deliveryQuery,
+  endpointsQuery,
+  everyUnsettled,
+  isUnsettled,
+  overviewQuery
+} from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { en } from "../../text/en.ts"
+import { ButtonLink } from "../../ui/Button.tsx"
 import { EventType } from "../../ui/EventType.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { useWide } from "../../ui/media.ts"
@@ -19,6 +28,8 @@ import { type DeliverySearch, deliverySearch, knownEventTypes, noDeliveryFilter 
 import { EndpointOf } from "../endpoints/EndpointName.tsx"
 import { nameOf } from "../endpoints/endpointUrl.ts"
 import { ChoiceLinks, FilterChip, Filters, FilterSelect, TimeFilter } from "../lists/Filters.tsx"
+import { count } from "../overview/count.ts"
+import { SubmissionSnippet } from "../overview/SubmissionSnippet.tsx"
 import { EmptyList, ListPanel } from "../lists/ListPanel.tsx"
 import { usePages } from "../lists/usePages.ts"
 import { classNames } from "../../ui/classNames.ts"
@@ -70,6 +81,8 @@ export const DeliveryList = ({
   const isWide = useWide(1024)
   const endpoints = useQuery(endpointsQuery(org))
   const deliveries = useQuery(deliveriesQuery(org, search))
+  const config = useQuery(configQuery)
+  const overview = useQuery(overviewQuery(org))
   const page = deliveries.data
   const listKey = JSON.stringify(search)
   const { rows, show, waiting } = useSteadyRows(
@@ -133,6 +146,14 @@ export const DeliveryList = ({
     }
   ]
   const endpointChoices = choicesOf(endpoints.data ?? [], search.endpoint)
+  // Of all deliveries, or of those of one endpoint. The other filters do not count.
+  const counted = overview.data?.endpoints.filter(({ endpointId }) => (search.endpoint ?? endpointId) === endpointId)
+  const countOf = (status: DeliverySearch["status"]) => {
+    if (counted === undefined || (status !== "failed" && status !== "retrying")) return undefined
+    const sum = counted.reduce((all, each) => all + (status === "failed" ? each.failed24h : each.retrying), 0)
+    if (sum === 0) return undefined
+    return [count(sum), status === "failed" ? en.list.inDay(count(sum)) : en.list.now(count(sum))] as const
+  }
   const isFiltered = listKey !== JSON.stringify({ ...noDeliveryFilter, endpoint: only })
   const isPanelOnly = open !== undefined && !isWide
 
@@ -146,7 +167,8 @@ export const DeliveryList = ({
               choices={statusChoices.map(([status, label]) => ({
                 label,
                 to: listAddress({ status }),
-                isCurrent: search.status === status
+                isCurrent: search.status === status,
+                count: countOf(status)
               }))}
             />
             {only === undefined && (endpointChoices.length > 1 || search.endpoint !== undefined) && (
@@ -186,13 +208,22 @@ export const DeliveryList = ({
               columns={columns}
               rows={rows}
               idOf={({ id }) => id}
+              timeOf={({ createdAt }) => createdAt}
               addressOf={rowAddress}
               selected={open?.delivery}
               empty={
                 <EmptyList
                   isFiltered={isFiltered}
                   empty={en.delivery.empty}
-                  emptyFiltered={en.delivery.emptyFiltered}
+                  emptyFiltered={en.delivery.emptyFiltered(config.data?.eventRetentionDays)}
+                  action={
+                    endpoints.data?.length === 0 ? (
+                      <ButtonLink to={paths.newEndpoint(org)}>{en.endpoints.create}</ButtonLink>
+                    ) : (
+                      <ButtonLink to={paths.newKey(org)}>{en.apiKeys.create}</ButtonLink>
+                    )
+                  }
+                  snippet={<SubmissionSnippet />}
                   clearTo={listPath}
                 />
               }

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { endpointsQuery, overviewQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
+import { receivers } from "../../snippets/receiver.ts"
 import { en } from "../../text/en.ts"
 import { Bars } from "../../ui/Bars.tsx"
 import { ButtonLink } from "../../ui/Button.tsx"
@@ -10,12 +11,16 @@ import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { Panel } from "../../ui/Panel.tsx"
+import { Snippet } from "../../ui/Snippet.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
 import { Badge } from "../../ui/StatusBadge.tsx"
 import { type Column, Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
 import { barsOf } from "./bars.ts"
 import { EndpointName } from "./EndpointName.tsx"
+
+/** The URL that the snippet of a receiver is for while there is no endpoint. */
+const exampleUrl = "https://shop.example.com/hooks/govoice"
 
 export const EnabledBadge = ({ enabled }: { readonly enabled: boolean }) =>
   enabled ? <span className="muted">{en.endpoints.on}</span> : <Badge icon="off" tone="muted" text={en.endpoints.off} />
@@ -71,7 +76,14 @@ const Endpoints = () => {
               rows={rows}
               idOf={({ id }) => id}
               addressOf={({ id }) => paths.endpoint(org, id)}
-              empty={<EmptyState sentence={en.endpoints.empty}>{create}</EmptyState>}
+              empty={
+                <EmptyState
+                  sentence={en.endpoints.empty}
+                  snippet={<Snippet label={en.endpoints.receiver} forms={receivers(exampleUrl)} />}
+                >
+                  {create}
+                </EmptyState>
+              }
             />
           )}
         </Loaded>

@@ -49,6 +49,8 @@ export const Reasons = ({ endpoint: { id, organizationId: org } }: { readonly en
                   caption={en.health.reasons}
                   rows={reasonsOf([...ended, ...underway])}
                   idOf={({ summary }) => summary}
+                  copyOf={({ newest }) => newest.id}
+                  timeOf={({ newest }) => newest.createdAt}
                   addressOf={({ newest }) => paths.delivery(org, id, newest.id)}
                   empty={en.health.noReasons}
                   columns={[

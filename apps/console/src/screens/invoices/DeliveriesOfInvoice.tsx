@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "wouter"
 import { deliveriesOfInvoiceQuery, endpointsQuery } from "../../api/queries.ts"
 import { en } from "../../text/en.ts"
+import { EmptyState } from "../../ui/EmptyState.tsx"
 import { EventType } from "../../ui/EventType.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
@@ -34,10 +35,15 @@ export const DeliveriesOfInvoice = ({ invoice, org }: { readonly org: string; re
             caption={en.invoice.deliveries}
             rows={data}
             idOf={({ id }) => id}
+            timeOf={({ createdAt }) => createdAt}
             addressOf={({ endpointId, id }) =>
               `${paths.delivery(org, endpointId, id)}${deliverySearch.write({ ...noDeliveryFilter, invoice })}`
             }
-            empty={en.invoice.noDeliveries}
+            empty={
+              <EmptyState sentence={en.invoice.noDeliveries}>
+                <Link to={paths.endpoints(org)}>{en.nav.endpoints}</Link>
+              </EmptyState>
+            }
             columns={[
               { head: en.list.status, cell: ({ status }) => <StatusBadge status={status} quiet /> },
               { head: en.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },

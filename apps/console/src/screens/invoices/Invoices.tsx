@@ -8,7 +8,7 @@ import { useSteadyRows } from "../../api/steadyRows.ts"
 import { useCurrentOrganization } from "../../app/organization.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { en } from "../../text/en.ts"
-import { Button } from "../../ui/Button.tsx"
+import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Pager } from "../../ui/Pager.tsx"
 import { ModeBadge, StatusBadge } from "../../ui/StatusBadge.tsx"
@@ -17,6 +17,7 @@ import { shorten } from "../../url/ids.ts"
 import { paths } from "../../url/paths.ts"
 import { type InvoiceSearch, invoiceSearch } from "../../url/searches.ts"
 import { ChoiceLinks, FilterChip, Filters, TimeFilter } from "../lists/Filters.tsx"
+import { SubmissionSnippet } from "../overview/SubmissionSnippet.tsx"
 import { EmptyList, ListPanel } from "../lists/ListPanel.tsx"
 import { usePages } from "../lists/usePages.ts"
 import { FilterSelect } from "../lists/Filters.tsx"
@@ -147,12 +148,15 @@ const Invoices = () => {
             columns={columns}
             rows={rows}
             idOf={({ id }) => id}
+            timeOf={({ createdAt }) => createdAt}
             addressOf={({ id }) => paths.invoice(org, id)}
             empty={
               <EmptyList
                 isFiltered={isFiltered}
                 empty={en.invoice.empty}
                 emptyFiltered={en.invoice.emptyFiltered}
+                action={<ButtonLink to={paths.newKey(org)}>{en.apiKeys.create}</ButtonLink>}
+                snippet={<SubmissionSnippet />}
                 clearTo={path}
               />
             }

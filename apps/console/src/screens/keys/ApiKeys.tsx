@@ -9,6 +9,7 @@ import { en } from "../../text/en.ts"
 import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { useNow } from "../../ui/clock.ts"
 import { EmptyState } from "../../ui/EmptyState.tsx"
+import { focusSoon, heading } from "../../ui/focus.ts"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
@@ -18,6 +19,7 @@ import { type Column, Table } from "../../ui/Table.tsx"
 import { toast } from "../../ui/Toasts.tsx"
 import { TypedConfirmation } from "../../ui/TypedConfirmation.tsx"
 import { paths } from "../../url/paths.ts"
+import { SubmissionSnippet } from "../overview/SubmissionSnippet.tsx"
 
 const Revocation = ({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) => {
   const queryClient = useQueryClient()
@@ -27,6 +29,8 @@ const Revocation = ({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onC
       await queryClient.invalidateQueries({ queryKey: keysQuery(apiKey.organizationId).queryKey })
       toast(en.apiKeys.revoked)
       onClose()
+      // The row of the button that opened the dialog is going.
+      focusSoon(heading)
     }
   })
   return (
@@ -94,7 +98,11 @@ const ApiKeys = () => {
               columns={columns}
               rows={rows}
               idOf={({ id }) => id}
-              empty={<EmptyState sentence={en.apiKeys.empty}>{create}</EmptyState>}
+              empty={
+                <EmptyState sentence={en.apiKeys.empty} snippet={<SubmissionSnippet />}>
+                  {create}
+                </EmptyState>
+              }
             />
           )}
         </Loaded>

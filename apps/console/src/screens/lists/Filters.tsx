@@ -9,6 +9,7 @@ import { Button } from "../../ui/Button.tsx"
 import { classNames } from "../../ui/classNames.ts"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { Field, SelectControl } from "../../ui/Field.tsx"
+import { firstFilter, focusSoon, heading } from "../../ui/focus.ts"
 import { Icon } from "../../ui/Icon.tsx"
 import { Menu, MenuButton, MenuRule } from "../../ui/Menu.tsx"
 import { ofField, shortTime, toField, zoneName } from "../../ui/times.ts"
@@ -30,12 +31,26 @@ export const ChoiceLinks = ({
   label
 }: {
   readonly label: string
-  readonly choices: ReadonlyArray<{ readonly label: string; readonly to: string; readonly isCurrent: boolean }>
+  readonly choices: ReadonlyArray<{
+    readonly label: string
+    readonly to: string
+    readonly isCurrent: boolean
+    /** The number of records behind the choice, and the words that tell what it counts. */
+    readonly count?: readonly [number: string, meaning: string] | undefined
+  }>
 }) => (
   <div className={css("group")} role="group" aria-label={label}>
-    {choices.map(({ isCurrent, label, to }) => (
+    {choices.map(({ count, isCurrent, label, to }) => (
       <Link key={to} to={to} className={css("choice")} aria-current={isCurrent ? "true" : undefined}>
         {label}
+        {count !== undefined && (
+          <>
+            <span className={css("count")} aria-hidden="true" title={count[1]}>
+              {count[0]}
+            </span>
+            <span className="visually-hidden"> {count[1]}</span>
+          </>
+        )}
       </Link>
     ))}
   </div>
@@ -73,7 +88,16 @@ export const FilterSelect = ({
 export const FilterChip = ({ label, onRemove }: { readonly label: string; readonly onRemove: () => void }) => (
   <span className={css("chip")}>
     {label}
-    <Button kind="quiet" size="small" icon="cross" aria-label={en.filters.remove(label)} onClick={onRemove} />
+    <Button
+      kind="quiet"
+      size="small"
+      icon="cross"
+      aria-label={en.filters.remove(label)}
+      onClick={() => {
+        onRemove()
+        focusSoon(firstFilter, heading)
+      }}
+    />
   </span>
 )
 

@@ -6,6 +6,7 @@ import { LiveButton } from "../../app/LiveButton.tsx"
 import { en } from "../../text/en.ts"
 import { announceChange } from "../../ui/announce.ts"
 import { Button } from "../../ui/Button.tsx"
+import { firstRow, focusSoon, heading } from "../../ui/focus.ts"
 
 export const ListHead = ({
   isFirstPage,
@@ -25,10 +26,18 @@ export const ListHead = ({
   return (
     <>
       {waiting !== undefined && (
-        <Button size="small" icon="retry" onClick={onShow}>
+        <Button
+          size="small"
+          icon="retry"
+          onClick={() => {
+            onShow()
+            focusSoon(firstRow, heading)
+          }}
+        >
           {en.list.show(waiting)}
         </Button>
       )}
+      <span className="small muted">{en.list.newestFirst}</span>
       {isFirstPage ? <LiveButton updatedAt={updatedAt} /> : <span className="small muted">{en.list.olderPage}</span>}
     </>
   )

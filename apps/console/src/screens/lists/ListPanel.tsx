@@ -4,6 +4,7 @@ import { useLocation } from "wouter"
 import { en } from "../../text/en.ts"
 import { Button } from "../../ui/Button.tsx"
 import { EmptyState } from "../../ui/EmptyState.tsx"
+import { firstFilter, focusSoon, heading } from "../../ui/focus.ts"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { Panel } from "../../ui/Panel.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
@@ -47,12 +48,17 @@ export const ListPanel = ({
 
 /** The empty state of a list: with filters, a way to remove them. */
 export const EmptyList = ({
+  action,
   clearTo,
   empty,
   emptyFiltered,
-  isFiltered
+  isFiltered,
+  snippet
 }: {
   readonly isFiltered: boolean
+  /** The step that adds the first record, and the code for it. */
+  readonly action: ReactNode
+  readonly snippet: ReactNode
   readonly empty: string
   readonly emptyFiltered: string
   /** The address without filters. */
@@ -61,9 +67,18 @@ export const EmptyList = ({
   const [, navigate] = useLocation()
   return isFiltered ? (
     <EmptyState sentence={emptyFiltered}>
-      <Button onClick={() => navigate(clearTo)}>{en.filters.clear}</Button>
+      <Button
+        onClick={() => {
+          navigate(clearTo)
+          focusSoon(firstFilter, heading)
+        }}
+      >
+        {en.filters.clear}
+      </Button>
     </EmptyState>
   ) : (
-    <EmptyState sentence={empty} />
+    <EmptyState sentence={empty} snippet={snippet}>
+      {action}
+    </EmptyState>
   )
 }

@@ -22,6 +22,7 @@ export const usePages = (
     scrollTo(0, 0)
   }
   return {
+    isLoading: nextCursor === undefined,
     // An address that was pasted has no way back: the first page is the newest.
     onNewer: cursor === undefined ? undefined : () => go(newer.at(-1), { newer: newer.slice(0, -1) }),
     onOlder: nextCursor ? () => go(nextCursor, { newer: cursor === undefined ? [] : [...newer, cursor] }) : undefined

@@ -2,18 +2,17 @@ import type { WebhookDelivery } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { type ReactNode, useState } from "react"
 import { Link } from "wouter"
-import { curlSubmission, sdkSubmission } from "../../snippets/submission.ts"
 import { en } from "../../text/en.ts"
 import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { classNames } from "../../ui/classNames.ts"
 import { Icon } from "../../ui/Icon.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
-import { Snippet } from "../../ui/Snippet.tsx"
 import { StatusBadge } from "../../ui/StatusBadge.tsx"
 import { duration } from "../../ui/times.ts"
 import { paths } from "../../url/paths.ts"
 import { progressQuery } from "./progress.ts"
+import { SubmissionSnippet } from "./SubmissionSnippet.tsx"
 import { SubmitFromHere } from "./SubmitFromHere.tsx"
 import styles from "./Checklist.module.css"
 
@@ -56,10 +55,7 @@ const FirstInvoice = ({ onSubmit }: { readonly onSubmit: () => void }) => (
         {en.checklist.fromHere}
       </Button>
     </div>
-    <Snippet
-      label={en.checklist.invoiceSnippet}
-      forms={[curlSubmission(location.origin), sdkSubmission(location.origin)]}
-    />
+    <SubmissionSnippet />
   </>
 )
 

@@ -4,11 +4,12 @@ import { en } from "../../text/en.ts"
 import { Bars } from "../../ui/Bars.tsx"
 import { classNames } from "../../ui/classNames.ts"
 import { EmptyState } from "../../ui/EmptyState.tsx"
+import { Instant } from "../../ui/Instant.tsx"
 import { type Column, Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
 import { healthSearch, type HealthSearch } from "../../url/searches.ts"
 import { barsOf } from "../endpoints/bars.ts"
-import { bucketColumns } from "../endpoints/bucketColumns.ts"
+import { bucketColumns } from "../endpoints/bucketColumns.tsx"
 import { EndpointName } from "../endpoints/EndpointName.tsx"
 import { count } from "./count.ts"
 import styles from "./EndpointCounts.module.css"
@@ -61,7 +62,21 @@ export const EndpointTable = ({
         ...(search.as === "bars" ? [bars] : []),
         number(en.health.waiting, ({ waiting }) => waiting),
         number(en.health.retrying, ({ retrying }) => retrying),
-        number(en.overview.failed, ({ failed24h }) => failed24h)
+        number(en.overview.failed, ({ failed24h }) => failed24h),
+        {
+          head: en.overview.changed,
+          leftOut: "narrow",
+          cell: ({ nextSecretAt, updatedAt }) => (
+            <span className="small muted">
+              <Instant at={updatedAt} />
+              {nextSecretAt !== null && (
+                <>
+                  , {en.overview.rotates} <Instant at={nextSecretAt} />
+                </>
+              )}
+            </span>
+          )
+        }
       ]}
     />
   )
@@ -96,6 +111,8 @@ export const BucketTable = ({
         caption={en.health.caption(counts.window)}
         rows={rows.slice(0, mostRows)}
         idOf={({ endpoint, start }) => `${endpoint.id} ${start}`}
+        copyOf={({ endpoint }) => endpoint.id}
+        timeOf={({ start }) => start}
         addressOf={({ endpoint }) =>
           `${paths.endpoint(org, endpoint.id)}${healthSearch.write({ window: counts.window === "7d" ? "7d" : "24h", as: "table" })}`
         }

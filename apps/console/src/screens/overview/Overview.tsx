@@ -62,6 +62,7 @@ const Troubles = ({ endpoints, org }: { readonly org: string; readonly endpoints
           caption={en.overview.troubles}
           rows={troublesOf([...failed.data.data, ...retrying.data.data])}
           idOf={({ id }) => id}
+          timeOf={({ createdAt }) => createdAt}
           addressOf={({ endpointId, id }) => paths.delivery(org, endpointId, id)}
           empty={en.overview.noTroubles}
           columns={[

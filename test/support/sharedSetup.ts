@@ -6,7 +6,7 @@ import type { ProvidedContext } from "vitest"
 import type { TestProject } from "vitest/node"
 
 interface Running {
-  /** What tests get with `inject`. */
+  /** The values that tests get with `inject`. */
   readonly provided: Partial<ProvidedContext>
   readonly stop: () => Promise<void> | void
 }

@@ -2,6 +2,7 @@
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Server } from "../e2e/support/server.ts"
+import { examineAll } from "./support/axe.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
 import { deploy, type Deployment, logIn } from "./support/deployment.ts"
 import { Owner } from "./support/owner.ts"
@@ -38,6 +39,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     const page = await context.newPage()
     await page.goto(`${closed.url}/console/signup`)
     await page.getByText("Signing up is closed for this deployment. Ask its operator for an account.").waitFor()
+    assert.deepStrictEqual(await examineAll(page), [])
     assert.strictEqual(await page.getByLabel("Password").count(), 0)
     await page.getByRole("link", { name: "Log in" }).click()
     await page.getByText("Signing up is closed for this deployment.").waitFor()

@@ -2,19 +2,15 @@
  * Every screen in its four states, in both themes and at both widths, and what readers ask of a page: a narrow window, less
  * motion, their own colors, targets for fingers.
  */
-import type { Browser, Page, Route } from "playwright-core"
+import type { Browser, Route } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { examine } from "./support/axe.ts"
+import { examineAll } from "./support/axe.ts"
 import { isMissing, launch, watch, type Watched } from "./support/chromium.ts"
 import { deploy, type Deployment } from "./support/deployment.ts"
 import { rendered, visit, type Visitor } from "./support/navigation.ts"
 import { Owner, until } from "./support/owner.ts"
 import { reachable, type Receivers, startReceivers } from "./support/receivers.ts"
 import { addressOf, type Records, type Screen, screens } from "./support/screens.ts"
-
-/** The rules of axe-core that depend on the theme, and those that depend on the width where the markup does not. */
-const ofTheme = ["color-contrast"]
-const ofWidth = ["color-contrast", "scrollable-region-focusable", "target-size"]
 
 interface Delivery {
   readonly id: string
@@ -104,32 +100,6 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     receivers?.close()
   })
 
-  /**
-   * Examines a screen that is shown at both widths. Rules that depend on the markup alone are examined once for each markup: the
-   * page renders cards in place of tables where it is narrow. `isWhole` examines the colors of each width in both themes, not
-   * those of the wide page in the light theme and of the narrow one in the dark theme alone.
-   */
-  const examineAll = async (page: Page, isWhole: boolean): Promise<ReadonlyArray<string>> => {
-    const faults: Array<string> = []
-    let examined = ""
-    for (const [width, first, second] of [
-      [1280, "light", "dark"],
-      [360, "dark", "light"]
-    ] as const) {
-      await page.setViewportSize({ width, height: 800 })
-      await rendered(page)
-      const markup = await page.locator("body").innerHTML()
-      for (const colorScheme of isWhole ? [first, second] : [first]) {
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-        const rules = colorScheme === second ? ofTheme : markup === examined ? ofWidth : undefined
-        const found = await examine(page, rules)
-        faults.push(...found.map((fault) => `${colorScheme}, ${width} px: ${fault}`))
-      }
-      examined = markup
-    }
-    return faults
-  }
-
   /** Opens a page that is logged in. */
   const openPage = async ({ context }: Watched, owner: Owner): Promise<Visitor> => {
     const page = await context.newPage()
@@ -171,7 +141,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
       it.each(screens.filter((screen) => hasState(name, screen)))("$name has no violation", async (screen) => {
         await show(visitor, records, screen, shows !== undefined)
         if (shows !== undefined) await visitor.page.locator(shows).first().waitFor({ state: "attached" })
-        assert.deepStrictEqual(await examineAll(visitor.page, name === "data"), [])
+        assert.deepStrictEqual(await examineAll(visitor.page), [])
       })
     })
   }

@@ -1,4 +1,5 @@
 /** The pages before the login, and what opens above a screen: menus, the palette, the keys, and each dialog. */
+import { randomUUID } from "node:crypto"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { examineAll } from "./support/axe.ts"
@@ -56,6 +57,19 @@ describe.skipIf(isMissing)("in the console", () => {
     await page.getByRole("button", { name: action }).first().click()
     await page.getByRole("alert").first().waitFor()
     assert.deepStrictEqual(await examineAll(page), [])
+    await end()
+  })
+
+  it("an account that was created says why its first log-in failed", async () => {
+    const { context, end } = await watch(browser, server.url, { expected: /ERR_FAILED .*\/console\/session/ })
+    const page = await context.newPage()
+    await page.goto(`${server.url}/console/signup`)
+    await page.getByLabel("Email").fill(`${randomUUID()}@example.com`)
+    await page.getByLabel("Password").first().fill("correct horse battery")
+    await page.route(/\/console\/session$/, (route) => route.abort())
+    await page.getByRole("button", { name: "Create the account" }).click()
+    await page.getByRole("alert").waitFor()
+    await page.getByRole("link", { name: "Log in" }).waitFor()
     await end()
   })
 

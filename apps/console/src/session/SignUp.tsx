@@ -1,7 +1,7 @@
 import { createAccount } from "@govoice/client"
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
-import { Link, useLocation } from "wouter"
+import { Link } from "wouter"
 import { connection } from "../api/connection.ts"
 import { Plain } from "../app/Plain.tsx"
 import { en } from "../text/en.ts"
@@ -18,12 +18,10 @@ const leastPassword = 12
 /** Creates an account and logs in to it. */
 export const SignUp = () => {
   const [length, setLength] = useState(0)
-  const [, navigate] = useLocation()
   const { error, isPending, mutate } = useMutation({
     mutationFn: async (input: { readonly email: string; readonly password: string }) => {
       await createAccount(connection, input)
-      // The next screen makes the first organization.
-      navigate(paths.home, { replace: true })
+      // Leads to the first screen, which makes an organization. An error stays on this page.
       await login({ ...input, remember: true })
     },
     gcTime: 0

@@ -16,14 +16,12 @@ import { healthSearch } from "../../url/searches.ts"
 import { paths } from "../../url/paths.ts"
 import { barsOf } from "./bars.ts"
 import { bucketColumns } from "./bucketColumns.tsx"
+import { percentile } from "./percentile.ts"
 import { WindowLinks } from "./WindowLinks.tsx"
 import { classNames } from "../../ui/classNames.ts"
 import styles from "./Health.module.css"
 
 const css = classNames(styles)
-
-const percentile = (sorted: ReadonlyArray<number>, part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]!
 
 /** Time from the event to the answer, over the newest hundred that succeeded at the first attempt. */
 const timesQuery = (endpoint: string) => ({

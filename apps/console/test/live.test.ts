@@ -1,0 +1,91 @@
+/**
+ * Polling: as often as the data asks for, less often after errors, and not at all while nobody looks.
+ */
+import { afterEach, assert, beforeEach, describe, it, vi } from "vitest"
+
+const minute = 60_000
+const start = Date.parse("2026-11-23T10:00:00Z")
+type Live = typeof import("../src/api/live.ts")
+type Problems = typeof import("../src/session/problem.ts")
+
+describe("polling", () => {
+  let live: Live
+  let problems: Problems
+  let input: () => void
+  const refused = (problem: { readonly retryable: boolean; readonly retryAfterMs?: number }) =>
+    new problems.SessionError({ code: "internal_error", message: "The request failed.", ...problem })
+  // The state of a query as the cache keeps it: what it succeeded with last, and its errors since.
+  const query = { state: { data: 1, dataUpdatedAt: start, error: null, errorUpdateCount: 0, errorUpdatedAt: 0 } }
+  const failed = (times: number, error: Error, before = 0) => {
+    const state = { ...query.state, error, errorUpdateCount: before + times, errorUpdatedAt: start + times }
+    return Object.assign(query, { state })
+  }
+
+  beforeEach(async () => {
+    vi.useFakeTimers({ now: start, toFake: ["Date"] })
+    vi.resetModules()
+    // The page tells the module of keys and clicks.
+    vi.stubGlobal("addEventListener", (_: string, listener: () => void) => (input = listener))
+    problems = await import("../src/session/problem.ts")
+    live = await import("../src/api/live.ts")
+    Object.assign(query, {
+      state: { data: 1, dataUpdatedAt: start, error: null, errorUpdateCount: 0, errorUpdatedAt: 0 }
+    })
+  })
+  afterEach(() => {
+    vi.unstubAllGlobals()
+    vi.useRealTimers()
+  })
+
+  it("asks as often as the data says", () => {
+    const byData = live.everyBy<number>((data) => data === 1 && 2000)
+    assert.strictEqual(byData(query), 2000)
+    assert.isFalse(byData({ state: { ...query.state, data: 2 } }))
+    assert.strictEqual(live.every(5000)(query), 5000)
+  })
+
+  it("waits 5, 10 and 30 s after errors, and begins again after a success", () => {
+    const every = live.every(2000)
+    assert.strictEqual(every(query), 2000)
+    const waits = [1, 2, 3, 4].map((times) => every(failed(times, refused({ retryable: true }))))
+    assert.deepStrictEqual(waits, [5000, 10_000, 30_000, 30_000])
+    Object.assign(query, { state: { ...query.state, error: null, dataUpdatedAt: start + 10 } })
+    assert.strictEqual(every(query), 2000)
+    Object.assign(query, { state: { ...query.state, dataUpdatedAt: start } })
+    assert.strictEqual(every(failed(1, refused({ retryable: true }), 4)), 5000)
+  })
+
+  it("waits as long as the server says, and asks no more after an error that stays", () => {
+    const every = live.every(2000)
+    every(query)
+    assert.strictEqual(every(failed(1, refused({ retryable: true, retryAfterMs: 17_000 }))), 17_000)
+    assert.isFalse(every(failed(2, refused({ retryable: false }))))
+  })
+
+  it("rests while it is paused, and tells when it goes on", () => {
+    const every = live.every(2000)
+    let resumed = 0
+    live.onResume(() => resumed++)
+    live.setPaused(true)
+    assert.isFalse(every(query))
+    assert.strictEqual(resumed, 0)
+    live.setPaused(false)
+    assert.strictEqual(every(query), 2000)
+    assert.strictEqual(resumed, 1)
+  })
+
+  it("rests after half an hour without input, and goes on with the next", () => {
+    const every = live.every(2000)
+    let resumed = 0
+    live.onResume(() => resumed++)
+    vi.setSystemTime(start + 30 * minute)
+    assert.strictEqual(every(query), 2000)
+    vi.setSystemTime(start + 30 * minute + 1)
+    assert.isFalse(every(query))
+    input()
+    assert.strictEqual(every(query), 2000)
+    assert.strictEqual(resumed, 1)
+    input()
+    assert.strictEqual(resumed, 1)
+  })
+})

@@ -24,8 +24,8 @@ export interface DeliveryFetcher {
   readonly attempting: () => number
   /** The worker was woken. */
   readonly wake: () => void
-  /** Promotes, if a retry or a lease check is due. */
-  readonly promoteDue: Effect.Effect<void, SqlError.SqlError>
+  /** Promotes, if a retry or a lease check is due. Returns whether it did. */
+  readonly promoteDue: Effect.Effect<boolean, SqlError.SqlError>
   /** Waits until the next statement is large enough, or old enough. */
   readonly waitForBatch: Effect.Effect<void>
   /** Returns how many slots the statement may fill that writes these completions. */
@@ -99,10 +99,11 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
 
       promoteDue: Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
-        if (state.stopping || now < state.promoteAt) return
+        if (state.stopping || now < state.promoteAt) return false
         const promoted = yield* scheduler.promoteDue
         state = FetcherState.promoted(state, promoted, now, promoted.anyDue ? claimEveryMs : options.pollIntervalMs())
         yield* Metric.update(EngineMetrics.leasesExpired, promoted.leases)
+        return true
       }),
 
       waitForBatch: Effect.suspend(() => {

@@ -51,8 +51,12 @@ export const layer: Layer.Layer<
       },
       onBackgroundCompleted: (batch) => {
         const foreign = fetcher.foreignFreed(batch)
-        if (foreign.length > 0) return notifier.wake("deliveries", foreign)
-        return fetcher.unblocksOrganization(batch) ? notifier.wakeLocal("deliveries") : notifier.recheck("deliveries")
+        const wakeOwners = foreign.length > 0 ? notifier.wake("deliveries", foreign) : Effect.void
+        const isForThisWorker = fetcher.unblocksOrganization(batch)
+        return Effect.andThen(
+          wakeOwners,
+          isForThisWorker ? notifier.wakeLocal("deliveries") : notifier.recheck("deliveries")
+        )
       }
     })
     const fetcher = yield* DeliveryFetcher.make({
@@ -123,13 +127,13 @@ export const layer: Layer.Layer<
 
     const iterate = Effect.fnUntraced(function* (woken: boolean) {
       if (woken) fetcher.wake()
-      yield* Effect.onError(fetcher.promoteDue, () => writeInBackground(completer.take()))
+      const hasPromoted = yield* Effect.onError(fetcher.promoteDue, () => writeInBackground(completer.take()))
       yield* fetcher.waitForBatch
       const completions = completer.take()
       if (completer.pending() > 0) yield* notifier.recheck("deliveries")
       const limit = fetcher.plan(completions)
       if (completions.length === 0 && limit === 0) {
-        isFailing = false
+        if (hasPromoted) isFailing = false
         return { sleepUntil: fetcher.sleepUntil() }
       }
 

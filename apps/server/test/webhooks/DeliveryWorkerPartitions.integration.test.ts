@@ -1,15 +1,16 @@
-/** Two delivery workers that divide the organizations between them. */
+/** Delivery workers that divide the organizations between them. */
 import { assert, layer } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
-import { Effect, Layer } from "effect"
+import { Effect, Latch, Layer } from "effect"
+import * as Notifier from "../../src/jobs/Notifier.ts"
 import { partitionOf } from "../../src/jobs/WorkerGroup.ts"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
 import { layerPostgres } from "../support/TestDatabase.ts"
 import * as Fake from "../support/FakeDispatcher.ts"
 import * as fixtures from "../support/fixtures.ts"
-import { count, eventually, outage, start } from "./support/deliveryWorker.ts"
+import { count, eventually, outage, pass, start } from "./support/deliveryWorker.ts"
 
-layer(layerPostgres, { timeout: "120 seconds" })("Two delivery workers", (it) => {
+layer(layerPostgres, { timeout: "120 seconds" })("Delivery workers of a group", (it) => {
   it.effect("deliver to the organizations of their own partitions when they are woken", () =>
     Effect.gen(function* () {
       yield* fixtures.clear
@@ -74,6 +75,104 @@ layer(layerPostgres, { timeout: "120 seconds" })("Two delivery workers", (it) =>
       isDown = false
       yield* eventually("the partitions are divided again", 60_000, isDivided)
       yield* Effect.forEach(workers, ({ stop }) => stop)
+    })
+  )
+
+  it.effect(
+    "fill their own slots at once when a write in the background frees those of a foreign organization, too",
+    () =>
+      Effect.gen(function* () {
+        yield* fixtures.clear
+        const { id } = yield* fixtures.backlog(2)
+        let foreign = id
+        while (partitionOf(foreign) === partitionOf(id)) foreign = yield* fixtures.organization
+        yield* fixtures.deliveries(foreign, yield* fixtures.endpoint(foreign), 1)
+        const woken: Array<string> = []
+        const notifier = Layer.effect(
+          Notifier.Notifier,
+          Effect.map(Notifier.Notifier, (service) => ({
+            ...service,
+            join: () => Effect.void,
+            ownPartitions: () => [partitionOf(id)],
+            wake: (_, organizations = []) => Effect.sync(() => void woken.push(...organizations))
+          }))
+        ).pipe(Layer.provide(Notifier.layer))
+        const writable = yield* Latch.make(false)
+        let emptyClaims = 0
+        const failing = Layer.effect(
+          DeliveryQueue.DeliveryQueue,
+          Effect.map(DeliveryQueue.DeliveryQueue, ({ claim, complete }) => ({
+            claim: (options) =>
+              (options.completions ?? []).length > 0
+                ? Effect.fail(outage)
+                : Effect.tap(claim(options), ({ deliveries }) => {
+                    if (deliveries.length === 0) emptyClaims += 1
+                    return Effect.void
+                  }),
+            complete: (completions) => Effect.andThen(writable.await, complete(completions))
+          }))
+        ).pipe(Layer.provide(DeliveryQueue.layer))
+        const answered = yield* Latch.make(false)
+        const changes = { tenantConcurrency: 1 }
+        const worker = yield* start(() => Effect.as(answered.await, Fake.delivered), changes, failing, notifier)
+        const requested = (n: number) => Effect.sync(() => worker.requests.length === n)
+        yield* eventually("one attempt of each organization is in flight", 300, requested(2))
+        yield* pass(50)
+        const before = emptyClaims
+        yield* answered.open
+        yield* eventually(
+          "the next claim finds nothing",
+          200,
+          Effect.sync(() => emptyClaims > before)
+        )
+        yield* writable.open
+        // The next promotion, which claims from all partitions, is a second after the first.
+        yield* eventually("the next attempt", 200, requested(3))
+        assert.deepStrictEqual(woken, [foreign])
+        yield* worker.stop
+      })
+  )
+
+  it.effect("stay out of the group after a failure until a statement succeeds, also while there is nothing to do", () =>
+    Effect.gen(function* () {
+      yield* fixtures.clear
+      yield* fixtures.backlog(1)
+      let canClaim = () => false
+      const notifier = Layer.effect(
+        Notifier.Notifier,
+        Effect.map(Notifier.Notifier, (service) => ({
+          ...service,
+          join: (given) => Effect.sync(() => void (canClaim = given))
+        }))
+      ).pipe(Layer.provide(Notifier.layer))
+      const failing = Layer.effect(
+        DeliveryQueue.DeliveryQueue,
+        Effect.map(DeliveryQueue.DeliveryQueue, ({ claim }) => ({
+          claim: (options) => ((options.completions ?? []).length > 0 ? Effect.fail(outage) : claim(options)),
+          complete: () => Effect.fail(outage)
+        }))
+      ).pipe(Layer.provide(DeliveryQueue.layer))
+      const answered = yield* Latch.make(false)
+      const worker = yield* start(() => Effect.as(answered.await, Fake.delivered), {}, failing, notifier)
+      yield* eventually(
+        "the attempt is in flight",
+        300,
+        Effect.sync(() => worker.requests.length === 1)
+      )
+      yield* pass(50)
+      assert.isTrue(canClaim())
+      yield* answered.open
+      yield* eventually(
+        "the completion fails",
+        200,
+        Effect.sync(() => !canClaim())
+      )
+      yield* worker.recheck
+      yield* pass(50)
+      assert.isFalse(canClaim())
+      // The next promotion succeeds.
+      yield* eventually("the worker can claim", 2500, Effect.sync(canClaim))
+      yield* worker.stop
     })
   )
 })

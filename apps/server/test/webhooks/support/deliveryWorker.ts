@@ -55,18 +55,25 @@ export const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 export const start = Effect.fnUntraced(function* (
   answer: (request: DispatchRequest) => Effect.Effect<Outcome>,
   changes: Partial<SettingsShape> = {},
-  queue: typeof DeliveryQueue.layer = DeliveryQueue.layer
+  queue: typeof DeliveryQueue.layer = DeliveryQueue.layer,
+  notifier: typeof Notifier.layer = Notifier.layer
 ) {
   const dispatcher = Fake.make(answer)
   const worker = DeliveryWorker.layer.pipe(
     Layer.provide([queue, DeliveryScheduler.layer, dispatcher.layer]),
-    Layer.provideMerge(Notifier.layer),
+    Layer.provideMerge(notifier),
     Layer.provide([Layer.succeed(KeyRing)(fixtures.keyRing), TestSettings.layer(changes)])
   )
   const scope = yield* Scope.make()
   const context = yield* Layer.buildWithScope(Layer.fresh(worker), scope)
-  const { ownPartitions, wake } = yield* Effect.provide(Notifier.Notifier, context)
+  const { ownPartitions, recheck, wake } = yield* Effect.provide(Notifier.Notifier, context)
   const stop = whileTimePasses(Scope.close(scope, Exit.void))
   yield* Effect.addFinalizer(() => stop)
-  return { requests: dispatcher.requests, wake: wake("deliveries"), ownPartitions, stop }
+  return {
+    requests: dispatcher.requests,
+    wake: wake("deliveries"),
+    recheck: recheck("deliveries"),
+    ownPartitions,
+    stop
+  }
 })

@@ -145,8 +145,8 @@ describe.skipIf(isMissing)("a login of the console", () => {
       })
     )
     assert.isAbove(refused(), 0)
-    // A tab that was refused before the others told of their refresh asks once more.
-    assert.isTrue(refreshes >= 1 && refreshes <= 3, `${refreshes} refreshes`)
+    // A tab that has the lock before it was told of the refresh of another asks once more.
+    assert.isTrue(refreshes >= 1 && refreshes < pages.length, `${refreshes} refreshes`)
     for (const page of pages) {
       await page.reload()
       await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor()

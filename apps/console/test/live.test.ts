@@ -1,16 +1,15 @@
 /**
  * Polling: as often as the data asks for, less often after errors, and not at all while nobody looks.
  */
+import type * as Live from "../src/api/live.ts"
+import type * as Problems from "../src/session/problem.ts"
 import { afterEach, assert, beforeEach, describe, it, vi } from "vitest"
 
 const minute = 60_000
 const start = Date.parse("2026-11-23T10:00:00Z")
-type Live = typeof import("../src/api/live.ts")
-type Problems = typeof import("../src/session/problem.ts")
-
 describe("polling", () => {
-  let live: Live
-  let problems: Problems
+  let live: typeof Live
+  let problems: typeof Problems
   let input: () => void
   const refused = (problem: { readonly retryable: boolean; readonly retryAfterMs?: number }) =>
     new problems.SessionError({ code: "internal_error", message: "The request failed.", ...problem })

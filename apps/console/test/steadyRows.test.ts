@@ -40,10 +40,14 @@ describe("rows of a list", () => {
   it("that left the page are read by themselves while they may change, ten at a time", () => {
     const mayChange = ({ status }: { readonly status: string }) => status === "pending"
     const merged = merge(first("all", [row("d"), row("c", "failed"), row("b")]), [row("b")])
-    assert.deepStrictEqual(leftOf(merged, mayChange), [row("d")])
-    assert.deepStrictEqual(leftOf(replace(merged, [row("d", "succeeded")]), mayChange), [])
+    assert.deepStrictEqual(leftOf(merged, mayChange, 0), [row("d")])
+    assert.deepStrictEqual(leftOf(replace(merged, [row("d", "succeeded")]), mayChange, 0), [])
     const page = Array.from({ length: pageSize }, (_, n) => row(`e${n}`))
-    assert.lengthOf(leftOf(merge(first("all", page), []), mayChange), 10)
+    const left = merge(first("all", page), [])
+    assert.lengthOf(leftOf(left, mayChange, 0), 10)
+    const turns = [0, 1, 2, 3, 4].flatMap((turn) => leftOf(left, mayChange, turn * 15_000))
+    assert.deepStrictEqual(turns, page, "each has its turn")
+    assert.deepStrictEqual(leftOf(left, mayChange, 5 * 15_000), leftOf(left, mayChange, 0))
   })
 
   it("are replaced by what was read, in their places, and stay the same if nothing was", () => {

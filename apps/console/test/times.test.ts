@@ -6,6 +6,7 @@ import { setPreference } from "../src/app/preferences.ts"
 import { ofField, shortTime, toField, zoneName } from "../src/ui/times.ts"
 
 const noon = Date.parse("2026-07-01T12:00:00Z")
+const winter = Date.parse("2026-11-23T12:00:00Z")
 const zone = process.env["TZ"]
 
 describe("a field for a time", () => {
@@ -26,7 +27,8 @@ describe("a field for a time", () => {
     assert.strictEqual(toField(noon), `2026-07-01T${clock}`)
     assert.strictEqual(ofField(toField(noon)), noon)
     assert.include(shortTime(noon), clock)
-    assert.match(zoneName(), timeZone === "utc" ? /^UTC$/ : /^(?:GMT\+[12]|CES?T)$/)
+    assert.match(zoneName(noon), timeZone === "utc" ? /^UTC$/ : /^(?:GMT\+2|CEST)$/)
+    assert.match(zoneName(winter), timeZone === "utc" ? /^UTC$/ : /^(?:GMT\+1|CET)$/)
   })
 
   it("is NaN when it is empty", () => {

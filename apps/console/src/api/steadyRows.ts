@@ -41,16 +41,23 @@ export const merge = <Row extends Identified>(shown: Shown<Row>, source: Readonl
   }
 }
 
-/** How many rows that left the page are read by themselves at a time. */
+/** How many rows that left the page are read by themselves at a time, and for how long, so that each has its turn. */
 const mostRead = 10
+const turnMs = 15_000
 
-/** The shown rows that are no longer in the page, and may still change. They have to be read by themselves. */
+/**
+ * The shown rows that are no longer in the page, and may still change. They have to be read by themselves, ten at a time, in
+ * turns.
+ */
 export const leftOf = <Row extends Identified>(
   { rows, source }: Shown<Row>,
-  mayChange: (row: Row) => boolean
+  mayChange: (row: Row) => boolean,
+  now: number
 ): ReadonlyArray<Row> => {
   const known = new Set(source.map(({ id }) => id))
-  return rows.filter((row) => !known.has(row.id) && mayChange(row)).slice(0, mostRead)
+  const left = rows.filter((row) => !known.has(row.id) && mayChange(row))
+  const turn = Math.floor(now / turnMs) % Math.max(1, Math.ceil(left.length / mostRead))
+  return left.slice(turn * mostRead, (turn + 1) * mostRead)
 }
 
 /** Puts rows in the place of those with their identifier. */
@@ -62,7 +69,9 @@ export const replace = <Row extends Identified>(shown: Shown<Row>, read: Readonl
 }
 
 /** A hook that reads each of these rows by itself. */
-export type UseRead<Row> = (rows: ReadonlyArray<Row>) => ReadonlyArray<{ readonly data: Row | undefined }>
+export type UseRead<Row> = (
+  rows: ReadonlyArray<Row>
+) => ReadonlyArray<{ readonly data: Row | undefined; readonly dataUpdatedAt: number }>
 
 /** The rows of a page. */
 export const pageSize = 50
@@ -72,12 +81,13 @@ export const waitingOf = ({ newer }: Shown<unknown>): string | undefined =>
   newer.length === 0 ? undefined : `${newer.length}${newer.length >= pageSize ? "+" : ""}`
 
 /**
- * Returns the rows to show, the number of those that wait, and the function that shows them. `isPlaceholder` is set while the rows are those of
+ * Returns the rows to show, the number of those that wait, and the function that shows them. `updatedAt` is when the page was read. `isPlaceholder` is set while the rows are those of
  * the page before: the rows of this page then replace them. Rows that left the page are read by themselves until they are settled.
  */
 export const useSteadyRows = <Row extends Identified>(
   page: string,
   source: ReadonlyArray<Row>,
+  updatedAt: number,
   isPlaceholder: boolean,
   mayChange: (row: Row) => boolean,
   useRead: UseRead<Row>
@@ -87,10 +97,11 @@ export const useSteadyRows = <Row extends Identified>(
   let current = shown
   if (shown.list !== list) current = first(list, source)
   else if (shown.source !== source) current = merge(shown, source)
-  const read = useRead(leftOf(current, mayChange))
+  const read = useRead(leftOf(current, mayChange, updatedAt))
+  // A record that was read before the page is older than the row.
   current = replace(
     current,
-    read.flatMap(({ data }) => (data === undefined ? [] : [data]))
+    read.flatMap(({ data, dataUpdatedAt }) => (data === undefined || dataUpdatedAt < updatedAt ? [] : [data]))
   )
   // Adjusts the state while rendering, so that no row is drawn twice.
   if (current !== shown) setShown(current)

@@ -30,10 +30,10 @@ export const shortTime = (time: number): string =>
 
 const minuteMs = 60_000
 
-/** The time zone of the shown times, for the label of a field: `UTC`, `CET`. */
-export const zoneName = (): string =>
+/** The time zone of the shown times at a time, for the label of a field: `UTC`, `CET`. */
+export const zoneName = (time: number): string =>
   format("zone", { timeZoneName: "short" })
-    .formatToParts()
+    .formatToParts(time)
     .find(({ type }) => type === "timeZoneName")!.value
 
 /** A time as the value of a field of the type `datetime-local`, in the time zone of the shown times. */

@@ -104,8 +104,9 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     `
 
     // The timeout is here, because interrupting a caller does not cancel a statement that others share.
+    const withTimeout = QueryTimeout.withSharedTimeout(yield* Effect.scope)
     const findMany = (lookUps: ReadonlyArray<LookUp>) =>
-      Effect.map(QueryTimeout.withTimeout(QueryTimeout.requestMs)(selectMany(lookUps)), (rows) => {
+      Effect.map(withTimeout(selectMany(lookUps)), (rows) => {
         const found = Array<InvoiceRow | undefined>(lookUps.length).fill(undefined)
         for (const row of rows) found[row.position - 1] = row
         return found

@@ -88,6 +88,7 @@ export const DeliveryList = ({
   const { rows, show, waiting } = useSteadyRows(
     listKey,
     page?.data ?? rowsOfNone,
+    deliveries.dataUpdatedAt,
     deliveries.isPlaceholderData,
     isUnsettled,
     useRead

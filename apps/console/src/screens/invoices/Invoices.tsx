@@ -65,6 +65,7 @@ const Invoices = () => {
   const { rows, show, waiting } = useSteadyRows(
     JSON.stringify(search),
     page?.data ?? rowsOfNone,
+    invoices.dataUpdatedAt,
     invoices.isPlaceholderData,
     isUnsettled,
     (rows) =>

@@ -113,6 +113,9 @@ const minuteOf = (time: number): string => `${new Date(time).toISOString().slice
 
 const textOf = (minute: string | undefined): string => (minute === undefined ? "" : toField(Date.parse(minute)))
 
+// The zone of the entered day: an offset is that of its season.
+const zoneOf = (text: string): string => zoneName(Number.isNaN(ofField(text)) ? Date.now() : ofField(text))
+
 const minuteOfText = (text: string): string | undefined =>
   Number.isNaN(ofField(text)) ? undefined : minuteOf(ofField(text))
 
@@ -147,13 +150,13 @@ const RangeDialog = ({
       }
     >
       <Field
-        label={en.filters.from(zoneName())}
+        label={en.filters.from(zoneOf(from))}
         type="datetime-local"
         value={from}
         onChange={(event) => setFrom(event.target.value)}
       />
       <Field
-        label={en.filters.to(zoneName())}
+        label={en.filters.to(zoneOf(to))}
         type="datetime-local"
         value={to}
         onChange={(event) => setTo(event.target.value)}

@@ -46,6 +46,9 @@ export const writeAll = Effect.fnUntraced(function* (context: LaneContext, all: 
   return nextAt
 })
 
+const submissionsIfSubmitted = ({ store }: LaneContext, { id, status }: SubmissionRow) =>
+  status === "submitted" ? store.submissionsOf(id) : Effect.succeed([])
+
 /** Returns the changes for a submission by what the national system says of it. */
 export const changesFor = Effect.fnUntraced(function* (
   context: LaneContext,
@@ -54,7 +57,8 @@ export const changesFor = Effect.fnUntraced(function* (
 ) {
   const now = yield* Clock.currentTimeMillis
   if (row.submission_state === "sending") {
-    return StatusRules.looked(row, found, now, context.lookTiming, yield* timeToGiveUp(context))
+    const submissions = yield* submissionsIfSubmitted(context, row)
+    return StatusRules.looked(row, found, now, context.lookTiming, yield* timeToGiveUp(context), submissions)
   }
   if (found === undefined) return StatusRules.pending(row, now)
   if (found.upoDownloadUrl) context.links.set(row.id, found.upoDownloadUrl)
@@ -157,7 +161,10 @@ const checkSession = (context: LaneContext, rows: ReadonlyArray<SubmissionRow>) 
       return yield* writeAll(
         context,
         yield* Effect.forEach(rows, (row) =>
-          Effect.map(timeToGiveUp(context), (giveUp) => StatusRules.absent(row, now, giveUp))
+          Effect.map(
+            Effect.all([submissionsIfSubmitted(context, row), timeToGiveUp(context)]),
+            ([submissions, giveUp]) => StatusRules.absent(row, submissions, now, giveUp)
+          )
         )
       )
     }

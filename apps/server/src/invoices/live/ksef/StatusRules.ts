@@ -185,14 +185,16 @@ const reject = (
 /**
  * The next state of a document whose send has no known outcome, by whether the session has it.
  *
- * Two looks have to find nothing after it can no longer arrive, before it counts as absent and is sent again.
+ * Two looks have to find nothing after it can no longer arrive, before it counts as absent and is sent again. `submissions` are
+ * those of a submitted invoice, the newest first.
  */
 export const looked = (
   row: SubmissionRow,
   found: InvoiceStatus | undefined,
   now: number,
   { looksMs, mayArriveMs }: LaneRules.LookTiming,
-  giveUp: liveTransitions.GiveUp
+  giveUp: liveTransitions.GiveUp,
+  submissions: ReadonlyArray<SubmissionRow>
 ): Changes => {
   if (found !== undefined) {
     const { referenceNumber: reference } = found
@@ -211,18 +213,24 @@ export const looked = (
   if (row.check_count === 0) {
     return { submissions: [{ ...base(row), checkCount: 1, dueAt: new Date(now + looksMs) }] }
   }
-  return absent(row, now, giveUp)
+  return absent(row, submissions, now, giveUp)
 }
 
-/** The national system does not have the document: the attempt failed. */
-export const absent = (row: SubmissionRow, now: number, giveUp: liveTransitions.GiveUp): Changes => {
-  if (row.status === "submitted") {
-    return { submissions: [{ ...base(row), state: "refused", dueAt: new Date(now) }] }
-  }
+/**
+ * The national system does not have the document: the attempt failed. `submissions` are those of a submitted invoice, the newest
+ * first.
+ */
+export const absent = (
+  row: SubmissionRow,
+  submissions: ReadonlyArray<SubmissionRow>,
+  now: number,
+  giveUp: liveTransitions.GiveUp
+): Changes => {
   const failure = {
     code: "gateway_unavailable",
     message: "The answer to the submission was lost, and KSeF does not have the invoice."
   }
+  if (row.status === "submitted") return triedAgain(row, submissions, failure, now, now, giveUp)
   return {
     submissions: [{ ...base(row), state: "absent", dueAt: null }],
     transitions: row.status === "submitting" ? [liveTransitions.attemptFailed(row, failure, now, giveUp)] : []
@@ -266,6 +274,29 @@ export const notSentAgain = (
     submissions: [{ ...refused, dueAt: null }],
     transitions: [liveTransitions.failed(row, { code: "national_system_error", message }, now)]
   }
+}
+
+/**
+ * A submitted invoice that was not handed over again: the wait grows with each try since KSeF last did not judge it, and ends at
+ * `soonest` at the earliest. `submissions` are all of the invoice, the newest first.
+ */
+export const triedAgain = (
+  row: ClaimedInvoice & Pick<SubmissionRow, "submission_id">,
+  submissions: ReadonlyArray<SubmissionRow>,
+  reason: Reason,
+  soonest: number,
+  now: number,
+  giveUp: liveTransitions.GiveUp
+): Changes => {
+  const { count, since } = notReceived(submissions)
+  const firstAttemptAgeMs = since === undefined ? 0 : now - since
+  const wait = LaneRules.retryWait({ attempt: count, firstAttemptAgeMs, ...giveUp }) ?? 0
+  return notSentAgain(
+    row,
+    reason,
+    { giveUpMs: giveUp.giveUpMs, retryAt: Math.max(soonest, now + wait), since },
+    now
+  )
 }
 
 /**

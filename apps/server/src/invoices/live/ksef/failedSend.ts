@@ -1,5 +1,4 @@
 /** Decides what follows a send that failed: retry, wait or failure of the invoice. Pure: time and randomness are arguments. */
-import * as LaneRules from "../LaneRules.ts"
 import type { StepFailure } from "./LaneContext.ts"
 import type { Changes, SendingInvoice, SubmissionChange, SubmissionRow } from "./laneRows.ts"
 import * as liveTransitions from "./liveTransitions.ts"
@@ -7,6 +6,9 @@ import * as StatusRules from "./StatusRules.ts"
 
 /** The shortest wait before a submitted invoice is sent again that could not be. */
 const shortestWaitMs = 60_000
+
+/** How many sends in a row may end with a demand for another session, before the next one counts as a failed attempt. */
+const maxOtherSessions = 3
 
 /**
  * The outcome of an invoice that was not sent, as changes to write. `all` are the submissions of a submitted invoice, the newest
@@ -30,12 +32,9 @@ export const notSent = (
       return { submissions: [submission(null)], transitions: [liveTransitions.failed(invoice, failure.reason, now)] }
     }
     const soonest = Math.max(failure.until, now + shortestWaitMs)
-    if (failure.kind !== "attempt") return { submissions: [submission(soonest)] }
-    const { count, since } = StatusRules.notReceived(all)
-    const firstAttemptAgeMs = since === undefined ? 0 : now - since
-    const wait = LaneRules.retryWait({ attempt: count, firstAttemptAgeMs, ...giveUp }) ?? 0
-    const options = { giveUpMs: giveUp.giveUpMs, retryAt: Math.max(soonest, now + wait), since }
-    return StatusRules.notSentAgain(invoice, failure.reason, options, now)
+    const isAnotherSessionInVain = failure.kind === "again" && StatusRules.notReceived(all).count > maxOtherSessions
+    if (failure.kind !== "attempt" && !isAnotherSessionInVain) return { submissions: [submission(soonest)] }
+    return StatusRules.triedAgain(invoice, all, failure.reason, soonest, now, giveUp)
   }
   const submissions = [submission(null)]
   switch (failure.kind) {

@@ -59,7 +59,7 @@ describe("a send whose answer was lost, of a document that KSeF does not have", 
   const looked = (firstFailedAt: Date | null) => {
     const columns = { status: "submitting", check_count: 1, attempt_count: 3, updated_at: new Date(0) } as const
     const row = submission("1", { ...columns, handed_over_at: new Date(0), first_failed_at: firstFailedAt })
-    return StatusRules.looked(row, undefined, now, timing, giveUp).transitions?.[0]
+    return StatusRules.looked(row, undefined, now, timing, giveUp, []).transitions?.[0]
   }
 
   it("is a failed attempt, which is repeated after a wait", () => {
@@ -72,6 +72,31 @@ describe("a send whose answer was lost, of a document that KSeF does not have", 
   it("fails the invoice once none was handed over for the time to give up", () => {
     assert.strictEqual(looked(new Date(now - giveUp.giveUpMs + 1))?.transition.status, "retrying")
     assert.strictEqual(looked(new Date(now - giveUp.giveUpMs))?.transition.status, "failed")
+  })
+})
+
+describe("a submitted invoice whose resend lost its answer, and is not in KSeF", () => {
+  const giveUp = { giveUpMs: 168 * 3_600_000, random: 0.5 }
+  const judged = { submission_state: "refused", code: 500, handed_over_at: new Date(now - 2 * giveUp.giveUpMs) } as const
+  const absent = (count: number, firstAgeMs: number) => {
+    const lost = Array.from({ length: count }, (_, index) =>
+      submission(String(count - index), { handed_over_at: new Date(now - firstAgeMs), updated_at: new Date(0) })
+    )
+    return StatusRules.absent(lost[0]!, [...lost, submission("0", judged)], now, giveUp)
+  }
+
+  it("is sent again after longer and longer waits", () => {
+    const waits = [1, 2, 3, 20].map((count) => absent(count, 1000).submissions![0]!.dueAt!.getTime() - now)
+    assert.strictEqual(waits[0], 5000)
+    assert.deepStrictEqual(waits, [...new Set(waits)].toSorted((left, right) => left - right))
+    assert.strictEqual(waits.at(-1), 6 * 3_600_000)
+  })
+
+  it("fails once none was received for the time to give up", () => {
+    assert.isUndefined(absent(20, giveUp.giveUpMs - 1).transitions?.[0])
+    const { submissions, transitions } = absent(20, giveUp.giveUpMs)
+    assert.deepStrictEqual(submissions, [{ id: "20", state: "refused", dueAt: null }])
+    assert.strictEqual(transitions?.[0]?.transition.failure?.code, "national_system_error")
   })
 })
 

@@ -53,6 +53,15 @@ describe("a submitted invoice that KSeF did not judge, and that cannot be sent a
     assert.isAtLeast(dueAt(submissions, 0)!, minute)
   })
 
+  it("is tried in another session each minute, and after some of them as after other errors", () => {
+    const again = { ...attempt, kind: "again" } as const
+    const tries = (count: number) => all(...Array.from({ length: count }, () => [0, null] as const), judged)
+    assert.strictEqual(dueAt(tries(3), 0, again), minute)
+    assert.strictEqual(dueAt(tries(30), 0, again), 6 * hour)
+    const old = all(...Array.from({ length: 4 }, () => [-giveUp.giveUpMs, null] as const), judged)
+    assert.strictEqual(notSent(invoice, old, again, 0, giveUp).transitions?.[0]?.transition.status, "failed")
+  })
+
   it("waits for a limit without an end", () => {
     const postponed = { ...attempt, kind: "postponed", until: 10 * minute } as const
     assert.strictEqual(dueAt(all([0, null], [-2 * giveUp.giveUpMs, null]), 0, postponed), 10 * minute)

@@ -58,6 +58,13 @@ export const retryWait = (options: {
   return Math.max(second, Math.min(wait, options.giveUpMs - options.firstAttemptAgeMs))
 }
 
+/** The least time over which this many attempts failed, by the waits between them and the last of these. */
+export const retriedMs = (attempts: number): number =>
+  Array.from(
+    { length: attempts },
+    (_, index) => Backoff.nextDelay({ attempt: index + 1, random: () => 0 }) ?? 6 * hour
+  ).reduce((sum, wait) => sum + wait, 0)
+
 const refusalWaits = [15 * minute, hour]
 
 /** The wait before a refused credential is tried again, after this many refusals. A blocked taxpayer is not tried sooner. */

@@ -25,7 +25,7 @@ import {
 } from "./LaneContext.ts"
 import type { LoginError } from "./Logins.ts"
 import type { InteractiveSessions, OpenSession } from "./InteractiveSessions.ts"
-import { notSent } from "./failedSend.ts"
+import { notOpened, notSent } from "./failedSend.ts"
 import * as liveTransitions from "./liveTransitions.ts"
 
 /** How many documents are sent one by one before the lane looks again at what waits. */
@@ -54,6 +54,8 @@ const parts = (invoices: ReadonlyArray<WaitingInvoice>) => {
   ].filter((part): part is typeof part & { readonly by: LaneRules.Waiting["by"] } => part.invoices.length > 0)
 }
 
+const oldestUnsent = (invoices: ReadonlyArray<WaitingInvoice>) => invoices.find(({ is_resend }) => !is_resend)
+
 /** Makes the sending step. It returns when it has something to do next. */
 export const make = (context: LaneContext, sessions: InteractiveSessions, sendBatch: SendBatch) => {
   const { lane, store, system } = context
@@ -76,6 +78,12 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
     if (kind === "attempt" && stopsLane) context.process.outage.tried(id)
   }
 
+  const failResend = Effect.fnUntraced(function* (id: Ids.InvoiceId, failure: StepFailure, now: number) {
+    const changes = notOpened(yield* store.submissionsOf(id), failure, now, yield* giveUp)
+    yield* store.write(lane, changes)
+    if (changes.transitions?.some(({ transition }) => transition.emits !== null)) yield* context.wakeDeliveries
+  })
+
   // The oldest invoice is the one that was tried. It is not claimed yet.
   const failOldest = Effect.fnUntraced(function* (id: Ids.InvoiceId, failure: StepFailure, now: number) {
     const stored = yield* store.find(id)
@@ -93,20 +101,26 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
     remember(id, failure)
   })
 
-  const recover = (organization: LaneOrganization, oldest: Ids.InvoiceId | undefined) => (error: LoginError) =>
+  // The oldest one shows why it waits, and behind one that is sent again, the oldest that was not sent before.
+  const recover = (organization: LaneOrganization, tried: ReadonlyArray<WaitingInvoice>) => (error: LoginError) =>
     Effect.gen(function* () {
       if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
       const now = yield* Clock.currentTimeMillis
       const failure = stepFailure(context, error, now)
+      const [oldest] = tried
+      const unsent = oldestUnsent(tried)
       if (error._tag === "CredentialRefused") {
-        yield* park(context, organization, oldest === undefined ? failure.reason : undefined)
+        yield* park(context, organization, unsent === undefined ? failure.reason : undefined)
       }
       if (error._tag === "LoginPostponed") {
         const credential = organization.credential_updated_at.getTime()
         context.parked.set(organization.id, { until: error.until, credential })
       }
       if (failure.stopsLane) pause(now)
-      if (oldest !== undefined) yield* failOldest(oldest, failure, now)
+      if (oldest?.is_resend === true) yield* failResend(oldest.id, failure, now)
+      // A defect is that of one document.
+      const isAnother = unsent !== oldest
+      if (unsent !== undefined && !(isAnother && failure.kind === "fail")) yield* failOldest(unsent.id, failure, now)
       // No failure is followed by another call at once.
       return Math.max(failure.until, pausedUntil, now + 1000)
     })
@@ -267,8 +281,8 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
   const showRefusal = Effect.fnUntraced(function* ({ id }: LaneOrganization, now: number) {
     const parked = context.parked.get(id)
     if (parked?.reason === undefined) return
-    const [oldest] = yield* store.waiting(id, 1)
-    if (oldest === undefined || oldest.is_resend) return
+    const oldest = oldestUnsent(yield* store.waiting(id, LaneRules.batch.maxDocuments))
+    if (oldest === undefined) return
     const failure = { reason: parked.reason, kind: "attempt", until: now, stopsLane: false } as const
     yield* failOldest(oldest.id, failure, now)
     context.parked.set(id, { ...parked, reason: undefined })
@@ -297,7 +311,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
         const checked = context.logins.accessToken(organization)
         const failedAt = yield* Effect.matchEffect(checked, {
           onSuccess: () => Effect.succeed(0),
-          onFailure: recover(organization, undefined)
+          onFailure: recover(organization, [])
         })
         if (failedAt > 0) {
           at = Math.min(at, failedAt)
@@ -309,7 +323,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
       yield* rejectUnknownForms(waiting)
       const group = toGroup(organization, waiting)
       if (group === undefined) continue
-      const next = yield* handle(group).pipe(Effect.catch(recover(organization, group.invoices[0]?.id)))
+      const next = yield* handle(group).pipe(Effect.catch(recover(organization, group.invoices)))
       const sentAll = next === Infinity && group.invoices.length === waiting.length
       if (!sentAll) isIdle = false
       hasSent = true

@@ -111,7 +111,7 @@ export const resent = (
     return failed(row, status.code, { code: "national_system_error", message }, now)
   }
   return {
-    submissions: [{ ...base(row), state: "refused", code: status.code, dueAt: new Date(now + wait) }]
+    submissions: [{ ...base(row), state: "refused", code: status.code, checkCount: 0, dueAt: new Date(now + wait) }]
   }
 }
 
@@ -237,6 +237,10 @@ export const absent = (
   }
 }
 
+/** Whether KSeF may have one of these submissions: its session could not be read. */
+export const mayHaveIt = (submissions: ReadonlyArray<Pick<SubmissionRow, "code">>): boolean =>
+  submissions.some(({ code }) => code === unreadableSession)
+
 /** The last submissions of an invoice, none of which KSeF has received: how many, and when the first of them was begun. */
 export interface NotReceived {
   readonly count: number
@@ -250,8 +254,7 @@ export const notReceived = (
 ): NotReceived => {
   const judged = submissions.findIndex(({ code }) => code !== null)
   const last = judged === -1 ? submissions : submissions.slice(0, judged)
-  const mayHaveIt = submissions.some(({ code }) => code === unreadableSession)
-  return { count: last.length, since: mayHaveIt ? undefined : last.at(-1)?.handed_over_at.getTime() }
+  return { count: last.length, since: mayHaveIt(submissions) ? undefined : last.at(-1)?.handed_over_at.getTime() }
 }
 
 /**
@@ -291,12 +294,7 @@ export const triedAgain = (
   const { count, since } = notReceived(submissions)
   const firstAttemptAgeMs = since === undefined ? 0 : now - since
   const wait = LaneRules.retryWait({ attempt: count, firstAttemptAgeMs, ...giveUp }) ?? 0
-  return notSentAgain(
-    row,
-    reason,
-    { giveUpMs: giveUp.giveUpMs, retryAt: Math.max(soonest, now + wait), since },
-    now
-  )
+  return notSentAgain(row, reason, { giveUpMs: giveUp.giveUpMs, retryAt: Math.max(soonest, now + wait), since }, now)
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Decides what follows a send that failed: retry, wait or failure of the invoice. Pure: time and randomness are arguments. */
+import * as LaneRules from "../LaneRules.ts"
 import type { StepFailure } from "./LaneContext.ts"
 import type { Changes, SendingInvoice, SubmissionChange, SubmissionRow } from "./laneRows.ts"
 import * as liveTransitions from "./liveTransitions.ts"
@@ -45,4 +46,34 @@ export const notSent = (
     default:
       return { submissions, transitions: [liveTransitions.postponed(invoice, failure.reason, failure.until, now)] }
   }
+}
+
+/**
+ * The outcome of a submitted invoice that was due again, and whose session could not be opened, as changes to write. `all` are its
+ * submissions, the newest first: the checks of that one count the failures since.
+ */
+export const notOpened = (
+  all: ReadonlyArray<SubmissionRow>,
+  failure: StepFailure,
+  now: number,
+  giveUp: liveTransitions.GiveUp
+): Changes => {
+  const [newest] = all
+  if (newest?.submission_state !== "refused" || newest.status !== "submitted" || failure.kind === "postponed") return {}
+  const submission = { id: newest.submission_id, state: "refused" } as const
+  if (failure.kind === "fail") {
+    return {
+      submissions: [{ ...submission, dueAt: null }],
+      transitions: [liveTransitions.failed(newest, failure.reason, now)]
+    }
+  }
+  const checkCount = newest.check_count + 1
+  const { count, since: firstSentAt } = StatusRules.notReceived(all)
+  const failedSince = now - LaneRules.retriedMs(newest.check_count)
+  const since = count > 0 || StatusRules.mayHaveIt(all) ? firstSentAt : failedSince
+  const firstAttemptAgeMs = since === undefined ? 0 : now - since
+  const wait = LaneRules.retryWait({ attempt: checkCount, firstAttemptAgeMs, ...giveUp }) ?? 0
+  const retryAt = now + Math.max(shortestWaitMs, wait)
+  const changes = StatusRules.notSentAgain(newest, failure.reason, { giveUpMs: giveUp.giveUpMs, retryAt, since }, now)
+  return { ...changes, submissions: (changes.submissions ?? []).map((change) => ({ ...change, checkCount })) }
 }

@@ -77,7 +77,11 @@ describe("a send whose answer was lost, of a document that KSeF does not have", 
 
 describe("a submitted invoice whose resend lost its answer, and is not in KSeF", () => {
   const giveUp = { giveUpMs: 168 * 3_600_000, random: 0.5 }
-  const judged = { submission_state: "refused", code: 500, handed_over_at: new Date(now - 2 * giveUp.giveUpMs) } as const
+  const judged = {
+    submission_state: "refused",
+    code: 500,
+    handed_over_at: new Date(now - 2 * giveUp.giveUpMs)
+  } as const
   const absent = (count: number, firstAgeMs: number) => {
     const lost = Array.from({ length: count }, (_, index) =>
       submission(String(count - index), { handed_over_at: new Date(now - firstAgeMs), updated_at: new Date(0) })
@@ -88,7 +92,10 @@ describe("a submitted invoice whose resend lost its answer, and is not in KSeF",
   it("is sent again after longer and longer waits", () => {
     const waits = [1, 2, 3, 20].map((count) => absent(count, 1000).submissions![0]!.dueAt!.getTime() - now)
     assert.strictEqual(waits[0], 5000)
-    assert.deepStrictEqual(waits, [...new Set(waits)].toSorted((left, right) => left - right))
+    assert.deepStrictEqual(
+      waits,
+      [...new Set(waits)].toSorted((left, right) => left - right)
+    )
     assert.strictEqual(waits.at(-1), 6 * 3_600_000)
   })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { notSent } from "../../../../src/invoices/live/ksef/failedSend.ts"
+import { notOpened, notSent } from "../../../../src/invoices/live/ksef/failedSend.ts"
 import type { StepFailure } from "../../../../src/invoices/live/ksef/LaneContext.ts"
 import type { SendingInvoice, SubmissionRow } from "../../../../src/invoices/live/ksef/laneRows.ts"
 import * as StatusRules from "../../../../src/invoices/live/ksef/StatusRules.ts"
@@ -65,5 +65,48 @@ describe("a submitted invoice that KSeF did not judge, and that cannot be sent a
   it("waits for a limit without an end", () => {
     const postponed = { ...attempt, kind: "postponed", until: 10 * minute } as const
     assert.strictEqual(dueAt(all([0, null], [-2 * giveUp.giveUpMs, null]), 0, postponed), 10 * minute)
+  })
+})
+
+describe("a submitted invoice whose session cannot be opened", () => {
+  const newest = (failures: number, code: number | null = 500) =>
+    ({
+      status: "submitted",
+      submission_id: "9",
+      submission_state: "refused",
+      handed_over_at: new Date(-2 * giveUp.giveUpMs),
+      updated_at: new Date(0),
+      check_count: failures,
+      code
+    }) as SubmissionRow
+  const change = (failures: number, failure = attempt) =>
+    notOpened([newest(failures)], failure, 0, giveUp).submissions?.[0]
+
+  it("waits longer after each failure, which its submission counts", () => {
+    assert.deepStrictEqual(change(0), { id: "9", state: "refused", dueAt: new Date(minute), checkCount: 1 })
+    assert.deepInclude(change(20), { dueAt: new Date(6 * hour), checkCount: 21 })
+  })
+
+  it("fails after the time to give up since the first failure, however long KSeF took before", () => {
+    const failedAt = Array.from({ length: 100 }, (_, count) => count).find(
+      (count) => notOpened([newest(count)], attempt, 0, giveUp).transitions !== undefined
+    )
+    assert.approximately(failedAt!, giveUp.giveUpMs / (6 * hour) + 5, 4)
+    const [pending] = notOpened([newest(failedAt!)], attempt, 0, giveUp).transitions!
+    assert.strictEqual(pending!.transition.failure?.code, "national_system_error")
+  })
+
+  it("does not fail where KSeF may have it", () => {
+    const { submissions, transitions } = notOpened([newest(100, StatusRules.unreadableSession)], attempt, 0, giveUp)
+    assert.isUndefined(transitions)
+    assert.deepStrictEqual(submissions?.[0]?.dueAt, new Date(6 * hour))
+  })
+
+  it("fails at once by a defect, and waits for a limit", () => {
+    assert.strictEqual(
+      notOpened([newest(0)], { ...attempt, kind: "fail" }, 0, giveUp).transitions?.[0]?.transition.status,
+      "failed"
+    )
+    assert.isUndefined(change(0, { ...attempt, kind: "postponed" }))
   })
 })

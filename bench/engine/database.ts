@@ -120,7 +120,7 @@ export interface Tenant {
   readonly invoice: string
 }
 
-/** Organizations with one endpoint each. Their identifiers count up, so that every partition has as many of them. */
+/** Organizations with one endpoint each. Their identifiers count up, so that the partitions differ by at most one of them. */
 export const makeTenants = async (pool: Pool, count: number, url: string): Promise<ReadonlyArray<Tenant>> => {
   const tenants: Array<Tenant> = []
   for (let n = 0; n < count; n++) {

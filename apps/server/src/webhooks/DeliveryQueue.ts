@@ -116,7 +116,7 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         now
       }
       const page = readRows(yield* Cte.make<ClaimRow, typeof parameters>(sql, claim, parameters))
-      return { ...page, ...EndpointScan.advance(from, page.summary) }
+      return { ...page, ...EndpointScan.advance(from, page.summary, partitions) }
     })
 
     return {

@@ -89,8 +89,11 @@ export const beginRound = (
 export const resumeCursorsAhead = ({ after, resumeCursors }: EndpointScan): ReadonlyArray<ResumeCursor> =>
   resumeCursors.filter(([, endpoint]) => endpoint > after)
 
-/** Returns the state after a statement. Its cursors replace those it has passed. */
-export const advance = (scan: EndpointScan, page: ScannedPage): Advanced => {
+/**
+ * Returns the state after a statement. Its cursors replace those it has passed. Of too many, it keeps those of the partitions
+ * that the claim is for, since the next statement of the round sends them.
+ */
+export const advance = (scan: EndpointScan, page: ScannedPage, partitions?: ReadonlyArray<string>): Advanced => {
   const { after, roundStart, wrapped } = scan
   const { ended } = page
   const next = ended ? start : (page.last ?? start)
@@ -98,7 +101,9 @@ export const advance = (scan: EndpointScan, page: ScannedPage): Advanced => {
   return {
     scan: {
       after: next,
-      resumeCursors: [...kept, ...page.resumeCursors].toSorted(([, left], [, right]) => (left < right ? -1 : 1)),
+      resumeCursors: bounded([...kept, ...page.resumeCursors], partitions).toSorted(([, left], [, right]) =>
+        left < right ? -1 : 1
+      ),
       roundStart,
       wrapped: wrapped || ended
     },

@@ -102,7 +102,7 @@ export const claim: CteStatement<ClaimParameters> = {
           SELECT json_build_array(organization_id, endpoint_id, oldest) FROM allocated
           WHERE rank = least(free_slots + 1, quantum)
           UNION ALL
-          SELECT json_build_array(organization_id, endpoint_id, since) FROM endpoint_scan WHERE position > 1 AND NOT is_own
+          SELECT json_build_array(organization_id, endpoint_id, since) FROM endpoint_scan WHERE position > 0 AND NOT is_own
         ),
         'completed', ARRAY(SELECT id FROM completed)
       ) AS scan_summary

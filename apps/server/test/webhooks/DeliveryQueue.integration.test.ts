@@ -2,8 +2,12 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
+import * as Cte from "../../src/database/Cte.ts"
+import { StatementTime } from "../../src/database/StatementTime.ts"
 import * as WorkerGroup from "../../src/jobs/WorkerGroup.ts"
+import { claim as claimStatement, type ClaimRow } from "../../src/webhooks/claim.sql.ts"
 import * as DeliveryQueue from "../../src/webhooks/DeliveryQueue.ts"
+import type { ClaimParameters } from "../../src/webhooks/scan.sql.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { claim, complete, describeQueue, leaseMs, worker } from "./support/deliveryQueue.ts"
 
@@ -94,6 +98,29 @@ describeQueue("DeliveryQueue", (test) => {
       assert.sameMembers(
         deliveries.map(({ organization_id }) => organization_id),
         expected
+      )
+    }))
+
+  test("claim: returns a resume cursor for each endpoint of another partition that it passes", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const organizations = yield* Effect.forEach(Array.from({ length: 3 }), () => fixtures.backlog(2, 1))
+      const parameters: ClaimParameters = {
+        completions: [],
+        after: "",
+        resumeCursors: [],
+        partitions: [],
+        limit: 10,
+        general: 10,
+        perOrganization: 10,
+        leaseMs,
+        now: yield* (yield* StatementTime)(sql)
+      }
+      const rows = yield* Cte.make<ClaimRow, ClaimParameters>(sql, claimStatement, parameters)
+      assert.strictEqual(rows.length, 1)
+      assert.sameMembers(
+        rows[0]!.scan_summary!.resumeCursors.map(([, endpoint]) => endpoint),
+        organizations.flatMap(({ endpoints }) => endpoints)
       )
     }))
 

@@ -73,6 +73,22 @@ describe("EndpointScan", () => {
     assert.deepStrictEqual(EndpointScan.beginRound(many, true).resumeCursors, [])
   })
 
+  it("keeps no more resume cursors during a round than between two, those of its own partitions first", () => {
+    const own: EndpointScan.ResumeCursor = ["org_a", "x", "1"]
+    let scan = EndpointScan.beginRound(EndpointScan.initial, true, ["a"])
+    for (let n = 0; n < 5; n++) {
+      const foreign = Array.from({ length: 999 }, (_, m) => cursor(`e${n}${String(m).padStart(3, "0")}`))
+      const resumeCursors = n === 0 ? [...foreign, own] : foreign
+      const scanned = { ended: false, last: `e${n}999`, resumeCursors }
+      scan = EndpointScan.advance(scan, scanned, ["a"]).scan
+      assert.isAtMost(scan.resumeCursors.length, 1000)
+      assert.deepInclude(EndpointScan.resumeCursorsAhead(scan), own)
+    }
+    // It keeps new cursors of other partitions while there are few.
+    const one = EndpointScan.advance(scan, { ended: true, last: "y", resumeCursors: [cursor("y")] }, ["a"]).scan
+    assert.deepInclude(one.resumeCursors, cursor("y"))
+  })
+
   it("gives a statement the resume cursors behind its first endpoint", () => {
     const scan = { ...EndpointScan.initial, after: "b", resumeCursors: ["a", "b", "c", "d"].map((one) => cursor(one)) }
     assert.deepStrictEqual(EndpointScan.resumeCursorsAhead(scan), [cursor("c"), cursor("d")])

@@ -32,6 +32,8 @@ export interface Release {
   readonly nextAt: number
   /** Whether the holder knows of nothing that waits to be sent. Invoices that arrived meanwhile make the lane due then. */
   readonly isSendIdle: boolean
+  /** The credentials that the holder knows. One that was stored meanwhile, to be checked, makes the lane due. */
+  readonly credentials?: ReadonlyArray<{ readonly id: string; readonly credential_updated_at: Date }>
 }
 
 /** Lanes that were claimed, and of those leased before the NIPs that have invoices to send, and a credential to check. */
@@ -190,7 +192,7 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
           return new Set(rows.map(({ nip }) => nip))
         }),
 
-        release: Effect.fn("LaneQueue.release")(function* (lane, { isSendIdle, nextAt }, clock) {
+        release: Effect.fn("LaneQueue.release")(function* (lane, { credentials = [], isSendIdle, nextAt }, clock) {
           const now = yield* statementTime
           const dueAt = Number.isFinite(nextAt) ? new Date(nextAt) : null
           const { blocked, used } = lane.windows.stored(clock)
@@ -201,6 +203,15 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
               is_leased = false,
               due_at = CASE
                 WHEN ${isSendIdle}::boolean AND EXISTS (${waitsOf(sql`national_lanes.nip`, now)}) THEN ${now}
+                WHEN EXISTS (
+                  SELECT 1 FROM organizations
+                  LEFT JOIN unnest(
+                    ${column("text", credentials, ({ id }) => id)},
+                    ${column("timestamptz", credentials, (known) => known.credential_updated_at)}
+                  ) AS known (id, at) ON known.id = organizations.id
+                  WHERE credential_nip = national_lanes.nip AND credential_environment = ${environmentId}
+                    AND credential_state = 'unchecked' AND credential_updated_at IS DISTINCT FROM known.at
+                ) THEN ${now}
                 ELSE ${dueAt}::timestamptz
               END
             WHERE nip = ${lane.nip} AND fencing_token = ${lane.fencingToken}::int AND is_leased

@@ -213,6 +213,40 @@ for (const database of databases) {
       )
     )
 
+    it.effect("are due at once where a credential was stored that their holder does not know", () =>
+      withStoppedClock(() =>
+        Effect.gen(function* () {
+          const { claim, queue } = yield* setUp
+          const sql = yield* SqlClient.SqlClient
+          yield* waiting
+          const stored = (state: string) => sql<{ readonly id: string; readonly credential_updated_at: Date }>`
+            UPDATE organizations SET credential_state = ${state},
+                   credential_updated_at = credential_updated_at + interval '1 millisecond'
+            RETURNING id, credential_updated_at
+          `
+          const releases = (
+            credentials: ReadonlyArray<{ readonly id: string; readonly credential_updated_at: Date }>
+          ) =>
+            Effect.gen(function* () {
+              yield* wakeLane(nip)
+              const [lane] = yield* claim
+              yield* queue.release(lane!, { nextAt: Infinity, isSendIdle: false, credentials }, 0)
+              return yield* claim
+            })
+
+          const refused = yield* stored("refused")
+          assert.lengthOf(yield* releases(refused), 0)
+          const another = yield* stored("unchecked")
+          const [again] = yield* releases(refused)
+          assert.isDefined(again)
+          yield* queue.release(again!, { nextAt: Infinity, isSendIdle: false, credentials: another }, 0)
+          assert.lengthOf(yield* claim, 0, "its holder waits until it checks it again")
+          const [unread] = yield* releases([])
+          assert.isDefined(unread)
+        })
+      )
+    )
+
     it.effect("are due at once where an invoice arrived while nothing waited", () =>
       withStoppedClock(() =>
         Effect.gen(function* () {

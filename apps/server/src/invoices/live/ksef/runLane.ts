@@ -94,7 +94,11 @@ export const runLane = (
       if (results.size < 3 || sessions.count() > 0) return Effect.void
       const nextAt = Math.min(signals.nextAt(), ...Array.from(results.values(), ({ at }) => at))
       if (nextAt <= now + keepMs) return Effect.void
-      return Deferred.succeed(finished, { nextAt, isSendIdle: results.get("send")?.isIdle === true })
+      return Deferred.succeed(finished, {
+        nextAt,
+        isSendIdle: results.get("send")?.isIdle === true,
+        credentials: [...context.organizations.values()]
+      })
     })
 
     const loop = (name: StepName) =>

@@ -272,10 +272,14 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       put: Effect.fn("GatewayCredentials.put")(function* (accountId, id, checked) {
         const sealed = keyRing.seal(encode(checked.credential), { column: "organizations.credential", row: id })
         yield* orNotFound(id, (valid) =>
-          sql.withTransaction(
-            Effect.tap(update(accountId, valid, sealed, checked), ([row]) =>
-              row === undefined ? Effect.void : Effect.andThen(retryAtOnce(valid), wake(row.nip))
-            )
+          Effect.tap(
+            sql.withTransaction(
+              Effect.tap(update(accountId, valid, sealed, checked), ([row]) =>
+                row === undefined ? Effect.void : Effect.andThen(retryAtOnce(valid), wake(row.nip))
+              )
+            ),
+            // Once more when it is committed: a holder that released the lane meanwhile did not see the credential.
+            ([row]) => (row === undefined ? Effect.void : wake(row.nip))
           )
         )
       }),

@@ -166,11 +166,13 @@ const worker = (system: NationalSystemShape) =>
     // It names the reason of an outage, in the logs and to the owners of the invoices that were tried.
     const readBeacon = Effect.gen(function* () {
       const beacon = yield* Effect.orElseSucceed(system.client.beacon, () => undefined)
-      const tried = process.outage.report(beacon?.status)
-      if (tried.length > 0) yield* store.explain(tried, process.outage.sentence)
       yield* Effect.annotateLogs(
         Effect.logWarning("KSeF is unavailable; calls are stopped"),
         beacon === undefined ? {} : { beacon: beacon.status }
+      )
+      process.outage.report(beacon?.status)
+      yield* Effect.catchCause(process.outage.tell(store.explain), (cause) =>
+        OutageLog.report(cause, Effect.logWarning("The reason of an outage could not be stored", cause))
       )
     })
 

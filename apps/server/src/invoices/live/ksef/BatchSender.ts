@@ -17,7 +17,7 @@ import * as BatchDocuments from "./BatchDocuments.ts"
 import { type Failure, isUnreadableSession } from "./CallFailure.ts"
 import type { FormName } from "./documentForm.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
-import { authorized, type LaneContext, stepFailure } from "./LaneContext.ts"
+import { authorized, type LaneContext, stepFailure, timeToGiveUpOf } from "./LaneContext.ts"
 import type { Changes, SessionRow, SubmissionRow, WaitingInvoice } from "./laneRows.ts"
 import { membersAtOnce } from "./LaneStore.ts"
 import type { LoginError } from "./Logins.ts"
@@ -112,9 +112,11 @@ export const make = (context: LaneContext) => {
   ) {
     const reason = { code: "gateway_unavailable", message }
     yield* writeMembers(sessionId, (row, now) => {
-      const options = { giveUpMs: context.giveUpMs, nextBatchAt: Math.max(nextBatchAt, now) }
       const earlier = row.status === "submitted" ? store.submissionsOf(row.id) : Effect.succeed([])
-      return Effect.map(earlier, (submissions) => StatusRules.notHandedOver(row, submissions, reason, options, now))
+      return Effect.map(Effect.all([earlier, timeToGiveUpOf(context, row)]), ([submissions, { giveUpMs }]) => {
+        const options = { giveUpMs, nextBatchAt: Math.max(nextBatchAt, now) }
+        return StatusRules.notHandedOver(row, submissions, reason, options, now)
+      })
     })
     const change = { id: sessionId, state: "abandoned", dueAt: null } as const
     yield* store.write(lane, { sessions: [code === undefined ? change : { ...change, code }] })
@@ -367,7 +369,8 @@ export const make = (context: LaneContext) => {
           }
           if (isUnreadable && since === undefined) yield* store.markUnreadable(lane, session.id, new Date(now))
           const { until } = stepFailure(context, error, now)
-          const pollWait = LaneRules.batchPollWait(session.check_count + 1, now - session.created_at.getTime())
+          // Not as often as a batch is polled: one session alone does not open the breaker.
+          const pollWait = LaneRules.pollWait(session.check_count + 1, now - session.created_at.getTime())
           const wait = isUnreadable ? Math.min(pollWait, StatusRules.parkMs) : pollWait
           yield* store.write(lane, {
             sessions: [

@@ -21,7 +21,8 @@ import {
   recentOrganizations,
   type StepFailure,
   stepFailure,
-  timeToGiveUp
+  timeToGiveUp,
+  timeToGiveUpOf
 } from "./LaneContext.ts"
 import type { LoginError } from "./Logins.ts"
 import type { InteractiveSessions, OpenSession } from "./InteractiveSessions.ts"
@@ -65,8 +66,6 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
   let maintenanceInRow = 0
   let pausedUntil = 0
 
-  const giveUp = timeToGiveUp(context)
-
   const pause = (now: number) => {
     failuresInRow += 1
     const wait = Backoff.nextDelay({ attempt: failuresInRow, random: () => 0.5 }) ?? maxBackoffMs
@@ -79,7 +78,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
   }
 
   const failResend = Effect.fnUntraced(function* (id: Ids.InvoiceId, failure: StepFailure, now: number) {
-    const changes = notOpened(yield* store.submissionsOf(id), failure, now, yield* giveUp)
+    const changes = notOpened(yield* store.submissionsOf(id), failure, now, yield* timeToGiveUp(context))
     yield* store.write(lane, changes)
     if (changes.transitions?.some(({ transition }) => transition.emits !== null)) yield* context.wakeDeliveries
   })
@@ -93,7 +92,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
       failure.kind === "fail"
         ? liveTransitions.failed(tried, failure.reason, now)
         : failure.kind === "attempt"
-          ? liveTransitions.attemptFailed(tried, failure.reason, now, yield* giveUp)
+          ? liveTransitions.attemptFailed(tried, failure.reason, now, yield* timeToGiveUpOf(context, stored))
           : undefined
     if (pending === undefined) return
     yield* store.write(lane, { transitions: [{ ...pending, statusBefore: stored.status }] })
@@ -199,7 +198,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
       if (maintenanceInRow > 1) pausedUntil = now + 300_000
     }
     const submissions = invoice.status === "submitted" ? yield* store.submissionsOf(invoice.id) : []
-    const changes = notSent(invoice, submissions, failure, now, yield* giveUp)
+    const changes = notSent(invoice, submissions, failure, now, yield* timeToGiveUpOf(context, invoice))
     yield* store.write(lane, changes)
     remember(id, failure)
     if (changes.transitions?.some(({ transition }) => transition.emits !== null)) yield* context.wakeDeliveries

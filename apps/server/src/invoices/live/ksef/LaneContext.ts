@@ -8,11 +8,12 @@ import type { Lane } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
 import type { CallFailed } from "./CallFailure.ts"
 import * as LaneCalls from "./LaneCalls.ts"
-import type { LaneOrganization, SubmissionRow } from "./laneRows.ts"
+import type { LaneOrganization, SendingInvoice, SubmissionRow } from "./laneRows.ts"
 import type { GiveUp } from "./liveTransitions.ts"
 import type { LaneStore } from "./LaneStore.ts"
 import { CredentialRefused, type LoginError, type Logins } from "./Logins.ts"
 import type { NationalSystemShape } from "./NationalSystem.ts"
+import * as StatusRules from "./StatusRules.ts"
 import type { PublicKeyCache } from "./PublicKeyCache.ts"
 
 /** The timing of look-ups. Tests replace it by a shorter one. */
@@ -177,6 +178,19 @@ export const park = (context: LaneContext, { credential_updated_at, id }: LaneOr
 /** How long an invoice is tried that was not handed over, with a random number for its next wait. */
 export const timeToGiveUp = ({ giveUpMs }: LaneContext) =>
   Effect.map(Random.next, (random): GiveUp => ({ giveUpMs, random }))
+
+/** The same of one invoice, which is tried without an end where KSeF may have it. */
+export const timeToGiveUpOf = Effect.fnUntraced(function* (
+  context: LaneContext,
+  invoice: Pick<SendingInvoice, "id" | "status" | "first_failed_at">
+) {
+  const giveUp = yield* timeToGiveUp(context)
+  const failedSince = invoice.first_failed_at?.getTime()
+  const now = yield* Clock.currentTimeMillis
+  if (invoice.status === "submitted" || failedSince === undefined || now - failedSince < giveUp.giveUpMs) return giveUp
+  const submissions = yield* context.store.submissionsOf(invoice.id)
+  return StatusRules.mayHaveIt(submissions) ? { ...giveUp, giveUpMs: Infinity } : giveUp
+})
 
 /** The consequence of a failed step for its invoice. */
 export interface StepFailure {

@@ -1,5 +1,6 @@
 /** The reason of an outage that the beacon names, for the messages of the invoices that wait for its end. It decides nothing. */
 import type { Ids } from "@govoice/core"
+import { Effect } from "effect"
 
 // Other words of the beacon are none that an owner knows.
 const reasons: ReadonlySet<string> = new Set(["MAINTENANCE", "FAILURE", "TOTAL_FAILURE"])
@@ -27,13 +28,22 @@ export class OutageReason {
     }
   }
 
-  /** Takes the status of the beacon, and returns the invoices that are to be told the reason. */
-  report(status: string | undefined): ReadonlyArray<Ids.InvoiceId> {
+  /** Takes the status of the beacon. */
+  report(status: string | undefined): void {
     this.#sentence = status !== undefined && reasons.has(status) ? ` KSeF reports ${status}.` : ""
-    if (this.#sentence === "") return []
-    const tried = [...this.#tried]
-    this.#tried.clear()
-    return tried
+  }
+
+  /** Tells the reason to the invoices that were tried, where it is known. They are kept for the next time where that fails. */
+  tell<E, R>(
+    explain: (tried: ReadonlyArray<Ids.InvoiceId>, sentence: string) => Effect.Effect<unknown, E, R>
+  ): Effect.Effect<void, E, R> {
+    return Effect.suspend(() => {
+      const tried = [...this.#tried]
+      if (this.#sentence === "" || tried.length === 0) return Effect.void
+      return Effect.map(explain(tried, this.#sentence), () => {
+        for (const id of tried) this.#tried.delete(id)
+      })
+    })
   }
 
   /** The outage is over. */

@@ -6,7 +6,7 @@ import type { LaneLost } from "../LaneQueue.ts"
 import * as LaneRules from "../LaneRules.ts"
 import { isUnreadableSession } from "./CallFailure.ts"
 import * as DuplicateResolver from "./DuplicateResolver.ts"
-import { authorized, type LaneContext, park, readOrganizations, stepFailure, timeToGiveUp } from "./LaneContext.ts"
+import { authorized, type LaneContext, park, readOrganizations, stepFailure, timeToGiveUpOf } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
 import type { LoginError } from "./Logins.ts"
 import * as SessionInvoiceList from "./SessionInvoiceList.ts"
@@ -58,7 +58,7 @@ export const changesFor = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   if (row.submission_state === "sending") {
     const submissions = yield* submissionsIfSubmitted(context, row)
-    return StatusRules.looked(row, found, now, context.lookTiming, yield* timeToGiveUp(context), submissions)
+    return StatusRules.looked(row, found, now, context.lookTiming, yield* timeToGiveUpOf(context, row), submissions)
   }
   if (found === undefined) return StatusRules.pending(row, now)
   if (found.upoDownloadUrl) context.links.set(row.id, found.upoDownloadUrl)
@@ -162,7 +162,7 @@ const checkSession = (context: LaneContext, rows: ReadonlyArray<SubmissionRow>) 
         context,
         yield* Effect.forEach(rows, (row) =>
           Effect.map(
-            Effect.all([submissionsIfSubmitted(context, row), timeToGiveUp(context)]),
+            Effect.all([submissionsIfSubmitted(context, row), timeToGiveUpOf(context, row)]),
             ([submissions, giveUp]) => StatusRules.absent(row, submissions, now, giveUp)
           )
         )

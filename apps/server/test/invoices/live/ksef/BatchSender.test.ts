@@ -263,15 +263,17 @@ describe("BatchSender", () => {
 
   it.effect("fails an invoice whose batches could not be uploaded until the time to give up", () =>
     Effect.gen(function* () {
-      const statusesAt = (firstFailedAt: number) =>
+      const statusesAt = (firstFailedAt: number, earlier: ReadonlyArray<Partial<SubmissionRow>> = []) =>
         Effect.gen(function* () {
           const columns = { has_attachment: true, first_failed_at: new Date(firstFailedAt) }
-          const { send, transitions } = setUp(undefined, Effect.fail(firewall), Effect.void, columns)
+          const { send, transitions } = setUp(undefined, Effect.fail(firewall), Effect.void, columns, { earlier })
           yield* send
           return transitions().map(({ emits, status }) => [status, emits])
         })
       assert.deepStrictEqual(yield* statusesAt(1 - giveUpMs), [["retrying", null]])
       assert.deepStrictEqual(yield* statusesAt(-giveUpMs), [["failed", "invoice.failed"]])
+      const mayHaveIt = { code: StatusRules.unreadableSession, submission_state: "absent" } as const
+      assert.deepStrictEqual(yield* statusesAt(-giveUpMs, [mayHaveIt]), [["retrying", null]])
     })
   )
 

@@ -71,6 +71,38 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
       )
     )
 
+    for (const on of ["openOnlineSession", "sendInvoice"] as const) {
+      it.effect(`is tried without an end where KSeF may have it: ${on} fails`, () =>
+        simulated.simulate({ grainMs: 1000, faults: [{ do: "5xx", on, times: "always" }] }, ({ ksef }) =>
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            const program = Effect.gen(function* () {
+              const organizationId = yield* live.taxpayer(ksef)
+              const id = yield* live.submit(organizationId, live.fa3({ number: "FV/1", seller: ksef.nip }), "1")
+              yield* live.eventually(([one]) => one!.status === "retrying", live.invoices, 20_000)
+              // A submission whose session could not be read, and a first failure that is older than the time to give up.
+              yield* sql`
+              WITH session AS (
+                INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state)
+                VALUES (${organizationId}, ${ksef.nip}, to_timestamp(0), 'online', 'FA (3)', 'abandoned') RETURNING id
+              )
+              INSERT INTO national_submissions (session_id, invoice_id, nip, created_at, state, code, sha256)
+              SELECT session.id, ${id}, ${ksef.nip}, to_timestamp(0), 'absent', 403, invoice_documents.sha256
+              FROM session JOIN invoice_documents ON invoice_id = ${id}
+            `
+              yield* sql`UPDATE invoices SET first_failed_at = to_timestamp(0) WHERE id = ${id}`
+              const tried = yield* live.eventually(([one]) => one!.attempt_count >= 3, live.invoices, 8_000)
+              assert.notStrictEqual(tried[0]!.status, "failed")
+              ksef.faults.clear()
+              return yield* live.eventually(live.allDone, live.invoices, 20_000)
+            })
+            const [invoice] = yield* live.withDeployment(ksef, program)
+            assert.strictEqual(invoice!.status, "accepted")
+          })
+        )
+      )
+    }
+
     it.effect("fails alone where KSeF refuses to open its session as malformed", () =>
       resentUnder({ do: "exception", code: 21405, on: "openOnlineSession", times: 1 }, ({ ksef }, { behind, resent }) =>
         Effect.gen(function* () {

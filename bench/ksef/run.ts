@@ -4,7 +4,8 @@
  *
  * `BENCH_ONLY=interactive,batch,ten-thousand,test-keys` runs some parts. Prints a report in Markdown, and exits with 1 when a
  * figure misses its goal: times are judged beside those of a client as small as it can be, which sends the same documents to the
- * same simulator from memory, and fetches one receipt for all of them. Memory has an absolute goal.
+ * same simulator from memory, and fetches one receipt for all of them. Memory, statements and the time of a whole batch have
+ * absolute goals as well.
  */
 import { cpus, loadavg } from "node:os"
 import { type Database, startDatabase } from "../engine/database.ts"
@@ -17,7 +18,7 @@ const parts = (process.env["BENCH_ONLY"] ?? "interactive,batch,ten-thousand,test
 const lines: Array<string> = []
 const comparisons: Array<Comparison> = []
 
-/** Judges a figure alone, whose goal does not depend on the machine. */
+/** Judges a figure alone, by the same goal on every machine. */
 const absolute = (figure: string, measured: number, unit: string, atMost: number): void =>
   void comparisons.push({ figure, measured: [measured], reference: unit, beside: [1], atMost })
 const perInvoice = (what: string, statements: number, atMost: number): void =>

@@ -103,7 +103,7 @@ export const definitions = {
     "the certificates of the system"
   ),
   GOVOICE_KSEF_GIVE_UP_HOURS: define(
-    "Hours from the first attempt after which an invoice that KSeF has not received fails.",
+    "Hours from the first attempt after which an invoice that KSeF has not received fails, or one that it did not process and that cannot be sent again.",
     Parsers.integer(1, 8760),
     168
   ),

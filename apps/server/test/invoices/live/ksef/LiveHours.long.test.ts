@@ -58,10 +58,11 @@ layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })(
             })
           }
           const within = sends(ksef).filter(({ startedAt: at }) => at < startedAt + hours)
-          // A send that is under way when its holder stops occupies the window, whether or not it arrives.
+          // A send that is under way when its holder stops occupies the window, whether or not it arrives. One that waits for its
+          // connection then has not entered it, so the sum may be greater.
           const sql = yield* SqlClient.SqlClient
           const lost = yield* sql`SELECT 1 FROM national_submissions WHERE state IN ('absent', 'sending')`
-          assert.approximately(within.length + lost.length, 540, 2)
+          assert.isAtLeast(within.length + lost.length, 538)
           assert.isAtMost(within.length, 542)
           assert.isAtMost(lost.length, maxLatencyMs === 0 || holderMs === hours ? 2 : 10)
           assertWithinLimits(ksef)

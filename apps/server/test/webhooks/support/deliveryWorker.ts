@@ -31,13 +31,13 @@ export const outage = new SqlError.SqlError({ reason: new SqlError.ConnectionErr
 const pause = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 2)))
 
 /** Waits for a condition. The time of the worker advances by `withinMs` meanwhile, a little at a time, and no further. */
-export const eventually = <E, R>(name: string, withinMs: number, check: Effect.Effect<boolean, E, R>) =>
+export const eventually = <E, R>(name: string, withinMs: number, check: Effect.Effect<boolean, E, R>, stepMs = 5) =>
   Effect.gen(function* () {
     const deadline = performance.now() + 100_000
     const until = (yield* Clock.currentTimeMillis) + withinMs
     while (!(yield* check)) {
       if (performance.now() > deadline) assert.fail(`The condition does not hold: ${name}`)
-      if ((yield* Clock.currentTimeMillis) < until) yield* TestClock.adjust(5)
+      if ((yield* Clock.currentTimeMillis) < until) yield* TestClock.adjust(stepMs)
       yield* pause
     }
   })

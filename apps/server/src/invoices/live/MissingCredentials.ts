@@ -11,6 +11,7 @@ import { StatementTime } from "../../database/StatementTime.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
 import type { SendingInvoice } from "./ksef/laneRows.ts"
 import * as liveTransitions from "./ksef/liveTransitions.ts"
+import { unreadableSession } from "./ksef/StatusRules.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
 
 const failure = {
@@ -47,11 +48,12 @@ export const layerOf = (
       const lacks = sql`organizations.credential_environment IS DISTINCT FROM ${environmentId}`
       const shows = sql`status = 'retrying' AND failure->>'code' = ${failure.code}`
 
+      // An invoice whose session could not be read is not given up: KSeF may have it.
       // One look-up in the index for each organization. The invoice that shows the reason is not due; where none does, it is
       // the one that did before, or the oldest.
       const select = Effect.flatMap(
         statementTime,
-        (now) => sql<SendingInvoice>`
+        (now) => sql<SendingInvoice & { readonly may_have_it: boolean }>`
           WITH RECURSIVE waiting (organization_id, position) AS (
             (SELECT organization_id, 1 FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT 1)
             UNION ALL
@@ -61,7 +63,10 @@ export const layerOf = (
             ) AS next
             WHERE position < ${maxOrganizations}::int
           )
-          SELECT invoice.*, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version
+          SELECT invoice.*, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version,
+                 EXISTS (
+                   SELECT 1 FROM national_submissions WHERE invoice_id = invoice.id AND code = ${unreadableSession}::int
+                 ) AS may_have_it
           FROM waiting JOIN organizations ON organizations.id = waiting.organization_id AND ${lacks}
           CROSS JOIN LATERAL (
             SELECT * FROM invoices
@@ -85,7 +90,10 @@ export const layerOf = (
           const pending = rows.map((row) => {
             const tried = { ...row, status: "submitting", attempt_count: row.attempt_count + 1 } as const
             return {
-              ...liveTransitions.attemptFailed(tried, failure, now, { giveUpMs, random }),
+              ...liveTransitions.attemptFailed(tried, failure, now, {
+                giveUpMs: row.may_have_it ? Infinity : giveUpMs,
+                random
+              }),
               statusBefore: row.status
             }
           })

@@ -69,10 +69,24 @@ for (const database of liveDatabases) {
               ["queued", undefined],
               ["queued", undefined]
             ])
+            // KSeF may have the document of a session that could not be read.
             yield* sql`
+              WITH session AS (
+                INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state)
+                VALUES (${organizationId}, ${ksef.nip}, to_timestamp(0), 'online', 'FA (3)', 'abandoned') RETURNING id
+              )
+              INSERT INTO national_submissions (session_id, invoice_id, nip, created_at, state, code, sha256)
+              SELECT session.id, invoice_id, ${ksef.nip}, to_timestamp(0), 'absent', 403, sha256
+              FROM session JOIN invoice_documents ON invoice_id = ${first!}
+            `
+            const failLongAgo = sql`
               UPDATE invoices SET due_at = now(), first_failed_at = ${new Date(Date.now() - 169 * hour)}
               WHERE status = 'retrying'
             `
+            yield* failLongAgo
+            assert.deepStrictEqual(show((yield* shown(3))[0]), ["retrying", "gateway_credential_missing"])
+            yield* sql`DELETE FROM national_submissions`
+            yield* failLongAgo
             const ended = yield* live.eventually(([one]) => one!.status === "failed", live.invoices)
             assert.deepStrictEqual(show(ended[0]), ["failed", "gateway_credential_missing"])
             assert.deepStrictEqual(yield* live.events(first!), ["invoice.received", "invoice.failed"])

@@ -52,7 +52,8 @@ export const unreadableSession = 403
 export const unreadable = (row: SubmissionRow, submissions: ReadonlyArray<SubmissionRow>, now: number): Changes => {
   if (submissions.some(({ code }) => code === unreadableSession)) return parked(row, now, unreadableSession)
   const change = { ...base(row), code: unreadableSession } as const
-  if (row.status === "submitted") return { submissions: [{ ...change, state: "refused", dueAt: new Date(now) }] }
+  if (row.status === "submitted")
+    return { submissions: [{ ...change, state: "refused", checkCount: 0, dueAt: new Date(now) }] }
   // Not an attempt that failed: KSeF may have the document.
   const reason = { code: "gateway_unavailable", message: "KSeF does not show the session of the invoice." }
   return {
@@ -156,7 +157,7 @@ export const decide = (
     }
     case "send-in-batch":
       if (row.session_kind === "online") {
-        const change = { ...base(row), state: "refused", code, dueAt: new Date(now) } as const
+        const change = { ...base(row), state: "refused", code, checkCount: 0, dueAt: new Date(now) } as const
         return { changes: { submissions: [change] } }
       }
       return reject(row, code, shown[0], details, now)

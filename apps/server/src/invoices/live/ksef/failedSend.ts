@@ -29,7 +29,7 @@ export const notSent = (
   })
   // Sent before: the invoice stays submitted, and the submission says when it is sent again.
   if (invoice.status === "submitted") {
-    if (failure.kind === "fail") {
+    if (failure.kind === "fail" && !StatusRules.mayHaveIt(all)) {
       return { submissions: [submission(null)], transitions: [liveTransitions.failed(invoice, failure.reason, now)] }
     }
     const soonest = Math.max(failure.until, now + shortestWaitMs)
@@ -61,7 +61,7 @@ export const notOpened = (
   const [newest] = all
   if (newest?.submission_state !== "refused" || newest.status !== "submitted" || failure.kind === "postponed") return {}
   const submission = { id: newest.submission_id, state: "refused" } as const
-  if (failure.kind === "fail") {
+  if (failure.kind === "fail" && !StatusRules.mayHaveIt(all)) {
     return {
       submissions: [{ ...submission, dueAt: null }],
       transitions: [liveTransitions.failed(newest, failure.reason, now)]

@@ -58,7 +58,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
           const newest = sql<{ readonly at: Date; readonly n: number }>`
           SELECT due_at AS at, check_count AS n FROM national_submissions WHERE invoice_id = ${resent}
         `
-          const [row] = yield* live.poll(newest, ([one]) => one!.n >= 4, 20_000)
+          const [row] = yield* live.poll(newest, ([one]) => one!.n >= 4)
           assert.isAtLeast(row!.at.getTime() - now(), 5 * minute)
           ksef.faults.clear()
           const all = yield* live.eventually(live.allDone, live.invoices)
@@ -79,7 +79,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
             const program = Effect.gen(function* () {
               const organizationId = yield* live.taxpayer(ksef)
               const id = yield* live.submit(organizationId, live.fa3({ number: "FV/1", seller: ksef.nip }), "1")
-              yield* live.eventually(([one]) => one!.status === "retrying", live.invoices, 20_000)
+              yield* live.eventually(([one]) => one!.status === "retrying", live.invoices)
               // A submission whose session could not be read, and a first failure that is older than the time to give up.
               yield* sql`
               WITH session AS (
@@ -91,10 +91,10 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
               FROM session JOIN invoice_documents ON invoice_id = ${id}
             `
               yield* sql`UPDATE invoices SET first_failed_at = to_timestamp(0) WHERE id = ${id}`
-              const tried = yield* live.eventually(([one]) => one!.attempt_count >= 3, live.invoices, 8_000)
+              const tried = yield* live.eventually(([one]) => one!.attempt_count >= 3, live.invoices)
               assert.notStrictEqual(tried[0]!.status, "failed")
               ksef.faults.clear()
-              return yield* live.eventually(live.allDone, live.invoices, 20_000)
+              return yield* live.eventually(live.allDone, live.invoices)
             })
             const [invoice] = yield* live.withDeployment(ksef, program)
             assert.strictEqual(invoice!.status, "accepted")
@@ -106,7 +106,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     it.effect("fails alone where KSeF refuses to open its session as malformed", () =>
       resentUnder({ do: "exception", code: 21405, on: "openOnlineSession", times: 1 }, ({ ksef }, { behind, resent }) =>
         Effect.gen(function* () {
-          const all = yield* live.eventually(live.allDone, live.invoices, 20_000)
+          const all = yield* live.eventually(live.allDone, live.invoices)
           assert.deepInclude(withId(resent)(all), { status: "failed", official_number: null })
           assert.strictEqual(withId(resent)(all).failure?.code, "gateway_protocol_error")
           assert.strictEqual(withId(behind)(all).status, "accepted")
@@ -119,7 +119,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
       resentUnder({ do: "revoke-token" }, ({ ksef }, { behind }) =>
         Effect.gen(function* () {
           ksef.faults.add({ do: "expire-access", on: "openOnlineSession", times: "always" })
-          const all = yield* live.eventually((found) => withId(behind)(found).failure !== null, live.invoices, 20_000)
+          const all = yield* live.eventually((found) => withId(behind)(found).failure !== null, live.invoices)
           assert.strictEqual(withId(behind)(all).failure?.code, "gateway_credential_refused")
         })
       )

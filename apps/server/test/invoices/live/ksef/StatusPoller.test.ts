@@ -61,7 +61,7 @@ describe("documents of a session that cannot be read", () => {
       yield* TestClock.adjust("61 minutes")
       const parkedUntil = new Date(61 * minute + StatusRules.parkMs)
       assert.deepStrictEqual(yield* poll(rows), [
-        { id: "1", state: "refused", code: 403, dueAt: new Date(61 * minute) },
+        { id: "1", checkCount: 0, state: "refused", code: 403, dueAt: new Date(61 * minute) },
         { id: "2", checkCount: 1, dueAt: parkedUntil }
       ])
       yield* TestClock.adjust("60 minutes")

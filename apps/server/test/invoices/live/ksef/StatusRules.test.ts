@@ -42,7 +42,7 @@ describe("an attachment that KSeF does not take (415)", () => {
 
   it("goes in a batch where it went alone", () => {
     assert.deepStrictEqual(decide("online"), {
-      submissions: [{ id: "1", state: "refused", code: 415, dueAt: new Date(now) }]
+      submissions: [{ id: "1", state: "refused", code: 415, checkCount: 0, dueAt: new Date(now) }]
     })
   })
 
@@ -111,7 +111,7 @@ describe("a session that cannot be read", () => {
   it("has its document sent once more", () => {
     const row = submission("1")
     assert.deepStrictEqual(StatusRules.unreadable(row, [row], now), {
-      submissions: [{ id: "1", state: "refused", code: 403, dueAt: new Date(now) }]
+      submissions: [{ id: "1", state: "refused", checkCount: 0, code: 403, dueAt: new Date(now) }]
     })
   })
 

@@ -102,6 +102,14 @@ describe("a submitted invoice whose session cannot be opened", () => {
     assert.deepStrictEqual(submissions?.[0]?.dueAt, new Date(6 * hour))
   })
 
+  it("does not fail by a defect either where KSeF may have it", () => {
+    const defect = { ...attempt, kind: "fail" } as const
+    const { submissions, transitions } = notOpened([newest(0, StatusRules.unreadableSession)], defect, 0, giveUp)
+    assert.isUndefined(transitions)
+    assert.deepStrictEqual(submissions?.[0]?.dueAt, new Date(minute))
+    assert.isUndefined(notSent(invoice, all([0, null], [-hour, 403]), defect, 0, giveUp).transitions)
+  })
+
   it("fails at once by a defect, and waits for a limit", () => {
     assert.strictEqual(
       notOpened([newest(0)], { ...attempt, kind: "fail" }, 0, giveUp).transitions?.[0]?.transition.status,

@@ -2,7 +2,7 @@
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Server } from "../e2e/support/server.ts"
-import { examineAll } from "./support/axe.ts"
+import { examineAll } from "./support/examineAll.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
 import { deploy, type Deployment, logIn } from "./support/deployment.ts"
 import { Owner } from "./support/owner.ts"

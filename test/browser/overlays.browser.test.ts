@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { examineAll } from "./support/axe.ts"
+import { examineAll } from "./support/examineAll.ts"
 import { isMissing, launch, watch, type Watched } from "./support/chromium.ts"
 import { deploy, type Deployment } from "./support/deployment.ts"
 import { visit, type Visitor } from "./support/navigation.ts"

@@ -4,7 +4,7 @@
  */
 import type { Browser, Route } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { examineAll } from "./support/axe.ts"
+import { examineAll } from "./support/examineAll.ts"
 import { isMissing, launch, watch, type Watched } from "./support/chromium.ts"
 import { deploy, type Deployment } from "./support/deployment.ts"
 import { rendered, visit, type Visitor } from "./support/navigation.ts"

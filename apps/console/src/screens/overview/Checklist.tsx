@@ -33,7 +33,7 @@ const Outcome = ({ delivery, org }: { readonly org: string; readonly delivery: W
 /** `204 after 38 ms` */
 const Answer = ({ delivery: { createdAt, deliveredAt, lastHttpStatus } }: { readonly delivery: WebhookDelivery }) => (
   <>
-    {lastHttpStatus !== null && <span>{en.delivery.http(lastHttpStatus)}</span>}
+    {lastHttpStatus !== null && <span>{en.delivery.http(lastHttpStatus)}</span>}{" "}
     {deliveredAt !== null && (
       <span>{en.checklist.after(duration(Date.parse(deliveredAt) - Date.parse(createdAt)))}</span>
     )}
@@ -69,9 +69,9 @@ const Steps = ({ onSubmit, org }: { readonly org: string; readonly onSubmit: () 
           {en.checklist.complete}{" "}
           <Link to={paths.delivery(org, progress.data.delivered.endpointId, progress.data.delivered.id)}>
             {en.checklist.newestDelivered}
-          </Link>
+          </Link>{" "}
+          <Answer delivery={progress.data.delivered} />
         </span>
-        <Answer delivery={progress.data.delivered} />
       </p>
     )
   return (

@@ -68,7 +68,7 @@ for (const database of databases) {
         })
       )
 
-      it.effect("has at most one submission of an invoice under way, whoever writes another", () =>
+      it.effect("has at most one submission of an invoice under way: the database refuses another", () =>
         Effect.gen(function* () {
           const { invoice, lane, organizationId, sql, store } = yield* sending
           const session = yield* store.beginSession(lane, organizationId, "online", "FA (3)")

@@ -60,7 +60,7 @@ describe("the list of a session", () => {
     })
   )
 
-  it.effect("is given up for now after three such restarts", () =>
+  it.effect("ends with the error after three such restarts", () =>
     Effect.gen(function* () {
       const { references, tokens } = yield* read(Infinity)
       assert.strictEqual(references, wrongToken)

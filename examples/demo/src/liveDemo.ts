@@ -90,7 +90,10 @@ const taxpayerOf = async (
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   const key = await controlPlane.apiKeys.create(id, { mode: "live", name: "demo" })
-  return { id, taxpayer: { name, nip, client: createClient({ baseUrl, apiKey: key.secret }) } satisfies Taxpayer }
+  return {
+    id,
+    taxpayer: { name, nip, client: createClient({ baseUrl, apiKey: key.secret, maxRetries: 10 }) } satisfies Taxpayer
+  }
 }
 
 const refusal = async (client: Client, invoiceXml: string, signal: AbortSignal): Promise<string> => {
@@ -109,7 +112,7 @@ const saveReceipt = async ({ client }: Taxpayer, id: string, invoiceXml: string,
     throw new Error(`${id} is ${invoice.status}: ${JSON.stringify(invoice.rejection ?? invoice.failure)}`)
   }
   await client.invoices.waitForUpo(id, { signal })
-  const upo = await (await client.invoices.downloadUpo(id)).text()
+  const upo = await (await client.invoices.downloadUpo(id, { signal })).text()
   const hash = createHash("sha256").update(invoiceXml).digest("base64")
   if (!upo.includes(invoice.officialNumber) || !upo.includes(hash))
     throw new Error(`The receipt of ${id} is of another invoice.`)

@@ -31,5 +31,7 @@ try {
     screen.line()
     screen.line("Run it again. If it still fails, run `npx -y pnpm@12 test` to find the cause.")
   }
+  // Other calls of the demo may still wait.
+  stopped.abort()
   process.exitCode = 1
 }

@@ -59,7 +59,7 @@ const waitUntil = (
   let invoice: Invoice | undefined
   const poll = async (signal: PlatformSignal) => {
     for (let polls = 1; ; polls++) {
-      let delayMs: number | undefined
+      let retryAfterMs: number | undefined
       try {
         const current = await (invoice
           ? getInvoice(connection, invoice.id, { signal, timeoutMs })
@@ -68,11 +68,12 @@ const waitUntil = (
         invoice = current
         if (isDone(current)) return current
       } catch (error) {
-        // An outage may last longer than the retries of one call.
-        if (!invoice || !(error as ApiError).retryable) throw error
-        delayMs = (error as ApiError).retryAfterMs
+        // An outage may last longer than the retries of one call, and so may the calls of others with the same key.
+        const { retryable, status } = error as ApiError
+        if (!retryable || !(invoice || status === 429)) throw error
+        retryAfterMs = (error as ApiError).retryAfterMs
       }
-      await withTimeout(delayMs ?? Math.random() * Math.min(maxDelayMs, 250 * 2 ** polls), signal)
+      await withTimeout((retryAfterMs ?? 0) + Math.random() * Math.min(maxDelayMs, 250 * 2 ** polls), signal)
     }
   }
   return withTimeout(deadlineMs, signal, poll, "The wait did not end").catch((error: GovoiceError) => {
@@ -86,7 +87,7 @@ const waitUntil = (
  * **Details**
  *
  * Polls with increasing delays, from at most half a second to at most five seconds. After the first successful poll,
- * retryable errors do not end the wait.
+ * retryable errors do not end the wait; `rate_limit_exceeded` never does.
  *
  * @throws {TimeoutError} with the last known `invoice`. The call can be made again.
  * @throws {AnyGovoiceError} such as an `ApiError` with code `invoice_not_found`.

@@ -173,6 +173,23 @@ describe("Retries", () => {
     assert.isAbove(Math.max(...delays[1]!), 500)
   })
 
+  it("waits a random time after a Retry-After, so that many calls do not come back at once", async () => {
+    const delays: Array<number> = []
+    const calls = Array.from({ length: 40 }, async () => {
+      const stopping = new AbortController()
+      const onRetry = ({ delayMs }: { delayMs: number }) => {
+        delays.push(delayMs)
+        stopping.abort()
+      }
+      const { fetch } = stub(() => problem(429, "rate_limit_exceeded", true, { "retry-after": "1" }))
+      await rejection(connect(fetch, { onRetry }).invoices.get(id, { signal: stopping.signal }))
+    })
+    await Promise.all(calls)
+    assert.strictEqual(delays.length, 40)
+    assert.isTrue(delays.every((ms) => ms >= 1000 && ms <= 1500))
+    assert.isAbove(Math.max(...delays) - Math.min(...delays), 200)
+  })
+
   it("waits at most 8 s without Retry-After", async () => {
     const delays: Array<number> = []
     const stopping = new AbortController()

@@ -67,6 +67,8 @@ describe("An owner", () => {
     const idempotencyKey = randomUUID()
     const metadata = { order: "2026/11 & [42]" }
     const { id } = await client.invoices.submitAndWait({ invoiceXml: "<Faktura/>", metadata }, { idempotencyKey })
+    // Its record changes once more when the receipt is there.
+    await client.invoices.waitForUpo(id)
     const found: Array<unknown> = []
     for await (const invoice of client.invoices.list({ metadata, status: "accepted", limit: 1 })) found.push(invoice)
     assert.deepStrictEqual(found, [await client.invoices.get(id)])

@@ -137,16 +137,13 @@ export const createTransport = (
         // A previous attempt deleted the resource, but its response did not arrive.
         if (delayMs && /DELETE.+_not_/.test(method + error.code)) return undefined as never
         const again = error.retryable && (isIdempotent || error.status === 429)
-        delayMs = error.retryAfterMs ?? Math.random() * Math.min(8000, 250 * 2 ** info.attempts)
+        delayMs = error.retryAfterMs ?? 0
         // Without a response, it is unknown whether the request arrived.
         Object.assign(error, info, { retryable: error.status ? error.retryable : again })
-        if (
-          !again ||
-          info.attempts > (options.maxRetries ?? 2) ||
-          delayMs > maxDelayMs ||
-          delayMs > expires - performance.now()
-        )
-          throw error
+        if (!again || info.attempts > (options.maxRetries ?? 2) || delayMs > maxDelayMs) throw error
+        // Random also after a Retry-After: many calls may have received the same.
+        delayMs += Math.random() * 250 * 2 ** Math.min(5, info.attempts)
+        if (delayMs > expires - performance.now()) throw error
         void callHook(options.onRetry, { ...info, error, delayMs })
       }
     }

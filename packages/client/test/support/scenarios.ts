@@ -655,6 +655,13 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: times(6, GET)
   },
   {
+    name: "waits through a rate limit from the first poll on",
+    answers: [...Array<Answer>(4).fill(limited({ "retry-after": "0" })), accepted()],
+    call: ({ client }) => client.invoices.waitUntilFinal(id),
+    resolves: { status: "accepted" },
+    requests: times(5, GET)
+  },
+  {
     name: "fails the wait for an unknown invoice",
     answers: [failure(404, "invoice_not_found", false)],
     call: ({ client }) => client.invoices.waitUntilFinal(id),

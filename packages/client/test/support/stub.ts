@@ -26,11 +26,16 @@ export const record = {
   completed_at: null
 }
 
-export const json = (value: unknown, init: { readonly status?: number } = {}): Response =>
-  new Response(JSON.stringify(value), { ...init, headers: { "request-id": "req_1" } })
+export const json = (
+  value: unknown,
+  { headers, ...init }: { readonly status?: number; readonly headers?: Record<string, string> } = {}
+): Response => new Response(JSON.stringify(value), { ...init, headers: { "request-id": "req_1", ...headers } })
 
-export const problem = (status: number, code: string, retryable = false): Response =>
-  json({ error: { type: "api_error", code, message: "Why.", param: null, request_id: "req_1", retryable } }, { status })
+export const problem = (status: number, code: string, retryable = false, headers?: Record<string, string>): Response =>
+  json(
+    { error: { type: "api_error", code, message: "Why.", param: null, request_id: "req_1", retryable } },
+    { status, ...(headers && { headers }) }
+  )
 
 /** Returns a `fetch` and the requests that it received. */
 export const stub = (

@@ -6,7 +6,7 @@
 import { InvoiceXml, Metadata, SandboxScenario } from "@govoice/core"
 import * as Schema from "effect/Schema"
 
-const inWords = (count: number): string => count.toLocaleString("en")
+const formatCount = (count: number): string => count.toLocaleString("en")
 
 /**
  * The body of a submission. Checks the limits that do not require parsing the XML.
@@ -16,7 +16,7 @@ const inWords = (count: number): string => count.toLocaleString("en")
  */
 export const SubmissionRequest = Schema.Struct({
   invoice_xml: Schema.String.annotate({
-    description: `A well-formed XML document without DOCTYPE: at most ${inWords(InvoiceXml.maxBytes)} bytes of UTF-8, ${inWords(InvoiceXml.maxElements)} elements, and ${InvoiceXml.maxAttributes} attributes for each. Stored unchanged.`
+    description: `A well-formed XML document without DOCTYPE: at most ${formatCount(InvoiceXml.maxBytes)} bytes of UTF-8, ${formatCount(InvoiceXml.maxElements)} elements, and ${InvoiceXml.maxAttributes} attributes for each. Stored unchanged.`
   }).check(Schema.makeFilter(InvoiceXml.fault)),
   metadata: Schema.optionalKey(
     Schema.NullOr(Metadata.Metadata.check(Schema.makeFilter(Metadata.fault))).annotate({

@@ -10,7 +10,7 @@ import { codeOf, control, record, everyId } from "./suite.ts"
 
 /** Registers the tests. */
 export const testDeployments = (onAgreement: (agreement: Agreement) => void): void => {
-  describe("deployments that are closed or crowded", () => {
+  describe("deployments that are closed or overloaded", () => {
     let database: TestDatabase
     let servers: ReadonlyArray<Server> = []
     let tenant: Tenant

@@ -114,6 +114,6 @@ export const answers: ReadonlyArray<Sequence> = [
     blocked(["::1"], "loopback"),
     reached([one])
   ),
-  sequence("failure, then good", "a failed lookup is not remembered", failed(coded("ESERVFAIL")), reached([one])),
-  sequence("bad, then good next time", "a refusal is not remembered", blocked(["10.0.0.1"], "private"), reached([one]))
+  sequence("failure, then good", "a failed lookup is not kept", failed(coded("ESERVFAIL")), reached([one])),
+  sequence("bad, then good next time", "a refusal is not kept", blocked(["10.0.0.1"], "private"), reached([one]))
 ]

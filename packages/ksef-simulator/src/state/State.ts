@@ -83,7 +83,7 @@ export class State {
 
   /**
    * Opens a state. `path` is the file that keeps it; without one, it ends with the simulator. `seed` decides the numbers of
-   * a state that begins, and is remembered with it.
+   * a state that begins, and is stored with it.
    *
    * @throws {Error} when the file cannot be used.
    */

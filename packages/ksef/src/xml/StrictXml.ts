@@ -139,13 +139,13 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
   })
   parser.on("attribute", ({ name, prefix, local, value }) => {
     if (++attributes > limits.maxAttributes) {
-      refuse(`must have no more than ${inWords(limits.maxAttributes)} attributes on one element`)
+      refuse(`must have no more than ${formatCount(limits.maxAttributes)} attributes on one element`)
     }
     checkName(prefix, local)
     const { maxNamespaceLength = Infinity } = limits
     const isDeclaration = prefix === "xmlns" || name === "xmlns"
     if (isDeclaration && Math.max(value.length, local.length) > maxNamespaceLength) {
-      refuse(`must have no namespace or prefix longer than ${inWords(maxNamespaceLength)} characters`)
+      refuse(`must have no namespace or prefix longer than ${formatCount(maxNamespaceLength)} characters`)
     }
     if (prefix === "xmlns") scopes.declare(local, value.trim())
     else if (name === "xmlns") scopes.declare("", value.trim())
@@ -153,7 +153,7 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
   parser.on("opentag", (tag) => {
     if (names.length === 0) checkDeclaration(xml, parser.xmlDecl)
     if (names.push(tag.name) > maxDepth) refuse(`must not nest elements deeper than ${maxDepth} levels`)
-    if (++elements > limits.maxElements) refuse(`must have no more than ${inWords(limits.maxElements)} elements`)
+    if (++elements > limits.maxElements) refuse(`must have no more than ${formatCount(limits.maxElements)} elements`)
     ends.push(parser.position)
     attributes = 0
     checkName(tag.prefix, tag.local)
@@ -216,7 +216,7 @@ class Parser extends SaxesParser<typeof options> {
   }
 }
 
-const inWords = (count: number): string => count.toLocaleString("en")
+const formatCount = (count: number): string => count.toLocaleString("en")
 
 const checkDeclaration = (xml: string, { encoding, version }: XMLDecl): void => {
   const refuse = (message: string): never => {

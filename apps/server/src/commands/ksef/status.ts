@@ -32,7 +32,7 @@ const lines = (environmentId: string, beacon: Beacon, overview: LaneOverview.Lan
   `environment  ${environmentId}`,
   ...(overview.environment === null || overview.environment === environmentId
     ? []
-    : [`remembered   ${overview.environment}: the database belongs to this environment`]),
+    : [`database     belongs to the environment ${overview.environment}`]),
   `beacon       ${beacon?.status ?? "none in this environment"}`,
   ...(beacon?.messages ?? []).map((message) => `             ${message}`),
   `lanes        ${overview.lanes}, ${overview.leased} leased, ${overview.due} due`,

@@ -48,8 +48,8 @@ export const layerDeveloper = Layer.effect(
 )
 
 // A page that opens with many requests at once waits for its own.
-const maxWaitingOfAccount = 32
-const maxWaitMsOfAccount = 2000
+const maxWaitingPerAccount = 32
+const maxWaitMsPerAccount = 2000
 
 /**
  * How many reads of all accounts together are in progress in one process: half of the connections to the database, so that
@@ -68,15 +68,15 @@ export const layerAccount = Layer.effect(
     const reads = FairSlots.make({ slots: maxReads, maxJobs: maxWaitingReads, maxJobsPerGroup: accountConcurrency })
     const inProgress = ConcurrencyLimit.make({
       perKey: accountConcurrency,
-      maxWaiting: maxWaitingOfAccount,
-      maxWaitMs: maxWaitMsOfAccount
+      maxWaiting: maxWaitingPerAccount,
+      maxWaitMs: maxWaitMsPerAccount
     })
 
     return {
       accessToken: Effect.fnUntraced(function* (httpEffect, { credential }) {
         const session = yield* authenticator.authenticateAccessToken(Redacted.value(credential))
         if (session === undefined) return yield* Problems.fail("missing_access_token")
-        yield* rateLimits.takeOfAccount(session.accountId)
+        yield* rateLimits.takeForAccount(session.accountId)
         const { method } = yield* HttpServerRequest.HttpServerRequest
         const isRead = method === "GET" || method === "HEAD"
         const served = httpEffect.pipe(
@@ -86,7 +86,7 @@ export const layerAccount = Layer.effect(
         return yield* (isRead ? reads.run(session.accountId)(served) : served).pipe(
           inProgress.run(session.accountId),
           Effect.catchTags({
-            SlotsFull: () => Throttling.fail({ waitMs: maxWaitMsOfAccount }),
+            SlotsFull: () => Throttling.fail({ waitMs: maxWaitMsPerAccount }),
             Throttled: Throttling.fail
           })
         )

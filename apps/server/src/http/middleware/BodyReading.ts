@@ -83,10 +83,11 @@ const withEmptyObject = (request: HttpServerRequest.HttpServerRequest): HttpServ
     headers: { value: Headers.set(request.headers, "content-type", "application/json") }
   }) as HttpServerRequest.HttpServerRequest
 
-const inWords = (bytes: number): string => (bytes < mebibyte ? `${bytes / kibibyte} KiB` : `${bytes / mebibyte} MiB`)
+const formatBytes = (bytes: number): string =>
+  bytes < mebibyte ? `${bytes / kibibyte} KiB` : `${bytes / mebibyte} MiB`
 
 const tooLarge = (maxBytes: number) =>
-  Problems.fail("request_too_large", { message: `The request body is larger than ${inWords(maxBytes)}.` })
+  Problems.fail("request_too_large", { message: `The request body is larger than ${formatBytes(maxBytes)}.` })
 
 const crowdedOut =
   "The request body arrived slowly, and the server needed its memory for others. Send the request again."

@@ -30,7 +30,7 @@ export class RateLimits extends Context.Service<
       bytes: number
     ) => Effect.Effect<void, never, HttpServerRequest.HttpServerRequest>
     /** Takes a request of an account, or fails. */
-    readonly takeOfAccount: (
+    readonly takeForAccount: (
       id: Ids.AccountId
     ) => Effect.Effect<void, Problems.Problem<"rate_limit_exceeded">, HttpServerRequest.HttpServerRequest>
   }
@@ -115,12 +115,12 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const store = yield* RateLimiter.RateLimiterStore
     const { account, burst, bytesPerSecond, organizationMultiple, perSecond } = (yield* Settings).rateLimit
-    const ofKey = { requests: requestLimit("default", burst, perSecond), bytes: byteLimit("bytes", bytesPerSecond) }
+    const keyLimits = { requests: requestLimit("default", burst, perSecond), bytes: byteLimit("bytes", bytesPerSecond) }
     const ofOrganization = {
       requests: requestLimit("organization", organizationMultiple * burst, organizationMultiple * perSecond),
       bytes: byteLimit("organization-bytes", organizationMultiple * bytesPerSecond)
     }
-    const ofAccount = requestLimit("account", account.burst, account.perSecond)
+    const accountLimit = requestLimit("account", account.burst, account.perSecond)
 
     const refuse = Effect.fnUntraced(function* (limit: Limit, waitMs: number) {
       const retryAfter = Math.max(1, seconds(waitMs))
@@ -160,8 +160,8 @@ export const layer = Layer.effect(
         // A chunked body counts when it has arrived. Until then, it needs a byte. A body beyond the limit of its size is not
         // read, and answered as too large.
         const announced = Math.min(encoding === undefined ? Number(length ?? 0) : 1, maxDocumentBodyBytes)
-        const remaining = [yield* consume(ofKey.requests, id, 1, "fail")]
-        if (announced > 0) remaining.push(yield* consume(ofKey.bytes, id, announced, "fail"))
+        const remaining = [yield* consume(keyLimits.requests, id, 1, "fail")]
+        if (announced > 0) remaining.push(yield* consume(keyLimits.bytes, id, announced, "fail"))
         // After those of the key: what one key is refused is not taken from the others.
         yield* consume(ofOrganization.requests, organizationId, 1, "fail")
         if (announced > 0) yield* consume(ofOrganization.bytes, organizationId, announced, "fail")
@@ -169,11 +169,11 @@ export const layer = Layer.effect(
       }),
 
       takeUnannounced: Effect.fnUntraced(function* ({ id, organizationId }, count) {
-        yield* Effect.ignore(consume(ofKey.bytes, id, count, "delay"))
+        yield* Effect.ignore(consume(keyLimits.bytes, id, count, "delay"))
         yield* Effect.ignore(consume(ofOrganization.bytes, organizationId, count, "delay"))
       }),
 
-      takeOfAccount: (id) => Effect.asVoid(consume(ofAccount, id, 1, "fail"))
+      takeForAccount: (id) => Effect.asVoid(consume(accountLimit, id, 1, "fail"))
     }
   })
 )

@@ -19,7 +19,7 @@ const authorization = layerAccount.pipe(
       authenticateAccessToken: (accountId) =>
         Effect.succeed({ accountId: accountId as Ids.AccountId, sessionId: accountId })
     }),
-    Layer.mock(RateLimits)({ takeOfAccount: () => Effect.void }),
+    Layer.mock(RateLimits)({ takeForAccount: () => Effect.void }),
     TestSettings.layer({ accountConcurrency: concurrency })
   ])
 )

@@ -94,10 +94,10 @@ const rememberEnvironment = (environmentId: string) =>
       END
       RETURNING environment
     `
-    const remembered = row?.environment
-    if (remembered !== environmentId) {
+    const environmentOfDatabase = row?.environment
+    if (environmentOfDatabase !== environmentId) {
       return yield* new DeploymentError({
-        message: `The database has unfinished live invoices of the KSeF environment ${remembered}, and the settings name ${environmentId}. Set GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL back, or use another database.`
+        message: `The database has unfinished live invoices of the KSeF environment ${environmentOfDatabase}, and the settings name ${environmentId}. Set GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL back, or use another database.`
       })
     }
   })

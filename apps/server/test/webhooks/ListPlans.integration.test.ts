@@ -225,6 +225,39 @@ layer(database, { excludeTestServices: true })("lists of an owner", (it) => {
   }
 
   it.effect(
+    "invoices: a page reads only invoices of its organization, in the order of the index, without statistics too",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const organizationId = yield* storeInvoices("'accepted'")
+        const few = yield* fixtures.organization
+        yield* sql`UPDATE invoices SET organization_id = ${few} WHERE id <= ${`inv_0${"20".padStart(25, "0")}`}`
+        const invoices = yield* Invoices.Invoices
+        const read = Effect.gen(function* () {
+          for (const [id, count] of [
+            [organizationId, 51],
+            [few, 20]
+          ] as const) {
+            for (const filter of [{ mode: "test" }, { status: "accepted" }, { status: "queued" }] as const) {
+              const { explained } = yield* explain(invoices.list(id, filter, firstPage))
+              assert.deepStrictEqual(explained[0]!.ctes["examined"], {
+                scanned: [],
+                indexes: ["invoices_organization_id_id_idx"]
+              })
+              assert.strictEqual(explained[0]!.wasted, 0)
+              assert.isBelow(explained[0]!.blocks, 40 * count + 2000)
+            }
+          }
+        })
+        yield* sql`VACUUM ANALYZE invoices`
+        yield* read
+        yield* sql`DELETE FROM pg_statistic WHERE starelid = 'invoices'::regclass`
+        yield* read
+      }),
+    { timeout: 200_000 }
+  )
+
+  it.effect(
     "invoices: a page of large metadata reads few rows, and the pages contain all of its records",
     () =>
       Effect.gen(function* () {

@@ -1,41 +1,53 @@
-/** The load: submissions whose invoices are sent to a receiver as events, and the reads of an owner, for some time. */
+/** The load: submissions whose invoices are sent to receivers as events, the reads of an owner, and maintenance. */
 import { randomUUID } from "node:crypto"
 import { freePort } from "../../test/support/freePort.ts"
 import { sample } from "../api/requests.ts"
 import { environment } from "../engine/database.ts"
-import { type Receiver, startServer, until, type Worker } from "../engine/processes.ts"
+import { type Receiver, sleep, startServer, until, type Worker } from "../engine/processes.ts"
+import { fill } from "./fill.ts"
+import { startMaintenance } from "./maintenance.ts"
+import { type Get, readAll, type Submitted } from "./reads.ts"
 
 const organizations = 10
-const writers = 4
+const writers = 3
+const readers = 4
+// A submitter waits so long, so that the databases get about as many submissions.
+const pauseMs = 50
 const account = { email: "bench@example.com", password: "correct horse battery" }
+const dayMs = 86_400_000
 
 /** A process that is API and worker, and its owner. */
 export interface Server {
-  readonly process: Worker
   readonly run: (seconds: number) => Promise<void>
+  readonly stop: () => Promise<void>
 }
 
-const request = async <A>(url: string, method: string, path: string, token?: string, body?: object): Promise<A> => {
-  const answer = await fetch(`${url}/v1/${path}`, {
+const send = (url: string, method: string, path: string, token?: string, body?: object, key: string = randomUUID()) =>
+  fetch(`${url}/v1/${path}`, {
     method,
     headers: {
       "content-type": "application/json",
-      "idempotency-key": randomUUID(),
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
+      "idempotency-key": key,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(path === "invoices" && key.startsWith("0") ? { "gov-sandbox-scenario": "rejected" } : {})
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
-  // The overview has a limit of its own; the other limits are out of reach.
-  if (answer.status === 429 && path.endsWith("/overview")) return undefined as A
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
-  return (await answer.json()) as A
+
+const request = async <A>(...[url, method, path, token, body, key]: Parameters<typeof send>): Promise<A> => {
+  const answer = await send(url, method, path, token, body, key)
+  // Counts have a limit of their own; the other limits are out of reach.
+  if (answer.status === 429 && /overview|delivery-stats/.test(path)) return undefined as A
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`)
+  return (text.startsWith("{") ? JSON.parse(text) : undefined) as A
 }
 
 interface Named {
   readonly id: string
 }
 
-/** Signs an owner up with ten organizations, each with an endpoint. */
+/** Signs an owner up with ten organizations, each with an endpoint. Nobody listens to that of the last one. */
 export const signUp = async (databaseUrl: string, receiver: Receiver): Promise<void> => {
   const { process, url } = await start(databaseUrl)
   await request(url, "POST", "control-plane/accounts", undefined, account)
@@ -43,7 +55,7 @@ export const signUp = async (databaseUrl: string, receiver: Receiver): Promise<v
   for (let n = 0; n < organizations; n++) {
     const { id } = await request<Named>(url, "POST", "control-plane/organizations", token, { name: `Company ${n}` })
     await request(url, "POST", `control-plane/organizations/${id}/webhook-endpoints`, token, {
-      url: receiver.url,
+      url: n === organizations - 1 ? `http://127.0.0.1:${await freePort()}` : receiver.url,
       event_types: ["*"]
     })
   }
@@ -53,7 +65,7 @@ export const signUp = async (databaseUrl: string, receiver: Receiver): Promise<v
 const login = async (url: string): Promise<string> =>
   (await request<{ access_token: string }>(url, "POST", "control-plane/auth/login", undefined, account)).access_token
 
-const start = async (databaseUrl: string) => {
+const start = async (databaseUrl: string): Promise<{ readonly process: Worker; readonly url: string }> => {
   const port = await freePort()
   const process = startServer({
     ...environment,
@@ -63,6 +75,7 @@ const start = async (databaseUrl: string) => {
     GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000",
     GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "1000000",
     GOVOICE_SANDBOX_STEP_MS: "50",
+    GOVOICE_RETRY_SCHEDULE_MS: "1000,1000",
     PORT: String(port)
   })
   const url = `http://127.0.0.1:${port}`
@@ -71,9 +84,10 @@ const start = async (databaseUrl: string) => {
   return { process, url }
 }
 
-/** Starts the server of a database, which somebody signed up at. */
-export const startLoaded = async (databaseUrl: string): Promise<Server> => {
+/** Starts the server of a database, which somebody signed up at. `fillUrl` is its URL for a superuser. */
+export const startLoaded = async (databaseUrl: string, fillUrl: string): Promise<Server> => {
   const { process, url } = await start(databaseUrl)
+  const maintenance = startMaintenance(databaseUrl)
   const token = await login(url)
   const { data } = await request<{ data: ReadonlyArray<Named> }>(url, "GET", "control-plane/organizations", token)
   const owned = await Promise.all(
@@ -81,35 +95,62 @@ export const startLoaded = async (databaseUrl: string): Promise<Server> => {
       const of = `control-plane/organizations/${id}`
       const key = await request<{ secret: string }>(url, "POST", `${of}/api-keys`, token, { mode: "test" })
       const endpoints = await request<{ data: ReadonlyArray<Named> }>(url, "GET", `${of}/webhook-endpoints`, token)
-      return { of, key: key.secret, endpoint: endpoints.data[0]!.id }
+      return { id, of, key: key.secret, endpoint: endpoints.data[0]!.id }
     })
   )
+  const submit = async (key: string, idempotencyKey: string): Promise<Submitted> => {
+    const body = { invoice_xml: sample, metadata: { order: "4711" } }
+    const { id } = await request<Named>(url, "POST", "invoices", key, body, idempotencyKey)
+    return { invoice: id, idempotencyKey }
+  }
   const write = async (writer: number, end: number): Promise<void> => {
     for (let n = writer; Date.now() < end; n += writers) {
       const { key } = owned[n % owned.length]!
-      const { id } = await request<Named>(url, "POST", "invoices", key, { invoice_xml: sample })
-      await request(url, "GET", `invoices/${id}`, key)
+      const { idempotencyKey, invoice } = await submit(key, randomUUID())
+      await request(url, "GET", `invoices/${invoice}`, key)
+      if (n % 4 === 0) await submit(key, idempotencyKey)
+      await sleep(pauseMs)
     }
   }
-  const read = async (end: number): Promise<void> => {
+  const recent = await Promise.all(owned.map(({ key }) => submit(key, `receipt-${randomUUID()}`)))
+  const hasReceipt = async () => {
+    const answers = await Promise.all(
+      recent.map(({ invoice }, n) => send(url, "GET", `invoices/${invoice}/upo`, owned[n]!.key))
+    )
+    return answers.every(({ ok }) => ok)
+  }
+  await until("the receipts", hasReceipt, 60_000)
+
+  const get: Get = (path, by) => request(url, "GET", path, by ?? token)
+  const read = async (reader: number, end: number): Promise<void> => {
+    for (let n = reader; Date.now() < end; n += readers) {
+      const one = owned[n % owned.length]!
+      await readAll(get, one, recent[n % owned.length]!)
+      await request(url, "PATCH", `control-plane/webhook-endpoints/${one.endpoint}`, token, { description: `${n}` })
+    }
+  }
+  const maintain = async (end: number): Promise<void> => {
     for (let n = 0; Date.now() < end; n++) {
-      const { endpoint, of } = owned[n % owned.length]!
-      for (const path of [
-        `${of}/deliveries?limit=50`,
-        `${of}/invoices?limit=50`,
-        `${of}/overview`,
-        `control-plane/webhook-endpoints/${endpoint}/deliveries?limit=50`,
-        `control-plane/webhook-endpoints/${endpoint}/deliveries?limit=50&status=failed`
-      ]) {
-        await request(url, "GET", path, token)
-      }
+      const { endpoint, id } = owned[n % owned.length]!
+      // A hundred deliveries whose retention is over.
+      const at = Date.now() - 100 * dayMs
+      if (n % 5 === 0) await fill(fillUrl, 100, { from: at, until: at })
+      await maintenance.run(id, endpoint)
+      await sleep(50)
     }
   }
   return {
-    process,
     run: async (seconds) => {
       const end = Date.now() + seconds * 1000
-      await Promise.all([...Array.from({ length: writers }, (_, writer) => write(writer, end)), read(end)])
+      await Promise.all([
+        ...Array.from({ length: writers }, (_, writer) => write(writer, end)),
+        ...Array.from({ length: readers }, (_, reader) => read(reader, end)),
+        maintain(end)
+      ])
+    },
+    stop: async () => {
+      await maintenance.stop()
+      await process.stop()
     }
   }
 }

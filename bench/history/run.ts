@@ -1,36 +1,42 @@
 /**
- * Measures each statement of API and engine under the same load in an empty database, in one with a million deliveries of
- * history, and in one with the same history after VACUUM ANALYZE.
+ * Measures each statement of API and engine under the same load in a database that holds a page or two of each list, in one with
+ * a million deliveries of history beside them, and in one with the same history after VACUUM ANALYZE.
  *
- * Prints a report in Markdown: the mean and the 99th percentile of each statement from the log of Postgres, and their ratios to
- * the empty database. Exits with 1 when a statement has a 99th percentile beyond 1.2 times that in the empty database. The
- * three take turns on one server without autovacuum. `BENCH_HISTORY`, `BENCH_ROUNDS` and `BENCH_SECONDS` change how much.
+ * Prints a report in Markdown: the 50th and the 99th percentile of each statement from the log of Postgres, the blocks that
+ * it reads, and the ratios to the database without history. The databases take turns, each with a server of its own, on one
+ * Postgres without autovacuum. A second database without history takes turns too: its ratio to the first is the noise.
+ * Exits with 1 when a statement has a 99th percentile beyond 1.2 times that without history and beyond the noise.
+ *
+ * `BENCH_HISTORY`, `BENCH_ROUNDS` and `BENCH_SECONDS` change how much. `BENCH_PLANS` names a file for the text and
+ * the plans of each statement.
  */
+import { writeFileSync } from "node:fs"
 import { cpus, loadavg } from "node:os"
 import { Pool } from "pg"
 import { startDatabase } from "../engine/database.ts"
-import { startReceiver } from "../engine/processes.ts"
-import { type Comparison, judge, median } from "../ratios.ts"
-import { exitOnSignals, inTurn } from "../variants.ts"
+import { sleep, startReceiver } from "../engine/processes.ts"
+import { inTurn, exitOnSignals } from "../variants.ts"
 import { fill } from "./fill.ts"
-import { signUp, startLoaded } from "./load.ts"
-import { logging, type Times, timesOf } from "./statements.ts"
+import { type Server, signUp, startLoaded } from "./load.ts"
+import { databases, type Name, reportOf, type Round } from "./report.ts"
+import { logging, plansOf, queriesOf, timesOf } from "./statements.ts"
 
 const history = Number(process.env["BENCH_HISTORY"] ?? 1_000_000)
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5)
 const seconds = Number(process.env["BENCH_SECONDS"] ?? 20)
-// A percentile of fewer executions says nothing.
-const leastExecutions = 50
-const databases = ["empty", "unvacuumed", "vacuumed"] as const
+const plansFile = process.env["BENCH_PLANS"]
+const hourMs = 3_600_000
+// 500 of each endpoint: some pages of each list.
+const recent = 5000
 
 exitOnSignals()
 let log = ""
-const server = await startDatabase(logging, (text) => {
+const postgres = await startDatabase(logging, (text) => {
   log += text
 })
 const receiver = await startReceiver()
 const urlOf = (name: string): string => {
-  const url = new URL(server.url)
+  const url = new URL(postgres.url)
   url.pathname = `/${name}`
   return url.href
 }
@@ -39,83 +45,94 @@ const asBench = (name: string): string => {
   url.username = url.password = "bench"
   return url.href
 }
+const vacuum = async (name: string): Promise<void> => {
+  const pool = new Pool({ connectionString: asBench(name), max: 1 })
+  await pool.query("VACUUM ANALYZE")
+  await pool.end()
+}
 
-const measured: Record<(typeof databases)[number], Array<Times>> = { empty: [], unvacuumed: [], vacuumed: [] }
+const blocks = async (name: string): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await postgres.pool.query<{ query: string; blocks: number }>(
+    `SELECT queryid::text AS query, sum(shared_blks_hit + shared_blks_read)::float8 / sum(calls) AS blocks
+     FROM pg_stat_statements JOIN pg_database ON oid = dbid
+     WHERE datname = $1 AND userid <> 'bench'::regrole AND calls > 0 GROUP BY queryid`,
+    [name]
+  )
+  return new Map(rows.map((row) => [row.query, row.blocks]))
+}
+
+const measure = async (name: Name, server: Server): Promise<Round> => {
+  await postgres.pool.query("SELECT pg_stat_statements_reset()")
+  log = ""
+  const from = Date.now()
+  await server.run(seconds)
+  const until = Date.now()
+  // The log comes through a pipe.
+  await sleep(200)
+  return { times: timesOf(log, name, from, until), queries: queriesOf(log), blocks: await blocks(name) }
+}
+
+const measured: Record<Name, Array<Round>> = { empty: [], control: [], unvacuumed: [], vacuumed: [] }
+const servers = new Map<Name, Server>()
+const plans = new Map<Name, ReadonlyMap<string, string>>()
 const before = loadavg()[0]!
 try {
-  await server.pool.query("CREATE DATABASE empty")
+  const now = Date.now()
+  await postgres.pool.query("CREATE DATABASE empty")
   await signUp(urlOf("empty"), receiver)
-  for (const name of ["unvacuumed", "vacuumed"]) {
-    await server.pool.query(`CREATE DATABASE ${name} TEMPLATE empty`)
-    await fill(asBench(name), history)
-  }
-  for (const name of ["empty", "vacuumed"]) {
-    const pool = new Pool({ connectionString: asBench(name), max: 1 })
-    await pool.query("VACUUM ANALYZE")
-    await pool.end()
-  }
-  await server.pool.query("CHECKPOINT")
+  await fill(asBench("empty"), recent, { from: now - hourMs, until: now })
+  for (const name of ["control", "unvacuumed"]) await postgres.pool.query(`CREATE DATABASE ${name} TEMPLATE empty`)
+  await fill(asBench("unvacuumed"), history, { from: now - 7 * 24 * hourMs, until: now - hourMs })
+  await postgres.pool.query("CREATE DATABASE vacuumed TEMPLATE unvacuumed STRATEGY FILE_COPY")
+  for (const name of ["empty", "control", "vacuumed"]) await vacuum(name)
+  await postgres.pool.query("CHECKPOINT")
+  console.error(`${new Date().toISOString()} filled`)
+
+  for (const name of databases) servers.set(name, await startLoaded(urlOf(name), asBench(name)))
+  // Compiles, reads the pages that are used, and has Postgres keep its plans.
+  for (const server of servers.values()) await server.run(5)
   for (let round = 0; round < rounds; round++) {
     for (const name of inTurn(databases, round)) {
-      const loaded = await startLoaded(urlOf(name))
-      // Compiles, reads the pages that are used, and has Postgres keep its plans.
-      await loaded.run(3)
+      const one = await measure(name, servers.get(name)!)
+      measured[name].push(one)
+      const executions = [...one.times.values()].reduce((sum, { length }) => sum + length, 0)
+      console.error(`${new Date().toISOString()} ${round + 1} ${name}: ${executions} statements`)
+    }
+  }
+
+  if (plansFile !== undefined) {
+    await postgres.pool.query("ALTER SYSTEM SET auto_explain.log_min_duration = 0")
+    await postgres.pool.query("SELECT pg_reload_conf()")
+    for (const [name, server] of servers) {
       log = ""
-      const from = Date.now()
-      await loaded.run(seconds)
-      const until = Date.now()
-      await loaded.process.stop()
-      measured[name].push(timesOf(log, name, from, until))
-      console.error(
-        `${round + 1} ${name}: ${[...measured[name].at(-1)!.values()].reduce((sum, { length }) => sum + length, 0)} statements`
-      )
+      await server.run(5)
+      await sleep(200)
+      plans.set(name, plansOf(log, name))
     }
   }
 } finally {
+  for (const server of servers.values()) await server.stop()
   receiver.stop()
-  await server.stop()
+  await postgres.stop()
 }
 
-const mean = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
-const p99 = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? Number.NaN
-
-const common = [...measured.empty[0]!.keys()].filter((statement) =>
-  databases.every((name) => measured[name].every((times) => (times.get(statement)?.length ?? 0) >= leastExecutions))
-)
-const of = (name: (typeof databases)[number], statement: string, figure: typeof mean) =>
-  measured[name].map((times) => figure(times.get(statement)!))
-const labelOf = (statement: string, index: number): string =>
-  `${index + 1}. \`${statement.slice(0, 60).replaceAll("|", "\\|")}\``
-const comparisons = common.flatMap((statement, index): ReadonlyArray<Comparison> =>
-  (["unvacuumed", "vacuumed"] as const).map((name) => ({
-    figure: `${labelOf(statement, index)}, p99, ms, ${name === "unvacuumed" ? "before vacuum" : "after vacuum"}`,
-    measured: of(name, statement, p99),
-    reference: "empty",
-    beside: of("empty", statement, p99),
-    atMost: 1.2
-  }))
-)
-const row = (statement: string, index: number): string => {
-  const means = databases.map((name) => median(of(name, statement, mean)))
-  const ratio = (name: "unvacuumed" | "vacuumed") => {
-    const empty = of("empty", statement, mean)
-    return median(of(name, statement, mean).map((one, round) => one / empty[round]!)).toFixed(2)
-  }
-  const executions = median(measured.empty.map((times) => times.get(statement)!.length))
-  return `| ${[labelOf(statement, index), executions, ...means.map((one) => one.toFixed(3)), ratio("unvacuumed"), ratio("vacuumed")].join(" | ")} |`
-}
-const { exitCode, report } = judge(comparisons)
+const { exitCode, report, statements } = reportOf(measured)
 console.log(`# History
 
-Node ${process.versions.node}, Postgres 18 with fsync, ${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}, shared by server, database, receiver and load; load average ${before.toFixed(1)} before and ${loadavg()[0]!.toFixed(1)} after.
-${history.toLocaleString("en")} deliveries, events and invoices of ten organizations in seven days; ${rounds} rounds of ${seconds} s in each database.
-
-| statement | executions a round | empty, mean, ms | before vacuum | after vacuum | ratio | ratio |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: |
-${common.map(row).join("\n")}
+Node ${process.versions.node}, Postgres 18 with fsync, ${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}, shared by servers, database, receiver and load; load average ${before.toFixed(1)} before and ${loadavg()[0]!.toFixed(1)} after.
+${history.toLocaleString("en")} deliveries, events and invoices of ten organizations in seven days, beside ${recent.toLocaleString("en")} of the last hour in every database; ${rounds} rounds of ${seconds} s in each database.
 
 ${report}`)
-if (process.env["BENCH_STATEMENTS"] === "1")
-  for (const [index, statement] of common.entries()) console.log(`\n${index + 1}. ${statement}`)
+if (plansFile !== undefined) {
+  const plan = (name: Name, query: string) => `-- ${name}\n${plans.get(name)?.get(query) ?? "not executed"}\n`
+  writeFileSync(
+    plansFile,
+    statements
+      .map(
+        ({ label, query }) =>
+          `# ${label}\n${plan("empty", query)}${plan("unvacuumed", query)}${plan("vacuumed", query)}`
+      )
+      .join("\n")
+  )
+}
 process.exit(exitCode)

@@ -2,10 +2,15 @@
 
 /** Settings under which Postgres logs each statement with its time. Vacuum runs when the benchmark says so. */
 export const logging: ReadonlyArray<string> = [
-  "log_line_prefix=@@%n|%d|%u|",
+  "log_line_prefix=@@%n|%d|%u|%Q|",
   "log_min_duration_statement=0",
   "log_parameter_max_length=0",
-  "autovacuum=off"
+  "autovacuum=off",
+  // Logs nothing until its threshold is set.
+  "session_preload_libraries=auto_explain",
+  "auto_explain.log_analyze=on",
+  "auto_explain.log_buffers=on",
+  "auto_explain.log_parameter_max_length=0"
 ]
 
 /** The milliseconds of each execution, by statement. */
@@ -17,12 +22,17 @@ export interface Execution {
   readonly at: number
   readonly database: string
   readonly user: string
+  /** The identifier that `pg_stat_statements` has for the statement. It is that of a database and its copies. */
+  readonly query?: string
   readonly milliseconds: number
   readonly statement: string
 }
 
 const entry =
-  /^(?<at>[\d.]+)\|(?<database>[^|]*)\|(?<user>[^|]*)\|LOG: +duration: (?<ms>[\d.]+) ms {2}(?:execute [^:]+|statement): (?<text>[^]+)$/
+  /^(?<at>[\d.]+)\|(?<database>[^|]*)\|(?<user>[^|]*)\|(?:(?<query>-?\d+)\|)?LOG: +duration: (?<ms>[\d.]+) ms {2}(?:execute [^:]+|statement): (?<text>[^]+)$/
+
+const planEntry =
+  /^[\d.]+\|(?<database>[^|]*)\|[^|]*\|(?<query>-?\d+)\|LOG: +duration: [\d.]+ ms {2}plan:\s+(?<text>[^]+)$/
 
 /** Reads an entry of the log, without the mark at its beginning. Undefined for one that is no execution. */
 export const parseEntry = (text: string): Execution | undefined => {
@@ -33,15 +43,18 @@ export const parseEntry = (text: string): Execution | undefined => {
     at: Number(found["at"]) * 1000,
     database: found["database"]!,
     user: found["user"]!,
+    ...(found["query"] === undefined ? {} : { query: found["query"] }),
     milliseconds: Number(found["ms"]),
     statement
   }
 }
 
+const entriesOf = (log: string): ReadonlyArray<string> => log.split(/(?:^|\n)@@/)
+
 /** The executions in a database between two times, of users other than the benchmark. */
 export const timesOf = (log: string, database: string, from: number, until: number): Times => {
   const times: Times = new Map()
-  for (const text of log.split(/(?:^|\n)@@/)) {
+  for (const text of entriesOf(log)) {
     const one = parseEntry(text)
     if (one === undefined || one.database !== database || one.user === "bench") continue
     if (one.at < from || one.at > until || /^(?:BEGIN|COMMIT|ROLLBACK|SET|LISTEN)/.test(one.statement)) continue
@@ -50,4 +63,30 @@ export const timesOf = (log: string, database: string, from: number, until: numb
     else all.push(one.milliseconds)
   }
   return times
+}
+
+/** The identifier of each statement. */
+export const queriesOf = (log: string): ReadonlyMap<string, string> =>
+  new Map(
+    entriesOf(log)
+      .map(parseEntry)
+      .flatMap((one) => (one?.query === undefined ? [] : [[one.statement, one.query] as const]))
+  )
+
+const blocksIn = (plan: string): number => {
+  const [, hit, read] = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(plan) ?? []
+  return Number(hit ?? 0) + Number(read ?? 0)
+}
+
+/** Of the plans of each statement in a database, by its identifier, the one that read the most blocks. */
+export const plansOf = (log: string, database: string): ReadonlyMap<string, string> => {
+  const plans = new Map<string, string>()
+  for (const text of entriesOf(log)) {
+    const found = planEntry.exec(text)?.groups
+    if (found === undefined || found["database"] !== database) continue
+    const plan = found["text"]!
+    const query = found["query"]!
+    if (blocksIn(plan) >= blocksIn(plans.get(query) ?? "")) plans.set(query, plan)
+  }
+  return plans
 }

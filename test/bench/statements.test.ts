@@ -1,6 +1,6 @@
 /** The log of Postgres, from which the benchmark of history reads what each statement took. */
 import { describe, expect, it } from "vitest"
-import { parseEntry, timesOf } from "../../bench/history/statements.ts"
+import { parseEntry, plansOf, queriesOf, timesOf } from "../../bench/history/statements.ts"
 
 const log = `@@1700000000.100|full|postgres|LOG:  duration: 0.120 ms  parse s1: SELECT 1
 @@1700000000.200|full|postgres|LOG:  duration: 1.250 ms  execute s1: SELECT 1
@@ -33,5 +33,29 @@ describe("the log of statements", () => {
   it("groups executions of one database within a time, with any white space, without those of the benchmark", () => {
     const times = timesOf(log, "full", 1_700_000_000_000, 1_700_000_001_000)
     expect([...times]).toEqual([["SELECT 1 FROM invoices", [1.25, 2.5]]])
+  })
+
+  it("has the identifier of a statement, whichever the database", () => {
+    const entries = ["full|postgres|-7", "empty|postgres|-7", "full|postgres|8"].map(
+      (source, n) => `@@1700000000.${n}|${source}|LOG:  duration: 1 ms  execute s1: SELECT ${source.at(-1)!}\n`
+    )
+    expect([...queriesOf(entries.join(""))]).toEqual([
+      ["SELECT 7", "-7"],
+      ["SELECT 8", "8"]
+    ])
+    expect([...timesOf(entries.join(""), "full", 0, Infinity).keys()]).toEqual(["SELECT 7", "SELECT 8"])
+  })
+
+  it("keeps the plan of a database that read the most blocks", () => {
+    const plan = (database: string, hit: string) =>
+      `@@1700000000.1|${database}|postgres|7|LOG:  duration: 1.5 ms  plan:\n\tQuery Text: SELECT\n\tSeq Scan on a\n\t  Buffers: shared ${hit}\n`
+    const log = [
+      plan("full", "hit=2"),
+      plan("full", "hit=3 read=8"),
+      plan("full", "hit=9"),
+      plan("empty", "hit=99")
+    ].join("")
+    expect(plansOf(log, "full").get("7")).toContain("hit=3 read=8")
+    expect([...timesOf(log, "full", 0, Infinity)]).toEqual([])
   })
 })

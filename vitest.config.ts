@@ -59,8 +59,8 @@ const integration = {
 export default defineConfig({
   ...shared,
   test: {
-    // Two files for each processor: the tests of the server wait more than they compute.
-    maxWorkers: 2 * availableParallelism(),
+    // Five files on two processors: the tests of the server wait more than they compute.
+    maxWorkers: 2 * availableParallelism() + 1,
     // `--sequence.shuffle.files` shuffles with the sequencer of vitest.
     sequence: process.argv.some((option) => option.startsWith("--sequence.shuffle"))
       ? {}

@@ -1,9 +1,11 @@
 /**
- * Tests that are long by nature: fuzzers, kill loops, crash loops, leaks, latencies under attack. Those of the suite that take
- * their length from the environment run here at full length.
+ * Tests that are long by nature: fuzzers, kill loops, crash loops, leaks, latencies under attack, plans over many rows, and the
+ * combinations of which the suite has representatives. Tests of the suite that take their length from the environment run here at
+ * full length.
  *
  *     npx -y pnpm@12 run test:long
  */
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { MixedSequencer } from "./test/support/MixedSequencer.ts"
 import { shared } from "./vitest.config.ts"
@@ -12,20 +14,25 @@ const lengths = {
   FAULTS_SECONDS: "6",
   FUZZ_RUNS: "4000",
   KILLS: "50",
+  LOOKS: "all",
   MODEL_RUNS: "60",
+  PLAN_ROWS: "100000",
   PROPERTY_FACTOR: "5",
   RESUME_RUNS: "25"
 }
 
 // One of these alone leaves a processor idle: it waits for servers and databases, or computes in one process. They judge nothing
-// by the time it takes, or run beside others in the suite as well.
+// by the time it takes, or run beside others in the suite as well. One more than there are processors run at a time.
 const beside = [
   "apps/server/test/invoices/live/**/!(LiveFairness|LiveLogins|LiveTokens).long.test.ts",
-  "apps/server/test/webhooks/{Model,Resume}.integration.test.ts",
+  "apps/server/test/webhooks/{ListPlans,Model,Plans,Resume}.integration.test.ts",
   "packages/ksef/test/checks/mutations.long.test.ts",
   "packages/ksef/test/format/XmlValues.test.ts",
   "packages/ksef/test/xml/StrictXml.test.ts",
   "packages/webhooks/test/{fastAndCompact,properties}.test.ts",
+  "test/browser/{overlays,states}.browser.test.ts",
+  "test/browser/sessionTimes.long.test.ts",
+  "test/e2e/apiEmbedded.long.test.ts",
   "test/e2e/apiFuzz.integration.test.ts",
   "test/e2e/demoLive.long.test.ts",
   "test/faults/{backups,failOver,interruptions,mixedVersions,pooler}.long.test.ts",
@@ -46,7 +53,13 @@ export default defineConfig({
     projects: [
       {
         ...shared,
-        test: { ...all, name: "two at a time", include: beside, maxWorkers: 2, sequence: { groupOrder: 0 } }
+        test: {
+          ...all,
+          name: "together",
+          include: beside,
+          maxWorkers: availableParallelism() + 1,
+          sequence: { groupOrder: 0 }
+        }
       },
       {
         ...shared,

@@ -39,7 +39,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     const page = await context.newPage()
     await page.goto(`${closed.url}/console/signup`)
     await page.getByText("Signing up is closed for this deployment. Ask its operator for an account.").waitFor()
-    assert.deepStrictEqual(await examineAll(page), [])
+    assert.deepStrictEqual(await examineAll(page, true), [])
     assert.strictEqual(await page.getByLabel("Password").count(), 0)
     await page.getByRole("link", { name: "Log in" }).click()
     await page.getByText("Signing up is closed for this deployment.").waitFor()

@@ -1,10 +1,11 @@
 /**
  * Every screen in its four states, in both themes and at both widths, and what readers ask of a page: a narrow window, less
- * motion, their own colors, targets for fingers.
+ * motion, their own colors, targets for fingers. In the suite, every screen is examined with data, and a few in the other states;
+ * in the long tests (`LOOKS=all`) all are.
  */
 import type { Browser, Route } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { examineAll } from "./support/examineAll.ts"
+import { examineAll, isEveryLook } from "./support/examineAll.ts"
 import { isMissing, launch, watch, type Watched } from "./support/chromium.ts"
 import { deploy, type Deployment } from "./support/deployment.ts"
 import { rendered, visit, type Visitor } from "./support/navigation.ts"
@@ -45,6 +46,9 @@ const withRecords = async (server: Deployment, { url }: Receivers): Promise<{ ow
   const delivery = list.find(({ endpoint_id: id }) => id === failing)!.id
   return { owner, records: { org: owner.org, endpoint, failed: { endpoint: failing, delivery }, invoice } }
 }
+
+/** The screens that the suite examines in all states. */
+const fewScreens = new Set(["overview", "endpoint", "invoices", "live"])
 
 /** The requests of a screen beside those for the account and its organizations, without which there is no screen. */
 const asked = /\/v1\/control-plane\/(?!account$|organizations(?:\?|$))/
@@ -120,7 +124,9 @@ describe.skipIf(isMissing)("every screen of the console", () => {
 
   const hasState = (name: string, screen: Screen): boolean =>
     name === "data" ||
-    (screen.isStatic !== true && !(name === "nothing" && (screen.name === "delivery" || screen.name === "invoice")))
+    (screen.isStatic !== true &&
+      !(name === "nothing" && (screen.name === "delivery" || screen.name === "invoice")) &&
+      (isEveryLook || fewScreens.has(screen.name)))
 
   for (const [name, { isEmpty = false, route, shows }] of Object.entries(states)) {
     describe(`while it shows: ${name}`, () => {
@@ -145,6 +151,9 @@ describe.skipIf(isMissing)("every screen of the console", () => {
       })
     })
   }
+
+  // The others have looks of their own, and the suite has all of them.
+  if (isEveryLook) return
 
   describe("for readers who ask for less motion, their own colors and 320 px", () => {
     let visitor: Visitor

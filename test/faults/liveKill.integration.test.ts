@@ -3,10 +3,7 @@ import { killPoints, runKillPoint } from "./liveKillPoints.ts"
 import { setUp } from "./support.ts"
 
 // All kill points are in liveKillPoints.long.test.ts and liveKillPointsBatch.long.test.ts.
-const few = killPoints.filter(
-  ({ name, point }) =>
-    point.at === "answered" && (name === "the sending of a document" || name === "the closing of a batch")
-)
+const few = killPoints.filter(({ name, point }) => point.at === "answered" && name === "the sending of a document")
 
 describe("live mode: a worker that is killed", () => {
   const faults = setUp()

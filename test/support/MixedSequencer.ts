@@ -32,13 +32,22 @@ export const mixed = <File extends { readonly project: Project }>(files: Readonl
 
 /** Files that take longer than their size tells, the longest first. */
 export const longerThanTheirSize = [
+  "apps/server/test/invoices/live/ksef/LiveHours.long.test.ts",
   "test/faults/killLoop.long.test.ts",
   "test/faults/liveKillPoints.long.test.ts",
   "test/faults/liveKillPointsBatch.long.test.ts",
+  "apps/server/test/invoices/live/ksef/LiveVerdicts.long.test.ts",
+  "test/faults/interruptions.long.test.ts",
+  "test/browser/sessionTimes.long.test.ts",
+  "test/browser/states.browser.test.ts",
+  "test/e2e/apiEmbedded.long.test.ts",
+  "test/e2e/api.integration.test.ts",
+  "packages/client/test/Runtimes.test.ts",
+  "apps/server/test/jobs/ThreadPool.test.ts",
+  "test/e2e/atRest.integration.test.ts",
   "test/e2e/apiRestart.integration.test.ts",
   "apps/server/test/database/PreparedDatabase.integration.test.ts",
   "test/e2e/quickStarts.integration.test.ts",
-  "apps/server/test/invoices/live/LanePlans.integration.test.ts",
   "test/faults/liveKill.integration.test.ts"
 ]
 

@@ -1,4 +1,4 @@
-/** Examines pages in both themes and at both widths. */
+/** Examines pages at both widths, each in one theme, or in both with `LOOKS=all` (in the long tests). */
 import type { Page } from "playwright-core"
 import { examine } from "./axe.ts"
 import { rendered } from "./navigation.ts"
@@ -7,11 +7,14 @@ import { rendered } from "./navigation.ts"
 const ofTheme = ["color-contrast"]
 const ofWidth = ["color-contrast", "scrollable-region-focusable", "target-size"]
 
+/** Whether pages are examined at each width in both themes. */
+export const isEveryLook = process.env["LOOKS"] === "all"
+
 /**
- * Examines what a page shows at both widths, in both themes. Rules that depend on the markup alone are examined once for each
+ * Examines what a page shows at both widths: wide in the light theme, narrow in the dark one, and in the others too. Rules that depend on the markup alone are examined once for each
  * markup: the page renders cards in place of tables where it is narrow.
  */
-export const examineAll = async (page: Page): Promise<ReadonlyArray<string>> => {
+export const examineAll = async (page: Page, isInAll = isEveryLook): Promise<ReadonlyArray<string>> => {
   const faults: Array<string> = []
   let examined = ""
   for (const [width, first, second] of [
@@ -21,7 +24,7 @@ export const examineAll = async (page: Page): Promise<ReadonlyArray<string>> => 
     await page.setViewportSize({ width, height: 800 })
     await rendered(page)
     const markup = await page.locator("body").innerHTML()
-    for (const colorScheme of [first, second]) {
+    for (const colorScheme of isInAll ? [first, second] : [first]) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
       const rules = colorScheme === second ? ofTheme : markup === examined ? ofWidth : undefined
       const found = await examine(page, rules)

@@ -1,78 +1,15 @@
 import { assert, layer } from "@effect/vitest"
-import type { Fault, Simulator } from "@govoice/ksef-simulator"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { LookTiming } from "../../../../src/invoices/live/ksef/LaneContext.ts"
 import * as fixtures from "../../../support/fixtures.ts"
 import * as live from "../../../support/live.ts"
+import { assertExactlyOnce, assertSurvived, nameOf, representative, submitMany } from "../../../support/liveFaults.ts"
 import * as simulated from "../../../support/simulated.ts"
 import { liveDatabases } from "../../../support/TestDatabase.ts"
 
-const lookTiming = { mayArriveMs: 1000, looksMs: 300 }
-
-const submitMany = (ksef: Simulator, count: number) =>
-  Effect.gen(function* () {
-    const organizationId = yield* live.taxpayer(ksef)
-    for (let index = 1; index <= count; index++) {
-      yield* live.submit(organizationId, live.fa3({ number: `FV/${index}`, seller: ksef.nip }), `key-${index}`)
-    }
-    return organizationId
-  })
-
-/** Every invoice that was accepted is there once, and no call came over a limit. */
-const assertExactlyOnce = (ksef: Simulator, all: ReadonlyArray<live.LiveInvoice>) => {
-  const accepted = ksef.ledger.accepted()
-  assert.sameMembers(
-    all.filter(({ status }) => status === "accepted").map(({ official_number }) => official_number),
-    accepted.map(({ ksefNumber }) => ksefNumber)
-  )
-  assert.lengthOf(new Set(accepted.map(({ sha256 }) => sha256)), accepted.length)
-  assert.strictEqual(ksef.ledger.overLimit, 0)
-}
-
-const survivable: ReadonlyArray<Fault> = [
-  { do: "drop-after", on: "sendInvoice" },
-  { do: "drop-before", on: "sendInvoice" },
-  { do: "5xx", on: "sendInvoice" },
-  { do: "html", on: "sendInvoice" },
-  { do: "21184" },
-  { do: "session-gone" },
-  { do: "drop-after", on: "openOnlineSession" },
-  { do: "5xx", on: "openOnlineSession" },
-  { do: "rotate-keys", rotation: "emergency" },
-  { do: "expire-access", on: "sendInvoice" },
-  { do: "expire-access", on: "getInvoice" },
-  { do: "drop-after", on: "redeemTokens" },
-  { do: "drop-before", on: "createChallenge" },
-  { do: "drop-after", on: "getInvoice", times: 2 },
-  { do: "stuck-150", polls: 2 },
-  { do: "upo-late" },
-  { do: "drop-after", on: "getInvoiceUpo" },
-  { do: "close-lost" },
-  { do: "429", on: "sendInvoice", retryAfter: 1 }
-]
-
 layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("live mode under faults", (it) => {
-  for (const fault of survivable) {
-    const { do: name, on } = fault
-    it.effect(`survives ${name}${on === undefined ? "" : ` of ${on}`}: each invoice accepted once`, () =>
-      Effect.gen(function* () {
-        yield* fixtures.clear
-        const ksef = yield* live.simulator({ faults: [fault] })
-        const program = Effect.gen(function* () {
-          yield* submitMany(ksef, 2)
-          return yield* live.eventually(live.allDone, live.invoices)
-        })
-        const all = yield* live.withDeployment(ksef, program)
-        assert.deepStrictEqual(
-          all.map(({ status }) => status),
-          ["accepted", "accepted"]
-        )
-        assertExactlyOnce(ksef, all)
-        const sql = yield* SqlClient.SqlClient
-        assert.deepStrictEqual(yield* sql`SELECT 1 FROM national_submissions WHERE state = 'sending'`, [])
-      }).pipe(Effect.provideService(LookTiming, lookTiming))
-    )
+  for (const fault of representative) {
+    it.effect(`survives ${nameOf(fault)}: each invoice accepted once`, () => assertSurvived(fault))
   }
 
   for (const [code, shown] of [

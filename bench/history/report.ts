@@ -69,6 +69,9 @@ export const reportOf = (measured: Readonly<Record<Name, ReadonlyArray<Round>>>)
   const isHeavier = (statement: string) =>
     Math.max(blocks("unvacuumed", statement), blocks("vacuumed", statement)) > atMost * blocks("empty", statement)
 
+  const blocksOf = (statement: string): string =>
+    (["empty", "unvacuumed", "vacuumed"] as const).map((name) => blocks(name, statement).toFixed(1)).join(" / ")
+
   const row = (statement: string, index: number): string => {
     const times = (share: number) =>
       (["empty", "unvacuumed", "vacuumed"] as const)
@@ -77,16 +80,13 @@ export const reportOf = (measured: Readonly<Record<Name, ReadonlyArray<Round>>>)
     const ratios = (["unvacuumed", "vacuumed", "control"] as const).map((name) =>
       ratio(name, statement, 0.99).toFixed(2)
     )
-    const read = (["empty", "unvacuumed", "vacuumed"] as const)
-      .map((name) => blocks(name, statement).toFixed(1))
-      .join(" / ")
     const cells = [
       `${index + 1}. \`${labelOf(statement)}\``,
       median(executions("empty", statement)),
       times(0.5),
       times(0.99),
       ...ratios,
-      `${read}${isHeavier(statement) ? " **+**" : ""}`,
+      `${blocksOf(statement)}${isHeavier(statement) ? " **+**" : ""}`,
       isMissed(statement) ? "**missed**" : "met"
     ]
     return `| ${cells.join(" | ")} |`
@@ -107,6 +107,6 @@ ${judged.map(row).join("\n")}
 
 Not judged, because all rounds together had fewer than ${leastExecutions} executions:
 
-${seldom.map((statement) => `- \`${labelOf(statement)}\`: ${databases.map((name) => median(executions(name, statement))).join(", ")}`).join("\n")}`
+${seldom.map((statement) => `- \`${labelOf(statement)}\`: ${databases.map((name) => median(executions(name, statement))).join(", ")}; blocks ${blocksOf(statement)}${isHeavier(statement) ? " **+**" : ""}`).join("\n")}`
   }
 }

@@ -16,7 +16,6 @@ const lengths = {
   KILLS: "50",
   LOOKS: "all",
   MODEL_RUNS: "60",
-  PLAN_ROWS: "100000",
   PROPERTY_FACTOR: "5",
   RESUME_RUNS: "25"
 }
@@ -25,7 +24,7 @@ const lengths = {
 // by the time it takes, or run beside others in the suite as well. One more than there are processors run at a time.
 const beside = [
   "apps/server/test/invoices/live/**/!(LiveFairness|LiveLogins|LiveTokens).long.test.ts",
-  "apps/server/test/webhooks/{ListPlans,Model,Plans,Resume}.integration.test.ts",
+  "apps/server/test/webhooks/{Model,Resume}.integration.test.ts",
   "packages/ksef/test/checks/mutations.long.test.ts",
   "packages/ksef/test/format/XmlValues.test.ts",
   "packages/ksef/test/xml/StrictXml.test.ts",

@@ -66,11 +66,19 @@ export const reportOf = (measured: Readonly<Record<Name, ReadonlyArray<Round>>>)
     const goal = atMost * Math.max(1, control, 1 / control)
     return (["unvacuumed", "vacuumed"] as const).some((name) => ratio(name, statement, 0.99) > goal)
   }
-  const isHeavier = (statement: string) =>
-    Math.max(blocks("unvacuumed", statement), blocks("vacuumed", statement)) > atMost * blocks("empty", statement)
+  // A statement that was executed with history alone is heavier, too.
+  const isHeavier = (statement: string) => {
+    const [empty, ...filled] = (["empty", "unvacuumed", "vacuumed"] as const).map(
+      (name) => blocks(name, statement) || 0
+    )
+    return Math.max(...filled) > atMost * empty!
+  }
 
   const blocksOf = (statement: string): string =>
-    (["empty", "unvacuumed", "vacuumed"] as const).map((name) => blocks(name, statement).toFixed(1)).join(" / ")
+    (["empty", "unvacuumed", "vacuumed"] as const)
+      .map((name) => blocks(name, statement))
+      .map((count) => (Number.isNaN(count) ? "-" : count.toFixed(1)))
+      .join(" / ")
 
   const row = (statement: string, index: number): string => {
     const times = (share: number) =>
@@ -105,7 +113,7 @@ export const reportOf = (measured: Readonly<Record<Name, ReadonlyArray<Round>>>)
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
 ${judged.map(row).join("\n")}
 
-Not judged, because all rounds together had fewer than ${leastExecutions} executions:
+Not judged, because one of the databases had fewer than ${leastExecutions} executions in all rounds together:
 
 ${seldom.map((statement) => `- \`${labelOf(statement)}\`: ${databases.map((name) => median(executions(name, statement))).join(", ")}; blocks ${blocksOf(statement)}${isHeavier(statement) ? " **+**" : ""}`).join("\n")}`
   }

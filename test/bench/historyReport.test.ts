@@ -42,7 +42,7 @@ describe("the report of history", () => {
     expect(reportOf(measured({ ...noisy, vacuumed: [round(1.9, 4), round(1.9, 4)] })).exitCode).toBe(1)
   })
 
-  it("has the blocks of a statement of few executions, which do not depend on the load", () => {
+  it("has the blocks of a statement of few executions, which depend on the size of its batch alone", () => {
     const few = Object.fromEntries(databases.map((name) => [name, [round(1, 4, 3)]]))
     expect(reportOf(measured({ ...few, vacuumed: [round(1, 5, 3)] })).report).toContain("blocks 4.0 / 4.0 / 5.0 **+**")
   })

@@ -80,10 +80,10 @@ describe.skipIf(isMissing)("a login of the console", () => {
     const page = await openAccount(context, server, await signUp(server))
     const error = { type: "rate_limit_error", code: "rate_limit_exceeded", message: "Wait.", param: null }
     const body = { error: { ...error, request_id: "req_0", retryable: true } }
-    const refused = { status: 429, headers: { "retry-after": "1" }, json: body }
+    const refused = { status: 429, headers: { "retry-after": "5" }, json: body }
     await page.route("**/console/session/refresh", (route) => route.fulfill(refused), { times: 1 })
-    await page.reload()
-    await page.getByText("You are still logged in. The page tries again by itself after 1 s.").waitFor()
+    const says = page.getByText("You are still logged in. The page tries again by itself after 5 s.").waitFor()
+    await Promise.all([says, page.reload()])
     // Nothing is pressed.
     await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
     await end()

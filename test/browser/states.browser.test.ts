@@ -152,7 +152,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
   }
 
-  // The others have looks of their own, and the suite has all of them.
+  // The tests below are for looks of their own: they are complete without `LOOKS=all`, and the long tests do not repeat them.
   if (isEveryLook) return
 
   describe("for readers who ask for less motion, their own colors and 320 px", () => {

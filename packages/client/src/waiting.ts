@@ -68,10 +68,9 @@ const waitUntil = (
         invoice = current
         if (isDone(current)) return current
       } catch (error) {
-        // An outage may last longer than the retries of one call, and so may the calls of others with the same key.
-        const { retryable, status } = error as ApiError
-        if (!retryable || !(invoice || status === 429)) throw error
+        // An outage may last longer than the retries of one call, and so may many calls with the same key.
         retryAfterMs = (error as ApiError).retryAfterMs
+        if (!(error as ApiError).retryable || !(invoice || retryAfterMs! < deadlineMs)) throw error
       }
       await withTimeout((retryAfterMs ?? 0) + Math.random() * Math.min(maxDelayMs, 250 * 2 ** polls), signal)
     }
@@ -87,7 +86,7 @@ const waitUntil = (
  * **Details**
  *
  * Polls with increasing delays, from at most half a second to at most five seconds. After the first successful poll,
- * retryable errors do not end the wait; `rate_limit_exceeded` never does.
+ * retryable errors do not end the wait. Before it, those with a `Retry-After` shorter than `deadlineMs` do not.
  *
  * @throws {TimeoutError} with the last known `invoice`. The call can be made again.
  * @throws {AnyGovoiceError} such as an `ApiError` with code `invoice_not_found`.

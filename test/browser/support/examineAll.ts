@@ -11,8 +11,9 @@ const ofWidth = ["color-contrast", "scrollable-region-focusable", "target-size"]
 export const isEveryLook = process.env["LOOKS"] === "all"
 
 /**
- * Examines what a page shows at both widths: wide in the light theme, narrow in the dark one, and in the others too. Rules that depend on the markup alone are examined once for each
- * markup: the page renders cards in place of tables where it is narrow.
+ * Examines what a page shows at both widths: wide in the light theme, narrow in the dark one, and with `isInAll` each width in
+ * both. Rules that depend on the markup alone are examined once for each markup: the page renders cards in place of tables where
+ * it is narrow.
  */
 export const examineAll = async (page: Page, isInAll = isEveryLook): Promise<ReadonlyArray<string>> => {
   const faults: Array<string> = []

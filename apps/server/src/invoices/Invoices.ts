@@ -146,7 +146,8 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     // examines the newest invoices, those of the status if it has an index.
     //
     // By `organization_id = …` the planner also takes the order of the primary key, and reads past the invoices of other
-    // organizations. A number that it knows as the limit has it sort the whole organization, if it expects fewer invoices.
+    // organizations. A limit whose value it knows makes it sort the whole organization where it expects few invoices; from a
+    // subquery, whose value it does not know, it expects a tenth of the rows.
     const selectExamined = (
       organizationId: Ids.OrganizationId,
       { metadata, mode, status }: InvoiceFilter,

@@ -31,6 +31,8 @@ export interface Explained extends Access {
   readonly ctes: Readonly<Record<string, Access>>
   /** Rows that were read from tables and thrown away. */
   readonly wasted: number
+  /** Rows that were sorted. */
+  readonly sortedRows: number
   /** Blocks of 8 kB that were looked at, without those of writing steps that nothing reads. */
   readonly blocks: number
   /** The same with those steps. Foreign keys and other triggers are not in it: EXPLAIN does not count theirs. */
@@ -86,6 +88,11 @@ const summarise = (text: string, plan: { readonly Plan: Node; readonly "Executio
           : sum +
             node["Actual Loops"] *
               ((node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Index Recheck"] ?? 0)),
+      0
+    ),
+    sortedRows: nodes.reduce(
+      (sum, node) =>
+        node["Node Type"].endsWith("Sort") ? sum + node.Plans![0]!["Actual Rows"] * node.Plans![0]!["Actual Loops"] : sum,
       0
     ),
     blocks: blocksOf(plan.Plan),

@@ -656,10 +656,24 @@ export const scenarios: ReadonlyArray<Scenario> = [
   },
   {
     name: "waits through a rate limit from the first poll on",
-    answers: [...Array<Answer>(4).fill(limited({ "retry-after": "0" })), accepted()],
+    answers: [...Array<Answer>(3).fill(limited({ "retry-after": "1" })), accepted()],
     call: ({ client }) => client.invoices.waitUntilFinal(id),
     resolves: { status: "accepted" },
-    requests: times(5, GET)
+    requests: times(4, GET)
+  },
+  {
+    name: "submits through a rate limit with one key, then waits",
+    answers: [...Array<Answer>(3).fill(limited({ "retry-after": "1" })), invoice(), accepted()],
+    call: ({ client }) => client.invoices.submitAndWait({ invoiceXml: "<a/>" }, { idempotencyKey: "order 42" }),
+    resolves: { status: "accepted", idempotencyKey: "order 42" },
+    requests: [...times(4, POST), GET]
+  },
+  {
+    name: "fails the wait at once if the first response asks for more time than it has",
+    answers: [limited({ "retry-after": "3600" })],
+    call: ({ client }) => client.invoices.waitUntilFinal(id),
+    rejects: { code: "rate_limit_exceeded", retryAfterMs: 3_600_000, attempts: 1 },
+    requests: [GET]
   },
   {
     name: "fails the wait for an unknown invoice",

@@ -89,7 +89,7 @@ const formatBytes = (bytes: number): string =>
 const tooLarge = (maxBytes: number) =>
   Problems.fail("request_too_large", { message: `The request body is larger than ${formatBytes(maxBytes)}.` })
 
-const crowdedOut =
+const bodyDiscarded =
   "The request body arrived slowly, and the server needed its memory for others. Send the request again."
 
 // The rest of the body is not read, so the connection cannot be used again.
@@ -102,7 +102,7 @@ const failWith = (fault: BodyReader.BodyFault, maxBytes: number) =>
     if (fault === "too-large") return yield* tooLarge(maxBytes)
     if (fault === "aborted") return yield* Problems.fail("invalid_request_body")
     yield* closeConnection
-    return yield* Problems.fail("request_timeout", fault === "memory-exhausted" ? { message: crowdedOut } : {})
+    return yield* Problems.fail("request_timeout", fault === "memory-exhausted" ? { message: bodyDiscarded } : {})
   })
 
 // Whose share of the memory a body takes: the organization of the API key, or the account.

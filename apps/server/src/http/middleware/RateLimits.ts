@@ -116,7 +116,7 @@ export const layer = Layer.effect(
     const store = yield* RateLimiter.RateLimiterStore
     const { account, burst, bytesPerSecond, organizationMultiple, perSecond } = (yield* Settings).rateLimit
     const keyLimits = { requests: requestLimit("default", burst, perSecond), bytes: byteLimit("bytes", bytesPerSecond) }
-    const ofOrganization = {
+    const organizationLimits = {
       requests: requestLimit("organization", organizationMultiple * burst, organizationMultiple * perSecond),
       bytes: byteLimit("organization-bytes", organizationMultiple * bytesPerSecond)
     }
@@ -163,14 +163,14 @@ export const layer = Layer.effect(
         const remaining = [yield* consume(keyLimits.requests, id, 1, "fail")]
         if (announced > 0) remaining.push(yield* consume(keyLimits.bytes, id, announced, "fail"))
         // After those of the key: what one key is refused is not taken from the others.
-        yield* consume(ofOrganization.requests, organizationId, 1, "fail")
-        if (announced > 0) yield* consume(ofOrganization.bytes, organizationId, announced, "fail")
+        yield* consume(organizationLimits.requests, organizationId, 1, "fail")
+        if (announced > 0) yield* consume(organizationLimits.bytes, organizationId, announced, "fail")
         yield* reportRemaining(remaining)
       }),
 
       takeUnannounced: Effect.fnUntraced(function* ({ id, organizationId }, count) {
         yield* Effect.ignore(consume(keyLimits.bytes, id, count, "delay"))
-        yield* Effect.ignore(consume(ofOrganization.bytes, organizationId, count, "delay"))
+        yield* Effect.ignore(consume(organizationLimits.bytes, organizationId, count, "delay"))
       }),
 
       takeForAccount: (id) => Effect.asVoid(consume(accountLimit, id, 1, "fail"))

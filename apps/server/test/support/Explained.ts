@@ -92,7 +92,9 @@ const summarise = (text: string, plan: { readonly Plan: Node; readonly "Executio
     ),
     sortedRows: nodes.reduce(
       (sum, node) =>
-        node["Node Type"].endsWith("Sort") ? sum + node.Plans![0]!["Actual Rows"] * node.Plans![0]!["Actual Loops"] : sum,
+        node["Node Type"].endsWith("Sort")
+          ? sum + node.Plans![0]!["Actual Rows"] * node.Plans![0]!["Actual Loops"]
+          : sum,
       0
     ),
     blocks: blocksOf(plan.Plan),

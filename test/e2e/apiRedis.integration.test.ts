@@ -94,7 +94,11 @@ describe.skipIf(!hasRedis)("rate limits in a Redis", () => {
       await response.arrayBuffer()
       return response
     }
-    for (let time = 0; time < 100; time++) assert.strictEqual((await refresh(servers[time % 2])).status, 401)
+    // A process counts alone for a second when Redis has not answered within 250 ms. Two that always do allow 200.
+    let allowed = 0
+    while (allowed < 190 && (await refresh(servers[allowed % 2])).status === 401) allowed++
+    assert.isAtLeast(allowed, 100)
+    assert.isBelow(allowed, 190)
     for (const server of servers) {
       const refused = await refresh(server)
       assert.strictEqual(refused.status, 429)

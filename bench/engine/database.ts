@@ -45,11 +45,11 @@ export const startDatabase = async (
   onLog?: (text: string) => void
 ): Promise<Database> => {
   const flags = [
-    ...settings,
     "fsync=on",
     "shared_preload_libraries=pg_stat_statements",
     "shared_buffers=512MB",
-    "max_wal_size=4GB"
+    "max_wal_size=4GB",
+    ...settings
   ]
   const server = await startPostgres({
     flags: flags.flatMap((flag) => ["-c", flag]),

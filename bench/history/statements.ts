@@ -49,6 +49,9 @@ export const parseEntry = (text: string): Execution | undefined => {
   }
 }
 
+// A part of a text keeps the whole text alive, which is that of a round here: some 100 MB.
+const copied = (part: string): string => Buffer.from(part).toString()
+
 const entriesOf = (log: string): ReadonlyArray<string> => log.split(/(?:^|\n)@@/)
 
 /** The executions in a database between two times, of users other than the benchmark. */
@@ -59,19 +62,22 @@ export const timesOf = (log: string, database: string, from: number, until: numb
     if (one === undefined || one.database !== database || one.user === "bench") continue
     if (one.at < from || one.at > until || /^(?:BEGIN|COMMIT|ROLLBACK|SET|LISTEN)/.test(one.statement)) continue
     const all = times.get(one.statement)
-    if (all === undefined) times.set(one.statement, [one.milliseconds])
+    if (all === undefined) times.set(copied(one.statement), [one.milliseconds])
     else all.push(one.milliseconds)
   }
   return times
 }
 
 /** The identifier of each statement. */
-export const queriesOf = (log: string): ReadonlyMap<string, string> =>
-  new Map(
-    entriesOf(log)
-      .map(parseEntry)
-      .flatMap((one) => (one?.query === undefined ? [] : [[one.statement, one.query] as const]))
-  )
+export const queriesOf = (log: string): ReadonlyMap<string, string> => {
+  const queries = new Map<string, string>()
+  for (const text of entriesOf(log)) {
+    const one = parseEntry(text)
+    if (one?.query === undefined || queries.has(one.statement)) continue
+    queries.set(copied(one.statement), copied(one.query))
+  }
+  return queries
+}
 
 const blocksIn = (plan: string): number => {
   const [, hit, read] = /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(plan) ?? []
@@ -86,7 +92,7 @@ export const plansOf = (log: string, database: string): ReadonlyMap<string, stri
     if (found === undefined || found["database"] !== database) continue
     const plan = found["text"]!
     const query = found["query"]!
-    if (blocksIn(plan) >= blocksIn(plans.get(query) ?? "")) plans.set(query, plan)
+    if (blocksIn(plan) >= blocksIn(plans.get(query) ?? "")) plans.set(copied(query), copied(plan))
   }
   return plans
 }

@@ -42,6 +42,8 @@ const all = {
   env: Object.fromEntries(Object.entries(lengths).map(([name, value]) => [name, process.env[name] ?? value])),
   globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
   testTimeout: 1_800_000,
+  // Of those that are marked as concurrent.
+  maxConcurrency: 3,
   hookTimeout: 120_000
 }
 

@@ -1,13 +1,14 @@
 import { describe, it } from "vitest"
 import { batchSize, killPoints, runKillPoint } from "./liveKillPoints.ts"
-import { setUp } from "./support.ts"
+import { setUpConcurrent } from "./support.ts"
 
 // Those of a batch are in liveKillPointsBatch.long.test.ts.
-describe("live mode: a worker that is killed", () => {
-  const faults = setUp()
+describe.concurrent("live mode: a worker that is killed", () => {
+  const withFaults = setUpConcurrent()
 
   it.each(killPoints.filter(({ documents }) => documents !== batchSize))(
     "at $name, $point.at: each document is accepted exactly once",
-    ({ documents, isAtStop, kind, point }) => runKillPoint(faults, point, documents, kind, isAtStop)
+    ({ documents, isAtStop, kind, point }) =>
+      withFaults((faults) => runKillPoint(faults, point, documents, kind, isAtStop))
   )
 })

@@ -101,12 +101,13 @@ const points = (
 
 /** Every call of the interactive route and of a batch, before it arrives and after it was answered. */
 export const killPoints = [
+  // The first, because a document that may still arrive is not sent again for more than a minute.
+  ...points("the sending of a document", "POST", new RegExp(`/sessions/online/${session}/invoices$`), 2),
   ...points("the challenge", "POST", /\/auth\/challenge$/, 1),
   ...points("the login", "POST", /\/auth\/ksef-token$/, 1),
   ...points("the login with a certificate", "POST", /\/auth\/xades-signature$/, 1, "certificate"),
   ...points("the redemption of tokens", "POST", /\/auth\/token\/redeem$/, 1),
   ...points("the opening of a session", "POST", /\/sessions\/online$/, 1),
-  ...points("the sending of a document", "POST", new RegExp(`/sessions/online/${session}/invoices$`), 2),
   ...points("the poll for a verdict", "GET", new RegExp(`/sessions/${session}/invoices/[^/]+$`), 2),
   ...points("the request for a receipt", "GET", /\/upo(?:[/?]|$)/, 2),
   ...points("the closing of a session", "POST", new RegExp(`/sessions/online/${session}/close$`), 1).map((point) => ({

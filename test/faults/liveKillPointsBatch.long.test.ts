@@ -1,12 +1,12 @@
 import { describe, it } from "vitest"
 import { batchSize, killPoints, runKillPoint } from "./liveKillPoints.ts"
-import { setUp } from "./support.ts"
+import { setUpConcurrent } from "./support.ts"
 
-describe("live mode: a worker that is killed with a batch", () => {
-  const faults = setUp()
+describe.concurrent("live mode: a worker that is killed with a batch", () => {
+  const withFaults = setUpConcurrent()
 
   it.each(killPoints.filter(({ documents }) => documents === batchSize))(
     "at $name, $point.at: each document is accepted exactly once",
-    ({ documents, kind, point }) => runKillPoint(faults, point, documents, kind)
+    ({ documents, kind, point }) => withFaults((faults) => runKillPoint(faults, point, documents, kind))
   )
 })

@@ -10,11 +10,26 @@ export interface Faults {
   readonly deployment: Deployment
 }
 
+/** Opens a database of this name on the server, and a receiver. */
+const open = async (postgres: Faults["postgres"], name: string) => {
+  const url = new URL(postgres.url)
+  const admin = new Deployment(url.href)
+  await admin.pool.query(`CREATE DATABASE ${name}`)
+  await admin.close()
+  url.pathname = `/${name}`
+  const deployment = new Deployment(url.href)
+  const receiver = await startReceiver()
+  const close = async () => {
+    await deployment.close()
+    await receiver.close()
+  }
+  return { deployment, receiver, close }
+}
+
 /** Registers the hooks of a suite. The members of the result belong to the running test. */
 export const setUp = (): Faults => {
   let postgres: Faults["postgres"]
-  let receiver: Receiver
-  let deployment: Deployment
+  let opened: Awaited<ReturnType<typeof open>>
   let databases = 0
 
   beforeAll(async () => {
@@ -23,29 +38,39 @@ export const setUp = (): Faults => {
   afterAll(() => postgres.remove())
 
   beforeEach(async () => {
-    databases += 1
-    const url = new URL(postgres.url)
-    const admin = new Deployment(url.href)
-    await admin.pool.query(`CREATE DATABASE faults_${databases}`)
-    await admin.close()
-    url.pathname = `/faults_${databases}`
-    deployment = new Deployment(url.href)
-    receiver = await startReceiver()
+    opened = await open(postgres, `faults_${(databases += 1)}`)
   })
-  afterEach(async () => {
-    await deployment.close()
-    await receiver.close()
-  })
+  afterEach(() => opened.close())
 
   return {
     get postgres() {
       return postgres
     },
     get receiver() {
-      return receiver
+      return opened.receiver
     },
     get deployment() {
-      return deployment
+      return opened.deployment
+    }
+  }
+}
+
+/** Registers the hooks of a suite of concurrent tests. Each runs with what the result passes to it. */
+export const setUpConcurrent = () => {
+  let postgres: Faults["postgres"]
+  let databases = 0
+
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres.remove())
+
+  return async (test: (faults: Faults) => Promise<void>): Promise<void> => {
+    const { close, ...opened } = await open(postgres, `faults_${(databases += 1)}`)
+    try {
+      await test({ postgres, ...opened })
+    } finally {
+      await close()
     }
   }
 }

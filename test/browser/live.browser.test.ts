@@ -52,7 +52,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await main.getByLabel("NIP").fill(simulator.nip)
     await main.getByRole("textbox", { name: "KSeF token" }).fill(wrong)
     await page.getByRole("button", { name: "Store the credential" }).click()
-    await main.getByText("KSeF has not seen the credential yet").waitFor()
+    await main.getByText("The credential is not checked yet.").waitFor()
     const key = await owner.createKey("live")
     const first = await owner.submit(key, "first", { xml: fa3({ number: "FV/1", seller: simulator.nip }) })
     await main.getByText("KSeF refuses the credential.").waitFor()

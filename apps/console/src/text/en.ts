@@ -511,7 +511,7 @@ export const en = {
     credentialMissing: "A credential for KSeF is not stored yet.",
     credentialAccepted: "KSeF accepts the credential.",
     credentialRefused: "KSeF refuses the credential.",
-    credentialUnchecked: "KSeF has not seen the credential yet: it is used with the first live invoice.",
+    credentialUnchecked: "The credential is not checked yet. While live mode is enabled, the server logs in with it within seconds.",
     waiting: "Live invoices without a verdict",
     waitingMeaning: "Invoices that wait here are sent when KSeF and its limits allow it.",
     waitingHere: "Waiting here",

@@ -15,7 +15,7 @@ import { settings } from "./settings.ts"
 export const govoice = (environment: Environment) =>
   Command.make("govoice").pipe(
     Command.withDescription(
-      "Govoice: e-invoice submission that loses nothing, and signed webhooks. Start with `govoice serve`: it needs no database and no settings. Exit codes: 0 done, 1 it could not be done, 2 not understood, 130 interrupted."
+      "Govoice: e-invoice submission that loses nothing, and signed webhooks. Start with `govoice serve`: it needs no database and no settings. Exit codes: 0 success, 1 failure, 2 usage error, 130 interrupted."
     ),
     Command.withSubcommands([
       serve(environment),

@@ -1,5 +1,6 @@
 /** Creates an account without the API, and an organization with its first key. */
 import { AccountsApi } from "@govoice/api"
+import { ErrorCatalog } from "@govoice/core"
 import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Prompt } from "effect/cli"
 import { text } from "node:stream/consumers"
@@ -70,7 +71,7 @@ export const create = Effect.fnUntraced(function* (
     const hash = yield* Effect.orDie(passwords.hash(account.password, { network: "operator" }))
     const { id } = yield* accounts
       .create(Email.normalize(account.email), hash)
-      .pipe(Effect.mapError(() => new CommandFailure({ message: "Somebody has an account with this email already." })))
+      .pipe(Effect.mapError(() => new CommandFailure({ message: ErrorCatalog.catalog.email_taken.message })))
     yield* Console.log(`account       ${id}`)
     if (Option.isSome(organization)) yield* createFirstKey(id, organization.value)
   })

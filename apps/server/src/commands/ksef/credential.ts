@@ -26,7 +26,10 @@ const readSecret = (message: string) =>
 const readFile = (path: string) =>
   Effect.try({
     try: () => readFileSync(path, "utf8"),
-    catch: () => new CommandFailure({ message: `${path} cannot be read.` })
+    catch: (error) =>
+      new CommandFailure({
+        message: `${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}). Check the path and its permissions.`
+      })
   })
 
 interface PutFlags extends Pick<OrganizationFlags, "organization"> {

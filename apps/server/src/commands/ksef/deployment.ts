@@ -47,7 +47,9 @@ export const withStores = <A, E>(
 /** Finds the organization that a flag names, and its account. */
 export const findOrganization = (id: string) =>
   Effect.gen(function* () {
-    const notFound = new CommandFailure({ message: `There is no organization ${JSON.stringify(id)}.` })
+    const notFound = new CommandFailure({
+      message: `There is no organization ${JSON.stringify(id)}. Check the id, and that DATABASE_URL or GOVOICE_DATA_DIR names the database of this deployment.`
+    })
     if (!Ids.is("org", id)) return yield* notFound
     const accountId = yield* (yield* Organizations.Organizations).ownerOf(id)
     return accountId === undefined ? yield* notFound : { id, accountId }

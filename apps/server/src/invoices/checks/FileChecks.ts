@@ -73,7 +73,7 @@ const reason = (cause: unknown): string => {
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : ""
   if (code === "ENOENT") return "The file does not exist. Correct its name."
   if (code === "EISDIR") return "This is a directory. Name the files in it."
-  if (code === "EACCES") return "The file must not be read by this user."
+  if (code === "EACCES") return "This user may not read the file. Change its permissions."
   return cause instanceof Error ? cause.message : String(cause)
 }
 

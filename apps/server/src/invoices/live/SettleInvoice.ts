@@ -53,7 +53,9 @@ export const settleAsFailed = (
     const sql = yield* SqlClient.SqlClient
     const steps = yield* TransitionSteps.make
     const now = yield* (yield* StatementTime)(sql)
-    const notFound = new NotSettled({ message: `There is no invoice ${JSON.stringify(id)}.` })
+    const notFound = new NotSettled({
+      message: `There is no invoice ${JSON.stringify(id)}. Check the id, and that DATABASE_URL or GOVOICE_DATA_DIR names the database of this deployment.`
+    })
     if (!Ids.is("inv", id)) return yield* notFound
 
     const latest = sql`

@@ -7,7 +7,7 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { EventType } from "./InvoiceEvent.ts"
+import type { EventType } from "./EventType.ts"
 
 /**
  * The status of an invoice.

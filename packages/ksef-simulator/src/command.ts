@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { parseArgs } from "node:util"
-import { parseFault } from "./faults/Fault.ts"
+import { parseFault } from "./faults/parseFault.ts"
 import type { SimulatorOptions } from "./options.ts"
 import { type Simulator, startSimulator } from "./startSimulator.ts"
 

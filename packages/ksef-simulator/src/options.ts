@@ -2,7 +2,8 @@
  * The options of a simulator, their defaults and checks.
  */
 import { Nip } from "@govoice/ksef/format"
-import { type Fault, parseFault } from "./faults/Fault.ts"
+import type { Fault } from "./faults/Fault.ts"
+import { parseFault } from "./faults/parseFault.ts"
 
 /** How a simulator is started. Every member has a default. */
 export interface SimulatorOptions {

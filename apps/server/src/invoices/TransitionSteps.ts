@@ -5,7 +5,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import * as EventOutbox from "../webhooks/EventOutbox.ts"
-import type { ClaimedInvoice, PendingTransition } from "./sandbox/ClaimedInvoice.ts"
+import type { ClaimedInvoice, PendingTransition } from "./ClaimedInvoice.ts"
 import { type InvoiceRow, toApi } from "./InvoiceRow.ts"
 
 // No earlier than the claim, whose time is that of the database.

@@ -3,7 +3,8 @@
  */
 import { operations } from "../openapi/operations.ts"
 import type { Serials } from "../state/Serials.ts"
-import { type Fault, type FaultPoint, parseFault } from "./Fault.ts"
+import type { Fault, FaultPoint } from "./Fault.ts"
+import { parseFault } from "./parseFault.ts"
 import { points } from "./points.ts"
 
 /** A fault that was added, with what became of it. */

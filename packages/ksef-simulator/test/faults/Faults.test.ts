@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
-import { type Fault, faultNames, parseFault } from "../../src/faults/Fault.ts"
+import type { Fault } from "../../src/faults/Fault.ts"
 import { Faults } from "../../src/faults/Faults.ts"
+import { faultNames, parseFault } from "../../src/faults/parseFault.ts"
 import { Serials } from "../../src/state/Serials.ts"
 
 const at = { point: "sendInvoice", nip: "5265877635" } as const

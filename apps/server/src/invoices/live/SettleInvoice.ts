@@ -9,7 +9,7 @@ import { InvoiceStatuses } from "@govoice/ksef/protocol"
 import { Clock, Data, Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { StatementTime } from "../../database/StatementTime.ts"
-import type { ClaimedInvoice } from "../sandbox/ClaimedInvoice.ts"
+import type { ClaimedInvoice } from "../ClaimedInvoice.ts"
 import * as liveTransitions from "./ksef/liveTransitions.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
 

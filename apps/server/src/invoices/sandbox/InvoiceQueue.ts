@@ -14,7 +14,7 @@ import { Clock, Context, Effect, Layer, Ref } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import { StatementTime } from "../../database/StatementTime.ts"
 import * as Interruptions from "../../jobs/Interruptions.ts"
-import type { ClaimedInvoice, PendingTransition } from "./ClaimedInvoice.ts"
+import type { ClaimedInvoice, PendingTransition } from "../ClaimedInvoice.ts"
 import * as InvoiceTransitions from "./InvoiceTransitions.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
 

@@ -8,7 +8,7 @@ import { Backoff } from "@govoice/dispatcher"
 import { Result } from "effect"
 import * as Interruptions from "../../jobs/Interruptions.ts"
 import type { GatewayInvoice, PollAnswer, ReceiptAnswer, SubmitAnswer } from "./gateway/InvoiceGateway.ts"
-import type { ClaimedInvoice, InvoiceTransition } from "./ClaimedInvoice.ts"
+import type { ClaimedInvoice, InvoiceTransition } from "../ClaimedInvoice.ts"
 
 /** The time of an answer in milliseconds since the epoch, and a random number in [0, 1) for the jitter. */
 export interface TransitionContext {

@@ -1,7 +1,7 @@
 /** Sends the next request of a claimed invoice to the gateway, and returns the transition for its response. */
 import { Clock, Effect, Random } from "effect"
 import type { InvoiceGateway } from "./gateway/InvoiceGateway.ts"
-import type { ClaimedInvoice, InvoiceTransition } from "./ClaimedInvoice.ts"
+import type { ClaimedInvoice, InvoiceTransition } from "../ClaimedInvoice.ts"
 import * as InvoiceTransitions from "./InvoiceTransitions.ts"
 
 /** The time and the randomness for a transition. */

@@ -6,7 +6,7 @@ import { InvoiceStatuses, type SessionAnswers, SessionStatuses } from "@govoice/
 import * as LaneRules from "../LaneRules.ts"
 import { withDetails } from "./CallFailure.ts"
 import type { Changes, SubmissionChange, SubmissionRow } from "./laneRows.ts"
-import type { ClaimedInvoice } from "../../sandbox/ClaimedInvoice.ts"
+import type { ClaimedInvoice } from "../../ClaimedInvoice.ts"
 import { transitioned } from "../../TransitionSteps.ts"
 import * as liveTransitions from "./liveTransitions.ts"
 

@@ -1,6 +1,6 @@
 /** The rows that a lane reads, and the changes that it writes. */
 import type { Ids } from "@govoice/core"
-import type { ClaimedInvoice, PendingTransition } from "../../sandbox/ClaimedInvoice.ts"
+import type { ClaimedInvoice, PendingTransition } from "../../ClaimedInvoice.ts"
 
 export type SessionKind = "online" | "batch"
 

@@ -2,7 +2,7 @@
 import { type Invoice, InvoiceState } from "@govoice/core"
 import { Result } from "effect"
 import * as LaneRules from "../LaneRules.ts"
-import type { ClaimedInvoice, PendingTransition, InvoiceTransition } from "../../sandbox/ClaimedInvoice.ts"
+import type { ClaimedInvoice, PendingTransition, InvoiceTransition } from "../../ClaimedInvoice.ts"
 
 const at = (
   invoice: ClaimedInvoice,

@@ -1,6 +1,6 @@
 /** A claimed invoice, and the transitions that its processing leads to. */
 import type { Ids, Invoice, InvoiceEvent, InvoiceState } from "@govoice/core"
-import type { InvoiceRow } from "../InvoiceRow.ts"
+import type { InvoiceRow } from "./InvoiceRow.ts"
 
 /** A claimed invoice. */
 export interface ClaimedInvoice extends InvoiceRow {

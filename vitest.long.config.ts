@@ -33,6 +33,7 @@ const beside = [
   "test/browser/sessionTimes.long.test.ts",
   "test/e2e/apiEmbedded.long.test.ts",
   "test/e2e/apiFuzz.integration.test.ts",
+  "test/e2e/apiStalledReaders.long.test.ts",
   "test/e2e/demoLive.long.test.ts",
   "test/faults/{backups,failOver,interruptions,mixedVersions,pooler}.long.test.ts",
   "test/faults/{keyRotation,killLoop,liveKillPoints,liveKillPointsBatch,liveSecrets,liveTwoWorkers}.long.test.ts"

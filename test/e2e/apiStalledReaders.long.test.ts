@@ -1,0 +1,48 @@
+/** Clients that do not read their responses, or open connections without end, end by themselves. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { assert, describe, it } from "vitest"
+import { limits } from "../../apps/server/src/http/transport/NodeServer.ts"
+import { perAddress, requests, setUp, stranger } from "./support/slowReaders.ts"
+
+describe("slow readers", () => {
+  const { docsBytes, log, open, openSlow, submitOne } = setUp()
+
+  it("end after 30 seconds without progress, and one that reads on does not", async () => {
+    const { idle, read, steady } = await openSlow()
+    await sleep(limits.stalledMs + 3 * limits.connectionsCheckingInterval)
+
+    assert.isFalse(steady.destroyed)
+    const before = read()
+    for (const deadline = Date.now() + 50_000; read() === before && Date.now() < deadline;) await sleep(50)
+    assert.isAbove(read(), before)
+
+    const received = await Promise.all(
+      idle.map(async (socket) => {
+        let bytes = 0
+        socket.on("data", (chunk: Buffer) => (bytes += chunk.length))
+        socket.resume()
+        // Not `events.once`, which rejects when the server resets the connection.
+        if (!socket.closed) await new Promise((resolve) => socket.once("close", resolve))
+        return bytes
+      })
+    )
+    assert.isBelow(Math.max(...received), requests * docsBytes(), "the responses were cut off")
+    await submitOne()
+  }, 240_000)
+
+  it("of one address have a limited number of connections, and the log names the address once", async () => {
+    const opened = await Promise.all(Array.from({ length: 2 * perAddress }, () => open()))
+    const isOpen = (socket: (typeof opened)[number]) => !socket.destroyed
+    for (const socket of opened) socket.resume()
+    const deadline = Date.now() + 50_000
+    while (opened.filter(isOpen).length > perAddress && Date.now() < deadline) await sleep(50)
+    await sleep(200)
+    assert.strictEqual(opened.filter(isOpen).length, perAddress)
+    await submitOne()
+    const warnings = log().filter(({ message }) => message.includes("GOVOICE_CONNECTIONS_PER_ADDRESS"))
+    assert.deepStrictEqual(
+      warnings.map(({ annotations }) => annotations["client_address"]),
+      [stranger]
+    )
+  })
+})

@@ -231,3 +231,15 @@ export const isDone = ({ status, upo_available }: LiveInvoice): boolean =>
   status === "rejected" || status === "failed" || (status === "accepted" && upo_available)
 
 export const allDone = (all: ReadonlyArray<LiveInvoice>): boolean => all.every(isDone)
+
+/** Waits until all live invoices are final, and returns them. Counts those that are not until then: reading many takes longer. */
+export const finished = (timeoutMs?: number) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const open = sql<{ readonly n: number }>`
+      SELECT count(*)::int AS n FROM invoices
+      WHERE mode = 'live' AND status NOT IN ('rejected', 'failed') AND NOT (status = 'accepted' AND upo_available)
+    `
+    yield* poll(open, ([row]) => row?.n === 0, timeoutMs)
+    return yield* invoices
+  })

@@ -80,8 +80,7 @@ layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })(
       Effect.gen(function* () {
         const count = 1000
         yield* submitMany(ksef, count)
-        const all = live.eventually(live.allDone, live.invoices, 600_000)
-        yield* live.withDeployment(ksef, all, { rescueMs: 10_000 })
+        yield* live.withDeployment(ksef, live.finished(600_000), { rescueMs: 10_000 })
         const sent = sends(ksef)
         assert.lengthOf(sent, count)
         assert.lengthOf(ksef.ledger.accepted(), count)

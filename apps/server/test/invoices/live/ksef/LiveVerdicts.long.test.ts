@@ -243,7 +243,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
           return organizationId
         })
         yield* live.withDeployment(ksef, program, { hasWorker: false })
-        const all = yield* live.withDeployment(ksef, live.eventually(live.allDone, live.invoices))
+        const all = yield* live.withDeployment(ksef, live.finished())
         assertExactlyOnce(ksef, all)
         const [first, second, third, ...others] = calls(ksef, "openBatchSession").map(({ startedAt }) => startedAt)
         assert.isAtLeast(second! - first!, 60_000)

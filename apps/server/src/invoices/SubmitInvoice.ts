@@ -9,7 +9,7 @@ import { type Ids, InvoiceState } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer, Metric } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
-import { column } from "../database/Arrays.ts"
+import * as Arrays from "../database/Arrays.ts"
 import * as QueryTimeout from "../database/QueryTimeout.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
 import { StatementTime } from "../database/StatementTime.ts"
@@ -86,6 +86,33 @@ interface Entry {
   readonly event: EventOutbox.OutboxEvent
 }
 
+const entryColumns: Arrays.Columns<Entry> = {
+  id: ["text", ({ row }) => row.id],
+  organization_id: ["text", ({ submission }) => submission.organizationId],
+  mode: ["text", ({ row }) => row.mode],
+  status: ["text", ({ row }) => row.status],
+  scenario: ["text", ({ row }) => row.scenario],
+  metadata: ["text", ({ row }) => JSON.stringify(row.metadata)],
+  created_at: ["timestamptz", ({ row }) => row.created_at.getTime()],
+  due_at: ["timestamptz", ({ dueAt }) => dueAt],
+  traceparent: ["text", ({ event }) => event.traceparent],
+  key: ["text", ({ submission }) => submission.idempotencyKey],
+  request_hash: ["bytea", ({ submission }) => submission.requestHash],
+  body: ["text", ({ body }) => body],
+  xml: ["text", ({ submission }) => submission.invoiceXml],
+  sha256: ["bytea", ({ submission }) => submission.summary.sha256],
+  seller_nip: ["text", ({ submission }) => submission.summary.sellerNip],
+  issue_date: ["text", ({ submission }) => submission.summary.issueDate],
+  invoice_number: ["text", ({ submission }) => submission.summary.invoiceNumber],
+  form_code: ["text", ({ submission }) => submission.summary.formCode],
+  schema_version: ["text", ({ submission }) => submission.summary.schemaVersion],
+  has_attachment: ["bool", ({ submission }) => submission.summary.hasAttachment],
+  event_id: ["text", ({ event }) => event.eventId],
+  delivery_id: ["text", ({ event }) => event.deliveryId],
+  event_type: ["text", ({ event }) => event.type],
+  event_body: ["text", ({ event }) => event.body]
+}
+
 interface IdempotencyRecord {
   readonly request_hash: Uint8Array
   readonly invoice_id: Ids.InvoiceId
@@ -108,7 +135,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
     const nationalSystem = yield* NationalSystem
     const statementTime = (yield* StatementTime)(sql)
     const wakeStatement = yield* wakeLanes.makeStatement
-    const outboxSteps = yield* EventOutbox.makeSteps
+    const outboxSteps = yield* EventOutbox.makeStepsFrom
 
     // A live submission makes the lane of its taxpayer due.
     const wakeStep = (now: Statement.Fragment) => {
@@ -120,35 +147,19 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
       return sql`woken AS (${wakeStatement(nips, now)}),`
     }
 
+    const selectEntries = Arrays.selectBySubscript(sql, entryColumns)
+
+    const events = sql`
+      SELECT event_id AS "eventId", delivery_id AS "deliveryId", organization_id AS "organizationId", id AS "invoiceId",
+             event_type AS type, created_at AS at, event_body AS body, traceparent
+      FROM entry
+    `
+
     // One round trip and one transaction. A key that a concurrent statement has inserted blocks this one until that commits;
     // then nothing is inserted for it. Keys are inserted in their order, so that no two statements block each other.
     const insert = (entries: ReadonlyArray<Entry>, now: Statement.Fragment) => sql<{ readonly id: Ids.InvoiceId }>`
       WITH entry AS MATERIALIZED (
-        SELECT * FROM unnest(
-          ${column("text", entries, ({ row }) => row.id)},
-          ${column("text", entries, ({ submission }) => submission.organizationId)},
-          ${column("text", entries, ({ row }) => row.mode)},
-          ${column("text", entries, ({ row }) => row.status)},
-          ${column("text", entries, ({ row }) => row.scenario)},
-          ${column("text", entries, ({ row }) => JSON.stringify(row.metadata))},
-          ${column("timestamptz", entries, ({ row }) => row.created_at.getTime())},
-          ${column("timestamptz", entries, ({ dueAt }) => dueAt)},
-          ${column("text", entries, ({ event }) => event.traceparent)},
-          ${column("text", entries, ({ submission }) => submission.idempotencyKey)},
-          ${column("bytea", entries, ({ submission }) => submission.requestHash)},
-          ${column("text", entries, ({ body }) => body)},
-          ${column("text", entries, ({ submission }) => submission.invoiceXml)},
-          ${column("bytea", entries, ({ submission }) => submission.summary.sha256)},
-          ${column("text", entries, ({ submission }) => submission.summary.sellerNip)},
-          ${column("text", entries, ({ submission }) => submission.summary.issueDate)},
-          ${column("text", entries, ({ submission }) => submission.summary.invoiceNumber)},
-          ${column("text", entries, ({ submission }) => submission.summary.formCode)},
-          ${column("text", entries, ({ submission }) => submission.summary.schemaVersion)},
-          ${column("bool", entries, ({ submission }) => submission.summary.hasAttachment)}
-        ) AS entry (
-          id, organization_id, mode, status, scenario, metadata, created_at, due_at, traceparent, key, request_hash, body,
-          xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version, has_attachment
-        )
+        ${selectEntries(entries)}
       ), reserved AS (
         INSERT INTO idempotency_records
           (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
@@ -167,7 +178,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
           (invoice_id, xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version, has_attachment)
         SELECT id, xml, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version, has_attachment
         FROM entry JOIN transitioned USING (id)
-      ), ${entries.some(({ row }) => row.mode === "live") ? wakeStep(now) : sql``} ${outboxSteps(entries.map(({ event }) => event))}
+      ), ${entries.some(({ row }) => row.mode === "live") ? wakeStep(now) : sql``} ${outboxSteps(events)}
       SELECT id FROM transitioned
     `
 
@@ -200,9 +211,9 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
     const selectRecords = (keys: ReadonlyArray<InvoiceSubmission>) =>
       QueryTimeout.withTimeout(QueryTimeout.requestMs)(sql<IdempotencyRecord & { readonly position: number }>`
         SELECT position::int4, record.* FROM unnest(
-          ${column("text", keys, ({ organizationId }) => organizationId)},
-          ${column("text", keys, ({ mode }) => mode)},
-          ${column("text", keys, ({ idempotencyKey }) => idempotencyKey)}
+          ${Arrays.column("text", keys, ({ organizationId }) => organizationId)},
+          ${Arrays.column("text", keys, ({ mode }) => mode)},
+          ${Arrays.column("text", keys, ({ idempotencyKey }) => idempotencyKey)}
         ) WITH ORDINALITY AS wanted (organization_id, mode, key, position)
         CROSS JOIN LATERAL (
           SELECT request_hash, invoice_id, body FROM idempotency_records

@@ -67,22 +67,12 @@ const idByRowNumber = (sql: Statement.Constructor): Statement.Fragment => sql`
     || substr(${sql.literal(`'${crockford}'`)}, (row_number() OVER (PARTITION BY "eventId" ORDER BY endpoint.id))::int, 1)
 `
 
-/**
- * Makes the function that returns three steps of a `WITH`: `outbox`, `inserted_event` and `inserted_delivery`. They
- * write the events whose invoice the step named `transitioned` returned the `id` of.
- */
-export const makeSteps = Effect.map(
-  SqlClient.SqlClient,
-  (sql) =>
-    (events: ReadonlyArray<OutboxEvent>): Statement.Fragment =>
-      sql`
+const stepsFrom =
+  (sql: SqlClient.SqlClient) =>
+  (source: Statement.Fragment): Statement.Fragment =>
+    sql`
       outbox AS MATERIALIZED (
-        SELECT outbox.*
-        FROM json_to_recordset(${PgTypes.json(events)}) AS outbox (
-          "eventId" text, "deliveryId" text, "organizationId" text, "invoiceId" text, type text, at timestamptz,
-          body text, traceparent text
-        )
-        JOIN transitioned ON transitioned.id = "invoiceId"
+        SELECT outbox.* FROM (${source}) AS outbox JOIN transitioned ON transitioned.id = "invoiceId"
       ), inserted_event AS (
         INSERT INTO events (id, organization_id, invoice_id, created_at, type, body, traceparent)
         SELECT "eventId", "organizationId", "invoiceId", at, type, body, traceparent FROM outbox
@@ -96,4 +86,22 @@ export const makeSteps = Effect.map(
         RETURNING 1
       )
     `
+
+/**
+ * Makes the function that returns three steps of a `WITH`: `outbox`, `inserted_event` and `inserted_delivery`. They
+ * write the events whose invoice the step named `transitioned` returned the `id` of.
+ */
+export const makeSteps = Effect.map(
+  SqlClient.SqlClient,
+  (sql) =>
+    (events: ReadonlyArray<OutboxEvent>): Statement.Fragment =>
+      stepsFrom(sql)(sql`
+        SELECT * FROM json_to_recordset(${PgTypes.json(events)}) AS event (
+          "eventId" text, "deliveryId" text, "organizationId" text, "invoiceId" text, type text, at timestamptz,
+          body text, traceparent text
+        )
+      `)
 )
+
+/** The same for events of an earlier step: the function takes a `SELECT` of columns that have the names of `OutboxEvent`. */
+export const makeStepsFrom = Effect.map(SqlClient.SqlClient, stepsFrom)

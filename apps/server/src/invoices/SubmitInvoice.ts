@@ -119,7 +119,8 @@ interface IdempotencyRecord {
   readonly body: string
 }
 
-const batches = { atOnce: 4, atMost: 32 }
+// Two at once make larger batches than more would, and a statement costs as much as many of its rows.
+const batches = { atOnce: 2, atMost: 64 }
 
 // In UTF-16 code units. A larger document would delay the others of its batch.
 const maxBatchedLength = 100_000

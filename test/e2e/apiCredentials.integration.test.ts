@@ -1,7 +1,7 @@
 /** The credential of an organization for the national system, over HTTP: what is refused, what is shown, and to whom. */
 import { createPrivateKey } from "node:crypto"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { create } from "../../apps/server/test/support/TestDatabase.ts"
+import { createMigrated } from "../support/databases.ts"
 import { makePair } from "../../packages/ksef/test/support/certificates.ts"
 import { type Answer, problemOf } from "./support/agreement.ts"
 import { makeCall, readAgreement, signUp, type Tenant } from "./support/client.ts"
@@ -28,14 +28,14 @@ const encryptedCertificate = (password: string | undefined) => ({
 })
 
 describe("the gateway credential", () => {
-  let database: Awaited<ReturnType<typeof create>>
+  let database: Awaited<ReturnType<typeof createMigrated>>
   let server: Server
   let call: ReturnType<typeof makeCall>
   let owner: Tenant
   let path: string
 
   beforeAll(async () => {
-    database = await create()
+    database = await createMigrated()
     server = await startServer({ DATABASE_URL: database.url, ...secrets, GOVOICE_KSEF_ENVIRONMENT: "demo" })
     call = makeCall(() => server.url, await readAgreement(server.url))
     owner = await signUp(call)

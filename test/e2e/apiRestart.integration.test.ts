@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Client } from "pg"
 import { assert, describe, it } from "vitest"
-import { create } from "../../apps/server/test/support/TestDatabase.ts"
+import { createMigrated } from "../support/databases.ts"
 import { freePort } from "../support/freePort.ts"
 import { problemOf } from "./support/agreement.ts"
 import { makeCall, readAgreement, signUp, submit } from "./support/client.ts"
@@ -98,7 +98,7 @@ describe("a server that is stopped while submissions wait for the database", () 
   }
 
   const stopped = async (lockedSecondsAfterStop: number, settings: Record<string, string>) => {
-    const database = await create()
+    const database = await createMigrated()
     const locker = new Client({ connectionString: database.url })
     try {
       await locker.connect()

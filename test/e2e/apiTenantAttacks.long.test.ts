@@ -1,7 +1,7 @@
 /** A tenant that sends requests as fast as they are answered, over many connections, beside another one that submits. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { createMigrated } from "../../apps/server/test/support/TestDatabase.ts"
+import { createMigrated } from "../support/databases.ts"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, xml } from "./support/client.ts"
 import { type Flood, type FloodOptions, type FloodRequest, startFlood, type Statuses } from "./support/flood.ts"
 import { secrets, type Server, startServer } from "./support/server.ts"

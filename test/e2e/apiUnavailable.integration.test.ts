@@ -1,7 +1,7 @@
 /** Postgres refuses the server's connections or writes: every way an operator can cause it is a 503, never a 500. */
 import { Pool } from "pg"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
-import { create } from "../../apps/server/test/support/TestDatabase.ts"
+import { createMigrated } from "../support/databases.ts"
 import { problemOf } from "./support/agreement.ts"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant } from "./support/client.ts"
 import { secrets, type Server, startServer } from "./support/server.ts"
@@ -17,7 +17,7 @@ const until = async (check: () => Promise<boolean>, milliseconds = 50_000): Prom
 }
 
 describe("a database that refuses connections or writes", () => {
-  let database: Awaited<ReturnType<typeof create>>
+  let database: Awaited<ReturnType<typeof createMigrated>>
   let administrator: Pool
   let name: string
   let server: Server
@@ -25,7 +25,7 @@ describe("a database that refuses connections or writes", () => {
   let tenant: Tenant
 
   beforeAll(async () => {
-    database = await create()
+    database = await createMigrated()
     administrator = new Pool({ connectionString: inject("databaseUrl"), max: 1 })
     name = new URL(database.url).pathname.slice(1)
     server = await startServer({ DATABASE_URL: database.url, ...secrets })

@@ -1,14 +1,14 @@
 /** How many statements a server sends to its database while nothing happens. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
-import { create } from "../../apps/server/test/support/TestDatabase.ts"
+import { createMigrated } from "../support/databases.ts"
 import { startCounter } from "../support/statementCounter.ts"
 import { secrets, launchServer } from "./support/server.ts"
 
 const seconds = 20
 
 const countAtRest = async (role: string): Promise<number> => {
-  const database = await create()
+  const database = await createMigrated()
   const counter = await startCounter(database.url)
   const server = await launchServer({ ...secrets, DATABASE_URL: counter.url, GOVOICE_ROLE: role })
   try {

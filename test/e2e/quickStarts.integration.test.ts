@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../support/freePort.ts"
 import { builtCommand } from "./support/build.ts"
-import { databases } from "./support/databases.ts"
+import { openEmpty } from "./support/databases.ts"
 import { type Block, blocksOf, commandOf, makeDesk } from "./support/quickStart.ts"
 import { type Server, startServer } from "./support/server.ts"
 
@@ -112,7 +112,7 @@ describe.skipIf(!canPaste)("the quick starts", { timeout: 600_000 }, () => {
   })
 
   it("of operators starts a server twice, on the embedded database and on Postgres", async () => {
-    const database = await databases[0].open()
+    const database = await openEmpty()
     try {
       const script = scriptOf(guide("operators")).replace(/postgres:\/\/\S+?'/, `${database.settings["DATABASE_URL"]}'`)
       const { status, stderr, stdout } = await run(`mkdir -p operator && cd operator\n${script}`, {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { request } from "node:http"
 import type { BrowserContext, Page } from "playwright-core"
-import { create } from "../../../apps/server/test/support/TestDatabase.ts"
+import { createMigrated } from "../../support/databases.ts"
 import { secrets, type Server, startServer } from "../../e2e/support/server.ts"
 
 export const password = "correct horse battery staple"
@@ -20,7 +20,7 @@ export interface Deployment extends Server {
 
 /** Starts a server on a new database, which `stop` drops. */
 export const deploy = async (settings: Settings = {}): Promise<Deployment> => {
-  const database = await create()
+  const database = await createMigrated()
   const servers: Array<Server> = []
   const start = async (others: Settings): Promise<Server> => {
     const server = await startServer({ DATABASE_URL: database.url, ...secrets, ...others })

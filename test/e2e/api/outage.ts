@@ -1,7 +1,7 @@
 /** A server whose database is away, hangs, or is older. */
 import { Client } from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { create } from "../../../apps/server/test/support/TestDatabase.ts"
+import { createMigrated } from "../../support/databases.ts"
 import { type Agreement, problemOf } from "../support/agreement.ts"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, until } from "../support/client.ts"
 import { operationsOf, optionsOf } from "../support/operations.ts"
@@ -12,7 +12,7 @@ import { codeOf, control, record } from "./suite.ts"
 /** Registers the tests. */
 export const testOutage = (onAgreement: (agreement: Agreement) => void): void => {
   describe("a server that loses its database", () => {
-    let database: Awaited<ReturnType<typeof create>>
+    let database: Awaited<ReturnType<typeof createMigrated>>
     let proxy: Awaited<ReturnType<typeof startProxy>>
     let server: Server
     let agreement: Agreement
@@ -21,7 +21,7 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
     let invoiceId: string
 
     beforeAll(async () => {
-      database = await create()
+      database = await createMigrated()
       proxy = await startProxy(database.url)
       // All operations of an account are called at once. None may wait too long for its turn.
       server = await startServer({ DATABASE_URL: proxy.url, GOVOICE_ACCOUNT_CONCURRENCY: "200", ...secrets })

@@ -1,5 +1,5 @@
 /** The databases of the tests. Each call of `open` returns a new one. */
-import { create, createMigrated } from "../../../apps/server/test/support/TestDatabase.ts"
+import { create, createMigrated } from "../../support/databases.ts"
 import { secrets } from "./server.ts"
 
 export interface TestDatabase {
@@ -7,7 +7,8 @@ export interface TestDatabase {
   readonly drop: () => Promise<void>
 }
 
-const postgres = async (): Promise<TestDatabase> => {
+/** Opens an empty database, which a server migrates when it starts. */
+export const openEmpty = async (): Promise<TestDatabase> => {
   const { drop, url } = await create()
   return { settings: { DATABASE_URL: url, ...secrets }, drop }
 }
@@ -22,6 +23,6 @@ const embedded = (): Promise<TestDatabase> =>
   Promise.resolve({ settings: { GOVOICE_DATA_DIR: "memory" }, drop: () => Promise.resolve() })
 
 export const databases = [
-  { name: "Postgres", open: postgres },
+  { name: "Postgres", open: openMigrated },
   { name: "the embedded database", open: embedded }
 ] as const

@@ -13,6 +13,7 @@ import { shared } from "./vitest.config.ts"
 const lengths = {
   FAULTS_SECONDS: "6",
   FUZZ_RUNS: "4000",
+  HELPS: "all",
   KILLS: "50",
   LOOKS: "all",
   MODEL_RUNS: "60",
@@ -35,6 +36,7 @@ const beside = [
   "test/e2e/apiFuzz.integration.test.ts",
   "test/e2e/apiStalledReaders.long.test.ts",
   "test/e2e/demoLive.long.test.ts",
+  "test/e2e/preparedHelp.integration.test.ts",
   "test/faults/{backups,failOver,interruptions,mixedVersions,pooler}.long.test.ts",
   "test/faults/{keyRotation,killLoop,liveKillPoints,liveKillPointsBatch,liveSecrets,liveTwoWorkers}.long.test.ts"
 ]

@@ -1,7 +1,7 @@
 /**
  * Every screen in its four states, in both themes and at both widths, and what readers ask of a page: a narrow window, less
- * motion, their own colors, targets for fingers. In the suite, every screen is examined with data, and a few in the other states;
- * in the long tests (`LOOKS=all`) all are.
+ * motion, their own colors, targets for fingers. In the suite, every screen is examined with data, and a few in the other states
+ * and for those readers; in the long tests (`LOOKS=all`) all are.
  */
 import type { Browser, Route } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -49,6 +49,9 @@ const withRecords = async (server: Deployment, { url }: Receivers): Promise<{ ow
 
 /** The screens that the suite examines in all states. */
 const fewScreens = new Set(["overview", "endpoint", "invoices", "live"])
+
+/** The screens that are examined for readers who ask something of a page: in the suite also a form. */
+const screensOfReaders = screens.filter(({ name }) => isEveryLook || fewScreens.has(name) || name === "new-endpoint")
 
 /** The requests of a screen beside those for the account and its organizations, without which there is no screen. */
 const asked = /\/v1\/control-plane\/(?!account$|organizations(?:\?|$))/
@@ -152,9 +155,6 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
   }
 
-  // The tests below are for looks of their own: they are complete without `LOOKS=all`, and the long tests do not repeat them.
-  if (isEveryLook) return
-
   describe("for readers who ask for less motion, their own colors and 320 px", () => {
     let visitor: Visitor
     let watched: Watched
@@ -170,7 +170,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
     afterAll(() => watched?.end())
 
-    it.each(screens)("$name fits, does not move, and shows its edges and the focus", async (screen) => {
+    it.each(screensOfReaders)("$name fits, does not move, and shows its edges and the focus", async (screen) => {
       const { page } = visitor
       await show(visitor, full.records, screen)
       const { moving, top, unseen, width } = await page.evaluate<{
@@ -205,7 +205,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
     afterAll(() => watched?.end())
 
-    it.each(screens)("$name shows all columns of its tables", async (screen) => {
+    it.each(screensOfReaders)("$name shows all columns of its tables", async (screen) => {
       const { page } = visitor
       await show(visitor, full.records, screen)
       for (const width of [640, 700, 768, 900, 1023, 1024, 1280]) {
@@ -233,7 +233,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
     afterAll(() => watched?.end())
 
-    it.each(screens)("$name has targets of 44 px", async (screen) => {
+    it.each(screensOfReaders)("$name has targets of 44 px", async (screen) => {
       const { page } = visitor
       await show(visitor, full.records, screen)
       // Links in sentences and cells are as tall as their line (WCAG 2.5.8). The label of a box is part of its target.

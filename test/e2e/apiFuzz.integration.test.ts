@@ -12,7 +12,7 @@ import { exchange, parse } from "./support/raw.ts"
 import { type Server, startServer } from "./support/server.ts"
 
 const seed = Number(process.env["FUZZ_SEED"] ?? Date.now() % 1_000_000)
-const runs = Number(process.env["FUZZ_RUNS"] ?? 800)
+const runs = Number(process.env["FUZZ_RUNS"] ?? 400)
 
 // A small generator of its own (mulberry32), so that a run can be repeated.
 const makeRandom = (from: number) => {

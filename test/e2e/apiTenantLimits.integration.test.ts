@@ -59,10 +59,14 @@ describe("limits of a tenant", () => {
     const startedAt = Date.now()
     const codes: Array<string | undefined> = []
     let refused
-    for (let time = 0; time < 3 * burst; time++) {
-      const answer = await call("GET", paths[time % paths.length]!, { auth: tokens[time % 2] })
-      codes.push(answer.status === 200 ? undefined : problemOf(answer).code)
-      if (answer.status !== 200) refused = answer
+    // As many at once as the account has slots: one after the other, they are slower than the limit on a busy machine.
+    for (let sent = 0; sent < 3 * burst; sent += concurrency) {
+      const times = Array.from({ length: concurrency }, (_, n) => sent + n)
+      const answers = await Promise.all(
+        times.map((time) => call("GET", paths[time % paths.length]!, { auth: tokens[time % 2] }))
+      )
+      codes.push(...answers.map((answer) => (answer.status === 200 ? undefined : problemOf(answer).code)))
+      refused = answers.findLast(({ status }) => status !== 200) ?? refused
     }
     const served = codes.filter((code) => code === undefined).length
     assert.isAtMost(served, burst + ((Date.now() - startedAt) / 1000) * perSecond + 1)
@@ -166,10 +170,9 @@ describe("limits of a tenant", () => {
       keys.push((json as { readonly secret: string }).secret)
     }
     const startedAt = Date.now()
-    const answers = []
-    for (let time = 0; time < 19; time++) {
-      answers.push(...(await Promise.all(keys.map((auth) => call("GET", "/v1/me", { auth })))))
-    }
+    // All at once: one ten after the other, they can be slower than the limit on a busy machine.
+    const requests = Array.from({ length: 19 }, () => keys).flat()
+    const answers = await Promise.all(requests.map((auth) => call("GET", "/v1/me", { auth })))
     const served = answers.filter(({ status }) => status === 200).length
     // Three keys alone would be served as often: each may send twenty at once, and five a second.
     assert.isAtMost(served, 3 * 20 + ((Date.now() - startedAt) / 1000) * 3 * 5 + 1)

@@ -43,7 +43,7 @@ import {
   retrySchedule
 } from "./support/model.ts"
 
-const runs = Number(process.env["MODEL_RUNS"] ?? 20)
+const runs = Number(process.env["MODEL_RUNS"] ?? 10)
 const firstSeed = Number(process.env["MODEL_SEED"] ?? 1)
 const commandsOfARun = 40
 

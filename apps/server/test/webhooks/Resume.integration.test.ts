@@ -21,7 +21,7 @@ import * as fixtures from "../support/fixtures.ts"
 import * as TestSettings from "../support/TestSettings.ts"
 import { makeRandom } from "../support/Random.ts"
 
-const runs = Number(process.env["RESUME_RUNS"] ?? 8)
+const runs = Number(process.env["RESUME_RUNS"] ?? 4)
 const firstSeed = Number(process.env["RESUME_SEED"] ?? 1)
 const stepsOfARun = 60
 

@@ -34,14 +34,14 @@ export type ErrorType =
  * - `invalid_sandbox_scenario` (400): The Gov-Sandbox-Scenario header must be one of: accepted, rejected, temporary_failure, delayed.
  * - `upo_not_available` (404): The receipt (UPO) of this invoice is not available. Wait for the event invoice.upo_available.
  * - `rate_limit_exceeded` (429): Too many requests. Wait for the number of seconds in the Retry-After header.
- * - `api_disabled` (503): The API is disabled for this deployment.
+ * - `api_disabled` (503): The API is disabled for this deployment. Try again later.
  * - `invalid_metadata` (422): metadata must be an object whose values are strings.
  * - `invalid_idempotency_key` (400): The Idempotency-Key header must have 1 to 255 printable ASCII characters.
  * - `invalid_request_body` (400): The request body must be a JSON object in UTF-8.
- * - `unknown_parameter` (400): The request has an unknown parameter.
- * - `invalid_parameter` (422): A parameter is missing or has an invalid value.
+ * - `unknown_parameter` (400): The request has an unknown parameter. Remove it, or correct its name.
+ * - `invalid_parameter` (422): A parameter is missing or has an invalid value. Correct the one that param names.
  * - `unsupported_media_type` (415): The request body must be sent with Content-Type: application/json.
- * - `request_too_large` (413): The request body is too large.
+ * - `request_too_large` (413): The request body is too large. Send a smaller one.
  * - `request_timeout` (408): The request body arrived too slowly. Send the request again.
  * - `not_found` (404): Unknown path. See /docs.
  * - `method_not_allowed` (405): The path does not allow this method. See the Allow header.
@@ -56,11 +56,11 @@ export type ErrorType =
  * - `api_key_not_found` (404): No such API key in this account. Check the id (key_…) and the account of the login.
  * - `webhook_endpoint_not_found` (404): No such webhook endpoint in this account. Check the id (we_…) and the account of the login.
  * - `webhook_delivery_not_found` (404): No such delivery for this webhook endpoint. Check the id (wd_…) and the endpoint.
- * - `unsafe_webhook_url` (422): The webhook URL is not allowed.
- * - `malformed_request` (400): The request is not valid HTTP.
- * - `headers_too_large` (431): The request headers are too large.
+ * - `unsafe_webhook_url` (422): The webhook URL is not allowed. Use a public https URL.
+ * - `malformed_request` (400): The request is not valid HTTP. Send it with an HTTP library.
+ * - `headers_too_large` (431): The request headers are too large. Remove those that are not needed.
  * - `cross_site_request` (403): The request came from another site. Send it from the console's own origin.
- * - `limit_reached` (409): Limit reached for this resource. Delete one and try again.
+ * - `limit_reached` (409): Limit reached. Delete an endpoint or revoke an API key that is not used; organizations cannot be deleted.
  * - `internal_error` (500): Internal server error. Quote the request id when you report it.
  * - `service_unavailable` (503): The service is temporarily unavailable. Try again later.
  * - `unexpected_response`: the response is not from the service, such as the error page of a proxy, or is a redirect.

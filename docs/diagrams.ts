@@ -146,6 +146,7 @@ export const pages: ReadonlyArray<Page> = [
     blocks: { mistakes, "before the release": noteFor(installs["guides/checking-invoices.md"]!) }
   },
   { path: "guides/api-reference.md", blocks: { operations } },
+  { path: "guides/webhooks.md", blocks: { "event types": eventTypes } },
   { path: "guides/live-mode.md", blocks: liveCodes },
   { path: "guides/how-delivery-works.md", blocks: delivery.blocks },
   { path: "errors/README.md", blocks: { "error index": errorIndex } },

@@ -5,19 +5,21 @@ import type { DeliveryState, InvoiceEvent, InvoiceState } from "../packages/core
 
 export const invoiceStatuses: { readonly [S in InvoiceState.Status]: string } = {
   queued: "stored, waiting for a worker",
-  submitting: "a worker has claimed it and calls the gateway",
-  retrying: "the gateway failed temporarily; `next_attempt_at` and `failure` tell when it is retried, and why",
-  submitted: "the national system has received it and not yet decided",
+  submitting: "a worker has claimed it and is sending it",
+  retrying:
+    "an attempt failed with a retryable error, or was interrupted; `next_attempt_at` is the time of the next, `failure` has the reason",
+  submitted: "the national system has received it and has not decided yet",
   accepted: "the official number is assigned; the receipt (UPO) may follow",
   rejected: "the national system refused it; `rejection` has the reason",
-  failed: "no verdict after all attempts; `failure` has the reason"
+  failed:
+    "processing ended without acceptance or rejection: all attempts failed, one failed permanently, or an operator ended it; `failure` has the reason"
 }
 
 export const deliveryStatuses: { readonly [S in DeliveryState.Status]: string } = {
-  pending: "planned, not yet attempted",
+  pending: "available, not yet attempted",
   delivering: "a worker has claimed it and is sending it",
   succeeded: "the endpoint returned a 2xx status",
-  retrying: "an attempt failed with a retryable error; `next_retry_at` is the time of the next",
+  retrying: "an attempt failed with a retryable error, or was interrupted; `next_retry_at` is the time of the next",
   failed: "it will not be delivered; `last_error_summary` has the reason",
   endpoint_disabled: "the endpoint was disabled or deleted before sending"
 }
@@ -28,5 +30,6 @@ export const eventTypes: { readonly [T in InvoiceEvent.EventType]: string } = {
   "invoice.accepted": "the national system accepted it and assigned its official number",
   "invoice.upo_available": "the official receipt (UPO) can be downloaded",
   "invoice.rejected": "the national system refused it",
-  "invoice.failed": "there is no verdict after all attempts"
+  "invoice.failed":
+    "processing ended without acceptance or rejection: all attempts failed, one failed permanently, or an operator ended it; `failure` has the reason"
 }

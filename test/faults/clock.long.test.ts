@@ -21,7 +21,7 @@ describe("skewed clocks", { timeout: 180_000 }, () => {
     ["ahead", 35_000],
     ["behind", -35_000]
   ] as const) {
-    it(`a worker 35 s ${name} reclaims no leased delivery and keeps the concurrency limit`, async () => {
+    it(`a worker 35 s ${name} claims no leased delivery and keeps the concurrency limit`, async () => {
       const { deployment, receiver } = faults
       await deployment.startApi()
       const organization = await makeOrganization(faults, ["slow"], ["invoice.received"])

@@ -127,7 +127,7 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
     await faults.deployment.finished(20_000)
     await assertConsistent(organizations)
     assert.strictEqual(duplicates(), 0)
-    // No delivery was reclaimed.
+    // No delivery was interrupted.
     assert.strictEqual(await faults.deployment.count("deliveries WHERE fencing_token <> attempt_count"), 0)
   })
 

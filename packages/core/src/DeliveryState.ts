@@ -13,10 +13,10 @@ import * as Schema from "effect/Schema"
  *
  * **Details**
  *
- * - `pending`: scheduled, not yet attempted.
+ * - `pending`: available, not yet attempted.
  * - `delivering`: a worker has claimed it and is sending it.
  * - `succeeded`: the endpoint returned a 2xx status. Final.
- * - `retrying`: the last attempt failed with a transient error; another attempt is scheduled.
+ * - `retrying`: the last attempt failed with a transient error, or was interrupted; another attempt is scheduled.
  * - `failed`: all attempts failed, or one failed with a permanent error. Final.
  * - `endpoint_disabled`: the endpoint was disabled or deleted before sending. Final.
  *
@@ -38,7 +38,7 @@ export type Status = typeof Status.Type
  *
  * **Details**
  *
- * - `claim`: a worker claims it, or reclaims it after its lease expired.
+ * - `claim`: a worker claims it. The scheduler rescues a delivery whose lease expired, and a worker claims it after a wait.
  * - `succeed`: the endpoint returned a 2xx status.
  * - `retry`: a transient error, and attempts remain.
  * - `fail`: a permanent error, or no attempts remain.

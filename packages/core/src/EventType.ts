@@ -15,7 +15,8 @@ import * as Schema from "effect/Schema"
  * - `invoice.accepted`: an official number is assigned.
  * - `invoice.upo_available`: the official receipt can be downloaded.
  * - `invoice.rejected`: the national system rejected it.
- * - `invoice.failed`: all attempts failed, and the national system has given no decision.
+ * - `invoice.failed`: processing ended without acceptance or rejection: all attempts failed, one failed permanently, or an
+ *   operator ended it.
  *
  * @category models
  * @since 0.1.0

@@ -16,11 +16,11 @@ import type { EventType } from "./EventType.ts"
  *
  * - `queued`: stored, waiting for a worker.
  * - `submitting`: a worker has claimed it and is calling the gateway.
- * - `retrying`: the last attempt failed with a transient error; another attempt is scheduled.
+ * - `retrying`: the last attempt failed with a transient error, or was interrupted; another attempt is scheduled.
  * - `submitted`: the national system has it and is deciding.
  * - `accepted`: an official number is assigned. Final, except that the receipt (UPO) may still arrive.
  * - `rejected`: the national system rejected it. Final.
- * - `failed`: all attempts failed, or one failed with a permanent error. Final.
+ * - `failed`: all attempts failed, one failed permanently, or an operator ended it. Final.
  *
  * @category models
  * @since 0.1.0
@@ -48,7 +48,7 @@ export type Status = typeof Status.Type
  *
  * **Details**
  *
- * - `claim`: a worker claims it, or reclaims it after its lease expired.
+ * - `claim`: a worker claims it. An invoice whose lease expired is retried after a wait.
  * - `retry`: a transient gateway error, and attempts remain.
  * - `submit`: the gateway delivered it to the national system.
  * - `accept`, `reject`: the decision of the national system.

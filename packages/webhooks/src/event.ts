@@ -88,7 +88,8 @@ export interface RejectedInvoice extends InvoiceFields {
 }
 
 /**
- * An invoice whose attempts all failed.
+ * An invoice whose processing ended without acceptance or rejection: all attempts failed, one failed permanently, or an
+ * operator ended it. `failure` has the reason.
  *
  * @category models
  * @since 0.1.0

@@ -173,7 +173,7 @@ export const definitions = {
     "10000, or `GOVOICE_LEASE_MS` minus 5001 if that is shorter"
   ),
   GOVOICE_LEASE_MS: optional(
-    "Lease of a claimed delivery or invoice. When it expires, another worker may claim it. Must be longer than `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 5000.",
+    "Lease of a claimed delivery or invoice. When it expires, the work is retried after a wait, by any worker. Must be longer than `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 5000.",
     Parsers.integer(1000, 3_600_000),
     "30000, or `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 10000 if that is longer"
   ),

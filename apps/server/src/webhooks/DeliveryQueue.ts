@@ -40,8 +40,7 @@ export interface DeliveryClaim {
  * How much to claim. By default all slots are general, there are no `completions`, and `resume` is false.
  *
  * With `resume`, a claim begins at the resume cursors of the claim before, so that a backlog drains as fast at its end as
- * at its beginning. It does not see deliveries that became available since with an earlier due time, such as retries and
- * reclaimed ones.
+ * at its beginning. It does not see deliveries that became available since with an earlier due time, such as retries.
  */
 export interface DeliveryClaimOptions {
   readonly limit: number

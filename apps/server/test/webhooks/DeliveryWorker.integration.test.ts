@@ -282,7 +282,7 @@ for (const database of databases) {
       })
     )
 
-    it.effect("reclaims the deliveries of a lost worker when its leases expire", () =>
+    it.effect("retries the deliveries of a lost worker after its leases expire", () =>
       Effect.gen(function* () {
         yield* fixtures.clear
         const { id } = yield* fixtures.backlog(30)

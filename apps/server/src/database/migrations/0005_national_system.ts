@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-// The state of the live gateway: sessions, submissions and calls of the national system (KSeF), which knows a taxpayer by its NIP.
+// The state of live mode: sessions, submissions and calls of the national system (KSeF), which knows a taxpayer by its NIP.
 //
 // The invoice is the queue entry while it waits to be sent; its submission is from then on. Every call to the national system
 // has its intent stored before it is made, so that the next holder of a lane knows what may have happened.

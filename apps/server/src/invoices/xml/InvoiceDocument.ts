@@ -1,8 +1,8 @@
 /**
  * The invoice document: checks that it is XML within its limits, and reads the fields that the service needs.
  *
- * The document is stored and passed on byte for byte. No schema is applied: the national system decides whether the invoice
- * is valid.
+ * The document is stored and passed on byte for byte. This module applies no schema;
+ * `checks/DocumentChecks` does.
  */
 import { InvoiceXml, Text } from "@govoice/core"
 import { InvoiceHeader } from "@govoice/ksef/format"

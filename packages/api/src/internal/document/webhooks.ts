@@ -18,7 +18,7 @@ const summaries: Readonly<Record<InvoiceEvent.EventType, string>> = {
   "invoice.accepted": "The invoice has an official number",
   "invoice.upo_available": "The official receipt (UPO) can be downloaded",
   "invoice.rejected": "The national system rejected the invoice",
-  "invoice.failed": "All attempts to submit the invoice failed"
+  "invoice.failed": "Processing of the invoice ended without acceptance or rejection"
 }
 
 const signatureHeaders = (event: InvoiceEvent.InvoiceEvent) => [

@@ -9,7 +9,7 @@ import * as Schema from "effect/Schema"
 const queued = (description: string) =>
   Schema.Struct({
     count: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
-      description: "How many; counts end at 1,000."
+      description: "The number, at most 1,000."
     }),
     oldest_at: Schema.NullOr(Timestamp.Timestamp).annotate({ description: "The time of the oldest." })
   }).annotate({ description })
@@ -87,7 +87,7 @@ export const VerificationLink = Schema.Struct({
   invoice_id: Ids.schema("inv"),
   url: Schema.NullOr(Schema.String).annotate({
     description:
-      "The link of the QR code «KOD I». Null for test invoices, before acceptance, for documents without NIP or date, and in environments without such pages."
+      "The link of the QR code KOD I. Null for test invoices, before acceptance, for documents without NIP or date, and in environments without such pages."
   })
 }).annotate({
   identifier: "VerificationLink",

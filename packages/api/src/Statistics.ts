@@ -1,5 +1,5 @@
 /**
- * Counts of deliveries and invoices for the owner's pictures.
+ * Counts of deliveries and invoices for the charts of the owner.
  *
  * @since 0.1.0
  */
@@ -70,7 +70,7 @@ export const WebhookDeliveryStats = Schema.Struct({
   buckets: Schema.Array(DeliveryBucket).annotate({ description: "The intervals, oldest first. The last is not over." })
 }).annotate({
   identifier: "WebhookDeliveryStats",
-  description: "The deliveries of a webhook endpoint over time. An interval counts to 10,000."
+  description: "The deliveries of a webhook endpoint over time. Counts stop at 10,000 per interval."
 })
 
 /**
@@ -111,7 +111,7 @@ export const OrganizationOverview = Schema.Struct({
   })
 }).annotate({
   identifier: "OrganizationOverview",
-  description: "The deliveries of the endpoints of an organization over time, and its invoices. Counts end at 1,000."
+  description: "The deliveries of the endpoints of an organization over time, and its invoices. Counts stop at 1,000."
 })
 
 /**

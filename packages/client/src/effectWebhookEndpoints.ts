@@ -105,7 +105,7 @@ export const listOrganizationDeliveries: LiftedList<typeof WebhookEndpoints.list
   /* @__PURE__ */ liftList(WebhookEndpoints.listOrganizationDeliveries, 2)
 
 /**
- * Counts the deliveries of a webhook endpoint over time, for a picture. The service keeps counts for 30 seconds.
+ * Counts the deliveries of a webhook endpoint over time, for a chart. The service keeps counts for 30 seconds.
  *
  * @category control plane
  * @since 0.1.0

@@ -350,7 +350,7 @@ export interface DeliveryBucket {
 }
 
 /**
- * The deliveries of a webhook endpoint over time. An interval counts to 10,000.
+ * The deliveries of a webhook endpoint over time. Counts stop at 10,000 per interval.
  *
  * @category models
  * @since 0.1.0
@@ -375,7 +375,7 @@ export interface WebhookDeliveryStats {
 }
 
 /**
- * The deliveries of the endpoints of an organization over time, and its invoices. Counts end at 1,000.
+ * The deliveries of the endpoints of an organization over time, and its invoices. Counts stop at 1,000.
  *
  * @category models
  * @since 0.1.0
@@ -444,14 +444,14 @@ export interface LiveStatus {
   readonly environment: string | null
   /** Live invoices that were not handed over yet. */
   readonly waiting: {
-    /** How many; counts end at 1,000. */
+    /** The number, at most 1,000. */
     readonly count: number
     /** The time of the oldest. */
     readonly oldestAt: string | null
   }
   /** Live invoices that were handed over and have no verdict yet, by the time of handing over. */
   readonly undecided: {
-    /** How many; counts end at 1,000. */
+    /** The number, at most 1,000. */
     readonly count: number
     /** The time of the oldest. */
     readonly oldestAt: string | null
@@ -469,7 +469,7 @@ export interface LiveStatus {
 export interface VerificationLink {
   readonly object: "verification_link"
   readonly invoiceId: string
-  /** The link of the QR code «KOD I». Null for test invoices, before acceptance, for documents without NIP or date, and in environments without such pages. */
+  /** The link of the QR code KOD I. Null for test invoices, before acceptance, for documents without NIP or date, and in environments without such pages. */
   readonly url: string | null
 }
 

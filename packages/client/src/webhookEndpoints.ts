@@ -194,7 +194,7 @@ export interface DeliveryStatsOptions extends CallOptions {
 }
 
 /**
- * Counts the deliveries of a webhook endpoint over time, for a picture. The service keeps counts for 30 seconds.
+ * Counts the deliveries of a webhook endpoint over time, for a chart. The service keeps counts for 30 seconds.
  *
  * @throws {AnyGovoiceError} an `ApiError` with code `rate_limit_exceeded` if the account asks more than twice a second.
  * @category control plane

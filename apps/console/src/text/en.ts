@@ -398,7 +398,7 @@ export const en = {
       endpoint_disabled: "Ended without a request: the endpoint was off"
     } as Readonly<Record<string, string>>,
     whatToDo: "What to do",
-    neverTwice: "Govoice never sends an event twice on request. Ask for the invoice: it says how things stand now.",
+    neverTwice: "Govoice never sends an event twice on request. Read the invoice for its current status.",
     openEndpoint: "Open the endpoint",
     openInvoice: "The invoice",
     allOfEvent: "All deliveries of this event",
@@ -511,7 +511,8 @@ export const en = {
     credentialMissing: "A credential for KSeF is not stored yet.",
     credentialAccepted: "KSeF accepts the credential.",
     credentialRefused: "KSeF refuses the credential.",
-    credentialUnchecked: "The credential is not checked yet. While live mode is enabled, the server logs in with it within seconds.",
+    credentialUnchecked:
+      "The credential is not checked yet. While live mode is enabled, the server logs in with it within seconds.",
     waiting: "Live invoices without a verdict",
     waitingMeaning: "Invoices that wait here are sent when KSeF and its limits allow it.",
     waitingHere: "Waiting here",

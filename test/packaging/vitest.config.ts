@@ -3,6 +3,7 @@
  *
  *     npx -y pnpm@12 run test:packaging
  */
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
@@ -10,6 +11,8 @@ export default defineConfig({
     root: import.meta.dirname,
     include: ["*.packaging.ts"],
     globalSetup: ["support/pack.ts"],
+    // They install and compile in processes of their own.
+    maxWorkers: availableParallelism(),
     testTimeout: 120_000,
     hookTimeout: 180_000
   }

@@ -20,26 +20,38 @@ export const notUnit = ["**/node_modules/**", "**/*.{browser,integration,long}.t
 export const sharing = {
   unit: [
     "packages/{api,core}/test/**/*.test.ts",
+    "packages/client/test/{CallerStack,ClientErrors,Effect,Faults,Generated,Session,TokenSession}.test.ts",
     "packages/dispatcher/test/{Answers.corpus,Backoff,BackoffSchedule,Classification,Diagnostics,Dispatcher}.test.ts",
-    "packages/dispatcher/test/{Guard.corpus,Headers,Lookups,Options,PublishedBypasses,RetryAfter,Unanswered}.test.ts",
+    "packages/dispatcher/test/{Guard.corpus,Headers,Imports,Lookups,Options,PromiseAndEffectApi}.test.ts",
+    "packages/dispatcher/test/{PublishedBypasses,Resolvers,RetryAfter,Unanswered}.test.ts",
     "packages/dispatcher/test/internal/{dispatchAttempt,list,urlCache}.test.ts",
     "packages/ksef/test/{checks,format,protocol,xades,xml}/**/*.test.ts",
     "packages/ksef/test/client/{Environment,handedOut,logs,requests,secrets}.test.ts",
     "packages/ksef/test/crypto/{Oaep,PublicKeys,SessionKey,Sha256}.test.ts",
+    "packages/ksef-simulator/test/{auth,batch,control,faults,fidelity,limits,openapi,sessions,state,xades}/**/*.test.ts",
+    "packages/webhooks/test/{callerStack,fastAndCompact,languages}.test.ts",
+    "apps/console/test/{contrast,percentile,records,sources,steadyRows,url}.test.ts",
     "apps/server/test/{accounts,crypto,settings,webhooks}/**/*.test.ts",
     "apps/server/test/commands/{doctor,preparedHelp}.test.ts",
-    "apps/server/test/database/{Cte,Pack,Page,SqlErrors}.test.ts",
+    "apps/server/test/database/{Cte,Pack,Page,QueryTimeout,SqlErrors}.test.ts",
     "apps/server/test/http/Precompressed.test.ts",
     "apps/server/test/http/{console,middleware}/**/*.test.ts",
     "apps/server/test/http/handlers/{Reference,deliveryFilters}.test.ts",
-    "apps/server/test/invoices/parseJson.test.ts",
+    "apps/server/test/http/transport/{BodyMemory,ClientAddress}.test.ts",
+    "apps/server/test/invoices/{parseJson,readSubmission}.test.ts",
     "apps/server/test/invoices/{live/ksef,sandbox,xml}/**/*.test.ts",
     "apps/server/test/invoices/live/LaneRules.test.ts",
-    "apps/server/test/jobs/{Batcher,FairQueue,FairSlots,RetryingBatcher}.test.ts",
+    "apps/server/test/jobs/{Batcher,FairQueue,FairSlots,RetryingBatcher,WorkerGroup}.test.ts",
     "apps/server/test/limits/{ConcurrencyLimit,MemoryTokenBuckets,NetworkWindows}.test.ts",
     "apps/server/test/observability/ThrottledLog.test.ts"
   ],
-  integration: ["apps/server/test/{accounts,invoices,maintenance,webhooks}/**/*.integration.test.ts"]
+  integration: [
+    "apps/server/test/{accounts,invoices,maintenance,webhooks}/**/*.integration.test.ts",
+    "apps/server/test/commands/doctor{Clock,Proxies}.integration.test.ts",
+    "apps/server/test/database/{Migrations,PoolerClient,PreparedDatabase}.integration.test.ts",
+    "apps/server/test/http/handlers/Operational.integration.test.ts",
+    "apps/server/test/jobs/Notifier.integration.test.ts"
+  ]
 }
 
 export const shared = {

@@ -5,13 +5,22 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Meanings from "../../docs/meanings.ts"
 
+const printWidth = 120
+
+// As the formatter breaks it. The comma of a row that is followed by another belongs to its line.
+const row = (key: string, text: string, comma: string): string => {
+  const [name, value] = [/^\w+$/.test(key) ? key : JSON.stringify(key), JSON.stringify(text)]
+  const line = `  ${name}: ${value}${comma}`
+  return line.length <= printWidth ? line : `  ${name}:\n    ${value}${comma}`
+}
+
 const table = (name: string, description: string, rows: Readonly<Record<string, string>>): string =>
   [
     `/** ${description} */`,
     `export const ${name} = {`,
     Object.entries(rows)
-      .map(([key, text]) => `  ${/^\w+$/.test(key) ? key : JSON.stringify(key)}: ${JSON.stringify(text)}`)
-      .join(",\n"),
+      .map(([key, text], index, all) => row(key, text, index < all.length - 1 ? "," : ""))
+      .join("\n"),
     "} as const"
   ].join("\n")
 

@@ -7,11 +7,13 @@
 export const invoiceStatuses = {
   queued: "Stored, waiting for a worker.",
   submitting: "A worker has claimed it and is sending it.",
-  retrying: "An attempt failed with a retryable error, or was interrupted; next_attempt_at is the time of the next, failure has the reason.",
+  retrying:
+    "An attempt failed with a retryable error, or was interrupted; next_attempt_at is the time of the next, failure has the reason.",
   submitted: "The national system has received it and has not decided yet.",
   accepted: "The official number is assigned; the receipt (UPO) may follow.",
   rejected: "The national system refused it; rejection has the reason.",
-  failed: "Processing ended without acceptance or rejection: all attempts failed, one failed permanently, or an operator ended it; failure has the reason."
+  failed:
+    "Processing ended without acceptance or rejection: all attempts failed, one failed permanently, or an operator ended it; failure has the reason."
 } as const
 
 /** The meaning of each status of a delivery. */
@@ -31,5 +33,6 @@ export const eventTypes = {
   "invoice.accepted": "The national system accepted it and assigned its official number.",
   "invoice.upo_available": "The official receipt (UPO) can be downloaded.",
   "invoice.rejected": "The national system refused it.",
-  "invoice.failed": "Processing ended without acceptance or rejection: all attempts failed, one failed permanently, or an operator ended it; failure has the reason."
+  "invoice.failed":
+    "Processing ended without acceptance or rejection: all attempts failed, one failed permanently, or an operator ended it; failure has the reason."
 } as const

@@ -1,5 +1,5 @@
 /**
- * Measures the console in Chromium: from the navigation to the first data, cold and warm, and from a click on «Older» to the
+ * Measures the console in Chromium: from the navigation to the first data, cold and warm, and from a click on "Older" to the
  * rows of the next page. In the same turns the browser fetches what these need without showing it, which is their floor.
  */
 import { type Browser, chromium, type Page } from "playwright-core"
@@ -76,7 +76,7 @@ const takeLongestTask = (page: Page): Promise<number> =>
     "new Promise((resolve) => setTimeout(() => { resolve(bench.longest); bench.longest = 0 }, 500))"
   )
 
-/** Clicks on «Older» this many times, and returns the times to the next rows, in milliseconds. */
+/** Clicks on "Older" this many times, and returns the times to the next rows, in milliseconds. */
 const leaf = async (page: Page, times: number): Promise<Array<number>> => {
   const taken: Array<number> = []
   for (let time = 0; time < times; time++) {
@@ -94,7 +94,7 @@ export interface Screens {
   readonly fetched: ReadonlyArray<number>
   readonly next: ReadonlyArray<number>
   readonly nextOfThousandth: ReadonlyArray<number>
-  /** The longest task of a cold load of a list, and of all clicks on «Older», in milliseconds. 0: none was over 50. */
+  /** The longest task of a cold load of a list, and of all clicks on "Older", in milliseconds. 0: none was over 50. */
   readonly longestTask: { readonly load: number; readonly pages: number }
   readonly memory: { readonly before: number; readonly after: number }
 }

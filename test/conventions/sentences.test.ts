@@ -1,5 +1,5 @@
 /**
- * No sentence of a comment, a page or a description begins with "Who", "What" or "Whatever" as its subject: CONTRIBUTING.md,
+ * No sentence of a comment, a page or a description begins with "Who", "Whoever", "What" or "Whatever" as its subject: CONTRIBUTING.md,
  * "Prose". Questions may.
  */
 import { execFileSync } from "node:child_process"
@@ -9,7 +9,7 @@ import { assert, describe, it } from "vitest"
 
 const root = resolve(import.meta.dirname, "../..")
 
-const begins = String.raw`(?:Who|What|Whatever)\s[^?\n]*$`
+const begins = String.raw`(?:Who|Whoever|What|Whatever)\s[^?\n]*$`
 const ofComments = new RegExp(String.raw`(?:^\s*(?://|/?\*\*?)|^\s*(?://|/?\*\*?).*[.:]|\s//)\s${begins}`)
 const ofStrings = new RegExp(String.raw`(?:description: |\bit\(|describe\()["'\x60]${begins}`, "i")
 const ofPages = new RegExp(String.raw`(?:^|[.:] |^- )${begins}`)
@@ -47,12 +47,13 @@ describe("sentences", () => {
       " * One. What is left is written.",
       '  it("what is left is written", () => {',
       '  description: "What is left."',
+      "// Whoever is left is served.",
       "// What is left? Nothing.",
       'const title = "What is Govoice?"'
     ].join("\n")
     assert.deepStrictEqual(
       findings(code, [ofComments, ofStrings]).map((finding) => finding.slice(0, 1)),
-      ["1", "2", "3", "4", "5"]
+      ["1", "2", "3", "4", "5", "6"]
     )
     assert.deepStrictEqual(findings("- What is left is written.\nWhat is left?", [ofPages]), [
       "1: - What is left is written."

@@ -17,7 +17,7 @@ const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const shared = { slots: 3, maxJobs: 90, maxJobsPerGroup: 30 }
 const reserved = { slots: 1, maxJobs: 30, maxJobsPerGroup: 5 }
 
-// How long a caller waits that found the queue full.
+// The wait of a caller for whom the queue was full.
 const retryAfterMs = 2000
 
 /** The client that a password is from. */

@@ -53,7 +53,7 @@ const toParameters = ({ invoice, statusBefore, transition }: PendingTransition, 
 /**
  * Makes the function that returns these steps of a `WITH`; `transitioned` returns the `id` of each invoice that was written.
  *
- * `fence` is the condition under which an invoice is: it can name columns of `invoices`, and of `transition` the
+ * `fence` is the condition under which an invoice is written: it can name columns of `invoices`, and of `transition` the
  * `fencing_token` and the `status_before`.
  */
 export const make = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /**
- * Buffers completions until the next statement takes them, and retries a batch in the background that the statement could
- * not write: the last stage of a worker.
+ * The last stage of a worker: buffers completions until the next statement takes them. A batch that the statement could not
+ * write is retried in the background.
  */
 import { Effect, FiberSet, type Scope } from "effect"
 import * as RetryingBatcher from "../jobs/RetryingBatcher.ts"

@@ -1,5 +1,5 @@
 /**
- * The beacon («Latarnia»): whether KSeF says of itself that it is available.
+ * The beacon (Latarnia): the availability that KSeF reports about itself.
  */
 
 /** The state that the beacon reports. */

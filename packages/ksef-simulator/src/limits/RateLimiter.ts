@@ -53,7 +53,7 @@ export class RateLimiter {
       return { ok: true }
     }
     const longest = this.#clock.scaled(hour)
-    // Whoever has waited as it was told begins anew.
+    // A caller that waited as long as the answer said starts anew.
     if (now >= window.blockedUntil) window.blockMs = 0
     const least = Math.max(full?.waitMs ?? 0, this.#clock.scaled(second))
     window.blockMs = Math.min(Math.max(least, window.blockMs * 2), Math.max(longest, least))

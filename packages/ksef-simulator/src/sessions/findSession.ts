@@ -11,7 +11,7 @@ const notFound = (reference: string, verb: "odnaleziona" | "znaleziona") =>
   badRequest(21173, `Sesja o numerze referencyjnym ${reference} nie została ${verb}.`)
 
 /**
- * Returns a session of the caller's context, to be used by whoever may send there.
+ * Returns a session of the caller's context. Every login with the right to send there may use it.
  *
  * @throws {Refusal} 21173 when there is none.
  */

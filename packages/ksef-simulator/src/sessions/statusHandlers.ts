@@ -125,7 +125,7 @@ const getSessionUpo = authorized(async ({ login, path, simulation }) => {
   )
 })
 
-// Whoever appears on an invoice may read it.
+// The seller and the buyer of an invoice may read it.
 const downloadInvoice = authorized(({ login, path, simulation }) => {
   const ksefNumber = path["ksefNumber"]!
   const { state } = simulation

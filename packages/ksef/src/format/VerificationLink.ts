@@ -1,5 +1,5 @@
 /**
- * The link behind the QR code «KOD I», with which anybody can check an invoice at KSeF. Source: kody-qr.md of
+ * The link behind the QR code KOD I, with which anybody can check an invoice at KSeF. Source: kody-qr.md of
  * CIRFMF/ksef-api.
  *
  * @since 0.1.0

@@ -1,6 +1,6 @@
 /**
  * The answers of KSeF about sessions and the invoices in them. Unknown members are ignored. Links with a signature of their
- * own are redacted, because whoever has one can use it.
+ * own are redacted, because they work without a login.
  *
  * @since 0.1.0
  */

@@ -1,7 +1,7 @@
 /**
  * Limits the requests and the body bytes of an API key and of its organization, and the requests of an account. `Authorization` applies them.
  *
- * Each is a token bucket. The headers follow the IETF draft «RateLimit header fields for HTTP»: `RateLimit-Policy` and
+ * Each is a token bucket. The headers follow the IETF draft "RateLimit header fields for HTTP": `RateLimit-Policy` and
  * `RateLimit` name the limit of requests of the key on every response, and that of bytes where the request has a body. A
  * response with `rate_limit_exceeded` names the limit that was exceeded.
  */

@@ -1,7 +1,7 @@
 /**
- * The longest that a request may take once it is here, so that a database that hangs does not keep requests forever.
+ * The timeout of requests whose body has arrived: a database that hangs does not occupy them forever.
  *
- * A timer and an interruption do it, because a race of two fibers for every request would cost more than many requests.
+ * A timer interrupts the request. A race of two fibers would cost more than the whole of a small request.
  */
 import { Cause, Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -14,8 +14,8 @@ const isComplete = ({ source }: HttpServerRequest.HttpServerRequest): boolean =>
   (source as Partial<IncomingMessage>).complete !== false
 
 /**
- * Answers with `onTimeout` when a request takes longer than it may. While its body is on the way the client is waited for: how
- * long, is the business of the server's own timeouts.
+ * Answers with `onTimeout` when a request takes longer than `requestMs`. The time starts again while its body is arriving: the
+ * timeouts of the server limit that.
  */
 export const withTimeout =
   <A, E2, R2>(request: HttpServerRequest.HttpServerRequest, onTimeout: Effect.Effect<A, E2, R2>) =>

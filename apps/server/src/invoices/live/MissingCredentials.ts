@@ -1,8 +1,9 @@
 /**
- * Shows why live invoices wait whose organization has no credential for the environment: it was deleted, or is of another one.
+ * Live invoices of an organization without a credential for the environment wait: it was deleted, or is of another one. This
+ * module shows them the reason.
  *
  * No lane has them. As with a refused credential, one invoice of the organization is `retrying` and shows the reason, until the
- * time to give up; the others stay queued. A credential that is stored has all of them sent at once.
+ * time to give up; the others stay queued. After a credential is stored, all of them are sent at once.
  */
 import { Clock, Context, Effect, Layer, Random } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

@@ -79,7 +79,7 @@ const sending: ReadonlySet<Operation.Operation> = new Set(["openOnline", "send",
 /** A lane, or the probe of the breaker, whose calls are made while it is open. */
 export type Caller = "probe" | { readonly nip: string; readonly windows: RateLimitWindows }
 
-/** Has a lane rest after a block: for 15 minutes, doubling to 6 hours. */
+/** Blocks a lane: for 15 minutes at first, for twice as long each time, up to 6 hours. */
 export const block = (
   breaker: CircuitBreaker,
   { nip, windows }: { readonly nip: string; readonly windows: RateLimitWindows },

@@ -54,13 +54,13 @@ export interface LaneContext {
   readonly accepted: Array<SubmissionRow>
   /** When the next receipt that is not among them is due, as far as this holder knows; 0 where it has to be read. */
   receiptsAt: number
-  /** Has a step run at once, or at a time. */
+  /** Schedules a step for now, or for a time. */
   readonly wake: (step: StepName, at?: number) => void
-  /** Has the notified workers look for deliveries. */
+  /** Makes the notified workers claim deliveries. */
   readonly wakeDeliveries: Effect.Effect<void>
 }
 
-/** How long the organizations of a lane are used as they were read. A new credential has them read again at once. */
+/** How long the organizations of a lane are used as they were read. After a new credential they are read again at once. */
 const organizationsMaxAgeMs = 5000
 
 /** Returns the organizations of the lane, read a short time ago. */

@@ -34,7 +34,7 @@ export class StepSignals {
     receipts: makeSignal()
   }
 
-  /** Has a step run at a time at the latest, or at once. */
+  /** Schedules a step for a time at the latest, or for now. */
   wake(step: StepName, at = 0): void {
     const signal = this.#signals[step]
     if (at >= signal.at) return

@@ -1,5 +1,5 @@
 /**
- * The reference for the API: Fastify and pg with the same three inserts in one transaction and the same look-up. It has no
+ * The reference for the API: Fastify and pg with the same three inserts in one transaction and the same lookup. It has no
  * API keys, rate limits, document checks or events, and no idempotency but the unique index.
  */
 import { randomUUID } from "node:crypto"

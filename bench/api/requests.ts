@@ -13,7 +13,7 @@ export const sample = readFileSync(join(import.meta.dirname, "../../examples/inv
 
 const json = { "content-type": "application/json" }
 
-/** The requests of a benchmark: submissions, and look-ups of what was submitted. */
+/** The requests of a benchmark: submissions, and lookups of what was submitted. */
 export type Requests = Readonly<Record<"submit" | "get", Target>>
 
 /** The requests to a server, with this key, for this time. */

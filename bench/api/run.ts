@@ -1,8 +1,8 @@
 /**
- * Measures durable submissions and look-ups of the API, beside a plain Fastify and pg with the same inserts in the same run.
+ * Measures durable submissions and lookups of the API, beside a plain Fastify and pg with the same inserts in the same run.
  *
  * Prints a report in Markdown. Exits with 1 when a ratio to the plain server misses its goal: 1.1 of its submissions a second
- * with at most twice its 99th percentile, and 0.75 of its look-ups a second with at most 1.5 times its processor time; with 50
+ * with at most twice its 99th percentile, and 0.75 of its lookups a second with at most 1.5 times its processor time; with 50
  * connections, and server, database and load on one machine.
  */
 import { fork } from "node:child_process"
@@ -120,7 +120,7 @@ together. ${connections} connections, an invoice of ${sample.length} characters;
 ${row("`POST /v1/invoices`", measured.ours.submit, trips("submit"))}
 ${row("the same three inserts, Fastify and pg", measured.plain.submit, ["5.00", "5.00"])}
 ${row("`GET /v1/invoices/{id}`", measured.ours.get, trips("get"))}
-${row("the same look-up, Fastify and pg", measured.plain.get, ["1.00", "1.00"])}
+${row("the same lookup, Fastify and pg", measured.plain.get, ["1.00", "1.00"])}
 
 ## Scope
 

@@ -1,6 +1,6 @@
 /**
  * Measures the lists of the control plane that the console shows, one request after the other, and in the same turns the
- * look-up of one record, which has the same way through the server.
+ * lookup of one record, which has the same way through the server.
  */
 import type { Deployment } from "./deployment.ts"
 

@@ -3,7 +3,7 @@
  * screens in Chromium.
  *
  * Prints a report in Markdown, and exits with 1 when a ratio misses its goal: loads are judged beside the fetch of the same files
- * and data by the same browser, lists beside the look-up of one record, page 1,000 beside page 1. `BENCH_DELIVERIES`,
+ * and data by the same browser, lists beside the lookup of one record, page 1,000 beside page 1. `BENCH_DELIVERIES`,
  * `BENCH_CALLS`, `BENCH_LOADS` and `BENCH_PAGES` change how much is measured.
  */
 import { cpus, loadavg } from "node:os"

@@ -125,19 +125,19 @@ export const latencyOfPeer = async (
   }
 }
 
-export interface Neighbour {
+export interface Neighbor {
   readonly alone: Latency
   readonly beside: Latency
   readonly alongHeldUp: number
 }
 
 /** A healthy organization alone, and beside one that has ten thousand deliveries to a receiver that hangs. */
-export const neighbour = async (
+export const neighbor = async (
   database: Database,
   receiver: Receiver,
   rate: number,
   seconds: number
-): Promise<Neighbour> => {
+): Promise<Neighbor> => {
   await forget(database.pool)
   await receiver.reset()
   const healthy = await makeTenants(database.pool, 1, receiver.url)

@@ -21,7 +21,7 @@ import { startDatabase } from "./database.ts"
 import { drain, type Drained } from "./drain.ts"
 import { type Comparison, judge, median } from "../ratios.ts"
 import { inTurn } from "../variants.ts"
-import { type Latency, latency, latencyOfPeer, neighbour } from "./load.ts"
+import { type Latency, latency, latencyOfPeer, neighbor } from "./load.ts"
 import * as Peers from "./peers.ts"
 import { startReceiver } from "./processes.ts"
 
@@ -182,8 +182,8 @@ try {
     print("")
   }
 
-  if (includes("neighbour")) {
-    const { alone, alongHeldUp, beside } = await neighbour(database, receiver, 100, seconds)
+  if (includes("neighbor")) {
+    const { alone, alongHeldUp, beside } = await neighbor(database, receiver, 100, seconds)
     print(
       "## A healthy organization beside one with 10,000 deliveries to a receiver that hangs",
       "",

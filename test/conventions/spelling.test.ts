@@ -1,7 +1,8 @@
 /**
- * Markdown pages use American spelling. `words.txt` has names and technical terms that the dictionary does not contain. Code is
- * not checked.
+ * Markdown pages use American spelling. `words.txt` has names and technical terms that the dictionary does not contain. In code,
+ * comments and texts, only the variants of `variants` are rejected.
  */
+import { execFileSync } from "node:child_process"
 import { globSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join, resolve } from "node:path"
@@ -24,6 +25,12 @@ const pages = globSync(
     exclude: (path) => /node_modules|dist/.test(path)
   }
 ).sort()
+
+// British spellings, and "look-up", which is the noun "lookup". KSeF has a status "Cancelled".
+const variants = /judgement|behaviour|neighbour|summaris|recognis|organis(?:e|ation)|\bis cancelled|look-up|[«»]/i
+
+const variantsOf = (text: string): ReadonlyArray<string> =>
+  text.split("\n").flatMap((line, index) => (variants.test(line) ? [`${index + 1}: ${line.trim()}`] : []))
 
 const ownWords = readFileSync(join(import.meta.dirname, "words.txt"), "utf8")
   .split("\n")
@@ -72,6 +79,29 @@ describe("spelling", () => {
       unknown(speller, "An invioce of one colour, `recieved\nteh` and [delivred](./teh.md)\n\n```ts\nfoobarz\n```\n"),
       ["invioce", "colour", "delivred"]
     )
+  })
+
+  it("of code and its texts has no variants", () => {
+    const files = execFileSync(
+      "git",
+      ["ls-files", "*.ts", "*.tsx", "*.mjs", "*.md", "*.json", "*.yaml", "*.yml", "*.css"],
+      {
+        cwd: root,
+        encoding: "utf8"
+      }
+    )
+      .trim()
+      .split("\n")
+      .filter((file) => !/spelling\.test\.ts$|^pnpm-lock\.yaml$|\/src\/data\//.test(file))
+    assert.isAbove(files.length, 500)
+    const found = files.flatMap((file) =>
+      variantsOf(readFileSync(join(root, file), "utf8")).map((line) => `${file}:${line}`)
+    )
+    assert.deepStrictEqual(found, [])
+  })
+
+  it("variants are found", () => {
+    assert.deepStrictEqual(variantsOf("lookup\na look-up of\nthe judgement"), ["2: a look-up of", "3: the judgement"])
   })
 
   it("words.txt is sorted", () => {

@@ -13,7 +13,7 @@ const seconds = Number(process.env["FAULTS_SECONDS"] ?? 2)
 
 const faults = setUp()
 
-const organization = (...behaviours: ReadonlyArray<string>) => makeOrganization(faults, behaviours)
+const organization = (...behaviors: ReadonlyArray<string>) => makeOrganization(faults, behaviors)
 
 const load = (keys: ReadonlyArray<string>, perSecond: number) => startLoad(faults.deployment, keys, perSecond)
 
@@ -210,14 +210,14 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
       gone: ["failed", 410, "The endpoint returned HTTP 410.", 1],
       flaky: ["succeeded", 200, null, 2]
     }
-    for (const [index, behaviour] of ["ok", ...hostile].entries()) {
+    for (const [index, behavior] of ["ok", ...hostile].entries()) {
       const { rows } = await faults.deployment.pool.query<Record<string, unknown>>(
         `SELECT DISTINCT status, last_http_status AS http, last_error_summary AS summary, attempt_count AS attempts
          FROM deliveries WHERE endpoint_id = $1`,
         [crowd.endpoints[index]!.id]
       )
-      const [status, http, summary, attempts] = expected[behaviour]!
-      assert.deepStrictEqual(rows, [{ status, http, summary, attempts }], behaviour)
+      const [status, http, summary, attempts] = expected[behavior]!
+      assert.deepStrictEqual(rows, [{ status, http, summary, attempts }], behavior)
     }
     const { rows } = await faults.deployment.pool.query<{ slowest: number }>(
       `SELECT extract(epoch FROM max(delivered_at - created_at))::float AS slowest FROM deliveries WHERE endpoint_id = $1`,

@@ -80,10 +80,10 @@ let paths = 0
 /** Creates an organization with one endpoint for each behavior. */
 export const makeOrganization = async (
   { deployment, receiver }: Faults,
-  behaviours: ReadonlyArray<string>,
+  behaviors: ReadonlyArray<string>,
   eventTypes?: ReadonlyArray<string>
 ) => {
-  const urls = behaviours.map((behaviour) => `/${behaviour}?${(paths += 1)}`)
+  const urls = behaviors.map((behavior) => `/${behavior}?${(paths += 1)}`)
   const made = await deployment.organization(
     urls.map((path) => receiver.url(path)),
     eventTypes

@@ -49,7 +49,7 @@ export const testCredentials = (api: ApiSuite): void => {
       for (const path of ["/v1/me", "/v1/invoices", "/v1/invoices/inv_x", "/v1/invoices/inv_x/upo"]) {
         const answer = await call("GET", path, { headers: headers(api.tenant) })
         assert.strictEqual(codeOf(answer), "missing_api_key")
-        assert.isNull(answer.headers.get("ratelimit"), "a key that was not recognised has no limit")
+        assert.isNull(answer.headers.get("ratelimit"), "a key that was not recognized has no limit")
       }
       assert.strictEqual(
         codeOf(await call("POST", "/v1/invoices", { headers: headers(api.tenant) })),

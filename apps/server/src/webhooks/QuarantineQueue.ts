@@ -40,7 +40,7 @@ export const layer: Layer.Layer<QuarantineQueue, never, SqlClient.SqlClient> = L
     )
     let lastServed = ""
 
-    // `organization_scan` visits the organizations with deliveries in quarantine, one index look-up each. `candidate` is the
+    // `organization_scan` visits the organizations with deliveries in quarantine, one index lookup each. `candidate` is the
     // oldest due delivery of the first organization that has a free slot, and locks its concurrency row.
     const claimOne = (after: string, perOrganization: number, now: Statement.Fragment, leaseMs: number) => {
       const leaseExpiresAt = sql`${now} + ${leaseMs}::float8 * interval '1 millisecond'`

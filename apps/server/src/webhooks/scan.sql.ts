@@ -24,7 +24,7 @@ export interface ClaimParameters extends CompleteParameters, LeaseParameters {
   readonly perOrganization: number
 }
 
-// A look-up takes some microseconds: a scan past so many endpoints takes a few milliseconds.
+// A lookup takes some microseconds: a scan past so many endpoints takes a few milliseconds.
 const maxForeignScanned = 1000
 
 const freed: Cte<ClaimParameters> = {
@@ -40,11 +40,11 @@ const freed: Cte<ClaimParameters> = {
 }
 
 // Between two endpoints it looks up the next available delivery in the index, up to the next resume cursor. If there is
-// none before the cursor, it takes the cursor, whose due time is known, in place of a look-up. Only endpoints in the given
+// none before the cursor, it takes the cursor, whose due time is known, in place of a lookup. Only endpoints in the given
 // partitions count for the limit; the others are passed, up to a bound of their own.
 const endpointScan: Cte<ClaimParameters> = {
   name: "endpoint_scan",
-  does: "Visits the endpoints with available deliveries in order, one index look-up or resume cursor each.",
+  does: "Visits the endpoints with available deliveries in order, one index lookup or resume cursor each.",
   reads: ["deliveries"],
   returns: ["organization_id", "endpoint_id", "since", "cursor", "position", "is_own", "own_scanned"],
   query: (sql, { after, limit, partitions, resumeCursors }) => {

@@ -1,4 +1,4 @@
-/** Look-ups of invoices that share a statement: each is answered for its own organization and mode alone. */
+/** Lookups of invoices that share a statement: each is answered for its own organization and mode alone. */
 import { assert, layer } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
 import { Effect, Layer, Result } from "effect"
@@ -36,7 +36,7 @@ for (const database of databases) {
   layer(Layer.provideMerge(invoices, database.layer), { timeout: "120 seconds" })(
     `Invoices.find (${database.name})`,
     (it) => {
-      it.effect("concurrent look-ups share statements, and each finds only what is in its own scope", () =>
+      it.effect("concurrent lookups share statements, and each finds only what is in its own scope", () =>
         Effect.gen(function* () {
           const { find } = yield* Invoices.Invoices
           const organizations = yield* Effect.replicateEffect(fixtures.organization, 3)
@@ -71,7 +71,7 @@ for (const database of databases) {
         })
       )
 
-      it.effect("a repeated look-up is read anew", () =>
+      it.effect("a repeated lookup is read anew", () =>
         Effect.gen(function* () {
           const { find } = yield* Invoices.Invoices
           const sql = yield* SqlClient.SqlClient
@@ -84,7 +84,7 @@ for (const database of databases) {
         })
       )
 
-      it.effect("a look-up reads one entry of one index, also with many invoices", () =>
+      it.effect("a lookup reads one entry of one index, also with many invoices", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const organizationId = yield* fixtures.organization

@@ -70,7 +70,7 @@ const blocksOfAll = (plan: Node): number => {
   return [plan, ...unread].reduce((sum, node) => sum + blocksOf(node), 0)
 }
 
-const summarise = (text: string, plan: { readonly Plan: Node; readonly "Execution Time": number }): Explained => {
+const summarize = (text: string, plan: { readonly Plan: Node; readonly "Execution Time": number }): Explained => {
   const nodes = flatten(plan.Plan)
   return {
     text,
@@ -120,7 +120,7 @@ export const explain = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
                 `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
                 parameters
               )
-              explained.push(summarise(text, rows[0]!["QUERY PLAN"][0]!))
+              explained.push(summarize(text, rows[0]!["QUERY PLAN"][0]!))
               return yield* Effect.fail("take it back")
             }).pipe(Effect.provideService(Statement.CurrentTransformer, undefined))
           )

@@ -33,7 +33,7 @@ import { makeRandom } from "../support/Random.ts"
 import * as TestSettings from "../support/TestSettings.ts"
 import {
   after,
-  type Behaviour,
+  type Behavior,
   type Endpoint,
   type Expected,
   lives,
@@ -79,10 +79,10 @@ const run = Effect.fnUntraced(function* (seed: number) {
   const trace: Array<string> = []
   let isPeace = false
   const lost = (probability: number): boolean => !isPeace && chance(probability)
-  let behaviour: Behaviour = "accepts"
+  let behavior: Behavior = "accepts"
   let interruptions = 0
 
-  const dispatcher = Fake.make(() => Effect.sync(() => outcomes[behaviour]))
+  const dispatcher = Fake.make(() => Effect.sync(() => outcomes[behavior]))
   const { webhooks } = TestSettings.settings()
   const attempt = yield* Effect.provide(
     Attempt.make,
@@ -93,7 +93,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
     )
   )
 
-  const interrupts = ({ behaviour, usable }: Endpoint): boolean => usable && behaviour === "interrupts"
+  const interrupts = ({ behavior, usable }: Endpoint): boolean => usable && behavior === "interrupts"
   const endpointOf = (id: string) => endpoints.find((one) => one.id === id)!
 
   // The model learns of new deliveries by the rule: one for each endpoint that was enabled at the time.
@@ -129,7 +129,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
     assert.include(["pending", "retrying"], model.status, "only unfinished deliveries are claimed")
     const endpoint = endpointOf(delivery.endpoint_id)
     assert.strictEqual(delivery.attempt_count, model.attempts + 1)
-    behaviour = endpoint.behaviour
+    behavior = endpoint.behavior
     const before = dispatcher.requests.length
     const completion = yield* attempt(delivery, Infinity)
     assert.strictEqual(dispatcher.requests.length - before, endpoint.usable ? 1 : 0)
@@ -141,7 +141,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
       interruptions += 1
       return undefined
     }
-    after(model, endpoint.behaviour, endpoint.usable)
+    after(model, endpoint.behavior, endpoint.usable)
     return completion
   })
 
@@ -174,7 +174,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
       yield* sql`UPDATE webhook_endpoints SET deleted_at = updated_at WHERE id = ${one.id}`
     }),
 
-    change: Effect.sync(() => void (of(endpoints).behaviour = of(Object.keys(outcomes) as Array<Behaviour>))),
+    change: Effect.sync(() => void (of(endpoints).behavior = of(Object.keys(outcomes) as Array<Behavior>))),
 
     wait: Effect.suspend(() => TestClock.adjust(of([100, 500, 1000, 3000, leaseMs, leaseMs]))),
 
@@ -301,7 +301,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
     organizations.push(organization)
     for (let m = 0; m <= n; m++) {
       const id = yield* fixtures.endpoint(organization)
-      endpoints.push({ id, organization, behaviour: "accepts", usable: true, deleted: false })
+      endpoints.push({ id, organization, behavior: "accepts", usable: true, deleted: false })
     }
   }
 

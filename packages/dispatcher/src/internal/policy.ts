@@ -1,4 +1,4 @@
-/** The policy of a dispatcher, compiled once, and the judgement of addresses by it. */
+/** The policy of a dispatcher, compiled once, and the judgment of addresses by it. */
 import { DispatcherError } from "../DispatcherError.ts"
 import type { Rule } from "../Rule.ts"
 import type { PolicyOptions } from "../Options.ts"

@@ -1,5 +1,5 @@
 /**
- * URLs and their expected judgement, each with its reason.
+ * URLs and their expected judgment, each with its reason.
  *
  * Judged with `allowHttp`, so that `http:` and `https:` differ only where a row is about schemes.
  */

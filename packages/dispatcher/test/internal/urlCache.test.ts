@@ -1,4 +1,4 @@
-/** A cached judgement is the one that would be made, and few are kept. */
+/** A cached judgment is the one that would be made, and few are kept. */
 import { assert, describe, it } from "@effect/vitest"
 import { compile } from "../../src/internal/policy.ts"
 import { parseUrl } from "../../src/internal/url.ts"
@@ -14,7 +14,7 @@ describe("UrlCache", () => {
     "https://127.0.0.1",
     "no"
   ]) {
-    it(`returns the same judgement each time: ${url}`, () => {
+    it(`returns the same judgment each time: ${url}`, () => {
       const urls = new UrlCache(policy)
       const judged = urls.judge(url)
       assert.deepStrictEqual(judged, parseUrl(url, policy))

@@ -46,15 +46,15 @@ const judge = (simulation: Simulation, xml: Xml, session: Session, invoice: Invo
     return { verdict: { code: 430, details: ["Nieprawidłowy skrót pliku faktury."] } }
   const limits = simulation.limits.ofSessions(session.context)
   const limit = session.kind === "online" ? limits.onlineSession : limits.batchSession
-  const judgement = judgeDocument(xml, bytes, {
+  const judgment = judgeDocument(xml, bytes, {
     form: session.form,
     maxSize: limit.maxInvoiceSizeInMB * megabyte,
     maxSizeWithAttachment: limit.maxInvoiceWithAttachmentSizeInMB * megabyte,
     receivedOn: PolishTime.day(invoice.receivedAt),
     checksNips: session.checksNips
   })
-  if (!judgement.ok) return { verdict: judgement.verdict }
-  const { facts } = judgement
+  if (!judgment.ok) return { verdict: judgment.verdict }
+  const { facts } = judgment
   if (issuerNip(session.form, facts) !== session.context) {
     return { verdict: { code: 410, details: ["Brak uprawnienia fakturowego"] }, facts }
   }

@@ -13,7 +13,7 @@ export interface DocumentFacts {
 }
 
 /** The outcome: what the document says, or the verdict that ends it. */
-export type Judgement =
+export type Judgment =
   | { readonly ok: true; readonly facts: DocumentFacts }
   | { readonly ok: false; readonly verdict: Verdict }
 
@@ -54,7 +54,7 @@ const nipPaths = ["Podmiot1", "Podmiot2", "Podmiot3", "PodmiotUpowazniony"].map(
   (party) => `/f:Faktura/f:${party}/f:DaneIdentyfikacyjne/f:NIP`
 )
 
-const invalid = (...details: ReadonlyArray<string>): Judgement => ({ ok: false, verdict: { code: 450, details } })
+const invalid = (...details: ReadonlyArray<string>): Judgment => ({ ok: false, verdict: { code: 450, details } })
 
 const declaredEncoding = (text: string): string | undefined =>
   /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([^"']*)["']/.exec(text.slice(0, 200))?.[1]
@@ -82,7 +82,7 @@ const textFault = (bytes: Uint8Array): string | undefined => {
   return undefined
 }
 
-const judgeParsed = (xml: Xml, document: XmlDocument, rules: Rules, size: number): Judgement => {
+const judgeParsed = (xml: Xml, document: XmlDocument, rules: Rules, size: number): Judgment => {
   const form = forms[rules.form]
   const namespaces = { f: form.namespace }
   if (document.dtd !== null) return invalid("Nieprawidłowy XML", "Dokument zawiera deklarację DOCTYPE.")
@@ -113,18 +113,16 @@ const judgeParsed = (xml: Xml, document: XmlDocument, rules: Rules, size: number
   return { ok: true, facts: { header, hasAttachment } }
 }
 
-const tooLarge = (maxSize: number): Judgement => ({
+const tooLarge = (maxSize: number): Judgment => ({
   ok: false,
   verdict: { code: 430, details: [`Rozmiar faktury przekracza dopuszczalny limit ${maxSize} bajtów.`] }
 })
 
 /** Judges a document. */
-export const judgeDocument = (xml: Xml, bytes: Uint8Array, rules: Rules): Judgement => {
+export const judgeDocument = (xml: Xml, bytes: Uint8Array, rules: Rules): Judgment => {
   if (bytes.length > Math.max(rules.maxSize, rules.maxSizeWithAttachment)) return tooLarge(rules.maxSizeWithAttachment)
   const fault = textFault(bytes)
   if (fault !== undefined) return invalid("Nieprawidłowy XML", fault)
-  const judgement = xml.with(bytes, (document) => judgeParsed(xml, document, rules, bytes.length))
-  return isFault(judgement)
-    ? invalid("Nieprawidłowy XML", `${judgement.message} (wiersz ${judgement.line})`)
-    : judgement
+  const judgment = xml.with(bytes, (document) => judgeParsed(xml, document, rules, bytes.length))
+  return isFault(judgment) ? invalid("Nieprawidłowy XML", `${judgment.message} (wiersz ${judgment.line})`) : judgment
 }

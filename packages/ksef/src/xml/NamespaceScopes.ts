@@ -1,5 +1,5 @@
 /**
- * The namespace declarations of the elements that are open, with constant time for each look-up.
+ * The namespace declarations of the elements that are open, with constant time for each lookup.
  */
 
 /** Declarations in scope. Those of an element are made before it opens, and end when it closes. */

@@ -47,7 +47,7 @@ const cachedFor = "1 second"
 const readyz = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const services = yield* Effect.context<KeyRing | SqlClient.SqlClient>()
-    // Detached, because an interruption waits until the statement is cancelled, and a probe must not.
+    // Detached, because an interruption waits until the statement is canceled, and a probe must not.
     const problem = yield* findProblem.pipe(
       Effect.provideContext(services),
       Effect.timeout("2 seconds"),

@@ -125,7 +125,7 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
         WHERE credential_nip = ${nip} AND credential_environment = ${environmentId}
       `
 
-      // The taxpayers of an index that begins with the NIP, by one look-up each.
+      // The taxpayers of an index that begins with the NIP, by one lookup each.
       const nips = (step: string, table: string, condition: string, order: string) =>
         sql.literal(`
           ${step} (nip) AS (
@@ -226,7 +226,7 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
           `
         }),
 
-        // Organizations with waiting invoices, and lanes with submissions, by one index look-up each.
+        // Organizations with waiting invoices, and lanes with submissions, by one index lookup each.
         rescue: Effect.gen(function* () {
           const now = yield* statementTime
           yield* sql`

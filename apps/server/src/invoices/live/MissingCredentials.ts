@@ -50,7 +50,7 @@ export const layerOf = (
       const shows = sql`status = 'retrying' AND failure->>'code' = ${failure.code}`
 
       // An invoice whose session could not be read is not given up: KSeF may have it.
-      // One look-up in the index for each organization. The invoice that shows the reason is not due; where none does, it is
+      // One lookup in the index for each organization. The invoice that shows the reason is not due; where none does, it is
       // the one that did before, or the oldest.
       const select = Effect.flatMap(
         statementTime,

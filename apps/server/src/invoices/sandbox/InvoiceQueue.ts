@@ -98,7 +98,7 @@ export const layer: Layer.Layer<InvoiceQueue, never, SqlClient.SqlClient> = Laye
       )
     `
 
-    // Scans the organizations with unfinished invoices, one index look-up each.
+    // Scans the organizations with unfinished invoices, one index lookup each.
     const dueByOrganization = (after: string, limit: number, now: Statement.Fragment) => sql`
       organization_scan (organization_id, position) AS (
         (

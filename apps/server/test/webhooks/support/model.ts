@@ -18,9 +18,9 @@ export const lives = {
   temporary_failure: ["invoice.received", "invoice.failed"]
 } as const
 
-export type Behaviour = "accepts" | "fails" | "refuses" | "hangs" | "unsafe" | "interrupts"
+export type Behavior = "accepts" | "fails" | "refuses" | "hangs" | "unsafe" | "interrupts"
 
-export const outcomes: Readonly<Record<Behaviour, Outcome>> = {
+export const outcomes: Readonly<Record<Behavior, Outcome>> = {
   accepts: Fake.delivered,
   fails: Fake.refused(503),
   refuses: Fake.refused(404),
@@ -44,17 +44,17 @@ export interface Expected {
 export interface Endpoint {
   readonly id: Ids.EndpointId
   readonly organization: Ids.OrganizationId
-  behaviour: Behaviour
+  behavior: Behavior
   usable: boolean
   deleted: boolean
 }
 
 /** The model: what an attempt that ends makes of a delivery. */
-export const after = (expected: Expected, behaviour: Behaviour, usable: boolean): void => {
+export const after = (expected: Expected, behavior: Behavior, usable: boolean): void => {
   if (!usable) return void (expected.status = "endpoint_disabled")
-  if (behaviour === "unsafe") return void (expected.status = "failed")
+  if (behavior === "unsafe") return void (expected.status = "failed")
   expected.attempts += 1
-  if (behaviour === "accepts") expected.status = "succeeded"
-  else if (behaviour === "refuses") expected.status = "failed"
+  if (behavior === "accepts") expected.status = "succeeded"
+  else if (behavior === "refuses") expected.status = "failed"
   else expected.status = expected.attempts >= maxAttempts ? "failed" : "retrying"
 }

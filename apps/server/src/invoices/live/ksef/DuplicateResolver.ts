@@ -16,12 +16,12 @@ import * as StatusRules from "./StatusRules.ts"
 /** After this, a duplicate whose original cannot be read fails. */
 const giveUpMs = 24 * 3_600_000
 
-/** A look-up that was not answered: a window of limits is full, or KSeF is not available. It is made again. */
+/** A lookup that was not answered: a window of limits is full, or KSeF is not available. It is made again. */
 const unanswered = Symbol("unanswered")
 
 const isTransient: ReadonlySet<Failure["_tag"]> = new Set(["postponed", "rate-limited", "unavailable", "unauthorized"])
 
-// A look-up that is refused has no result. Errors of the database and of the lease are for the caller.
+// A lookup that is refused has no result. Errors of the database and of the lease are for the caller.
 const lookUp = <A>(effect: Effect.Effect<A, LoginError>) =>
   Effect.catchTags(effect, {
     CallFailed: ({ failure }) => Effect.succeed(isTransient.has(failure._tag) ? unanswered : undefined),

@@ -16,7 +16,7 @@ import type { NationalSystemShape } from "./NationalSystem.ts"
 import * as StatusRules from "./StatusRules.ts"
 import type { PublicKeyCache } from "./PublicKeyCache.ts"
 
-/** The timing of look-ups. Tests replace it by a shorter one. */
+/** The timing of lookups. Tests replace it by a shorter one. */
 export const LookTiming: Context.Reference<LaneRules.LookTiming> = Context.Reference(
   "@govoice/server/invoices/live/ksef/LookTiming",
   { defaultValue: () => LaneRules.lookTiming }

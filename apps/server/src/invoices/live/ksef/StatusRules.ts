@@ -136,7 +136,7 @@ const sentences: Readonly<Record<string, string>> = {
 }
 
 /**
- * Decides by the status. A decision that needs a look-up first names it: `count-resends` needs how often the document was not
+ * Decides by the status. A decision that needs a lookup first names it: `count-resends` needs how often the document was not
  * judged, `resolve-duplicate` needs to know what the original is.
  */
 export const decide = (

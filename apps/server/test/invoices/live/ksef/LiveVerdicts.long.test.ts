@@ -166,13 +166,13 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     }
   }
 
-  it.effect("fails no duplicate while the look-up of its original is refused by a limit, also after a day", () =>
+  it.effect("fails no duplicate while the lookup of its original is refused by a limit, also after a day", () =>
     simulated.simulate({ grainMs: 60_000 }, ({ ksef, now }) =>
       Effect.gen(function* () {
         const startedAt = now()
         ksef.faults.add({ do: "verdict", code: 500 })
         ksef.faults.add({ do: "440", nth: 2, original: "matching", extensions: "right" })
-        // A look-up every 15 minutes: more than a day.
+        // A lookup every 15 minutes: more than a day.
         ksef.faults.add({ do: "429", retryAfter: 60, on: "downloadInvoice", times: 110 })
         const program = Effect.gen(function* () {
           const organizationId = yield* live.taxpayer(ksef)

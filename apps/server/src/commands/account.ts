@@ -20,7 +20,7 @@ const create = (environment: Environment) =>
       )
   ).pipe(
     Command.withDescription(
-      "Create an account. The password is asked for, or read from standard input. Works also where GOVOICE_SIGNUP is closed."
+      "Create an account. The password is read from standard input, or from a prompt. Works also with GOVOICE_SIGNUP=closed."
     ),
     Command.withExamples([
       { command: "govoice account create owner@example.com", description: "Ask for the password" },
@@ -34,6 +34,6 @@ const create = (environment: Environment) =>
 /** The command, for these environment variables. */
 export const account = (environment: Environment) =>
   Command.make("account").pipe(
-    Command.withDescription("Accounts: who logs in and owns organizations."),
+    Command.withDescription("Accounts, which log in and own organizations."),
     Command.withSubcommands([create(environment)])
   )

@@ -23,7 +23,7 @@ export const doctor = (environment: Environment) =>
       )
   ).pipe(
     Command.withDescription(
-      "Check settings, database, clock, keys, outbound guard and live mode, and say how to correct what is wrong. Changes nothing. Exits with 1 when a check fails; a warning can be intended."
+      "Check settings, database, clock, keys, outbound guard and live mode, and print a remedy for each fault. Changes nothing. Exits with 1 when a check fails; a warning can be intended."
     ),
     Command.withShortDescription("Check settings, database, clock, keys, outbound guard and live mode."),
     Command.withExamples([

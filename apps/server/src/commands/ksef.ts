@@ -14,7 +14,7 @@ const status = (environment: Environment) =>
     Command.withDescription(
       "Show the beacon of KSeF, the lanes of the taxpayers, what KSeF blocks and until when, and the invoices that were not sent or have no verdict. The circuit breaker belongs to each process: see the metric govoice_ksef_breaker_open."
     ),
-    Command.withShortDescription("Show the lanes, and what waits for KSeF.")
+    Command.withShortDescription("Show the lanes, and the invoices that wait for KSeF.")
   )
 
 const put = (environment: Environment) =>
@@ -28,7 +28,7 @@ const put = (environment: Environment) =>
         Flag.optional
       ),
       privateKey: Flag.String("private-key").pipe(
-        Flag.withDescription("File of its private key, in PEM. The password of an encrypted one is asked for."),
+        Flag.withDescription("File of its private key, in PEM. The password of an encrypted key is read like a token."),
         Flag.optional
       ),
       expiresAt: Flag.String("expires-at").pipe(
@@ -43,7 +43,7 @@ const put = (environment: Environment) =>
       )
   ).pipe(
     Command.withDescription(
-      "Store the credential of an organization, and replace the one that it has. A token is asked for, or read from standard input; a certificate and its key are read from files."
+      "Store the credential of an organization, and replace the one that it has. A token is read from standard input, or from a prompt; a certificate and its key are read from files."
     ),
     Command.withShortDescription("Store the credential of an organization."),
     Command.withExamples([
@@ -54,7 +54,7 @@ const put = (environment: Environment) =>
       {
         command:
           "govoice ksef credential put --organization org_… --nip 5265877635 --certificate auth.crt --private-key auth.key",
-        description: "Store a certificate; the password of the key is asked for"
+        description: "Store a certificate, and prompt for the password of an encrypted key"
       }
     ])
   )

@@ -14,7 +14,7 @@ export const serve = (environment: Environment) =>
     )
   ).pipe(
     Command.withDescription(
-      "Run the server: API and workers, or one of them as GOVOICE_ROLE says. Without DATABASE_URL it keeps its data in .govoice, on an embedded Postgres. SIGTERM or Ctrl-C stops it once what is under way has ended. Settings are environment variables: govoice settings lists them."
+      "Run the server: API and workers, or one of them by GOVOICE_ROLE. Without DATABASE_URL it keeps its data in .govoice, on an embedded Postgres. SIGTERM or Ctrl-C stops it after the requests and attempts in flight. Settings are environment variables: govoice settings lists them."
     ),
     Command.withShortDescription("Run the server."),
     Command.withExamples([

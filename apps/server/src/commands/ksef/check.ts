@@ -84,7 +84,7 @@ export const check = Effect.fnUntraced(function* (environment: Environment, { js
     yield* Console.log(
       `logged in    ${settings.ksef.environmentId}, NIP ${stored.contextNip}, by ${stored.credential.type}`
     )
-    yield* Console.log(`permissions  ${report.permissions?.join(", ") ?? "not told by KSeF"}`)
+    yield* Console.log(`permissions  ${report.permissions?.join(", ") ?? "unknown: KSeF does not list them"}`)
     for (const name of missing) yield* Console.log(`missing      ${name}: ${used[name as keyof typeof used]}`)
     for (const group of groups) {
       const limit = report.rate[group]

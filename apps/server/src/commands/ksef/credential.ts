@@ -134,5 +134,5 @@ export const remove = Effect.fnUntraced(function* (
       yield* Effect.orDie((yield* GatewayCredentials).remove(accountId, id))
     })
   )
-  yield* Console.log("Removed. Invoices of the organization that wait are sent after a new one is stored.")
+  yield* Console.log("Credential removed. Waiting invoices of the organization are sent after a new one is stored.")
 })

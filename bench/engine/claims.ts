@@ -1,5 +1,5 @@
 /** Measures how long a claim takes in the database, by the size of the backlog. */
-import { type Database, environment, forget, makeTenants, plan } from "./database.ts"
+import { type Database, environment, truncateEvents, makeTenants, plan } from "./database.ts"
 import { type Receiver, startServer, until } from "./processes.ts"
 
 export interface ClaimTime {
@@ -12,7 +12,7 @@ export interface ClaimTime {
 
 /** Drains part of a backlog, and reads the time of its claims from pg_stat_statements. */
 export const claimTime = async (database: Database, receiver: Receiver, backlog: number): Promise<ClaimTime> => {
-  await forget(database.pool)
+  await truncateEvents(database.pool)
   const tenants = await makeTenants(database.pool, 50, receiver.url)
   for (let planned = 0; planned < backlog; planned += 100_000) {
     await plan(database.pool, tenants, Math.min(100_000, backlog - planned))

@@ -230,7 +230,7 @@ export const plan = async (
 }
 
 /** Removes the events and deliveries with their dead rows. */
-export const forget = async (pool: Pool): Promise<void> => {
+export const truncateEvents = async (pool: Pool): Promise<void> => {
   await pool.query("TRUNCATE deliveries, events")
   await pool.query("UPDATE organization_concurrency SET in_flight = '{}'")
 }

@@ -1,5 +1,5 @@
 /** Measures how fast a backlog is drained end to end: claim, signature, request, response, completion. */
-import { type Database, environment, forget, makeTenants, plan, type Tenant } from "./database.ts"
+import { type Database, environment, truncateEvents, makeTenants, plan, type Tenant } from "./database.ts"
 import { type Receiver, sleep, startServer, until } from "./processes.ts"
 import { fromFirstRequest, fromNow, type Usage } from "./usage.ts"
 
@@ -52,7 +52,7 @@ export const drain = async (
   }
 ): Promise<Drained> => {
   const { pool } = database
-  await forget(pool)
+  await truncateEvents(pool)
   const tenants = await makeTenants(pool, tenantCount, receiver.url)
   await planAll(pool, tenants, warmUp || count)
   await vacuum(database)
@@ -80,7 +80,7 @@ export const drain = async (
       await receiver.reset()
       await database.statements()
       const usage = await fromNow(receiver, processes, database)
-      await client.query("SELECT pg_notify('govoice_wakeups', 'bench deliveries')")
+      await client.query("SELECT pg_notify('govoice_notifications', 'bench deliveries')")
       await client.query("COMMIT")
       return usage
     } finally {

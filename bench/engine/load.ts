@@ -1,6 +1,6 @@
 /** Measures the time from the commit of an event to its receipt, at a steady rate of events. */
 import { makeWorkerUtils } from "graphile-worker"
-import { type Database, environment, forget, makeTenants, plan, sampleBody, type Tenant } from "./database.ts"
+import { type Database, environment, truncateEvents, makeTenants, plan, sampleBody, type Tenant } from "./database.ts"
 import { type Receiver, sleep, startPeer, startServer, until } from "./processes.ts"
 
 export interface Latency {
@@ -41,7 +41,7 @@ const emit = async (database: Database, tenants: ReadonlyArray<Tenant>, rate: nu
   const announcer = setInterval(() => {
     if (!unannounced) return
     unannounced = false
-    void database.pool.query("SELECT pg_notify('govoice_wakeups', 'bench deliveries')")
+    void database.pool.query("SELECT pg_notify('govoice_notifications', 'bench deliveries')")
   }, 5)
   const sent = await atRate(rate, seconds, async (n) => {
     await plan(database.pool, [tenants[n % tenants.length]!], 1)
@@ -92,7 +92,7 @@ export const latency = async (
   rate: number,
   seconds: number
 ): Promise<Latency> => {
-  await forget(database.pool)
+  await truncateEvents(database.pool)
   await receiver.reset()
   const tenants = await makeTenants(database.pool, 20, receiver.url)
   return withWorker(database, () =>
@@ -138,7 +138,7 @@ export const neighbor = async (
   rate: number,
   seconds: number
 ): Promise<Neighbor> => {
-  await forget(database.pool)
+  await truncateEvents(database.pool)
   await receiver.reset()
   const healthy = await makeTenants(database.pool, 1, receiver.url)
   const hanging = await makeTenants(database.pool, 1, `${receiver.url}/hang`)

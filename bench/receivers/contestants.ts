@@ -58,7 +58,7 @@ export const govoice = async ({ ca, database, inFlight, port }: Setup): Promise<
         chosen.map((n) => tenants[n]!),
         chosen.length
       )
-      await pool.query("SELECT pg_notify('govoice_wakeups', 'bench deliveries')")
+      await pool.query("SELECT pg_notify('govoice_notifications', 'bench deliveries')")
     },
     stop: () => worker.stop()
   }

@@ -57,8 +57,8 @@ export const LiveStatus = Schema.Struct({
     description:
       "The environment of the deployment: `test`, `demo`, `prod`, or the URL of another one. Null without one."
   }),
-  waiting: queued("Live invoices that were not handed over yet."),
-  undecided: queued("Live invoices that were handed over and have no verdict yet, by the time of handing over."),
+  waiting: queued("Live invoices that are not sent yet."),
+  undecided: queued("Live invoices that were sent and have no verdict yet, by the time of sending."),
   limits: Schema.Array(CallLimit).annotate({
     description:
       "The calls that the taxpayer has used of its limits. Empty until the national system has accepted the credential."

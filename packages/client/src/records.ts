@@ -442,14 +442,14 @@ export interface LiveStatus {
   readonly liveMode: boolean
   /** The environment of the deployment: `test`, `demo`, `prod`, or the URL of another one. Null without one. */
   readonly environment: string | null
-  /** Live invoices that were not handed over yet. */
+  /** Live invoices that are not sent yet. */
   readonly waiting: {
     /** The number, at most 1,000. */
     readonly count: number
     /** The time of the oldest. */
     readonly oldestAt: string | null
   }
-  /** Live invoices that were handed over and have no verdict yet, by the time of handing over. */
+  /** Live invoices that were sent and have no verdict yet, by the time of sending. */
   readonly undecided: {
     /** The number, at most 1,000. */
     readonly count: number

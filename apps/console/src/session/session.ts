@@ -109,7 +109,7 @@ export const logout = async (): Promise<void> => {
 }
 
 /** Ends the login of this page after the server ended it. */
-export const forget = (): void => {
+export const clearSession = (): void => {
   tellTabs({ type: "loggedOut" })
   setState("loggedOut", undefined)
 }

@@ -1,4 +1,4 @@
-/** The HTTP side of the server: the declared API, the operational paths, and the pipeline around them. */
+/** The HTTP side of the server: the declared API, the operational paths, and the middleware. */
 import { Api } from "@govoice/api"
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"

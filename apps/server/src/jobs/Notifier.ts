@@ -36,7 +36,7 @@ export class Notifier extends Context.Service<
   }
 >()("@govoice/server/jobs/Notifier") {}
 
-const channel = "govoice_wakeups"
+const channel = "govoice_notifications"
 
 // Coalesces notifications under load: NOTIFY takes a lock that serializes commits.
 const spacing = Duration.millis(5)

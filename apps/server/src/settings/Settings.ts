@@ -43,7 +43,7 @@ export interface SettingsShape {
     readonly retrySchedule: ReadonlyArray<number>
   }
   readonly leaseMs: number
-  readonly tenantConcurrency: number
+  readonly organizationConcurrency: number
   readonly workerConcurrency: number
   readonly rateLimit: {
     readonly perSecond: number
@@ -218,7 +218,7 @@ export const read = (environment: Environment): SettingsShape => {
       retrySchedule: value("GOVOICE_RETRY_SCHEDULE_MS")
     },
     leaseMs,
-    tenantConcurrency: value("GOVOICE_TENANT_CONCURRENCY"),
+    organizationConcurrency: value("GOVOICE_TENANT_CONCURRENCY"),
     workerConcurrency: value("GOVOICE_WORKER_CONCURRENCY"),
     rateLimit: {
       perSecond: value("GOVOICE_RATE_LIMIT_PER_SECOND"),

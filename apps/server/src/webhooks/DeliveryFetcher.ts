@@ -57,7 +57,7 @@ export interface FetcherOptions {
   readonly queue: Pick<DeliveryQueue["Service"], "claim">
   readonly scheduler: DeliveryScheduler["Service"]
   readonly concurrency: number
-  readonly tenantConcurrency: number
+  readonly organizationConcurrency: number
   readonly leaseMs: number
   /** How long the worker sleeps at most, in milliseconds. */
   readonly pollIntervalMs: () => number
@@ -84,9 +84,9 @@ const stuckAfterMs = 1000
 /** Makes a fetcher. */
 export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
   Effect.gen(function* () {
-    const { backlog, leaseMs, ownPartitions, queue, scheduler, tenantConcurrency } = options
+    const { backlog, leaseMs, ownPartitions, queue, scheduler, organizationConcurrency } = options
     const monotonicMs = options.monotonicMs ?? (() => performance.now())
-    let state = FetcherState.initial(options.concurrency, tenantConcurrency)
+    let state = FetcherState.initial(options.concurrency, organizationConcurrency)
     let claimedAt = -Infinity
     let generalClaimedAt = -Infinity
     const batchReady = yield* Latch.make(false)
@@ -126,7 +126,7 @@ export const make = (options: FetcherOptions): Effect.Effect<DeliveryFetcher> =>
         const statement = queue.claim({
           ...size,
           // However many organizations have receivers that hang, a slot is left for the next.
-          perOrganization: Math.min(tenantConcurrency, limit),
+          perOrganization: Math.min(organizationConcurrency, limit),
           leaseMs,
           resume: state.resume,
           completions,

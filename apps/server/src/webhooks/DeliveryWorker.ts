@@ -37,9 +37,9 @@ export const layer: Layer.Layer<
     const queue = yield* DeliveryQueue
     const notifier = yield* Notifier
     const attempt = yield* Attempt.make
-    const { leaseMs, tenantConcurrency, webhooks, workerConcurrency } = yield* Settings
+    const { leaseMs, organizationConcurrency, webhooks, workerConcurrency } = yield* Settings
     const context = yield* Effect.context()
-    const initial = FetcherState.initial(workerConcurrency, tenantConcurrency)
+    const initial = FetcherState.initial(workerConcurrency, organizationConcurrency)
     yield* Metric.update(EngineMetrics.inFlightMax, workerConcurrency - FetcherState.reservedSlots(initial))
 
     const completer: DeliveryCompleter.DeliveryCompleter = yield* DeliveryCompleter.make({
@@ -63,7 +63,7 @@ export const layer: Layer.Layer<
       queue,
       scheduler: yield* DeliveryScheduler,
       concurrency: workerConcurrency,
-      tenantConcurrency,
+      organizationConcurrency,
       leaseMs,
       pollIntervalMs: notifier.pollIntervalMs,
       ownPartitions: notifier.ownPartitions,

@@ -18,7 +18,7 @@ export interface FetcherState {
   /** The number of slots. */
   readonly concurrency: number
   /** The concurrency limit of one organization. */
-  readonly tenantConcurrency: number
+  readonly organizationConcurrency: number
   /** Claimed deliveries whose attempt has not ended. */
   readonly attempting: number
   /** Whether a claim may find something. */
@@ -53,9 +53,9 @@ export interface Backlog {
 export const maxClaim = 250
 
 /** The state of a worker that has not begun. */
-export const initial = (concurrency: number, tenantConcurrency = concurrency): FetcherState => ({
+export const initial = (concurrency: number, organizationConcurrency = concurrency): FetcherState => ({
   concurrency,
-  tenantConcurrency,
+  organizationConcurrency,
   attempting: 0,
   mayHaveWork: false,
   atConcurrencyLimit: new Set(),
@@ -78,8 +78,8 @@ export const availableSlots = ({ attempting, concurrency }: FetcherState, { unco
  * With the defaults of 670 slots and 10 for an organization, 51 organizations fill the general slots. An account has at most
  * 100: its other 49 take a reserved slot each, and more than half of the reserved slots are left.
  */
-export const reservedSlots = ({ concurrency, tenantConcurrency }: FetcherState): number =>
-  Math.max(0, Math.min(Math.floor(concurrency / 4), concurrency - 4 * tenantConcurrency))
+export const reservedSlots = ({ concurrency, organizationConcurrency }: FetcherState): number =>
+  Math.max(0, Math.min(Math.floor(concurrency / 4), concurrency - 4 * organizationConcurrency))
 
 /** Returns the number of free slots that every organization may take. */
 export const generalSlots = (state: FetcherState, backlog: Backlog): number =>
@@ -176,7 +176,8 @@ export const claimed = (
   attempting: state.attempting + claim.deliveries.length,
   mayHaveWork: claim.more,
   atConcurrencyLimit: new Set(claim.atConcurrencyLimit),
-  generalSlotsMissedAt: claim.atConcurrencyLimit.length > 0 && general < state.tenantConcurrency ? general : Infinity,
+  generalSlotsMissedAt:
+    claim.atConcurrencyLimit.length > 0 && general < state.organizationConcurrency ? general : Infinity,
   reserveClaimedAt: limit > general ? monotonicMs : state.reserveClaimedAt,
   resume: true,
   claimsEverywhere:

@@ -67,7 +67,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRi
       const { claim } = yield* QuarantineQueue
       const { complete } = yield* DeliveryQueue
       const attempt = yield* Attempt.make
-      const { leaseMs, tenantConcurrency, webhooks } = yield* Settings
+      const { leaseMs, organizationConcurrency, webhooks } = yield* Settings
 
       const completeWithRetry = RetryingBatcher.retrying<Completion, boolean>({
         name: "completions in quarantine",
@@ -99,7 +99,7 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRi
 
       // The lease is longer by the time that the process may take to start, which is no part of a request.
       const claimNext = LeaseTime.claimed(
-        claim({ perOrganization: tenantConcurrency, leaseMs: leaseMs + QuarantineLoop.startMs }),
+        claim({ perOrganization: organizationConcurrency, leaseMs: leaseMs + QuarantineLoop.startMs }),
         leaseMs
       ).pipe(
         Effect.map(({ claim: delivery, leasedUntil }) =>

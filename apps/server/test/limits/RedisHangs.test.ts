@@ -73,7 +73,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
       while (redis.connections() < 2) yield* Effect.sleep("10 millis")
       // The greeting of this connection stays without an answer.
       while (redis.commands.at(-1) !== "CLIENT") yield* Effect.sleep("10 millis")
-      redis.forget()
+      redis.discard()
       assert.isTrue(Option.isSome(yield* Effect.timeoutOption(untilOfRedis, "40 seconds")))
     })
   )

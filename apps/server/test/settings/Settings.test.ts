@@ -42,7 +42,7 @@ describe("Settings", () => {
         retrySchedule: [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000]
       },
       leaseMs: 30_000,
-      tenantConcurrency: 10,
+      organizationConcurrency: 10,
       rateLimit: {
         perSecond: 100,
         burst: 200,

@@ -3,11 +3,11 @@ import { assert } from "@effect/vitest"
 import type { Fault, Simulator } from "@govoice/ksef-simulator"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { LookTiming } from "../../src/invoices/live/ksef/LaneContext.ts"
+import { LookupTiming } from "../../src/invoices/live/ksef/LaneContext.ts"
 import * as fixtures from "./fixtures.ts"
 import * as live from "./live.ts"
 
-const lookTiming = { mayArriveMs: 1000, looksMs: 300 }
+const lookupTiming = { mayArriveMs: 1000, intervalMs: 300 }
 
 export const submitMany = (ksef: Simulator, count: number) =>
   Effect.gen(function* () {
@@ -75,4 +75,4 @@ export const assertSurvived = (fault: Fault) =>
     assertExactlyOnce(ksef, all)
     const sql = yield* SqlClient.SqlClient
     assert.deepStrictEqual(yield* sql`SELECT 1 FROM national_submissions WHERE state = 'sending'`, [])
-  }).pipe(Effect.provideService(LookTiming, lookTiming))
+  }).pipe(Effect.provideService(LookupTiming, lookupTiming))

@@ -11,7 +11,7 @@ const start = Effect.fnUntraced(function* (
   claims: ReadonlyArray<DeliveryClaim>,
   options: {
     readonly concurrency?: number
-    readonly tenantConcurrency?: number
+    readonly organizationConcurrency?: number
     readonly promoted?: Promoted
     readonly ownPartitions?: ReadonlyArray<string>
     /** How long a claim takes, in milliseconds. */
@@ -36,7 +36,7 @@ const start = Effect.fnUntraced(function* (
       })
     },
     concurrency: options.concurrency ?? 10,
-    tenantConcurrency: options.tenantConcurrency ?? 3,
+    organizationConcurrency: options.organizationConcurrency ?? 3,
     leaseMs: 30_000,
     ownPartitions: () => options.ownPartitions,
     backlog: () => world,
@@ -139,7 +139,7 @@ describe("DeliveryFetcher", () => {
 
   it.effect("claims at most 250 in one statement, and for an organization no more than there are free slots", () =>
     Effect.gen(function* () {
-      const { claimed, fetcher } = yield* start([claimOf(0)], { concurrency: 400, tenantConcurrency: 1000 })
+      const { claimed, fetcher } = yield* start([claimOf(0)], { concurrency: 400, organizationConcurrency: 1000 })
       fetcher.wake()
       yield* fetcher.claim(fetcher.plan([]), [])
       assert.deepInclude(claimed[0], { limit: 250, perOrganization: 400 })

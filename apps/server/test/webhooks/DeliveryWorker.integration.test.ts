@@ -84,7 +84,7 @@ for (const database of databases) {
           const endpoint = yield* fixtures.endpoint(id, { url: `https://example.com/${n}` })
           yield* fixtures.deliveries(id, endpoint, 20)
         }
-        const changes = { tenantConcurrency: 3, workerConcurrency: 12 }
+        const changes = { organizationConcurrency: 3, workerConcurrency: 12 }
         const workers = yield* Effect.all([start(answer, changes), start(answer, changes)])
         yield* eventually(
           "all deliveries succeed",
@@ -136,7 +136,7 @@ for (const database of databases) {
       Effect.gen(function* () {
         yield* fixtures.clear
         const together = yield* Latch.make(false)
-        const changes = { tenantConcurrency: 1000, workerConcurrency: 1000 }
+        const changes = { organizationConcurrency: 1000, workerConcurrency: 1000 }
         const worker = yield* start(() => Effect.as(together.await, Fake.delivered), changes)
         // A completion that waited for the next poll would wait longer than 200 ms at least once in four times.
         for (let time = 1; time <= 4; time++) {

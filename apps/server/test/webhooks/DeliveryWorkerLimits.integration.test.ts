@@ -123,7 +123,7 @@ for (const database of databases) {
         const free = yield* Latch.make(false)
         const worker = yield* start(
           ({ url }) => (url.includes("a.example.com") ? Effect.as(free.await, Fake.delivered) : Effect.never),
-          { workerConcurrency: 16, tenantConcurrency: 3 }
+          { workerConcurrency: 16, organizationConcurrency: 3 }
         )
         const sent = (name: string) => worker.requests.filter(({ url }) => url.includes(`//${name}.`)).length
         yield* eventually(

@@ -69,7 +69,7 @@ layer(layerPostgres, { timeout: "120 seconds" })("Delivery workers of a group", 
       yield* eventually("the workers know of each other", 10_000_000, isDivided, stepMs)
       let left = 0
       const pg = yield* PgClient.PgClient
-      const notifications = yield* pg.listen("govoice_wakeups")
+      const notifications = yield* pg.listen("govoice_notifications")
       yield* Effect.forkScoped(
         Stream.runForEach(Stream.fromQueue(notifications), ({ payload }) =>
           Effect.sync(() => void (payload.split(" ").includes("left") && left++))
@@ -124,7 +124,7 @@ layer(layerPostgres, { timeout: "120 seconds" })("Delivery workers of a group", 
           }))
         ).pipe(Layer.provide(DeliveryQueue.layer))
         const answered = yield* Latch.make(false)
-        const changes = { tenantConcurrency: 1 }
+        const changes = { organizationConcurrency: 1 }
         const worker = yield* start(() => Effect.as(answered.await, Fake.delivered), changes, failing, notifier)
         const requested = (n: number) => Effect.sync(() => worker.requests.length === n)
         yield* eventually("one attempt of each organization is in flight", 300, requested(2))

@@ -56,8 +56,8 @@ describe("FetcherState", () => {
   })
 
   it("reserves a quarter of the slots, except those that four organizations need for their limits", () => {
-    const reserved = (concurrency: number, tenantConcurrency: number) =>
-      FetcherState.reservedSlots(FetcherState.initial(concurrency, tenantConcurrency))
+    const reserved = (concurrency: number, organizationConcurrency: number) =>
+      FetcherState.reservedSlots(FetcherState.initial(concurrency, organizationConcurrency))
     assert.strictEqual(reserved(670, 10), 167)
     assert.strictEqual(reserved(42, 10), 2)
     for (const concurrency of [1, 2, 10, 40]) assert.strictEqual(reserved(concurrency, 10), 0)
@@ -83,7 +83,7 @@ describe("FetcherState", () => {
   })
 
   it("keeps reserved slots free from 100 organizations that take all they may, in any order", () => {
-    const { concurrency, reserved, tenantConcurrency } = {
+    const { concurrency, reserved, organizationConcurrency } = {
       ...FetcherState.initial(670, 10),
       reserved: FetcherState.reservedSlots(FetcherState.initial(670, 10))
     }
@@ -94,7 +94,7 @@ describe("FetcherState", () => {
         isChanged = false
         for (const [index, n] of inFlight.entries()) {
           const general = Math.max(0, free - reserved)
-          const taken = Math.min(perRound, tenantConcurrency - n, Math.max(general, n === 0 ? 1 : 0))
+          const taken = Math.min(perRound, organizationConcurrency - n, Math.max(general, n === 0 ? 1 : 0))
           if (taken <= 0) continue
           inFlight[index] = n + taken
           free -= taken

@@ -6,7 +6,7 @@ import { accountQuery } from "../../api/queries.ts"
 import { setPreference, usePreference } from "../../app/preferences.ts"
 import { Screen } from "../../app/Screen.tsx"
 import { problemOf } from "../../session/problem.ts"
-import { forget, logout } from "../../session/session.ts"
+import { clearSession, logout } from "../../session/session.ts"
 import { en } from "../../text/en.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Check, Field, Select } from "../../ui/Field.tsx"
@@ -94,7 +94,7 @@ const Password = () => {
 
 const Logins = () => {
   const here = useMutation({ mutationFn: logout })
-  const everywhere = useMutation({ mutationFn: () => logoutAll(connection), onSuccess: forget })
+  const everywhere = useMutation({ mutationFn: () => logoutAll(connection), onSuccess: clearSession })
   const error = here.error ?? everywhere.error
   return (
     <Panel title={en.account.logins}>

@@ -1,6 +1,6 @@
 /** `govoice ksef settle`: an operator decides about an invoice whose status no rule covers. */
 import { Console, Effect } from "effect"
-import { settleAsFailed } from "../../invoices/live/SettleInvoice.ts"
+import { failSubmittedInvoice } from "../../invoices/live/failSubmittedInvoice.ts"
 import * as deployment from "../deployment.ts"
 import type { Environment } from "../Environment.ts"
 import { CommandFailure } from "../CommandFailure.ts"
@@ -16,7 +16,7 @@ export const settle = Effect.fnUntraced(function* (
   const settings = yield* deployment.settings(environment)
   const { code, outcome } = yield* deployment.onMigrated(
     settings,
-    Effect.catchTag(settleAsFailed(invoice), "NotSettled", ({ message }) =>
+    Effect.catchTag(failSubmittedInvoice(invoice), "FailRefused", ({ message }) =>
       Effect.fail(new CommandFailure({ message }))
     )
   )

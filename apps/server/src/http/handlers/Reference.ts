@@ -54,11 +54,11 @@ const onFirstRequest = (prepare: Effect.Effect<Precompressed.Respond>) =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
     let preparation: Fiber.Fiber<Precompressed.Respond> | undefined
-    const forget = Effect.sync(() => (preparation = undefined))
+    const discard = Effect.sync(() => (preparation = undefined))
     return Effect.gen(function* () {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       preparation ??= yield* Effect.forkIn(
-        Effect.onError(prepare, () => forget),
+        Effect.onError(prepare, () => discard),
         scope
       )
       const respond = yield* Fiber.join(preparation)

@@ -106,24 +106,24 @@ const refuseUpgrades = (server: Server): void => {
 }
 
 /** How many requests wait for the routes. A connection can send any number without reading an answer. */
-export const maxHeld = 1000
+export const maxWaiting = 1000
 
 // The server listens before its routes are ready. Requests that come in between wait for them; without a listener, Node
 // would read a request and never answer it.
-const holdUntilServed = (server: Server): void => {
-  let held: Array<Exchange> = []
-  const hold = (request: IncomingMessage, response: ServerResponse) => {
-    if (held.length >= maxHeld) held = held.filter((one) => !one.request.socket.destroyed)
-    if (held.length < maxHeld) held.push({ request, response })
+const queueUntilServed = (server: Server): void => {
+  let waiting: Array<Exchange> = []
+  const queue = (request: IncomingMessage, response: ServerResponse) => {
+    if (waiting.length >= maxWaiting) waiting = waiting.filter((one) => !one.request.socket.destroyed)
+    if (waiting.length < maxWaiting) waiting.push({ request, response })
     else request.socket.destroy()
   }
-  server.on("request", hold)
+  server.on("request", queue)
   const onListener = (event: string | symbol, listener: RequestListener) => {
     if (event !== "request") return
     server.off("newListener", onListener)
-    server.off("request", hold)
+    server.off("request", queue)
     queueMicrotask(() => {
-      for (const { request, response } of held) if (!response.destroyed) listener(request, response)
+      for (const { request, response } of waiting) if (!response.destroyed) listener(request, response)
     })
   }
   server.on("newListener", onListener)
@@ -149,7 +149,7 @@ export const make = (limits: Limits): Server => {
     endWith(socket, codeOf(error, exchange?.request.complete === false))
   })
   refuseUpgrades(server)
-  holdUntilServed(server)
+  queueUntilServed(server)
   ConnectionLimits.endStalled(server, { stalledMs: limits.stalledMs, checkMs: limits.connectionsCheckingInterval })
   return server
 }

@@ -18,10 +18,10 @@ export interface LaneOverview {
   readonly due: number
   /** At most 20. */
   readonly blocked: ReadonlyArray<BlockedLane>
-  /** Invoices that were not handed over, and when the oldest of them was received. */
+  /** Invoices that were not sent, and when the oldest of them was received. */
   readonly unsent: number
   readonly oldest_unsent_at: Date | null
-  /** Invoices that were handed over and have no verdict, and when the oldest of them was sent. */
+  /** Invoices that were sent and have no verdict, and when the oldest of them was sent. */
   readonly pending: number
   readonly oldest_pending_at: Date | null
   /** Of them, those that wait for more than a day. */

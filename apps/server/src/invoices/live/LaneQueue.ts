@@ -185,8 +185,8 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
             UPDATE national_lanes SET due_at = ${now} + ${leaseMs}::float8 * interval '1 millisecond'
             FROM unnest(
               ${column("text", lanes, ({ nip }) => nip)}, ${column("int4", lanes, ({ fencingToken }) => fencingToken)}
-            ) AS held (nip, fencing_token)
-            WHERE national_lanes.nip = held.nip AND national_lanes.fencing_token = held.fencing_token AND is_leased
+            ) AS leased (nip, fencing_token)
+            WHERE national_lanes.nip = leased.nip AND national_lanes.fencing_token = leased.fencing_token AND is_leased
             RETURNING national_lanes.nip
           `
           return new Set(rows.map(({ nip }) => nip))

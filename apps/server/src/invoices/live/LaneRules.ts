@@ -43,7 +43,7 @@ const resendWaits = [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour]
 export const resendWait = (resends: number): number | undefined => resendWaits[resends]
 
 /**
- * The wait before an invoice that was not handed over is tried again; `undefined` where it has been tried for so long. The
+ * The wait before an invoice that was not sent is tried again; `undefined` where it has been tried for so long. The
  * schedule is that of retries, then six hours.
  */
 export const retryWait = (options: {
@@ -78,14 +78,14 @@ export const blockWait = (blocks: number): number => Math.min(15 * minute * 2 **
 export const failedUploadWait = (failures: number): number => Math.min(minute * 2 ** (failures - 1), hour)
 
 /** How long a send with an unknown outcome is looked up. */
-export interface LookTiming {
+export interface LookupTiming {
   /** How long its document may still arrive: the deadline of the call and a minute. */
   readonly mayArriveMs: number
-  /** How far apart the two looks are that have to find nothing before it counts as absent. */
-  readonly looksMs: number
+  /** The time between the two lookups that have to find nothing before it counts as absent. */
+  readonly intervalMs: number
 }
 
-export const lookTiming: LookTiming = { mayArriveMs: 80 * second, looksMs: 30 * second }
+export const lookupTiming: LookupTiming = { mayArriveMs: 80 * second, intervalMs: 30 * second }
 
 /** Bounds of a batch. */
 export const batch = { maxDocuments: 2000, maxBytes: 32 * 1024 * 1024, spacingMs: minute } as const
@@ -104,7 +104,7 @@ export interface Waiting {
 }
 
 /** The calls that the windows allow. */
-export interface Room {
+export interface SendCapacity {
   /** How many documents can be sent one by one within a minute. */
   readonly single: number
   /** From when on one can be sent. */
@@ -127,23 +127,23 @@ export type Route =
  *
  * A batch counts as sent when its session was opened, so all that is dated today goes as a batch shortly before midnight.
  */
-export const route = (waiting: Waiting, room: Room, isNearMidnight: boolean, now: number): Route => {
+export const route = (waiting: Waiting, capacity: SendCapacity, isNearMidnight: boolean, now: number): Route => {
   const isFull = waiting.count >= batch.maxDocuments || waiting.bytes >= batch.maxBytes
-  const batchAt = isFull ? room.batchAt : Math.max(room.batchAt, room.lastBatchAt + batch.spacingMs)
+  const batchAt = isFull ? capacity.batchAt : Math.max(capacity.batchAt, capacity.lastBatchAt + batch.spacingMs)
   if (waiting.by === "single") {
-    const { single, singleAt } = room
+    const { single, singleAt } = capacity
     return singleAt <= now && single > 0
       ? { _tag: "interactive", count: Math.min(waiting.count, single) }
       : { _tag: "wait", until: singleAt }
   }
   if (waiting.by === "batch") return batchAt <= now ? { _tag: "batch" } : { _tag: "wait", until: batchAt }
   const isUrgent = isNearMidnight && waiting.isDatedToday && waiting.count > 1
-  const wantsBatch = waiting.count > room.single || isUrgent
-  if (wantsBatch && (isUrgent ? room.batchAt : batchAt) <= now) return { _tag: "batch" }
-  if (room.singleAt <= now && room.single > 0) {
-    return { _tag: "interactive", count: Math.min(waiting.count, room.single) }
+  const wantsBatch = waiting.count > capacity.single || isUrgent
+  if (wantsBatch && (isUrgent ? capacity.batchAt : batchAt) <= now) return { _tag: "batch" }
+  if (capacity.singleAt <= now && capacity.single > 0) {
+    return { _tag: "interactive", count: Math.min(waiting.count, capacity.single) }
   }
-  return { _tag: "wait", until: wantsBatch ? Math.min(room.singleAt, batchAt) : room.singleAt }
+  return { _tag: "wait", until: wantsBatch ? Math.min(capacity.singleAt, batchAt) : capacity.singleAt }
 }
 
 /** Tells whether a time, as KSeF writes it in documents, is within the last quarter of an hour of the day. */

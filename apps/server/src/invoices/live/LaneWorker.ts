@@ -10,7 +10,7 @@ import * as EngineMetrics from "../../observability/EngineMetrics.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as KsefMetrics from "./ksef/KsefMetrics.ts"
 import * as LaneCalls from "./ksef/LaneCalls.ts"
-import { type LaneContext, LookTiming } from "./ksef/LaneContext.ts"
+import { type LaneContext, LookupTiming } from "./ksef/LaneContext.ts"
 import * as LaneStore from "./ksef/LaneStore.ts"
 import * as Logins from "./ksef/Logins.ts"
 import * as KsefTokenStore from "./ksef/KsefTokenStore.ts"
@@ -36,7 +36,7 @@ const pollIntervalMs = 1000
 
 const limitsMaxAgeMs = 24 * 3_600_000
 
-interface HeldLane {
+interface LeasedLane {
   readonly lane: Lane
   readonly context: LaneContext
   readonly signals: StepSignals
@@ -52,10 +52,10 @@ const worker = (system: NationalSystemShape) =>
     const notifier = yield* Notifier
     const { ksef, leaseMs } = yield* Settings
     const tokenStoreOf = yield* KsefTokenStore.make
-    const lookTiming = yield* LookTiming
+    const lookupTiming = yield* LookupTiming
     const process = LaneCalls.makeProcess(ksef.concurrency)
     const keys = new PublicKeyCache(system.client)
-    const held = new Map<string, HeldLane>()
+    const leasedLanes = new Map<string, LeasedLane>()
     const fibers = yield* FiberMap.make<string>()
 
     const contextOf = (lane: Lane, signals: StepSignals): LaneContext => {
@@ -78,10 +78,10 @@ const worker = (system: NationalSystemShape) =>
           failedLogins: process.failedLogins
         }),
         giveUpMs: ksef.giveUpHours * 3_600_000,
-        lookTiming,
+        lookupTiming,
         organizations: new Map(),
         organizationsReadAt: 0,
-        parked: new Map(),
+        postponed: new Map(),
         links: new Map(),
         accepted: [],
         receiptsAt: 0,
@@ -102,7 +102,7 @@ const worker = (system: NationalSystemShape) =>
       yield* queue.setLimits(lane, limits)
     })
 
-    const run = (entry: HeldLane) =>
+    const run = (entry: LeasedLane) =>
       Effect.gen(function* () {
         const { context, lane, signals } = entry
         yield* Effect.ignore(readLimits(context))
@@ -126,13 +126,13 @@ const worker = (system: NationalSystemShape) =>
         ),
         Effect.ensuring(
           Effect.sync(() => {
-            if (held.get(entry.lane.nip) === entry) held.delete(entry.lane.nip)
+            if (leasedLanes.get(entry.lane.nip) === entry) leasedLanes.delete(entry.lane.nip)
           })
         )
       )
 
     const renew = Effect.gen(function* () {
-      const entries = [...held.values()]
+      const entries = [...leasedLanes.values()]
       if (entries.length === 0) return
       const startedAt = yield* Clock.currentTimeMillis
       const renewed = yield* queue.renew(
@@ -141,14 +141,14 @@ const worker = (system: NationalSystemShape) =>
       )
       for (const entry of entries) {
         if (renewed.has(entry.lane.nip)) entry.leasedUntil = startedAt + leaseMs
-        else if (held.get(entry.lane.nip) === entry) yield* FiberMap.remove(fibers, entry.lane.nip)
+        else if (leasedLanes.get(entry.lane.nip) === entry) yield* FiberMap.remove(fibers, entry.lane.nip)
       }
     })
 
     // A holder that cannot renew stops before another one can begin.
     const stopExpired = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      for (const [nip, { leasedUntil }] of held) if (leasedUntil <= now) yield* FiberMap.remove(fibers, nip)
+      for (const [nip, { leasedUntil }] of leasedLanes) if (leasedUntil <= now) yield* FiberMap.remove(fibers, nip)
     })
 
     const keepLeases = renew.pipe(
@@ -200,25 +200,25 @@ const worker = (system: NationalSystemShape) =>
         yield* probe
         return "again" as const
       }
-      const leased = woken ? [...held.keys()] : []
-      const limit = maxLanes - held.size
+      const leased = woken ? [...leasedLanes.keys()] : []
+      const limit = maxLanes - leasedLanes.size
       if (limit <= 0 && leased.length === 0) return { sleepUntil: Infinity }
       const claim = queue.claim({ limit, leaseMs, leased })
       const claimed = yield* EngineMetrics.timed(EngineMetrics.claimDuration("lanes"), claim)
-      for (const nip of claimed.withInvoices) held.get(nip)?.signals.wake("send")
+      for (const nip of claimed.withInvoices) leasedLanes.get(nip)?.signals.wake("send")
       for (const nip of claimed.withCredential) {
-        const entry = held.get(nip)
+        const entry = leasedLanes.get(nip)
         if (entry === undefined) continue
         entry.context.organizationsReadAt = 0
         entry.signals.wake("send")
       }
       for (const lane of claimed.lanes) {
         const signals = new StepSignals()
-        const entry: HeldLane = { lane, context: contextOf(lane, signals), signals, leasedUntil: now + leaseMs }
-        held.set(lane.nip, entry)
+        const entry: LeasedLane = { lane, context: contextOf(lane, signals), signals, leasedUntil: now + leaseMs }
+        leasedLanes.set(lane.nip, entry)
         yield* FiberMap.run(fibers, lane.nip, run(entry))
       }
-      yield* Metric.update(KsefMetrics.lanes, held.size)
+      yield* Metric.update(KsefMetrics.lanes, leasedLanes.size)
       return { sleepUntil: now + pollIntervalMs }
     })
 

@@ -4,7 +4,7 @@ import { SigningCredential } from "@govoice/ksef/xades"
 import { Data, Effect, Redacted } from "effect"
 import type { SlotsFull } from "../../jobs/FairSlots.ts"
 import type { CheckedCredential } from "./GatewayCredentials.ts"
-import * as KeyFileTurns from "./KeyFileTurns.ts"
+import * as KeyFileQueue from "./KeyFileQueue.ts"
 
 /** A credential that cannot be stored. `message` is a sentence without any secret. */
 export class InvalidCredential extends Data.TaggedError("InvalidCredential")<{
@@ -20,7 +20,7 @@ const fail = (param: string, message: string) => Effect.fail(new InvalidCredenti
  */
 export const checkGatewayCredential = (
   request: GatewayCredential.GatewayCredentialRequest,
-  owner: KeyFileTurns.KeyFileOwner,
+  owner: KeyFileQueue.KeyFileOwner,
   now: number
 ): Effect.Effect<CheckedCredential, InvalidCredential | SlotsFull> =>
   request.type === "certificate" ? checkCertificate(request, owner, now) : checkToken(request, now)
@@ -64,14 +64,14 @@ const paramOf: Readonly<Record<SigningCredential.CredentialError["reason"], stri
 
 // Opening an encrypted key can take a second of a thread. One at a time leaves the others to logins and lookups. A thread cannot
 // be interrupted, so that a request that times out has to wait for its own.
-const opening = KeyFileTurns.make()
+const opening = KeyFileQueue.make()
 
 // Both forms of encrypted keys contain the word.
 const isEncrypted = (privateKey: string): boolean => privateKey.includes("ENCRYPTED")
 
 const checkCertificate = (
   request: typeof GatewayCredential.CertificateCredential.Type,
-  owner: KeyFileTurns.KeyFileOwner,
+  owner: KeyFileQueue.KeyFileOwner,
   now: number
 ): Effect.Effect<CheckedCredential, InvalidCredential | SlotsFull> => {
   const { certificate, private_key: privateKey } = request

@@ -120,7 +120,7 @@ describe("a server whose routes are not ready", () => {
       const { port } = server.address() as AddressInfo
       const flood = createConnection(port, "127.0.0.1").on("error", () => {})
       const closed = new Promise<boolean>((resolve) => flood.once("close", () => resolve(true)))
-      flood.write("GET /flood HTTP/1.1\r\nHost: x\r\n\r\n".repeat(NodeServer.maxHeld + 1))
+      flood.write("GET /flood HTTP/1.1\r\nHost: x\r\n\r\n".repeat(NodeServer.maxWaiting + 1))
       assert.isTrue(await Promise.race([closed, setTimeout(20_000, false)]))
 
       const arrived = new Promise<Socket>((resolve) => server.once("connection", resolve))

@@ -8,20 +8,20 @@ const waiting = (count: number, changes: Partial<LaneRules.Waiting> = {}): LaneR
   isDatedToday: true,
   ...changes
 })
-const room: LaneRules.Room = { single: 30, singleAt: 0, batchAt: 0, lastBatchAt: 0 }
+const capacity: LaneRules.SendCapacity = { single: 30, singleAt: 0, batchAt: 0, lastBatchAt: 0 }
 const now = 1_000_000
 const minute = 60_000
 const hour = 60 * minute
 
 describe("LaneRules.route", () => {
   it("sends one by one what the windows take within a minute", () => {
-    assert.deepStrictEqual(LaneRules.route(waiting(1), room, false, now), { _tag: "interactive", count: 1 })
-    assert.deepStrictEqual(LaneRules.route(waiting(30), room, false, now), { _tag: "interactive", count: 30 })
-    assert.deepStrictEqual(LaneRules.route(waiting(31), room, false, now), { _tag: "batch" })
+    assert.deepStrictEqual(LaneRules.route(waiting(1), capacity, false, now), { _tag: "interactive", count: 1 })
+    assert.deepStrictEqual(LaneRules.route(waiting(30), capacity, false, now), { _tag: "interactive", count: 30 })
+    assert.deepStrictEqual(LaneRules.route(waiting(31), capacity, false, now), { _tag: "batch" })
   })
 
   it("opens a batch that is not full a minute after the last, and a full one at once", () => {
-    const recent = { ...room, lastBatchAt: now - 1000 }
+    const recent = { ...capacity, lastBatchAt: now - 1000 }
     assert.deepStrictEqual(LaneRules.route(waiting(31), recent, false, now), { _tag: "interactive", count: 30 })
     assert.deepStrictEqual(LaneRules.route(waiting(2000), recent, false, now), { _tag: "batch" })
     assert.deepStrictEqual(LaneRules.route(waiting(40, { bytes: 32 * 1024 * 1024 }), recent, false, now), {
@@ -43,15 +43,15 @@ describe("LaneRules.route", () => {
 
   it("sends a document with an attachment in a batch alone, also when it has to wait", () => {
     const attachment = waiting(1, { by: "batch" })
-    assert.deepStrictEqual(LaneRules.route(attachment, room, false, now), { _tag: "batch" })
-    assert.deepStrictEqual(LaneRules.route(attachment, { ...room, batchAt: now + 9 }, false, now), {
+    assert.deepStrictEqual(LaneRules.route(attachment, capacity, false, now), { _tag: "batch" })
+    assert.deepStrictEqual(LaneRules.route(attachment, { ...capacity, batchAt: now + 9 }, false, now), {
       _tag: "wait",
       until: now + 9
     })
   })
 
   it("sends what is dated today as a batch shortly before midnight", () => {
-    const recent = { ...room, lastBatchAt: now - 1000 }
+    const recent = { ...capacity, lastBatchAt: now - 1000 }
     assert.deepStrictEqual(LaneRules.route(waiting(2), recent, true, now), { _tag: "batch" })
     const yesterday = waiting(2, { isDatedToday: false })
     assert.deepStrictEqual(LaneRules.route(yesterday, recent, true, now), { _tag: "interactive", count: 2 })
@@ -88,7 +88,7 @@ describe("LaneRules waits", () => {
     assert.isUndefined(LaneRules.receiptWait(30, 7 * 24 * hour + 1))
   })
 
-  it("retries an invoice that was not handed over until its time is up, at the end of it at last", () => {
+  it("retries an invoice that was not sent until its time is up, at the end of it at last", () => {
     const wait = (attempt: number, firstAttemptAgeMs: number) =>
       LaneRules.retryWait({ attempt, firstAttemptAgeMs, giveUpMs: 168 * hour, random: 0.5 })
     assert.strictEqual(wait(1, 0), 5000)

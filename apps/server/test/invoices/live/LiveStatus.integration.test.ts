@@ -71,7 +71,7 @@ layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })("liv
     })
   )
 
-  it.effect("counts what was not handed over", () =>
+  it.effect("counts what was not sent", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* fixtures.clear

@@ -52,7 +52,7 @@ export const startRedis = Effect.acquireRelease(
         sockets.clear()
       },
       /** Answers no command that waits, and all that follow. */
-      forget: () => void (unanswered = undefined),
+      discard: () => void (unanswered = undefined),
       stop: () => {
         server.close()
         for (const socket of sockets) socket.destroy()

@@ -371,7 +371,7 @@ export const make = (context: LaneContext) => {
           const { until } = stepFailure(context, error, now)
           // Not as often as a batch is polled: one session alone does not open the breaker.
           const pollWait = LaneRules.pollWait(session.check_count + 1, now - session.created_at.getTime())
-          const wait = isUnreadable ? Math.min(pollWait, StatusRules.parkMs) : pollWait
+          const wait = isUnreadable ? Math.min(pollWait, StatusRules.postponeMs) : pollWait
           yield* store.write(lane, {
             sessions: [
               { id: session.id, checkCount: session.check_count + 1, dueAt: new Date(Math.max(until, now + wait)) }

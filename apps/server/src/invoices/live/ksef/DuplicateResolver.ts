@@ -105,7 +105,7 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
   }
 
   // Windows of limits can take longer than a day for the duplicates of a large batch. Until each was looked up, none fails.
-  if (isUnanswered || now - row.handed_over_at.getTime() < giveUpMs) return StatusRules.parked(row, now, 440)
+  if (isUnanswered || now - row.handed_over_at.getTime() < giveUpMs) return StatusRules.postponed(row, now, 440)
   const message = `KSeF calls the invoice a duplicate, and the original cannot be read.${named} Compare it with this invoice.`
   return StatusRules.failed(row, 440, { code: "duplicate_unresolved", message }, now)
 })

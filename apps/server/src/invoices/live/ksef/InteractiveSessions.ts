@@ -88,14 +88,14 @@ export const make = (context: LaneContext): InteractiveSessions => {
     return session
   })
 
-  const forget = (session: OpenSession) => {
+  const evict = (session: OpenSession) => {
     open.delete(keyOf(session.organizationId, session.form))
     session.key.wipe()
   }
 
   // The verdicts never wait for it: a session that could not be closed ends by itself.
   const close = Effect.fnUntraced(function* (session: OpenSession) {
-    forget(session)
+    evict(session)
     yield* closeOnline(context, session)
   })
 
@@ -111,7 +111,7 @@ export const make = (context: LaneContext): InteractiveSessions => {
     seal: ({ key }, xml) => SealedDocument.seal(key, Buffer.from(xml)),
     abandon: (session) =>
       Effect.suspend(() => {
-        forget(session)
+        evict(session)
         return store.write(lane, { sessions: [{ id: session.id, state: "done", dueAt: null }] })
       }),
     closeDue: Effect.gen(function* () {

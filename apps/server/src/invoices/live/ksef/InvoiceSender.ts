@@ -113,7 +113,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
       }
       if (error._tag === "LoginPostponed") {
         const credential = organization.credential_updated_at.getTime()
-        context.parked.set(organization.id, { until: error.until, credential })
+        context.postponed.set(organization.id, { until: error.until, credential })
       }
       if (failure.stopsLane) pause(now)
       if (oldest?.is_resend === true) yield* failResend(oldest.id, failure, now)
@@ -140,7 +140,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
 
   const sendOne = Effect.fnUntraced(function* (session: OpenSession, id: Ids.InvoiceId, checkCount: number) {
     const begunAt = yield* Clock.currentTimeMillis
-    const dueAt = new Date(begunAt + context.lookTiming.mayArriveMs)
+    const dueAt = new Date(begunAt + context.lookupTiming.mayArriveMs)
     const invoice = yield* store.beginSubmission(lane, session.id, id, dueAt)
     if (invoice === undefined) {
       // Its credential may be gone.
@@ -241,7 +241,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
     const now = yield* Clock.currentTimeMillis
     const { windows } = lane
     const today = PolishTime.day(now)
-    const room = {
+    const capacity = {
       single: windows.capacity("invoiceSend", now, 60_000),
       singleAt: windows.earliest("invoiceSend", now),
       batchAt: Math.max(windows.earliest("batchSession", now), context.process.uploads.waitUntil(lane.nip)),
@@ -255,7 +255,7 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
         bytes: invoices.reduce((sum, { bytes }) => sum + bytes, 0),
         isDatedToday: invoices.some(({ issue_date }) => issue_date === today)
       }
-      const route = LaneRules.route(waiting, room, LaneRules.isNearMidnight(PolishTime.timestamp(now)), now)
+      const route = LaneRules.route(waiting, capacity, LaneRules.isNearMidnight(PolishTime.timestamp(now)), now)
       if (route._tag === "interactive") {
         const sentAllAt = yield* sendSingly({ ...group, invoices }, route.count)
         return invoices.length < group.invoices.length ? Math.min(now, sentAllAt) : sentAllAt
@@ -269,22 +269,22 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
     return waitUntil
   })
 
-  const isParked = ({ credential_updated_at, id }: LaneOrganization, now: number): number => {
-    const parked = context.parked.get(id)
-    return parked !== undefined && parked.credential === credential_updated_at.getTime() && parked.until > now
-      ? parked.until
+  const postponedUntilOf = ({ credential_updated_at, id }: LaneOrganization, now: number): number => {
+    const postponed = context.postponed.get(id)
+    return postponed !== undefined && postponed.credential === credential_updated_at.getTime() && postponed.until > now
+      ? postponed.until
       : 0
   }
 
-  // One invoice of a parked organization shows why it waits. The others stay as they are.
+  // One invoice of a postponed organization shows why it waits. The others stay as they are.
   const showRefusal = Effect.fnUntraced(function* ({ id }: LaneOrganization, now: number) {
-    const parked = context.parked.get(id)
-    if (parked?.reason === undefined) return
+    const postponed = context.postponed.get(id)
+    if (postponed?.reason === undefined) return
     const oldest = oldestUnsent(yield* store.waiting(id, LaneRules.batch.maxDocuments))
     if (oldest === undefined) return
-    const failure = { reason: parked.reason, kind: "attempt", until: now, stopsLane: false } as const
+    const failure = { reason: postponed.reason, kind: "attempt", until: now, stopsLane: false } as const
     yield* failOldest(oldest.id, failure, now)
-    context.parked.set(id, { ...parked, reason: undefined })
+    context.postponed.set(id, { ...postponed, reason: undefined })
   })
 
   const step = Effect.gen(function* () {
@@ -299,10 +299,10 @@ export const make = (context: LaneContext, sessions: InteractiveSessions, sendBa
     for (let index = 0; index < organizations.length; index++) {
       const organization = organizations[(turn + index) % organizations.length]!
       const now = yield* Clock.currentTimeMillis
-      const parkedUntil = isParked(organization, now)
-      if (parkedUntil > 0) {
+      const postponedUntil = postponedUntilOf(organization, now)
+      if (postponedUntil > 0) {
         yield* showRefusal(organization, now)
-        at = Math.min(at, parkedUntil)
+        at = Math.min(at, postponedUntil)
         isIdle = false
         continue
       }

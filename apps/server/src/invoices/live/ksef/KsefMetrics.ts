@@ -61,7 +61,7 @@ export const breakerOpen = Metric.gauge("govoice_ksef_breaker_open", {
 })
 
 /** Lanes that this process holds. */
-export const lanes = Metric.gauge("govoice_ksef_lanes", { description: "Lanes held by this process" })
+export const lanes = Metric.gauge("govoice_ksef_lanes", { description: "Lanes leased by this process" })
 
 /** Live invoices that wait to be sent. */
 export const waiting = Metric.gauge("govoice_ksef_waiting", {
@@ -73,7 +73,7 @@ export const oldestUnsentSeconds = Metric.gauge("govoice_ksef_oldest_unsent_seco
   description: "Age of the oldest live invoice that is due to be sent to KSeF"
 })
 
-/** For how long the oldest invoice waits that was handed over and has no verdict. */
+/** For how long the oldest invoice waits that was sent and has no verdict. */
 export const pendingSecondsMax = Metric.gauge("govoice_ksef_pending_seconds_max", {
   description: "Age of the oldest submission to KSeF that has no verdict"
 })

@@ -17,15 +17,15 @@ import * as StatusRules from "./StatusRules.ts"
 import type { PublicKeyCache } from "./PublicKeyCache.ts"
 
 /** The timing of lookups. Tests replace it by a shorter one. */
-export const LookTiming: Context.Reference<LaneRules.LookTiming> = Context.Reference(
-  "@govoice/server/invoices/live/ksef/LookTiming",
-  { defaultValue: () => LaneRules.lookTiming }
+export const LookupTiming: Context.Reference<LaneRules.LookupTiming> = Context.Reference(
+  "@govoice/server/invoices/live/ksef/LookupTiming",
+  { defaultValue: () => LaneRules.lookupTiming }
 )
 
 export type StepName = "send" | "verdicts" | "receipts"
 
 /** An organization that cannot be logged in. `reason` is for the invoice that shows it. */
-export interface Parked {
+export interface PostponedOrganization {
   readonly until: number
   readonly credential: number
   readonly reason?: Invoice.Reason | undefined
@@ -41,13 +41,13 @@ export interface LaneContext {
   readonly keys: PublicKeyCache
   readonly call: LaneCalls.Call
   readonly giveUpMs: number
-  readonly lookTiming: LaneRules.LookTiming
+  readonly lookupTiming: LaneRules.LookupTiming
   /** The organizations of the lane, as they were read last. */
   readonly organizations: Map<string, LaneOrganization>
   /** When they were read; 0 where they have to be read again. */
   organizationsReadAt: number
   /** Organizations that cannot be logged in: until when, and for which credential. */
-  readonly parked: Map<string, Parked>
+  readonly postponed: Map<string, PostponedOrganization>
   /** Links to receipts, which are secrets and stored nowhere. */
   readonly links: Map<string, Redacted.Redacted>
   /** Invoices that were accepted a moment ago, a few, whose receipts are due: the step that fetches them need not read them. */
@@ -80,10 +80,10 @@ export const readOrganizations = Effect.fnUntraced(function* (context: LaneConte
   for (const organization of organizations) {
     context.organizations.set(organization.id, organization)
     // Refused when an earlier holder had the lane.
-    if (organization.credential_state === "refused" && !context.parked.has(organization.id)) {
+    if (organization.credential_state === "refused" && !context.postponed.has(organization.id)) {
       const credential = organization.credential_updated_at.getTime()
       const until = refusedUntil(organization) ?? 0
-      context.parked.set(organization.id, { until, credential, reason: credentialRefused })
+      context.postponed.set(organization.id, { until, credential, reason: credentialRefused })
     }
   }
   return organizations
@@ -171,11 +171,11 @@ export const park = (context: LaneContext, { credential_updated_at, id }: LaneOr
     // Without a stored refusal, the credential is gone.
     const isStored = current?.credential_updated_at.getTime() === credential && current.credential_state === "refused"
     const until = (isStored ? refusedUntil(current) : undefined) ?? now + LaneRules.refusalWait(1)
-    context.parked.set(id, { until, credential, reason })
+    context.postponed.set(id, { until, credential, reason })
     return until
   })
 
-/** How long an invoice is tried that was not handed over, with a random number for its next wait. */
+/** How long an invoice is tried that was not sent, with a random number for its next wait. */
 export const timeToGiveUp = ({ giveUpMs }: LaneContext) =>
   Effect.map(Random.next, (random): GiveUp => ({ giveUpMs, random }))
 

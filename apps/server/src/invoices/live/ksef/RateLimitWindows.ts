@@ -38,11 +38,11 @@ export const earliest = (limit: Operation.RateLimit, { endedAt, inFlight }: Call
 
 /** Returns how many calls the windows allow until a time, if they follow one another without a pause. */
 export const capacity = (limit: Operation.RateLimit, { endedAt, inFlight }: Calls, until: number): number =>
-  periods.reduce((room, { lengthMs, limit: period }) => {
+  periods.reduce((capacity, { lengthMs, limit: period }) => {
     const most = limit[period]
-    if (most === undefined || period === "perSecond") return room
+    if (most === undefined || period === "perSecond") return capacity
     const occupied = endedAt.filter((end) => end + lengthMs + marginMs > until).length + inFlight
-    return Math.max(0, Math.min(room, most - occupied))
+    return Math.max(0, Math.min(capacity, most - occupied))
   }, Infinity)
 
 /** A refusal of a group. `halvedUntil`: the group runs at half its rate, because others use the same quota. */
@@ -80,7 +80,7 @@ const compress = (endedAt: ReadonlyArray<number>, now: number): ReadonlyArray<re
   return merged
 }
 
-/** The windows and blocks of one lane, in the hands of the process that leases it. */
+/** The windows and blocks of one lane, which one process leases. */
 export class RateLimitWindows {
   readonly #calls = new Map<Group, { endedAt: Array<number>; inFlight: number }>()
   readonly #blocks = new Map<string, Block>()
@@ -109,7 +109,7 @@ export class RateLimitWindows {
     }
   }
 
-  /** Returns the earliest time for a call: no block, and room in every window. */
+  /** Returns the earliest time for a call: no block, and capacity in every window. */
   earliest(group: Group, now: number): number {
     const blocked = Math.max(this.#blocks.get(group)?.until ?? 0, this.#blocks.get(wholeLane)?.until ?? 0)
     return Math.max(blocked, earliest(this.#limit(group, now), this.#of(group), now))
@@ -151,7 +151,7 @@ export class RateLimitWindows {
   }
 
   /**
-   * Records a 429. Returns whether there was room by our count, which means that others use the quota of this taxpayer.
+   * Records a 429. Returns whether there was capacity by our count, which means that others use the quota of this taxpayer.
    * Another group that refuses during a block blocks the whole lane.
    */
   refuse(group: Group, now: number, retryAfterMs: number | undefined): boolean {
@@ -162,12 +162,12 @@ export class RateLimitWindows {
     const limit = this.#limit(group, now)
     const { endedAt } = this.#of(group)
     // The refused call itself has been counted.
-    const hadRoom = earliest(limit, { endedAt: endedAt.slice(0, -1), inFlight: 0 }, now) <= now
+    const hadCapacity = earliest(limit, { endedAt: endedAt.slice(0, -1), inFlight: 0 }, now) <= now
     const isSecond = [...this.#blocks].some(([other, { until: end }]) => other !== group && end > now)
-    const halvedUntil = hadRoom ? now + 3_600_000 : (block?.halvedUntil ?? 0)
+    const halvedUntil = hadCapacity ? now + 3_600_000 : (block?.halvedUntil ?? 0)
     this.#blocks.set(group, { until, refusals, halvedUntil })
     if (isSecond) this.block(until)
-    return hadRoom
+    return hadCapacity
   }
 
   /** Blocks every group until a time. */

@@ -15,7 +15,7 @@ import * as StatusRules from "./StatusRules.ts"
 const maxRows = 1000
 const maxWritten = 200
 
-// Few of them are handed over to the step that fetches receipts. It reads more of them, and those that are not known here.
+// Few of them are passed to the step that fetches receipts. It reads more of them, and those that are not known here.
 const handOver = (context: LaneContext, all: ReadonlyArray<Changes>) => {
   const isKnown = all.every(({ accepted, transitions = [] }) => accepted !== undefined || transitions.length === 0)
   if (isKnown && all.length <= LaneRules.maxPolledSingly) {
@@ -58,7 +58,14 @@ export const changesFor = Effect.fnUntraced(function* (
   const now = yield* Clock.currentTimeMillis
   if (row.submission_state === "sending") {
     const submissions = yield* submissionsIfSubmitted(context, row)
-    return StatusRules.looked(row, found, now, context.lookTiming, yield* timeToGiveUpOf(context, row), submissions)
+    return StatusRules.afterLookup(
+      row,
+      found,
+      now,
+      context.lookupTiming,
+      yield* timeToGiveUpOf(context, row),
+      submissions
+    )
   }
   if (found === undefined) return StatusRules.pending(row, now)
   if (found.upoDownloadUrl) context.links.set(row.id, found.upoDownloadUrl)
@@ -126,21 +133,21 @@ const failedChanges = (
       return yield* Effect.forEach(rows, (row) =>
         StatusRules.isGivenUp(row, now)
           ? Effect.map(context.store.submissionsOf(row.id), (all) => StatusRules.unreadable(row, all, now))
-          : Effect.succeed(StatusRules.parked(row, now))
+          : Effect.succeed(StatusRules.postponed(row, now))
       )
     }
     const [first] = rows
     const organization = first === undefined ? undefined : context.organizations.get(first.session_organization_id)
-    const parkedUntil =
+    const postponedUntil =
       error._tag === "CredentialRefused"
         ? organization === undefined
-          ? now + StatusRules.parkMs
+          ? now + StatusRules.postponeMs
           : yield* park(context, organization)
         : 0
     const { until } = stepFailure(context, error, now)
     return rows.map((row) => {
       const [change] = StatusRules.pending(row, now).submissions ?? []
-      const dueAt = new Date(Math.max(parkedUntil, until, change!.dueAt!.getTime()))
+      const dueAt = new Date(Math.max(postponedUntil, until, change!.dueAt!.getTime()))
       // A look that failed is none.
       const checkCount = row.submission_state === "sending" ? row.check_count : change!.checkCount!
       return { submissions: [{ ...change!, checkCount, dueAt }] }

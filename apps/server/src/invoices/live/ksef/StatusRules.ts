@@ -12,8 +12,8 @@ import * as liveTransitions from "./liveTransitions.ts"
 
 export type InvoiceStatus = SessionAnswers.InvoiceStatus
 
-/** The wait before a verdict is looked at again that no rule covers, or that cannot be read. */
-export const parkMs = 900_000
+/** The wait before a verdict is afterLookup at again that no rule covers, or that cannot be read. */
+export const postponeMs = 900_000
 
 const base = (row: SubmissionRow) => ({ id: row.submission_id })
 
@@ -30,8 +30,8 @@ export const pending = (row: SubmissionRow, now: number, code?: number): Changes
 }
 
 /** The status is not decided by a rule, or cannot be read now. An operator can decide about a stored code. */
-export const parked = (row: SubmissionRow, now: number, code?: number): Changes => {
-  const change = again(row, now, parkMs)
+export const postponed = (row: SubmissionRow, now: number, code?: number): Changes => {
+  const change = again(row, now, postponeMs)
   return { submissions: [code === undefined ? change : { ...change, code }] }
 }
 
@@ -50,7 +50,7 @@ export const unreadableSession = 403
  * waits where that was done before, because copies would go on without end, and an operator can decide about it.
  */
 export const unreadable = (row: SubmissionRow, submissions: ReadonlyArray<SubmissionRow>, now: number): Changes => {
-  if (submissions.some(({ code }) => code === unreadableSession)) return parked(row, now, unreadableSession)
+  if (submissions.some(({ code }) => code === unreadableSession)) return postponed(row, now, unreadableSession)
   const change = { ...base(row), code: unreadableSession } as const
   if (row.status === "submitted")
     return { submissions: [{ ...change, state: "refused", checkCount: 0, dueAt: new Date(now) }] }
@@ -152,7 +152,7 @@ export const decide = (
     case "accept": {
       const number = numberOf(row, answer)
       return number === undefined
-        ? { changes: parked(row, now, code), isUnknown: true }
+        ? { changes: postponed(row, now, code), isUnknown: true }
         : { changes: accepted(row, number, now, answer.permanentStorageDate) }
     }
     case "send-in-batch":
@@ -168,7 +168,7 @@ export const decide = (
     case "resolve-duplicate":
       return "resolve-duplicate"
     case "park":
-      return { changes: parked(row, now, code), isUnknown: true }
+      return { changes: postponed(row, now, code), isUnknown: true }
   }
 }
 
@@ -186,14 +186,14 @@ const reject = (
 /**
  * The next state of a document whose send has no known outcome, by whether the session has it.
  *
- * Two looks have to find nothing after it can no longer arrive, before it counts as absent and is sent again. `submissions` are
+ * Two lookups have to find nothing after it can no longer arrive, before it counts as absent and is sent again. `submissions` are
  * those of a submitted invoice, the newest first.
  */
-export const looked = (
+export const afterLookup = (
   row: SubmissionRow,
   found: InvoiceStatus | undefined,
   now: number,
-  { looksMs, mayArriveMs }: LaneRules.LookTiming,
+  { intervalMs, mayArriveMs }: LaneRules.LookupTiming,
   giveUp: liveTransitions.GiveUp,
   submissions: ReadonlyArray<SubmissionRow>
 ): Changes => {
@@ -208,11 +208,11 @@ export const looked = (
   }
   const mayArriveUntil = row.handed_over_at.getTime() + mayArriveMs
   if (now < mayArriveUntil) {
-    const soon = Math.min(mayArriveUntil, now + looksMs)
-    return { submissions: [{ ...base(row), checkCount: 0, dueAt: new Date(soon) }] }
+    const nextLookup = Math.min(mayArriveUntil, now + intervalMs)
+    return { submissions: [{ ...base(row), checkCount: 0, dueAt: new Date(nextLookup) }] }
   }
   if (row.check_count === 0) {
-    return { submissions: [{ ...base(row), checkCount: 1, dueAt: new Date(now + looksMs) }] }
+    return { submissions: [{ ...base(row), checkCount: 1, dueAt: new Date(now + intervalMs) }] }
   }
   return absent(row, submissions, now, giveUp)
 }
@@ -259,7 +259,7 @@ export const notReceived = (
 }
 
 /**
- * A submitted invoice, which KSeF did not judge, could not be sent again: it is tried at a time, unless its own time is up. It
+ * A submitted invoice, which KSeF did not judge, could not be sent again: it is tried at a time, until `giveUpMs`. It
  * is tried for ever where KSeF may have it.
  */
 export const notSentAgain = (
@@ -281,7 +281,7 @@ export const notSentAgain = (
 }
 
 /**
- * A submitted invoice that was not handed over again: the wait grows with each try since KSeF last did not judge it, and ends at
+ * A submitted invoice that was not sent again: the wait grows with each try since KSeF last did not judge it, and ends at
  * `soonest` at the earliest. `submissions` are all of the invoice, the newest first.
  */
 export const triedAgain = (
@@ -299,7 +299,7 @@ export const triedAgain = (
 }
 
 /**
- * The batch of the document was not handed over. It waits for the next batch where it has an attachment, and may go alone at
+ * The batch of the document was not sent. It waits for the next batch where it has an attachment, and may go alone at
  * once otherwise. It fails after the time to give up. `submissions` are those of a submitted invoice, the newest first.
  */
 export const notHandedOver = (

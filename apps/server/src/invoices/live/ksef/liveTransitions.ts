@@ -73,7 +73,7 @@ const retried = (
   return { invoice, transition: { ...at(invoice, "retry", now), dueAt: retryAt, nextAttemptAt: retryAt, failure } }
 }
 
-/** Not handed over, and not an attempt: the invoice waits until a time. */
+/** Not sent, and not an attempt: the invoice waits until a time. */
 export const postponed = (
   invoice: ClaimedInvoice,
   failure: Invoice.Reason,
@@ -82,19 +82,19 @@ export const postponed = (
 ): PendingTransition =>
   retried({ ...invoice, attempt_count: Math.max(0, invoice.attempt_count - 1) }, failure, until, now)
 
-/** How long an invoice is tried that was not handed over. */
+/** How long an invoice is tried that was not sent. */
 export interface GiveUp {
   readonly giveUpMs: number
   readonly random: number
 }
 
-/** An invoice, and when it was first not handed over. */
+/** An invoice, and when it was first not sent. */
 type TriedInvoice = ClaimedInvoice & { readonly first_failed_at: Date | null }
 
 const firstAttemptAge = ({ first_failed_at }: TriedInvoice, now: number): number =>
   first_failed_at === null ? 0 : now - first_failed_at.getTime()
 
-/** Not handed over: the attempt failed, and there is another one until the time is up. */
+/** Not sent: the attempt failed, and there is another one until `giveUpMs`. */
 export const attemptFailed = (
   invoice: TriedInvoice,
   failure: Invoice.Reason,
@@ -106,7 +106,7 @@ export const attemptFailed = (
   return wait === undefined ? failed(invoice, failure, now) : retried(invoice, failure, now + wait, now)
 }
 
-/** Not handed over with its batch, and not an attempt of the invoice: it waits until a time, unless its own time is up. */
+/** Not sent with its batch, and not an attempt of the invoice: it waits until a time, or fails after `giveUpMs`. */
 export const batchFailed = (
   invoice: TriedInvoice,
   failure: Invoice.Reason,

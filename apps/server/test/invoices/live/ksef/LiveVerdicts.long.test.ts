@@ -342,7 +342,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     )
   )
 
-  it.effect("gives an invoice up that was never handed over, after the time to give up", () =>
+  it.effect("gives an invoice up that was never sent, after the time to give up", () =>
     simulated.simulate({ grainMs: 600_000 }, ({ ksef, now }) =>
       Effect.gen(function* () {
         const startedAt = now()

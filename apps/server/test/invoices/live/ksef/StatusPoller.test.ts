@@ -59,10 +59,10 @@ describe("documents of a session that cannot be read", () => {
     Effect.gen(function* () {
       const rows = [submission("1", -minute), submission("2", 61 * minute)]
       yield* TestClock.adjust("61 minutes")
-      const parkedUntil = new Date(61 * minute + StatusRules.parkMs)
+      const postponedUntil = new Date(61 * minute + StatusRules.postponeMs)
       assert.deepStrictEqual(yield* poll(rows), [
         { id: "1", checkCount: 0, state: "refused", code: 403, dueAt: new Date(61 * minute) },
-        { id: "2", checkCount: 1, dueAt: parkedUntil }
+        { id: "2", checkCount: 1, dueAt: postponedUntil }
       ])
       yield* TestClock.adjust("60 minutes")
       const [, second] = yield* poll(rows)

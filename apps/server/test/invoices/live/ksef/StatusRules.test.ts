@@ -54,24 +54,24 @@ describe("an attachment that KSeF does not take (415)", () => {
 })
 
 describe("a send whose answer was lost, of a document that KSeF does not have", () => {
-  const timing = { mayArriveMs: 80_000, looksMs: 30_000 }
+  const timing = { mayArriveMs: 80_000, intervalMs: 30_000 }
   const giveUp = { giveUpMs: 3_600_000, random: 0.5 }
-  const looked = (firstFailedAt: Date | null) => {
+  const afterLookup = (firstFailedAt: Date | null) => {
     const columns = { status: "submitting", check_count: 1, attempt_count: 3, updated_at: new Date(0) } as const
     const row = submission("1", { ...columns, handed_over_at: new Date(0), first_failed_at: firstFailedAt })
-    return StatusRules.looked(row, undefined, now, timing, giveUp, []).transitions?.[0]
+    return StatusRules.afterLookup(row, undefined, now, timing, giveUp, []).transitions?.[0]
   }
 
   it("is a failed attempt, which is repeated after a wait", () => {
-    const pending = looked(null)
+    const pending = afterLookup(null)
     assert.strictEqual(pending?.transition.status, "retrying")
     assert.isAbove(pending!.transition.nextAttemptAt!.getTime(), now)
     assert.strictEqual(pending!.invoice.attempt_count, 3)
   })
 
-  it("fails the invoice once none was handed over for the time to give up", () => {
-    assert.strictEqual(looked(new Date(now - giveUp.giveUpMs + 1))?.transition.status, "retrying")
-    assert.strictEqual(looked(new Date(now - giveUp.giveUpMs))?.transition.status, "failed")
+  it("fails the invoice once none was sent for the time to give up", () => {
+    assert.strictEqual(afterLookup(new Date(now - giveUp.giveUpMs + 1))?.transition.status, "retrying")
+    assert.strictEqual(afterLookup(new Date(now - giveUp.giveUpMs))?.transition.status, "failed")
   })
 })
 
@@ -119,7 +119,7 @@ describe("a session that cannot be read", () => {
     const row = submission("2")
     const earlier = submission("1", { submission_state: "refused", code: 403 })
     assert.deepStrictEqual(StatusRules.unreadable(row, [row, earlier], now), {
-      submissions: [{ id: "2", checkCount: 5, dueAt: new Date(now + StatusRules.parkMs), code: 403 }]
+      submissions: [{ id: "2", checkCount: 5, dueAt: new Date(now + StatusRules.postponeMs), code: 403 }]
     })
   })
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { settleAsFailed } from "../../../src/invoices/live/SettleInvoice.ts"
+import { failSubmittedInvoice } from "../../../src/invoices/live/failSubmittedInvoice.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
 import { liveDatabases } from "../../support/TestDatabase.ts"
@@ -23,7 +23,7 @@ const fencingToken = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   )
 )
 
-const refusal = (id: string) => Effect.map(Effect.flip(settleAsFailed(id)), ({ message }) => message)
+const refusal = (id: string) => Effect.map(Effect.flip(failSubmittedInvoice(id)), ({ message }) => message)
 
 for (const database of liveDatabases) {
   layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
@@ -37,13 +37,13 @@ for (const database of liveDatabases) {
             const organizationId = yield* live.taxpayer(ksef)
             yield* fixtures.endpoint(organizationId)
             const id = yield* live.submit(organizationId, live.fa3({ number: "FV/1", seller: ksef.nip }), "1")
-            const parked = live.poll(submissionOf(id), (row) => row?.code === 599)
-            assert.deepInclude(yield* parked, { state: "sent", isDue: true })
+            const postponed = live.poll(submissionOf(id), (row) => row?.code === 599)
+            assert.deepInclude(yield* postponed, { state: "sent", isDue: true })
 
             const before = yield* fencingToken
-            assert.deepStrictEqual(yield* settleAsFailed(id), { outcome: "settled", code: 599 })
+            assert.deepStrictEqual(yield* failSubmittedInvoice(id), { outcome: "settled", code: 599 })
             assert.isAbove(yield* fencingToken, before, "a holder that reads an answer meanwhile must not write it")
-            assert.deepStrictEqual(yield* settleAsFailed(id), { outcome: "unchanged", code: 599 })
+            assert.deepStrictEqual(yield* failSubmittedInvoice(id), { outcome: "unchanged", code: 599 })
             return id
           })
           const id = yield* live.withDeployment(ksef, program)

@@ -14,10 +14,10 @@ import * as liveTransitions from "./ksef/liveTransitions.ts"
 import * as TransitionSteps from "../TransitionSteps.ts"
 
 /** The invoice cannot be decided by an operator. */
-export class NotSettled extends Data.TaggedError("NotSettled")<{ readonly message: string }> {}
+export class FailRefused extends Data.TaggedError("FailRefused")<{ readonly message: string }> {}
 
 /** `settled`: it failed now. `unchanged`: an operator decided it before. `code` is the status of the national system. */
-export interface Settled {
+export interface FailResult {
   readonly outcome: "settled" | "unchanged"
   readonly code: number | null
 }
@@ -46,14 +46,14 @@ const refusalOf = ({ code, id, mode, status, submission_state: state }: Row): st
 }
 
 /** Ends an invoice as failed, with its event and deliveries. */
-export const settleAsFailed = (
+export const failSubmittedInvoice = (
   id: string
-): Effect.Effect<Settled, NotSettled | SqlError.SqlError, SqlClient.SqlClient> =>
-  Effect.gen(function* (): Effect.fn.Return<Settled, NotSettled | SqlError.SqlError, SqlClient.SqlClient> {
+): Effect.Effect<FailResult, FailRefused | SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.gen(function* (): Effect.fn.Return<FailResult, FailRefused | SqlError.SqlError, SqlClient.SqlClient> {
     const sql = yield* SqlClient.SqlClient
     const steps = yield* TransitionSteps.make
     const now = yield* (yield* StatementTime)(sql)
-    const notFound = new NotSettled({
+    const notFound = new FailRefused({
       message: `There is no invoice ${JSON.stringify(id)}. Check the id, and that DATABASE_URL or GOVOICE_DATA_DIR names the database of this deployment.`
     })
     if (!Ids.is("inv", id)) return yield* notFound
@@ -74,7 +74,7 @@ export const settleAsFailed = (
     if (row === undefined) return yield* notFound
     if (row.status === "failed" && row.failure?.code === failureCode) return { outcome: "unchanged", code: row.code }
     const refusal = refusalOf(row)
-    if (refusal !== undefined) return yield* new NotSettled({ message: refusal })
+    if (refusal !== undefined) return yield* new FailRefused({ message: refusal })
 
     const failure = {
       code: failureCode,
@@ -90,5 +90,5 @@ export const settleAsFailed = (
     return { outcome: "settled", code: row.code }
   }).pipe(
     // A refusal rolls the lane back.
-    (settling) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(settling))
+    (decision) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(decision))
   )

@@ -25,7 +25,7 @@ const maxNetworks = 64
 const ofNetwork = { slots: 1, maxJobs: 64, maxJobsPerGroup: 4 }
 
 /** Runs effects in turn. */
-export interface KeyFileTurns {
+export interface KeyFileQueue {
   /** Runs an effect when it is its turn. Fails if too many wait: of the account, of the network, or of all. */
   readonly run: (
     owner: KeyFileOwner
@@ -33,7 +33,7 @@ export interface KeyFileTurns {
 }
 
 /** Makes turns. */
-export const make = (): KeyFileTurns => {
+export const make = (): KeyFileQueue => {
   const all = FairSlots.make({ slots: 1, maxJobs: maxNetworks, maxJobsPerGroup: 1 })
   const networks = new Map<string, Network>()
 

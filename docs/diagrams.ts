@@ -40,7 +40,7 @@ const deliveryStates: Machine = {
   initial: DeliveryState.initial,
   transitions: DeliveryState.transitions,
   final: DeliveryState.Status.literals.filter(DeliveryState.isFinal),
-  arrival: "planned",
+  arrival: "created",
   label: (trigger) => trigger
 }
 

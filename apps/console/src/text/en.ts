@@ -384,7 +384,7 @@ export const en = {
     emptyFiltered: (days: number | undefined) =>
       `No delivery matches these filters.${days === undefined ? "" : ` Deliveries are kept for ${plural(days, "day", "days")} after their event is complete.`}`,
     close: "Close the delivery",
-    planned: "Planned",
+    created: "Created",
     attempt: (count: number) => `Attempt ${count}`,
     http: (status: number) => `HTTP ${status}`,
     nextAttempt: "Next attempt",

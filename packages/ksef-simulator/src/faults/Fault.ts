@@ -58,7 +58,7 @@ export type FaultAction =
       readonly original?: "matching" | "other-hash"
       readonly extensions?: "right" | "none" | "wrong-session"
     }
-  /** Changes the public keys without a word: sessions that are opened with the old ones end as 415. */
+  /** Changes the public keys without an announcement: sessions that are opened with the old ones end as 415. */
   | { readonly do: "415-after-rotation" }
   /** Changes the public keys. `emergency` withdraws the old ones at once; `planned`, the default, keeps them for now. */
   | { readonly do: "rotate-keys"; readonly rotation?: "planned" | "emergency" }

@@ -34,12 +34,12 @@ interface Step {
   readonly at: string | null
 }
 
-/** The steps that a record tells: planned, the last attempt, and the next one or the end. */
+/** The steps of a record: its creation, the last attempt, and the next one or the end. */
 const stepsOf = (record: WebhookDelivery): ReadonlyArray<Step> => {
   const { attemptCount, createdAt, deliveredAt, lastAttemptedAt, lastHttpStatus, nextRetryAt, status } = record
   const answer = lastHttpStatus === null ? record.lastErrorSummary : en.delivery.http(lastHttpStatus)
   return [
-    { icon: "dotted", tone: "muted", words: en.delivery.planned, at: createdAt },
+    { icon: "dotted", tone: "muted", words: en.delivery.created, at: createdAt },
     ...(lastAttemptedAt === null
       ? []
       : [

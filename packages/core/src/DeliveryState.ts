@@ -1,7 +1,8 @@
 /**
  * The state machine of a delivery (one event to one endpoint): its statuses, triggers and transitions.
  *
- * The `transitions` table is the only definition. The database, the worker and the guides are derived from it.
+ * The workers apply the `transitions` table, and the diagrams of the guides are generated from it. A test compares the
+ * constraints of the database with it.
  *
  * @since 0.1.0
  */
@@ -76,10 +77,10 @@ const _ = null
  */
 // prettier-ignore
 export const transitions = {
-  pending:           { claim: "delivering", succeed: _,           retry: _,          fail: _,        disable: "endpoint_disabled", block: "failed" },
-  delivering:        { claim: "delivering", succeed: "succeeded", retry: "retrying", fail: "failed", disable: "endpoint_disabled", block: "failed" },
+  pending:           { claim: "delivering", succeed: _,           retry: _,          fail: _,        disable: _,                   block: _ },
+  delivering:        { claim: _,            succeed: "succeeded", retry: "retrying", fail: "failed", disable: "endpoint_disabled", block: "failed" },
   succeeded:         { claim: _,            succeed: _,           retry: _,          fail: _,        disable: _,                   block: _ },
-  retrying:          { claim: "delivering", succeed: _,           retry: _,          fail: _,        disable: "endpoint_disabled", block: "failed" },
+  retrying:          { claim: "delivering", succeed: _,           retry: _,          fail: _,        disable: _,                   block: _ },
   failed:            { claim: _,            succeed: _,           retry: _,          fail: _,        disable: _,                   block: _ },
   endpoint_disabled: { claim: _,            succeed: _,           retry: _,          fail: _,        disable: _,                   block: _ }
 } as const satisfies Transitions

@@ -1,13 +1,13 @@
 /**
  * The state machine of an invoice: its statuses, triggers and transitions.
  *
- * The `transitions` table is the only definition. The database, the worker and the guides are derived from it.
+ * The workers apply the `transitions` table, and the diagrams of the guides are generated from it. A test compares the
+ * constraints of the database with it.
  *
  * @since 0.1.0
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { EventType } from "./EventType.ts"
 
 /**
  * The status of an invoice.
@@ -87,7 +87,7 @@ const _ = null
 // prettier-ignore
 export const transitions = {
   queued:     { claim: "submitting", retry: _,          submit: _,           accept: _,          reject: _,          receipt: _,          fail: _ },
-  submitting: { claim: "submitting", retry: "retrying", submit: "submitted", accept: _,          reject: "rejected", receipt: _,          fail: "failed" },
+  submitting: { claim: _,            retry: "retrying", submit: "submitted", accept: _,          reject: "rejected", receipt: _,          fail: "failed" },
   retrying:   { claim: "submitting", retry: _,          submit: _,           accept: _,          reject: _,          receipt: _,          fail: _ },
   submitted:  { claim: "submitted",  retry: _,          submit: _,           accept: "accepted", reject: "rejected", receipt: _,          fail: "failed" },
   accepted:   { claim: "accepted",   retry: _,          submit: _,           accept: _,          reject: _,          receipt: "accepted", fail: _ },
@@ -117,7 +117,7 @@ export const emits = {
   reject: "invoice.rejected",
   receipt: "invoice.upo_available",
   fail: "invoice.failed"
-} as const satisfies { readonly [T in Trigger]: EventType | null }
+} as const satisfies { readonly [T in Trigger]: `invoice.${string}` | null }
 
 /**
  * The event type that a new invoice emits.
@@ -125,7 +125,7 @@ export const emits = {
  * @category constants
  * @since 0.1.0
  */
-export const createdEvent = "invoice.received" satisfies EventType
+export const createdEvent = "invoice.received" as const
 
 /**
  * The trigger is illegal in the status of the invoice.

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { DeliveryState, InvoiceEvent, InvoiceState } from "@govoice/core"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
@@ -55,6 +56,35 @@ describe("Migrations", () => {
           sql.withTransaction(Effect.andThen(sql`SET TRANSACTION READ ONLY`, Migrations.run))
         )
         assert.match(message, /read-only\. Point DATABASE_URL at the primary\.$/)
+      })
+    )
+  )
+
+  it.live("names in its constraints the statuses and event types of the state machines", () =>
+    onEmpty(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* Migrations.run
+        const constraints = yield* sql<{ readonly name: string; readonly definition: string }>`
+          SELECT conname AS name, pg_get_constraintdef(oid) AS definition FROM pg_constraint WHERE contype = 'c'
+        `
+        const textsOf = (name: string) => {
+          const { definition } = constraints.find((constraint) => constraint.name === name)!
+          return Array.from(definition.matchAll(/'([^']*)'::text/g), ([, text]) => text)
+        }
+        const invoices = InvoiceState.Status.literals
+        const deliveries = DeliveryState.Status.literals
+        const unfinished = deliveries.filter((status) => !DeliveryState.isFinal(status))
+        const expected = {
+          invoices_status_known: invoices,
+          invoices_completed_final: invoices.filter(InvoiceState.isFinal),
+          invoices_unfinished_due: invoices.filter((status) => !InvoiceState.isFinal(status)),
+          deliveries_status_known: deliveries,
+          deliveries_due_unfinished: unfinished,
+          deliveries_unended_is_due: unfinished.filter((status) => status !== "retrying"),
+          events_type_known: InvoiceEvent.EventType.literals
+        }
+        for (const [name, texts] of Object.entries(expected)) assert.sameMembers(textsOf(name), [...texts], name)
       })
     )
   )

@@ -53,7 +53,7 @@ const restfulPollMs = 2000
 const reconnect = Schedule.spaced("1 second")
 
 /** An announcement of a worker: it is here, it is here and asks the others to announce themselves, or it has left. */
-const announcements = ["here", "hello", "left"] as const
+const announcements = ["here", "join", "left"] as const
 type Announcement = (typeof announcements)[number]
 
 /** Layer that provides `Notifier`. */
@@ -108,8 +108,8 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
     const announce = (announcement: Announcement) => {
       announced = announcement
       announcedAt = performance.now()
-      // A greeting says that the worker is here, too.
-      if (announcement === "here" && unsent.has("hello")) return
+      // `join` includes `here`.
+      if (announcement === "here" && unsent.has("join")) return
       withdraw()
       enqueue(announcement)
     }
@@ -133,9 +133,8 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
           // Due deliveries of its partitions are for the others now.
           signal("deliveries")
         }
-        if (named.includes("here") || named.includes("hello"))
-          group = WorkerGroup.heard(group, sender, performance.now())
-        if (named.includes("hello") && isMember()) announce("here")
+        if (named.includes("here") || named.includes("join")) group = WorkerGroup.seen(group, sender, performance.now())
+        if (named.includes("join") && isMember()) announce("here")
       })
 
     const listen = Effect.scoped(
@@ -143,7 +142,7 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
         const notifications = yield* pg.listen(channel)
         // Notifications may have been missed before.
         workQueues.forEach(signal)
-        if (isMember()) announce("hello")
+        if (isMember()) announce("join")
         yield* Stream.fromQueue(notifications).pipe(Stream.runForEach(({ payload }) => receive(payload)))
       })
     ).pipe(Effect.andThen(Effect.fail("closed")), Effect.retry(reconnect), Effect.ignore)
@@ -171,11 +170,11 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
         ),
       join: Effect.fnUntraced(function* (canClaim) {
         if (!shared) return
-        announce("hello")
+        announce("join")
         const keepAnnounced = Effect.sync(() => {
           const isDue = performance.now() - announcedAt >= WorkerGroup.announceEveryMs
           if (!canClaim()) return isMember() ? announce("left") : undefined
-          if (!isMember()) announce("hello")
+          if (!isMember()) announce("join")
           else if (isDue) announce("here")
         })
         yield* Effect.addFinalizer(() => {
@@ -186,7 +185,7 @@ export const layer: Layer.Layer<Notifier, never, PgClient.PgClient | Shared> = L
         yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(checkEvery), keepAnnounced)))
       }),
       pollIntervalMs: () =>
-        !shared || performance.now() - echoedAt < WorkerGroup.silentForMs ? restfulPollMs : pollMs,
+        !shared || performance.now() - echoedAt < WorkerGroup.memberTimeoutMs ? restfulPollMs : pollMs,
       ownPartitions
     }
   })

@@ -12,34 +12,34 @@ export const partitions: ReadonlyArray<string> = Array.from("0123456789abcdefghj
 /** How often a worker announces itself, in milliseconds. */
 export const announceEveryMs = 3000
 
-/** After how long a silent worker is forgotten, in milliseconds: two announcements may be lost. */
-export const silentForMs = 8000
+/** The time after the last announcement at which a worker is removed, in milliseconds: two announcements may be lost. */
+export const memberTimeoutMs = 8000
 
 /** The group as one of its members knows it. Times are monotonic, in milliseconds. */
 export interface WorkerGroup {
   readonly self: string
-  /** When each other member was heard last. */
-  readonly heardAt: ReadonlyMap<string, number>
+  /** The time of the last announcement of each other member. */
+  readonly lastSeenAt: ReadonlyMap<string, number>
 }
 
-/** The group of a worker that has not heard of another. */
-export const alone = (self: string): WorkerGroup => ({ self, heardAt: new Map() })
+/** The group of a worker that knows no other. */
+export const alone = (self: string): WorkerGroup => ({ self, lastSeenAt: new Map() })
 
-/** A member was heard. Members that were silent for too long are forgotten. */
-export const heard = ({ heardAt, self }: WorkerGroup, member: string, now: number): WorkerGroup => ({
+/** Adds a member that announced itself. Removes members past their timeout. */
+export const seen = ({ lastSeenAt, self }: WorkerGroup, member: string, now: number): WorkerGroup => ({
   self,
-  heardAt: new Map([...heardAt, [member, now] as const].filter(([, at]) => now - at < silentForMs))
+  lastSeenAt: new Map([...lastSeenAt, [member, now] as const].filter(([, at]) => now - at < memberTimeoutMs))
 })
 
-/** A member has left. */
-export const left = ({ heardAt, self }: WorkerGroup, member: string): WorkerGroup => ({
+/** Removes a member that left. */
+export const left = ({ lastSeenAt, self }: WorkerGroup, member: string): WorkerGroup => ({
   self,
-  heardAt: new Map([...heardAt].filter(([name]) => name !== member))
+  lastSeenAt: new Map([...lastSeenAt].filter(([name]) => name !== member))
 })
 
 /** Returns the partitions of this worker; `undefined` if it is alone, and owns all. */
-export const ownPartitions = ({ heardAt, self }: WorkerGroup, now: number): ReadonlyArray<string> | undefined => {
-  const others = [...heardAt].filter(([, at]) => now - at < silentForMs).map(([name]) => name)
+export const ownPartitions = ({ lastSeenAt, self }: WorkerGroup, now: number): ReadonlyArray<string> | undefined => {
+  const others = [...lastSeenAt].filter(([, at]) => now - at < memberTimeoutMs).map(([name]) => name)
   if (others.length === 0) return undefined
   const rank = others.filter((name) => name < self).length
   return partitions.filter((_, index) => index % (others.length + 1) === rank)

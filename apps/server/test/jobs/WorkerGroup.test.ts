@@ -2,9 +2,9 @@ import { assert, describe, it } from "vitest"
 import * as IdGenerator from "../../src/crypto/IdGenerator.ts"
 import * as WorkerGroup from "../../src/jobs/WorkerGroup.ts"
 
-/** The group as `self` knows it after it has heard the others at time 0. */
+/** The group as `self` knows it after it has seen the others at time 0. */
 const groupOf = (self: string, others: ReadonlyArray<string>) =>
-  others.reduce((group, other) => WorkerGroup.heard(group, other, 0), WorkerGroup.alone(self))
+  others.reduce((group, other) => WorkerGroup.seen(group, other, 0), WorkerGroup.alone(self))
 
 const own = (self: string, others: ReadonlyArray<string>, now = 0) =>
   WorkerGroup.ownPartitions(groupOf(self, others), now)
@@ -35,8 +35,8 @@ describe("WorkerGroup", () => {
     assert.isUndefined(WorkerGroup.ownPartitions(WorkerGroup.left(group, "b"), 0))
     assert.lengthOf(WorkerGroup.ownPartitions(group, 7999)!, 16)
     assert.isUndefined(WorkerGroup.ownPartitions(group, 8000))
-    assert.lengthOf(WorkerGroup.ownPartitions(WorkerGroup.heard(group, "b", 5000), 8000)!, 16)
-    assert.strictEqual(WorkerGroup.heard(group, "c", 8000).heardAt.size, 1)
+    assert.lengthOf(WorkerGroup.ownPartitions(WorkerGroup.seen(group, "b", 5000), 8000)!, 16)
+    assert.strictEqual(WorkerGroup.seen(group, "c", 8000).lastSeenAt.size, 1)
   })
 
   it("puts each organization into a partition", () => {

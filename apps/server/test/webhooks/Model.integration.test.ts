@@ -63,7 +63,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
   const queues = yield* Effect.forEach(names, (self) =>
     Effect.map(Effect.provide(DeliveryQueue.DeliveryQueue, Layer.fresh(DeliveryQueue.layer)), (queue) => {
       const others = names.filter((name) => name !== self)
-      const group = others.reduce((known, other) => WorkerGroup.heard(known, other, 0), WorkerGroup.alone(self))
+      const group = others.reduce((known, other) => WorkerGroup.seen(known, other, 0), WorkerGroup.alone(self))
       return { ...queue, own: WorkerGroup.ownPartitions(group, 0) }
     })
   )

@@ -16,7 +16,7 @@ const create = authorized(({ body, login, now, simulation }) => {
     readonly description: string
     readonly permissions: ReadonlyArray<Permission>
   }
-  // A token cannot beget a token.
+  // Tokens cannot create tokens.
   if (login.method === "token") {
     throw forbidden("auth-method-not-allowed", "Ta operacja nie jest dostępna dla użytej metody uwierzytelnienia.", {
       authenticationMethodCategory: "Token"

@@ -22,7 +22,7 @@ export interface BeaconMessage {
   readonly published: string
 }
 
-/** Says what it was told last. */
+/** Reports the last status that was set. */
 export class Beacon {
   readonly #now: () => number
   #status: BeaconStatus = "AVAILABLE"

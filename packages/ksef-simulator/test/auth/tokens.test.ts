@@ -52,7 +52,7 @@ describe("tokens", () => {
     assert.deepStrictEqual(opened.json.security["presentPermissions"], ["InvoiceRead"])
   })
 
-  it("are created with a certificate alone, and no token begets another", async () => {
+  it("are created with a certificate alone, and no token creates another", async () => {
     const simulator = await start()
     const answer = await create(await Client.login(simulator), ["InvoiceRead"])
     assert.deepStrictEqual([answer.status, answer.json.reasonCode], [403, "auth-method-not-allowed"])

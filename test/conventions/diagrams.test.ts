@@ -23,7 +23,7 @@ describe("generated pages", () => {
     const diagrams = Array.from(page.matchAll(/```mermaid\n(?<diagram>[^]*?)```/g), ({ groups }) => groups!["diagram"]!)
     assert.deepStrictEqual(
       diagrams.map((diagram) => diagram.match(/-->/g)!.length),
-      [15, 10]
+      [16, 15]
     )
     assert.include(diagrams[0], "[*] --> queued: arrives (invoice.received)")
     assert.include(diagrams[0], "submitting --> submitted: submit (invoice.submitted)")

@@ -72,15 +72,18 @@ const _ = null
 /**
  * All transitions. A new status or trigger does not compile until each of its cells is filled in.
  *
+ * These are all that the contract allows. The server takes fewer: it claims a delivery before it checks endpoint and address,
+ * and an expired lease ends in `retrying`.
+ *
  * @category constants
  * @since 0.1.0
  */
 // prettier-ignore
 export const transitions = {
-  pending:           { claim: "delivering", succeed: _,           retry: _,          fail: _,        disable: _,                   block: _ },
-  delivering:        { claim: _,            succeed: "succeeded", retry: "retrying", fail: "failed", disable: "endpoint_disabled", block: "failed" },
+  pending:           { claim: "delivering", succeed: _,           retry: _,          fail: _,        disable: "endpoint_disabled", block: "failed" },
+  delivering:        { claim: "delivering", succeed: "succeeded", retry: "retrying", fail: "failed", disable: "endpoint_disabled", block: "failed" },
   succeeded:         { claim: _,            succeed: _,           retry: _,          fail: _,        disable: _,                   block: _ },
-  retrying:          { claim: "delivering", succeed: _,           retry: _,          fail: _,        disable: _,                   block: _ },
+  retrying:          { claim: "delivering", succeed: _,           retry: _,          fail: _,        disable: "endpoint_disabled", block: "failed" },
   failed:            { claim: _,            succeed: _,           retry: _,          fail: _,        disable: _,                   block: _ },
   endpoint_disabled: { claim: _,            succeed: _,           retry: _,          fail: _,        disable: _,                   block: _ }
 } as const satisfies Transitions

@@ -87,7 +87,7 @@ const _ = null
 // prettier-ignore
 export const transitions = {
   queued:     { claim: "submitting", retry: _,          submit: _,           accept: _,          reject: _,          receipt: _,          fail: _ },
-  submitting: { claim: _,            retry: "retrying", submit: "submitted", accept: _,          reject: "rejected", receipt: _,          fail: "failed" },
+  submitting: { claim: "submitting", retry: "retrying", submit: "submitted", accept: _,          reject: "rejected", receipt: _,          fail: "failed" },
   retrying:   { claim: "submitting", retry: _,          submit: _,           accept: _,          reject: _,          receipt: _,          fail: _ },
   submitted:  { claim: "submitted",  retry: _,          submit: _,           accept: "accepted", reject: "rejected", receipt: _,          fail: "failed" },
   accepted:   { claim: "accepted",   retry: _,          submit: _,           accept: _,          reject: _,          receipt: "accepted", fail: _ },

@@ -32,12 +32,17 @@ describe("DeliveryState", () => {
   it("allows these transitions and no others", () => {
     assert.deepStrictEqual(edges, [
       "pending --claim-> delivering",
+      "pending --disable-> endpoint_disabled",
+      "pending --block-> failed",
+      "delivering --claim-> delivering",
       "delivering --succeed-> succeeded",
       "delivering --retry-> retrying",
       "delivering --fail-> failed",
       "delivering --disable-> endpoint_disabled",
       "delivering --block-> failed",
-      "retrying --claim-> delivering"
+      "retrying --claim-> delivering",
+      "retrying --disable-> endpoint_disabled",
+      "retrying --block-> failed"
     ])
   })
 
@@ -124,13 +129,13 @@ describe("DeliveryState", () => {
     )
 
     it.prop(
-      "can be claimed in every status that is not final, unless it is claimed",
+      "can be claimed in every status that is not final",
       [Triggers],
       ([triggers]) => {
         const status = walk(triggers).at(-1)!
         assert.strictEqual(
           Result.isSuccess(DeliveryState.next(status, "claim")),
-          ["pending", "retrying"].includes(status)
+          ["pending", "delivering", "retrying"].includes(status)
         )
       },
       thorough

@@ -418,7 +418,7 @@ export const en = {
     clientError:
       "The receiver rejects the request. Its log has the reason: often a signature that does not verify, or a body that was parsed before it was verified.",
     serverError:
-      "The receiver failed. Its log at the time of the attempt has the reason. Govoice tries again while attempts remain, and honors the Retry-After of a 503.",
+      "The receiver failed. Its log at the time of the attempt has the reason. Govoice tries again while attempts remain, and honors Retry-After of a 503.",
     timeout:
       "The receiver did not answer in time. Answer 2xx as soon as the event is stored, and process it afterwards.",
     connection:

@@ -9,7 +9,8 @@ const conditions = ["source", "module", "node", "development|production"]
 // Most test files have a process of their own. Node compiles the dependencies once for all of them: about a fifth of what a
 // process took to load Effect and the drivers was their compilation.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled")
-const setupFiles = ["test/support/compileCache.ts"]
+export const hooks = "test/support/hooks.ts"
+const setupFiles = ["test/support/compileCache.ts", hooks]
 
 const unit = ["{packages,apps,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"]
 export const notUnit = ["**/node_modules/**", "**/*.{browser,integration,long}.test.ts"]
@@ -20,7 +21,7 @@ export const notUnit = ["**/node_modules/**", "**/*.{browser,integration,long}.t
 export const sharing = {
   unit: [
     "packages/{api,core}/test/**/*.test.ts",
-    "packages/client/test/{CallerStack,ClientErrors,Effect,Faults,Generated,Session,TokenSession}.test.ts",
+    "packages/client/test/{CallerStack,ClientErrors,Effect,Faults,Session,TokenSession}.test.ts",
     "packages/dispatcher/test/{Answers.corpus,Backoff,BackoffSchedule,Classification,Diagnostics,Dispatcher}.test.ts",
     "packages/dispatcher/test/{Guard.corpus,Headers,Imports,Lookups,Options,PromiseAndEffectApi}.test.ts",
     "packages/dispatcher/test/{PublishedBypasses,Resolvers,RetryAfter,Unanswered}.test.ts",
@@ -29,7 +30,7 @@ export const sharing = {
     "packages/ksef/test/client/{Environment,handedOut,logs,requests,secrets}.test.ts",
     "packages/ksef/test/crypto/{Oaep,PublicKeys,SessionKey,Sha256}.test.ts",
     "packages/ksef-simulator/test/{auth,batch,control,faults,fidelity,limits,openapi,sessions,state,xades}/**/*.test.ts",
-    "packages/webhooks/test/{callerStack,fastAndCompact,languages}.test.ts",
+    "packages/webhooks/test/{callerStack,fastAndCompact}.test.ts",
     "apps/console/test/{contrast,percentile,records,sources,steadyRows,url}.test.ts",
     "apps/server/test/{accounts,crypto,settings,webhooks}/**/*.test.ts",
     "apps/server/test/commands/{doctor,preparedHelp}.test.ts",

@@ -8,7 +8,7 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import { MixedSequencer } from "./test/support/MixedSequencer.ts"
-import { shared } from "./vitest.config.ts"
+import { hooks, shared } from "./vitest.config.ts"
 
 const lengths = {
   FAULTS_SECONDS: "6",
@@ -43,6 +43,7 @@ const beside = [
 
 const all = {
   env: Object.fromEntries(Object.entries(lengths).map(([name, value]) => [name, process.env[name] ?? value])),
+  setupFiles: [hooks],
   globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
   testTimeout: 1_800_000,
   // Of those that are marked as concurrent.

@@ -18,7 +18,22 @@ const rules: ReadonlyArray<readonly [string, RegExp]> = [
 const breaches = (text: string): ReadonlyArray<string> =>
   rules.filter(([, pattern]) => pattern.test(text)).map(([rule]) => rule)
 
+// Each is evaluated for every file: a setup file, or a module that starts processes, which no file that shares one may import.
+const perFile = ["test/support/compileCache.ts", "test/support/hooks.ts", "test/support/serverProcess.ts"]
+
 describe("Test files that share processes", () => {
+  it("import no module whose hooks would belong to the first of them", () => {
+    const modules = globSync("{.,packages/*,apps/*}/test/**/*.ts", {
+      cwd: root,
+      exclude: ["**/node_modules/**", "**/*.test.ts"]
+    })
+    assert.isAbove(modules.length, 100)
+    const withHooks = modules.filter((file) =>
+      /^(?:before|after)(?:Each|All)\(/m.test(readFileSync(join(root, file), "utf8"))
+    )
+    assert.sameMembers(withHooks, perFile)
+  })
+
   it("start nothing, and replace nothing", () => {
     const units = globSync(sharing.unit, { cwd: root, exclude: notUnit })
     assert.isAbove(units.length, 50)

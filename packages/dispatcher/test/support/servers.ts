@@ -3,7 +3,8 @@ import * as http from "node:http"
 import * as https from "node:https"
 import * as net from "node:net"
 import { type DispatcherOptions, type DispatchRequest, makeDispatcher, type Outcome } from "@govoice/dispatcher"
-import { afterEach, vi } from "vitest"
+import { vi } from "vitest"
+import { afterTest } from "../../../../test/support/afterTest.ts"
 import type { Certificate } from "./certificates.ts"
 
 const cleanups: Array<() => unknown> = []
@@ -13,7 +14,7 @@ export const cleanup = (run: () => unknown): void => {
   cleanups.push(run)
 }
 
-afterEach(async () => {
+afterTest(async () => {
   for (let run = cleanups.pop(); run !== undefined; run = cleanups.pop()) await run()
 })
 

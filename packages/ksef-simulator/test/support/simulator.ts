@@ -1,7 +1,8 @@
 /**
  * A simulator for one test, which compares everything that goes over its wire with the OpenAPI document.
  */
-import { afterEach, assert } from "vitest"
+import { assert } from "vitest"
+import { afterTest } from "../../../../test/support/afterTest.ts"
 import type { SimulatorOptions } from "../../src/options.ts"
 import { type GenerateRsa, generateRsa, type RsaPair } from "../../src/keys/rsa.ts"
 import { type Simulator, startHooked } from "../../src/startSimulator.ts"
@@ -39,7 +40,7 @@ export const start = async (options: SimulatorOptions = {}): Promise<Simulator> 
   return simulator
 }
 
-afterEach(async () => {
+afterTest(async () => {
   const ended = running
   running = []
   await Promise.all(ended.map(({ simulator }) => simulator.close()))

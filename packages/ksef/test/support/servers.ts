@@ -9,14 +9,14 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as References from "effect/References"
 import * as Result from "effect/Result"
-import { afterEach } from "vitest"
+import { afterTest } from "../../../../test/support/afterTest.ts"
 
 const cleanups: Array<() => unknown> = []
 
 /** Runs after the test, the last first. */
 export const cleanup = (run: () => unknown): void => void cleanups.push(run)
 
-afterEach(async () => {
+afterTest(async () => {
   for (let run = cleanups.pop(); run !== undefined; run = cleanups.pop()) await run()
 })
 

@@ -11,7 +11,7 @@ import { Hono } from "hono"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { createRequire } from "node:module"
-import { afterEach } from "vitest"
+import { afterTest } from "../../../../test/support/afterTest.ts"
 
 // Express 4 has no types. The parts used here have the types of Express 5.
 export const express4 = createRequire(import.meta.url)("express4") as typeof express5
@@ -22,7 +22,7 @@ export type OnWebhook = (webhook: VerifiedWebhook) => unknown
 export type Start = (options: HandlerOptions, onWebhook: OnWebhook) => Promise<string>
 
 export const closers: Array<() => Promise<unknown>> = []
-afterEach(async () => {
+afterTest(async () => {
   await Promise.all(closers.splice(0).map((close) => close()))
 })
 

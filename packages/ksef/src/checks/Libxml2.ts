@@ -53,16 +53,14 @@ export interface Libxml2 {
 }
 
 /**
- * Loads libxml2. It reads the files that `files` has by their addresses, and nothing else.
+ * Loads libxml2. It reads the files that `files` has by their addresses, and those of earlier calls, and nothing else.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const load = async (files: Readonly<Record<string, Uint8Array>>): Promise<Libxml2> => {
-  const { XmlBufferInputProvider, xmlRegisterInputProvider } = await import("libxml2-wasm")
-  const internals = await import("libxml2-wasm/lib/libxml2.mjs")
-  xmlRegisterInputProvider(new XmlBufferInputProvider(files))
-  const reporter = makeReporter(internals)
+  const { internals, provider, reporter } = await (loading ??= loadOnce())
+  for (const [address, bytes] of Object.entries(files)) provider.addBuffer(address, bytes)
   return {
     compile: (xsd, url) => {
       const first: Array<string> = []
@@ -101,6 +99,17 @@ export const load = async (files: Readonly<Record<string, Uint8Array>>): Promise
 }
 
 type Internal = typeof Internals
+
+// libxml2 has room for fifteen providers and never frees one, so that there is one for all schemas of a process.
+const loadOnce = async () => {
+  const { XmlBufferInputProvider, xmlRegisterInputProvider } = await import("libxml2-wasm")
+  const internals = await import("libxml2-wasm/lib/libxml2.mjs")
+  const provider = new XmlBufferInputProvider({})
+  if (!xmlRegisterInputProvider(provider)) throw new Error("libxml2 has no room for the files of schemas.")
+  return { internals, provider, reporter: makeReporter(internals) }
+}
+
+let loading: ReturnType<typeof loadOnce> | undefined
 
 // A function of WebAssembly's table is never released, so that there is one for all documents.
 const makeReporter = ({ XmlErrorStruct, addFunction, xmlGetNodePath }: Internal) => {

@@ -97,7 +97,7 @@ const processesOthers = async (faults: Faults): Promise<void> => {
   await supervised.stop()
 }
 
-describe.concurrent("crash loop", { timeout: 240_000 }, () => {
+describe.concurrent("crash loop", { timeout: 480_000 }, () => {
   const withFaults = setUpConcurrent()
 
   it.each(["signal", "exception"] as const)(

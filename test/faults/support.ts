@@ -11,7 +11,7 @@ export interface Faults {
 }
 
 /** Opens a database of this name on the server, and a receiver. */
-const open = async (postgres: Faults["postgres"], name: string) => {
+const openDatabase = async (postgres: Faults["postgres"], name: string) => {
   const url = new URL(postgres.url)
   const admin = new Deployment(url.href)
   await admin.pool.query(`CREATE DATABASE ${name}`)
@@ -29,7 +29,7 @@ const open = async (postgres: Faults["postgres"], name: string) => {
 /** Registers the hooks of a suite. The members of the result belong to the running test. */
 export const setUp = (): Faults => {
   let postgres: Faults["postgres"]
-  let opened: Awaited<ReturnType<typeof open>>
+  let opened: Awaited<ReturnType<typeof openDatabase>>
   let databases = 0
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ export const setUp = (): Faults => {
   afterAll(() => postgres.remove())
 
   beforeEach(async () => {
-    opened = await open(postgres, `faults_${(databases += 1)}`)
+    opened = await openDatabase(postgres, `faults_${(databases += 1)}`)
   })
   afterEach(() => opened.close())
 
@@ -59,17 +59,24 @@ export const setUp = (): Faults => {
 export const setUpConcurrent = () => {
   let postgres: Faults["postgres"]
   let databases = 0
+  const open = new Set<() => Promise<void>>()
 
   beforeAll(async () => {
     postgres = await startPostgres()
   })
-  afterAll(() => postgres.remove())
+  afterAll(async () => {
+    // Those of tests that took too long.
+    await Promise.all(Array.from(open, (close) => close()))
+    await postgres.remove()
+  })
 
   return async (test: (faults: Faults) => Promise<void>): Promise<void> => {
-    const { close, ...opened } = await open(postgres, `faults_${(databases += 1)}`)
+    const { close, ...opened } = await openDatabase(postgres, `faults_${(databases += 1)}`)
+    open.add(close)
     try {
       await test({ postgres, ...opened })
     } finally {
+      open.delete(close)
       await close()
     }
   }

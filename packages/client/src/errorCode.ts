@@ -57,10 +57,10 @@ export type ErrorType =
  * - `webhook_endpoint_not_found` (404): No such webhook endpoint in this account. Check the id (we_…) and the account of the login.
  * - `webhook_delivery_not_found` (404): No such delivery for this webhook endpoint. Check the id (wd_…) and the endpoint.
  * - `unsafe_webhook_url` (422): The webhook URL is not allowed. Use a public https URL.
- * - `malformed_request` (400): The request is not valid HTTP. Send it with an HTTP library.
+ * - `malformed_request` (400): The request is not valid HTTP, or its headers arrived too slowly. Use an HTTP library, and check the proxy between.
  * - `headers_too_large` (431): The request headers are too large. Remove those that are not needed.
  * - `cross_site_request` (403): The request came from another site. Send it from the console's own origin.
- * - `limit_reached` (409): Limit reached. Delete an endpoint or revoke an API key that is not used; organizations cannot be deleted.
+ * - `limit_reached` (409): Limit reached. Use or delete what exists.
  * - `internal_error` (500): Internal server error. Quote the request id when you report it.
  * - `service_unavailable` (503): The service is temporarily unavailable. Try again later.
  * - `unexpected_response`: the response is not from the service, such as the error page of a proxy, or is a redirect.

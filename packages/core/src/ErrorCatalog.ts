@@ -101,10 +101,10 @@ export const catalog = {
   webhook_endpoint_not_found: row("invalid_request_error", 404, null, false, "No such webhook endpoint in this account. Check the id (we_…) and the account of the login."),
   webhook_delivery_not_found: row("invalid_request_error", 404, null, false, "No such delivery for this webhook endpoint. Check the id (wd_…) and the endpoint."),
   unsafe_webhook_url:         row("validation_error",      422, "url", false, "The webhook URL is not allowed. Use a public https URL."),
-  malformed_request:          row("invalid_request_error", 400, null, false, "The request is not valid HTTP. Send it with an HTTP library."),
+  malformed_request:          row("invalid_request_error", 400, null, false, "The request is not valid HTTP, or its headers arrived too slowly. Use an HTTP library, and check the proxy between."),
   headers_too_large:          row("invalid_request_error", 431, null, false, "The request headers are too large. Remove those that are not needed."),
   cross_site_request:         row("invalid_request_error", 403, null, false, "The request came from another site. Send it from the console's own origin."),
-  limit_reached:              row("conflict_error",        409, null, false, "Limit reached. Delete an endpoint or revoke an API key that is not used; organizations cannot be deleted."),
+  limit_reached:              row("conflict_error",        409, null, false, "Limit reached. Use or delete what exists."),
   internal_error:             row("api_error",             500, null, true, "Internal server error. Quote the request id when you report it."),
   service_unavailable:        row("api_error",             503, null, true, "The service is temporarily unavailable. Try again later.")
 } as const satisfies Readonly<Record<string, CatalogEntry>>

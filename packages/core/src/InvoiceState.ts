@@ -125,7 +125,7 @@ export const emits = {
  * @category constants
  * @since 0.1.0
  */
-export const createdEvent = "invoice.received" as const
+export const createdEvent = "invoice.received" satisfies `invoice.${string}`
 
 /**
  * The trigger is illegal in the status of the invoice.

@@ -512,7 +512,7 @@ export const en = {
     credentialAccepted: "KSeF accepts the credential.",
     credentialRefused: "KSeF refuses the credential.",
     credentialUnchecked:
-      "The credential is not checked yet. While live mode is enabled, the server logs in with it within seconds.",
+      "The credential is not checked yet. While live mode is enabled, the server logs in with it within seconds, or as soon as KSeF is available.",
     waiting: "Live invoices without a verdict",
     waitingMeaning: "Invoices that wait here are sent when KSeF and its limits allow it.",
     waitingHere: "Waiting here",

@@ -22,7 +22,10 @@ const looks: Readonly<Record<string, readonly [IconName, Tone]>> = {
   endpoint_disabled: ["off", "muted"]
 }
 
-const meanings: Readonly<Record<string, string>> = { ...invoiceStatuses, ...deliveryStatuses }
+const meanings: Readonly<Record<"invoice" | "delivery", Readonly<Record<string, string>>>> = {
+  invoice: invoiceStatuses,
+  delivery: deliveryStatuses
+}
 
 /** Returns the tone of a status. A status that is not known is neutral. */
 export const toneOf = (status: string): Tone => looks[status]?.[1] ?? "muted"
@@ -30,11 +33,26 @@ export const toneOf = (status: string): Tone => looks[status]?.[1] ?? "muted"
 /** The icon of a status. */
 export const iconOf = (status: string): IconName => looks[status]?.[0] ?? "dotted"
 
-/** A status: icon, word and color. Successes are quiet in a list. */
-export const StatusBadge = ({ status, quiet = false }: { readonly status: string; readonly quiet?: boolean }) => {
+/** Returns the meaning of a status. An invoice and a delivery have statuses of one name. */
+export const meaningOf = (of: "invoice" | "delivery", status: string): string | undefined => meanings[of][status]
+
+/** The status of an invoice or a delivery: icon, word and color. Successes are quiet in a list. */
+export const StatusBadge = ({
+  of,
+  status,
+  quiet = false
+}: {
+  readonly of: "invoice" | "delivery"
+  readonly status: string
+  readonly quiet?: boolean
+}) => {
   const tone = toneOf(status)
   return (
-    <span className={css("badge", tone, quiet && tone === "good" && "plain")} data-badge="" title={meanings[status]}>
+    <span
+      className={css("badge", tone, quiet && tone === "good" && "plain")}
+      data-badge=""
+      title={meaningOf(of, status)}
+    >
       <Icon name={iconOf(status)} />
       {en.status[status] ?? status}
     </span>

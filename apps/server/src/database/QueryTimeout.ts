@@ -11,7 +11,7 @@ import { SqlError } from "effect/sql"
  */
 export const requestMs = 12_000
 
-/** The timeout of statements that requests share, in milliseconds: others wait behind them. */
+/** The timeout of lookups that requests share, in milliseconds: others wait behind them. */
 export const sharedMs = 5000
 
 /** The timeout of statements of the workers, in milliseconds: longer than their statement timeout. */
@@ -39,8 +39,8 @@ export const withTimeout =
  * seconds where the peer is gone. The statement runs in the scope.
  */
 export const withSharedTimeout =
-  (scope: Scope.Scope) =>
+  (scope: Scope.Scope, milliseconds = sharedMs) =>
   <A, E, R>(statement: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
     Effect.flatMap(Effect.forkIn(statement, scope, { startImmediately: true }), (fiber) =>
-      Effect.onError(withTimeout(sharedMs)(Fiber.join(fiber)), () => Effect.sync(() => fiber.interruptUnsafe()))
+      Effect.onError(withTimeout(milliseconds)(Fiber.join(fiber)), () => Effect.sync(() => fiber.interruptUnsafe()))
     )

@@ -184,10 +184,11 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
     `
 
     // The timeout is here, because interrupting a caller does not cancel a statement that others share.
+    const withTimeout = QueryTimeout.withSharedTimeout(yield* Effect.scope, QueryTimeout.requestMs)
     const write = (entries: ReadonlyArray<Entry>) =>
       Effect.gen(function* () {
         const now = yield* statementTime
-        const written = yield* QueryTimeout.withTimeout(QueryTimeout.requestMs)(insert(entries, now))
+        const written = yield* withTimeout(insert(entries, now))
         yield* Metric.update(EngineMetrics.submissionBatchSize, entries.length)
         const ids = new Set(written.map(({ id }) => id))
         return entries.map(({ row }) => ids.has(row.id))

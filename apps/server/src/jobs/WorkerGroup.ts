@@ -3,7 +3,7 @@
  *
  * Workers announce themselves with notifications. Each keeps its own list of the others, so two lists may differ for a
  * while: a partition may have two owners then, or none. Ownership is therefore a preference, never a right: a worker claims
- * from its own partitions first and from all of them once a second, and the locks of the claim decide.
+ * from its own partitions first and from all of them every one to two seconds, and the locks of the claim decide.
  */
 
 /** The partitions: the last characters of organization identifiers. */
@@ -52,7 +52,7 @@ const partitionsWord = "partitions="
 
 /**
  * Returns the payload of a notification: its sender, its words, and the partitions that the word `deliveries` is for. Without
- * these it is for all, as it is for processes of versions that do not know them.
+ * these it is for all.
  */
 export const notification = (
   sender: string,

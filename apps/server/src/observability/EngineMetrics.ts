@@ -183,7 +183,7 @@ const gauges = <Label extends string>(
 /** Submissions that one statement stores. */
 export const submissionBatchSize = Metric.histogram("govoice_submission_batch_size", {
   description: "Submissions stored by one statement",
-  boundaries: [1, 2, 4, 8, 16, 32]
+  boundaries: [1, 2, 4, 8, 16, 32, 64]
 })
 
 /**

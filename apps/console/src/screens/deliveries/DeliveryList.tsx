@@ -120,7 +120,7 @@ export const DeliveryList = ({
       head: en.list.status,
       cell: ({ nextRetryAt, status }) => (
         <span className="line">
-          <StatusBadge status={status} quiet />
+          <StatusBadge of="delivery" status={status} quiet />
           {nextRetryAt !== null && (
             <span className="small muted">
               {en.delivery.next} <Instant at={nextRetryAt} />

@@ -157,7 +157,7 @@ export const DeliveryPanel = ({
         <h2 id="delivery-title" ref={heading} tabIndex={-1} className={css("title")}>
           {en.delivery.title}
         </h2>
-        {delivery.data !== undefined && <StatusBadge status={delivery.data.status} />}
+        {delivery.data !== undefined && <StatusBadge of="delivery" status={delivery.data.status} />}
         <span className="push">
           <Button kind="quiet" size="small" icon="cross" aria-label={en.delivery.close} onClick={onClose} />
         </span>

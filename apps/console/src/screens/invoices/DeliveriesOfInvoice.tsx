@@ -45,7 +45,7 @@ export const DeliveriesOfInvoice = ({ invoice, org }: { readonly org: string; re
               </EmptyState>
             }
             columns={[
-              { head: en.list.status, cell: ({ status }) => <StatusBadge status={status} quiet /> },
+              { head: en.list.status, cell: ({ status }) => <StatusBadge of="delivery" status={status} quiet /> },
               { head: en.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },
               {
                 head: en.endpoints.endpoint,

@@ -84,7 +84,7 @@ const Invoice = ({ id }: { readonly id: string }) => {
         data !== undefined && (
           <>
             <ModeBadge mode={data.mode} />
-            <StatusBadge status={data.status} />
+            <StatusBadge of="invoice" status={data.status} />
           </>
         )
       }

@@ -45,7 +45,7 @@ const Metadata = ({ metadata }: Pick<Invoice, "metadata">) => {
 }
 
 const columns: ReadonlyArray<Column<Invoice>> = [
-  { head: en.list.status, cell: ({ status }) => <StatusBadge status={status} quiet /> },
+  { head: en.list.status, cell: ({ status }) => <StatusBadge of="invoice" status={status} quiet /> },
   {
     head: en.invoice.number,
     cell: ({ id, officialNumber }) => <code>{officialNumber ?? shorten(id)}</code>

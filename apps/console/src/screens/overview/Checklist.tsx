@@ -23,7 +23,7 @@ const Outcome = ({ delivery, org }: { readonly org: string; readonly delivery: W
   const { endpointId, eventType, id, status } = delivery
   return (
     <p className="line small">
-      <StatusBadge status={status} />
+      <StatusBadge of="delivery" status={status} />
       <Link to={paths.delivery(org, endpointId, id)}>{eventType}</Link>
       <Answer delivery={delivery} />
     </p>

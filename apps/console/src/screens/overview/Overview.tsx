@@ -66,7 +66,7 @@ const Troubles = ({ endpoints, org }: { readonly org: string; readonly endpoints
           addressOf={({ endpointId, id }) => paths.delivery(org, endpointId, id)}
           empty={en.overview.noTroubles}
           columns={[
-            { head: en.list.status, cell: ({ status }) => <StatusBadge status={status} /> },
+            { head: en.list.status, cell: ({ status }) => <StatusBadge of="delivery" status={status} /> },
             { head: en.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },
             {
               head: en.endpoints.endpoint,

@@ -35,7 +35,10 @@ export const layer = HttpApiBuilder.group(
           .pipe(
             Effect.catchTags({
               OrganizationNotFound: organizationNotFound,
-              TooManyApiKeys: () => Problems.fail("limit_reached")
+              TooManyApiKeys: () =>
+                Problems.fail("limit_reached", {
+                  message: "The organization has as many API keys as it may. Revoke one that is not used."
+                })
             })
           )
       }),

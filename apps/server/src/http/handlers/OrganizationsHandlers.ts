@@ -47,9 +47,13 @@ export const layer = HttpApiBuilder.group(
 
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
-        return yield* organizations
-          .create(yield* AccountAuthorization.CurrentAccount, payload.name)
-          .pipe(Effect.catchTag("TooManyOrganizations", () => Problems.fail("limit_reached")))
+        return yield* organizations.create(yield* AccountAuthorization.CurrentAccount, payload.name).pipe(
+          Effect.catchTag("TooManyOrganizations", () =>
+            Problems.fail("limit_reached", {
+              message: "The account has as many organizations as it may. Use one of them."
+            })
+          )
+        )
       }),
 
       list: Effect.fnUntraced(function* ({ query }) {

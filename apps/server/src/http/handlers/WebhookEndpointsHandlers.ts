@@ -76,7 +76,10 @@ export const layer = HttpApiBuilder.group(
           .pipe(
             Effect.catchTags({
               OrganizationNotFound: organizationNotFound,
-              TooManyWebhookEndpoints: () => Problems.fail("limit_reached")
+              TooManyWebhookEndpoints: () =>
+                Problems.fail("limit_reached", {
+                  message: "The organization has as many endpoints as it may. Delete one that is not used."
+                })
             })
           )
       }),

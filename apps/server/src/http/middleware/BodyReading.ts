@@ -87,7 +87,9 @@ const formatBytes = (bytes: number): string =>
   bytes < mebibyte ? `${bytes / kibibyte} KiB` : `${bytes / mebibyte} MiB`
 
 const tooLarge = (maxBytes: number) =>
-  Problems.fail("request_too_large", { message: `The request body is larger than ${formatBytes(maxBytes)}.` })
+  Problems.fail("request_too_large", {
+    message: `The request body is larger than ${formatBytes(maxBytes)}. Send a smaller one.`
+  })
 
 const bodyDiscarded =
   "The request body arrived slowly, and the server needed its memory for others. Send the request again."

@@ -32,7 +32,7 @@ export interface KeyFileQueue {
   ) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | FairSlots.SlotsFull, R>
 }
 
-/** Makes turns. */
+/** Makes a queue. */
 export const make = (): KeyFileQueue => {
   const all = FairSlots.make({ slots: 1, maxJobs: maxNetworks, maxJobsPerGroup: 1 })
   const networks = new Map<string, Network>()

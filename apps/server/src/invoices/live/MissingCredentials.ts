@@ -1,6 +1,6 @@
 /**
- * Live invoices of an organization without a credential for the environment wait: it was deleted, or is of another one. This
- * module shows them the reason.
+ * Live invoices of an organization wait while it has no credential for the environment: its credential was deleted, or is
+ * for another environment. This module has one of them show the reason.
  *
  * No lane has them. As with a refused credential, one invoice of the organization is `retrying` and shows the reason, until the
  * time to give up; the others stay queued. After a credential is stored, all of them are sent at once.

@@ -1,7 +1,7 @@
 /**
  * The decision of an operator about an invoice that has a status of the national system which no rule covers.
  *
- * The lane is reclaimed first, by its fencing token: an answer that its holder is reading meanwhile is not written, and the
+ * The fencing token of the lane is increased first: an answer that its holder is reading meanwhile is not written, and the
  * next holder reads it again.
  */
 import { Ids } from "@govoice/core"

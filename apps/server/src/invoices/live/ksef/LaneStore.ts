@@ -115,7 +115,7 @@ export const layerOf = (
       const storeRetries = Schedule.spaced("250 millis").pipe(Schedule.upTo({ duration: Duration.millis(retryForMs) }))
 
       // The last step of a statement returns a row for each it wrote; the lane is lost where its step returned none.
-      const fenced = <Row extends { readonly is_leased: boolean }>(
+      const fenced = <Row extends { readonly lane_is_leased: boolean }>(
         lane: Lane,
         statement: (fenceStep: Statement.Fragment) => Statement.Statement<Row>
       ) =>
@@ -126,7 +126,7 @@ export const layerOf = (
           QueryTimeout.withTimeout(QueryTimeout.engineMs),
           Effect.retry({ schedule: storeRetries, while: SqlErrors.isTransient }),
           Effect.flatMap((rows) =>
-            rows[0]?.is_leased === true ? Effect.succeed(rows) : new LaneLost({ nip: lane.nip })
+            rows[0]?.lane_is_leased === true ? Effect.succeed(rows) : new LaneLost({ nip: lane.nip })
           )
         )
 
@@ -184,7 +184,7 @@ export const layerOf = (
           const at = new Date(yield* now)
           const rows = yield* fenced(
             lane,
-            (fenceStep) => sql<(Row | { readonly id: null }) & { readonly is_leased: boolean }>`
+            (fenceStep) => sql<(Row | { readonly id: null }) & { readonly lane_is_leased: boolean }>`
               WITH ${fenceStep}, picked AS MATERIALIZED (
                 SELECT invoices.id, status FROM invoices, lane
                 WHERE invoices.id = ANY(${textArray(ids)}) AND mode = 'live'
@@ -216,7 +216,7 @@ export const layerOf = (
                 FROM picked WHERE invoices.id = picked.id
                 RETURNING invoices.*
               )
-              SELECT ${sql.literal(columns)}, true AS is_leased
+              SELECT ${sql.literal(columns)}, true AS lane_is_leased
               FROM lane LEFT JOIN (
                 transitioned JOIN submission ON submission.invoice_id = transitioned.id
                 JOIN invoice_documents ON invoice_documents.invoice_id = transitioned.id
@@ -224,7 +224,7 @@ export const layerOf = (
               ORDER BY transitioned.id
             `
           )
-          return rows.filter((row): row is Row & { readonly is_leased: boolean } => row.id !== null)
+          return rows.filter((row): row is Row & { readonly lane_is_leased: boolean } => row.id !== null)
         })
 
       return {
@@ -249,11 +249,11 @@ export const layerOf = (
           const at = new Date(yield* now)
           const [row] = yield* fenced(
             lane,
-            (fenceStep) => sql<{ readonly id: string; readonly is_leased: boolean }>`
+            (fenceStep) => sql<{ readonly id: string; readonly lane_is_leased: boolean }>`
               WITH ${fenceStep}
               INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state)
               SELECT ${organizationId}, nip, ${at}, ${kind}, ${form}, 'opening' FROM lane
-              RETURNING id::text, true AS is_leased
+              RETURNING id::text, true AS lane_is_leased
             `
           )
           return row!.id
@@ -279,7 +279,7 @@ export const layerOf = (
           Effect.asVoid(
             fenced(
               lane,
-              (fenceStep) => sql<{ readonly is_leased: boolean }>`
+              (fenceStep) => sql<{ readonly lane_is_leased: boolean }>`
                 WITH ${fenceStep}, session AS (
                   UPDATE national_sessions SET
                     state          = coalesce(change.state, national_sessions.state),
@@ -312,7 +312,7 @@ export const layerOf = (
                   FROM json_to_recordset(${PgTypes.json(submissions)}) AS change (${sql.literal(submissionColumns)}), lane
                   WHERE national_submissions.id = change.id AND invoice_id NOT IN (SELECT id FROM fenced_off)
                 )
-                SELECT true AS is_leased FROM lane
+                SELECT true AS lane_is_leased FROM lane
               `
             )
           )
@@ -322,14 +322,14 @@ export const layerOf = (
           const at = new Date(yield* now)
           yield* fenced(
             lane,
-            (fenceStep) => sql<{ readonly is_leased: boolean }>`
+            (fenceStep) => sql<{ readonly lane_is_leased: boolean }>`
               WITH ${fenceStep}, sending AS (
                 UPDATE national_submissions SET due_at = ${at}
                 FROM lane, national_sessions AS session
                 WHERE national_submissions.nip = lane.nip AND national_submissions.due_at IS NOT NULL
                   AND national_submissions.state = 'sending' AND session.id = session_id AND session.kind = 'online'
               )
-              SELECT true AS is_leased FROM lane
+              SELECT true AS lane_is_leased FROM lane
             `
           )
         }),
@@ -338,11 +338,11 @@ export const layerOf = (
           Effect.asVoid(
             fenced(
               lane,
-              (fenceStep) => sql<{ readonly is_leased: boolean }>`
+              (fenceStep) => sql<{ readonly lane_is_leased: boolean }>`
                 WITH ${fenceStep}, session AS (
                   UPDATE national_sessions SET unreadable_since = ${since}::timestamptz FROM lane WHERE id = ${sessionId}::bigint
                 )
-                SELECT true AS is_leased FROM lane
+                SELECT true AS lane_is_leased FROM lane
               `
             )
           )

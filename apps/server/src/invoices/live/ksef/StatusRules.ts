@@ -12,7 +12,7 @@ import * as liveTransitions from "./liveTransitions.ts"
 
 export type InvoiceStatus = SessionAnswers.InvoiceStatus
 
-/** The wait before a verdict is afterLookup at again that no rule covers, or that cannot be read. */
+/** The wait before the next lookup of a verdict that no rule covers, or that cannot be read. */
 export const postponeMs = 900_000
 
 const base = (row: SubmissionRow) => ({ id: row.submission_id })

@@ -1,6 +1,7 @@
 /**
- * What support modules do after each test. Files that share a process share its support modules, too, which are evaluated once:
- * an `afterEach` of such a module would belong to the first of these files alone. `hooks.ts` registers one for each file.
+ * Hooks of support modules that run after each test. Files that share a process share its support modules, too, which are
+ * evaluated once: an `afterEach` of such a module would belong to the first of these files alone. `hooks.ts` registers one for
+ * each file.
  */
 const hooks = new Set<() => unknown>()
 

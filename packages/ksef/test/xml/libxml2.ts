@@ -4,7 +4,6 @@
 import {
   XmlC14NMode,
   XmlBufferInputProvider,
-  xmlCleanupInputProvider,
   XmlDocument,
   XmlElement,
   XmlParseError,
@@ -26,6 +25,20 @@ export const wellFormedness = (xml: string): string | undefined => {
   }
 }
 
+// One for the process, which other users of libxml2 share: libxml2 has room for fifteen, and can only remove all.
+const provider = new XmlBufferInputProvider({})
+xmlRegisterInputProvider(provider)
+
+/** Has libxml2 find the files while it runs, and not afterwards. */
+const withFiles = <A>(files: ReadonlyMap<string, string>, run: () => A): A => {
+  for (const [address, text] of files) provider.addBuffer(address, new TextEncoder().encode(text))
+  try {
+    return run()
+  } finally {
+    for (const address of files.keys()) provider.removeBuffer(address)
+  }
+}
+
 /**
  * Returns why `xml` is not valid against the schema, or `undefined` when it is. Imports of the schema are taken from
  * `imported`, by address, and from nowhere else.
@@ -34,15 +47,7 @@ export const validity = (
   xsd: string,
   xml: string,
   imported: ReadonlyMap<string, string> = new Map()
-): string | undefined => {
-  const buffers = Array.from(imported, ([address, text]) => [address, new TextEncoder().encode(text)] as const)
-  xmlRegisterInputProvider(new XmlBufferInputProvider(Object.fromEntries(buffers)))
-  try {
-    return invalidity(xsd, xml)
-  } finally {
-    xmlCleanupInputProvider()
-  }
-}
+): string | undefined => withFiles(imported, () => invalidity(xsd, xml))
 
 const invalidity = (xsd: string, xml: string): string | undefined => {
   using schema = XmlDocument.fromString(xsd)
@@ -105,15 +110,10 @@ export const validator = (
   xsd: string,
   imported: ReadonlyMap<string, string>
 ): ((xml: string) => FirstFault | undefined) => {
-  const buffers = Array.from(imported, ([address, text]) => [address, new TextEncoder().encode(text)] as const)
-  xmlRegisterInputProvider(new XmlBufferInputProvider(Object.fromEntries(buffers)))
-  let compiled: XsdValidator
-  try {
+  const compiled = withFiles(imported, () => {
     using schema = XmlDocument.fromString(xsd)
-    compiled = XsdValidator.fromDoc(schema)
-  } finally {
-    xmlCleanupInputProvider()
-  }
+    return XsdValidator.fromDoc(schema)
+  })
   return (xml) => {
     try {
       using document = XmlDocument.fromString(xml)

@@ -226,7 +226,7 @@ describe("retired words", () => {
 
   it("are found as names of code and of columns, not in sentences and longer names", () => {
     assert.deepStrictEqual(
-      // oxlint-disable-next-line no-template-curly-in-string
+      // oxlint-disable-next-line no-template-curly-in-string -- the text is code with a template
       nameFindings("/** forget it */ const forget = sql`SELECT ${x} AS held, true AS is_held`, seatsHeld = `held`"),
       ["forget, use evict, or discard", "held, use leased"]
     )

@@ -54,7 +54,7 @@ export interface LaneContext {
   readonly accepted: Array<SubmissionRow>
   /** When the next receipt that is not among them is due, as far as this holder knows; 0 where it has to be read. */
   receiptsAt: number
-  /** Schedules a step for now, or for a time. */
+  /** Schedules a step: at the given time, or immediately. */
   readonly wake: (step: StepName, at?: number) => void
   /** Makes the notified workers claim deliveries. */
   readonly wakeDeliveries: Effect.Effect<void>

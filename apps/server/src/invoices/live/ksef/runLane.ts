@@ -34,7 +34,7 @@ export class StepSignals {
     receipts: makeSignal()
   }
 
-  /** Schedules a step for a time at the latest, or for now. */
+  /** Schedules a step: no later than the given time, or immediately. */
   wake(step: StepName, at = 0): void {
     const signal = this.#signals[step]
     if (at >= signal.at) return

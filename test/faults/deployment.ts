@@ -41,6 +41,8 @@ export class Deployment {
   readonly pool: Pool
   readonly processes: Array<ServerProcess> = []
   #api = ""
+  #isClosed = false
+  readonly #supervisions: Array<Promise<void>> = []
   readonly #environment: Readonly<Record<string, string>>
 
   constructor(databaseUrl: string, environment: Environment = {}) {
@@ -97,11 +99,12 @@ export class Deployment {
       worker = this.#launch("serve", { GOVOICE_ROLE: "worker", ...settings })
       worker.mayCrash = true
       const code = await worker.exited
-      if (isStopping) return
+      if (isStopping || this.#isClosed) return
       exits.push(code)
       await run()
     }
     const running = run()
+    this.#supervisions.push(running)
     return {
       exits,
       stop: async () => {
@@ -120,6 +123,7 @@ export class Deployment {
   }
 
   #launch(command: string, settings: Environment): ServerProcess {
+    if (this.#isClosed) throw new Error("The deployment is closed")
     const launched = new ServerProcess([govoice, ...command.split(" ")], { ...this.#environment, ...settings })
     this.processes.push(launched)
     return launched
@@ -237,8 +241,11 @@ export class Deployment {
     )
   }
 
+  /** Kills all processes, also those that are supervised. */
   async close(): Promise<void> {
+    this.#isClosed = true
     await Promise.all(this.processes.map((one) => one.kill()))
+    await Promise.all(this.#supervisions)
     await this.pool.end()
   }
 }

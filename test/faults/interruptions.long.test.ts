@@ -1,7 +1,7 @@
 /** A crash loop: one delivery or invoice ends every process that works on it, beside many of another organization. */
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { leaseMs, maxAttempts, sleep, until } from "./deployment.ts"
+import { type Deployment, leaseMs, maxAttempts, sleep, until } from "./deployment.ts"
 import { startReceiver } from "./receiver.ts"
 import * as Invariants from "./invariants.ts"
 import { type Faults, makeOrganization, setUpConcurrent } from "./support.ts"
@@ -106,4 +106,20 @@ describe.concurrent("crash loop", { timeout: 480_000 }, () => {
   )
 
   it("processes every invoice but the one whose document ends its process", () => withFaults(processesOthers))
+
+  it("leaves no supervised worker behind when the test fails", async () => {
+    let used: Deployment | undefined
+    const test = withFaults(async ({ deployment }) => {
+      used = deployment
+      deployment.supervise()
+      assert.fail("while a worker is running")
+    })
+    const message = await test.catch((error: Error) => error.message)
+    assert.strictEqual(message, "while a worker is running")
+    const { processes } = used!
+    assert.deepStrictEqual(
+      processes.map(({ child }) => child.signalCode),
+      ["SIGKILL"]
+    )
+  })
 })

@@ -13,6 +13,15 @@
 export const maxRetryAfterMs = 6 * 60 * 60 * 1_000
 
 /**
+ * Returns whether a response with this HTTP status may ask for a wait with `Retry-After`: 429 (RFC 6585 §4) and 503 (RFC 9110
+ * §10.2.3).
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const mayRequestWait = (status: number): boolean => status === 429 || status === 503
+
+/**
  * Returns the milliseconds to wait from `now`, or `undefined` for an invalid value.
  *
  * **Details**

@@ -30,4 +30,4 @@ export {
 } from "./Outcome.ts"
 export type { DispatchRequest } from "./Request.ts"
 export { type DnsOptions, resolveWithDns, resolveWithSystem } from "./Resolvers.ts"
-export { maxRetryAfterMs, parseRetryAfter } from "./RetryAfter.ts"
+export { maxRetryAfterMs, mayRequestWait, parseRetryAfter } from "./RetryAfter.ts"

@@ -5,6 +5,7 @@ import {
   Dispatcher,
   DispatcherError,
   type DispatchRequest,
+  mayRequestWait,
   type Outcome,
   type Refused
 } from "@govoice/dispatcher"
@@ -22,11 +23,11 @@ import * as WebhookSigner from "./WebhookSigner.ts"
 
 type AttemptResult = DeliveryVerdict.AttemptResult
 
-// No other status asks for a wait (RFC 9110 §10.2.3, RFC 6585 §4).
 const requestedWait = ({ retryAfterMs, status }: Refused): number | undefined =>
-  status === 429 || status === 503 ? retryAfterMs : undefined
+  mayRequestWait(status) ? retryAfterMs : undefined
 
-const toResult = (outcome: Outcome): AttemptResult => {
+/** Returns the result of the attempt for the outcome of its request. */
+export const toResult = (outcome: Outcome): AttemptResult => {
   switch (outcome._tag) {
     case "Delivered":
       return { _tag: "answered", status: outcome.status }

@@ -1,4 +1,4 @@
-/** Classifies errors: by the phase of the attempt, and after the request was written by one table of codes. */
+/** Classifies statuses, and errors: by the phase of the attempt, and after the request was written by one table of codes. */
 import type { Phase } from "../Options.ts"
 import type { FailureReason } from "../Outcome.ts"
 
@@ -25,6 +25,12 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   ERR_ASSERTION: "protocol",
   GOVOICE_PROTOCOL: "protocol"
 }
+
+/**
+ * Whether an HTTP status is a transient error. A copy of `DeliveryVerdict.isRetryableStatus` of `@govoice/core`, on which this
+ * package does not depend; `copies.test.ts` of the server compares them.
+ */
+export const isRetryableStatus = (status: number): boolean => status === 429 || (status >= 500 && status <= 599)
 
 /** An error with a code, like the errors of Node. */
 export const codeError = (code: string, message: string): Error => Object.assign(new Error(message), { code })

@@ -6,9 +6,9 @@
 import { DispatcherError } from "../DispatcherError.ts"
 import type { AttemptDiagnostics, Phase } from "../Options.ts"
 import type { FailureReason, Outcome } from "../Outcome.ts"
-import { parseRetryAfter } from "../RetryAfter.ts"
+import { mayRequestWait, parseRetryAfter } from "../RetryAfter.ts"
 import type { Rule } from "../Rule.ts"
-import { codeOf, PeerAddressError, ProtocolError, reasonOf } from "./classify.ts"
+import { codeOf, isRetryableStatus, PeerAddressError, ProtocolError, reasonOf } from "./classify.ts"
 import type { Connection, ResponseHeaders } from "./connection.ts"
 import type { ConnectionPool, Waiter } from "./connectionPool.ts"
 import { diagnose, observe, type PhaseTimestamps } from "./diagnostics.ts"
@@ -222,8 +222,8 @@ export class DispatchAttempt implements Waiter {
       this.#finish({ _tag: "Delivered", status, attempted: true, durationMs }, "delivered")
       return
     }
-    const retryable = status === 429 || status >= 500
-    const retryAfter = status === 429 || status === 503 ? headers["retry-after"] : undefined
+    const retryable = isRetryableStatus(status)
+    const retryAfter = mayRequestWait(status) ? headers["retry-after"] : undefined
     const retryAfterMs = typeof retryAfter === "string" ? parseRetryAfter(retryAfter, Date.now()) : undefined
     const refused = { _tag: "Refused", status, retryable, attempted: true, durationMs } as const
     this.#finish(retryAfterMs === undefined ? refused : { ...refused, retryAfterMs }, "refused")

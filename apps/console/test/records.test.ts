@@ -4,7 +4,7 @@
 import { DeliveryVerdict } from "@govoice/core"
 import type { WebhookDelivery } from "@govoice/client"
 import { assert, describe, it } from "vitest"
-import { adviceFor } from "../src/screens/deliveries/whatToDo.ts"
+import { adviceFor, bySummary } from "../src/screens/deliveries/whatToDo.ts"
 import { faultOf, partsOf } from "../src/screens/endpoints/endpointUrl.ts"
 import { isNip } from "../src/screens/live/nip.ts"
 import { receivers } from "../src/snippets/receiver.ts"
@@ -50,6 +50,28 @@ describe("advice about a delivery", () => {
     const { summary } = DeliveryVerdict.judge(end, false)
     const lastHttpStatus = end._tag === "answered" ? end.status : null
     assert.strictEqual(adviceFor(delivery({ lastErrorSummary: summary, lastHttpStatus })), advice)
+  })
+
+  it("covers every result that the service writes, and no other sentence", () => {
+    const every: Readonly<Record<DeliveryVerdict.AttemptResult["_tag"], true>> = {
+      answered: true,
+      timed_out: true,
+      connection_failed: true,
+      interrupted: true,
+      quarantine_failed: true,
+      secret_unavailable: true,
+      lease_too_short: true,
+      blocked: true,
+      disabled: true,
+      invalid_request: true
+    }
+    const covered = new Set(ends.map(([{ _tag }]) => _tag))
+    // A disabled endpoint has a status of its own.
+    assert.sameMembers([...covered, "disabled"], Object.keys(every))
+    const sentences = ends
+      .filter(([{ _tag }]) => _tag !== "answered")
+      .map(([end]) => DeliveryVerdict.judge(end, false).summary)
+    assert.sameMembers(Object.keys(bySummary), sentences)
   })
 
   it("is nothing to do for a delivery that succeeded or is under way", () => {

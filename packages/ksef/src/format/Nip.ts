@@ -1,5 +1,6 @@
 /**
- * The NIP, the Polish tax identification number: nine digits and a weighted checksum modulo 11.
+ * The NIP, the Polish tax identification number: nine digits and a weighted checksum modulo 11. `@govoice/api` and the console
+ * have copies; `copies.test.ts` of the server compares them.
  *
  * @since 0.1.0
  */

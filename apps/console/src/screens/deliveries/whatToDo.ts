@@ -15,8 +15,8 @@ const byStatus = (status: number): Advice => {
   return "serverError"
 }
 
-// The service writes these sentences. Others have the general advice.
-const bySummary: Readonly<Record<string, Advice>> = {
+/** Advice for the sentences of `DeliveryVerdict` in core, which the service writes. Others have the general advice. */
+export const bySummary: Readonly<Record<string, Advice>> = {
   "The request timed out.": "timeout",
   "The connection failed.": "connection",
   "The endpoint address is not allowed.": "address",

@@ -14,7 +14,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 
 const help = {
   file: new URL(preparedHelp.fileName, import.meta.url),
-  environment: process.env,
+  env: process.env,
   output: process.stdout
 }
 

@@ -1,9 +1,9 @@
 /** `govoice account`: accounts without the API, for deployments where signing up is closed, and for a first key. */
 import { Argument, Command, Flag } from "effect/cli"
-import type { Environment } from "./Environment.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { load } from "./load.ts"
 
-const create = (environment: Environment) =>
+const create = (env: EnvironmentVariables) =>
   Command.make(
     "create",
     {
@@ -16,7 +16,7 @@ const create = (environment: Environment) =>
     (flags) =>
       load(
         () => import("./account/create.ts"),
-        ({ create }) => create(environment, flags)
+        ({ create }) => create(env, flags)
       )
   ).pipe(
     Command.withDescription(
@@ -32,8 +32,8 @@ const create = (environment: Environment) =>
   )
 
 /** The command, for these environment variables. */
-export const account = (environment: Environment) =>
+export const account = (env: EnvironmentVariables) =>
   Command.make("account").pipe(
     Command.withDescription("Accounts, which log in and own organizations."),
-    Command.withSubcommands([create(environment)])
+    Command.withSubcommands([create(env)])
   )

@@ -8,14 +8,14 @@ import * as Migrations from "../database/Migrations.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
 import * as DeploymentSecrets from "../settings/DeploymentSecrets.ts"
 import { InvalidSettings, read, type SettingsShape } from "../settings/Settings.ts"
-import type { Environment } from "./Environment.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 
 /** Reads the settings. */
-export const settings = (environment: Environment): Effect.Effect<SettingsShape, CommandFailure> =>
+export const settings = (env: EnvironmentVariables): Effect.Effect<SettingsShape, CommandFailure> =>
   Effect.suspend(() => {
     try {
-      return Effect.succeed(read(environment))
+      return Effect.succeed(read(env))
     } catch (error) {
       if (!(error instanceof InvalidSettings)) throw error
       return Effect.fail(new CommandFailure({ message: `${error.message}\nRun 'govoice settings' for every setting.` }))

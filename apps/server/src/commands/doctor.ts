@@ -3,10 +3,10 @@
  * the time, where an environment is set.
  */
 import { Command, Flag } from "effect/cli"
-import type { Environment } from "./Environment.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { load } from "./load.ts"
 
-export const doctor = (environment: Environment) =>
+export const doctor = (env: EnvironmentVariables) =>
   Command.make(
     "doctor",
     {
@@ -19,7 +19,7 @@ export const doctor = (environment: Environment) =>
     (flags) =>
       load(
         () => import("./doctor/diagnose.ts"),
-        ({ diagnose }) => diagnose(environment, flags)
+        ({ diagnose }) => diagnose(env, flags)
       )
   ).pipe(
     Command.withDescription(

@@ -3,7 +3,7 @@ import { Command } from "effect/cli"
 import { account } from "./account.ts"
 import { checkInvoice } from "./checkInvoice.ts"
 import { doctor } from "./doctor.ts"
-import type { Environment } from "./Environment.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { ksef } from "./ksef.ts"
 import { keys } from "./keys.ts"
 import { migrate } from "./migrate.ts"
@@ -12,19 +12,19 @@ import { serve } from "./serve.ts"
 import { settings } from "./settings.ts"
 
 /** The command, for these environment variables. */
-export const govoice = (environment: Environment) =>
+export const govoice = (env: EnvironmentVariables) =>
   Command.make("govoice").pipe(
     Command.withDescription(
       "Govoice: e-invoice submission that loses nothing, and signed webhooks. Start with `govoice serve`: it needs no database and no settings. Exit codes: 0 success, 1 failure, 2 usage error, 130 interrupted."
     ),
     Command.withSubcommands([
-      serve(environment),
-      doctor(environment),
-      migrate(environment),
-      account(environment),
-      keys(environment),
-      ksef(environment),
-      prune(environment),
+      serve(env),
+      doctor(env),
+      migrate(env),
+      account(env),
+      keys(env),
+      ksef(env),
+      prune(env),
       checkInvoice,
       settings
     ]),

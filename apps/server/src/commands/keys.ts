@@ -2,7 +2,7 @@
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
-import type { Environment } from "./Environment.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { load } from "./load.ts"
 
 const generate = Command.make(
@@ -22,11 +22,11 @@ const generate = Command.make(
   ])
 )
 
-const rotate = (environment: Environment) =>
+const rotate = (env: EnvironmentVariables) =>
   Command.make("rotate-encryption", {}, () =>
     load(
       () => import("./keys/rotate.ts"),
-      ({ rotate }) => rotate(environment)
+      ({ rotate }) => rotate(env)
     )
   ).pipe(
     Command.withDescription(
@@ -35,8 +35,8 @@ const rotate = (environment: Environment) =>
     Command.withShortDescription("Re-encrypt stored values with the first key.")
   )
 
-export const keys = (environment: Environment) =>
+export const keys = (env: EnvironmentVariables) =>
   Command.make("keys").pipe(
     Command.withDescription("Secrets of a deployment."),
-    Command.withSubcommands([generate, rotate(environment)])
+    Command.withSubcommands([generate, rotate(env)])
   )

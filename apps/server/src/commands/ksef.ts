@@ -1,14 +1,14 @@
 /** `govoice ksef`: the national system (KSeF), its credentials, and what waits for it. */
 import { Command, Flag } from "effect/cli"
-import type { Environment } from "./Environment.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { json, organization } from "./ksef/flags.ts"
 import { load } from "./load.ts"
 
-const status = (environment: Environment) =>
+const status = (env: EnvironmentVariables) =>
   Command.make("status", { json }, (flags) =>
     load(
       () => import("./ksef/status.ts"),
-      ({ status }) => status(environment, flags)
+      ({ status }) => status(env, flags)
     )
   ).pipe(
     Command.withDescription(
@@ -17,7 +17,7 @@ const status = (environment: Environment) =>
     Command.withShortDescription("Show the lanes, and the invoices that wait for KSeF.")
   )
 
-const put = (environment: Environment) =>
+const put = (env: EnvironmentVariables) =>
   Command.make(
     "put",
     {
@@ -39,7 +39,7 @@ const put = (environment: Environment) =>
     (flags) =>
       load(
         () => import("./ksef/credential.ts"),
-        ({ put }) => put(environment, flags)
+        ({ put }) => put(env, flags)
       )
   ).pipe(
     Command.withDescription(
@@ -59,36 +59,36 @@ const put = (environment: Environment) =>
     ])
   )
 
-const show = (environment: Environment) =>
+const show = (env: EnvironmentVariables) =>
   Command.make("show", { organization, json }, (flags) =>
     load(
       () => import("./ksef/credential.ts"),
-      ({ show }) => show(environment, flags)
+      ({ show }) => show(env, flags)
     )
   ).pipe(Command.withDescription("Describe the credential of an organization, without its secrets."))
 
-const remove = (environment: Environment) =>
+const remove = (env: EnvironmentVariables) =>
   Command.make("remove", { organization }, (flags) =>
     load(
       () => import("./ksef/credential.ts"),
-      ({ remove }) => remove(environment, flags)
+      ({ remove }) => remove(env, flags)
     )
   ).pipe(
     Command.withDescription("Remove the credential of an organization, with its login at KSeF."),
     Command.withShortDescription("Remove the credential of an organization.")
   )
 
-const credential = (environment: Environment) =>
+const credential = (env: EnvironmentVariables) =>
   Command.make("credential").pipe(
     Command.withDescription("Credentials of organizations for the national system (KSeF)."),
-    Command.withSubcommands([put(environment), show(environment), remove(environment)])
+    Command.withSubcommands([put(env), show(env), remove(env)])
   )
 
-const check = (environment: Environment) =>
+const check = (env: EnvironmentVariables) =>
   Command.make("check", { organization, json }, (flags) =>
     load(
       () => import("./ksef/check.ts"),
-      ({ check }) => check(environment, flags)
+      ({ check }) => check(env, flags)
     )
   ).pipe(
     Command.withDescription(
@@ -97,7 +97,7 @@ const check = (environment: Environment) =>
     Command.withShortDescription("Log in with the credential of an organization.")
   )
 
-const settle = (environment: Environment) =>
+const settle = (env: EnvironmentVariables) =>
   Command.make(
     "settle",
     {
@@ -110,7 +110,7 @@ const settle = (environment: Environment) =>
     (flags) =>
       load(
         () => import("./ksef/settle.ts"),
-        ({ settle }) => settle(environment, flags)
+        ({ settle }) => settle(env, flags)
       )
   ).pipe(
     Command.withDescription(
@@ -122,8 +122,8 @@ const settle = (environment: Environment) =>
     ])
   )
 
-export const ksef = (environment: Environment) =>
+export const ksef = (env: EnvironmentVariables) =>
   Command.make("ksef").pipe(
     Command.withDescription("The national system (KSeF): credentials, lanes, and invoices that wait."),
-    Command.withSubcommands([status(environment), credential(environment), check(environment), settle(environment)])
+    Command.withSubcommands([status(env), credential(env), check(env), settle(env)])
   )

@@ -1,9 +1,9 @@
 /** `govoice migrate`: migrates the database before the processes that need it start. */
 import { Command, Flag } from "effect/cli"
-import type { Environment } from "./Environment.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { load } from "./load.ts"
 
-export const migrate = (environment: Environment) =>
+export const migrate = (env: EnvironmentVariables) =>
   Command.make(
     "migrate",
     {
@@ -15,7 +15,7 @@ export const migrate = (environment: Environment) =>
     (flags) =>
       load(
         () => import("./migrate/migrate.ts"),
-        ({ migrate }) => migrate(environment, flags)
+        ({ migrate }) => migrate(env, flags)
       )
   ).pipe(
     Command.withDescription(

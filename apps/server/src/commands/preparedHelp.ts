@@ -4,14 +4,14 @@
  */
 import { readFileSync } from "node:fs"
 import { stripVTControlCharacters } from "node:util"
-import type { Environment } from "./Environment.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 
 /** The name of the file beside the bundle: an object from the names of a command, such as `account create`, to its help. */
 export const fileName = "help.json"
 
 /** Returns whether a command line prints colors, by the rule of `TerminalCapabilities` of Effect. */
 export const printsColors = (
-  { FORCE_COLOR, NO_COLOR, TERM }: Environment,
+  { FORCE_COLOR, NO_COLOR, TERM }: EnvironmentVariables,
   { isTTY = false }: { readonly isTTY?: boolean }
 ): boolean => {
   if (TERM === "dumb" || (NO_COLOR ?? "") !== "") return false
@@ -39,14 +39,10 @@ export const find = (args: ReadonlyArray<string>, file: URL): string | undefined
 /** Prints the prepared help that the arguments ask for. Returns whether it did. */
 export const print = (
   args: ReadonlyArray<string>,
-  {
-    environment,
-    file,
-    output
-  }: { readonly environment: Environment; readonly file: URL; readonly output: NodeJS.WriteStream }
+  { env, file, output }: { readonly env: EnvironmentVariables; readonly file: URL; readonly output: NodeJS.WriteStream }
 ): boolean => {
   const help = find(args, file)
   if (help === undefined) return false
-  output.write(`${printsColors(environment, output) ? help : stripVTControlCharacters(help)}\n`)
+  output.write(`${printsColors(env, output) ? help : stripVTControlCharacters(help)}\n`)
   return true
 }

@@ -1,13 +1,13 @@
 /** `govoice prune`: deletes now what workers delete every hour. */
 import { Command } from "effect/cli"
-import type { Environment } from "./Environment.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { load } from "./load.ts"
 
-export const prune = (environment: Environment) =>
+export const prune = (env: EnvironmentVariables) =>
   Command.make("prune", {}, () =>
     load(
       () => import("./prune/prune.ts"),
-      ({ prune }) => prune(environment)
+      ({ prune }) => prune(env)
     )
   ).pipe(
     Command.withDescription(

@@ -1,16 +1,16 @@
 /** `govoice serve`: the server, until it is asked to stop. */
 import { Command } from "effect/cli"
-import type { Environment } from "./Environment.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { load } from "./load.ts"
 
 /**
  * The command, for these environment variables. It returns when the start of the server has begun.
  */
-export const serve = (environment: Environment) =>
+export const serve = (env: EnvironmentVariables) =>
   Command.make("serve", {}, () =>
     load(
       () => import("./serve/start.ts"),
-      ({ start }) => start(environment)
+      ({ start }) => start(env)
     )
   ).pipe(
     Command.withDescription(

@@ -1,6 +1,7 @@
-/** Starts the server from an environment, and runs it until a signal stops it. */
+/** Starts the server from environment variables, and runs it until a signal stops it. */
 import { Effect, Layer } from "effect"
 import { reasonOf } from "../observability/reasonOf.ts"
+import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { broadNetworks } from "../settings/trustedProxies.ts"
 import {
   InvalidSettings,
@@ -19,14 +20,12 @@ import * as Server from "./Server.ts"
 import { reportStartupError } from "./StartupError.ts"
 import { disablePretenuring, disableWasmOptimization, limitHeapGrowth } from "./v8Flags.ts"
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 // A stop ends within the webhook deadline plus five seconds.
 const graceMs = ({ webhooks }: SettingsShape): number => webhooks.timeoutMs + 4900
 
-const readOrExit = (environment: Environment): SettingsShape => {
+const readOrExit = (env: EnvironmentVariables): SettingsShape => {
   try {
-    return read(environment)
+    return read(env)
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error
     process.stderr.write(`${error.message}\n`)
@@ -34,14 +33,10 @@ const readOrExit = (environment: Environment): SettingsShape => {
   }
 }
 
-const warnOfUnknown = (environment: Environment) =>
-  Effect.forEach(
-    unknownNames(environment),
-    (name) => Effect.logWarning(`${unknownNameWarning(name)} ${settingsRemedy}`),
-    {
-      discard: true
-    }
-  )
+const warnOfUnknown = (env: EnvironmentVariables) =>
+  Effect.forEach(unknownNames(env), (name) => Effect.logWarning(`${unknownNameWarning(name)} ${settingsRemedy}`), {
+    discard: true
+  })
 
 const warnOfBroadProxies = ({ trustedProxies }: SettingsShape) =>
   Effect.forEach(
@@ -91,16 +86,16 @@ const reportStop = (settings: SettingsShape) => (signal: NodeJS.Signals) =>
  *
  * Standard output has log lines only; the banner and the reason of a failed start go to standard error.
  */
-export const serve = (environment: Environment): void => {
+export const serve = (env: EnvironmentVariables): void => {
   disablePretenuring()
-  const settings = readOrExit(environment)
+  const settings = readOrExit(env)
   if (settings.database._tag === "Embedded") disableWasmOptimization()
   if (settings.liveMode) limitHeapGrowth()
 
   Layer.effectDiscard(announce(settings)).pipe(
     Layer.provide(Server.layer(settings)),
     Layer.launch,
-    (server) => Effect.andThen(Effect.andThen(warnOfUnknown(environment), warnOfBroadProxies(settings)), server),
+    (server) => Effect.andThen(Effect.andThen(warnOfUnknown(env), warnOfBroadProxies(settings)), server),
     reportStartupError(settings),
     Effect.provide(logging.layer(settings)),
     runUntilShutdown({ graceMs: graceMs(settings), onFault: reportFault(settings), onStop: reportStop(settings) })

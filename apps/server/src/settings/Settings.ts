@@ -1,8 +1,9 @@
-/** The settings of a process: read from the environment, complete, and checked against each other. */
+/** The settings of a process: read from environment variables, complete, and checked against each other. */
 import type { PolicyOptions } from "@govoice/dispatcher"
 import { Environment } from "@govoice/ksef/client"
 import { Context } from "effect"
 import { type Definition, definitions, type Name, type Values } from "./definitions.ts"
+import type { EnvironmentVariables } from "./EnvironmentVariables.ts"
 import * as Parsers from "./Parsers.ts"
 
 export interface SettingsShape {
@@ -79,8 +80,6 @@ export class InvalidSettings extends Error {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 const readOne = <A>(
   name: string,
   { default: byDefault, parse }: Definition<A>,
@@ -102,8 +101,8 @@ const readOne = <A>(
 }
 
 /** Returns the environment variables that begin with `GOVOICE_` and are no settings: most likely typing mistakes. */
-export const unknownNames = (environment: Environment): ReadonlyArray<string> =>
-  Object.keys(environment).filter((name) => name.startsWith("GOVOICE_") && !Object.hasOwn(definitions, name))
+export const unknownNames = (env: EnvironmentVariables): ReadonlyArray<string> =>
+  Object.keys(env).filter((name) => name.startsWith("GOVOICE_") && !Object.hasOwn(definitions, name))
 
 /** Returns the warning of a name that `unknownNames` found. */
 export const unknownNameWarning = (name: string): string => `${name} is not a setting of Govoice, and has no effect.`
@@ -116,14 +115,14 @@ const requiredWithPostgres = ["GOVOICE_JWT_SECRET", "GOVOICE_ENCRYPTION_KEYS"] a
 const marginMs = 5000
 
 /**
- * Reads the settings from an environment.
+ * Reads the settings from environment variables.
  *
  * @throws {InvalidSettings} with all faults.
  */
-export const read = (environment: Environment): SettingsShape => {
+export const read = (env: EnvironmentVariables): SettingsShape => {
   const faults: Array<string> = []
   const value = <K extends Name>(name: K): Values[K] =>
-    readOne(name, definitions[name] as Definition<Values[K]>, environment[name], faults)
+    readOne(name, definitions[name] as Definition<Values[K]>, env[name], faults)
 
   const url = value("DATABASE_URL")
   const dataDir = value("GOVOICE_DATA_DIR")
@@ -131,16 +130,15 @@ export const read = (environment: Environment): SettingsShape => {
   const encryptionKeys = value("GOVOICE_ENCRYPTION_KEYS")
   if (url !== undefined) {
     for (const name of requiredWithPostgres) {
-      if (environment[name] === undefined)
-        faults.push(`${name} is required with DATABASE_URL. Run 'govoice keys generate'.`)
+      if (env[name] === undefined) faults.push(`${name} is required with DATABASE_URL. Run 'govoice keys generate'.`)
     }
   }
 
   const directUrl = value("GOVOICE_DATABASE_DIRECT_URL")
   const isPooled = value("GOVOICE_DATABASE_POOLED") ?? directUrl !== undefined
-  if (environment["DATABASE_URL"] === undefined) {
+  if (env["DATABASE_URL"] === undefined) {
     for (const name of ["GOVOICE_DATABASE_DIRECT_URL", "GOVOICE_DATABASE_POOLED"] as const) {
-      if (environment[name] !== undefined) faults.push(`${name} requires DATABASE_URL.`)
+      if (env[name] !== undefined) faults.push(`${name} requires DATABASE_URL.`)
     }
   }
   if (!isPooled && directUrl !== undefined) {
@@ -148,7 +146,7 @@ export const read = (environment: Environment): SettingsShape => {
   }
 
   const role = value("GOVOICE_ROLE")
-  if (role !== "all" && environment["DATABASE_URL"] === undefined) {
+  if (role !== "all" && env["DATABASE_URL"] === undefined) {
     faults.push(
       `GOVOICE_ROLE=${role} requires DATABASE_URL: the embedded Postgres cannot be shared. Set DATABASE_URL, or remove GOVOICE_ROLE.`
     )
@@ -165,7 +163,7 @@ export const read = (environment: Environment): SettingsShape => {
   const liveMode = value("GOVOICE_LIVE_MODE")
   const ksefName = value("GOVOICE_KSEF_ENVIRONMENT")
   const ksefCustom = value("GOVOICE_KSEF_URL")
-  const isGiven = (name: Name) => environment[name] !== undefined
+  const isGiven = (name: Name) => env[name] !== undefined
   if (isGiven("GOVOICE_KSEF_ENVIRONMENT") && isGiven("GOVOICE_KSEF_URL")) {
     faults.push("GOVOICE_KSEF_ENVIRONMENT and GOVOICE_KSEF_URL exclude each other. Remove one of them.")
   }

@@ -36,8 +36,7 @@ describe("prepared help", () => {
   it("is printed with colors where they are shown", () => {
     const printed: Array<string> = []
     const output = { isTTY: true, write: (text: string) => printed.push(text) > 0 } as NodeJS.WriteStream
-    for (const environment of [{}, { NO_COLOR: "1" }])
-      preparedHelp.print(["serve", "-h"], { environment, file, output })
+    for (const env of [{}, { NO_COLOR: "1" }]) preparedHelp.print(["serve", "-h"], { env, file, output })
     assert.deepStrictEqual(printed, ["\u001b[1mone\u001b[0m\n", "one\n"])
   })
 

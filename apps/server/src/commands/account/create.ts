@@ -12,7 +12,7 @@ import * as Email from "../../accounts/Email.ts"
 import * as Organizations from "../../accounts/Organizations.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as deployment from "../deployment.ts"
-import type { Environment } from "../Environment.ts"
+import type { EnvironmentVariables } from "../../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
 // An argument would be visible in the list of processes and stored in the history of the shell.
@@ -59,10 +59,10 @@ const createFirstKey = Effect.fnUntraced(function* (
 
 /** Creates the account. Prints its id, the organization and the key. */
 export const create = Effect.fnUntraced(function* (
-  environment: Environment,
+  env: EnvironmentVariables,
   { email, organization }: { readonly email: string; readonly organization: Option.Option<string> }
 ) {
-  const settings = yield* deployment.settings(environment)
+  const settings = yield* deployment.settings(env)
   const account = yield* decode({ email, password: yield* readPassword })
   const { encryptionKeys } = yield* deployment.secrets(settings)
   const make = Effect.gen(function* () {

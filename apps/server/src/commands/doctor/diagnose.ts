@@ -1,6 +1,6 @@
 /** Runs every check of `govoice doctor`, and prints the findings. */
 import { Console, Effect, Option } from "effect"
-import type { Environment } from "../Environment.ts"
+import type { EnvironmentVariables } from "../../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import { check as checkDatabase } from "./database.ts"
 import type { Finding } from "./Finding.ts"
@@ -17,8 +17,8 @@ const print = ({ check, level, message, remedy }: Finding): string =>
     ...(remedy === undefined ? [] : [`${" ".repeat(17)}${remedy}`])
   ].join("\n")
 
-const examine = Effect.fnUntraced(function* (environment: Environment, url: string | undefined) {
-  const { findings, settings } = checkSettings(environment)
+const examine = Effect.fnUntraced(function* (env: EnvironmentVariables, url: string | undefined) {
+  const { findings, settings } = checkSettings(env)
   const all: Array<Finding> = [...checkRuntime(), ...findings]
   if (settings === undefined) return all
   all.push(...(yield* checkDatabase(settings)), ...checkPolicy(settings.webhooks))
@@ -29,10 +29,10 @@ const examine = Effect.fnUntraced(function* (environment: Environment, url: stri
 
 /** Prints the findings. Fails when one of them is a fault. */
 export const diagnose = Effect.fnUntraced(function* (
-  environment: Environment,
+  env: EnvironmentVariables,
   { json, url }: { readonly json: boolean; readonly url: Option.Option<string> }
 ) {
-  const findings = yield* examine(environment, Option.getOrUndefined(url))
+  const findings = yield* examine(env, Option.getOrUndefined(url))
   yield* Console.log(json ? JSON.stringify(findings, null, 2) : findings.map(print).join("\n"))
   const faults = findings.filter(({ level }) => level === "fault").length
   if (faults > 0) return yield* new CommandFailure({ message: `${faults} of ${findings.length} checks failed.` })

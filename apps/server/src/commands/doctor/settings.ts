@@ -7,7 +7,7 @@ import {
   unknownNames,
   unknownNameWarning
 } from "../../settings/Settings.ts"
-import type { Environment } from "../Environment.ts"
+import type { EnvironmentVariables } from "../../settings/EnvironmentVariables.ts"
 import { fault, type Finding, ok, warning } from "./Finding.ts"
 
 const isLoopback = (host: string): boolean => /^(?:127\.|::1$|localhost$)/.test(host)
@@ -32,11 +32,11 @@ const warnings = (settings: SettingsShape): ReadonlyArray<Finding> => [
 
 /** Reads the settings. They are absent when they have faults. */
 export const check = (
-  environment: Environment
+  env: EnvironmentVariables
 ): { readonly settings?: SettingsShape; readonly findings: ReadonlyArray<Finding> } => {
-  const unknown = unknownNames(environment).map((name) => warning("settings", unknownNameWarning(name), settingsRemedy))
+  const unknown = unknownNames(env).map((name) => warning("settings", unknownNameWarning(name), settingsRemedy))
   try {
-    const settings = read(environment)
+    const settings = read(env)
     return { settings, findings: [ok("settings", `valid; role ${settings.role}`), ...unknown, ...warnings(settings)] }
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error

@@ -4,7 +4,7 @@ import * as KeyRing from "../../crypto/KeyRing.ts"
 import * as KeyCheck from "../../maintenance/KeyCheck.ts"
 import { rotateEncryption } from "../../maintenance/rotateEncryption.ts"
 import * as deployment from "../deployment.ts"
-import type { Environment } from "../Environment.ts"
+import type { EnvironmentVariables } from "../../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
 const reencrypt = Effect.gen(function* () {
@@ -14,8 +14,8 @@ const reencrypt = Effect.gen(function* () {
 })
 
 /** Re-encrypts with the first key, and prints how many values. Fails when a value cannot be opened. */
-export const rotate = Effect.fnUntraced(function* (environment: Environment) {
-  const settings = yield* deployment.settings(environment)
+export const rotate = Effect.fnUntraced(function* (env: EnvironmentVariables) {
+  const settings = yield* deployment.settings(env)
   const { encryptionKeys } = yield* deployment.secrets(settings)
   const rotated = yield* deployment.onMigrated(settings, Effect.provide(reencrypt, KeyRing.layer(encryptionKeys)))
   yield* Console.log(`Re-encrypted ${rotated} values with key ${encryptionKeys[0]?.id}.`)

@@ -2,7 +2,7 @@
 import { Console, Effect, Option, Redacted } from "effect"
 import { GatewayCredentials } from "../../invoices/live/GatewayCredentials.ts"
 import * as deployment from "../deployment.ts"
-import type { Environment } from "../Environment.ts"
+import type { EnvironmentVariables } from "../../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import * as ksef from "./deployment.ts"
 import type { OrganizationFlags } from "./flags.ts"
@@ -44,9 +44,12 @@ const read = (settings: Parameters<typeof ksef.withStores>[0], organization: str
   )
 
 /** Logs in, prints the permissions and limits, and logs out. Fails when the credential may not send invoices. */
-export const check = Effect.fnUntraced(function* (environment: Environment, { json, organization }: OrganizationFlags) {
-  const settings = yield* deployment.settings(environment)
-  yield* ksef.environmentOf(settings)
+export const check = Effect.fnUntraced(function* (
+  env: EnvironmentVariables,
+  { json, organization }: OrganizationFlags
+) {
+  const settings = yield* deployment.settings(env)
+  yield* ksef.ksefEnvironmentOf(settings)
   const stored = yield* read(settings, organization)
   const report = yield* ksef.withClient(settings, (client) =>
     Effect.gen(function* () {

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers"
 import { checkGatewayCredential } from "../../invoices/live/checkGatewayCredential.ts"
 import { GatewayCredentials } from "../../invoices/live/GatewayCredentials.ts"
 import * as deployment from "../deployment.ts"
-import type { Environment } from "../Environment.ts"
+import type { EnvironmentVariables } from "../../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 import * as ksef from "./deployment.ts"
 import type { OrganizationFlags } from "./flags.ts"
@@ -74,9 +74,9 @@ const refused = (message: string) =>
   new CommandFailure({ message: `The credential cannot be stored: ${inOneLine(message)}` })
 
 /** Stores the credential, and replaces the one that the organization has. */
-export const put = Effect.fnUntraced(function* (environment: Environment, { organization, ...flags }: PutFlags) {
-  const settings = yield* deployment.settings(environment)
-  yield* ksef.environmentOf(settings)
+export const put = Effect.fnUntraced(function* (env: EnvironmentVariables, { organization, ...flags }: PutFlags) {
+  const settings = yield* deployment.settings(env)
+  yield* ksef.ksefEnvironmentOf(settings)
   const request = yield* Schema.decodeUnknownEffect(GatewayCredential.GatewayCredentialRequest)(
     yield* readRequest(flags)
   ).pipe(Effect.catchTag("SchemaError", ({ message }) => Effect.fail(refused(message))))
@@ -109,8 +109,8 @@ const lines = (described: Described): ReadonlyArray<string> =>
     : ["No credential is stored for this environment."]
 
 /** Prints the credential without its secrets. */
-export const show = Effect.fnUntraced(function* (environment: Environment, { json, organization }: OrganizationFlags) {
-  const settings = yield* deployment.settings(environment)
+export const show = Effect.fnUntraced(function* (env: EnvironmentVariables, { json, organization }: OrganizationFlags) {
+  const settings = yield* deployment.settings(env)
   const described = yield* ksef.withStores(
     settings,
     Effect.gen(function* () {
@@ -123,10 +123,10 @@ export const show = Effect.fnUntraced(function* (environment: Environment, { jso
 
 /** Removes the credential. */
 export const remove = Effect.fnUntraced(function* (
-  environment: Environment,
+  env: EnvironmentVariables,
   { organization }: Pick<OrganizationFlags, "organization">
 ) {
-  const settings = yield* deployment.settings(environment)
+  const settings = yield* deployment.settings(env)
   yield* ksef.withStores(
     settings,
     Effect.gen(function* () {

@@ -10,8 +10,8 @@ import { version } from "../../version.ts"
 import * as deployment from "../deployment.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
-/** Returns the environment of the settings. */
-export const environmentOf = ({ ksef }: SettingsShape): Effect.Effect<Environment.Environment, CommandFailure> =>
+/** Returns the environment of KSeF that the settings name. */
+export const ksefEnvironmentOf = ({ ksef }: SettingsShape): Effect.Effect<Environment.Environment, CommandFailure> =>
   ksef.environment === undefined
     ? Effect.fail(
         new CommandFailure({
@@ -26,8 +26,12 @@ export const withClient = <A, E, R>(
   use: (client: KsefClient.KsefClient) => Effect.Effect<A, E, R>
 ) =>
   Effect.gen(function* () {
-    const environment = yield* environmentOf(settings)
-    const client = yield* KsefClient.make({ environment, ca: settings.ksef.ca, userAgent: `Govoice/${version}` })
+    const ksefEnvironment = yield* ksefEnvironmentOf(settings)
+    const client = yield* KsefClient.make({
+      environment: ksefEnvironment,
+      ca: settings.ksef.ca,
+      userAgent: `Govoice/${version}`
+    })
     return yield* use(client)
   }).pipe(Effect.scoped)
 

@@ -2,18 +2,18 @@
 import { Console, Effect } from "effect"
 import { failSubmittedInvoice } from "../../invoices/live/failSubmittedInvoice.ts"
 import * as deployment from "../deployment.ts"
-import type { Environment } from "../Environment.ts"
+import type { EnvironmentVariables } from "../../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "../CommandFailure.ts"
 
 /** Decides that the invoice failed. */
 export const settle = Effect.fnUntraced(function* (
-  environment: Environment,
+  env: EnvironmentVariables,
   { failed, invoice }: { readonly failed: boolean; readonly invoice: string }
 ) {
   if (!failed) {
     return yield* new CommandFailure({ message: "Name the outcome: --failed is the one that an operator can decide." })
   }
-  const settings = yield* deployment.settings(environment)
+  const settings = yield* deployment.settings(env)
   const { code, outcome } = yield* deployment.onMigrated(
     settings,
     Effect.catchTag(failSubmittedInvoice(invoice), "FailRefused", ({ message }) =>

@@ -2,7 +2,7 @@
 import { Console, Effect } from "effect"
 import * as LaneOverview from "../../invoices/live/LaneOverview.ts"
 import * as deployment from "../deployment.ts"
-import type { Environment } from "../Environment.ts"
+import type { EnvironmentVariables } from "../../settings/EnvironmentVariables.ts"
 import * as ksef from "./deployment.ts"
 import type { OrganizationFlags } from "./flags.ts"
 
@@ -43,11 +43,11 @@ const lines = (environmentId: string, beacon: Beacon, overview: LaneOverview.Lan
 
 /** Prints the beacon, the lanes, and what waits. */
 export const status = Effect.fnUntraced(function* (
-  environment: Environment,
+  env: EnvironmentVariables,
   { json }: Pick<OrganizationFlags, "json">
 ) {
-  const settings = yield* deployment.settings(environment)
-  yield* ksef.environmentOf(settings)
+  const settings = yield* deployment.settings(env)
+  yield* ksef.ksefEnvironmentOf(settings)
   const overview = yield* deployment.onMigrated(settings, LaneOverview.read)
   const beacon = yield* readBeacon(settings)
   const { environmentId = "" } = settings.ksef

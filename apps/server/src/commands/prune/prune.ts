@@ -3,7 +3,7 @@ import { Console, Effect } from "effect"
 import * as Pruner from "../../maintenance/Pruner.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as deployment from "../deployment.ts"
-import type { Environment } from "../Environment.ts"
+import type { EnvironmentVariables } from "../../settings/EnvironmentVariables.ts"
 
 const run = Effect.gen(function* () {
   const { prune } = yield* Pruner.Pruner
@@ -17,8 +17,8 @@ const run = Effect.gen(function* () {
 })
 
 /** Deletes them, and prints how many of each kind. */
-export const prune = Effect.fnUntraced(function* (environment: Environment) {
-  const settings = yield* deployment.settings(environment)
+export const prune = Effect.fnUntraced(function* (env: EnvironmentVariables) {
+  const settings = yield* deployment.settings(env)
   yield* deployment.onMigrated(
     settings,
     run.pipe(Effect.provide(Pruner.layer), Effect.provideService(Settings, settings))

@@ -2,8 +2,7 @@
 import { Effect } from "effect"
 import { serve } from "../../runtime/serve.ts"
 import * as deployment from "../deployment.ts"
-import type { Environment } from "../Environment.ts"
+import type { EnvironmentVariables } from "../../settings/EnvironmentVariables.ts"
 
 /** Starts the server. Fails when a setting is invalid. */
-export const start = (environment: Environment) =>
-  Effect.map(deployment.settings(environment), () => serve(environment))
+export const start = (env: EnvironmentVariables) => Effect.map(deployment.settings(env), () => serve(env))

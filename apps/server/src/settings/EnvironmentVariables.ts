@@ -1,0 +1,2 @@
+/** The environment variables of a process. `Environment` is the environment of KSeF. */
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>

@@ -10,6 +10,7 @@ import * as QueryTimeout from "../database/QueryTimeout.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
 import * as Batcher from "../jobs/Batcher.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
+import * as EventOutbox from "../webhooks/EventOutbox.ts"
 import { columns, type InvoiceRow, toApi } from "./InvoiceRow.ts"
 
 /** The organization has no such invoice, or not in this mode. */
@@ -114,10 +115,6 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
 
     const findBatched = yield* Batcher.make({ write: findMany, isShared: SqlErrors.isTransient, ...batches })
 
-    const isOfEvent = (organizationId: Ids.OrganizationId, eventId: string) => sql`
-      AND id = (SELECT invoice_id FROM events WHERE id = ${eventId} AND organization_id = ${organizationId})
-    `
-
     const isOfSubmission = (
       organizationId: Ids.OrganizationId,
       { idempotencyKey, mode }: NonNullable<InvoiceFilter["submission"]>
@@ -137,7 +134,7 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       WHERE organization_id = ${organizationId}
         ${status === undefined ? sql`` : sql`AND status = ${status}`}
         ${mode === undefined ? sql`` : sql`AND mode = ${mode}`}
-        ${eventId === undefined ? sql`` : isOfEvent(organizationId, eventId)}
+        ${eventId === undefined ? sql`` : sql`AND id = (${EventOutbox.selectInvoiceId(sql, organizationId, eventId)})`}
         ${submission === undefined ? sql`` : isOfSubmission(organizationId, submission)}
         ${tail(page)}
     `

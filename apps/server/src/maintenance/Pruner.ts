@@ -1,6 +1,6 @@
 /**
  * Deletes what is past its retention: events with their deliveries, idempotency records, refresh tokens, sessions, API keys,
- * and webhook endpoints.
+ * and webhook endpoints. The statements are those of the folders that own the tables.
  *
  * An event is kept with all its deliveries until the last of them has been complete for the retention time, and an
  * idempotency record until its invoice is final. A deleted endpoint is kept until the last of its deliveries is pruned.
@@ -10,9 +10,12 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import { deleteApiKeys, deleteRefreshTokens } from "../accounts/prune.sql.ts"
 import { idBoundary } from "../database/idBoundary.ts"
 import * as OutageLog from "../database/OutageLog.ts"
+import { deleteIdempotencyRecords } from "../invoices/prune.sql.ts"
 import { Settings } from "../settings/Settings.ts"
+import { deleteEndpoints, deleteEvents, type EndpointCursor } from "../webhooks/prune.sql.ts"
 
 /** How many records were deleted. */
 export interface Pruned {
@@ -43,11 +46,6 @@ const refreshTokenRetentionMs = dayMs
 // no statement that began before the deletion of an endpoint can still insert a delivery for it.
 const removedRetentionMs = 7 * dayMs
 
-interface EndpointCursor {
-  readonly at: Date
-  readonly id: string
-}
-
 /** Provides `Pruner` from a migrated database. */
 export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> = Layer.effect(
   Pruner,
@@ -55,115 +53,13 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
     const sql = yield* SqlClient.SqlClient
     const { eventRetentionDays, idempotencyRetentionDays } = yield* Settings
 
-    // Events with a delivery that a worker is completing are locked, and left for the next run.
-    const deleteEvents = (after: string, before: string, finishedBefore: Date) => sql<{
-      readonly seen: number
-      readonly last: string | null
-      readonly removed: number
-    }>`
-      WITH old AS MATERIALIZED (
-        SELECT id FROM events WHERE id > ${after} AND id < ${before} ORDER BY id LIMIT ${batch}::int
-      ), finished AS MATERIALIZED (
-        SELECT id FROM events
-        WHERE id IN (SELECT id FROM old) AND NOT EXISTS (
-          SELECT FROM deliveries
-          WHERE event_id = events.id AND (due_at IS NOT NULL OR updated_at >= ${finishedBefore})
-        )
-        FOR UPDATE SKIP LOCKED
-      ), delivery AS (
-        DELETE FROM deliveries WHERE event_id IN (SELECT id FROM finished) AND due_at IS NULL
-      ), event AS (
-        DELETE FROM events WHERE id IN (SELECT id FROM finished) RETURNING 1
-      )
-      SELECT (SELECT count(*)::int FROM old) AS seen, (SELECT max(id) FROM old) AS last,
-             (SELECT count(*)::int FROM event) AS removed
-    `
-
-    const deleteRecords = (after: Date, before: Date) => sql<{
-      readonly seen: number
-      readonly last: Date | null
-      readonly removed: number
-    }>`
-      WITH old AS MATERIALIZED (
-        SELECT organization_id, mode, key, invoice_id, created_at FROM idempotency_records
-        WHERE created_at >= ${after} AND created_at < ${before} ORDER BY created_at LIMIT ${batch}::int
-      ), record AS (
-        DELETE FROM idempotency_records
-        USING old JOIN invoices ON invoices.id = old.invoice_id
-        WHERE idempotency_records.organization_id = old.organization_id AND idempotency_records.mode = old.mode
-          AND idempotency_records.key = old.key AND invoices.due_at IS NULL
-        RETURNING 1
-      )
-      SELECT (SELECT count(*)::int FROM old) AS seen, (SELECT max(created_at) FROM old) AS last,
-             (SELECT count(*)::int FROM record) AS removed
-    `
-
-    // A session ends with its last token. One that can still be refreshed has a token that has not expired.
-    const deleteTokens = (before: Date) => sql<{ readonly tokens: number; readonly sessions: number }>`
-      WITH expired AS MATERIALIZED (
-        SELECT hash, session_id FROM refresh_tokens
-        WHERE expires_at < ${before} ORDER BY expires_at LIMIT ${batch}::int
-        FOR UPDATE SKIP LOCKED
-      ), token AS (
-        DELETE FROM refresh_tokens WHERE hash IN (SELECT hash FROM expired) RETURNING 1
-      ), session AS (
-        DELETE FROM sessions
-        WHERE id IN (SELECT session_id FROM expired) AND NOT EXISTS (
-          SELECT FROM refresh_tokens
-          WHERE session_id = sessions.id AND hash NOT IN (SELECT hash FROM expired)
-        )
-        RETURNING 1
-      )
-      SELECT (SELECT count(*)::int FROM token) AS tokens, (SELECT count(*)::int FROM session) AS sessions
-    `
-
-    // No other table references keys. The expression is that of the index. An array of identifiers is looked up in the primary
-    // key; a join would read the whole table while it has a few ten thousand rows.
-    const deleteApiKeys = (before: Date) => sql<{ readonly removed: number }>`
-      WITH ended AS MATERIALIZED (
-        SELECT id FROM api_keys
-        WHERE least(revoked_at, expires_at) < ${before} ORDER BY least(revoked_at, expires_at) LIMIT ${batch}::int
-        FOR UPDATE SKIP LOCKED
-      ), api_key AS (
-        DELETE FROM api_keys WHERE id = ANY (ARRAY(SELECT id FROM ended)) RETURNING 1
-      )
-      SELECT count(*)::int AS removed FROM api_key
-    `
-
-    // The order makes the search for a delivery one probe of the primary key, even where the planner expects a delivery in
-    // the first rows of the table.
-    const deleteEndpoints = (after: EndpointCursor, before: Date) => sql<{
-      readonly seen: number
-      readonly last: string | null
-      readonly last_at: Date | null
-      readonly removed: number
-    }>`
-      WITH deleted AS MATERIALIZED (
-        SELECT id, deleted_at FROM webhook_endpoints
-        WHERE (deleted_at, id) > (${after.at}, ${after.id}) AND deleted_at < ${before}
-        ORDER BY deleted_at, id LIMIT ${batch}::int
-      ), last AS (
-        SELECT id, deleted_at FROM deleted ORDER BY deleted_at DESC, id DESC LIMIT 1
-      ), unused AS MATERIALIZED (
-        SELECT id FROM webhook_endpoints
-        WHERE id = ANY (ARRAY(SELECT id FROM deleted)) AND (
-          SELECT id FROM deliveries WHERE endpoint_id = webhook_endpoints.id ORDER BY id LIMIT 1
-        ) IS NULL
-        FOR UPDATE SKIP LOCKED
-      ), endpoint AS (
-        DELETE FROM webhook_endpoints WHERE id = ANY (ARRAY(SELECT id FROM unused)) RETURNING 1
-      )
-      SELECT (SELECT count(*)::int FROM deleted) AS seen, (SELECT id FROM last) AS last,
-             (SELECT deleted_at FROM last) AS last_at, (SELECT count(*)::int FROM endpoint) AS removed
-    `
-
     const pruneEvents = Effect.fnUntraced(function* (now: number) {
       const cutoff = now - eventRetentionDays * dayMs
       const before = idBoundary("evt", cutoff)
       let after = ""
       let removed = 0
       while (true) {
-        const [row] = yield* deleteEvents(after, before, new Date(cutoff))
+        const [row] = yield* deleteEvents(sql, { after, before, finishedBefore: new Date(cutoff), limit: batch })
         removed += row!.removed
         if (row!.seen < batch || row!.last === null) return removed
         after = row!.last
@@ -176,7 +72,7 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
       let after = new Date(0)
       let removed = 0
       while (true) {
-        const [row] = yield* deleteRecords(after, before)
+        const [row] = yield* deleteIdempotencyRecords(sql, { after, before, limit: batch })
         removed += row!.removed
         if (row!.seen < batch || row!.last === null) return removed
         // A whole batch of one millisecond may have to stay: go on with the next millisecond.
@@ -190,7 +86,7 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
       let refreshTokens = 0
       let sessions = 0
       while (true) {
-        const [row] = yield* deleteTokens(before)
+        const [row] = yield* deleteRefreshTokens(sql, { before, limit: batch })
         refreshTokens += row!.tokens
         sessions += row!.sessions
         if (row!.tokens < batch) return { refreshTokens, sessions }
@@ -202,7 +98,7 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
       const before = new Date(now - removedRetentionMs)
       let removed = 0
       while (true) {
-        const [row] = yield* deleteApiKeys(before)
+        const [row] = yield* deleteApiKeys(sql, { before, limit: batch })
         removed += row!.removed
         if (row!.removed < batch) return removed
         yield* Effect.sleep(pause)
@@ -214,7 +110,7 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
       let after: EndpointCursor = { at: new Date(0), id: "" }
       let removed = 0
       while (true) {
-        const [row] = yield* deleteEndpoints(after, before)
+        const [row] = yield* deleteEndpoints(sql, { after, before, limit: batch })
         removed += row!.removed
         if (row!.seen < batch || row!.last === null || row!.last_at === null) return removed
         after = { at: row!.last_at, id: row!.last }

@@ -6,9 +6,12 @@
  */
 import { Clock, Effect, Layer, Metric, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Cte from "../database/Cte.ts"
 import * as OutageLog from "../database/OutageLog.ts"
+import { invoicesQueue } from "../invoices/gauges.sql.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import { deliveryQueues, type GaugeParameters } from "../webhooks/gauges.sql.ts"
 
 const every = "15 seconds"
 
@@ -21,49 +24,27 @@ interface Row {
   readonly oldest: Date | null
 }
 
+const queueDepths: Cte.CteStatement<GaugeParameters> = {
+  name: "queue depths",
+  does: "Reads the depth and the oldest entry of each queue.",
+  ctes: [invoicesQueue, ...deliveryQueues],
+  query: (sql, { exactUpTo }) => sql`
+    SELECT queue, oldest, CASE WHEN n < ${exactUpTo}::int THEN n ELSE greatest(n, (
+             SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(index)
+           )) END::int AS depth
+    FROM (
+      SELECT * FROM invoices_queue
+      UNION ALL SELECT * FROM deliveries_queue
+      UNION ALL SELECT * FROM retries_queue
+    ) AS counted
+  `
+}
+
 /** Reads the gauges once. */
 export const read = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const now = yield* Clock.currentTimeMillis
-  const rows = yield* sql<Row>`
-    WITH RECURSIVE endpoint_scan (endpoint_id, due_at, position) AS (
-      (
-        SELECT endpoint_id, due_at, 1 FROM deliveries WHERE is_due AND lease_expires_at IS NULL
-        ORDER BY endpoint_id, due_at LIMIT 1
-      )
-      UNION ALL
-      SELECT next.*, endpoint_scan.position + 1
-      FROM endpoint_scan CROSS JOIN LATERAL (
-        SELECT endpoint_id, due_at FROM deliveries
-        WHERE is_due AND lease_expires_at IS NULL AND endpoint_id > endpoint_scan.endpoint_id
-        ORDER BY endpoint_id, due_at LIMIT 1
-      ) AS next
-      WHERE endpoint_scan.position < ${endpoints}::int
-    ), counted (queue, index, n, oldest) AS (
-      SELECT 'invoices', 'invoices_due_at_idx', (
-        SELECT count(*) FROM (
-          SELECT FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL ORDER BY due_at, id LIMIT ${exactUpTo}::int
-        ) AS entry
-      ), (SELECT due_at FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL ORDER BY due_at, id LIMIT 1)
-      UNION ALL
-      SELECT 'deliveries', 'deliveries_due_idx', (
-        SELECT count(*) FROM (
-          SELECT FROM deliveries WHERE is_due AND lease_expires_at IS NULL
-          ORDER BY endpoint_id, due_at LIMIT ${exactUpTo}::int
-        ) AS entry
-      ), (SELECT min(due_at) FROM endpoint_scan)
-      UNION ALL
-      SELECT 'retries', 'deliveries_retries_idx', (
-        SELECT count(*) FROM (
-          SELECT FROM deliveries WHERE due_at IS NOT NULL AND NOT is_due ORDER BY due_at LIMIT ${exactUpTo}::int
-        ) AS entry
-      ), (SELECT due_at FROM deliveries WHERE due_at IS NOT NULL AND NOT is_due ORDER BY due_at LIMIT 1)
-    )
-    SELECT queue, oldest, CASE WHEN n < ${exactUpTo}::int THEN n ELSE greatest(n, (
-             SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(index)
-           )) END::int AS depth
-    FROM counted
-  `
+  const rows = yield* Cte.make<Row, GaugeParameters>(sql, queueDepths, { exactUpTo, maxEndpoints: endpoints })
   for (const { depth, oldest, queue } of rows) {
     yield* Metric.update(EngineMetrics.queueDepth(queue), depth)
     const age = oldest === null ? 0 : Math.max(0, now - oldest.getTime()) / 1000

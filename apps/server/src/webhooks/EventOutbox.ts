@@ -52,6 +52,15 @@ export const make = (
   }
 }
 
+/** Selects the invoice of an event of the organization, as `invoice_id`. */
+export const selectInvoiceId = (
+  sql: Statement.Constructor,
+  organizationId: Ids.OrganizationId,
+  eventId: string
+): Statement.Fragment => sql`
+  SELECT invoice_id FROM events WHERE id = ${eventId} AND organization_id = ${organizationId}
+`
+
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
 /**

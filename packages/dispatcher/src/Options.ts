@@ -202,7 +202,7 @@ export type Phase = "guard" | "lookup" | "queue" | "connect" | "tls" | "response
  * @since 0.1.0
  */
 export interface AttemptDiagnostics {
-  /** Absent where the URL could not be parsed or was refused. */
+  /** Absent where the URL could not be parsed or was blocked. */
   readonly hostname?: string | undefined
   readonly port?: number | undefined
   readonly outcome: "delivered" | "refused" | "blocked" | "interrupted" | `failed_${string}`
@@ -216,7 +216,7 @@ export interface AttemptDiagnostics {
   readonly reusedConnection: boolean
   /** The code of the error behind a failure, such as `ECONNREFUSED`. */
   readonly code?: string | undefined
-  /** The rule that refused it. */
+  /** The rule that blocked it. */
   readonly rule?: string | undefined
   readonly status?: number | undefined
   readonly durationMs: number

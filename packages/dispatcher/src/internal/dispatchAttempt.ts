@@ -112,7 +112,7 @@ export class DispatchAttempt implements Waiter {
       case "Addresses":
         this.#candidates = answer.addresses
         return this.#acquire()
-      case "Refused":
+      case "Blocked":
         return this.#block(answer.rule)
       case "Failed":
         return this.#fail("dns", answer.code)

@@ -13,7 +13,7 @@ import { judgeText, type Policy } from "./policy.ts"
 
 export type Answer =
   | { readonly _tag: "Addresses"; readonly addresses: ReadonlyArray<string> }
-  | { readonly _tag: "Refused"; readonly rule: Rule }
+  | { readonly _tag: "Blocked"; readonly rule: Rule }
   | { readonly _tag: "Failed"; readonly code: string }
 
 type Waiter = (answer: Answer) => void
@@ -105,7 +105,7 @@ const judgeAnswers = (policy: Policy, answers: unknown): Answer => {
   const addresses = new Set<string>()
   for (const answer of answers) {
     const judged = judgeText(policy, answer)
-    if (typeof judged === "string") return { _tag: "Refused", rule: judged }
+    if (typeof judged === "string") return { _tag: "Blocked", rule: judged }
     addresses.add(format(judged))
   }
   return { _tag: "Addresses", addresses: [...addresses] }

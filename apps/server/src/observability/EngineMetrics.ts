@@ -49,7 +49,7 @@ export const documentChecks = counter<"valid" | "invalid" | "skipped">(
   ["valid", "invalid", "skipped"]
 )
 
-/** The outcome of an attempt, as a label. */
+/** The result of an attempt as the label `outcome`: its tag, or the class of the status that the endpoint returned. */
 export type AttemptLabel =
   | Exclude<DeliveryVerdict.AttemptResult["_tag"], "answered">
   | "2xx"
@@ -58,7 +58,7 @@ export type AttemptLabel =
   | "4xx"
   | "5xx"
 
-/** Attempts, by result. */
+/** Attempts, by the label of their result. `how-delivery-works` maps outcomes of the dispatcher to results and labels. */
 export const attempts = counter<AttemptLabel>(
   "govoice_delivery_attempts_total",
   "Delivery attempts, by outcome",
@@ -81,7 +81,7 @@ export const attempts = counter<AttemptLabel>(
   ]
 )
 
-/** The name of a result in `attempts`. */
+/** Returns the label of a result in `attempts`. */
 export const labelOf = (result: DeliveryVerdict.AttemptResult): AttemptLabel => {
   if (result._tag !== "answered") return result._tag
   if (result.status === 429) return "429"

@@ -30,13 +30,13 @@ export class IdempotencyConflict extends Data.TaggedError("IdempotencyConflict")
 export class GatewayNotConfigured extends Data.TaggedError("GatewayNotConfigured") {}
 
 /** A valid submission of an organization. */
-export interface InvoiceSubmission extends SubmissionContext, ValidSubmission {
+export interface OrganizationSubmission extends SubmissionContext, ValidSubmission {
   readonly organizationId: Ids.OrganizationId
   readonly idempotencyKey: string
 }
 
-/** An invoice that is stored. */
-export interface SubmittedInvoice {
+/** A submission that is stored. */
+export interface StoredSubmission {
   readonly invoiceId: Ids.InvoiceId
   /** The response body: the invoice as JSON, the same text for every repetition. */
   readonly body: string
@@ -50,16 +50,16 @@ export class SubmitInvoice extends Context.Service<
   {
     /** Returns what an earlier submission with the same key stored, or `undefined` while the key is free. */
     readonly findEarlier: (
-      submission: InvoiceSubmission
-    ) => Effect.Effect<SubmittedInvoice | undefined, IdempotencyConflict>
+      submission: OrganizationSubmission
+    ) => Effect.Effect<StoredSubmission | undefined, IdempotencyConflict>
     /** Durable when it returns. */
     readonly submit: (
-      submission: InvoiceSubmission
-    ) => Effect.Effect<SubmittedInvoice, GatewayNotConfigured | IdempotencyConflict>
+      submission: OrganizationSubmission
+    ) => Effect.Effect<StoredSubmission, GatewayNotConfigured | IdempotencyConflict>
   }
 >()("@govoice/server/invoices/SubmitInvoice") {}
 
-const newRow = ({ metadata, mode, scenario }: InvoiceSubmission, now: Date): InvoiceRow => ({
+const newRow = ({ metadata, mode, scenario }: OrganizationSubmission, now: Date): InvoiceRow => ({
   id: IdGenerator.at("inv", now.getTime()),
   mode,
   status: InvoiceState.initial,
@@ -79,7 +79,7 @@ const newRow = ({ metadata, mode, scenario }: InvoiceSubmission, now: Date): Inv
 
 /** The rows that the statement inserts for a submission. */
 interface Entry {
-  readonly submission: InvoiceSubmission
+  readonly submission: OrganizationSubmission
   readonly row: InvoiceRow
   readonly body: string
   readonly dueAt: number
@@ -202,15 +202,15 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
         : writeBatched(entry)
 
     const toReplay = (
-      { requestHash }: InvoiceSubmission,
+      { requestHash }: OrganizationSubmission,
       record: IdempotencyRecord
-    ): Effect.Effect<SubmittedInvoice, IdempotencyConflict> =>
+    ): Effect.Effect<StoredSubmission, IdempotencyConflict> =>
       equalBytes(record.request_hash, requestHash)
         ? Effect.succeed({ invoiceId: record.invoice_id, body: record.body, replayed: true })
         : Effect.fail(new IdempotencyConflict())
 
     // An index lookup for each key, also when the statement was planned for a small table.
-    const selectRecords = (keys: ReadonlyArray<InvoiceSubmission>) =>
+    const selectRecords = (keys: ReadonlyArray<OrganizationSubmission>) =>
       QueryTimeout.withTimeout(QueryTimeout.requestMs)(sql<IdempotencyRecord & { readonly position: number }>`
         SELECT position::int4, record.* FROM unnest(
           ${Arrays.column("text", keys, ({ organizationId }) => organizationId)},
@@ -238,7 +238,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
       }
     )
 
-    const selectRecord = ({ idempotencyKey, mode, organizationId }: InvoiceSubmission) => sql<IdempotencyRecord>`
+    const selectRecord = ({ idempotencyKey, mode, organizationId }: OrganizationSubmission) => sql<IdempotencyRecord>`
       SELECT request_hash, invoice_id, body FROM idempotency_records
       WHERE organization_id = ${organizationId} AND mode = ${mode} AND key = ${idempotencyKey}
     `

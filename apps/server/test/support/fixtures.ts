@@ -8,7 +8,7 @@ import type { Completion } from "../../src/webhooks/Completion.ts"
 import * as KeyRing from "../../src/crypto/KeyRing.ts"
 import * as IdGenerator from "../../src/crypto/IdGenerator.ts"
 import { readSubmission } from "../../src/invoices/readSubmission.ts"
-import type { InvoiceSubmission } from "../../src/invoices/SubmitInvoice.ts"
+import type { OrganizationSubmission } from "../../src/invoices/SubmitInvoice.ts"
 import { textArray } from "../../src/database/Arrays.ts"
 
 export const keyRing = KeyRing.make([{ id: "k1", bytes: new Uint8Array(randomBytes(32)) }])
@@ -194,8 +194,8 @@ export const submission = ({
   mode = "test",
   organizationId,
   scenario = mode === "test" ? "accepted" : null
-}: Pick<InvoiceSubmission, "idempotencyKey" | "organizationId"> &
-  Partial<Pick<InvoiceSubmission, "invoiceXml" | "metadata" | "mode" | "scenario">>): InvoiceSubmission => {
+}: Pick<OrganizationSubmission, "idempotencyKey" | "organizationId"> &
+  Partial<Pick<OrganizationSubmission, "invoiceXml" | "metadata" | "mode" | "scenario">>): OrganizationSubmission => {
   const body = Buffer.from(JSON.stringify({ invoice_xml: invoiceXml, metadata }))
   const read = readSubmission(body, { mode, scenario })
   if (read._tag === "Invalid") throw new Error(JSON.stringify(read.fault))

@@ -1,6 +1,6 @@
 /** The HTTP side of the server: the declared API, the operational paths, and the middleware. */
 import { Api } from "@govoice/api"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as LiveStatus from "../invoices/live/LiveStatus.ts"
@@ -25,6 +25,7 @@ import * as Operational from "./handlers/Operational.ts"
 import * as OrganizationsHttp from "./handlers/OrganizationsHandlers.ts"
 import * as MetadataFilter from "./middleware/MetadataFilter.ts"
 import * as RequestLifecycle from "./middleware/RequestLifecycle.ts"
+import * as RequestContext from "./RequestContext.ts"
 import * as LimitStores from "../limits/LimitStores.ts"
 import * as RateLimits from "./middleware/RateLimits.ts"
 import * as RequestValidation from "./middleware/RequestValidation.ts"
@@ -68,7 +69,10 @@ const routerConfig = {
 }
 
 /** Layer that serves everything on the HTTP server that it is given. */
-export const layer = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true, routerConfig }).pipe(
+export const layer = HttpRouter.toHttpEffect(routes).pipe(
+  Effect.provideService(HttpRouter.RouterConfig, routerConfig),
+  Effect.flatMap(RequestContext.serve),
+  Layer.effectDiscard,
   Layer.provide(middleware),
   Layer.provide(LiveStatus.layer),
   Layer.provide([limits, DocumentChecks.layer, LiveMode.layer, Login.layer, SubmissionReader.layer]),

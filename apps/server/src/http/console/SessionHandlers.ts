@@ -7,7 +7,7 @@
 import { Problems } from "@govoice/api"
 import { Effect, Option } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import * as RequestContext from "../RequestContext.ts"
 import { AccessTokens, lifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
 import { Authenticator } from "../../accounts/Authenticator.ts"
 import { Login } from "../../accounts/Login.ts"
@@ -34,7 +34,7 @@ const clearCookie = HttpEffect.appendPreResponseHandler((_request, response) =>
 const refuse = Effect.andThen(clearCookie, Problems.fail("invalid_refresh_token"))
 
 /** Layer that implements the `consoleSession` group. */
-export const layer = HttpApiBuilder.group(
+export const layer = RequestContext.group(
   ConsoleApi,
   "consoleSession",
   Effect.fnUntraced(function* (handlers) {

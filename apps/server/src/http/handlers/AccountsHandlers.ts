@@ -2,7 +2,7 @@
 import { type Account, AccountAuthorization, Api, Problems } from "@govoice/api"
 import { Effect, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import * as RequestContext from "../RequestContext.ts"
 import { AccessTokens, lifetime as accessLifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
 import { Authenticator } from "../../accounts/Authenticator.ts"
 import * as Email from "../../accounts/Email.ts"
@@ -21,7 +21,7 @@ const networkOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest) =>
   ClientAddress.group(Option.getOrUndefined(remoteAddress))
 
 /** Layer that implements the `accounts` group. */
-export const layer = HttpApiBuilder.group(
+export const layer = RequestContext.group(
   Api,
   "accounts",
   Effect.fnUntraced(function* (handlers) {

@@ -4,7 +4,7 @@
 import { Api, DeveloperAuthorization, Problems, SubmissionHeaders } from "@govoice/api"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
+import * as RequestContext from "../RequestContext.ts"
 import { Cursors } from "../../crypto/Cursors.ts"
 import * as Page from "../../database/Page.ts"
 import { DocumentChecks } from "../../invoices/checks/DocumentChecks.ts"
@@ -31,7 +31,7 @@ const invalidSubmission = ({ fault: { code, ...details } }: InvalidSubmission) =
 const invoiceNotFound = () => Problems.fail("invoice_not_found")
 
 /** Implements the `invoices` group. */
-export const layer = HttpApiBuilder.group(
+export const layer = RequestContext.group(
   Api,
   "invoices",
   Effect.fnUntraced(function* (handlers) {

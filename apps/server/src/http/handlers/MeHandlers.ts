@@ -1,12 +1,12 @@
 /** Serves `/v1/me`. */
 import { Api, DeveloperAuthorization, Problems } from "@govoice/api"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as RequestContext from "../RequestContext.ts"
 import { LiveMode } from "../../invoices/live/LiveMode.ts"
 import { ApiKeys } from "../../accounts/ApiKeys.ts"
 
 /** Layer that implements the `me` group. */
-export const layer = HttpApiBuilder.group(
+export const layer = RequestContext.group(
   Api,
   "me",
   Effect.fnUntraced(function* (handlers) {

@@ -1,7 +1,7 @@
 /** Serves organizations and the owner's view of their invoices. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
 import { Clock, Effect, Option } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as RequestContext from "../RequestContext.ts"
 import { Cursors } from "../../crypto/Cursors.ts"
 import * as Page from "../../database/Page.ts"
 import { Invoices } from "../../invoices/Invoices.ts"
@@ -25,7 +25,7 @@ const notFound = () => Problems.fail("organization_not_found")
 const invoiceNotFound = () => Problems.fail("invoice_not_found", { message: "No such invoice in this organization." })
 
 /** Layer that implements the `organizations` group. */
-export const layer = HttpApiBuilder.group(
+export const layer = RequestContext.group(
   Api,
   "organizations",
   Effect.fnUntraced(function* (handlers) {

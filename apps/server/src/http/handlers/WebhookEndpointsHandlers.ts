@@ -2,7 +2,7 @@
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
 import { judgeUrl, type Rule } from "@govoice/dispatcher"
 import { Effect } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import * as RequestContext from "../RequestContext.ts"
 import { Cursors } from "../../crypto/Cursors.ts"
 import * as Page from "../../database/Page.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -39,7 +39,7 @@ const remedyFor = (rule: Rule): string =>
   "Send a URL with a public address, or have the operator allow the network in GOVOICE_WEBHOOK_ALLOW_NETWORKS."
 
 /** Layer that implements the `webhookEndpoints` group. */
-export const layer = HttpApiBuilder.group(
+export const layer = RequestContext.group(
   Api,
   "webhookEndpoints",
   Effect.fnUntraced(function* (handlers) {

@@ -87,7 +87,7 @@ const makeWithClientAddress = (trustedProxies: ReadonlyArray<string>) => {
   }
 }
 
-// Two additions. `Effect.provideContext` copies the context with all services of the server.
+// Two additions. `Effect.provideContext` would copy the context.
 const withRequestId =
   (requestId: Ids.RequestId) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

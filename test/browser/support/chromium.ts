@@ -6,6 +6,7 @@
  */
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core"
 import { assert } from "vitest"
+import { args } from "./chromiumArgs.ts"
 import { chromiumPath, chromiumRemedy } from "./chromiumPath.ts"
 
 /** Whether the browser tests are skipped. */
@@ -15,30 +16,6 @@ if (isMissing) {
   if (process.env["CI"] !== undefined) throw new Error(chromiumRemedy)
   console.warn(`The browser tests are skipped. ${chromiumRemedy}`)
 }
-
-// Chromium renders the popups of its address bar for each window, in a process for each context, although nothing shows them:
-// a quarter of the processor time that three contexts with an empty page take.
-const popups = ["WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "WebUIOmniboxPopup"]
-
-// Of two lists of features, the last one counts. These are those of Playwright that a page or a context depends on, or that send
-// requests.
-const disabledByPlaywright = [
-  "AimEnabled",
-  "AvoidCorsURLLoaderRestartOnRedirect",
-  "AvoidUnnecessaryBeforeUnloadCheckSync",
-  "DestroyProfileOnBrowserClose",
-  "HttpsFirstBalancedModeAutoEnable",
-  "HttpsUpgrades",
-  "LensOverlay",
-  "MediaRouter",
-  "NetworkTimeServiceQuerying",
-  "OptimizationHints",
-  "PaintHolding",
-  "PreconnectToSearch",
-  "ThirdPartyStoragePartitioning"
-]
-
-const args = ["--no-sandbox", "--disable-gpu", `--disable-features=${[...disabledByPlaywright, ...popups].join(",")}`]
 
 /** Starts the browser. */
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath: chromiumPath!, args })

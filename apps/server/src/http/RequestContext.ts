@@ -33,7 +33,7 @@ const groupWithMiddleware: Group<unknown> = (api, name, build) => {
 /** `HttpApiBuilder.group` whose handlers are built with all services, and whose routes with their middleware alone. */
 export const group = groupWithMiddleware as unknown as typeof HttpApiBuilder.group
 
-// What Effect reads itself, and the one reference of ours that is read for each request.
+// References that Effect reads itself, and the one of ours that is read for each request.
 const references = [
   Clock.Clock,
   HttpMiddleware.TracerDisabledWhen,

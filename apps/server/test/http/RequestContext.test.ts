@@ -1,4 +1,4 @@
-/** What the context of a request has: it is copied for each of them. */
+/** The context of a request is copied for each of them, so it has only what a request reads. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Logger, References, Schema, Tracer } from "effect"

@@ -37,13 +37,30 @@ export interface DeliveryRow {
   readonly updated_at: Date
 }
 
-/** Removes everything, so that a test sees only what it made itself. */
+// Those that refer to others first.
+const tables = [
+  ["national_environment", "national_lanes", "national_logins", "national_submissions", "national_sessions"],
+  ["deliveries", "events", "receipts", "invoice_documents", "idempotency_records", "invoices"],
+  ["organization_concurrency", "webhook_endpoints", "api_keys", "organizations"],
+  ["refresh_tokens", "sessions", "accounts"]
+].flat()
+
+/**
+ * Removes everything, so that a test sees only what it made itself. `TRUNCATE` makes new files for all tables and indexes, which
+ * took 80 ms of processor time for each test; to delete a few rows takes 2 ms. The lock waits for statements of earlier tests.
+ */
 export const clear = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`
-    TRUNCATE national_environment, national_lanes, national_logins, national_submissions, national_sessions, deliveries, events, receipts, invoice_documents, idempotency_records, invoices, organization_concurrency, webhook_endpoints,
-             api_keys, organizations, refresh_tokens, sessions, accounts
-  `
+  yield* sql.unsafe(`
+    DO $$ BEGIN
+      LOCK TABLE ${tables.join(", ")} IN ACCESS EXCLUSIVE MODE;
+      IF (SELECT sum(pg_relation_size(name)) FROM unnest('{${tables.join(", ")}}'::regclass[]) AS name) > 262144 THEN
+        TRUNCATE ${tables.join(", ")};
+      ELSE
+        ${tables.map((table) => `DELETE FROM ${table};`).join("\n        ")}
+      END IF;
+    END $$
+  `)
 })
 
 export const organization = Effect.gen(function* () {

@@ -24,6 +24,7 @@ const lengths = {
 // One of these alone leaves a processor idle: it waits for servers and databases, or computes in one process. They judge nothing
 // by the time it takes, or run beside others in the suite as well. One more than there are processors run at a time.
 const beside = [
+  "apps/server/test/database/PreparedDatabase.long.test.ts",
   "apps/server/test/invoices/live/**/!(LiveFairness|LiveLogins|LiveTokens).long.test.ts",
   "apps/server/test/webhooks/{Model,Resume}.integration.test.ts",
   "packages/ksef/test/checks/mutations.long.test.ts",

@@ -51,7 +51,6 @@ export const longerThanTheirSize = [
   "apps/server/test/jobs/ThreadPool.test.ts",
   "test/e2e/atRest.integration.test.ts",
   "test/e2e/apiRestart.integration.test.ts",
-  "apps/server/test/database/PreparedDatabase.integration.test.ts",
   "test/e2e/quickStarts.integration.test.ts",
   "test/faults/liveKill.integration.test.ts"
 ]

@@ -72,8 +72,8 @@ const integration = {
 export default defineConfig({
   ...shared,
   test: {
-    // Five files on two processors: the tests of the server wait more than they compute.
-    maxWorkers: 2 * availableParallelism() + 1,
+    // Seven files on two processors: tests of servers and browsers wait more than they compute. Five took 401 s, seven 382 s.
+    maxWorkers: 3 * availableParallelism() + 1,
     // `--sequence.shuffle.files` shuffles with the sequencer of vitest.
     sequence: process.argv.some((option) => option.startsWith("--sequence.shuffle"))
       ? {}

@@ -46,7 +46,7 @@ export default defineConfig({
               name: "console",
               test: (id) =>
                 !/\.css$|\/uqr\//.test(id) &&
-                /rolldown\/runtime|node_modules|packages\/client|src\/(?:main|api|app|session|text|ui|url|generated|screens\/(?:overview|deliveries|lists)\/)|screens\/endpoints\/(?:bars|bucketColumns|endpointUrl|EndpointName|WindowLinks)\.|snippets\/submission/.test(
+                /rolldown\/runtime|node_modules|packages\/client|src\/(?:main|api|app|session|text|ui|url|generated|screens\/(?:entrance|overview|deliveries|lists)\/)|screens\/endpoints\/(?:bars|bucketColumns|WindowLinks)\.|snippets\/submission/.test(
                   id
                 )
             }

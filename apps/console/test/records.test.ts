@@ -5,7 +5,7 @@ import { DeliveryVerdict } from "@govoice/core"
 import type { WebhookDelivery } from "@govoice/client"
 import { assert, describe, it } from "vitest"
 import { adviceFor, bySummary } from "../src/screens/deliveries/whatToDo.ts"
-import { faultOf, partsOf } from "../src/screens/endpoints/endpointUrl.ts"
+import { faultOf, partsOf } from "../src/url/endpointUrl.ts"
 import { isNip } from "../src/screens/live/nip.ts"
 import { receivers } from "../src/snippets/receiver.ts"
 

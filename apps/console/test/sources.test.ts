@@ -24,7 +24,7 @@ describe("the sources of the console", () => {
     const stores = sources.filter((file) =>
       /\b(?:localStorage|sessionStorage|indexedDB|document\.cookie)\b/.test(read(file))
     )
-    assert.sameMembers([...stores], ["src/app/preferences.ts", "src/theme.ts"])
+    assert.sameMembers([...stores], ["src/ui/preferences.ts", "src/theme.ts"])
   })
 
   it("log nothing", () => {

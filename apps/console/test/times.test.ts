@@ -2,7 +2,7 @@
  * Fields for a time have the time zone of the shown times.
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { setPreference } from "../src/app/preferences.ts"
+import { setPreference } from "../src/ui/preferences.ts"
 import { ofField, shortTime, toField, zoneName } from "../src/ui/times.ts"
 
 const noon = Date.parse("2026-07-01T12:00:00Z")

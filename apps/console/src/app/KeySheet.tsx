@@ -5,7 +5,7 @@ import { classNames } from "../ui/classNames.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Check } from "../ui/Field.tsx"
 import { closeOverlay } from "./overlays.ts"
-import { setPreference, usePreference } from "./preferences.ts"
+import { setPreference, usePreference } from "../ui/preferences.ts"
 import styles from "./KeySheet.module.css"
 
 const css = classNames(styles)

@@ -11,7 +11,7 @@ import { Menu, MenuButton, MenuLink, MenuNote, MenuRule } from "../ui/Menu.tsx"
 import { ProblemNotice } from "../ui/Notice.tsx"
 import { paths } from "../url/paths.ts"
 import { deliverySearch } from "../url/searches.ts"
-import { setPreference, usePreference } from "./preferences.ts"
+import { setPreference, usePreference } from "../ui/preferences.ts"
 import { openKeySheet, openPalette } from "./overlays.ts"
 import styles from "./Shell.module.css"
 

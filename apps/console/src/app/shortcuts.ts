@@ -6,7 +6,7 @@ import { useLocation } from "wouter"
 import { firstFilter, firstRow } from "../ui/focus.ts"
 import { paths } from "../url/paths.ts"
 import { openKeySheet, openPalette } from "./overlays.ts"
-import { preference } from "./preferences.ts"
+import { preference } from "../ui/preferences.ts"
 
 /** The screens of `g` and a letter. */
 export const goKeys = {

@@ -1,4 +1,4 @@
-import { usePreference } from "../app/preferences.ts"
+import { usePreference } from "./preferences.ts"
 import { useNow } from "./clock.ts"
 import { clockTime, fullTime, relativeTime, shortTime } from "./times.ts"
 

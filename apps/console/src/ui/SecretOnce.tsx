@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react"
-import { useLeaveGuard } from "../app/leaving.ts"
+import { useLeaveGuard } from "./leaving.ts"
 import { en } from "../text/en.ts"
 import { Button } from "./Button.tsx"
 import { classNames } from "./classNames.ts"

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useRef } from "react"
 import { Link } from "wouter"
-import { preference, usePreference } from "../app/preferences.ts"
+import { preference, usePreference } from "./preferences.ts"
 import { classNames } from "./classNames.ts"
 import { announce } from "./announce.ts"
 import { en } from "../text/en.ts"

@@ -1,7 +1,7 @@
 /**
  * Times in words: relative in lists, complete in titles and records.
  */
-import { preference } from "../app/preferences.ts"
+import { preference } from "./preferences.ts"
 import { en } from "../text/en.ts"
 
 const zone = () => (preference("timeZone") === "utc" ? "UTC" : undefined)

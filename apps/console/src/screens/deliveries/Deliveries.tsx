@@ -1,6 +1,6 @@
 import { useSearch } from "wouter"
-import { useCurrentOrganization } from "../../app/organization.ts"
-import { Screen } from "../../app/Screen.tsx"
+import { useCurrentOrganization } from "../../ui/organization.ts"
+import { Screen } from "../../ui/Screen.tsx"
 import { en } from "../../text/en.ts"
 import { shorten } from "../../url/ids.ts"
 import { paths } from "../../url/paths.ts"

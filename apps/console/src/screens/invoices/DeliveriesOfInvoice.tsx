@@ -12,7 +12,7 @@ import { StatusBadge } from "../../ui/StatusBadge.tsx"
 import { Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
 import { deliverySearch, noDeliveryFilter } from "../../url/searches.ts"
-import { EndpointOf } from "../endpoints/EndpointName.tsx"
+import { EndpointOf } from "../../ui/EndpointName.tsx"
 
 /** The newest deliveries of the events of an invoice, with a link to all of them. */
 export const DeliveriesOfInvoice = ({ invoice, org }: { readonly org: string; readonly invoice: string }) => {

@@ -2,7 +2,7 @@
  * The line above the rows of a list: new rows that wait, and live updating.
  */
 import { useEffect } from "react"
-import { LiveButton } from "../../app/LiveButton.tsx"
+import { LiveButton } from "../../ui/LiveButton.tsx"
 import { en } from "../../text/en.ts"
 import { announceChange } from "../../ui/announce.ts"
 import { Button } from "../../ui/Button.tsx"

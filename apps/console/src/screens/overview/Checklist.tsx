@@ -12,7 +12,7 @@ import { StatusBadge } from "../../ui/StatusBadge.tsx"
 import { duration } from "../../ui/times.ts"
 import { paths } from "../../url/paths.ts"
 import { progressQuery } from "./progress.ts"
-import { SubmissionSnippet } from "./SubmissionSnippet.tsx"
+import { SubmissionSnippet } from "../../ui/SubmissionSnippet.tsx"
 import { SubmitFromHere } from "./SubmitFromHere.tsx"
 import styles from "./Checklist.module.css"
 

@@ -10,8 +10,8 @@ import { paths } from "../../url/paths.ts"
 import { healthSearch, type HealthSearch } from "../../url/searches.ts"
 import { barsOf } from "../endpoints/bars.ts"
 import { bucketColumns } from "../endpoints/bucketColumns.tsx"
-import { EndpointName } from "../endpoints/EndpointName.tsx"
-import { count } from "./count.ts"
+import { EndpointName } from "../../ui/EndpointName.tsx"
+import { count } from "../../ui/count.ts"
 import styles from "./EndpointCounts.module.css"
 
 const css = classNames(styles)

@@ -1,7 +1,7 @@
 import type { WebhookEndpoint } from "@govoice/client"
-import { classNames } from "../../ui/classNames.ts"
-import { shorten } from "../../url/ids.ts"
-import { partsOf, sharesHost } from "./endpointUrl.ts"
+import { classNames } from "./classNames.ts"
+import { shorten } from "../url/ids.ts"
+import { partsOf, sharesHost } from "../url/endpointUrl.ts"
 import styles from "./EndpointName.module.css"
 
 const css = classNames(styles)

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from "react"
 import icon from "../styles/icon.svg"
-import { classNames } from "../ui/classNames.ts"
+import { classNames } from "./classNames.ts"
 import { useHeadingFocus } from "./navigation.ts"
 import styles from "./Plain.module.css"
 

@@ -1,6 +1,6 @@
-import { curlSubmission, sdkSubmission } from "../../snippets/submission.ts"
-import { en } from "../../text/en.ts"
-import { Snippet } from "../../ui/Snippet.tsx"
+import { curlSubmission, sdkSubmission } from "../snippets/submission.ts"
+import { en } from "../text/en.ts"
+import { Snippet } from "./Snippet.tsx"
 
 /** The code that submits an invoice with a test key. */
 export const SubmissionSnippet = () => (

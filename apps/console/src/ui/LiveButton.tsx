@@ -1,7 +1,7 @@
 import { setPaused, usePaused } from "../api/live.ts"
 import { en } from "../text/en.ts"
-import { classNames } from "../ui/classNames.ts"
-import { Instant } from "../ui/Instant.tsx"
+import { classNames } from "./classNames.ts"
+import { Instant } from "./Instant.tsx"
 import styles from "./LiveButton.module.css"
 
 const css = classNames(styles)

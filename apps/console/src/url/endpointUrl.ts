@@ -3,7 +3,7 @@
  * a link: it is not trusted.
  */
 import type { WebhookEndpoint } from "@govoice/client"
-import { en } from "../../text/en.ts"
+import { en } from "../text/en.ts"
 
 /** Returns the host, and the path if it is not the root. */
 export const partsOf = (url: string): { readonly host: string; readonly path: string } => {

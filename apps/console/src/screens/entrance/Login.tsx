@@ -1,14 +1,14 @@
 import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link } from "wouter"
-import { Plain } from "../app/Plain.tsx"
-import { en } from "../text/en.ts"
-import { Button } from "../ui/Button.tsx"
-import { Check, Field } from "../ui/Field.tsx"
-import { ProblemNotice } from "../ui/Notice.tsx"
-import { paths } from "../url/paths.ts"
-import { login } from "./session.ts"
-import { textOf } from "../ui/form.ts"
+import { Plain } from "../../ui/Plain.tsx"
+import { en } from "../../text/en.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Check, Field } from "../../ui/Field.tsx"
+import { ProblemNotice } from "../../ui/Notice.tsx"
+import { paths } from "../../url/paths.ts"
+import { login } from "../../session/session.ts"
+import { textOf } from "../../ui/form.ts"
 
 /** Logs in. The password goes into the request and nowhere else. */
 export const Login = ({ maySignUp }: { readonly maySignUp: boolean }) => {

@@ -1,8 +1,8 @@
 import { Link, Route, Switch } from "wouter"
-import type { Config } from "../api/config.ts"
-import { Plain } from "../app/Plain.tsx"
-import { en } from "../text/en.ts"
-import { paths } from "../url/paths.ts"
+import type { Config } from "../../api/config.ts"
+import { Plain } from "../../ui/Plain.tsx"
+import { en } from "../../text/en.ts"
+import { paths } from "../../url/paths.ts"
 import { Login } from "./Login.tsx"
 import { SignUp } from "./SignUp.tsx"
 

@@ -72,6 +72,74 @@ for (const database of databases) {
         })
       )
 
+      it.effect("stores one of a batch of submissions with the same key, and replays it to the others", () =>
+        Effect.gen(function* () {
+          const { submit } = yield* SubmitInvoice.SubmitInvoice
+          const sql = yield* SqlClient.SqlClient
+          const organizationId = yield* fixtures.organization
+          yield* fixtures.endpoint(organizationId)
+          const submission = fixtures.submission({ organizationId, idempotencyKey: "the same" })
+          const answers = yield* Effect.all(
+            Array.from({ length: 64 }, () => submit(submission)),
+            {
+              concurrency: "unbounded"
+            }
+          )
+          assert.lengthOf(
+            answers.filter(({ replayed }) => !replayed),
+            1
+          )
+          assert.lengthOf(new Set(answers.map(({ body, invoiceId }) => invoiceId + body)), 1)
+          const [stored] = yield* sql`
+            SELECT (SELECT count(*)::int FROM invoices WHERE organization_id = ${organizationId}) AS invoices,
+                   (SELECT count(*)::int FROM events WHERE organization_id = ${organizationId}) AS events,
+                   (SELECT count(*)::int FROM deliveries WHERE organization_id = ${organizationId}) AS deliveries
+          `
+          assert.deepStrictEqual(stored, { invoices: 1, events: 1, deliveries: 1 })
+        })
+      )
+
+      it.effect("stores empty, long and odd texts of a batch exactly", () =>
+        Effect.gen(function* () {
+          const { submit } = yield* SubmitInvoice.SubmitInvoice
+          const sql = yield* SqlClient.SqlClient
+          const organizationId = yield* fixtures.organization
+          const texts = [
+            "",
+            " ",
+            "NULL",
+            "{}",
+            '{"a",NULL}',
+            "\\",
+            "\"'",
+            "\u0001\t\n\r\u007f\u0085",
+            "\ufeff\u2028\uffff",
+            "ż😀",
+            "x".repeat(99_000)
+          ]
+          const answers = yield* Effect.forEach(
+            texts,
+            (text, index) =>
+              submit({
+                ...fixtures.submission({ organizationId, idempotencyKey: `odd ${index} ${text.slice(0, 20)}` }),
+                invoiceXml: text,
+                metadata: { text, nul: "\0", half: "\ud800" }
+              }),
+            { concurrency: "unbounded" }
+          )
+          for (const [index, { body, invoiceId }] of answers.entries()) {
+            const [stored] = yield* sql`
+              SELECT xml, key, record.body, invoices.metadata::text AS metadata
+              FROM invoices JOIN invoice_documents AS document ON document.invoice_id = invoices.id
+              JOIN idempotency_records AS record ON record.invoice_id = invoices.id WHERE invoices.id = ${invoiceId}
+            `
+            const text = texts[index]!
+            const metadata = JSON.stringify({ text, nul: "\0", half: "\ud800" })
+            assert.deepStrictEqual(stored, { xml: text, key: `odd ${index} ${text.slice(0, 20)}`, body, metadata })
+          }
+        })
+      )
+
       it.effect("processes that insert the same keys in different orders do not deadlock", () =>
         Effect.gen(function* () {
           const processes = yield* Effect.replicateEffect(Layer.build(Layer.fresh(invoices)), 4)

@@ -4,12 +4,13 @@ import { latencies, percentile } from "./support/slow.ts"
 import { setUp } from "./support/slowReaders.ts"
 
 describe("slow readers", () => {
-  const { openSlow, submitOne } = setUp()
+  const { assertWereSlow, openSlow, submitOne } = setUp()
 
   it("leave a victim its latency", async () => {
     const calm = await latencies(2000, submitOne)
-    await openSlow()
+    const { idle } = await openSlow()
     const attacked = await latencies(4000, submitOne)
+    await assertWereSlow(idle)
     assert.isBelow(percentile(attacked, 0.99), Math.max(500, 8 * percentile(calm, 0.99)))
   }, 240_000)
 })

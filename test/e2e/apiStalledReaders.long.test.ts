@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
 import { limits } from "../../apps/server/src/http/transport/NodeServer.ts"
-import { perAddress, requests, setUp, stranger } from "./support/slowReaders.ts"
+import { perAddress, request, requests, setUp, stranger } from "./support/slowReaders.ts"
 
 describe("slow readers", () => {
   const { docsBytes, log, open, openSlow, submitOne } = setUp()
@@ -26,14 +26,17 @@ describe("slow readers", () => {
         return bytes
       })
     )
-    assert.isBelow(Math.max(...received), requests * docsBytes(), "the responses were cut off")
+    // The buffers of the kernel hold some of it.
+    assert.isBelow(Math.max(...received), (requests * docsBytes()) / 2, "the responses were cut off")
     await submitOne()
   }, 240_000)
 
   it("of one address have a limited number of connections, and the log names the address once", async () => {
-    const opened = await Promise.all(Array.from({ length: 2 * perAddress }, () => open()))
+    // After a request, a connection may be idle for longer than this test waits.
+    const opened = await Promise.all(Array.from({ length: 2 * perAddress }, () => open(request)))
     const isOpen = (socket: (typeof opened)[number]) => !socket.destroyed
     for (const socket of opened) socket.resume()
+    assert.isAbove(limits.keepAliveTimeout, 55_000)
     const deadline = Date.now() + 50_000
     while (opened.filter(isOpen).length > perAddress && Date.now() < deadline) await sleep(50)
     await sleep(200)

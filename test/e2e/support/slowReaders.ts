@@ -10,7 +10,7 @@ export const perAddress = 64
 /** Not the address of the victim. */
 export const stranger = "127.0.0.2"
 
-const request = "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n"
+export const request = "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n"
 
 /** Together their responses are more than the kernel buffers of a connection hold. */
 export const requests = 8
@@ -67,9 +67,33 @@ export const setUp = () => {
     return { idle, steady, read: () => read }
   }
 
+  /**
+   * Fails unless each of these connections still has a response to read, and reads all of it: the server did not end it, and the
+   * responses did not fit into the buffers.
+   */
+  const assertWereSlow = async (idle: ReadonlyArray<Socket>): Promise<void> => {
+    const whole = requests * docsBytes
+    await Promise.all(
+      idle.map(async (socket) => {
+        assert.isBelow(socket.bytesRead, whole / 2, "it reads")
+        const ended = new Promise((resolve) => socket.once("close", resolve))
+        const complete = new Promise<void>((resolve) =>
+          socket.on("data", () => {
+            if (socket.bytesRead >= whole) resolve()
+          })
+        )
+        socket.resume()
+        await Promise.race([ended, complete])
+        assert.isAtLeast(socket.bytesRead, whole, "the server ended it")
+        socket.destroy()
+      })
+    )
+  }
+
   return {
     open,
     openSlow,
+    assertWereSlow,
     /** Submits an invoice of the victim. */
     submitOne: async () => assert.strictEqual((await submit(call, victim.testKey)).status, 201),
     /** The size of the response to one of the requests. */

@@ -238,11 +238,6 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
       }
     )
 
-    const selectRecord = ({ idempotencyKey, mode, organizationId }: OrganizationSubmission) => sql<IdempotencyRecord>`
-      SELECT request_hash, invoice_id, body FROM idempotency_records
-      WHERE organization_id = ${organizationId} AND mode = ${mode} AND key = ${idempotencyKey}
-    `
-
     const submit: SubmitInvoice["Service"]["submit"] = Effect.fnUntraced(function* (submission) {
       if (submission.mode === "live" && nationalSystem === undefined) return yield* new GatewayNotConfigured()
 
@@ -257,7 +252,7 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
       const isNew = yield* Effect.orDie(writeOne({ submission, row, body, dueAt, event }))
       if (isNew) return { invoiceId: row.id, body, replayed: false }
 
-      const [record] = yield* Effect.orDie(selectRecord(submission))
+      const record = yield* Effect.orDie(selectBatched(submission))
       // The record was pruned in between: the key is free again.
       if (record === undefined) return yield* submit(submission)
       return yield* toReplay(submission, record)

@@ -11,6 +11,7 @@ import { MixedSequencer } from "./test/support/MixedSequencer.ts"
 import { hooks, shared } from "./vitest.config.ts"
 
 const lengths = {
+  COMPILERS: "all",
   FAULTS_SECONDS: "6",
   FUZZ_RUNS: "4000",
   HELPS: "all",
@@ -18,7 +19,8 @@ const lengths = {
   LOOKS: "all",
   MODEL_RUNS: "60",
   PROPERTY_FACTOR: "5",
-  RESUME_RUNS: "25"
+  RESUME_RUNS: "25",
+  STARTS: "all"
 }
 
 // One of these alone leaves a processor idle: it waits for servers and databases, or computes in one process. They judge nothing
@@ -27,17 +29,18 @@ const beside = [
   "apps/server/test/database/PreparedDatabase.long.test.ts",
   "apps/server/test/invoices/live/**/!(LiveFairness|LiveLogins|LiveTokens).long.test.ts",
   "apps/server/test/webhooks/{Model,Resume}.integration.test.ts",
+  "packages/client/test/Published.test.ts",
   "packages/ksef/test/checks/mutations.long.test.ts",
   "packages/ksef/test/format/XmlValues.test.ts",
   "packages/ksef/test/xml/StrictXml.test.ts",
-  "packages/webhooks/test/{fastAndCompact,properties}.test.ts",
+  "packages/webhooks/test/{fastAndCompact,properties,published}.test.ts",
   "test/browser/{overlays,states}.browser.test.ts",
   "test/browser/sessionTimes.long.test.ts",
   "test/e2e/apiEmbedded.long.test.ts",
   "test/e2e/apiFuzz.integration.test.ts",
   "test/e2e/apiStalledReaders.long.test.ts",
   "test/e2e/demoLive.long.test.ts",
-  "test/e2e/preparedHelp.integration.test.ts",
+  "test/e2e/{preparedHelp,startup}.integration.test.ts",
   "test/faults/{backups,failOver,interruptions,mixedVersions,pooler}.long.test.ts",
   "test/faults/{keyRotation,killLoop,liveKillPoints,liveKillPointsBatch,liveSecrets,liveTwoWorkers}.long.test.ts"
 ]

@@ -121,7 +121,11 @@ export default defineConfig({
           name: "browser",
           setupFiles,
           include: ["test/browser/**/*.browser.test.ts"],
-          globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
+          globalSetup: [
+            "test/support/postgres.ts",
+            "test/e2e/support/build.ts",
+            "test/browser/support/sharedChromium.ts"
+          ],
           testTimeout: 120_000,
           hookTimeout: 120_000
         }

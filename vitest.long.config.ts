@@ -48,7 +48,7 @@ const beside = [
 const all = {
   env: Object.fromEntries(Object.entries(lengths).map(([name, value]) => [name, process.env[name] ?? value])),
   setupFiles: [hooks],
-  globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts"],
+  globalSetup: ["test/support/postgres.ts", "test/e2e/support/build.ts", "test/browser/support/sharedChromium.ts"],
   testTimeout: 1_800_000,
   // Of those that are marked as concurrent.
   maxConcurrency: 3,

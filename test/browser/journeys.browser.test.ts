@@ -1,7 +1,7 @@
 /** Journeys of an owner through the console, in a browser. */
-import { readFile } from "node:fs/promises"
 import { createServer, type Server as HttpServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import { buffer } from "node:stream/consumers"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Server } from "../e2e/support/server.ts"
@@ -167,7 +167,7 @@ describe.skipIf(isMissing)("the console", () => {
       page.getByRole("button", { name: "Download UPO" }).click()
     ])
     const upo = await fetch(`${server.url}/v1/invoices/${id}/upo`, { headers: { authorization: `Bearer ${key}` } })
-    assert.deepStrictEqual(await readFile(await download.path()), Buffer.from(await upo.arrayBuffer()))
+    assert.deepStrictEqual(await buffer(await download.createReadStream()), Buffer.from(await upo.arrayBuffer()))
     assert.strictEqual(download.suggestedFilename(), `upo-${id}.xml`)
     await end()
   })

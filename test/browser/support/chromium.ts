@@ -5,7 +5,8 @@
  * origin is a fault of the test.
  */
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core"
-import { assert } from "vitest"
+import { assert, inject } from "vitest"
+import type {} from "./sharedChromium.ts"
 import { args } from "./chromiumArgs.ts"
 import { chromiumPath, chromiumRemedy } from "./chromiumPath.ts"
 
@@ -17,8 +18,11 @@ if (isMissing) {
   console.warn(`The browser tests are skipped. ${chromiumRemedy}`)
 }
 
-/** Starts the browser. */
-export const launch = (): Promise<Browser> => chromium.launch({ executablePath: chromiumPath!, args })
+/** Connects to the browser of the run, or starts one. */
+export const launch = (): Promise<Browser> => {
+  const shared = inject("chromium")
+  return shared === undefined ? chromium.launch({ executablePath: chromiumPath!, args }) : chromium.connect(shared)
+}
 
 /** A context whose pages are watched. */
 export interface Watched {

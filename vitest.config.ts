@@ -73,7 +73,8 @@ export default defineConfig({
   ...shared,
   test: {
     // Seven files on two processors: tests of servers and browsers wait more than they compute. Five took 401 s, seven 382 s.
-    maxWorkers: 3 * availableParallelism() + 1,
+    // More than thirteen would need more connections than the Postgres of the tests has.
+    maxWorkers: Math.min(3 * availableParallelism() + 1, 13),
     // `--sequence.shuffle.files` shuffles with the sequencer of vitest.
     sequence: process.argv.some((option) => option.startsWith("--sequence.shuffle"))
       ? {}

@@ -12,10 +12,11 @@ describe("the options of the browser", () => {
     const refused = await chromium.launch({ executablePath: process.execPath }).catch((error: Error) => error)
     assert.instanceOf(refused, Error)
     const [ofPlaywright] = disabledFeatures(refused.message)
+    assert.isDefined(ofPlaywright, "The error of a launch no longer has the options: find another source of them")
     const [ofTests] = disabledFeatures(args.join(" "))
     assert.sameMembers(
       ofTests!.split(","),
-      [...(ofPlaywright ?? "").split(","), ...popups],
+      [...ofPlaywright!.split(","), ...popups],
       "Copy the features that this version of playwright-core disables to `disabledByPlaywright`"
     )
   })

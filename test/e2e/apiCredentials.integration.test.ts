@@ -2,9 +2,11 @@
 import { createPrivateKey } from "node:crypto"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { createMigrated } from "../support/databases.ts"
+import { startSimulator } from "../../packages/ksef-simulator/src/index.ts"
+import { fa3 } from "../../apps/server/test/support/live.ts"
 import { makePair } from "../../packages/ksef/test/support/certificates.ts"
 import { type Answer, problemOf } from "./support/agreement.ts"
-import { makeCall, readAgreement, signUp, type Tenant } from "./support/client.ts"
+import { makeCall, readAgreement, signUp, submit, type Tenant, until } from "./support/client.ts"
 import { secrets, type Server, startServer } from "./support/server.ts"
 
 const codeOf = (answer: Answer): string => (answer.status < 400 ? String(answer.status) : problemOf(answer).code)
@@ -25,6 +27,43 @@ const encryptedCertificate = (password: string | undefined) => ({
     .export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" })
     .toString(),
   ...(password === undefined ? {} : { private_key_password: password })
+})
+
+describe("the deletion of a gateway credential", () => {
+  it("ends its login at KSeF", async () => {
+    const database = await createMigrated()
+    const simulator = await startSimulator({ processingMs: 0 })
+    const settings = { GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: simulator.url }
+    const server = await startServer({ DATABASE_URL: database.url, ...secrets, ...settings })
+    try {
+      const call = makeCall(() => server.url, await readAgreement(server.url))
+      const { liveKey, organizationId, token: auth } = await signUp(call)
+      const path = `/v1/control-plane/organizations/${organizationId}/gateway-credential`
+      const body = { token: simulator.token, context_nip: simulator.nip }
+      assert.strictEqual((await call("PUT", path, { auth, body })).status, 204)
+      const submitted = await submit(call, liveKey, {
+        body: { invoice_xml: fa3({ number: "FV/1", seller: simulator.nip }) }
+      })
+      assert.strictEqual(submitted.status, 201, submitted.text)
+      const { id } = submitted.json as { readonly id: string }
+      await until(
+        () => call("GET", `/v1/invoices/${id}`, { auth: liveKey }),
+        ({ json }) => (json as { readonly status: string }).status === "accepted"
+      )
+      const ended = () =>
+        simulator.ledger.calls().filter(({ method, path }) => method === "DELETE" && /\/auth\//.test(path))
+      assert.lengthOf(ended(), 0)
+      assert.strictEqual((await call("DELETE", path, { auth })).status, 204)
+      assert.deepStrictEqual(
+        ended().map(({ status }) => status),
+        [204]
+      )
+    } finally {
+      await server.stop()
+      await simulator.close()
+      await database.drop()
+    }
+  })
 })
 
 describe("the gateway credential", () => {

@@ -103,6 +103,7 @@ export class Deployment {
       exits.push(code)
       await run()
     }
+    if (this.#isClosed) throw new Error("The deployment is closed")
     const running = run()
     this.#supervisions.push(running)
     return {

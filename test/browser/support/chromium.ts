@@ -6,7 +6,6 @@
  */
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core"
 import { assert, inject } from "vitest"
-import type {} from "./sharedChromium.ts"
 import { args } from "./chromiumArgs.ts"
 import { chromiumPath, chromiumRemedy } from "./chromiumPath.ts"
 

@@ -209,9 +209,11 @@ export const layer: Layer.Layer<SubmitInvoice, never, InvoiceGateways | SqlClien
         ? Effect.succeed({ invoiceId: record.invoice_id, body: record.body, replayed: true })
         : Effect.fail(new IdempotencyConflict())
 
+    const withSharedTimeout = QueryTimeout.withSharedTimeout(yield* Effect.scope)
+
     // An index lookup for each key, also when the statement was planned for a small table.
     const selectRecords = (keys: ReadonlyArray<OrganizationSubmission>) =>
-      QueryTimeout.withTimeout(QueryTimeout.requestMs)(sql<IdempotencyRecord & { readonly position: number }>`
+      withSharedTimeout(sql<IdempotencyRecord & { readonly position: number }>`
         SELECT position::int4, record.* FROM unnest(
           ${Arrays.column("text", keys, ({ organizationId }) => organizationId)},
           ${Arrays.column("text", keys, ({ mode }) => mode)},

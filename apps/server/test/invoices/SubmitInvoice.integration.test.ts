@@ -1,7 +1,7 @@
 /** Batched submissions: the response to each, and what is stored. */
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, Statement } from "effect/sql"
 import { InvoiceGateways } from "../../src/invoices/sandbox/gateway/InvoiceGateway.ts"
 import * as SandboxGateway from "../../src/invoices/sandbox/gateway/SandboxGateway.ts"
 import * as IdGenerator from "../../src/crypto/IdGenerator.ts"
@@ -74,16 +74,23 @@ for (const database of databases) {
 
       it.effect("stores one of a batch of submissions with the same key, and replays it to the others", () =>
         Effect.gen(function* () {
-          const { submit } = yield* SubmitInvoice.SubmitInvoice
+          const statements: Array<string> = []
+          const count: Statement.Transformer = (statement) =>
+            Effect.sync(() => {
+              statements.push(statement.compile()[0])
+              return statement
+            })
+          const built = yield* Layer.build(Layer.fresh(Layer.provide(SubmitInvoice.layer, gateways))).pipe(
+            Effect.provideService(Statement.CurrentTransformer, count)
+          )
+          const { submit } = Context.get(built, SubmitInvoice.SubmitInvoice)
           const sql = yield* SqlClient.SqlClient
           const organizationId = yield* fixtures.organization
           yield* fixtures.endpoint(organizationId)
           const submission = fixtures.submission({ organizationId, idempotencyKey: "the same" })
           const answers = yield* Effect.all(
             Array.from({ length: 64 }, () => submit(submission)),
-            {
-              concurrency: "unbounded"
-            }
+            { concurrency: "unbounded" }
           )
           assert.lengthOf(
             answers.filter(({ replayed }) => !replayed),
@@ -96,6 +103,11 @@ for (const database of databases) {
                    (SELECT count(*)::int FROM deliveries WHERE organization_id = ${organizationId}) AS deliveries
           `
           assert.deepStrictEqual(stored, { invoices: 1, events: 1, deliveries: 1 })
+          const writes = statements.filter((text) => text.includes("INSERT INTO idempotency_records"))
+          const reads = statements.filter((text) => text.includes("FROM idempotency_records"))
+          assert.isAtMost(writes.length, 4)
+          assert.isAtMost(reads.length, 4)
+          assert.isAbove(reads.length, 0)
         })
       )
 

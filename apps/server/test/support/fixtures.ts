@@ -54,7 +54,7 @@ export const clear = Effect.gen(function* () {
   yield* sql.unsafe(`
     DO $$ BEGIN
       LOCK TABLE ${tables.join(", ")} IN ACCESS EXCLUSIVE MODE;
-      IF (SELECT sum(pg_relation_size(name)) FROM unnest('{${tables.join(", ")}}'::regclass[]) AS name) > 262144 THEN
+      IF (SELECT sum(pg_table_size(name)) FROM unnest('{${tables.join(", ")}}'::regclass[]) AS name) > 524288 THEN
         TRUNCATE ${tables.join(", ")};
       ELSE
         ${tables.map((table) => `DELETE FROM ${table};`).join("\n        ")}

@@ -3,6 +3,7 @@ import { type Environment, KsefClient } from "@govoice/ksef/client"
 import { Ids } from "@govoice/core"
 import { Effect, Layer } from "effect"
 import * as GatewayCredentials from "../../invoices/live/GatewayCredentials.ts"
+import { NationalSystem } from "../../invoices/live/ksef/NationalSystem.ts"
 import * as Organizations from "../../accounts/Organizations.ts"
 import * as KeyRing from "../../crypto/KeyRing.ts"
 import { Settings, type SettingsShape } from "../../settings/Settings.ts"
@@ -35,6 +36,19 @@ export const withClient = <A, E, R>(
     return yield* use(client)
   }).pipe(Effect.scoped)
 
+// Also while live mode is off: removing a credential ends its login. The database does not remember the environment for it.
+const nationalSystem = ({ ksef: { ca, environment, environmentId } }: SettingsShape) =>
+  environment === undefined || environmentId === undefined
+    ? Layer.empty
+    : Layer.effect(
+        NationalSystem,
+        Effect.map(KsefClient.make({ environment, ca, userAgent: `Govoice/${version}` }), (client) => ({
+          client,
+          environment,
+          environmentId
+        }))
+      )
+
 /** Runs an effect on the stores of the deployment. */
 export const withStores = <A, E>(
   settings: SettingsShape,
@@ -43,7 +57,7 @@ export const withStores = <A, E>(
   Effect.gen(function* () {
     const { encryptionKeys } = yield* deployment.secrets(settings)
     const stores = Layer.merge(GatewayCredentials.layer, Organizations.layer).pipe(
-      Layer.provide([KeyRing.layer(encryptionKeys), Layer.succeed(Settings)(settings)])
+      Layer.provide([KeyRing.layer(encryptionKeys), Layer.succeed(Settings)(settings), nationalSystem(settings)])
     )
     return yield* deployment.onMigrated(settings, Effect.provide(effect, stores))
   })

@@ -12,7 +12,7 @@ import { KeyRing, KeyUnavailable } from "../../crypto/KeyRing.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
 import { iso, isoOrNull } from "../../database/timestamps.ts"
 import { NationalSystem } from "./ksef/NationalSystem.ts"
-import { wakeLane } from "./wakeLanes.ts"
+import * as wakeLanes from "./wakeLanes.ts"
 import { reasonOf } from "../../observability/reasonOf.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { OrganizationNotFound } from "../../accounts/Organizations.ts"
@@ -144,6 +144,9 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     const keyRing = yield* KeyRing
     const environment = (yield* Settings).ksef.environmentId ?? null
     const statementTime = (yield* StatementTime)(sql)
+    // References are read here: the context of a request has none of the server's.
+    const national = yield* NationalSystem
+    const wakeLane = yield* wakeLanes.makeWake
 
     const present = sql`credential IS NOT NULL AND credential_environment IS NOT DISTINCT FROM ${environment}::text`
 
@@ -240,8 +243,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     })
 
     // A lane is of an environment, too: without one there are none.
-    const wake = (nip: string) =>
-      environment === null ? Effect.void : Effect.provideService(wakeLane(nip), SqlClient.SqlClient, sql)
+    const wake = (nip: string) => (environment === null ? Effect.void : wakeLane(nip))
 
     const removeAll = Effect.fnUntraced(function* (accountId: Ids.AccountId, id: Ids.OrganizationId) {
       const [row] = yield* lockOne(accountId, id)
@@ -255,7 +257,6 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     // A login that stays open at KSeF ends by itself: a deletion does not wait for it, and succeeds without.
     const revoke = (id: string, sealed: Uint8Array) =>
       Effect.gen(function* () {
-        const national = yield* NationalSystem
         if (national === undefined) return
         const token = Redacted.make(keyRing.open(sealed, { column: "national_logins.refresh_token", row: id }))
         yield* national.client.revoke(token)

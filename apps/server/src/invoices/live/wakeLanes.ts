@@ -22,11 +22,15 @@ export const makeStatement = Effect.gen(function* () {
   `
 })
 
-/** Wakes the lane of one taxpayer. Call `Notifier.wake("lanes")` once it is committed. */
+/** Makes the effect that wakes the lane of one taxpayer. Call `Notifier.wake("lanes")` once it is committed. */
+export const makeWake = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const statement = yield* makeStatement
+  const statementTime = (yield* StatementTime)(sql)
+  return (nip: string): Effect.Effect<void, SqlError.SqlError> =>
+    Effect.flatMap(statementTime, (now) => sql`${statement(sql`SELECT ${nip}::text`, now)}`)
+})
+
+/** Wakes the lane of one taxpayer, outside of requests. */
 export const wakeLane = (nip: string): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const statement = yield* makeStatement
-    const now = yield* (yield* StatementTime)(sql)
-    yield* sql`${statement(sql`SELECT ${nip}::text`, now)}`
-  })
+  Effect.flatMap(makeWake, (wake) => wake(nip))

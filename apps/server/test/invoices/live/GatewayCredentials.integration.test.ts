@@ -230,11 +230,11 @@ for (const database of databases) {
         `
         const national = { environment, environmentId: simulator.url, client }
         const { put, remove } = yield* GatewayCredentials.GatewayCredentials.pipe(
-          Effect.provide(inEnvironment(simulator.url))
+          Effect.provide(inEnvironment(simulator.url).pipe(Layer.provide(Layer.succeed(NationalSystem)(national))))
         )
         yield* put(owner, id, token(simulator.token))
         assert.isDefined(yield* client.refresh(refreshToken.token))
-        yield* TestClock.withLive(remove(owner, id).pipe(Effect.provideService(NationalSystem, national)))
+        yield* TestClock.withLive(remove(owner, id))
         assert.lengthOf(yield* sql`SELECT 1 FROM national_logins`, 0)
         assert.strictEqual((yield* Effect.flip(client.refresh(refreshToken.token)))._tag, "KsefError")
       })
@@ -254,10 +254,10 @@ for (const database of databases) {
         `
         const national = { environment, environmentId: "test", client }
         const { describe, put, remove } = yield* GatewayCredentials.GatewayCredentials.pipe(
-          Effect.provide(inEnvironment("test"))
+          Effect.provide(inEnvironment("test").pipe(Layer.provide(Layer.succeed(NationalSystem)(national))))
         )
         yield* put(owner, id, token())
-        yield* TestClock.withLive(remove(owner, id).pipe(Effect.provideService(NationalSystem, national)))
+        yield* TestClock.withLive(remove(owner, id))
         assert.isFalse((yield* describe(owner, id)).present)
       })
     )

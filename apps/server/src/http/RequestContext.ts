@@ -18,6 +18,7 @@ interface AnyEndpoint {
 type AnyBuild = (handlers: unknown) => Effect.Effect<unknown, unknown, unknown>
 type Group<R> = (api: AnyApi, name: string, build: AnyBuild) => Layer.Layer<unknown, unknown, R>
 
+// The types of Effect name the groups and endpoints of one API. Here they would only be passed on.
 const buildGroup = HttpApiBuilder.group as unknown as Group<Scope.Scope>
 const groupWithMiddleware: Group<unknown> = (api, name, build) => {
   const middleware = Object.values(api.groups[name]!.endpoints).flatMap(({ middlewares }) => [...middlewares])
@@ -38,7 +39,7 @@ const groupWithMiddleware: Group<unknown> = (api, name, build) => {
 export const group = groupWithMiddleware as unknown as typeof HttpApiBuilder.group
 
 // References that Effect reads itself, and the one of ours that is read for each request.
-export const references = [
+const references = [
   Clock.Clock,
   HttpMiddleware.TracerDisabledWhen,
   Logger.CurrentLoggers,

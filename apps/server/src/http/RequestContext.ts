@@ -34,7 +34,8 @@ const groupWithMiddleware: Group<unknown> = (api, name, build) => {
 
 /**
  * `HttpApiBuilder.group` whose handlers are built with all services, and whose routes with their middleware alone. `build` has to
- * be an effect, and middleware must not require services of each request: the types allow both.
+ * be an effect, and middleware must not require services of each request: the types allow both. They are those of Effect, so that
+ * handlers are checked as before.
  */
 export const group = groupWithMiddleware as unknown as typeof HttpApiBuilder.group
 

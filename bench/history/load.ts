@@ -92,7 +92,7 @@ const start = async (databaseUrl: string): Promise<{ readonly process: Worker; r
 export const startLoaded = async (databaseUrl: string, fillUrl: string): Promise<Server> => {
   const { process, url } = await start(databaseUrl)
   const maintenance = startMaintenance(databaseUrl)
-  const token = await login(url)
+  let token = await login(url)
   const { data } = await request<{ data: ReadonlyArray<Named> }>(url, "GET", "control-plane/organizations", token)
   const owned = await Promise.all(
     data.map(async ({ id }) => {
@@ -148,6 +148,8 @@ export const startLoaded = async (databaseUrl: string, fillUrl: string): Promise
   }
   return {
     run: async (seconds) => {
+      // A token ends after 15 minutes, and the rounds of all databases may take longer.
+      token = await login(url)
       const end = Date.now() + seconds * 1000
       await Promise.all([
         ...Array.from({ length: writers }, (_, writer) => write(writer, end)),

@@ -3,12 +3,11 @@
  * and runs no script.
  */
 import type { Reply } from "../http/Reply.ts"
-import type { LedgerCall } from "../ledger/Ledger.ts"
 import type { LimitUse } from "../limits/Limits.ts"
 import { statusOfInvoice } from "../sessions/invoiceStatus.ts"
 import { countsOf, statusOfSession } from "../sessions/sessionStatus.ts"
 import type { Simulation } from "../Simulation.ts"
-import type { Invoice, Session } from "../state/records.ts"
+import type { Invoice, LedgerCall, Session } from "../state/records.ts"
 import { pageStyle } from "./pageStyle.ts"
 
 /** Text that is written as it stands. Everything else is escaped. */

@@ -1,30 +1,9 @@
 /**
  * Records every call of the simulator, and every document that it accepted. The ledger survives restarts with the state.
  */
-import type { OperationName, OutsideOperationName } from "../openapi/operations.ts"
 import type { Collection } from "../state/Collection.ts"
 import type { Invoices } from "../state/Invoices.ts"
-
-/** One call. Times are milliseconds since the epoch. */
-export interface LedgerCall {
-  /** Counts up from 1. */
-  readonly id: number
-  readonly startedAt: number
-  readonly endedAt: number
-  /** The name of the operation, or method and path where it has none. */
-  readonly operation: OperationName | OutsideOperationName | (string & {})
-  readonly method: string
-  readonly path: string
-  /** The context of the caller, where one was known. */
-  readonly nip: string | null
-  readonly address: string
-  /** The status that was answered, or null where the connection was cut. */
-  readonly status: number | null
-  /** The fault that changed this call. */
-  readonly fault: string | null
-  /** Whether it came while its window was full. */
-  readonly overLimit: boolean
-}
+import type { LedgerCall } from "../state/records.ts"
 
 /** One document that has a KSeF number. */
 export interface AcceptedInvoice {

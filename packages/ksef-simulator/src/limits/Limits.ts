@@ -1,12 +1,12 @@
 /**
  * Which limits hold for a call, and whether it keeps them.
  */
-import type { LedgerCall } from "../ledger/Ledger.ts"
 import type { OpenApi } from "../openapi/openApi.ts"
+import { type Group, groupOf, groups, type Limit, publishedLimits } from "../openapi/rateLimits.ts"
 import type { Operation } from "../openapi/Router.ts"
+import type { LedgerCall } from "../state/records.ts"
 import type { SessionLimits, State } from "../state/State.ts"
 import { type Clock, hour } from "../time/Clock.ts"
-import { type Group, groupOf, groups, type Limit, publishedLimits } from "./groups.ts"
 import { type Admission, RateLimiter } from "./RateLimiter.ts"
 
 const sessionLimit = { maxInvoiceSizeInMB: 1, maxInvoiceWithAttachmentSizeInMB: 3, maxInvoices: 10_000 }

@@ -4,9 +4,9 @@
  * A refused call takes no place in a window. A call during a block doubles it, up to an hour; a block that was obeyed leaves
  * nothing behind.
  */
+import type { Limit } from "../openapi/rateLimits.ts"
 import type { Clock } from "../time/Clock.ts"
 import { hour, minute, second } from "../time/Clock.ts"
-import type { Limit } from "./groups.ts"
 
 /** The outcome of a call. */
 export type Admission =

@@ -5,9 +5,9 @@ import { grantKey } from "../auth/logins.ts"
 import { authorized, type Handler } from "../http/Call.ts"
 import { empty, json, type Reply } from "../http/Reply.ts"
 import type { OperationName } from "../openapi/operations.ts"
+import type { Limit, Overrides } from "../openapi/rateLimits.ts"
 import type { Permission, Subject } from "../state/records.ts"
 import type { ContextSettings, SessionLimits } from "../state/State.ts"
-import type { Limit, Overrides } from "./groups.ts"
 import { isGroup } from "./Limits.ts"
 
 const done = (): Reply => empty(200)

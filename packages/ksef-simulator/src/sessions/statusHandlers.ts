@@ -7,9 +7,9 @@ import { badRequest, json, type Reply, xml } from "../http/Reply.ts"
 import type { OperationName } from "../openapi/operations.ts"
 import type { Simulation } from "../Simulation.ts"
 import type { Invoice, Session } from "../state/records.ts"
-import { invoiceUpo, sessionUpo, type SignedUpo } from "../upo/makeUpo.ts"
 import { sessionsToList, sessionToRead } from "./findSession.ts"
 import { countPoll, describeInvoice, statusOfInvoice, storedAt } from "./invoiceStatus.ts"
+import { invoiceUpo, sessionUpo, type SignedUpo } from "./makeUpo.ts"
 import { describeSession, filterStatus, listedSession, statusOfSession } from "./sessionStatus.ts"
 
 const within = (time: number | null, from: unknown, to: unknown): boolean =>

@@ -2,12 +2,11 @@
  * Everything that a simulator remembers, with or without a file that outlives it.
  */
 import { randomBytes } from "node:crypto"
-import type { LedgerCall } from "../ledger/Ledger.ts"
-import type { Overrides } from "../limits/groups.ts"
+import type { Overrides } from "../openapi/rateLimits.ts"
 import { Collection } from "./Collection.ts"
 import { Files } from "./Files.ts"
 import { inMemory, type Journal, type JournalRecord, openJournal } from "./Journal.ts"
-import type { EncryptionKey, KsefToken, Login, Permission, Session, Subject } from "./records.ts"
+import type { EncryptionKey, KsefToken, LedgerCall, Login, Permission, Session, Subject } from "./records.ts"
 import { Invoices } from "./Invoices.ts"
 import { Serials } from "./Serials.ts"
 

@@ -2,6 +2,7 @@
  * The records of a simulator. Every record is a plain value that JSON can hold; an update replaces the whole record. Times
  * are milliseconds since the epoch.
  */
+import type { OperationName, OutsideOperationName } from "../openapi/operations.ts"
 import type { Place } from "./Files.ts"
 
 /** Rights in a context, as tokens carry them. */
@@ -177,4 +178,25 @@ export interface Invoice {
   readonly header: Header | null
   readonly ksefNumber: string | null
   readonly acceptedAt: number | null
+}
+
+/** One call. Times are milliseconds since the epoch. */
+export interface LedgerCall {
+  /** Counts up from 1. */
+  readonly id: number
+  readonly startedAt: number
+  readonly endedAt: number
+  /** The name of the operation, or method and path where it has none. */
+  readonly operation: OperationName | OutsideOperationName | (string & {})
+  readonly method: string
+  readonly path: string
+  /** The context of the caller, where one was known. */
+  readonly nip: string | null
+  readonly address: string
+  /** The status that was answered, or null where the connection was cut. */
+  readonly status: number | null
+  /** The fault that changed this call. */
+  readonly fault: string | null
+  /** Whether it came while its window was full. */
+  readonly overLimit: boolean
 }

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "vitest"
 import { dataFile } from "../../src/dataFolder.ts"
 import { exceptions } from "../../src/http/exceptions.ts"
-import { groupOf, groups, publishedLimits } from "../../src/limits/groups.ts"
 import { readDocument, readOverlay } from "../../src/openapi/document.ts"
 import { operations } from "../../src/openapi/operations.ts"
+import { groupOf, groups, publishedLimits } from "../../src/openapi/rateLimits.ts"
 import { Router } from "../../src/openapi/Router.ts"
 import { batchStatuses, details, invoiceStatuses, loginStatuses, onlineStatuses } from "../../src/statuses.ts"
 

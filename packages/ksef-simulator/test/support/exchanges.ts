@@ -7,7 +7,7 @@
 import { Ajv, type ValidateFunction } from "ajv"
 import addFormats from "ajv-formats"
 import { type Definition, readDocument, type Response } from "../../src/openapi/document.ts"
-import type { Exchange } from "../../src/http/Api.ts"
+import type { Exchange } from "../../src/server/Api.ts"
 
 const rewritten = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(rewritten)

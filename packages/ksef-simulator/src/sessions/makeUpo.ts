@@ -4,9 +4,9 @@
 import { Sha256 } from "@govoice/ksef/crypto"
 import type { Simulation } from "../Simulation.ts"
 import type { FormName, Invoice, Session } from "../state/records.ts"
-import { modeOf, statusOfInvoice } from "../sessions/invoiceStatus.ts"
-import { upoPageSize } from "../sessions/sessionStatus.ts"
-import { receivingEntities, type UpoContent, type UpoDocument } from "./Upo.ts"
+import { receivingEntities, type UpoContent, type UpoDocument } from "../upo/Upo.ts"
+import { modeOf, statusOfInvoice } from "./invoiceStatus.ts"
+import { upoPageSize } from "./sessionStatus.ts"
 
 /** A UPO and its hash. */
 export interface SignedUpo {

@@ -1,9 +1,9 @@
 /**
  * The groups in which KSeF counts calls, and their limits. Names and numbers come from the OpenAPI document.
  */
-import type { Document, RateLimit } from "../openapi/document.ts"
-import { operations } from "../openapi/operations.ts"
-import type { Operation } from "../openapi/Router.ts"
+import type { Document, RateLimit } from "./document.ts"
+import { operations } from "./operations.ts"
+import type { Operation } from "./Router.ts"
 
 /** The groups, under the names of `GET /rate-limits`. */
 export const groups = [

@@ -3,11 +3,11 @@
  * KSeF uses, it takes no bearer token, and knows no limits of calls.
  */
 import type { IncomingMessage } from "node:http"
+import { empty, Refusal, type Reply, xml } from "../http/Reply.ts"
 import type { OutsideOperationName } from "../openapi/operations.ts"
 import { storePart } from "../sessions/batchHandlers.ts"
+import { invoiceUpo, sessionUpo } from "../sessions/makeUpo.ts"
 import type { Simulation } from "../Simulation.ts"
-import { invoiceUpo, sessionUpo } from "../upo/makeUpo.ts"
-import { empty, Refusal, type Reply, xml } from "./Reply.ts"
 
 /** The target of a link. */
 interface Target {

@@ -10,10 +10,10 @@ import { plainAddress } from "../auth/addresses.ts"
 import { answerControl } from "../control/control.ts"
 import { statusPage } from "../control/statusPage.ts"
 import { type Silence, withOutsideFault } from "../faults/callFaults.ts"
+import { json, type Reply } from "../http/Reply.ts"
 import type { OutsideOperationName } from "../openapi/operations.ts"
 import type { Simulation } from "../Simulation.ts"
 import type { Api } from "./Api.ts"
-import { json, type Reply } from "./Reply.ts"
 import { answerStorage, storageContext, storageOperation } from "./storage.ts"
 
 const notFound: Reply = json(404, {

@@ -3,12 +3,12 @@
  */
 import { authHandlers } from "../auth/handlers.ts"
 import { tokenHandlers } from "../auth/tokenHandlers.ts"
+import type { Handler } from "../http/Call.ts"
 import { limitHandlers } from "../limits/handlers.ts"
 import type { OperationName } from "../openapi/operations.ts"
 import { batchHandlers } from "../sessions/batchHandlers.ts"
 import { onlineHandlers } from "../sessions/onlineHandlers.ts"
 import { statusHandlers } from "../sessions/statusHandlers.ts"
-import type { Handler } from "./Call.ts"
 
 /** All handlers. One that is missing does not compile. */
 export const handlers: Readonly<Record<OperationName, Handler>> = {

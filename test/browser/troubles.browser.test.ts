@@ -5,6 +5,7 @@ import { freePort } from "../support/freePort.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
 import { cancelThenConfirm } from "./support/confirmation.ts"
 import { deploy, type Deployment } from "./support/deployment.ts"
+import { hold } from "./support/hold.ts"
 import { Owner, until } from "./support/owner.ts"
 import { reachable, type Receivers, startReceivers } from "./support/receivers.ts"
 
@@ -142,6 +143,29 @@ describe.skipIf(isMissing)("trouble in the console", () => {
     const sum = (column: number) => rows.reduce((total, row) => total + Number(row[column]), 0)
     assert.deepStrictEqual([sum(2), sum(3), sum(4)], [deliveries.length, 0, each])
     assert.strictEqual(new URL(page.url()).search, "?window=7d&as=table")
+    await end()
+  })
+
+  it("moves no link of the overview when its counts and steps come", async () => {
+    const owner = await Owner.make(server)
+    await owner.createEndpoint(`${receivers.url}/204`)
+    await owner.submit(await owner.createKey(), "delivered")
+    await until(
+      () => deliveriesOf(owner),
+      (all) => all.some(({ status }) => status === "succeeded")
+    )
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page, "/keys")
+    const answer = await hold(page, /\/(?:overview|deliveries|invoices)\?/)
+    await owner.show(page)
+    const link = page.getByRole("link", { name: "Show 7 days" })
+    await link.waitFor()
+    const before = await link.boundingBox()
+    answer()
+    await page.getByText("Getting started is complete").waitFor()
+    await page.getByRole("img", { name: `last 24 h to ${receivers.url}/204` }).waitFor()
+    assert.deepStrictEqual(await link.boundingBox(), before)
     await end()
   })
 

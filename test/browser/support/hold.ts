@@ -5,7 +5,7 @@ import type { BrowserContext, Page } from "playwright-core"
 export const scripts = "**/console/assets/console-*.js"
 
 /** Holds requests until the returned function is called. */
-export const hold = async (target: Page | BrowserContext, url: string): Promise<() => void> => {
+export const hold = async (target: Page | BrowserContext, url: string | RegExp): Promise<() => void> => {
   const { promise, resolve } = Promise.withResolvers<void>()
   await target.route(url, async (route) => {
     await promise

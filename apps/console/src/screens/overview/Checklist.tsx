@@ -8,6 +8,7 @@ import { classNames } from "../../ui/classNames.ts"
 import { Icon } from "../../ui/Icon.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
+import { Skeleton } from "../../ui/Skeleton.tsx"
 import { StatusBadge } from "../../ui/StatusBadge.tsx"
 import { duration } from "../../ui/times.ts"
 import { paths } from "../../url/paths.ts"
@@ -75,7 +76,8 @@ const Steps = ({ onSubmit, org }: { readonly org: string; readonly onSubmit: () 
       </p>
     )
   return (
-    <Loaded query={progress}>
+    // As high as the line of an owner who is done, so that nothing below moves when it comes.
+    <Loaded query={progress} skeleton={<Skeleton lines={1} />}>
       {({ delivered, endpoint, invoice, key, newest }) => {
         const steps: ReadonlyArray<Step> = [
           { name: en.checklist.account, title: "", isDone: true, content: null },

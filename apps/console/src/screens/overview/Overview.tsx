@@ -81,16 +81,19 @@ const Troubles = ({ endpoints, org }: { readonly org: string; readonly endpoints
   )
 }
 
-const Invoices = ({ counts, org }: { readonly org: string; readonly counts: Counts }) => {
-  const { failed24h, rejected24h, retrying } = counts.invoices
+/** What became of invoices. The labels come before the counts, so that nothing below moves when these come. */
+const Invoices = ({ counts, org }: { readonly org: string; readonly counts: Counts | undefined }) => {
   const to = (status: "failed" | "rejected" | "retrying") =>
     `${paths.invoices(org)}${invoiceSearch.write({ ...invoiceSearch.read("").value, status })}`
+  const entry = (label: string, number: number | undefined, path: string, tone: "warn" | "bad") =>
+    [label, number === undefined ? "" : count(number), path, number ? tone : undefined] as const
+  const { failed24h, rejected24h, retrying } = counts?.invoices ?? {}
   return (
     <Sum
       entries={[
-        [en.overview.invoicesRetrying, count(retrying), to("retrying"), retrying > 0 ? "warn" : undefined],
-        [en.overview.invoicesRejected, count(rejected24h), to("rejected"), rejected24h > 0 ? "bad" : undefined],
-        [en.overview.invoicesFailed, count(failed24h), to("failed"), failed24h > 0 ? "bad" : undefined]
+        entry(en.overview.invoicesRetrying, retrying, to("retrying"), "warn"),
+        entry(en.overview.invoicesRejected, rejected24h, to("rejected"), "bad"),
+        entry(en.overview.invoicesFailed, failed24h, to("failed"), "bad")
       ]}
     />
   )
@@ -131,7 +134,7 @@ export const Overview = () => {
         {search.window !== "24h" && day.error !== null && (
           <ProblemNotice error={day.error} asOf={day.dataUpdatedAt} onRetry={() => void day.refetch()} />
         )}
-        {day.data !== undefined && <Invoices org={org} counts={day.data} />}
+        {(day.data !== undefined || day.error === null) && <Invoices org={org} counts={day.data} />}
         <Panel title={en.overview.endpoints} flush aside={<WindowLinks path={paths.overview(org)} search={search} />}>
           {overview.error !== null && (
             <ProblemNotice

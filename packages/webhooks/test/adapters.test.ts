@@ -182,14 +182,14 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual(errors.length, 1)
   })
 
-  it("answers 500 when onError rejects", async () => {
+  it("answers 500 when the handler throws and onError rejects", async () => {
     const url = await start({ secret, onError: () => Promise.reject(new Error("The log is full")) }, () => {
       throw new Error("The handler fails")
     })
     assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.failed" }))).status, 500)
   })
 
-  it("answers 500 when onError fails too", async () => {
+  it("answers 500 when the handler and onError throw", async () => {
     const onError = () => {
       throw new Error("The log is full")
     }
@@ -250,7 +250,7 @@ describe.each(adapters)("%s", (_name, start) => {
     assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.accepted" }))).status, 204)
   })
 
-  it("throws bad_secret on creation", async () => {
+  it("throws bad_secret when it is created with an invalid secret", async () => {
     let code: unknown
     await (async () => start({ secret: "nope" }, () => {}))().catch((error: unknown) => {
       code = (error as { readonly code: unknown }).code
@@ -259,7 +259,7 @@ describe.each(adapters)("%s", (_name, start) => {
   })
 })
 
-describe("A body that was parsed before", () => {
+describe("An application with a body parser", () => {
   it.each<[name: string, start: Start]>([
     ["Express 5", startExpress(express5, (app) => app.use(express5.json()))],
     ["Express 4", startExpress(express4, (app) => app.use(express4.json()))],
@@ -279,7 +279,7 @@ describe("A body that was parsed before", () => {
         return handler(request)
       })
     ]
-  ])("%s: answers 500 with body_not_raw, so that the service retries", async (_name, start) => {
+  ])("on %s answers 500 with body_not_raw to a parsed body, so that the service retries", async (_name, start) => {
     const errors: Array<Partial<WebhookVerificationError>> = []
     const url = await start({ secret, onError: (error) => errors.push(error as WebhookVerificationError) }, () =>
       errors.push({})
@@ -293,7 +293,7 @@ describe("A body that was parsed before", () => {
     )
   })
 
-  it("is read by Express 4 if express.json() skipped it", async () => {
+  it("on Express 4 accepts a webhook whose body express.json() skipped", async () => {
     const start = startExpress(express4, (app) => app.use(express4.json({ type: "application/never" })))
     const url = await start({ secret }, () => {})
     assert.strictEqual((await post(url, signedWebhook({ secret, type: "invoice.accepted" }))).status, 204)
@@ -304,7 +304,7 @@ describe("A request that other middleware has answered", () => {
   it.each<[name: string, express: typeof express5]>([
     ["Express 5", express5],
     ["Express 4", express4]
-  ])("%s: does not answer again", async (_name, express) => {
+  ])("gets no second answer on %s", async (_name, express) => {
     const app = express()
     // Like a timeout middleware.
     app.use((_request, response, next) => {

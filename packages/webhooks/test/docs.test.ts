@@ -59,8 +59,8 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(scratch, { recursive: true }))
 
-describe("The examples", () => {
-  it("exist", () => assert.isAbove(examples.length, 15))
+describe("The examples of the README and the doc comments", () => {
+  it("are more than 15", () => assert.isAbove(examples.length, 15))
 
   it("compile", { timeout: 180_000 }, () => {
     const options: ts.CompilerOptions = {
@@ -89,7 +89,7 @@ describe("The examples", () => {
     assert.deepStrictEqual(complaints, [])
   })
 
-  it.each(examples)("run: $name", async ({ path }) => {
+  it.each(examples)("run without an error: $name", async ({ path }) => {
     vi.stubEnv("WEBHOOK_SECRET", secret)
     vi.stubEnv("NEW_SECRET", secret)
     vi.stubEnv("OLD_SECRET", secret)

@@ -14,7 +14,7 @@ afterEach(() => void vi.restoreAllMocks())
 
 const withoutNodeCrypto = () => vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
 
-describe("createVerifier", () => {
+describe("createVerifier of /effect", () => {
   it("verifies synchronously with node:crypto", () => {
     const { body, headers, event } = signedWebhook({ secret, type: "invoice.accepted" })
     const { verify, verifySync } = createVerifier({ secret })
@@ -31,7 +31,7 @@ describe("createVerifier", () => {
     })
   )
 
-  it.effect("can be caught by tag", () =>
+  it.effect("fails with an error that Effect.catchTag catches by its tag", () =>
     Effect.gen(function* () {
       const code = yield* createVerifier({ secret })
         .verify("", {})
@@ -84,12 +84,12 @@ describe("createVerifier", () => {
     })
   )
 
-  it("throws bad_secret on creation", () => {
+  it("throws bad_secret when it is called with an invalid secret", () => {
     assert.throws(() => createVerifier({ secret: "nope" }), /bad_secret/)
   })
 })
 
-describe("The signers", () => {
+describe("The signers of /effect", () => {
   it.effect("sign webhooks that the root entry verifies", () =>
     Effect.gen(function* () {
       const body = '{"id":"evt_1","type":"invoice.accepted"}'
@@ -102,7 +102,7 @@ describe("The signers", () => {
     })
   )
 
-  it.effect("fail with bad_secret when they are run", () =>
+  it.effect("fail with bad_secret for an invalid secret, once they are run", () =>
     Effect.gen(function* () {
       const options = { secret: "nope", timestamp: new Date(), body: "{}" }
       for (const effect of [sign(options), signSync(options), signedHeaders({ ...options, id: "evt_1" })]) {

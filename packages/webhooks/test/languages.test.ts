@@ -27,11 +27,11 @@ const line = ({ secrets, headers, body, bodyBase64, now, toleranceSeconds = 300 
     toleranceSeconds
   ].join("\t")
 
-describe.each(languages)("The function in $name", ({ name, fence, installed, how, run }) => {
+describe.each(languages)("The verification function for $name in the guide", ({ name, fence, installed, how, run }) => {
   const isInstalled = installed()
   if (!isInstalled) console.warn(`${name} is not installed and was skipped. To install it: ${how}`)
 
-  it.skipIf(!isInstalled)("agrees with every vector", { timeout: 300_000 }, () => {
+  it.skipIf(!isInstalled)("returns the expected result of every vector", { timeout: 300_000 }, () => {
     const code = new RegExp(`^\`\`\`${fence}\\n([^]*?)^\`\`\`$`, "m").exec(guide)![1]!
     const folder = mkdtempSync(join(tmpdir(), "govoice-language-"))
     try {

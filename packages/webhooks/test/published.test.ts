@@ -36,25 +36,25 @@ const gzipped = (contents: string) => gzipSync(bundle(contents), { level: 9 }).l
 
 const verifier = 'export { createVerifier } from "./index.js"'
 
-describe("The bundle size, minified by esbuild and compressed by gzip -9", () => {
-  it("is at most 1,900 bytes for the verifier", () => {
+describe("A bundle, minified by esbuild and compressed by gzip -9,", () => {
+  it("has at most 1,900 bytes for the verifier", () => {
     assert.isAtMost(gzipped(verifier), 1900)
   })
 
-  it("is at most 2,150 bytes for the root entry with all signers", () => {
+  it("has at most 2,150 bytes for the root entry with all signers", () => {
     assert.isAtMost(gzipped('export * from "./index.js"'), 2150)
   })
 
-  it.each(["express", "fastify", "node", "web"])("is at most 500 bytes more for /%s", (name) => {
+  it.each(["express", "fastify", "node", "web"])("has at most 500 bytes more for /%s than for the verifier", (name) => {
     assert.isAtMost(gzipped(`export * from "./${name}.js"`) - gzipped(verifier), 500)
   })
 
-  it("is at most 11,200 bytes for /effect, including effect", () => {
+  it("has at most 11,200 bytes for /effect, including effect", () => {
     assert.isAtMost(gzipped('export * from "./effect.js"'), 11_200)
   })
 
   // Names the import at fault, which a size alone does not.
-  it("has no Node imports, and effect in no entry but /effect", () => {
+  it("has no Node imports, and contains effect for /effect only", () => {
     for (const name of ["index", "testing", "express", "fastify", "node", "web"]) {
       const text = bundle(`export * from "./${name}.js"`)
       assert.notMatch(text, /\b(?:import|require)\s*[("']/, name)
@@ -63,7 +63,7 @@ describe("The bundle size, minified by esbuild and compressed by gzip -9", () =>
   })
 })
 
-describe("Loading", () => {
+describe("The built package", () => {
   it("exports the same names with import and with require", async () => {
     for (const name of ["index", "testing", "express", "fastify", "node", "web", "effect"]) {
       const imported = (await import(join(dist, `${name}.js`))) as object
@@ -122,7 +122,7 @@ describe("The package", () => {
     assert.strictEqual(status, 0, stdout + stderr)
   })
 
-  it.runIf(isEveryCompiler)("passes attw", { timeout: 180_000 }, () => {
+  it.runIf(isEveryCompiler)("passes the checks of @arethetypeswrong/cli", { timeout: 180_000 }, () => {
     const attw = tools("@arethetypeswrong/cli/dist/index.js")
     const { status, stdout, stderr } = spawnSync(process.execPath, [attw, tarball], { encoding: "utf8" })
     assert.strictEqual(status, 0, stdout + stderr)

@@ -72,6 +72,14 @@ describe.each(runtimes)("$name", ({ name, how, modes, installed, command }) => {
     assert.deepStrictEqual(failures, [])
     assert.isAbove(cases, 140)
   }
-  it.skipIf(!installed()).each(modes)("passes the suite (%s)", { timeout: 120_000 }, suite(dist))
-  it.skipIf(!installed()).each(modes)("passes the suite in a bundle (%s)", { timeout: 120_000 }, suite(bundled))
+  it.skipIf(!installed()).each(modes)(
+    "passes the verification suite with the built files (%s)",
+    { timeout: 120_000 },
+    suite(dist)
+  )
+  it.skipIf(!installed()).each(modes)(
+    "passes the verification suite with a bundle (%s)",
+    { timeout: 120_000 },
+    suite(bundled)
+  )
 })

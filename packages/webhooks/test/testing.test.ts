@@ -33,7 +33,7 @@ describe("signedWebhook", () => {
     assert.deepInclude(event.data.invoice, expectations[type])
   })
 
-  it.each(types)("%s has exactly the members of the contract", (type) => {
+  it.each(types)("returns an event of type %s with exactly the members of the contract", (type) => {
     const { event } = signedWebhook({ secret, type })
     assert.sameMembers(Object.keys(event), ["id", "object", "type", "mode", "created_at", "data"])
     assert.sameMembers(Object.keys(event.data.invoice), [
@@ -58,7 +58,7 @@ describe("signedWebhook", () => {
     assert.match(event.data.invoice.id, /^inv_[0-9a-hjkmnp-tv-z]{26}$/)
   })
 
-  it("has an official number in the national format with the right checksum", () => {
+  it("returns an official number in the national format with a valid checksum", () => {
     const number = signedWebhook({ secret, type: "invoice.accepted" }).event.data.invoice.official_number
     assert.match(number, /^\d{10}-\d{8}-[0-9A-F]{12}-[0-9A-F]{2}$/)
     let crc = 0
@@ -69,7 +69,7 @@ describe("signedWebhook", () => {
     assert.strictEqual(number.slice(33), crc.toString(16).toUpperCase().padStart(2, "0"))
   })
 
-  it("accepts members of the invoice, a time and an id", () => {
+  it("returns an event with the given members of the invoice, time and id", () => {
     const now = Date.parse("2026-11-20T10:00:00Z")
     const { event, headers } = signedWebhook({
       secret,
@@ -91,7 +91,7 @@ describe("signedWebhook", () => {
     }
   })
 
-  it("accepts types that are not known", () => {
+  it("returns an event of a type that the package does not declare", () => {
     const { event } = signedWebhook({ secret, type: "invoice.archived", data: { reason: "old" } })
     assert.deepInclude(event as object, { type: "invoice.archived", data: { reason: "old" } })
   })
@@ -101,7 +101,7 @@ describe("signedWebhook", () => {
     assert.strictEqual(new Set(ids).size, 1000)
   })
 
-  it("has an asynchronous form for runtimes without node:crypto", async () => {
+  it("throws without node:crypto, where signedWebhookAsync returns a webhook that verifies", async () => {
     vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
     const { body, headers } = await signedWebhookAsync({ secret, type: "invoice.accepted" })
     assert.strictEqual((await createVerifier({ secret }).verify(body, headers)).event.type, "invoice.accepted")

@@ -61,21 +61,21 @@ describe("vectors.json", () => {
   })
 })
 
-describe.each(published)("$name", (vector) => {
-  it(`gives ${vector.expect} by node:crypto`, async () => {
+describe.each(published)("createVerifier, given the vector $name", (vector) => {
+  it(`returns ${vector.expect} from verifySync by node:crypto`, async () => {
     const run = () => createVerifier(optionsOf(vector)).verifySync(bodyOf(vector), vector.headers)
     assert.strictEqual(await outcome(run), vector.expect)
   })
 
-  it("gives the same when it is awaited", async () => {
+  it(`returns ${vector.expect} from verify by node:crypto`, async () => {
     const run = async () => createVerifier(optionsOf(vector)).verify(bodyOf(vector), vector.headers)
     assert.strictEqual(await outcome(run), vector.expect)
   })
 
-  describe("where there is no node:crypto", () => {
+  describe("without node:crypto", () => {
     afterEach(() => void vi.restoreAllMocks())
 
-    it("gives the same by Web Crypto", async () => {
+    it(`returns ${vector.expect} from verify by Web Crypto`, async () => {
       vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
       const run = async () => createVerifier(optionsOf(vector)).verify(bodyOf(vector), vector.headers)
       assert.strictEqual(await outcome(run), vector.expect)

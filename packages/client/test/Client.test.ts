@@ -74,7 +74,7 @@ describe("createClient", () => {
     assert.strictEqual(requests[0]!.url, `https://example.com/govoice/v1/invoices/${id}`)
   })
 
-  it("has methods that work without `this`, and is accepted by the functions", async () => {
+  it("returns a client whose methods work without `this` and that getInvoice accepts as a connection", async () => {
     const { fetch } = stub(() => json(record))
     const client = connect(fetch)
     const { get } = client.invoices
@@ -238,7 +238,7 @@ describe("Hooks", () => {
     assert.notInclude(JSON.stringify(seen), apiKey)
   })
 
-  it("cannot fail or delay a call", async () => {
+  it("that throw, reject or hang do not fail or delay a call", async () => {
     const { fetch } = stub((_, index) => (index === 0 ? problem(503, "busy", true) : json(record)))
     const client = connect(fetch, {
       onRequest: () => {
@@ -252,7 +252,7 @@ describe("Hooks", () => {
 })
 
 describe("Timeout, deadline and signal", () => {
-  it("leave no listener on the signal", async () => {
+  it("leave no listener on the signal after a call", async () => {
     const { signal } = new AbortController()
     const endings: ReadonlyArray<() => Response | Promise<Response>> = [
       () => json(record),
@@ -269,7 +269,7 @@ describe("Timeout, deadline and signal", () => {
     }
   })
 
-  it("leave no timer", async () => {
+  it("leave no timer after a call", async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length
     const before = timers()
     const client = connect(stub(() => json(record)).fetch, { timeoutMs: 100_000 })

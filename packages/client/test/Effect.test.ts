@@ -14,7 +14,7 @@ import { id, json, problem, record, stub } from "./support/stub.ts"
 const baseUrl = "https://api.example.com"
 const options = { apiKey: "sk_test_secret", baseUrl }
 
-describe("createClient", () => {
+describe("createClient of /effect", () => {
   it.effect("succeeds with the results of the root entry", () =>
     Effect.gen(function* () {
       const client = createClient({ ...options, fetch: stub(() => json(record)).fetch })
@@ -36,7 +36,7 @@ describe("createClient", () => {
     })
   )
 
-  it.effect("fails with errors in the error channel", () =>
+  it.effect("fails with API errors and connection errors in the error channel", () =>
     Effect.gen(function* () {
       const client = createClient({ ...options, fetch: stub(() => problem(404, "invoice_not_found")).fetch })
       const code = yield* client.invoices.get(id).pipe(
@@ -79,7 +79,7 @@ describe("createClient", () => {
   )
 })
 
-describe("createControlPlane", () => {
+describe("createControlPlane of /effect", () => {
   const page = (data: ReadonlyArray<unknown>, nextCursor: string | null) =>
     json({ object: "list", data, has_more: nextCursor !== null, next_cursor: nextCursor })
 
@@ -115,7 +115,7 @@ describe("createControlPlane", () => {
     })
   )
 
-  it.effect("turns a list into a stream", () =>
+  it.effect("returns pages that Stream.paginate reads to the last", () =>
     Effect.gen(function* () {
       const { fetch } = stub(({ url }) => page([record, record], url.includes("cursor=b") ? null : "b"))
       const session = createSession({ baseUrl, fetch })
@@ -130,7 +130,7 @@ describe("createControlPlane", () => {
   )
 })
 
-describe("the entry", () => {
+describe("the entry /effect", () => {
   it("exports what the root entry exports", () => {
     assert.deepStrictEqual(Object.keys(EffectEntry).sort(), Object.keys(RootEntry).sort())
   })

@@ -37,41 +37,41 @@ const oneGet = `
   import { createConnection, getInvoice } from "./index.js"
   export const show = (options, id) => getInvoice(createConnection(options), id)`
 
-describe("The bundle size, minified by esbuild and compressed by gzip -9", () => {
-  it("is at most 2,310 bytes for one GET", () => {
+describe("A bundle, minified by esbuild and compressed by gzip -9,", () => {
+  it("has at most 2,310 bytes for one GET", () => {
     assert.isAtMost(gzipped(oneGet), 2310)
   })
 
-  it("is at most 3,450 bytes for createClient and the guards", () => {
+  it("has at most 3,450 bytes for createClient and the guards", () => {
     assert.isAtMost(gzipped('export { createClient, isApiError, isGovoiceError } from "./index.js"'), 3450)
   })
 
   // A tenth of it is `internal/schemas.ts`.
-  it("is at most 4,950 bytes for all exports", () => {
+  it("has at most 4,950 bytes for all exports", () => {
     assert.isAtMost(gzipped('export * from "./index.js"'), 4950)
   })
 
-  it("is at most 14,800 bytes for /effect, including effect", () => {
+  it("has at most 14,800 bytes for /effect, including effect", () => {
     const contents = 'export * from "./effect.js"\nexport { runPromise } from "effect/Effect"'
     assert.isAtMost(gzipped(contents), 14_800)
   })
 
   // Names the import at fault, which a size alone does not.
-  it("excludes the control plane and waiting from a bundle that does not use them", () => {
+  it("for one GET contains neither the control plane nor the wait for a status", () => {
     const text = bundle(oneGet)
     for (const part of ["control-plane", "webhook", "secret", "randomUUID", "onProgress", "/upo", "content-type"]) {
       assert.notInclude(text, part)
     }
   })
 
-  it("has no Node imports, and effect only in /effect", () => {
+  it("of the root entry contains no Node imports and no effect", () => {
     const text = bundle('export * from "./index.js"')
     assert.notMatch(text, /\b(?:import|require)\s*[("']/)
     assert.notMatch(text, /\b(?:effect|process|Buffer)\b/)
   })
 })
 
-describe("Loading", () => {
+describe("The built package", () => {
   it("exports the same names with import and with require", async () => {
     for (const name of ["index", "effect"]) {
       const imported = (await import(join(dist, `${name}.js`))) as object
@@ -80,7 +80,7 @@ describe("Loading", () => {
     }
   })
 
-  it("imports modules of effect, never its root", () => {
+  it("imports modules of effect, never the root of effect", () => {
     assert.notMatch(readFileSync(join(dist, "effect.js"), "utf8"), /from ["']effect["']/)
   })
 })

@@ -229,7 +229,7 @@ describe("A list", () => {
       return json({ object: "list", data: ids.map(organization), has_more: next !== null, next_cursor: next })
     })
 
-  it("iterates over all pages, for each iteration anew", async () => {
+  it("requests all pages in each iteration", async () => {
     const { fetch, requests } = listed()
     const organizations = createControlPlane({ baseUrl, fetch }).organizations.list({ limit: 2 })
     assert.isEmpty(requests)
@@ -242,7 +242,7 @@ describe("A list", () => {
     assert.isTrue(requests.every(({ url }) => new URL(url).searchParams.get("limit") === "2"))
   })
 
-  it("requests a page only when it is needed", async () => {
+  it("requests no page after the record at which an iteration ends", async () => {
     const { fetch, requests } = listed()
     for await (const { id } of createControlPlane({ baseUrl, fetch }).organizations.list()) {
       if (id === "b") break
@@ -250,7 +250,7 @@ describe("A list", () => {
     assert.strictEqual(requests.length, 1)
   })
 
-  it("returns one page", async () => {
+  it("requests one page by its cursor with page()", async () => {
     const { fetch, requests } = listed()
     const organizations = createControlPlane({ baseUrl, fetch }).organizations.list()
     const { data, hasMore, nextCursor } = await organizations.page("third")

@@ -63,7 +63,7 @@ describe("A session of a token", () => {
     }
   })
 
-  it("does not renew because of other errors", async () => {
+  it("does not renew the token after a 404", async () => {
     const { fetch } = stub(() => problem(404, "organization_not_found"))
     const renew = () => Promise.reject(new Error("renewed"))
     const session = createTokenSession({ baseUrl, fetch, accessToken: () => "old", renew })

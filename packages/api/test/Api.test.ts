@@ -52,16 +52,19 @@ describe("Api", () => {
     assert.isTrue(validate(answer.json), JSON.stringify(validate.errors))
   })
 
-  it.each(operations.filter(({ auth }) => auth !== "none"))("$name refuses who is not known", async (operation) => {
-    const expected = operation.auth === "key" ? "missing_api_key" : "missing_access_token"
-    for (const key of ["", "sk_test_of_nobody", operation.auth === "key" ? keys.token : keys.test]) {
-      const answer = await request(operation, key)
-      assert.strictEqual(answer.status, 401)
-      assert.deepStrictEqual<unknown>(errorOf(answer).code, expected)
+  it.each(operations.filter(({ auth }) => auth !== "none"))(
+    "$name answers 401 to a request without a valid credential of its kind",
+    async (operation) => {
+      const expected = operation.auth === "key" ? "missing_api_key" : "missing_access_token"
+      for (const key of ["", "sk_test_of_nobody", operation.auth === "key" ? keys.token : keys.test]) {
+        const answer = await request(operation, key)
+        assert.strictEqual(answer.status, 401)
+        assert.deepStrictEqual<unknown>(errorOf(answer).code, expected)
+      }
     }
-  })
+  )
 
-  it("returns 304 for a matching ETag, and the receipt otherwise", async () => {
+  it("answers 304 to the matching ETag of a receipt, and the receipt otherwise", async () => {
     const receipt = await send("GET", "/v1/invoices/inv_1/upo")
     assert.strictEqual(receipt.headers.get("content-type"), "application/xml")
     assert.strictEqual(receipt.headers.get("etag"), '"1"')

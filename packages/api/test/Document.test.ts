@@ -212,7 +212,7 @@ describe("Document", () => {
     })
   })
 
-  describe("headers", () => {
+  describe("response headers", () => {
     const answers = operations.flatMap(({ name, operation }) =>
       Object.entries(operation.responses).map(([status, response]) => ({
         name: `${name} ${status}`,
@@ -222,21 +222,24 @@ describe("Document", () => {
       }))
     )
 
-    it.each(answers)("$name has the headers of its kind", ({ developer, headers, status }) => {
-      assert.include(headers, "Request-Id")
-      const limited = developer && status !== 401
-      assert.strictEqual(headers.includes("RateLimit"), limited)
-      assert.strictEqual(headers.includes("RateLimit-Policy"), limited)
-      assert.strictEqual(headers.includes("Retry-After"), status === 429 || status === 503)
-      assert.isFalse(headers.includes("Allow"))
-    })
+    it.each(answers)(
+      "$name has Request-Id, the rate limit headers on developer routes, and Retry-After on 429 and 503",
+      ({ developer, headers, status }) => {
+        assert.include(headers, "Request-Id")
+        const limited = developer && status !== 401
+        assert.strictEqual(headers.includes("RateLimit"), limited)
+        assert.strictEqual(headers.includes("RateLimit-Policy"), limited)
+        assert.strictEqual(headers.includes("Retry-After"), status === 429 || status === 503)
+        assert.isFalse(headers.includes("Allow"))
+      }
+    )
 
-    it("has Allow on MethodNotAllowed", () => {
+    it("include Allow in MethodNotAllowed", () => {
       assert.hasAllKeys(doc.components.responses["MethodNotAllowed"]!.headers, ["Request-Id", "Allow"])
       for (const response of Object.values(doc.components.responses)) assert.property(response.headers, "Request-Id")
     })
 
-    it("has the headers of single operations in their usual case", () => {
+    it("include those of the submission and the receipt in their usual case", () => {
       const own = (path: string, method: string, status: string) =>
         Object.entries(doc.paths[path]![method]!.responses[status]!.headers)
           .filter(([, header]) => header.$ref === undefined)
@@ -254,7 +257,7 @@ describe("Document", () => {
       ])
     })
 
-    it("has examples that its schemas allow", () => {
+    it("have examples that their schemas allow", () => {
       for (const [name, header] of Object.entries(doc.components.headers)) {
         assert.deepStrictEqual(faults(header.schema, header.example), [], name)
       }

@@ -73,7 +73,7 @@ describe("Document", () => {
       }
     })
 
-    it("has an example for every body, and none for an unknown operation", () => {
+    it("exist for every body, and for no unknown operation", () => {
       const ids = operations.map(({ operation }) => operation.operationId)
       assert.deepStrictEqual(
         Object.keys(examples).filter((id) => !ids.includes(id)),
@@ -88,7 +88,7 @@ describe("Document", () => {
       }
     })
 
-    it.each(operations)("$name has examples that its schemas allow", ({ operation }) => {
+    it.each(operations)("of $name are valid by its schemas", ({ operation }) => {
       const body = operation.requestBody?.content["application/json"]
       if (body !== undefined) assert.deepStrictEqual(faults(body.schema, body.example), [])
       for (const [status, response] of Object.entries(operation.responses)) {
@@ -104,14 +104,14 @@ describe("Document", () => {
       }
     })
 
-    it("rejects an invalid example", () => {
+    it("with an unknown status or member are invalid", () => {
       const media = json(doc.paths["/v1/invoices/{id}"]!["get"]!.responses["200"]!)!
       assert.deepStrictEqual(faults(media.schema, media.example), [])
       assert.notDeepEqual(faults(media.schema, { ...(media.example as object), status: "lost" }), [])
       assert.notDeepEqual(faults(media.schema, { ...(media.example as object), more: 1 }), [])
     })
 
-    it("contains no complete credential", () => {
+    it("contain no complete credential", () => {
       assert.notMatch(JSON.stringify(doc), /sk_(?:test|live)_[0-9A-Za-z]{8}|whsec_[\w-]{8}|eyJ[\w-]{12}/)
     })
   })

@@ -14,12 +14,12 @@ describe("Lists", () => {
     assert.deepStrictEqual(Lists.limitJsonSchema, { type: "integer", minimum: 1, maximum: 100, default: 50 })
   })
 
-  it("has no members for missing parameters", () => {
+  it("decodes missing parameters as absent members", () => {
     assert.deepStrictEqual(decode({}), {})
     assert.deepStrictEqual(decode({ cursor: "abc" }), { cursor: "abc" })
   })
 
-  it("accepts numbers from 1 to 100", () => {
+  it("accepts a limit from 1 to 100", () => {
     for (let limit = 1; limit <= 100; limit++) assert.deepStrictEqual(decode({ limit: String(limit) }), { limit })
   })
 
@@ -45,7 +45,7 @@ describe("Lists", () => {
 
   it("rejects an empty cursor", () => assert.isUndefined(decode({ cursor: "" })))
 
-  it("rejects other notations of numbers", () => {
+  it("rejects a limit in another notation than decimal digits", () => {
     const digits = fc.string({ unit: fc.constantFrom(...Array.from("0123456789+-.eEx _")), maxLength: 6 })
     fc.assert(
       fc.property(digits, (limit) => {
@@ -56,7 +56,7 @@ describe("Lists", () => {
     )
   })
 
-  it("encodes a limit for clients", () => {
+  it("encodes a limit as text", () => {
     assert.deepStrictEqual(Schema.encodeUnknownSync(Query)({ limit: 10 }), { limit: "10" })
   })
 })

@@ -20,7 +20,7 @@ const params: Readonly<Record<string, string>> = {
 }
 
 describe("Problems", () => {
-  it.each(ErrorCatalog.codes)("makes %s from the catalog", (code) => {
+  it.each(ErrorCatalog.codes)("makes the error %s from the row of the catalog", (code) => {
     const problem = Problems.make(code, requestId)
     const [type, status, retryable] = Contract.catalog[code]!
     assert.deepStrictEqual<unknown>(problem, {
@@ -47,7 +47,7 @@ describe("Problems", () => {
     assert.notInclude(names, "Error")
   })
 
-  it("has the given parameter only if the catalog leaves it open", () => {
+  it("takes a given param only for an error whose param the catalog leaves open", () => {
     const details = { param: "color", message: "A better sentence." }
     assert.deepInclude(Problems.make("unknown_parameter", requestId, details).error, details)
     assert.deepInclude(Problems.make("email_taken", requestId, details).error, { ...details, param: "email" })
@@ -55,7 +55,7 @@ describe("Problems", () => {
     assert.isNull(Problems.make("invalid_parameter", requestId).error.param)
   })
 
-  it.effect("fails with the identifier of the current request", () =>
+  it.effect("fails with an error that has the id of the current request", () =>
     Effect.gen(function* () {
       const fail = Problems.fail("not_found")
       const problem = yield* Effect.flip(Effect.provideService(fail, CurrentRequestId, requestId))
@@ -63,7 +63,7 @@ describe("Problems", () => {
     })
   )
 
-  it("distinguishes errors", () => {
+  it("has a schema for each error that rejects other errors and malformed envelopes", () => {
     const is = Schema.is(Problems.schema("not_found"))
     const problem = Problems.make("not_found", requestId)
     assert.isTrue(is(problem))

@@ -15,13 +15,13 @@ describe("README", () => {
     assert.strictEqual(blocks[0], read("./readme/client.ts"))
   })
 
-  it("derives the document", () => {
+  it("contains the code that derives the OpenAPI document", () => {
     assert.strictEqual(blocks.length, 2)
     assert.include(blocks[1], "OpenApi.fromApi(Api)")
     assert.strictEqual(OpenApi.fromApi(Api).info.title, "Govoice API")
   })
 
-  it("names exactly the exports", () => {
+  it("names exactly the exports of the package", () => {
     const table = readme.slice(readme.indexOf("## Modules"), readme.indexOf("This package declares"))
     const named = table
       .split("\n")

@@ -111,7 +111,7 @@ describe("CanonicalRequest", () => {
     ["one key more", { metadata: { ...request.metadata, note: "" } }],
     ["one key less", { metadata: { order: "2026/11/0042" } }],
     ["values that changed places", { metadata: { order: "Zażółć", buyer: "2026/11/0042" } }]
-  ])("changes with %s", (_, changed) => {
+  ])("has another hash for a difference in %s", (_, changed) => {
     assert.notStrictEqual(hex({ ...request, ...changed }), hex(request))
   })
 

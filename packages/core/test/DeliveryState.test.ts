@@ -29,7 +29,7 @@ const Triggers = Schema.Array(Schema.Union([Trigger, Schema.Literals(["claim", "
 describe("DeliveryState", () => {
   // The table, written a second time. A change of the table is a change of behavior, so it has to be made in
   // both places.
-  it("allows these transitions and no others", () => {
+  it("allows the 12 transitions of a delivery and no others", () => {
     assert.deepStrictEqual(edges, [
       "pending --claim-> delivering",
       "pending --disable-> endpoint_disabled",
@@ -105,7 +105,7 @@ describe("DeliveryState", () => {
     })
 
     it.prop(
-      "reaches a final status at most once and keeps it",
+      "leads to a final status at most once, and to no status from there",
       [Triggers],
       ([triggers]) => {
         const path = walk(triggers)
@@ -117,7 +117,7 @@ describe("DeliveryState", () => {
     )
 
     it.prop(
-      "reaches succeeded and retrying only from delivering",
+      "leads to succeeded and retrying from delivering only",
       [Triggers],
       ([triggers]) => {
         const path = walk(triggers)
@@ -129,7 +129,7 @@ describe("DeliveryState", () => {
     )
 
     it.prop(
-      "can be claimed in every status that is not final",
+      "allows a claim in every status that is not final, and in no other",
       [Triggers],
       ([triggers]) => {
         const status = walk(triggers).at(-1)!

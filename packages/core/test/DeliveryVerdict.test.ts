@@ -61,7 +61,7 @@ describe("DeliveryVerdict", () => {
     )
 
     it.prop(
-      "has a summary exactly for failures",
+      "returns a summary for each failure and for no success",
       [HttpStatus, Schema.Boolean],
       ([status, attemptsRemain]) => {
         const { summary, trigger } = judge({ _tag: "answered", status }, attemptsRemain)

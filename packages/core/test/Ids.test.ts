@@ -81,7 +81,7 @@ describe("Ids", () => {
     )
 
     it.prop(
-      "is a UUID of version 7 with all other bits unchanged",
+      "returns a UUID of version 7 with the given timestamp and random bits",
       [Millis, bytes],
       ([millis, random]) => {
         const uuid = toUuid(Ids.make("inv", millis, random))
@@ -96,7 +96,7 @@ describe("Ids", () => {
     )
 
     it.prop(
-      "sorts by age",
+      "returns ids that sort by age",
       [Millis, Millis, bytes, bytes],
       ([one, other, randomOne, randomOther]) => {
         const ids = [Ids.make("evt", one, randomOne), Ids.make("evt", other, randomOther)] as const
@@ -106,7 +106,7 @@ describe("Ids", () => {
     )
 
     it.prop(
-      "sorts ids of adjacent milliseconds by age",
+      "returns ids of adjacent milliseconds that sort by age in an English locale, too",
       [Millis, bytes, bytes],
       ([millis, randomOne, randomOther]) => {
         const later = millis + 1
@@ -117,7 +117,7 @@ describe("Ids", () => {
     )
 
     it.prop(
-      "gives different ids for different random bits",
+      "returns different ids for different random bits",
       [Millis, bytes, bytes],
       ([millis, one, other]) => {
         const significant = (random: Uint8Array) =>

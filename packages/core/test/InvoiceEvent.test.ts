@@ -61,7 +61,7 @@ describe("InvoiceEvent", () => {
     ["a member of the event", { ...acceptedEvent, attempt: 1 }],
     ["a member of data", { ...acceptedEvent, data: { ...acceptedEvent.data, previous: null } }],
     ["a member of the invoice", { ...acceptedEvent, data: { invoice: { ...acceptedInvoice, invoice_xml: "<a/>" } } }]
-  ])("has no room for %s that it does not know", (_, event) => {
+  ])("drops %s that it does not declare, and rejects it in exact decoding", (_, event) => {
     assert.throws(() => decodeExactly(event))
     assert.strictEqual(Object.keys(decode(event)).length, 6)
   })

@@ -39,7 +39,7 @@ const Triggers = Schema.Array(Schema.Union([Trigger, Schema.Literals(["claim", "
 describe("InvoiceState", () => {
   // The table, written a second time. A change of the table is a change of behavior, so it has to be made in
   // both places.
-  it("allows these transitions and no others", () => {
+  it("allows the 13 transitions of an invoice and no others", () => {
     assert.deepStrictEqual(edges, [
       "queued --claim-> submitting",
       "submitting --claim-> submitting",
@@ -138,7 +138,7 @@ describe("InvoiceState", () => {
     })
 
     it.prop(
-      "keeps a final status",
+      "leads from a final status to no other",
       [Triggers],
       ([triggers]) => {
         const { path } = walk(triggers)
@@ -172,7 +172,7 @@ describe("InvoiceState", () => {
     )
 
     it.prop(
-      "can be claimed in every status except rejected and failed",
+      "allows a claim in every status except rejected and failed",
       [Triggers],
       ([triggers]) => {
         const status = walk(triggers).path.at(-1)!

@@ -45,7 +45,7 @@ describe("InvoiceXml", () => {
       ["a byte order mark that makes it too large", `\ufeff${"x".repeat(999_998)}`, tooLarge],
       ["a byte order mark that just fits", `\ufeff${"x".repeat(999_997)}`, undefined],
       ["too much white space", " ".repeat(1_000_001), tooLarge]
-    ])("judges %s", (_, value, sentence) => {
+    ])("returns the documented sentence, or undefined for a valid document, for %s", (_, value, sentence) => {
       assert.strictEqual(fault(value), sentence)
     })
 

@@ -42,7 +42,7 @@ describe("Metadata", () => {
       ["keys that objects have anyway", { constructor: "x", toString: "y", hasOwnProperty: "z" }],
       ["__proto__ with text", JSON.parse('{"__proto__":"x"}')],
       ["an object without a prototype", Object.assign(Object.create(null), { x: "y" })]
-    ])("finds none in %s", (_, value) => {
+    ])("returns undefined for %s", (_, value) => {
       assert.isUndefined(fault(value))
     })
 
@@ -79,7 +79,7 @@ describe("Metadata", () => {
       ["half a pair in a value", { x: "\ude00" }, 'The metadata value of "x" contains a NUL or an unpaired surrogate.'],
       ["a quote in the key at fault", { 'a"b': 1 }, 'The metadata value of "a\\"b" must be a string.'],
       ["a fault after good keys", { a: "1", b: "2", c: 3 }, 'The metadata value of "c" must be a string.']
-    ])("finds one in %s", (_, value, sentence) => {
+    ])("returns a sentence for %s", (_, value, sentence) => {
       assert.strictEqual(fault(value), sentence)
     })
 
@@ -95,7 +95,7 @@ describe("Metadata", () => {
     )
 
     it.prop(
-      "never contains a value",
+      "returns a sentence without the value at fault",
       [hostileText, Schema.Literals(["\0", "\ud800", "v".repeat(501)])],
       ([key, flaw]) => {
         const value = `secret-7c1f${flaw}`
@@ -105,7 +105,7 @@ describe("Metadata", () => {
     )
 
     it.prop(
-      "counts keys independent of their names",
+      "accepts 50 keys and rejects 51, whatever their names",
       [Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100 }))],
       ([count]) => {
         assert.strictEqual(fault(withKeys(count)) === undefined, count <= 50)
@@ -114,7 +114,7 @@ describe("Metadata", () => {
     )
   })
 
-  describe("Metadata", () => {
+  describe("the schema", () => {
     const decode = Schema.decodeUnknownSync(Metadata.Metadata)
     const encode = Schema.encodeSync(Metadata.Metadata)
 

@@ -49,7 +49,7 @@ describe("SandboxScenario", () => {
       ["0: queued", "1: submit -> submitted", "11: accept -> accepted", "12: receipt -> accepted"],
       ["invoice.received", "invoice.submitted", "invoice.accepted", "invoice.upo_available"]
     ]
-  ])("runs %s step by step", (scenario, timeline, events) => {
+  ])("has the timeline and the events of the contract for the scenario %s", (scenario, timeline, events) => {
     assert.deepStrictEqual(perform(scenario), { timeline, events })
   })
 

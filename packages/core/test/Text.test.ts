@@ -38,7 +38,7 @@ describe("Text", () => {
   })
 
   describe("truncate", () => {
-    it("keeps whole characters", () => {
+    it("cuts no surrogate pair in two", () => {
       assert.strictEqual(Text.truncate("a😀b", 2), "a😀")
       assert.strictEqual(Text.truncate("a😀b", 3), "a😀b")
       assert.strictEqual(Text.truncate("a😀b", 0), "")
@@ -46,7 +46,7 @@ describe("Text", () => {
     })
 
     it.prop(
-      "returns as many code points of the beginning as it may",
+      "returns the longest beginning that has at most the given number of code points",
       [codeUnits],
       ([text]) => {
         const points = Array.from(text)

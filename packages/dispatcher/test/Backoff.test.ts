@@ -29,13 +29,13 @@ describe("Backoff.nextDelay", () => {
     assert.strictEqual(Backoff.nextDelay({ attempt: 7, random: () => 0 }), 4.8 * hours)
   })
 
-  it("changes them at random by default", () => {
+  it("changes each wait at random by default", () => {
     const waits = new Set(Array.from({ length: 50 }, () => Backoff.nextDelay({ attempt: 1 })))
     assert.isAbove(waits.size, 10)
     for (const wait of waits) assert.isTrue(wait! >= 4 * seconds && wait! <= 6 * seconds)
   })
 
-  it("accepts a schedule", () => {
+  it("waits as a given schedule says, and not after its end", () => {
     const schedule = [10, 20]
     assert.strictEqual(Backoff.nextDelay({ attempt: 1, schedule, random: middle }), 10)
     assert.strictEqual(Backoff.nextDelay({ attempt: 2, schedule, random: middle }), 20)
@@ -43,7 +43,7 @@ describe("Backoff.nextDelay", () => {
     assert.isUndefined(Backoff.nextDelay({ attempt: 1, schedule: [] }))
   })
 
-  it("is never NaN or infinite, for which a timer would not wait", () => {
+  it("throws in place of a wait that is NaN or infinite, and returns 0 in place of a negative one", () => {
     for (const options of [
       { schedule: [Number.NaN] },
       { schedule: [Number.POSITIVE_INFINITY] },
@@ -55,13 +55,13 @@ describe("Backoff.nextDelay", () => {
     assert.strictEqual(Backoff.nextDelay({ attempt: 1, schedule: [-5] }), 0)
   })
 
-  it("is undefined for an invalid attempt number", () => {
+  it("returns undefined for an invalid attempt number", () => {
     for (const attempt of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       assert.isUndefined(Backoff.nextDelay({ attempt }))
     }
   })
 
-  it("is lengthened by Retry-After, up to 6 hours, and never shortened", () => {
+  it("returns a wait that Retry-After lengthens, up to 6 hours, and never shortens", () => {
     const next = (retryAfterMs: number) => Backoff.nextDelay({ attempt: 1, random: middle, retryAfterMs })
     assert.strictEqual(next(7 * seconds), 7 * seconds)
     assert.strictEqual(next(1 * seconds), 5 * seconds)
@@ -73,11 +73,11 @@ describe("Backoff.nextDelay", () => {
     assert.strictEqual(maxRetryAfterMs, 6 * hours)
   })
 
-  it("is undefined if no attempt is left", () => {
+  it("returns undefined if no attempt is left", () => {
     assert.isUndefined(Backoff.nextDelay({ attempt: 8, retryAfterMs: 1_000 }))
   })
 
-  it("is never earlier than the receiver requested, within the limit, for any random number", () => {
+  it("returns no wait shorter than Retry-After within its limit, for any random number", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 7 }),
@@ -98,31 +98,31 @@ describe("Backoff.nextDelay", () => {
 })
 
 describe("Jitter", () => {
-  it("full: any wait up to the given one", () => {
+  it("full returns a wait from 0 to the given wait", () => {
     assert.strictEqual(Backoff.full(1_000, 0), 0)
     assert.strictEqual(Backoff.full(1_000, 0.25), 250)
     assert.strictEqual(Backoff.nextDelay({ attempt: 1, jitter: Backoff.full, random: () => 0.1 }), 500)
   })
 
-  it("proportional: a range around the given wait", () => {
+  it("proportional returns a wait in a range around the given wait", () => {
     assert.strictEqual(Backoff.proportional(0.5)(1_000, 0), 500)
     assert.strictEqual(Backoff.proportional(0.5)(1_000, 1), 1_500)
     assert.strictEqual(Backoff.proportional(0)(1_000, 0.9), 1_000)
   })
 
-  it("none: the given wait", () => {
+  it("none returns the given wait", () => {
     assert.strictEqual(Backoff.nextDelay({ attempt: 2, jitter: Backoff.none }), 30 * seconds)
   })
 })
 
 describe("Backoff.exponential", () => {
-  it("grows by a factor up to a maximum", () => {
+  it("returns waits that grow by a factor up to a maximum", () => {
     assert.deepEqual(Backoff.exponential({ baseMs: 100, attempts: 5 }), [100, 200, 400, 800])
     assert.deepEqual(Backoff.exponential({ baseMs: 100, attempts: 4, factor: 10, maxMs: 5_000 }), [100, 1_000, 5_000])
     assert.deepEqual(Backoff.exponential({ baseMs: 100, attempts: 1 }), [])
   })
 
-  it("stays finite for 1,000 attempts", () => {
+  it("returns finite waits for 1,000 attempts", () => {
     const schedule = Backoff.exponential({ baseMs: 1_000, attempts: 1_000 })
     assert.strictEqual(schedule.length, 999)
     assert.strictEqual(schedule.at(-1), 6 * hours)

@@ -41,21 +41,21 @@ describe("Backoff.defaultSchedule", () => {
       }
     )
 
-    it("ends after the last attempt, also with a Retry-After", () => {
+    it("returns undefined after the last attempt, also with a Retry-After", () => {
       for (const attempt of [8, 9, 1000]) {
         assert.isUndefined(nextWait({ attempt, random: 0.5 }))
         assert.isUndefined(nextWait({ attempt, random: 0.5, retryAfterMs: hour }))
       }
     })
 
-    it("takes other waits in place of its own", () => {
+    it("waits as a given schedule says, in place of the default one", () => {
       const waits = [100, 200]
       assert.strictEqual(nextWait({ attempt: 2, random: 0.5, schedule: waits }), 200)
       assert.isUndefined(nextWait({ attempt: 3, random: 0.5, schedule: waits }))
     })
 
     it.prop(
-      "stays within a fifth of the list and is whole",
+      "returns whole milliseconds within a fifth of the scheduled wait",
       [Attempt, Draw],
       ([attempt, random]) => {
         const wait = nextWait({ attempt, random })!

@@ -58,7 +58,7 @@ describe("The reason of an error", () => {
     ["an error with a number for a code", Object.assign(new Error("x"), { code: 7 })],
     ["an error with the code of a member of every object", coded("constructor")]
   ] as const) {
-    it(`that is ${what} is classified`, () => {
+    it(`that is ${what} is protocol`, () => {
       assert.strictEqual(reasonOf("response", error), "protocol")
       assert.isString(codeOf(error))
     })
@@ -78,7 +78,7 @@ describe("Outcome", () => {
     durationMs
   })
 
-  it("has a sentence that reveals nothing about the network", () => {
+  it("is described in a sentence that reveals nothing about the network", () => {
     const told = new Set([
       say(failure("dns", false)),
       say(failure("connect", false)),
@@ -91,14 +91,14 @@ describe("Outcome", () => {
     assert.strictEqual(say(failure("timeout", true)), "The request timed out.")
   })
 
-  it("has a sentence without the rule that refused it", () => {
+  it("is described without the rule that blocked the request", () => {
     for (const rule of ["private", "metadata", "scheme", "unreadable-address"] as const) {
       const outcome: Outcome = { _tag: "Blocked", rule, retryable: false, attempted: false, durationMs }
       assert.strictEqual(say(outcome), "The endpoint address is not allowed.")
     }
   })
 
-  it("has a sentence with the status", () => {
+  it("is described with the status of the response", () => {
     assert.strictEqual(
       say({ _tag: "Delivered", status: 204, attempted: true, durationMs }),
       "The endpoint returned HTTP 204."

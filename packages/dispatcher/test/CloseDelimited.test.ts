@@ -98,7 +98,7 @@ describe("A response that ends with the connection", () => {
     })
   }
 
-  it("line breaks without end before a status line throw nothing", async () => {
+  it("with endless line breaks before its status line throws nothing", async () => {
     const faults = watchFaults()
     const receiver = await serveRaw((socket) => socket.end("\r\n".repeat(200_000)))
     assert.strictEqual(

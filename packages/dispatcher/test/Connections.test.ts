@@ -29,7 +29,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
 )
 
 describe("Connections", () => {
-  it("one carries 1,000 attempts in a row", async () => {
+  it("carry attempts in a row: one connection carries 1,000", async () => {
     const receiver = await serveHttp()
     const { send } = dispatcher()
     for (let attempt = 0; attempt < 1_000; attempt++) {
@@ -76,7 +76,7 @@ describe("Connections", () => {
     assert.strictEqual(receiver.connections, 3)
   })
 
-  it("all in use: a waiting attempt ends at its deadline and is not sent", async () => {
+  it("that are all in use make an attempt wait, which ends at its deadline unsent", async () => {
     const receiver = await serveRaw(() => {})
     const { send } = dispatcher({ maxConnectionsPerTarget: 1, deadlineMs: 4_000 })
     const url = `http://name.test:${receiver.port}/`
@@ -315,7 +315,7 @@ describe("Connections", () => {
     assert.deepEqual([first.requests.length, second.requests.length], [1, 2])
   })
 
-  it("to another address than the judged one carry nothing", async () => {
+  it("to another address than the judged one carry no request", async () => {
     // A mistake in an option or in a layer below could connect to another address.
     const elsewhere = await serveHttp(undefined, { address: "127.0.0.2" })
     const { connect } = net

@@ -23,7 +23,7 @@ const diagnosed = async (url: string, options: DispatcherOptions = {}): Promise<
 }
 
 describe("onAttempt", () => {
-  it("reports a delivery", async () => {
+  it("reports a delivered attempt", async () => {
     const receiver = await serveHttp()
     const { durationMs, timings, ...rest } = await diagnosed(`http://name.test:${receiver.port}/`)
     assert.deepEqual(rest, {
@@ -55,7 +55,7 @@ describe("onAttempt", () => {
     assert.isUndefined(attempts[1]!.timings.connectMs)
   })
 
-  it("distinguishes refused, unanswered and unknown hosts, which describe does not", async () => {
+  it("reports different codes for a refused connection, a missing answer and an unknown host", async () => {
     const port = await unusedPort()
     const refused = await diagnosed(`http://name.test:${port}/`)
     assert.include(refused, { outcome: "failed_connect", phase: "connect", code: "ECONNREFUSED" })
@@ -68,13 +68,13 @@ describe("onAttempt", () => {
     assert.include(unknown, { outcome: "failed_dns", phase: "lookup", code: "ENOTFOUND" })
   })
 
-  it("reports the rule that refused and the phase", async () => {
+  it("reports the rule that blocked a request, and the phase", async () => {
     assert.include(await diagnosed("http://10.0.0.1/"), { outcome: "blocked", phase: "guard", rule: "private" })
     const answered = await diagnosed("http://name.test/", { resolve: async () => ["10.0.0.1"] })
     assert.include(answered, { outcome: "blocked", phase: "lookup", rule: "private", hostname: "name.test" })
   })
 
-  it("reports an interruption", async () => {
+  it("reports an interrupted attempt", async () => {
     const silent = await serveRaw(() => {})
     const attempts: Array<AttemptDiagnostics> = []
     const { send } = dispatcher({ onAttempt: (attempt) => attempts.push(attempt) })
@@ -87,7 +87,7 @@ describe("onAttempt", () => {
     assert.include(attempts[0]!, { outcome: "interrupted" })
   })
 
-  it("may throw, like onConnect", async () => {
+  it("that throws changes no outcome, nor does onConnect", async () => {
     const receiver = await serveHttp()
     const hook = () => {
       throw new Error("The hook is broken")
@@ -96,7 +96,7 @@ describe("onAttempt", () => {
     assert.deepEqual(stable(outcome), delivered())
   })
 
-  it("may send again", async () => {
+  it("can send another request", async () => {
     const receiver = await serveHttp()
     const url = `http://name.test:${receiver.port}/`
     let again: Promise<unknown> | undefined

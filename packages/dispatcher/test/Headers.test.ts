@@ -19,7 +19,7 @@ const refusal = async (headers: unknown): Promise<DispatcherError> => {
   throw new Error("It was sent")
 }
 
-describe("Headers that cannot be set", () => {
+describe("The headers of a request", () => {
   for (const name of [
     "Host",
     "host",
@@ -37,7 +37,7 @@ describe("Headers that cannot be set", () => {
     "Expect",
     "HTTP2-Settings"
   ]) {
-    it(name, async () => {
+    it(`are refused with the name ${name}`, async () => {
       assert.include((await refusal({ [name]: "x" })).message, name.toLowerCase())
     })
   }
@@ -67,12 +67,12 @@ describe("Headers that cannot be set", () => {
     ["an empty list", []],
     ["the same name twice", { "x-a": "1", "X-A": "2" }]
   ] as const) {
-    it(what, async () => {
+    it(`are refused: ${what}`, async () => {
       await refusal(headers)
     })
   }
 
-  it("are named in the message, their values are not", async () => {
+  it("that are refused are named in the message, without their values", async () => {
     const { message, stack } = await refusal({ "x-secret": "hunter2\n" })
     assert.include(message, "x-secret")
     assert.notInclude(`${message}${stack}`, "hunter2")
@@ -93,7 +93,7 @@ describe("Headers that cannot be set", () => {
     })
   }
 
-  it("that are inherited are not sent", async () => {
+  it("are sent without inherited members", async () => {
     const receiver = await serveHttp()
     const headers = Object.assign(Object.create({ "x-inherited": "1" }) as Record<string, string>, { "x-own": "2" })
     await dispatcher().send({ url: `http://name.test:${receiver.port}/`, body: "", headers })

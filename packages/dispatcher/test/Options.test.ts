@@ -81,7 +81,7 @@ describe("Unknown options", () => {
   })
 
   for (const options of [null, "allowHttp", [], 1]) {
-    it(`${JSON.stringify(options)} is no options object`, () => {
+    it(`make ${JSON.stringify(options)} in place of an object throw a TypeError`, () => {
       assert.throws(
         () => makeDispatcher(options as unknown as DispatcherOptions),
         TypeError,
@@ -100,7 +100,7 @@ describe("Unknown options", () => {
 const { nat64Prefixes, networks, ports, proxy } = OptionParsers
 
 describe("OptionParsers", () => {
-  it("networks: a bare address is a network of one", () => {
+  it("networks: an address without a prefix is a network of one address", () => {
     assert.deepEqual(networks(["192.0.2.7", "2001:db8::7"]), { ok: true, value: ["192.0.2.7/32", "2001:db8::7/128"] })
   })
 
@@ -108,11 +108,11 @@ describe("OptionParsers", () => {
     assert.deepEqual(networks(["10.0.0.0/8", "FD00:0:0::/8"]), { ok: true, value: ["10.0.0.0/8", "fd00::/8"] })
   })
 
-  it("ports: decimal digits from 0 to 65535", () => {
+  it("ports: decimal digits from 0 to 65535 are ports", () => {
     assert.deepEqual(ports(["0", "25", "65535"]), { ok: true, value: [0, 25, 65_535] })
   })
 
-  it("nat64Prefixes: an IPv6 prefix of a length of RFC 6052", () => {
+  it("nat64Prefixes: an IPv6 prefix of a length of RFC 6052 is accepted", () => {
     assert.deepEqual(nat64Prefixes(["2001:db8:64::/96"]), { ok: true, value: ["2001:db8:64::/96"] })
   })
 
@@ -171,7 +171,7 @@ describe("OptionParsers", () => {
     })
   }
 
-  it("makeDispatcher accepts the networks that they accept", async () => {
+  it("makeDispatcher accepts the networks that OptionParsers return", async () => {
     const read = networks(["10.0.0.0/8", "192.0.2.7", "::ffff:192.0.2.0/120"])
     assert.isTrue(read.ok)
     if (read.ok) await makeDispatcher({ allowNetworks: read.value, denyNetworks: read.value }).close()

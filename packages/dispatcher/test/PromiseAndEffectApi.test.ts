@@ -123,7 +123,7 @@ const suite = (name: string, makeSend: (options: DispatcherOptions) => Send) => 
       assert.strictEqual(codeOf(await rejection(send({ url, body: "x", method: "GET" }))), "invalid_request")
     })
 
-    it("gives an outcome of each kind", async () => {
+    it("returns an outcome of each kind", async () => {
       const refusing = await serveHttp((_, response) => response.writeHead(503, { "retry-after": "3" }).end())
       const send = makeSend(local)
       assert.deepEqual(stable(await send({ url: `http://name.test:${refusing.port}/`, body: "" })), {
@@ -243,7 +243,7 @@ describe("makeDispatcher", () => {
     })
   }
 
-  it("lets what is under way end when it is closed, and rejects what comes after", async () => {
+  it("completes attempts in flight when it is closed, and rejects later ones", async () => {
     let answer = () => {}
     const receiver = await serveHttp((_, response) => {
       answer = () => response.end()
@@ -264,7 +264,7 @@ describe("makeDispatcher", () => {
     assert.strictEqual(made.close(), made.close())
   })
 
-  it("closes within the deadline of what hangs, in every phase", async () => {
+  it("closes within the deadline of attempts that hang, in every phase", async () => {
     const silent = await serveRaw(() => {})
     const made = makeDispatcher({
       ...local,

@@ -50,7 +50,7 @@ const serveProxy = async (to?: string) => {
   return { url: `http://127.0.0.1:${port}`, port, asked, authorizations, open: () => open }
 }
 
-describe("The option proxy", () => {
+describe("The proxy of the option", () => {
   it("receives the judged address, for http: too, and connections are kept", async () => {
     const proxy = await serveProxy()
     const receiver = await serveHttp()
@@ -75,7 +75,7 @@ describe("The option proxy", () => {
     assert.deepEqual(proxy.asked, [`[::1]:${receiver.port}`])
   })
 
-  it("sees TLS records alone", async () => {
+  it("receives TLS records alone for https:, and the certificate is checked behind the proxy", async () => {
     const authority = makeAuthority()
     const proxy = await serveProxy()
     const receiver = await serveHttps(authority.issue({ names: ["name.test"] }))
@@ -88,7 +88,7 @@ describe("The option proxy", () => {
     assert.deepEqual(stable(wrong), failed("tls", false))
   })
 
-  it("receives no request that is refused", async () => {
+  it("receives no request that is blocked", async () => {
     const proxy = await serveProxy()
     const options = { proxy: proxy.url, resolve: async () => ["10.0.0.1"] }
     assert.deepEqual(stable(await sendOnce("http://name.test/", options)), blocked("private"))
@@ -96,7 +96,7 @@ describe("The option proxy", () => {
     assert.deepEqual(proxy.asked, [])
   })
 
-  it("receives the credentials of its URL", async () => {
+  it("receives the credentials of the URL of the proxy", async () => {
     const proxy = await serveProxy()
     const receiver = await serveHttp()
     const url = proxy.url.replace("http://", "http://us%65r:p%40ss%zz@")

@@ -21,7 +21,7 @@ const refusesAddresses = (...addresses: ReadonlyArray<string>) => {
 const answered = async (...answers: ReadonlyArray<string>) =>
   stable(await sendOnce("http://name.test/", { resolve: async () => answers, allowNetworks: [] }))
 
-describe("Published bypasses", () => {
+describe("The dispatcher does not have the published fault of another library", () => {
   it("CVE-2023-42282, CVE-2024-29415, CVE-2025-59436 and CVE-2025-59437 of ip: text in place of bytes", async () => {
     const spellings = ["0x7f.1", "127.1", "01200034567", "012.1.2.3", "017700000001", "0"]
     refusesUrls(...spellings, "[000:0:0000::01]", "[::fFFf:127.0.0.1]")
@@ -250,11 +250,11 @@ describe("Published bypasses", () => {
     assert.deepEqual(await answered("fe80::1%eth0"), blocked("unreadable-address"))
   })
 
-  it("several libraries: an empty answer", async () => {
+  it("several libraries: an empty answer is taken for an address", async () => {
     assert.deepEqual(await answered(), failed("dns", false))
   })
 
-  it("libraries that refuse too much: public addresses in unusual forms", () => {
+  it("libraries that refuse too much: public addresses in unusual forms are refused", () => {
     for (const address of ["1.1.1.1", "192.31.196.1", "2606:4700::1", "2620:4f:8000::1", "::ffff:1.1.1.1"]) {
       assert.deepEqual(judgeAddress(address), { ok: true }, address)
     }

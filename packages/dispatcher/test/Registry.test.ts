@@ -76,7 +76,7 @@ describe("The IPv4 registry", () => {
   }
 
   for (const cidr of reachable4) {
-    it(`${cidr} is not`, () => {
+    it(`${cidr} is allowed, from its first to its last address`, () => {
       for (const address of edges4(cidr)) assert.isTrue(allowed(address), address)
     })
   }
@@ -111,12 +111,12 @@ describe("The IPv6 registries", () => {
   }
 
   for (const cidr of reachable6) {
-    it(`${cidr} is not`, () => {
+    it(`${cidr} is allowed, from its first to its last address`, () => {
       for (const address of edges6(cidr)) assert.isTrue(allowed(address), address)
     })
   }
 
-  it("allow nothing outside of 2000::/3 but mapped and NAT64 addresses", () => {
+  it("allow no address outside of 2000::/3 but mapped and NAT64 addresses", () => {
     const group = fc.integer({ min: 0, max: 0xffff })
     fc.assert(
       fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {
@@ -152,7 +152,7 @@ describe("Ports", () => {
   const said = (port: number, options: Parameters<typeof judgeUrl>[1]) =>
     judgeUrl(`https://example.com:${port}/`, options)
 
-  it("can be allowed", () => {
+  it("are refused unless allowPorts contains them", () => {
     assert.deepEqual(said(443, { allowPorts: [443, 8443] }), { ok: true })
     assert.deepEqual(said(8443, { allowPorts: [443, 8443] }), { ok: true })
     assert.deepEqual(said(8080, { allowPorts: [443, 8443] }), { ok: false, rule: "port" })
@@ -160,13 +160,13 @@ describe("Ports", () => {
     assert.deepEqual(judgeUrl("http://example.com/", { allowHttp: true, allowPorts: [80] }), { ok: true })
   })
 
-  it("can be denied, which takes precedence", () => {
+  it("are refused if denyPorts contains them, also if allowPorts does", () => {
     assert.deepEqual(said(8443, { denyPorts: [8443], allowPorts: [8443] }), { ok: false, rule: "port" })
     for (const port of badPorts) assert.deepEqual(said(port, { denyPorts: badPorts }), { ok: false, rule: "port" })
     for (const port of [443, 8443, 3000]) assert.deepEqual(said(port, { denyPorts: badPorts }), { ok: true })
   })
 
-  it("0 cannot be allowed", () => {
+  it("with the number 0 are refused, also if allowPorts contains 0", () => {
     assert.deepEqual(said(0, { allowPorts: [0] }), { ok: false, rule: "port" })
   })
 })
@@ -177,7 +177,7 @@ describe("judgeUrl", () => {
     assert.deepEqual(judgeUrl(new URL("https://127.1/")), { ok: false, rule: "loopback" })
   })
 
-  it("allows localhost by either of its addresses", () => {
+  it("allows localhost if allowNetworks contains one of its addresses", () => {
     assert.deepEqual(judgeUrl("https://localhost/", { allowNetworks: ["127.0.0.0/8"] }), { ok: true })
     assert.deepEqual(judgeUrl("https://localhost/", { allowNetworks: ["::1"] }), { ok: true })
     assert.deepEqual(judgeUrl("https://localhost/", { allowNetworks: ["10.0.0.0/8"] }), { ok: false, rule: "loopback" })

@@ -17,12 +17,12 @@ const resolving = async (a: Records, aaaa: Records) => {
 }
 
 describe("resolveWithDns", () => {
-  it("asks for both families, and for the name as it is", async () => {
+  it("asks for both address families, and for the name without a search domain", async () => {
     const { asked } = await resolving(["127.0.0.1"], [])
     assert.sameMembers(asked, ["A name.test", "AAAA name.test"])
   })
 
-  it("alternates between the families, IPv4 first", async () => {
+  it("returns addresses of the two families in turns, IPv4 first", async () => {
     const { answer } = await resolving(["127.0.0.1", "127.0.0.2", "127.0.0.3"], [six])
     assert.deepEqual(answer, ["127.0.0.1", "2606:4700::1", "127.0.0.2", "127.0.0.3"])
   })
@@ -65,7 +65,7 @@ describe("resolveWithDns", () => {
     assert.strictEqual((await resolving([], [])).answer, "ENODATA")
   })
 
-  it("serves a dispatcher: reached, refused, failed", async () => {
+  it("gives a dispatcher the answers by which requests are delivered, blocked or failed", async () => {
     const receiver = await serveHttp()
     const records: Record<string, Records> = {
       "good.test": ["127.0.0.1"],

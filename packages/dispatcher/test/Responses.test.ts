@@ -113,7 +113,7 @@ describe("Before the response head", () => {
     assert.deepEqual(await answering(`${early}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`), delivered())
   })
 
-  it("a ninth informational response is a protocol failure", async () => {
+  it("the ninth informational response is a protocol failure", async () => {
     const early = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(9)
     assert.deepEqual(await answering(`${early}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`), failed("protocol", true))
   })

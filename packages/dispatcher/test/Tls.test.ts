@@ -137,13 +137,13 @@ describe("Over TLS", () => {
     }
   })
 
-  it("versions below 1.2 are not used", async () => {
+  it("versions below TLS 1.2 are not used", async () => {
     const old = { ...good, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const
     const receiver = await serveHttps(old)
     assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), failed("tls", false))
   })
 
-  it("1.2 is used", async () => {
+  it("TLS 1.2 is used with a receiver that has no later version", async () => {
     const receiver = await serveHttps({ ...good, maxVersion: "TLSv1.2" })
     assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), delivered())
   })
@@ -217,7 +217,7 @@ describe("Over TLS", () => {
     assert.strictEqual(plain.requests.length, 0)
   })
 
-  it("http: is refused unless it is allowed", async () => {
+  it("http: URLs are refused unless the option allowHttp is set", async () => {
     const made = makeDispatcher({ allowNetworks: ["127.0.0.0/8"], resolve: async () => ["127.0.0.1"] })
     cleanup(() => made.close())
     assert.deepEqual(stable(await made.send({ url: "http://good.test/", body: "" })), blocked("scheme"))

@@ -14,7 +14,7 @@ describe("A connection that is never accepted", () => {
     assert.isBelow(outcome.durationMs, 10_000)
   })
 
-  it("is given up for the next address after half of the remaining time", async () => {
+  it("is abandoned for the next address after half of the remaining time", async () => {
     const port = await serveUnaccepting()
     await serveHttp(undefined, { address: "127.0.0.2", port })
     const attempts: Array<AttemptDiagnostics> = []
@@ -43,7 +43,7 @@ describe("A connection that is never accepted", () => {
     for (const outcome of await Promise.all(stuck)) assert.deepEqual(stable(outcome), failed("timeout", false))
   })
 
-  it.effect("is interrupted, and closing does not wait for it", () =>
+  it.effect("ends when its attempt is interrupted, and does not delay the close of the dispatcher", () =>
     Effect.gen(function* () {
       const port = yield* Effect.promise(() => serveUnaccepting())
       const attempts: Array<AttemptDiagnostics> = []

@@ -24,7 +24,7 @@ describe("An attempt", () => {
     })
   }
 
-  it("that throws is a defect, once", () => {
+  it("that throws repeatedly is one defect", () => {
     const { attempt, defects, outcomes } = prepare()
     for (let turn = 0; turn < 2; turn++) {
       attempt.guard(() => {

@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { Entry, List } from "../../src/internal/list.ts"
 
 describe("List", () => {
-  it("has what a Set has, in the same order, but that what is added again goes to the end", () => {
+  it("has the members of a Set in the same order, except that a member added again moves to the end", () => {
     const move = fc.record({ adds: fc.boolean(), which: fc.nat(9) })
     fc.assert(
       fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
@@ -28,7 +28,7 @@ describe("List", () => {
     )
   })
 
-  it("lets members leave, and others enter, while it is gone through", () => {
+  it("allows deletions and additions during an iteration", () => {
     const entries = Array.from({ length: 4 }, (_, value) => new Entry(value))
     const list = new List<number>()
     for (const entry of entries.slice(0, 3)) list.add(entry)
@@ -42,7 +42,7 @@ describe("List", () => {
     deepStrictEqual([...list], [3])
   })
 
-  it("takes nothing out that is in another", () => {
+  it("does not delete an entry of another list", () => {
     const entry = new Entry("here")
     const here = new List<string>()
     const there = new List<string>()
@@ -51,7 +51,7 @@ describe("List", () => {
     deepStrictEqual([...here], ["here"])
   })
 
-  it("takes what enters out of the one that it was in", () => {
+  it("removes an added entry from its previous list", () => {
     const entries = ["first", "second", "third"].map((value) => new Entry(value))
     const here = new List<string>()
     const there = new List<string>()
@@ -61,7 +61,7 @@ describe("List", () => {
     deepStrictEqual([[...there], there.size], [["second"], 1])
   })
 
-  it("has nothing refer to what has left, and nothing that has left refer to those that stay", () => {
+  it("keeps no reference to a deleted entry, nor a deleted entry one to its neighbors", () => {
     const [first, second, third] = [new Entry(1), new Entry(2), new Entry(3)]
     const list = new List<number>()
     for (const entry of [first, second, third]) list.add(entry)

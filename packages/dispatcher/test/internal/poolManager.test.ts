@@ -16,7 +16,7 @@ const make = (maxPools: number) => {
 }
 
 describe("PoolManager", () => {
-  it("counts a pool that is used after it was evicted, beside the one that replaced it", () => {
+  it("counts an evicted pool that is used again beside the pool that replaced it", () => {
     const { choose, pools, seen } = make(10)
     const first = choose("192.0.2.1")
     pools.evict(first)

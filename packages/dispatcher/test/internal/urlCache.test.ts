@@ -22,13 +22,13 @@ describe("UrlCache", () => {
     })
   }
 
-  it("judges by its own policy", () => {
+  it("returns the judgment of its own policy, not of another cache", () => {
     const open = new UrlCache(compile({ allowHttp: true }))
     assert.strictEqual(new UrlCache(policy).judge("http://name.test/"), "scheme")
     assert.notStrictEqual(open.judge("http://name.test/"), "scheme")
   })
 
-  it("evicts the oldest of 1,000 URLs, and keeps no long one", () => {
+  it("evicts the oldest of 1,000 URLs, and does not cache a long URL", () => {
     const urls = new UrlCache(policy)
     const first = urls.judge("https://name.test/first")
     const long = `https://name.test/${"x".repeat(3_000)}`

@@ -37,7 +37,7 @@ describe("a document with one fault", () => {
     broken = make(fa3).filter(({ xml }) => isValidByLibxml2(xml) !== undefined)
   })
 
-  it("is one of at least 120", () => {
+  it("is checked in more than 120 different forms", () => {
     assert.isAbove(broken.length, 120)
     assert.strictEqual(new Set(broken.map(({ indexes, name }) => `${name} ${indexes[0]}`)).size, broken.length)
   })
@@ -53,7 +53,7 @@ describe("a document with one fault", () => {
     }
   })
 
-  it("is refused in a sentence of ours", () => {
+  it("is refused in a sentence without the terms of libxml2", () => {
     for (const { name, xml } of broken) {
       const { message } = check(xml).violations[0]!
       assert.notMatch(message, /[{}]|http|atomic type|facet|not expected|content type|pattern/, name)
@@ -61,7 +61,7 @@ describe("a document with one fault", () => {
     }
   })
 
-  it("has the messages on record", async () => {
+  it("is refused with the messages recorded in messages.txt", async () => {
     const rows = broken.map(({ name, xml }) => `${name}\n    ${Violation.line(check(xml).violations[0]!)}\n`)
     await expect([...new Set(rows)].join("\n")).toMatchFileSnapshot("messages.txt")
   })
@@ -69,7 +69,7 @@ describe("a document with one fault", () => {
 
 const registers = (content: string): string => `<Stopka><Rejestry>${content}</Rejestry></Stopka></Faktura>`
 
-describe("a message", () => {
+describe("the message about an invalid document", () => {
   it.each<[fault: string, xml: () => string, message: string]>([
     [
       "of a decimal comma",
@@ -140,7 +140,7 @@ describe("a message", () => {
     assert.strictEqual(messageOf(xml()), message)
   })
 
-  it("names five violations and counts the rest", () => {
+  it("shows five violations and counts the others", () => {
     const report = check(fa3.replaceAll(/\.00</g, ",00<"))
     assert.strictEqual(report.count, 7)
     assert.strictEqual(report.violations.length, 5)
@@ -150,12 +150,12 @@ describe("a message", () => {
     )
   })
 
-  it("finds the elements of a document with prefixes", () => {
+  it("has the path of an element with a prefix", () => {
     const xml = fa3Prefixed.replace("<fa:P_11>100.00", "<fa:P_11>100,00")
     assert.include(messageOf(xml), "line 68, column 7, Faktura/Fa/FaWiersz[1]/P_11")
   })
 
-  it("checks documents of flat-rate farmers by their own schema", () => {
+  it("of a flat-rate farmer names the violation of the schema FA_RR", () => {
     const xml = faRr.replace("<P_4B>2026-11-20", "<P_4B>20.11.2026")
     assert.include(messageOf(xml), "Faktura/FakturaRR/P_4B")
     assert.include(messageOf(xml), '"20.11.2026" is not a date; write 2026-11-20.')
@@ -165,7 +165,7 @@ describe("a message", () => {
   it.each([
     ["1,234", '"1,234" is not a decimal number; write it with a point, such as 1234.50.'],
     ["1\u00A0000.00", String.raw`"1\u{A0}000.00" is not a decimal number; write 1000.00.`]
-  ])("of the amount %j proposes an amount only where it is certain", (amount, message) => {
+  ])("of the amount %j proposes a correction only where the amount is unambiguous", (amount, message) => {
     assert.include(messageOf(edited("<P_13_1>200.00", `<P_13_1>${amount}`)), message)
   })
 
@@ -209,11 +209,11 @@ describe("a message", () => {
       "2025/06/25/13775",
       'the namespace "http://crd.gov.pl/wzor/2025/06/25/13775" is not known; send'
     ]
-  ])("of %s edited to %s names the remedy", (from, to, message) => {
+  ])("about %s edited to %s names the remedy", (from, to, message) => {
     assert.include(messageOf(edited(from, to)), message)
   })
 
-  it("numbers a party that is not the only one of its kind, and no other", () => {
+  it("numbers a party only where the document has several of its kind", () => {
     const third = (nip: string): string =>
       `<Podmiot3><DaneIdentyfikacyjne><NIP>${nip}</NIP></DaneIdentyfikacyjne></Podmiot3>`
     const paths = (xml: string) => check(xml).violations.map(({ path }) => path)
@@ -256,7 +256,7 @@ describe("a document that is built to be expensive", () => {
   const filled = (from: string, unit: string): string =>
     edited(from, unit.repeat(Math.floor(400_000 / unit.length)) + from)
 
-  it("gets positions for the violations that are shown only", () => {
+  it("gets positions only for the violations that are shown", () => {
     const xml = filled("<NIP>5260250274", "<NIP>5260250275</NIP>")
     const startedAt = performance.now()
     const report = check(xml)
@@ -266,7 +266,7 @@ describe("a document that is built to be expensive", () => {
     assert.lengthOf(report.violations, 5)
   })
 
-  it("has an exact count of violations, however many there are", () => {
+  it("gets an exact count of its 81,000 violations", () => {
     const row = "<FaWiersz><NrWierszaFa/><P_6A/><P_8B/><P_9A/><P_9B/><P_10/><P_11/><P_11A/><P_12/></FaWiersz>"
     const xml = fa3.replace(/<FaWiersz>[^]*<\/FaWiersz>/, row.repeat(9000))
     const report = check(xml)

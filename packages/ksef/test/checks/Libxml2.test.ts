@@ -12,7 +12,7 @@ const imported = (name: string) => `
     <xs:simpleType name="Digit"><xs:restriction base="xs:string"><xs:pattern value="[0-9]"/></xs:restriction></xs:simpleType>
   </xs:schema>`
 
-describe("load", () => {
+describe("Libxml2.load", () => {
   it("reads the files of each of 20 calls in one process", async () => {
     for (let n = 0; n < 20; n++) {
       const address = `https://example.com/n${n}.xsd`

@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 
 const { at, environments, mayCall } = Environment
 
-describe("Environment", () => {
+describe("an environment of KSeF", () => {
   it.each([
     ["https://ksef.example.com/v2", "https://ksef.example.com/v2"],
     ["https://ksef.example.com:8443/api/v2/", "https://ksef.example.com:8443/api/v2"],
@@ -12,7 +12,7 @@ describe("Environment", () => {
     ["http://127.9.9.9/v2", "http://127.9.9.9/v2"],
     ["http://localhost:4000/v2", "http://localhost:4000/v2"],
     ["http://[::1]:4000/v2", "http://[::1]:4000/v2"]
-  ])("can be at %s", (url, baseUrl) => {
+  ])("can have the custom URL %s", (url, baseUrl) => {
     const environment = Result.getOrThrow(at(url))
     assert.strictEqual(environment.baseUrl, baseUrl)
     assert.isFalse(environment.isPublic)
@@ -31,7 +31,7 @@ describe("Environment", () => {
     ["https://ksef.example.com/v2#x", /fragment/],
     ["https://ksef.example.com", /\/v2/],
     ["https://ksef.example.com/v2/sessions", /\/v2/]
-  ])("cannot be at %s", (url, why) => {
+  ])("cannot have the custom URL %j", (url, why) => {
     const result = at(url)
     assert.isTrue(Result.isFailure(result))
     assert.match(Result.isFailure(result) ? result.failure : "", why)
@@ -42,7 +42,7 @@ describe("Environment", () => {
     "https://api.ksef.mf.gov.pl/v2/storage/x?sig=1",
     "https://storage.ksef.mf.gov.pl/x",
     "https://a.b.ksef.mf.gov.pl/x"
-  ])("of production may call %s", (url) => {
+  ])("of production allows calls to %s", (url) => {
     assert.isTrue(mayCall(environments.prod, url))
   })
 
@@ -61,13 +61,13 @@ describe("Environment", () => {
     "//api.ksef.mf.gov.pl/x",
     "/x",
     ""
-  ])("of production may not call %s", (url) => {
+  ])("of production allows calls to the hosts of its domain only: %j", (url) => {
     const allowed = mayCall(environments.prod, url)
     // A URL parser takes a backslash for a slash, and the host before it.
     assert.strictEqual(allowed, url.includes("\\"))
   })
 
-  it("elsewhere may call its own origin only", () => {
+  it("with a custom URL allows calls to the origin of that URL only", () => {
     const custom = Result.getOrThrow(at("http://127.0.0.1:4000/v2"))
     assert.isTrue(mayCall(custom, "http://127.0.0.1:4000/storage/x"))
     assert.isFalse(mayCall(custom, "http://127.0.0.1:4001/storage/x"))

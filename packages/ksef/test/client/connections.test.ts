@@ -11,8 +11,8 @@ const at = (port: number) => `http://127.0.0.1:${port}/v2`
 
 const options = (port: number) => ({ environment: environmentAt(at(port)), userAgent: "Govoice/0.0.0-test" })
 
-describe("connections", () => {
-  it("carry one call after the other", async () => {
+describe("the connections of KsefClient", () => {
+  it("carry one call after the other: one connection carries 20", async () => {
     const server = await serveHttp((response) => response.end("[]"))
     await withClient({ url: at(server.port) }, (client) => Effect.replicateEffect(client.publicKeys, 20))
     assert.strictEqual(server.received.length, 20)
@@ -58,7 +58,7 @@ describe("connections", () => {
     assert.strictEqual(server.connections(), 5)
   })
 
-  it("take no answer that nobody asked for for one", async () => {
+  it("drop an answer that arrives without a call", async () => {
     const server = await serveBytes(json([]) + json([{ certificate: "smuggled" }]))
     const { result } = await withClient({ url: at(server.port), timeoutMs: 10_000 }, (client) =>
       Effect.gen(function* () {
@@ -87,7 +87,7 @@ describe("connections", () => {
     )
   })
 
-  it("that are not made yet are given up when their call is interrupted", async () => {
+  it("that wait for the lookup are abandoned when their call is interrupted", async () => {
     let asked = 0
     const resolve = () => {
       asked++
@@ -124,7 +124,7 @@ describe("connections", () => {
     await until(() => server.open() === 0)
   })
 
-  it("pass by the proxies of the environment", async () => {
+  it("do not use the proxies of the environment variables", async () => {
     const proxy = await serveRaw((socket) => socket.destroy())
     for (const name of ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"]) {
       const before = process.env[name]

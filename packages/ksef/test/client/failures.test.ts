@@ -85,7 +85,7 @@ describe("a call that has no connection", () => {
   })
 })
 
-describe("TLS", () => {
+describe("TLS to KSeF", () => {
   const name = "ksef.example.com"
   const resolve = () => Promise.resolve(["127.0.0.1"])
   const pair = makePair({ key: "P-256", names: [name] })
@@ -94,7 +94,7 @@ describe("TLS", () => {
   const call = async (port: number, options: object = {}, host = name) =>
     withClient({ url: `https://${host}:${port}/v2`, resolve, ca: pair.certificate, ...options }, publicKeys)
 
-  it("is spoken with a server whose certificate is trusted", async () => {
+  it("succeeds with a server whose certificate is trusted", async () => {
     const server = await serve()
     assert.deepStrictEqual(Result.getOrThrow((await call(server.port)).result), [])
   })
@@ -112,7 +112,7 @@ describe("TLS", () => {
       {}
     ],
     ["speaks TLS 1.1 only", { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" }, {}]
-  ])("is refused with a server that %s", async (_, serverOptions, clientOptions, host) => {
+  ])("fails with a server that %s", async (_, serverOptions, clientOptions, host) => {
     const server = await serve(serverOptions)
     const trusted = "expired" in serverOptions ? { ca: serverOptions.expired } : {}
     const { result } = await call(server.port, { ...trusted, ...clientOptions }, host)
@@ -121,7 +121,7 @@ describe("TLS", () => {
     assert.isEmpty(server.received)
   })
 
-  it("is verified though the environment says otherwise", async () => {
+  it("verifies certificates also with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
     const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
     cleanup(() => {
       if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
@@ -133,13 +133,13 @@ describe("TLS", () => {
     assert.strictEqual(Result.isFailure(result) && result.failure.reason, "tls-failed")
   })
 
-  it("is unsent where the server breaks the handshake off", async () => {
+  it("leaves a call unsent where the server aborts the handshake", async () => {
     const server = await serveRaw((socket) => socket.destroy())
     const { result } = await call(server.port)
     assert.deepInclude(Result.isFailure(result) ? result.failure : {}, { reason: "tls-failed", outcome: "unsent" })
   })
 
-  it("is not begun with certificates that cannot be read", async () => {
+  it("does not begin with certificates that cannot be read", async () => {
     for (const ca of ["", "no PEM", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"]) {
       const made = await withClient({ ca }, publicKeys).then(
         () => "made",
@@ -204,12 +204,12 @@ describe("an answer that cannot be used", () => {
     ["a body that is compressed", json("\u001f\u008b\b", "200 OK", "content-encoding: gzip\r\n"), "unreadable"],
     ["no content", "HTTP/1.1 204 No Content\r\n\r\n", "unreadable"],
     ["a body that ends with its connection", "HTTP/1.0 200 OK\r\n\r\n[{", "timeout"]
-  ])("is told apart: %s", async (_, answer, reason) => {
+  ])("has the reason of its form: %s", async (_, answer, reason) => {
     const error = await answered(answer, publicKeys, reason === "timeout" ? 2_000 : undefined)
     assert.strictEqual(error.reason, reason)
   })
 
-  it("is named by the members that are wrong, without their values", async () => {
+  it("is reported with the names of the invalid members, without their values", async () => {
     const error = await answered(
       json({ accessToken: { token: "SECRET", validUntil: "SECRET" }, refreshToken: { token: "SECRET" } }),
       (client) => client.redeem(accessToken)
@@ -241,7 +241,7 @@ describe("an answer that cannot be used", () => {
     assert.isBelow(server.written(), 64 << 20)
   })
 
-  it("of an error is read in part, and still says its status", async () => {
+  it("of an error is read in part, and its status is reported", async () => {
     const server = await serveHttp((response) => response.writeHead(502).end("x".repeat(1 << 20)))
     const error = await failure({ url: at(server.port) }, send)
     assert.deepInclude(error, { reason: "server-error", outcome: "answered", status: 502 })
@@ -258,13 +258,13 @@ describe("an answer that cannot be used", () => {
     ["HTML with 200", {}, "<html><head><script src='/_Incapsula'></script></head></html>", "html"],
     ["nothing", {}, "", "unreadable"],
     ["more than 1 MiB", {}, "x".repeat(1_100_000), "too-large"]
-  ])("of a receipt is told apart: %s", async (_, headers, body, reason) => {
+  ])("of a receipt has the reason of its form: %s", async (_, headers, body, reason) => {
     const server = await serveHttp((response) => response.writeHead(200, { ...headers }).end(body))
     const error = await failure({ url: at(server.port) }, upo)
     assert.strictEqual(error.reason, reason)
   })
 
-  it("of a receipt tells its hash, and whether KSeF stated it", async () => {
+  it("of a receipt is returned with its hash, and with whether KSeF stated the hash", async () => {
     let headers = {}
     const server = await serveHttp((response) => response.writeHead(200, headers).end("abc"))
     const stated = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="
@@ -275,7 +275,7 @@ describe("an answer that cannot be used", () => {
   })
 })
 
-describe("an answer that refuses", () => {
+describe("an error response", () => {
   const problem = { title: "x", status: 0, detail: "y", traceId: "trace" }
 
   it.each<[status: string, reason: Reason]>([
@@ -291,7 +291,7 @@ describe("an answer that refuses", () => {
     ["503 Service Unavailable", "server-error"],
     ["599 x", "server-error"],
     ["999 x", "server-error"]
-  ])("with %s is %s, whatever its body and its content type", async (status, reason) => {
+  ])("of status %s is %s, for every body and content type", async (status, reason) => {
     const bodies = [JSON.stringify(problem), "<html></html>", "", "text", "\u0000\u0001"]
     const formats = ["problem-details", "html", "empty", "unreadable", "unreadable"]
     for (const [index, body] of bodies.entries()) {
@@ -304,7 +304,7 @@ describe("an answer that refuses", () => {
     }
   })
 
-  it("tells its codes and trace id", async () => {
+  it("is reported with its error codes and trace id", async () => {
     const error = await answered(
       json({ ...problem, errors: [{ code: 21180, description: "x" }, { code: 21405 }] }, "400 Bad Request"),
       send
@@ -317,7 +317,7 @@ describe("an answer that refuses", () => {
     assert.strictEqual(error.message, "send: rejected (400: 21180, 21405)")
   })
 
-  it("tells how long to wait, in seconds or until a date", async () => {
+  it("is reported with the wait of its Retry-After, in seconds or until a date", async () => {
     const wait = async (value: string) =>
       (await answered(json(problem, "429 Too Many Requests", `retry-after: ${value}\r\n`), send)).retryAfterMs
     assert.strictEqual(await wait("2680"), 2_680_000)
@@ -328,7 +328,7 @@ describe("an answer that refuses", () => {
     assert.isAtMost(date ?? 0, 60_000)
   })
 
-  it.each([301, 302, 303, 307, 308])("with %i is not followed", async (status) => {
+  it.each([301, 302, 303, 307, 308])("of status %i is not followed to its location", async (status) => {
     const target = await serveHttp((response) => response.end("[]"))
     const server = await serveHttp((response) => response.writeHead(status, { location: at(target.port) }).end())
     const error = await failure({ url: at(server.port) }, send)
@@ -337,7 +337,7 @@ describe("an answer that refuses", () => {
     assert.strictEqual(server.received.length, 1)
   })
 
-  it("is not repeated", async () => {
+  it("of status 429, 500 or 503 is not retried by the client", async () => {
     for (const status of [429, 500, 503]) {
       const server = await serveHttp((response) => response.writeHead(status, { "retry-after": "0" }).end())
       await failure({ url: at(server.port) }, publicKeys)
@@ -346,20 +346,20 @@ describe("an answer that refuses", () => {
   })
 })
 
-describe("a success", () => {
-  it("without content is one, with whatever status of success", async () => {
+describe("a successful response", () => {
+  it("without content counts as a success with status 200, 202 and 204", async () => {
     for (const status of [200, 202, 204]) {
       const server = await serveHttp((response) => response.writeHead(status).end())
       assert.isTrue(Result.isSuccess((await withClient({ url: at(server.port) }, close)).result))
     }
   })
 
-  it("comes after informational heads", async () => {
+  it("is read after informational responses", async () => {
     const server = await serveBytes(`HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n${json([])}`)
     assert.deepStrictEqual(Result.getOrThrow((await withClient({ url: at(server.port) }, publicKeys)).result), [])
   })
 
-  it("can end with its connection", async () => {
+  it("without a length is read to the end of its connection", async () => {
     const server = await serveRaw((socket) => socket.end("HTTP/1.1 200 OK\r\n\r\n[]"))
     assert.deepStrictEqual(Result.getOrThrow((await withClient({ url: at(server.port) }, publicKeys)).result), [])
   })

@@ -15,7 +15,7 @@ const part = (url: string, given: Partial<SessionAnswers.PartUpload> = {}): Sess
 
 const encrypted = Buffer.from("encrypted")
 
-describe("the upload of a part", () => {
+describe("the upload of a part of a batch", () => {
   it("sends the bytes to the address with the given headers, and no token", async () => {
     const server = await serveHttp((response) => response.writeHead(201).end())
     const url = `http://127.0.0.1:${server.port}`
@@ -36,7 +36,7 @@ describe("the upload of a part", () => {
     assert.notProperty(request?.headers, "x-error-format")
   })
 
-  it("takes no header about the connection or the caller from others", async () => {
+  it("sends none of the given headers about the connection or the caller", async () => {
     const server = await serveHttp((response) => response.writeHead(201).end())
     const url = `http://127.0.0.1:${server.port}`
     const headers = {
@@ -58,7 +58,7 @@ describe("the upload of a part", () => {
     for (const name of ["authorization", "cookie", "transfer-encoding"]) assert.notProperty(request?.headers, name)
   })
 
-  it("sends no header that would end the head", async () => {
+  it("fails unsent for a header with a line break", async () => {
     const server = await serveHttp((response) => response.writeHead(201).end())
     const url = `http://127.0.0.1:${server.port}`
     const error = await failure({ url: `${url}/v2` }, (client) =>
@@ -68,7 +68,7 @@ describe("the upload of a part", () => {
     assert.isEmpty(server.received)
   })
 
-  it.each(["GET", "DELETE", "CONNECT", "put", ""])("does not use the method %j", async (method) => {
+  it.each(["GET", "DELETE", "CONNECT", "put", ""])("fails unsent for the method %j", async (method) => {
     const server = await serveHttp((response) => response.writeHead(201).end())
     const url = `http://127.0.0.1:${server.port}`
     const error = await failure({ url: `${url}/v2` }, (client) =>
@@ -78,7 +78,7 @@ describe("the upload of a part", () => {
     assert.isEmpty(server.received)
   })
 
-  it("goes nowhere else", async () => {
+  it("connects to no address outside of the environment", async () => {
     const elsewhere = await serveHttp((response) => response.writeHead(201).end())
     const url = `http://127.0.0.1:${elsewhere.port}/x`
     for (const options of [{ url: "http://127.0.0.1:1/v2" }, { environment: Environment.environments.prod }]) {
@@ -88,14 +88,14 @@ describe("the upload of a part", () => {
     assert.strictEqual(elsewhere.connections(), 0)
   })
 
-  it("tells that its time is over", async () => {
+  it("fails with forbidden where the storage answers 403", async () => {
     const server = await serveHttp((response) => response.writeHead(403).end("<Error/>"))
     const url = `http://127.0.0.1:${server.port}`
     const error = await failure({ url: `${url}/v2` }, (client) => client.uploadPart(part(`${url}/x`), encrypted))
     assert.deepInclude(error, { reason: "forbidden", status: 403 })
   })
 
-  it("has a deadline of its own", async () => {
+  it("ends at its own deadline, not at that of other calls", async () => {
     const server = await serveHttp(() => {})
     const url = `http://127.0.0.1:${server.port}`
     const options = { url: `${url}/v2`, timeoutMs: 60_000, uploadTimeoutMs: 1_500 }

@@ -14,7 +14,7 @@ const recorded = <E>(run: (log: ReturnType<typeof makeWarningLog>) => Effect.Eff
     return logs.map(({ text }) => /message="?(?<text>[^"]*?)"?(?= message| code| call|$)/.exec(text)?.[0] ?? text)
   })
 
-describe("system warnings", () => {
+describe("system warnings of KSeF", () => {
   it.effect("are logged once for each text and day", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse("2026-11-20T23:00:00Z"))
@@ -48,7 +48,7 @@ describe("system warnings", () => {
   })
 })
 
-describe("calls", () => {
+describe("calls to KSeF", () => {
   it("are logged with their path template, status, codes, trace id and duration", async () => {
     const server = await serveHttp((response) =>
       response

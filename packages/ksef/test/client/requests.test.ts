@@ -105,35 +105,38 @@ const bodyOf = (request: Received): unknown =>
   request.headers["content-type"] === "application/json" ? JSON.parse(request.body.toString()) : undefined
 
 describe("KsefClient", () => {
-  it.each(operations)("sends what the OpenAPI document asks of %s", async (operation) => {
-    const request = await sent(operation)
-    const { bearer, method, path } = Operation.operations[operation]
-    assert.strictEqual(request.method, method)
-    assert.isTrue(matches(request, Operation.operations[operation]))
-    if (operation === "loginWithXades") {
-      assert.strictEqual(request.headers["content-type"], "application/xml")
-      assert.strictEqual(request.body.toString(), "<AuthTokenRequest/>")
-    } else assert.isUndefined(OpenApi.requestFault(method, path, bodyOf(request)))
+  it.each(operations)(
+    "sends the method, path, query, token and body of the OpenAPI document for %s",
+    async (operation) => {
+      const request = await sent(operation)
+      const { bearer, method, path } = Operation.operations[operation]
+      assert.strictEqual(request.method, method)
+      assert.isTrue(matches(request, Operation.operations[operation]))
+      if (operation === "loginWithXades") {
+        assert.strictEqual(request.headers["content-type"], "application/xml")
+        assert.strictEqual(request.body.toString(), "<AuthTokenRequest/>")
+      } else assert.isUndefined(OpenApi.requestFault(method, path, bodyOf(request)))
 
-    const documented = OpenApi.operationAt(method, path)?.parameters ?? []
-    const query = [...new URL(request.path, "http://x").searchParams.keys()]
-    const inQuery = documented.filter(({ in: where }) => where === "query")
-    assert.includeMembers(
-      inQuery.map(({ name }) => name),
-      query
-    )
-    assert.includeMembers(
-      query,
-      inQuery.filter(({ required }) => required === true).map(({ name }) => name)
-    )
-    assert.strictEqual(
-      request.headers.authorization,
-      bearer === "none" ? undefined : `Bearer ${bearer}.jwt`,
-      "the token of the operation"
-    )
-  })
+      const documented = OpenApi.operationAt(method, path)?.parameters ?? []
+      const query = [...new URL(request.path, "http://x").searchParams.keys()]
+      const inQuery = documented.filter(({ in: where }) => where === "query")
+      assert.includeMembers(
+        inQuery.map(({ name }) => name),
+        query
+      )
+      assert.includeMembers(
+        query,
+        inQuery.filter(({ required }) => required === true).map(({ name }) => name)
+      )
+      assert.strictEqual(
+        request.headers.authorization,
+        bearer === "none" ? undefined : `Bearer ${bearer}.jwt`,
+        "the token of the operation"
+      )
+    }
+  )
 
-  it.each(operations)("says who it is at %s, and asks for problem details", async (operation) => {
+  it.each(operations)("sends its User-Agent with %s, and requests problem details", async (operation) => {
     const { headers } = await sent(operation)
     assert.strictEqual(headers["user-agent"], "Govoice/0.0.0-test")
     assert.strictEqual(headers["x-error-format"], "problem-details")
@@ -141,7 +144,7 @@ describe("KsefClient", () => {
     assert.isUndefined(headers["accept-encoding"])
   })
 
-  it("encrypts the token with the time of the challenge", async () => {
+  it("encrypts the token together with the time of the challenge", async () => {
     const request = await sent("loginWithToken")
     const { encryptedToken, publicKeyId } = bodyOf(request) as { encryptedToken: string; publicKeyId: string }
     assert.strictEqual(
@@ -151,7 +154,7 @@ describe("KsefClient", () => {
     assert.strictEqual(publicKeyId, publicKey.id)
   })
 
-  it("sends sizes and hashes of the bytes before and after, and the key that decrypts them", async () => {
+  it("sends the sizes and hashes of a document before and after encryption, and the encrypted key", async () => {
     const { encryption } = bodyOf(await sent("openOnline")) as {
       encryption: { encryptedSymmetricKey: string; initializationVector: string }
     }
@@ -171,7 +174,7 @@ describe("KsefClient", () => {
     })
   })
 
-  it("pages through lists by the header and the query", async () => {
+  it("sends the continuation token of a list as a header, and the page size in the query", async () => {
     const request = await sent("sessionInvoices")
     assert.strictEqual(request.headers["x-continuation-token"], "next")
     assert.strictEqual(new URL(request.path, "http://x").searchParams.get("pageSize"), "100")
@@ -195,7 +198,7 @@ describe("KsefClient", () => {
     assert.strictEqual(server.received.length, 1)
   })
 
-  it("asks the test environment alone to check NIPs", async () => {
+  it("requests the check of NIPs only where the environment has this feature", async () => {
     const server = await serve()
     const base = `http://127.0.0.1:${server.port}/v2`
     const open = async (features: ReadonlyArray<string>) => {
@@ -207,7 +210,7 @@ describe("KsefClient", () => {
     assert.isUndefined(await open([]))
   })
 
-  it("reads the beacon of its environment, and nothing where there is none", async () => {
+  it("reads the beacon of its environment, and returns undefined without one", async () => {
     const server = await serveHttp((response) => response.end('{"status":"MAINTENANCE"}'))
     const url = `http://127.0.0.1:${server.port}/v2`
     const { result } = await withClient({ url }, (client) => client.beacon)

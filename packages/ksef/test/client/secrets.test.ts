@@ -18,7 +18,7 @@ const session = "20250625-SO-2C3E6C8000-B675CF5D68-07"
 const send = (client: Client) => client.send({ accessToken, session, document })
 const at = (port: number) => `http://127.0.0.1:${port}/v2`
 
-describe("secrets", () => {
+describe("the secrets of KsefClient", () => {
   it("are in no error and in no log, however a call ends", async () => {
     const echo = await serveHttp((response, request) => {
       const said = `${request.headers.authorization ?? ""} ${request.body.toString()}`

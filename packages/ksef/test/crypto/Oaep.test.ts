@@ -71,7 +71,7 @@ describe("Oaep", () => {
     assert.isUndefined(Oaep.decrypt(privateKey, publicEncrypt({ key: publicKey, padding }, bytes)))
   })
 
-  it("throws where the bytes do not fit, and takes the longest login", () => {
+  it("throws where the bytes do not fit, and encrypts the longest token with its time", () => {
     assert.throws(() => Oaep.encrypt(publicKey, Buffer.alloc(191)))
     // A token of 160 characters, the separator, and milliseconds.
     assert.strictEqual(Oaep.encrypt(publicKey, Buffer.alloc(160 + 1 + 13)).length, 256)

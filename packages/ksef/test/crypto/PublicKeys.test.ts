@@ -23,7 +23,7 @@ const select = (list: ReadonlyArray<PublicKeys.Listed>, when = now) =>
   PublicKeys.select(list, "KsefTokenEncryption", when)?.id
 
 describe("PublicKeys", () => {
-  it("selects, of the keys that are valid, the one whose validity began last", () => {
+  it("selects the valid key whose validity began last", () => {
     const list = [
       listed("old", "2025-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
       listed("current", "2026-11-01T00:00:00+01:00", "2027-01-01T00:00:00Z"),

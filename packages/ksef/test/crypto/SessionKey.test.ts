@@ -65,7 +65,7 @@ describe("SessionKey", () => {
     assert.deepStrictEqual(copy.decrypt(pair.encrypt(document)), document)
   })
 
-  it("is another one each time", () => {
+  it("has another key and another vector each time", () => {
     const document = Buffer.from("document")
     const [first, second] = [SessionKey.generate(), SessionKey.generate()]
     assert.notStrictEqual(first.initializationVector, second.initializationVector)
@@ -91,7 +91,7 @@ describe("SessionKey", () => {
     assert.throws(() => SessionKey.from(Buffer.alloc(key), Buffer.alloc(vector)), RangeError)
   })
 
-  it("throws once it is wiped, for each use", () => {
+  it("throws for each use after it is wiped", () => {
     const pair = SessionKey.generate()
     const encrypted = pair.encrypt(Buffer.from("document"))
     pair.wipe()

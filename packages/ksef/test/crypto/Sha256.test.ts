@@ -8,7 +8,7 @@ describe("Sha256", () => {
     assert.strictEqual(Sha256.base64(Buffer.from("abc")), "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
   })
 
-  it("is 44 characters of Base64", () => {
+  it("returns 44 characters of Base64, like Node", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const text = Sha256.base64(bytes)
@@ -26,7 +26,7 @@ describe("Sha256", () => {
     "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0=",
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
     "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=\n"
-  ])("%j is no hash", (text) => {
+  ])("rejects %j as a hash in Base64", (text) => {
     assert.isFalse(Sha256.isBase64(text))
   })
 })

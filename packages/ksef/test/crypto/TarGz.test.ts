@@ -121,11 +121,11 @@ describe("TarGz", () => {
     ["a hard link", "1"],
     ["a device", "3"],
     ["a FIFO", "6"]
-  ])("refuses %s", async (_, type) => {
+  ])("refuses an archive with %s", async (_, type) => {
     assert.strictEqual(await reason([gzipSync(Buffer.concat([header("a", 0, type), end]))]), "unsupported-entry")
   })
 
-  it("refuses what is no gzip, what is damaged, and what is no tar", async () => {
+  it("refuses an archive that is no gzip, damaged, or no tar", async () => {
     const archive = await packed([document("a.xml", "x".repeat(5000))])
     const damaged = Buffer.from(archive)
     damaged[damaged.length - 6]! ^= 1
@@ -135,7 +135,7 @@ describe("TarGz", () => {
     assert.strictEqual(await reason([gzipSync(Buffer.from("<a/>"))]), "truncated")
   })
 
-  it("refuses an archive that is cut off, wherever", async () => {
+  it("refuses an archive that is cut off after any byte", async () => {
     const archive = await packed([document("a.xml", "<a/>"), document("b.xml", "<b/>")])
     for (let length = 1; length < archive.length; length++) {
       assert.strictEqual(await reason([archive.subarray(0, length)]), "truncated", `after ${length} bytes`)
@@ -143,7 +143,7 @@ describe("TarGz", () => {
     assert.notStrictEqual(await reason([]), "read")
   })
 
-  it("keeps each limit, and takes what is exactly at it", async () => {
+  it("reads an archive exactly at each limit, and refuses an archive beyond one", async () => {
     const archive = await packed([document("a.xml", "12345"), document("b.xml", "67890")])
     const { length } = gunzipSync(archive)
     assert.strictEqual(await reason([archive], { maxDocuments: 2, maxDocumentBytes: 5, maxBytes: length }), "read")
@@ -161,7 +161,7 @@ describe("TarGz", () => {
     assert.isBelow(process.memoryUsage().rss - before, 200 << 20)
   })
 
-  it("reads 10,000 documents", { timeout: 180_000 }, async () => {
+  it("reads an archive of 10,000 documents", { timeout: 180_000 }, async () => {
     const given = Array.from({ length: 10_000 }, (_, index) =>
       document(`inv_${index}.xml`, `<a>${index}</a>`.repeat(100))
     )

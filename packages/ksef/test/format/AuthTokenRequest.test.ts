@@ -20,7 +20,7 @@ describe("AuthTokenRequest", () => {
     })
   })
 
-  it("reads one of version 2.0, with white space", () => {
+  it("reads a login document of version 2.0, with white space", () => {
     assert.deepStrictEqual(AuthTokenRequest.read(signed()), {
       version: "2.0",
       challenge,
@@ -45,7 +45,7 @@ describe("AuthTokenRequest", () => {
     ["no context", (xml) => xml.replace(/<Nip>.*<\/Nip>/, "")],
     ["no kind of subject", (xml) => xml.replace(/<SubjectIdentifierType>.*<\/SubjectIdentifierType>/, "")],
     ["a document that is not well-formed", (xml) => xml.slice(0, -1)]
-  ])("takes %s for none", (_, edit) => {
+  ])("returns undefined for %s", (_, edit) => {
     assert.isUndefined(AuthTokenRequest.read(edit(signed())))
   })
 })

@@ -23,7 +23,7 @@ describe("Crc8", () => {
     assert.strictEqual(Crc8.checksum("123456789"), "F4")
   })
 
-  it("is the remainder of a division of polynomials", () => {
+  it("equals the remainder of a division of polynomials", () => {
     fc.assert(
       fc.property(ascii, (text) => {
         assert.strictEqual(Number.parseInt(Crc8.checksum(text), 16), remainder(text))
@@ -31,7 +31,7 @@ describe("Crc8", () => {
     )
   })
 
-  it("is two uppercase hexadecimal digits", () => {
+  it("has two uppercase hexadecimal digits", () => {
     fc.assert(fc.property(ascii, (text) => /^[0-9A-F]{2}$/.test(Crc8.checksum(text))))
   })
 })

@@ -78,7 +78,7 @@ describe("InvoiceHeader", () => {
     assert.deepStrictEqual(InvoiceHeader.read(xml), { ...nothing, ...wanted })
   })
 
-  it("property: reads what XmlValues reads at the same paths", () => {
+  it("reads the same values as XmlValues at the same paths", () => {
     const names = ["Fa", "P_1", "P_2", "Podmiot1", "DaneIdentyfikacyjne", "NIP", "Naglowek", "KodFormularza", "x"]
     const { element } = fc.letrec<{ readonly element: string }>((tie) => ({
       element: fc
@@ -114,7 +114,7 @@ describe("InvoiceHeader", () => {
   })
 
   // In CPU time, in turns, and from the fastest of several rounds, because other processes slow down single rounds.
-  it("costs little more than the verdict of the strict parser", () => {
+  it("takes little more processor time than the strict parser alone", () => {
     const cpuMs = (run: () => unknown): number => {
       const before = process.cpuUsage()
       for (let time = 0; time < 100; time++) run()

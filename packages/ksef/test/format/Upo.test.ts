@@ -44,19 +44,19 @@ describe("Upo", () => {
     assert.isTrue(read.tokenReference !== undefined || read.loginDocumentHash !== undefined)
   })
 
-  it.each([...upoSamples.keys()])("reads the sample %s again from what it writes of it", (file) => {
+  it.each([...upoSamples.keys()])("writes the sample %s so that the same values are read back", (file) => {
     const read = Upo.read(upoSamples.get(file)!)!
     assert.deepStrictEqual(Upo.read(Upo.write(read)), { ...read, isSigned: false })
   })
 
-  it("writes what the schema of the Ministry accepts", () => {
+  it("writes a receipt that is valid against the schema of the Ministry", () => {
     assert.isUndefined(Libxml2.validity(upoSchema, Upo.write(upo)))
     const byDocument = { ...upo, tokenReference: undefined, loginDocumentHash: upo.invoices[0]!.documentHash }
     assert.isUndefined(Libxml2.validity(upoSchema, Upo.write(byDocument)))
     assert.isDefined(Libxml2.validity(upoSchema, Upo.write({ ...upo, sessionReference: "x" })))
   })
 
-  it("reads every text that it wrote, but for white space at the ends", () => {
+  it("reads back every text that it wrote, without white space at the ends", () => {
     const text = fc
       .stringMatching(/^[!-~ĄąĆ😀](?:[ -~ĄąĆ😀]{0,20}[!-~ĄąĆ😀])?$/u)
       .filter((text) => !text.includes("  "))
@@ -68,7 +68,7 @@ describe("Upo", () => {
     )
   })
 
-  it("notices a signature, whatever its prefix", () => {
+  it("reports a receipt as signed for a signature with any prefix", () => {
     const signed = (signature: string) =>
       Upo.read(Upo.write(upo).replace("</Potwierdzenie>", `${signature}</Potwierdzenie>`))?.isSigned
     assert.isTrue(signed('<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"/>'))
@@ -85,7 +85,7 @@ describe("Upo", () => {
     ["a missing member of an invoice", Upo.write(upo).replace(/<SkrotDokumentu>.*<\/SkrotDokumentu>/, "")],
     ["no invoice", Upo.write({ ...upo, invoices: [] })],
     ["a document that is cut off", Upo.write(upo).slice(0, -10)]
-  ])("takes %s for none", (_, xml) => {
+  ])("returns undefined for %s", (_, xml) => {
     assert.isUndefined(Upo.read(xml))
   })
 })

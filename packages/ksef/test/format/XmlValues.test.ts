@@ -34,14 +34,14 @@ const compare = (xml: string): void => {
 }
 
 describe("XmlValues", () => {
-  it("reads what the strict parser accepts as libxml2 does, and nothing else: the corpus", () => {
+  it("reads the documents of the corpus that StrictXml accepts, with the values of libxml2, and no others", () => {
     for (const { xml } of Object.values(corpus).flat()) {
       if (StrictXml.read(xml) === undefined) compare(xml)
       else assert.isUndefined(XmlValues.read(xml), xml)
     }
   })
 
-  it.prop("reads random documents as libxml2 does", [document], ([xml]) => compare(xml), {
+  it.prop("reads the values of libxml2 from random documents", [document], ([xml]) => compare(xml), {
     arbitrary: { runs: 400 * factor },
     timeout: 120_000
   })
@@ -66,7 +66,7 @@ describe("XmlValues", () => {
     }
   )
 
-  it("reads the text that it wrote", () => {
+  it("reads back the text that it wrote", () => {
     const text = fc
       .string({ unit: "binary", maxLength: 50 })
       .filter((text) => StrictXml.read(`<a>${escape(text)}</a>`) === undefined)
@@ -88,7 +88,7 @@ describe("XmlValues", () => {
     )
   })
 
-  it("collapses white space in time", () => {
+  it("collapses long white space in linear time", () => {
     assert.strictEqual(XmlValues.collapsed(" \n a \t b\r\n "), "a b")
     const start = process.cpuUsage()
     XmlValues.collapsed(`x${" ".repeat(1_000_000)}x`)

@@ -97,7 +97,7 @@ describe("Problem", () => {
     ["null", "null", "unreadable"],
     ["an array", "[]", "unreadable"],
     ["a title that is no text", '{"title":1}', "unreadable"]
-  ])("tells %s", (_, body, format) => {
+  ])("recognizes the format of a body that is %s", (_, body, format) => {
     assert.strictEqual(Problem.read(body).format, format)
   })
 

@@ -48,7 +48,7 @@ describe("the schemas of answers", () => {
   })
 
   it.each(answers)(
-    "read what the OpenAPI document allows for %s, from the least to all and more",
+    "read the least and the fullest answer that the OpenAPI document allows for %s, without unknown members",
     (operation, schema) => {
       const { method, path } = Operation.operations[operation]
       const { least, most } = OpenApi.answers(method, path)
@@ -95,7 +95,7 @@ describe("the schemas of answers", () => {
     assert.strictEqual(Redacted.value(decoded.partUploadRequests[0]!.url), "https://secret")
   })
 
-  it("refuse what lacks a member that is needed, or has it in another type", () => {
+  it("refuse an answer that lacks a required member, or has one of another type", () => {
     const refuses = (schema: Schema.ConstraintDecoder<unknown>, value: unknown) =>
       assert.throws(() => Schema.decodeUnknownSync(schema)(value))
     refuses(LoginAnswers.Tokens, {})
@@ -106,7 +106,7 @@ describe("the schemas of answers", () => {
     refuses(LoginAnswers.Token, { token: "", validUntil: "2025-07-11T12:23:56Z" })
   })
 
-  it("read the beacon", () => {
+  it("read the status and the messages of the beacon", () => {
     const decode = Schema.decodeUnknownSync(LimitAnswers.Beacon)
     assert.strictEqual(decode({ status: "AVAILABLE" }).status, "AVAILABLE")
     const messages = [{ id: 1, title: "Prace", text: null, category: "X" }]

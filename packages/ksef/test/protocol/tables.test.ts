@@ -76,14 +76,14 @@ describe("the tables and the tables of the OpenAPI document", () => {
 })
 
 describe("InvoiceStatuses", () => {
-  it("accepts a success with a number only", () => {
+  it("accepts an invoice of status 200 only with a KSeF number", () => {
     assert.strictEqual(InvoiceStatuses.invoiceStatus(200, "5265877635-20250626-010080DD2B5E-26").action, "accept")
     for (const none of [null, undefined, ""]) {
       assert.strictEqual(InvoiceStatuses.invoiceStatus(200, none).action, "park")
     }
   })
 
-  it("never takes a status for final that it does not know", () => {
+  it("does not treat an unknown status as final", () => {
     for (let code = 0; code < 1000; code++) {
       if (code in InvoiceStatuses.invoiceStatuses) continue
       const row = InvoiceStatuses.invoiceStatus(code, "5265877635-20250626-010080DD2B5E-26")
@@ -92,7 +92,7 @@ describe("InvoiceStatuses", () => {
     }
   })
 
-  it("shows a code for whatever ends badly, and none for the rest", () => {
+  it("shows a code for each final status but acceptance, and for no other", () => {
     for (const { action, final, shown } of Object.values(InvoiceStatuses.invoiceStatuses)) {
       assert.strictEqual(shown.length > 0, final && action !== "accept")
     }
@@ -100,7 +100,7 @@ describe("InvoiceStatuses", () => {
 })
 
 describe("SessionStatuses", () => {
-  it("never takes a status for final that it does not know", () => {
+  it("does not treat an unknown status as final", () => {
     for (const kind of ["online", "batch"] as const) {
       for (let code = 0; code < 1000; code++) {
         if (code in SessionStatuses.sessionStatuses[kind]) continue
@@ -122,7 +122,7 @@ describe("LoginStatuses", () => {
     }
   })
 
-  it("takes an unknown detail for an invalid token or certificate", () => {
+  it("classifies status 450 or 460 with an unknown detail as an invalid token or a refused certificate", () => {
     for (const details of [["Coś nowego"], [], null, undefined]) {
       assert.strictEqual(loginStatus({ code: 450, details }).refusal, "credential_invalid")
       assert.strictEqual(loginStatus({ code: 460, details }).refusal, "certificate_refused")
@@ -130,13 +130,13 @@ describe("LoginStatuses", () => {
     }
   })
 
-  it("refuses no credential for a status that it does not know", () => {
+  it("refuses no credential for an unknown status", () => {
     assert.strictEqual(loginStatus({ code: 110, details: null }).action, "poll")
     assert.strictEqual(loginStatus({ code: 499, details: null }).action, "wait")
     assert.isUndefined(loginStatus({ code: 499, details: null }).refusal)
   })
 
-  it("names a refusal where one can follow", () => {
+  it("has a refusal for each status that refuses a credential, and for no other", () => {
     for (const { action, refusal } of LoginStatuses.loginStatuses) {
       const canRefuse = !["poll", "redeem", "wait"].includes(action)
       assert.strictEqual(refusal !== undefined, canRefuse)
@@ -145,12 +145,12 @@ describe("LoginStatuses", () => {
 })
 
 describe("ErrorCodes", () => {
-  it("has one row for a code at an operation", () => {
+  it("has at most one row for each pair of code and operation", () => {
     const seen = ErrorCodes.errorCodes.flatMap(({ at, code }) => at.map((operation) => `${code} ${operation}`))
     assert.strictEqual(new Set(seen).size, seen.length)
   })
 
-  it("tells the same code apart by its operation", () => {
+  it("returns the action of a code by its operation", () => {
     assert.strictEqual(ErrorCodes.errorCode("send", 21180)?.action, "new-session")
     assert.strictEqual(ErrorCodes.errorCode("closeOnline", 21180)?.action, "already-closed")
     assert.strictEqual(ErrorCodes.errorCode("send", 21184)?.action, "new-session")
@@ -158,13 +158,13 @@ describe("ErrorCodes", () => {
     assert.strictEqual(ErrorCodes.errorCode("sessionStatus", 21173)?.action, "session-unreadable")
   })
 
-  it("takes a code from the other operations where one does not document it", () => {
+  it("returns the row of another operation for a code that an operation does not document", () => {
     assert.strictEqual(ErrorCodes.errorCode("invoiceUpo", 21178)?.action, "not-yet")
     assert.strictEqual(ErrorCodes.errorCode("invoiceStatus", 21173)?.action, "session-unreadable")
     assert.isUndefined(ErrorCodes.errorCode("send", 99999))
   })
 
-  it("takes a 403 without a reason, or with a new one, for a block", () => {
+  it("treats a 403 without a reason, or with an unknown one, as a block", () => {
     assert.strictEqual(ErrorCodes.forbiddenReason(undefined).action, "rest")
     assert.strictEqual(ErrorCodes.forbiddenReason("something-new").action, "rest")
     assert.strictEqual(ErrorCodes.forbiddenReason("constructor").action, "rest")

@@ -125,7 +125,7 @@ describe("CanonicalXml", () => {
     )
   }, 240_000)
 
-  it("has written itself already: the canonical form of a canonical form is the same", () => {
+  it("leaves a document in canonical form unchanged", () => {
     fc.assert(
       fc.property(document, method, (xml, method) => {
         const once = canonical(xml, method)
@@ -169,7 +169,7 @@ describe("CanonicalXml", () => {
     assert.strictEqual(canonical(xml), wanted)
   })
 
-  it("leaves out one element with all that is in it, and nothing around it", () => {
+  it("omits the excluded element with its content, and nothing around it", () => {
     const tree = XmlTree.parse("<a> <b><c/></b>\n<b/></a>")
     const [first] = XmlTree.childElements(tree.root, "", "b")
     assert.strictEqual(CanonicalXml.write(tree, exclusive, first), "<a> \n<b></b></a>")

@@ -25,7 +25,7 @@ describe("Certificate", () => {
     assert.deepStrictEqual(Certificate.identity(certificate({ subject })), identity)
   })
 
-  it("writes names as RFC 4514 has them, the last part first", () => {
+  it("writes names in the form of RFC 4514, the last part first", () => {
     assert.strictEqual(
       nameOf([
         [types.country, "PL"],
@@ -39,7 +39,7 @@ describe("Certificate", () => {
     assert.strictEqual(nameOf([[types.commonName, " x "]]), "CN=\\ x\\ ")
   })
 
-  it("reads every name back that it is given", () => {
+  it("reads back every name that a certificate was made with", () => {
     const attribute = fc.tuple(fc.constantFrom(...Object.values(types)), fc.string({ minLength: 1, maxLength: 200 }))
     fc.assert(
       fc.property(fc.array(attribute, { minLength: 1, maxLength: 5 }), (subject) => {

@@ -31,11 +31,11 @@ describe.each(["rsa", "P-256"] as const)("LoginDocument with a key of the kind %
   const credential = credentialOf(key)
   const xml = LoginDocument.write(login, credential)
 
-  it("is its own canonical form in the eyes of libxml2", () => {
+  it("equals its canonical form by libxml2", () => {
     assert.strictEqual(Libxml2.canonical(xml, exclusive), xml)
   })
 
-  it("has the digests of what libxml2 canonicalizes", () => {
+  it("has the digests of the canonical forms by libxml2", () => {
     const properties = Libxml2.canonical(xml, { ...exclusive, element: "//xades:SignedProperties" })
     const [root, signedProperties, certificate] = digestsIn(xml)
     assert.strictEqual(root, sha256(Libxml2.canonical(withoutSignature(xml), exclusive)))
@@ -43,7 +43,7 @@ describe.each(["rsa", "P-256"] as const)("LoginDocument with a key of the kind %
     assert.strictEqual(certificate, createHash("sha256").update(credential.certificate.raw).digest("base64"))
   })
 
-  it("has the signature of what libxml2 canonicalizes", () => {
+  it("has the signature of the canonical SignedInfo by libxml2", () => {
     const signedInfo = Libxml2.canonical(xml, { ...exclusive, element: "//ds:SignedInfo" })
     const [, value = ""] = /<ds:SignatureValue>([^<]+)</.exec(xml) ?? []
     const signature = Buffer.from(value, "base64")
@@ -57,14 +57,14 @@ describe.each(["rsa", "P-256"] as const)("LoginDocument with a key of the kind %
     assert.match(Libxml2.validity(authSchema, withoutSignature(xml).replace("-CR-", "-XX-")) ?? "", /Challenge/)
   })
 
-  it("verifies", () => {
+  it("has a signature that Signature.verify accepts", () => {
     const verified = Result.getOrThrow(Signature.verify(xml))
     assert.strictEqual(verified.certificate.fingerprint256, credential.certificate.fingerprint256)
     assert.strictEqual(verified.signingTime, "2026-11-20T11:59:00.000Z")
     assert.match(verified.method, key === "rsa" ? /#rsa-sha256$/ : /#ecdsa-sha256$/)
   })
 
-  it("escapes what it is given", () => {
+  it("escapes the challenge", () => {
     const hostile = LoginDocument.write({ ...login, challenge: "</Challenge><Nip>&\"'" }, credential)
     assert.include(hostile, "<Challenge>&lt;/Challenge&gt;&lt;Nip&gt;&amp;\"'</Challenge>")
     assert.isTrue(Result.isSuccess(Signature.verify(hostile)))

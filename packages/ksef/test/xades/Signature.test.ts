@@ -20,12 +20,12 @@ const more = "http://www.w3.org/2001/04/xmldsig-more#"
 const ds = "http://www.w3.org/2000/09/xmldsig#"
 
 describe("Signature", () => {
-  describe("verifies", () => {
+  describe("verify accepts", () => {
     it.each(accepted)("%s", (_, style) => {
       assert.strictEqual(message(signed(style)), "verified")
     })
 
-    it("and tells the certificate, the time and the method", () => {
+    it("a signature, and returns its certificate, time and method", () => {
       const verified = Result.getOrThrow(
         Signature.verify(signed({ key: "P-256", signatureMethod: `${more}ecdsa-sha256` }))
       )
@@ -35,7 +35,7 @@ describe("Signature", () => {
     })
   })
 
-  describe("refuses", () => {
+  describe("verify refuses", () => {
     it.each(refused())("%s", (_, xml, wanted) => {
       assert.strictEqual(code(xml), wanted, message(xml))
     })
@@ -49,12 +49,12 @@ describe("Signature", () => {
       assert.match(message(wrapped), /does not cover the whole document/)
     })
 
-    it("an id that two elements have", () => {
+    it("a document in which two elements have the same id", () => {
       const twice = signed({ document: `<a><b ID="P1"/>SIGNATURE</a>` })
       assert.match(message(twice), /more than one element/)
     })
 
-    it("a signature verifies for other bytes only if they mean the same", () => {
+    it("every edited login document whose signed content differs", () => {
       const { certificate, privateKey } = makePair()
       const credential = Result.getOrThrow(SigningCredential.read({ certificate, privateKey }, Date.now()))
       const login = { challenge: "20250625-CR-20F5EE4000-DA48AE4124-46", contextNip: "5265877635", signingTime: 0 }

@@ -43,7 +43,7 @@ describe("SigningCredential", () => {
     ["EC on P-256", { key: "P-256" }],
     ["a key usage of both kinds", { keyUsage: ["digitalSignature", "nonRepudiation"] }],
     ["no key usage", { keyUsage: "absent" }]
-  ])("takes a certificate with %s", (_, options) => {
+  ])("accepts a certificate with %s", (_, options) => {
     assert.strictEqual(reason(read(options)), "usable")
   })
 
@@ -58,12 +58,12 @@ describe("SigningCredential", () => {
     assert.strictEqual(reason(read(options)), wanted)
   })
 
-  it("says what an Offline certificate is, and which one to use", () => {
+  it("refuses an Offline certificate with a message that names the kind to use", () => {
     const result = read({ keyUsage: ["nonRepudiation"] })
     assert.match(Result.isFailure(result) ? result.failure.message : "", /Offline certificate.*Authentication/)
   })
 
-  it("refuses what it cannot read, and a key of another certificate", () => {
+  it("refuses an unreadable certificate or key, and the key of another certificate", () => {
     assert.strictEqual(reason(read({}, { certificate: "" })), "certificate-unreadable")
     assert.strictEqual(reason(read({}, { certificate: makePair().privateKey })), "certificate-unreadable")
     assert.strictEqual(
@@ -89,7 +89,7 @@ describe("SigningCredential", () => {
     })
   )
 
-  it("refuses a key whose private part belongs to another public one", () => {
+  it("refuses a key whose private part belongs to another public key", () => {
     const { certificate, key } = makePair({ ...valid, key: "P-256" })
     const { d: _, ...own } = key.export({ format: "jwk" })
     const other = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" })
@@ -98,7 +98,7 @@ describe("SigningCredential", () => {
     assert.strictEqual(reason(SigningCredential.read({ certificate, privateKey }, now)), "key-mismatch")
   })
 
-  it.effect("never fails on mutated certificates and keys but with an error, and within its limit of work", () =>
+  it.effect("returns a credential or an error for mutated certificates and keys, and never throws", () =>
     Effect.gen(function* () {
       const pairs = (["rsa", "P-256"] as const).map((key) => makePair({ ...valid, key }))
       const seen = new Set<string>()
@@ -124,7 +124,7 @@ describe("SigningCredential", () => {
     })
   )
 
-  it("shows no key when it is printed or serialized, nor does its error", () => {
+  it("shows no key when the credential or its error is printed or serialized", () => {
     const result = read({})
     assert.isTrue(Result.isSuccess(result))
     const printed = inspect(result, { depth: null, showHidden: true }) + JSON.stringify(result)

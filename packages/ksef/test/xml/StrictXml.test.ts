@@ -16,7 +16,7 @@ const disputed = /malformed version|is not a valid URI/
 describe("StrictXml", () => {
   for (const [topic, cases] of Object.entries(corpus)) {
     describe(`the corpus of ${topic}`, () => {
-      it.each(cases)("$verdict: $why", ({ verdict, xml }) => {
+      it.each(cases)("has the verdict $verdict: $why", ({ verdict, xml }) => {
         assert.match(read(xml)?.message ?? "is good", wanted[verdict])
       })
 
@@ -30,13 +30,13 @@ describe("StrictXml", () => {
     })
   }
 
-  it("is tried on every case once", () => {
+  it("is tested with more than 250 documents, each once", () => {
     const cases = Object.values(corpus).flat()
     assert.isAbove(cases.length, 250)
     assert.strictEqual(new Set(cases.map(({ xml }) => xml)).size, cases.length)
   })
 
-  describe("a fault", () => {
+  describe("the fault of a document", () => {
     it.each<[what: string, xml: string, message: string, line: number, column: number]>([
       [
         "an end tag that does not match",
@@ -181,11 +181,11 @@ describe("StrictXml", () => {
         3
       ],
       ["an empty document", "", "is not well-formed: document must contain a root element", 1, 1]
-    ])("says where and what: %s", (_, xml, message, line, column) => {
+    ])("has its position and message: %s", (_, xml, message, line, column) => {
       assert.deepStrictEqual(read(xml), { message, line, column })
     })
 
-    it("has a short message, however long the name", () => {
+    it("has a message of less than 250 characters for a name of any length", () => {
       const name = "😀".repeat(100_000).replaceAll("😀", "\u{10400}")
       const fault = read(`<${name}>`)
       assert.isBelow(fault?.message.length ?? Infinity, 250)
@@ -196,11 +196,11 @@ describe("StrictXml", () => {
   describe("nesting", () => {
     const nested = (depth: number): string => "<a>".repeat(depth) + "</a>".repeat(depth)
 
-    it("is taken up to the bound", () => {
+    it("is accepted up to 128 levels", () => {
       assert.isUndefined(read(nested(StrictXml.maxDepth)))
     })
 
-    it("is refused beyond it, where it goes beyond it", () => {
+    it("is refused at the start of level 129", () => {
       assert.deepStrictEqual(read(nested(StrictXml.maxDepth + 1)), {
         message: "must not nest elements deeper than 128 levels",
         line: 1,
@@ -208,7 +208,7 @@ describe("StrictXml", () => {
       })
     })
 
-    it("is not the number of elements", () => {
+    it("is not limited by the number of elements", () => {
       assert.isUndefined(read(`<a>${"<b><c/></b>".repeat(1000)}</a>`))
     })
   })
@@ -219,7 +219,7 @@ describe("StrictXml", () => {
     const attributes = (count: number): string =>
       `<a xmlns:p="u"><b xmlns="v"${Array.from({ length: count - 1 }, (_, index) => ` p:a${index}=""`).join("")}/></a>`
 
-    it("accept a document of exactly that size", () => {
+    it("accept a document of exactly 1,000 elements, and one of 64 attributes", () => {
       assert.isUndefined(read(elements(1000), undefined, limits))
       assert.isUndefined(read(attributes(64).repeat(1), undefined, limits))
     })
@@ -269,12 +269,12 @@ describe("StrictXml", () => {
       '<a><b xmlns:p="u"></b><p:c/></a>',
       '<a><b p:c=""/></a>',
       "<toString:a/>"
-    ])("a prefix is unbound outside of its element: %s", (xml) => {
+    ])("a prefix is unbound outside of the element that declares it: %s", (xml) => {
       assert.match(read(xml)?.message ?? "", /unbound namespace prefix/)
     })
 
     // In CPU time, because machines are shared. With a search through the open elements it is 5 to 8 times as much.
-    it("cost little more in nested elements than beside each other", () => {
+    it("take less than three times the processor time in nested elements as in a flat document", () => {
       const flat = `<a xmlns="u">${"<b/>".repeat(100_000)}</a>`
       const nested = `<a xmlns="u">${"<c>".repeat(120)}${"<b/>".repeat(100_000)}${"</c>".repeat(120)}</a>`
       const cpuMs = (xml: string): number => {
@@ -291,8 +291,8 @@ describe("StrictXml", () => {
     })
   })
 
-  describe("a visitor", () => {
-    it("is told elements, attributes and text in order", () => {
+  describe("the visitor of a document", () => {
+    it("receives elements, attributes and text in their order", () => {
       const told: Array<string> = []
       const fault = read(
         '<p:a xmlns:p="urn:x" b="&lt;1"><c xmlns="urn:y">x&#65;<!-- - --><![CDATA[<>]]></c>\r\n</p:a>',
@@ -306,12 +306,12 @@ describe("StrictXml", () => {
       assert.deepStrictEqual(told, ["{urn:x}a <1", "{urn:y}c -", "xA", "<>", "close", "\n", "close"])
     })
 
-    it("changes nothing about the verdict", () => {
+    it("does not change the verdict", () => {
       const visitor: StrictXml.Visitor = { open: () => undefined, text: () => undefined, close: () => undefined }
       for (const { xml } of Object.values(corpus).flat()) assert.deepStrictEqual(read(xml, visitor), read(xml))
     })
 
-    it("may fail, and is heard", () => {
+    it("can throw, and the caller receives the error", () => {
       const open = (): never => {
         throw new RangeError("of the visitor")
       }
@@ -320,14 +320,14 @@ describe("StrictXml", () => {
   })
 
   // Measured well under half a second each; a cost that grows faster than the document would be minutes.
-  it.each(hostile)("judges a megabyte of %s in time", (_, xml, taken) => {
+  it.each(hostile)("reads or refuses a megabyte of %s within 20 seconds", (_, xml, taken) => {
     const start = performance.now()
     assert.strictEqual(read(xml) === undefined, taken)
     assert.isBelow(performance.now() - start, 20_000)
   })
 
   it.prop(
-    "takes whatever is put together well",
+    "accepts random well-formed documents",
     [document],
     ([xml]) => {
       assert.isUndefined(read(xml), xml)
@@ -337,7 +337,7 @@ describe("StrictXml", () => {
   )
 
   it.prop(
-    "judges a document with a mistake in it as libxml2 does",
+    "agrees with libxml2 about random documents with a mistake",
     [edited],
     ([xml]) => {
       const fault = read(xml)

@@ -83,7 +83,7 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
     ["of the overview", () => "?window=3d&x=1", "x, window"],
     ["of the health of an endpoint", () => `/endpoints/${endpoint}?as=pie`, "as"],
     ["of a tab of an endpoint", () => `/endpoints/${endpoint}/logs`, "logs"]
-  ])("%s tell what could not be read", async (_, path, names) => {
+  ])("%s show the names of the parameters that could not be read", async (_, path, names) => {
     await show(path())
     await main().getByText(`cannot be read (${names})`).waitFor()
     await show("/settings")
@@ -98,7 +98,7 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
     await main().getByText("No invoice matches these filters.").waitFor()
   })
 
-  it("with an endpoint show it as a filter, also the only one and a deleted one", async () => {
+  it("with an endpoint show the endpoint as a filter, also the only one or a deleted one", async () => {
     const filter = main().getByRole("combobox", { name: "Endpoint" })
     for (const [id, name] of [
       [endpoint, new URL(receivers.url).host],
@@ -113,7 +113,7 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
   })
 
   it.each(["/deliveries", "/invoices", "/endpoints", "/keys"])(
-    "of lists without a record have a sentence, an action and a snippet: %s",
+    "of empty lists show a sentence, an action and a snippet: %s",
     async (path) => {
       const { context, end } = await watch(browser, server.url)
       const empty = await context.newPage()
@@ -126,14 +126,14 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
     }
   )
 
-  it("with filters that nothing matches tell how long deliveries are kept", async () => {
+  it("with filters that no delivery matches show how long deliveries are kept", async () => {
     await show(`/deliveries?event=evt_${delivery.id.slice(3)}`)
     await main()
       .getByText(/Deliveries are kept for \d+ days after their event is complete\./)
       .waitFor()
   })
 
-  it("of failed deliveries have their count, and the overview has the last change of each endpoint", async () => {
+  it("of deliveries show the count of failed ones, and that of the overview the last change of each endpoint", async () => {
     await show("/deliveries")
     await main()
       .getByRole("link", { name: /^Failed \d+ in 24 h$/ })
@@ -146,7 +146,7 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
     assert.include(await row.innerText(), "just now")
   })
 
-  it("that a row leads to have the id that c copies", async () => {
+  it("of the record of a row have the id that the key c copies", async () => {
     const copied = async (path: string, table: string) => {
       await show(path)
       const row = main().getByRole("table", { name: table }).locator("[data-row]").first()
@@ -158,7 +158,7 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
     await until(await copied("?as=table", "Deliveries of the last 24 hours"), (text) => text === endpoint)
   })
 
-  it("of an endpoint have a switch whose name has its word", async () => {
+  it("of an endpoint show a switch whose accessible name contains its visible text", async () => {
     await show(`/endpoints/${endpoint}`)
     const found = main().getByRole("switch")
     assert.strictEqual(await found.innerText(), "On")

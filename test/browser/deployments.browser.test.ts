@@ -21,7 +21,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     await server?.stop()
   })
 
-  it("leaves no trace where it is switched off", async () => {
+  it("answers 404 and sets no cookie where the console is switched off", async () => {
     const off = await server.startBeside({ GOVOICE_CONSOLE: "off" })
     const context = await browser.newContext()
     const page = await context.newPage()
@@ -49,7 +49,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     await end()
   })
 
-  it("says that the API is off", async () => {
+  it("shows that the API is switched off", async () => {
     const off = await server.startBeside({ GOVOICE_API_ENABLED: "false" })
     const { context, end } = await watch(browser, off.url, { expected: /status of 503 .*\/console\/session\/refresh/ })
     const page = await context.newPage()
@@ -60,7 +60,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     await end()
   })
 
-  it("says how a server may reach a receiver on the same computer, and that server does", async () => {
+  it("shows the settings with which a server accepts a receiver on the same computer", async () => {
     const owner = await Owner.make(server)
     const { context, end } = await watch(browser, server.url, { expected: /status of 4\d\d .*\/webhook-endpoints/ })
     const page = await context.newPage()
@@ -88,7 +88,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     await other.end()
   })
 
-  it("keeps what it shows when the server goes away, tells since when, and goes on when it is back", async () => {
+  it("keeps the shown records with their time while the server is unreachable, and continues afterwards", async () => {
     const owner = await Owner.make(server)
     beside = await server.startBeside({})
     const { context, end } = await watch(browser, beside.url, {

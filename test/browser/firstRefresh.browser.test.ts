@@ -66,7 +66,7 @@ describe.skipIf(isMissing)("the first refresh of a tab", () => {
     await end()
   })
 
-  it("is not used again by two tabs that are opened at once, when their tokens are refused", async () => {
+  it("is not used again when the tokens of two tabs that were opened at once are refused", async () => {
     const { context, end } = await watch(browser, server.url, { expected: /status of 401 .*\/v1\/control-plane\// })
     const page = await openAccount(context, server, await signUp(server))
     const pages = await openAtOnce(context, page, 2)
@@ -109,7 +109,7 @@ describe.skipIf(isMissing)("the first refresh of a tab", () => {
     await end()
   })
 
-  it("gives way to a login of another account in another tab", async () => {
+  it("is discarded after a login of another account in another tab", async () => {
     const { context, end } = await watch(browser, server.url)
     const other = await openAccount(context, server, await signUp(server))
     const second = await signUp(server)
@@ -126,7 +126,7 @@ describe.skipIf(isMissing)("the first refresh of a tab", () => {
     await end()
   })
 
-  it("has a token that expires by the time of its answer", async () => {
+  it("is followed by another when its token expires before the scripts are loaded", async () => {
     const { context, end } = await watch(browser, server.url)
     await (await openAccount(context, server, await signUp(server))).close()
     const sent: Array<string> = []

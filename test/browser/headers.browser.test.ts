@@ -29,7 +29,7 @@ describe.skipIf(isMissing)("the console in a browser", () => {
     await server?.stop()
   })
 
-  it("is served with its headers, word for word, and is compressed", async () => {
+  it("is served with the promised headers, word for word, and its scripts are compressed", async () => {
     const { context, end } = await watch(browser, server.url)
     const seen = new Map<string, Readonly<Record<string, string>>>()
     const reading: Array<Promise<void>> = []
@@ -68,7 +68,7 @@ describe.skipIf(isMissing)("the console in a browser", () => {
     await end()
   })
 
-  it("runs under a policy that is enforced", async () => {
+  it("runs under a Content-Security-Policy that the browser enforces", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     await page.goto(`${server.url}/console`)

@@ -135,7 +135,7 @@ describe.skipIf(isMissing)("the console", () => {
     return ((await response.json()) as { readonly id: string }).id
   }
 
-  it("revokes a key after a confirmation, and not before", async () => {
+  it("revokes an API key only after a confirmation", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
     const org = await logInTo(page)
@@ -153,7 +153,7 @@ describe.skipIf(isMissing)("the console", () => {
     await end()
   })
 
-  it("downloads the receipt byte for byte, and finds the invoice by its id", async () => {
+  it("downloads a receipt byte for byte, and finds its invoice by the id", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
     const org = await logInTo(page)
@@ -172,7 +172,7 @@ describe.skipIf(isMissing)("the console", () => {
     await end()
   })
 
-  it("says why a webhook did not arrive, and shows that the next one does", async () => {
+  it("shows why a webhook was not delivered, and that the next one is", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
     const org = await logInTo(page)
@@ -207,7 +207,7 @@ describe.skipIf(isMissing)("the console", () => {
     await end()
   })
 
-  it("finds a record of every kind by its id, and none of another account", async () => {
+  it("finds a record of every kind by its id, and no record of another account", async () => {
     const [owner, other] = [await Owner.make(server), await Owner.make(server)]
     const endpoint = await owner.createEndpoint(receiverUrl())
     const key = await owner.createKey()
@@ -250,7 +250,7 @@ describe.skipIf(isMissing)("the console", () => {
     await end()
   })
 
-  it("moves no row of a list until the newer ones are asked for", async () => {
+  it("moves no row of a list until newer rows are requested", async () => {
     const owner = await Owner.make(server)
     await owner.createEndpoint(receiverUrl())
     const key = await owner.createKey()
@@ -279,7 +279,7 @@ describe.skipIf(isMissing)("the console", () => {
     await end()
   })
 
-  it.each(["deliveries", "invoices"])("leads to the older %s, and back", async (list) => {
+  it.each(["deliveries", "invoices"])("shows the page of older %s, and the newer page again", async (list) => {
     const owner = await Owner.make(server)
     const key = await owner.createKey()
     if (list === "deliveries") await Promise.all(Array.from({ length: 4 }, () => owner.createEndpoint(receiverUrl())))

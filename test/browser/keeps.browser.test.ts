@@ -180,7 +180,7 @@ describe.skipIf(isMissing)("the console keeps", () => {
     await end()
   })
 
-  it("the whole time of a row with its link, which shows it while it has the focus", async () => {
+  it("the full time of a row visible while its link has the focus", async () => {
     const { context, end } = await watch(browser, server.url, { context: { timezoneId: "UTC" } })
     const page = await context.newPage()
     await owner.open(page, "/deliveries")
@@ -200,7 +200,7 @@ describe.skipIf(isMissing)("the console keeps", () => {
     await end()
   })
 
-  it("a secret on the screen until it is stored, or its owner leaves all the same", async () => {
+  it("a secret on the screen until the owner confirms that it is stored, or to leave without it", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
     const asked: Array<string> = []

@@ -19,7 +19,7 @@ interface Overlay {
   readonly open: (page: Page) => Promise<unknown>
 }
 
-describe.skipIf(isMissing)("in the console", () => {
+describe.skipIf(isMissing)("the console", () => {
   let browser: Browser
   let server: Deployment
 
@@ -40,7 +40,7 @@ describe.skipIf(isMissing)("in the console", () => {
   it.each([
     ["log-in", "/login", "Log in"],
     ["sign-up", "/signup", "Create the account"]
-  ])("the page of the %s has no violation, and neither has its refusal", async (_, path, action) => {
+  ])("has no accessibility violation on the page of the %s, before and after a refusal", async (_, path, action) => {
     const { context, end } = await watch(browser, server.url, { expected: /status of 4\d\d/ })
     const page = await context.newPage()
     await page.goto(`${server.url}/console${path}`)
@@ -60,7 +60,7 @@ describe.skipIf(isMissing)("in the console", () => {
     await end()
   })
 
-  it("an account that was created says why its first log-in failed", async () => {
+  it("shows an error and a link to log in when the first log-in of a new account fails", async () => {
     const { context, end } = await watch(browser, server.url, { expected: /ERR_FAILED .*\/console\/session/ })
     const page = await context.newPage()
     await page.goto(`${server.url}/console/signup`)
@@ -73,7 +73,7 @@ describe.skipIf(isMissing)("in the console", () => {
     await end()
   })
 
-  describe("above a screen", () => {
+  describe("in an overlay", () => {
     let visitor: Visitor
     let watched: Watched
     let owner: Owner
@@ -120,7 +120,7 @@ describe.skipIf(isMissing)("in the console", () => {
       { name: "the submission of an invoice", path: "", open: click("Submit a sandbox invoice") }
     ]
 
-    it.each(overlays)("$name has no violation", async ({ open, path }) => {
+    it.each(overlays)("has no accessibility violation: $name", async ({ open, path }) => {
       const { page, show } = visitor
       await page.setViewportSize({ width: 1280, height: 800 })
       page.once("dialog", (dialog) => void dialog.accept())

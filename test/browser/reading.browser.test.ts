@@ -78,7 +78,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await end()
   })
 
-  it("are walked by single keys, which can be switched off and do nothing in a field", async () => {
+  it("are navigated by single keys, which can be switched off and have no effect in a field", async () => {
     const { context, end } = await watch(browser, server.url, {
       context: { permissions: ["clipboard-read", "clipboard-write"] }
     })
@@ -144,7 +144,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await end()
   })
 
-  it("ask for nothing while they are paused, and go on when they are resumed", async () => {
+  it("send no request while they are paused, and continue when they are resumed", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
     await owner.open(page, "/deliveries")
@@ -165,7 +165,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await end()
   })
 
-  it("show in its place what became of a row that left the page", async () => {
+  it("update a row that left the page in its place", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
     let hasLeft = false
@@ -186,7 +186,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await end()
   })
 
-  it("stay when the configuration cannot be read again", async () => {
+  it("stay visible when a later request for the configuration fails", async () => {
     const { context, end } = await watch(browser, server.url, { expected: /ERR_FAILED .*config\.json/ })
     const page = await context.newPage()
     await owner.open(page, "/deliveries")
@@ -201,7 +201,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await end()
   })
 
-  it("have a heading and a way out when the organizations cannot be read", async () => {
+  it("have a heading and a button to retry when the organizations cannot be read", async () => {
     const { context, end } = await watch(browser, server.url, { expected: /ERR_FAILED .*\/organizations/ })
     const page = await context.newPage()
     await owner.open(page, "/deliveries")
@@ -216,7 +216,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await end()
   })
 
-  it("say why a log-out failed, and try it again", async () => {
+  it("show why a log-out failed, and retry the log-out", async () => {
     const { context, end } = await watch(browser, server.url, { expected: /ERR_FAILED .*\/console\/session/ })
     const page = await context.newPage()
     await owner.open(page, "/deliveries")
@@ -243,7 +243,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await end()
   })
 
-  it("ask for nothing after half an hour without input, and go on with the next", async () => {
+  it("send no request after half an hour without input, and continue with the next input", async () => {
     const { context, end } = await watch(browser, server.url, { expected: /status of 401/ })
     const page = await context.newPage()
     await page.clock.install()
@@ -264,7 +264,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await end()
   })
 
-  it("drop what cannot be read of an address, and say so", async () => {
+  it("drop parameters of an address that cannot be read, and name them", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
     await owner.open(page, "/deliveries?status=lost&invoice=inv_x&type=invoice.received")

@@ -39,7 +39,7 @@ describe.skipIf(isMissing)("the secret of an endpoint", () => {
     receiver?.close()
   })
 
-  it("is rotated at the chosen time, shown once, and leaves nothing behind in the page", async () => {
+  it("is rotated at the chosen time, shown once, and not kept in the page", async () => {
     const owner = await Owner.make(server)
     const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`
     const made = await owner.call("POST", "organizations/{org}/webhook-endpoints", { url, event_types: ["*"] })

@@ -36,7 +36,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
 
   const ended = /status of 401 .*\/(?:v1\/control-plane|console\/session)\//
 
-  it("goes on after a reload and in other tabs, from a cookie that no script can read", async () => {
+  it("continues after a reload and in other tabs by a cookie that no script can read", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await openAccount(context, server, await signUp(server))
     const first = await cookieOf(context)
@@ -50,7 +50,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await end()
   })
 
-  it("says why it was not renewed, and goes on when it is", async () => {
+  it("shows why a refresh was refused, and continues after a successful one", async () => {
     const { context, end } = await watch(browser, server.url, {
       expected: /status of 429 .*\/console\/session\/refresh/
     })
@@ -73,7 +73,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await end()
   })
 
-  it("goes on by itself after the time that a refusal names", async () => {
+  it("is refreshed automatically after the Retry-After of a refusal", async () => {
     const { context, end } = await watch(browser, server.url, {
       expected: /status of 429 .*\/console\/session\/refresh/
     })
@@ -147,7 +147,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await end()
   })
 
-  it("is refreshed once by a load, while its scripts are loaded, and again if that got no answer", async () => {
+  it("is refreshed once while the scripts of a page load, and again if that request got no answer", async () => {
     const { context, end } = await watch(browser, server.url, { expected: /ERR_FAILED .*\/console\/session\/refresh/ })
     const page = await openAccount(context, server, await signUp(server))
     const refresh = "**/console/session/refresh"
@@ -174,7 +174,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await end()
   })
 
-  it("goes on after the answer to a refresh was lost", async () => {
+  it("continues after the answer to a refresh was lost", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await openAccount(context, server, await signUp(server))
     // The server has rotated the token, and the browser has not seen the answer.

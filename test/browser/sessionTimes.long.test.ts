@@ -18,7 +18,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await server?.stop()
   })
 
-  it("goes on by itself when too many pages were opened in a minute", { timeout: 240_000 }, async () => {
+  it("continues automatically after too many pages were opened in a minute", { timeout: 240_000 }, async () => {
     const { context, end } = await watch(browser, server.url, {
       expected: /status of 429 .*\/console\/session\/refresh/
     })
@@ -44,7 +44,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await end()
   })
 
-  it("ends when a stolen token is used 31 seconds after it was rotated", { timeout: 180_000 }, async () => {
+  it("ends when a stolen refresh token is used 31 seconds after its rotation", { timeout: 180_000 }, async () => {
     const { context, end } = await watch(browser, server.url, {
       expected: /status of 401 .*\/(?:v1\/control-plane|console\/session)\//
     })

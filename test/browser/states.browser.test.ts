@@ -132,7 +132,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
       (isEveryLook || fewScreens.has(screen.name)))
 
   for (const [name, { isEmpty = false, route, shows }] of Object.entries(states)) {
-    describe(`while it shows: ${name}`, () => {
+    describe(`in the state: ${name}`, () => {
       let visitor: Visitor
       let records: Records
       let watched: Watched
@@ -147,15 +147,18 @@ describe.skipIf(isMissing)("every screen of the console", () => {
       })
       afterAll(() => watched?.end())
 
-      it.each(screens.filter((screen) => hasState(name, screen)))("$name has no violation", async (screen) => {
-        await show(visitor, records, screen, shows !== undefined)
-        if (shows !== undefined) await visitor.page.locator(shows).first().waitFor({ state: "attached" })
-        assert.deepStrictEqual(await examineAll(visitor.page), [])
-      })
+      it.each(screens.filter((screen) => hasState(name, screen)))(
+        "$name has no accessibility violation",
+        async (screen) => {
+          await show(visitor, records, screen, shows !== undefined)
+          if (shows !== undefined) await visitor.page.locator(shows).first().waitFor({ state: "attached" })
+          assert.deepStrictEqual(await examineAll(visitor.page), [])
+        }
+      )
     })
   }
 
-  describe("for readers who ask for less motion, their own colors and 320 px", () => {
+  describe("with reduced motion, forced colors and a width of 320 px", () => {
     let visitor: Visitor
     let watched: Watched
 
@@ -170,7 +173,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
     afterAll(() => watched?.end())
 
-    it.each(screensOfReaders)("$name fits, does not move, and shows its edges and the focus", async (screen) => {
+    it.each(screensOfReaders)("$name fits, has no animation, and shows its edges and the focus", async (screen) => {
       const { page } = visitor
       await show(visitor, full.records, screen)
       const { moving, top, unseen, width } = await page.evaluate<{
@@ -195,7 +198,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
   })
 
-  describe("between the widths of a telephone and of a desk", () => {
+  describe("at widths between a phone and a desktop", () => {
     let visitor: Visitor
     let watched: Watched
 
@@ -222,7 +225,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
     })
   })
 
-  describe("for fingers", () => {
+  describe("on a touch screen", () => {
     let visitor: Visitor
     let watched: Watched
 

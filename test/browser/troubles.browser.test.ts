@@ -19,7 +19,7 @@ interface Delivery {
 const deliveriesOf = async (owner: Owner): Promise<ReadonlyArray<Delivery>> =>
   (await owner.call("GET", "organizations/{org}/deliveries?limit=100"))["data"] as ReadonlyArray<Delivery>
 
-describe.skipIf(isMissing)("trouble in the console", () => {
+describe.skipIf(isMissing)("the console", () => {
   let browser: Browser
   let server: Deployment
   let receivers: Receivers
@@ -35,7 +35,7 @@ describe.skipIf(isMissing)("trouble in the console", () => {
     receivers?.close()
   })
 
-  it("says why each webhook did not arrive: 404, 302, 503, no answer, a bad certificate", async () => {
+  it("shows why each webhook was not delivered: 404, 302, 503, no answer, an invalid certificate", async () => {
     const owner = await Owner.make(server)
     const { untrustedUrl, url } = receivers
     const cases = [
@@ -113,7 +113,7 @@ describe.skipIf(isMissing)("trouble in the console", () => {
     await end()
   })
 
-  it("counts the deliveries of 24 h and of 7 days on the overview, in bars and in a table", async () => {
+  it("shows the counts of deliveries of 24 h and of 7 days on the overview, in bars and in a table", async () => {
     const owner = await Owner.make(server)
     await owner.createEndpoint(`${receivers.url}/204`)
     await owner.createEndpoint(`${receivers.url}/404`)
@@ -169,7 +169,7 @@ describe.skipIf(isMissing)("trouble in the console", () => {
     await end()
   })
 
-  it("turns an endpoint off and deletes it only when that is confirmed, and names what ends", async () => {
+  it("disables and deletes an endpoint only after a confirmation, which names the consequences", async () => {
     const owner = await Owner.make(server)
     const endpoint = await owner.createEndpoint(`${receivers.url}/503`)
     await owner.submit(await owner.createKey(), "waits")
@@ -194,7 +194,7 @@ describe.skipIf(isMissing)("trouble in the console", () => {
     await end()
   })
 
-  it("revokes a live key only after its last four characters were typed", async () => {
+  it("revokes a live API key only after its last four characters were typed", async () => {
     const owner = await Owner.make(server)
     const key = await owner.createKey("live")
     const { context, end } = await watch(browser, server.url)
@@ -205,7 +205,7 @@ describe.skipIf(isMissing)("trouble in the console", () => {
     await end()
   })
 
-  it("offers no deletion of an organization, and says how to stop its traffic", async () => {
+  it("offers no deletion of an organization, and shows how to stop its traffic", async () => {
     const owner = await Owner.make(server)
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()

@@ -40,12 +40,12 @@ describe("the built console", () => {
     assert.isAtMost(1 + files.length + 2, 8)
   })
 
-  it("has no inline script, style or event, and loads nothing from elsewhere", () => {
+  it("has no inline script, style or event handler, and no file of another path than /console/", () => {
     assert.notMatch(html, /<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/i)
     assert.notMatch(html, /(?:src|href)="(?!\/console\/)/)
   })
 
-  it("runs the theme first, as a script that blocks", () => {
+  it("loads the theme first, as a blocking script", () => {
     assert.match(html, /<head>\s*<script src="\/console\/theme-[\w-]+\.js"><\/script>/)
     assert.notMatch(
       readFileSync(

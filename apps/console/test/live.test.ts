@@ -7,7 +7,7 @@ import { afterEach, assert, beforeEach, describe, it, vi } from "vitest"
 
 const minute = 60_000
 const start = Date.parse("2026-11-23T10:00:00Z")
-describe("polling", () => {
+describe("the polling of a query", () => {
   let live: typeof Live
   let problems: typeof Problems
   let input: () => void
@@ -36,14 +36,14 @@ describe("polling", () => {
     vi.useRealTimers()
   })
 
-  it("asks as often as the data says", () => {
+  it("has the interval that its data determines", () => {
     const byData = live.everyBy<number>((data) => data === 1 && 2000)
     assert.strictEqual(byData(query), 2000)
     assert.isFalse(byData({ state: { ...query.state, data: 2 } }))
     assert.strictEqual(live.every(5000)(query), 5000)
   })
 
-  it("waits 5, 10 and 30 s after errors, and begins again after a success", () => {
+  it("waits 5, 10 and 30 s after errors in a row, and its interval after a success", () => {
     const every = live.every(2000)
     assert.strictEqual(every(query), 2000)
     const waits = [1, 2, 3, 4].map((times) => every(failed(times, refused({ retryable: true }))))
@@ -54,14 +54,14 @@ describe("polling", () => {
     assert.strictEqual(every(failed(1, refused({ retryable: true }), 4)), 5000)
   })
 
-  it("waits as long as the server says, and asks no more after an error that stays", () => {
+  it("waits for Retry-After, and ends after an error that is not retryable", () => {
     const every = live.every(2000)
     every(query)
     assert.strictEqual(every(failed(1, refused({ retryable: true, retryAfterMs: 17_000 }))), 17_000)
     assert.isFalse(every(failed(2, refused({ retryable: false }))))
   })
 
-  it("rests while it is paused, and tells when it goes on", () => {
+  it("stops while it is paused, and notifies listeners when it resumes", () => {
     const every = live.every(2000)
     let resumed = 0
     live.onResume(() => resumed++)
@@ -73,7 +73,7 @@ describe("polling", () => {
     assert.strictEqual(resumed, 1)
   })
 
-  it("rests after half an hour without input, and goes on with the next", () => {
+  it("stops after half an hour without input, and resumes with the next input", () => {
     const every = live.every(2000)
     let resumed = 0
     live.onResume(() => resumed++)

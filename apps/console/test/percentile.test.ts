@@ -1,7 +1,7 @@
 import { assert, it } from "vitest"
 import { percentile } from "../src/screens/endpoints/percentile.ts"
 
-it("is the least value that a part of all values does not exceed", () => {
+it("percentile returns the least value that the given part of the values does not exceed", () => {
   const hundred = Array.from({ length: 100 }, (_, index) => index + 1)
   assert.strictEqual(percentile(hundred, 0.95), 95)
   assert.strictEqual(percentile(hundred, 0.5), 50)

@@ -46,13 +46,13 @@ describe("advice about a delivery", () => {
   ]
 
   // The sentences come from the table that the service writes, so a new one has to get its advice here.
-  it.each(ends)("$0._tag $0.status: %s", (end, advice) => {
+  it.each(ends)("for the result $0._tag $0.status is %s", (end, advice) => {
     const { summary } = DeliveryVerdict.judge(end, false)
     const lastHttpStatus = end._tag === "answered" ? end.status : null
     assert.strictEqual(adviceFor(delivery({ lastErrorSummary: summary, lastHttpStatus })), advice)
   })
 
-  it("covers every result that the service writes, and no other sentence", () => {
+  it("exists for every result that the service writes, and for no other sentence", () => {
     const every: Readonly<Record<DeliveryVerdict.AttemptResult["_tag"], true>> = {
       answered: true,
       timed_out: true,
@@ -74,7 +74,7 @@ describe("advice about a delivery", () => {
     assert.sameMembers(Object.keys(bySummary), sentences)
   })
 
-  it("is nothing to do for a delivery that succeeded or is under way", () => {
+  it("is the status alone for a delivery that succeeded, is pending or has a disabled endpoint", () => {
     assert.strictEqual(adviceFor(delivery({ status: "succeeded", lastHttpStatus: 204 })), "succeeded")
     assert.strictEqual(adviceFor(delivery({ status: "pending", attemptCount: 0 })), "underway")
     assert.strictEqual(adviceFor(delivery({ status: "endpoint_disabled" })), "disabled")
@@ -82,7 +82,7 @@ describe("advice about a delivery", () => {
 })
 
 describe("the URL of an endpoint", () => {
-  it("has faults that need no server", () => {
+  it("is checked in the page for its scheme, user information and fragment", () => {
     for (const url of [
       "shop",
       "ftp://shop.example.com",
@@ -94,12 +94,12 @@ describe("the URL of an endpoint", () => {
       assert.isUndefined(faultOf(url), url)
   })
 
-  it("that cannot be read is shown as it is", () => {
+  it("is shown unchanged if it cannot be parsed", () => {
     assert.deepStrictEqual(partsOf("no url"), { host: "no url", path: "" })
     assert.deepStrictEqual(partsOf("https://a.example.com/b?c=1"), { host: "a.example.com", path: "/b?c=1" })
   })
 
-  it("cannot leave the string of a snippet", () => {
+  it("is escaped in the string of a snippet", () => {
     for (const { code } of receivers('https://a.example.com/");process.exit(1)//'))
       assert.notInclude(code, '");process.exit')
   })

@@ -20,32 +20,32 @@ describe("the sources of the console", () => {
     )
   })
 
-  it("store nothing but the preferences", () => {
+  it("use the storage of the browser for the preferences and the theme only", () => {
     const stores = sources.filter((file) =>
       /\b(?:localStorage|sessionStorage|indexedDB|document\.cookie)\b/.test(read(file))
     )
     assert.sameMembers([...stores], ["src/ui/preferences.ts", "src/theme.ts"])
   })
 
-  it("log nothing", () => {
+  it("call no function of console", () => {
     assert.deepStrictEqual(
       sources.filter((file) => /\bconsole\.\w+\(/.test(read(file).replaceAll(/`[^`]*`/g, ""))),
       []
     )
   })
 
-  it("link to no URL that is not an address of the console", () => {
+  it("have no link whose href is computed", () => {
     assert.deepStrictEqual(
       sources.filter((file) => /\shref=\{/.test(read(file))),
       []
     )
   })
 
-  it("have the current meanings", () => {
+  it("have the generated file meanings.ts in its current form", () => {
     assert.strictEqual(read("src/generated/meanings.ts"), generated)
   })
 
-  it("name classes that their module has", () => {
+  it("use only class names that their CSS module has", () => {
     const faults = sources.flatMap((file) => {
       const source = read(file)
       const module = /import styles from "\.\/(.+\.module\.css)"/.exec(source)?.[1]

@@ -10,13 +10,13 @@ const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) 
 describe("rows of a list", () => {
   const shown = first("all", [row("d"), row("c"), row("b")])
 
-  it("stay where they are, and new ones wait", () => {
+  it("keep their places while newer rows wait", () => {
     const merged = merge(shown, [row("f"), row("e"), row("d"), row("c")])
     assert.strictEqual(ids(merged.rows), "dcb")
     assert.strictEqual(ids(merged.newer), "fe")
   })
 
-  it("are counted while they wait, and may be more if a whole page is new", () => {
+  it("that wait are counted, with a plus if a whole page is new", () => {
     assert.strictEqual(waitingOf(merge(shown, [row("d"), row("c")])), undefined)
     assert.strictEqual(waitingOf(merge(shown, [row("f"), row("e"), row("d")])), "2")
     assert.strictEqual(waitingOf(merge(shown, [row("g"), row("f"), row("e")])), "3")
@@ -37,7 +37,7 @@ describe("rows of a list", () => {
     assert.strictEqual(ids(merge(shown, [row("d"), row("b")]).rows), "dcb")
   })
 
-  it("that left the page are read by themselves while they may change, ten at a time", () => {
+  it("that left the page are read one by one while their status can change, ten at a time", () => {
     const mayChange = ({ status }: { readonly status: string }) => status === "pending"
     const merged = merge(first("all", [row("d"), row("c", "failed"), row("b")]), [row("b")])
     assert.deepStrictEqual(leftOf(merged, mayChange, 0), [row("d")])
@@ -50,7 +50,7 @@ describe("rows of a list", () => {
     assert.deepStrictEqual(leftOf(left, mayChange, 5 * 15_000), leftOf(left, mayChange, 0))
   })
 
-  it("are replaced by what was read, in their places, and stay the same if nothing was", () => {
+  it("are replaced in their places by the records read for them, and are unchanged without any", () => {
     const read = row("c", "succeeded")
     assert.deepStrictEqual(replace(shown, [read, row("z")]).rows, [row("d"), read, row("b")])
     assert.strictEqual(replace(shown, []), shown)
@@ -60,7 +60,7 @@ describe("rows of a list", () => {
     assert.strictEqual(ids(merge(shown, [row("d"), row("c"), row("a")]).newer), "")
   })
 
-  it("appear at once where there was none", () => {
+  it("appear at once in an empty list", () => {
     assert.strictEqual(ids(merge(first("all", []), [row("a")]).rows), "a")
   })
 })

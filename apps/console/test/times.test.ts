@@ -9,7 +9,7 @@ const noon = Date.parse("2026-07-01T12:00:00Z")
 const winter = Date.parse("2026-11-23T12:00:00Z")
 const zone = process.env["TZ"]
 
-describe("a field for a time", () => {
+describe("the field for a time", () => {
   beforeAll(() => {
     process.env["TZ"] = "Europe/Warsaw"
   })
@@ -22,7 +22,7 @@ describe("a field for a time", () => {
   it.each([
     ["local", "14:00"],
     ["utc", "12:00"]
-  ] as const)("has the zone of the preference: %s", (timeZone, clock) => {
+  ] as const)("has the time zone of the preference: %s", (timeZone, clock) => {
     setPreference("timeZone", timeZone)
     assert.strictEqual(toField(noon), `2026-07-01T${clock}`)
     assert.strictEqual(ofField(toField(noon)), noon)
@@ -31,7 +31,7 @@ describe("a field for a time", () => {
     assert.match(zoneName(winter), timeZone === "utc" ? /^UTC$/ : /^(?:GMT\+1|CET)$/)
   })
 
-  it("is NaN when it is empty", () => {
+  it("has the value NaN when it is empty", () => {
     assert.isNaN(ofField(""))
   })
 })

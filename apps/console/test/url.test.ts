@@ -92,29 +92,32 @@ const searches = [
   )
 ]
 
-describe("searches", () => {
-  it.each(searches)("$name: every state survives its address", ({ everyStateSurvives }) => {
+describe("the search of an address", () => {
+  it.each(searches)("of $name is read back unchanged for every state", ({ everyStateSurvives }) => {
     everyStateSurvives()
   })
 
-  it.each(searches)("$name: no text makes reading fail, and a default is left out", ({ noTextFails }) => {
-    noTextFails()
-  })
+  it.each(searches)(
+    "of $name is read from any text without an error, and is written without defaults",
+    ({ noTextFails }) => {
+      noTextFails()
+    }
+  )
 
-  it("drops what cannot be read, and names it", () => {
+  it("drops parameters that cannot be read, and returns their names", () => {
     const { dropped, value } = deliverySearch.read("status=lost&endpoint=we_1&from=yesterday&type=invoice.accepted&x=1")
     assert.sameMembers([...dropped], ["status", "endpoint", "from", "x"])
     assert.strictEqual(value.type, "invoice.accepted")
     assert.isUndefined(value.status)
   })
 
-  it("reads an idempotency key without a mode as one of a test invoice", () => {
+  it("has the mode test for an idempotency key without a mode", () => {
     assert.strictEqual(invoiceSearch.read("key=order-1").value.mode, "test")
     assert.strictEqual(invoiceSearch.read("key=order-1&mode=live").value.mode, "live")
     assert.isUndefined(invoiceSearch.read("status=failed").value.mode)
   })
 
-  it("keeps times and event types readable", () => {
+  it("is written with unescaped times", () => {
     const search = { ...deliverySearch.read("").value, status: "failed" as const, from: "2026-11-21T00:00Z" }
     assert.strictEqual(deliverySearch.write(search), "?status=failed&from=2026-11-21T00:00Z")
   })
@@ -129,7 +132,7 @@ describe("identifiers", () => {
     assert.strictEqual(new Date(timeOf(id)!).getUTCFullYear(), 2026)
   })
 
-  it("are not other texts", () => {
+  it("are distinguished from other texts", () => {
     for (const text of ["", "inv_", "inv_01m7q5cqg0e6786ptds43fm4kU", "x_01m7q5cqg0e6786ptds43fm4k3", "../login"])
       assert.isUndefined(kindOf(text), text)
   })

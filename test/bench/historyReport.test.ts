@@ -17,14 +17,14 @@ const measured = (changes: Partial<Record<Name, ReadonlyArray<Round>>>): Record<
 })
 
 describe("the report of history", () => {
-  it("passes a statement within 1.2 times that without history", () => {
+  it("passes a statement that takes at most 1.2 times as long as without history", () => {
     const { exitCode, report } = reportOf(measured({ vacuumed: [round(1.2, 4), round(1.2, 4)] }))
     expect(exitCode).toBe(0)
     expect(report).toContain("1.20")
     expect(report).not.toContain("+")
   })
 
-  it("fails for a statement beyond, before vacuum or after it", () => {
+  it("fails for a statement that takes longer than that limit, before or after vacuum", () => {
     for (const name of ["unvacuumed", "vacuumed"] as const) {
       const { exitCode, report } = reportOf(measured({ [name]: [round(1.3, 5), round(1.3, 5)] }))
       expect(exitCode).toBe(1)
@@ -33,7 +33,7 @@ describe("the report of history", () => {
     }
   })
 
-  it("lets one slow round pass, and what is within 1.2 times the noise", () => {
+  it("passes a statement with one slow round, or within 1.2 times the noise", () => {
     const slow = [round(1, 4), round(1, 4), round(9, 4)]
     const three = Object.fromEntries(databases.map((name) => [name, [round(1, 4), round(1, 4), round(1, 4)]]))
     expect(reportOf(measured({ ...three, vacuumed: slow })).exitCode).toBe(0)
@@ -42,7 +42,7 @@ describe("the report of history", () => {
     expect(reportOf(measured({ ...noisy, vacuumed: [round(1.9, 4), round(1.9, 4)] })).exitCode).toBe(1)
   })
 
-  it("has the blocks of a statement of few executions, which depend on the size of its batch alone", () => {
+  it("shows the blocks of a statement of few executions", () => {
     const few = Object.fromEntries(databases.map((name) => [name, [round(1, 4, 3)]]))
     expect(reportOf(measured({ ...few, vacuumed: [round(1, 5, 3)] })).report).toContain("blocks 4.0 / 4.0 / 5.0 **+**")
   })

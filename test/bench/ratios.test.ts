@@ -12,25 +12,25 @@ const comparison: Comparison = {
 }
 
 describe("median", () => {
-  it("takes the value in the middle, in any order", () => {
+  it("returns the middle value of unsorted values", () => {
     expect(median([9, 1, 10])).toBe(9)
   })
 
-  it("takes the mean of the two in the middle of an even number", () => {
+  it("returns the mean of the two middle values of an even number of values", () => {
     expect(median([4, 1, 3, 10])).toBe(3.5)
   })
 
-  it("is not a number without values", () => {
+  it("returns NaN without values", () => {
     expect(median([])).toBeNaN()
   })
 })
 
-describe("ratios", () => {
+describe("the ratios of two measurements", () => {
   it("are taken within a round", () => {
     expect(ratiosOf([110, 300], [100, 200])).toEqual([1.1, 1.5])
   })
 
-  it("need both sides of each round", () => {
+  it("need as many rounds on both sides", () => {
     expect(() => ratiosOf([1, 2], [1])).toThrow("as many rounds on both sides, got 2 and 1")
   })
 
@@ -39,8 +39,8 @@ describe("ratios", () => {
   })
 })
 
-describe("verdict", () => {
-  it("judges the median of the ratios, not the ratio of the medians", () => {
+describe("the verdict on a goal", () => {
+  it("depends on the median of the ratios, not on the ratio of the medians", () => {
     // The medians are 110 and 100, the ratios 1.1, 0.5 and 1.2.
     expect(isMet({ ...comparison, measured: [110, 50, 120], beside: [100, 100, 100], atLeast: 1.1 })).toBe(true)
     expect(isMet({ ...comparison, measured: [100, 120, 30], beside: [100, 60, 20], atLeast: 1.5 })).toBe(true)
@@ -55,25 +55,25 @@ describe("verdict", () => {
     }
   })
 
-  it("has limits above and below, and both may hold", () => {
+  it("depends on a lower limit, an upper limit, or both", () => {
     const { atLeast: _, ...free } = comparison
     expect(isMet({ ...free, atMost: 1.1 })).toBe(true)
     expect(isMet({ ...free, atMost: 1.05 })).toBe(false)
     expect(isMet({ ...free, atLeast: 1, atMost: 1.05 })).toBe(false)
   })
 
-  it("misses a goal where nothing was measured", () => {
+  it("is missed where no value was measured", () => {
     expect(isMet({ ...comparison, measured: [], beside: [] })).toBe(false)
     expect(isMet({ ...comparison, measured: [0], beside: [0] })).toBe(false)
   })
 
-  it("allows none of a count", () => {
+  it("is missed for a count above its limit of 0", () => {
     const none = { figure: "sockets", reference: "in flight", beside: [50], atMost: 0 }
     expect(judge([{ ...none, measured: [0] }]).exitCode).toBe(0)
     expect(judge([{ ...none, measured: [1] }]).exitCode).toBe(1)
   })
 
-  it("fails when one goal is missed, and prints both figures, the ratio and its spread", () => {
+  it("makes the report fail when one goal is missed, with both figures, the ratio and its spread", () => {
     const missed: Comparison = { figure: "p99, ms", measured: [3], reference: "the floor", beside: [1.5], atMost: 1.5 }
     const { exitCode, report } = judge([comparison, missed])
     expect(exitCode).toBe(1)
@@ -83,7 +83,7 @@ describe("verdict", () => {
   })
 })
 
-describe("turns", () => {
+describe("the turns of two sides", () => {
   it("are reversed every other round", () => {
     expect([0, 1, 2].map((round) => inTurn(["a", "b"], round).join(""))).toEqual(["ab", "ba", "ab"])
   })

@@ -14,7 +14,7 @@ const log = `@@1700000000.100|full|postgres|LOG:  duration: 0.120 ms  parse s1: 
 @@1700000000.700|||LOG:  checkpoint starting: time
 `
 
-describe("the log of statements", () => {
+describe("the parsed log of statements", () => {
   it("has the time, the database and the statement of an execution", () => {
     expect(parseEntry("1700000000.2|full|postgres|LOG:  duration: 1.25 ms  execute s1: SELECT 1\n\tFROM a")).toEqual({
       at: 1_700_000_000_200,
@@ -25,17 +25,17 @@ describe("the log of statements", () => {
     })
   })
 
-  it("has no execution in entries of other kinds", () => {
+  it("has no execution for entries of other kinds", () => {
     expect(parseEntry("1700000000.7|||LOG:  checkpoint starting: time")).toBeUndefined()
     expect(parseEntry("1700000000.1|full|postgres|LOG:  duration: 0.1 ms  bind s1: SELECT 1")).toBeUndefined()
   })
 
-  it("groups executions of one database within a time, with any white space, without those of the benchmark", () => {
+  it("groups the executions of one database in an interval, without those of the benchmark", () => {
     const times = timesOf(log, "full", 1_700_000_000_000, 1_700_000_001_000)
     expect([...times]).toEqual([["SELECT 1 FROM invoices", [1.25, 2.5]]])
   })
 
-  it("has the identifier of a statement, whichever the database", () => {
+  it("has the same identifier for a statement in every database", () => {
     const entries = ["full|postgres|-7", "empty|postgres|-7", "full|postgres|8"].map(
       (source, n) => `@@1700000000.${n}|${source}|LOG:  duration: 1 ms  execute s1: SELECT ${source.at(-1)!}\n`
     )

@@ -18,7 +18,7 @@ describe("generated pages", () => {
   )
 
   // Compares the edges of the diagrams with the transitions.
-  it("contain every transition", () => {
+  it("contain every transition of invoices and deliveries", () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/guides/concepts.md"), "utf8")
     const diagrams = Array.from(page.matchAll(/```mermaid\n(?<diagram>[^]*?)```/g), ({ groups }) => groups!["diagram"]!)
     assert.deepStrictEqual(
@@ -32,7 +32,7 @@ describe("generated pages", () => {
   })
 })
 
-describe("fill", () => {
+describe("fill, which writes a block of a page,", () => {
   const page = "a\n<!-- printed by docs/diagrams.ts: x -->\nold\n<!-- end of x -->\nb\n"
 
   it("replaces the text between the marks only", () => {

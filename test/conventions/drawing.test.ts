@@ -36,7 +36,7 @@ describe("The drawings of the site", () => {
     }
   })
 
-  it("have every box and arrow, and the colors of the page alone", () => {
+  it("have every box and arrow of their diagram, and only colors of the page", () => {
     for (const { page, source } of diagrams) {
       const drawn = draw(source)
       for (const box of boxesOf(source)) assert.match(drawn, new RegExp(`<text [^>]*>${box}</text>`), page)

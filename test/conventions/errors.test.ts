@@ -71,7 +71,7 @@ describe("docs/errors", () => {
     }
   })
 
-  it("is what the server serves (run docs/errorPages.ts)", () => {
+  it("equals the pages that the server serves (run docs/errorPages.ts)", () => {
     assert.strictEqual(readFileSync(path, "utf8"), file())
   })
 })

@@ -19,7 +19,7 @@ const textOf = (path: string): string => readFileSync(join(root, path), "utf8")
 
 const firstComment = (text: string): string => /^\/\*\*[^]*?\*\//.exec(text)?.[0] ?? ""
 
-describe("Files", () => {
+describe("Source files", () => {
   it("have at most 400 lines, or a reason in their first comment", () => {
     assert.isAbove(sources.length, 500)
     const long = sources.filter((path) => {

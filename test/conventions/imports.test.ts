@@ -176,7 +176,7 @@ describe("the sandbox gateway", () => {
     assert.deepStrictEqual([...new Set(ofProtocol)], ["@govoice/ksef/format"])
   })
 
-  it("loads nothing that can open a connection", () => {
+  it("loads no module that can open a connection", () => {
     const loaded = [...loadedBy(files)]
     assert.include(loaded, "saxes")
     assert.deepStrictEqual(
@@ -185,7 +185,7 @@ describe("the sandbox gateway", () => {
     )
   })
 
-  it("reports a module that can open a connection", () => {
+  it("is reported if it loads a module that can open a connection", () => {
     const dispatcher = loadedBy(["packages/dispatcher/src/index.ts"])
     assert.includeMembers(
       [...dispatcher].filter((specifier) => network.test(specifier)),
@@ -194,7 +194,7 @@ describe("the sandbox gateway", () => {
   })
 })
 
-describe("the command", () => {
+describe("the command govoice", () => {
   const command = ["apps/server/src/commands/runCommand.ts"]
   const ofPackages = (specifiers: ReadonlySet<string>) =>
     [...specifiers].filter((specifier) => !specifier.startsWith(".") && !isBuiltin(specifier)).map(packageOf)
@@ -295,7 +295,7 @@ const upwardImports = (files: ReadonlyArray<string>): ReadonlyArray<string> =>
 describe("folders of the server", () => {
   const files = sourcesBelow(serverSources)
 
-  it("are all in the order", () => {
+  it("are all in the list serverFolders", () => {
     const folders = new Set(files.map(serverFolderOf).filter((folder) => folder !== undefined))
     assert.sameMembers([...folders], serverFolders)
   })
@@ -304,7 +304,7 @@ describe("folders of the server", () => {
     assert.deepStrictEqual(upwardImports(files), [])
   })
 
-  it("share no code between live mode and the sandbox but that of the folder above", () => {
+  it("share code of live mode and the sandbox only through the folder above both", () => {
     const folders = ["live", "sandbox"].map((name) => join(serverSources, "invoices", name))
     const imported = folders.flatMap(sourcesBelow).flatMap((file) =>
       importsOf(join(root, file)).flatMap(({ specifier }) => {
@@ -316,7 +316,7 @@ describe("folders of the server", () => {
     assert.deepStrictEqual(imported, [])
   })
 
-  it("import no entry", () => {
+  it("import neither cli.ts nor main.ts", () => {
     const entries = ["cli.ts", "main.ts"].map((name) => join(serverSources, name))
     assert.includeMembers([...files], entries, "Name the entries as they are now")
     const imported = files.flatMap((file) =>
@@ -330,13 +330,13 @@ describe("folders of the server", () => {
   })
 })
 
-describe("imports", () => {
-  it.each(rooms)("$folder has no cycles between files", (room) => {
+describe("the check of imports", () => {
+  it.each(rooms)("finds no cycle between the files of $folder", (room) => {
     assert.deepStrictEqual(cycles(fileGraph(room)), [])
   })
 
   // A folder and its subfolder may import each other: `invoices/SubmitInvoice.ts` wakes the lanes of `invoices/live`.
-  it.each(rooms)("$folder has no cycles between the folders of one folder", (room) => {
+  it.each(rooms)("finds no cycle between sibling folders of $folder", (room) => {
     assert.deepStrictEqual(cycles(siblingGraph(fileGraph(room))), [])
   })
 
@@ -349,11 +349,11 @@ describe("imports", () => {
     assert.deepStrictEqual(cycles(siblingGraph(files)), ["a/src/x -> a/src/y -> a/src/x"])
   })
 
-  it.each(rooms)("$folder imports only what it may", (room) => {
+  it.each(rooms)("finds no forbidden import in $folder", (room) => {
     assert.deepStrictEqual(faults(room), [])
   })
 
-  it("has exceptions of files that exist", () => {
+  it("has exceptions only for files that exist", () => {
     assert.includeMembers(rooms.flatMap(sources), Object.keys(exceptions), "Name each file as it is now, or remove it")
   })
 

@@ -52,7 +52,7 @@ const fault = (page: string, target: string): string | undefined => {
 }
 
 describe("links", () => {
-  it.each(pages)("of %s resolve", (page) => {
+  it.each(pages)("of the page %s resolve", (page) => {
     const targets = links(readFileSync(join(root, page), "utf8")).filter((target) => !isElsewhere(target))
     const faults = targets.flatMap((target) => {
       const why = fault(page, target)

@@ -28,13 +28,13 @@ describe("The order of test files", () => {
     }
   })
 
-  it("has files that compute beside files that wait, from the first on", () => {
+  it("mixes unit files and integration files from the first on", () => {
     const gaps = places("integration").map((place, index, all) => (all[index + 1] ?? place) - place)
     assert.isAtMost(Math.max(...gaps), 5)
     assert.isBelow(places("unit")[0]!, 4)
   })
 
-  it("ends with files that compute, those of shared processes in one piece", () => {
+  it("ends with unit files, those of shared processes in one piece", () => {
     assert.deepStrictEqual(places("unit-shared"), [30, 31, 32, 33, 34])
     assert.isBelow(Math.max(...places("browser"), ...places("integration")), 26)
   })
@@ -44,7 +44,7 @@ describe("The order of test files", () => {
     assert.deepStrictEqual(withShared, [...filesOf("integration-shared", 4), ...order])
   })
 
-  it("begins with those that take longer than their size tells, and keeps that of the others", () => {
+  it("begins with the files that take longer than their size suggests, and keeps that of the others", () => {
     const root = join(import.meta.dirname, "../..")
     assert.deepStrictEqual(
       longerThanTheirSize.filter((file) => !existsSync(join(root, file))),

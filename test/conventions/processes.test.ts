@@ -19,14 +19,14 @@ const server = /apps\/server\/src\/main\.ts|"serve"/
 
 const findSpawnsOfServers = (text: string): boolean => spawns.test(text) && server.test(text)
 
-describe("processes of tests", () => {
-  it("are found", () => {
+describe("server processes of tests", () => {
+  it("are found in the sources", () => {
     assert.isTrue(findSpawnsOfServers('spawn(process.execPath, [join(root, "apps/server/src/main.ts")])'))
     assert.isFalse(findSpawnsOfServers('new ServerProcess([join(root, "apps/server/src/main.ts")])'))
     assert.isAbove(files.length, 100)
   })
 
-  it("are servers only through ServerProcess", () => {
+  it("are started only by ServerProcess", () => {
     const offenders = files.filter((file) => findSpawnsOfServers(readFileSync(join(root, file), "utf8")))
     assert.deepStrictEqual(offenders, ["test/conventions/processes.test.ts"])
   })

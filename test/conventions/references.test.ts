@@ -42,11 +42,11 @@ const known: Readonly<Record<string, keyof typeof reads>> = {
 }
 
 describe("references of the server", () => {
-  it("are listed here with how they are read", () => {
+  it("are all listed in this test with how they are read", () => {
     assert.sameMembers([...declared.keys()], Object.keys(known))
   })
 
-  it("are not provided by the server where the list says so", () => {
+  it("are not provided by the server where the list says default", () => {
     const names = Object.keys(known).filter((name) => known[name] === "default")
     const provided = names.filter((name) =>
       sources.some(([, text]) =>
@@ -58,7 +58,7 @@ describe("references of the server", () => {
     assert.deepStrictEqual(provided, [])
   })
 
-  it("are not lost: groups and requests get their context in one place", () => {
+  it("reach handlers: RequestContext.ts alone makes groups and serves routes", () => {
     // The server of the metrics has its own routes, and none of ours.
     const others = sources
       .filter(([file]) => file !== "apps/server/src/observability/MetricsServer.ts")

@@ -37,7 +37,7 @@ describe("releases", () => {
   })
 
   it.each(published.map((manifest) => [manifest.name, manifest] as const))(
-    "of %s are public, have provenance, and contain the build and a changelog",
+    "of %s are public, with provenance, the build and a changelog",
     (_, { files, publishConfig }) => {
       assert.deepInclude(publishConfig, { access: "public", provenance: true })
       assert.includeMembers([...(files ?? [])], ["CHANGELOG.md", "dist"])
@@ -62,7 +62,7 @@ describe("releases", () => {
     assert.match(scripts["release:version"] ?? "", /^changeset version && .*release\/versions\.ts/)
   })
 
-  it("change no version that is written by hand: READMEs and manifests have none of their own", () => {
+  it("need no edit of a version by hand: READMEs and manifests contain none of their own", () => {
     const written = globSync(["*.md", "{apps,packages}/*/README.md", "apps/server/*.yaml", "apps/server/Dockerfile"], {
       cwd: root
     }).filter((file) => /govoice[:/@]v?\d+\.\d+\.\d+/i.test(readFileSync(join(root, file), "utf8")))

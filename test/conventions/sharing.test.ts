@@ -34,7 +34,7 @@ describe("Test files that share processes", () => {
     assert.sameMembers(withHooks, perFile)
   })
 
-  it("start nothing, and replace nothing", () => {
+  it("start no process and replace no module", () => {
     const units = globSync(sharing.unit, { cwd: root, exclude: notUnit })
     assert.isAbove(units.length, 50)
     const integrations = globSync(sharing.integration, { cwd: root })
@@ -57,7 +57,7 @@ describe("Test files that share processes", () => {
     "globalThis.fetch = fetched",
     'import { startRedis } from "./support/redis.ts"',
     "const before = process.memoryUsage.rss()"
-  ])("do not have %s", (text) => assert.lengthOf(breaches(text), 1))
+  ])("are reported if they have %s", (text) => assert.lengthOf(breaches(text), 1))
 
   it.each(['if (process.env["TZ"] === "UTC") {}', "const xpath = vi.fn()", "globalThis.fetch === fetched"])(
     "may have %s",

@@ -34,7 +34,7 @@ describe("the documentation site", () => {
     assert.sameMembers([...site.entryPoints], folders)
   })
 
-  it("knows every language of the code in its pages", () => {
+  it("has a highlighter for every language of the code in its pages", () => {
     const { highlightLanguages, ignoredHighlightLanguages } = site
     const known = new Set([...highlightLanguages, ...ignoredHighlightLanguages])
     const aliases: Readonly<Record<string, string>> = { sh: "bash", ts: "typescript", html: "html" }

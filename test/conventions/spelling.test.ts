@@ -66,7 +66,7 @@ describe("spelling", () => {
     for (const word of ownWords) speller.add(word)
   })
 
-  it.each(pages)("of %s", (page) => {
+  it.each(pages)("of the page %s is correct", (page) => {
     assert.deepStrictEqual(
       unknown(speller, readFileSync(join(root, page), "utf8")),
       [],
@@ -74,14 +74,14 @@ describe("spelling", () => {
     )
   })
 
-  it("reports misspelled words and ignores code", () => {
+  it("check reports misspelled words and ignores code", () => {
     assert.deepStrictEqual(
       unknown(speller, "An invioce of one colour, `recieved\nteh` and [delivred](./teh.md)\n\n```ts\nfoobarz\n```\n"),
       ["invioce", "colour", "delivred"]
     )
   })
 
-  it("of code and its texts has no variants", () => {
+  it("of code and its texts has no British variants", () => {
     const files = execFileSync(
       "git",
       ["ls-files", "*.ts", "*.tsx", "*.mjs", "*.md", "*.json", "*.yaml", "*.yml", "*.css"],
@@ -100,11 +100,11 @@ describe("spelling", () => {
     assert.deepStrictEqual(found, [])
   })
 
-  it("variants are found", () => {
+  it("check finds British variants", () => {
     assert.deepStrictEqual(variantsOf("lookup\na look-up of\nthe judgement"), ["2: a look-up of", "3: the judgement"])
   })
 
-  it("words.txt is sorted", () => {
+  it("exceptions in words.txt are sorted", () => {
     const sorted = [...new Set(ownWords)].sort((left, right) => (left.toLowerCase() < right.toLowerCase() ? -1 : 1))
     assert.deepStrictEqual(ownWords, sorted)
   })

@@ -124,13 +124,13 @@ describe("statements of the server", () => {
     assert.deepStrictEqual(foreign(mentions), [])
   })
 
-  it("name each table of the migrations in its folder", () => {
+  it("name every table of the migrations in the folder that owns it", () => {
     assert.sameMembers(Object.keys(owners), [...tables])
     const owned = mentions.filter(({ file, table }) => isIn(file, owners[table]!)).map(({ table }) => table)
     assert.sameMembers([...new Set(owned)], [...tables])
   })
 
-  it("need each exception", () => {
+  it("need each exception of the list", () => {
     const unused = exceptions.flatMap((exception) =>
       exception.tables
         .filter((table) => !mentions.some((mention) => mention.table === table && isExcepted(mention)(exception)))
@@ -152,7 +152,7 @@ describe("statements of the server", () => {
     assert.sameMembers([...namedIn("a.ts", text)], expected)
   })
 
-  it("report a table outside of its folder", () => {
+  it("are reported if they name a table outside of its folder", () => {
     const found = foreign([
       { file: "maintenance/Pruner.ts", table: "events" },
       { file: "webhooks/prune.sql.ts", table: "events" },

@@ -199,7 +199,7 @@ const modules = listed(
 ).filter((file) => existsSync(join(root, file)))
 
 describe("retired words", () => {
-  it("are in no file", () => {
+  it("occur in no file", () => {
     assert.isAbove(tracked.length, 300)
     for (const kind of [/\.tsx$/, /dashboard\.json$/, /\.sh$|\.ci\/run$/])
       assert.isTrue(tracked.some((file) => kind.test(file)))

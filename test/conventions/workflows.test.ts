@@ -23,7 +23,7 @@ interface Workflow {
   >
 }
 
-describe("the workflows", () => {
+describe("the GitHub workflows", () => {
   const files = globSync(".github/workflows/*.yml", { cwd: root })
   const workflow = (file: string): Workflow => parse(read(file)) as Workflow
 

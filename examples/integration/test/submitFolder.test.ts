@@ -100,7 +100,7 @@ describe("submitFolder", () => {
     assert.deepStrictEqual(await submittedAs("b-"), ["b-1.xml", "b-3.xml"])
   })
 
-  it("does not submit another document with a key that may be used", async () => {
+  it("does not submit another document with an idempotency key that may be in use", async () => {
     const places = folderOf({ "g-1.xml": sample })
     // The service takes it, and the answer is lost with the process.
     const lossy = createClient({
@@ -121,7 +121,7 @@ describe("submitFolder", () => {
     assert.strictEqual((await submittedAs("g-")).length, 1)
   })
 
-  it("continues after an outage or a timeout", async () => {
+  it("continues after an outage or a timeout of the API", async () => {
     const places = folderOf(numbered(2, "c"))
     const nowhere = createClient({ apiKey, baseUrl: "http://127.0.0.1:1", maxRetries: 0 })
     assert.deepStrictEqual(kinds(await submitFolder({ ...places, client: nowhere })), ["pending", "pending"])
@@ -145,7 +145,7 @@ describe("submitFolder", () => {
   })
 })
 
-describe("The program", () => {
+describe("The program submitFolder", () => {
   const main = join(import.meta.dirname, "../src/main.ts")
   const start = (places: { readonly folder: string; readonly outFolder: string }) =>
     spawn(process.execPath, ["--conditions=source", main, places.folder, places.outFolder], {

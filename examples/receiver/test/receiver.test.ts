@@ -119,7 +119,7 @@ describe("startReceiver", () => {
   })
 })
 
-describe("Faults", () => {
+describe("startReceiver under faults", () => {
   afterEach(() => void vi.restoreAllMocks())
 
   it("throws for an invalid secret", async () => {
@@ -183,7 +183,7 @@ describe("Faults", () => {
   })
 })
 
-describe("main", () => {
+describe("The program of the receiver", () => {
   const run = async (env: Record<string, string>) => {
     const child: ChildProcess = spawn(
       process.execPath,
@@ -217,7 +217,7 @@ describe("main", () => {
     assert.strictEqual(await second.ended, 0)
   })
 
-  it("says what is missing", async () => {
+  it("names the missing setting", async () => {
     const { ended, output } = await run({ WEBHOOK_SECRET: "" })
     assert.strictEqual(await ended, 1)
     assert.match(output(), /WEBHOOK_SECRET is not set/)

@@ -5,10 +5,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { create } from "../support/databases.ts"
+import { create, createMigrated } from "../support/databases.ts"
 import { type Simulator, startSimulator } from "../../packages/ksef-simulator/src/index.ts"
 import { builtCommand } from "./support/build.ts"
-import { secrets } from "./support/server.ts"
+import { makeCall, readAgreement, signUp, until } from "./support/client.ts"
+import { secrets, startServer } from "./support/server.ts"
 
 describe("govoice ksef", () => {
   const folder = mkdtempSync(join(tmpdir(), "govoice-ksef-"))
@@ -91,6 +92,42 @@ describe("govoice ksef", () => {
     assert.match((await run(["ksef", "credential", "show", ...of])).output, /No credential is stored/)
     const [row] = await database.run(`SELECT credential, credential_nip FROM organizations`)
     assert.deepStrictEqual(row, { credential: null, credential_nip: null })
+  })
+
+  it("ends the login at KSeF of a credential that it removes", async () => {
+    const own = await createMigrated()
+    const settings = { DATABASE_URL: own.url, GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: simulator.url }
+    const server = await startServer({ ...secrets, ...settings })
+    try {
+      const call = makeCall(() => server.url, await readAgreement(server.url))
+      const { organizationId, token: auth } = await signUp(call)
+      const path = `/v1/control-plane/organizations/${organizationId}/gateway-credential`
+      const body = { token: simulator.token, context_nip: simulator.nip }
+      assert.strictEqual((await call("PUT", path, { auth, body })).status, 204)
+      await until(
+        () => call("GET", path, { auth }),
+        ({ json }) => (json as { readonly state: string }).state === "accepted"
+      )
+      const stored = () =>
+        own.run(`SELECT credential IS NOT NULL AS credential, (SELECT count(*)::int FROM national_logins) AS logins
+                 FROM organizations`)
+      assert.deepStrictEqual(await stored(), [{ credential: true, logins: 1 }])
+      const revocations = () => simulator.ledger.calls().filter(({ operation }) => operation === "revokeCurrentLogin")
+      const before = revocations().length
+
+      const removed = await run(["ksef", "credential", "remove", "--organization", organizationId], "", settings)
+      assert.strictEqual(removed.code, 0, removed.output)
+      assert.deepStrictEqual(await stored(), [{ credential: false, logins: 0 }])
+      assert.deepStrictEqual(
+        revocations()
+          .slice(before)
+          .map(({ status }) => status),
+        [204]
+      )
+    } finally {
+      await server.stop()
+      await own.drop()
+    }
   })
 
   it("stores a certificate with an encrypted key, and logs in with it", async () => {

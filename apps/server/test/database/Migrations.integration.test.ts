@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Database from "../../src/database/Database.ts"
 import * as Migrations from "../../src/database/Migrations.ts"
+import * as fixtures from "../support/fixtures.ts"
 import { acquire } from "../support/TestDatabase.ts"
 
 const messageOf = <R>(effect: Effect.Effect<unknown, unknown, R>) =>
@@ -85,6 +86,23 @@ describe("Migrations", () => {
           events_type_known: InvoiceEvent.EventType.literals
         }
         for (const [name, texts] of Object.entries(expected)) assert.sameMembers(textsOf(name), [...texts], name)
+      })
+    )
+  )
+
+  it.live("creates the tables that the tests clear", () =>
+    onEmpty(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* Migrations.run
+        const created = yield* sql<{ readonly name: string }>`
+          SELECT tablename AS name FROM pg_tables
+          WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename <> 'schema_migrations'
+        `
+        assert.sameMembers(
+          created.map(({ name }) => name),
+          [...fixtures.tables]
+        )
       })
     )
   )

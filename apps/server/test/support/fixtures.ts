@@ -37,8 +37,8 @@ export interface DeliveryRow {
   readonly updated_at: Date
 }
 
-// Those that refer to others first.
-const tables = [
+/** All tables, those that refer to others first. */
+export const tables: ReadonlyArray<string> = [
   ["national_environment", "national_lanes", "national_logins", "national_submissions", "national_sessions"],
   ["deliveries", "events", "receipts", "invoice_documents", "idempotency_records", "invoices"],
   ["organization_concurrency", "webhook_endpoints", "api_keys", "organizations"],

@@ -81,7 +81,7 @@ const Troubles = ({ endpoints, org }: { readonly org: string; readonly endpoints
   )
 }
 
-/** What became of invoices. The labels come before the counts, so that nothing below moves when these come. */
+/** Counts invoices by trouble. The labels come before the counts, so that nothing below moves when these come. */
 const Invoices = ({ counts, org }: { readonly org: string; readonly counts: Counts | undefined }) => {
   const to = (status: "failed" | "rejected" | "retrying") =>
     `${paths.invoices(org)}${invoiceSearch.write({ ...invoiceSearch.read("").value, status })}`

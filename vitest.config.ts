@@ -72,7 +72,7 @@ const integration = {
 export default defineConfig({
   ...shared,
   test: {
-    // Seven files on two processors: tests of servers and browsers wait more than they compute. Five took 401 s, seven 382 s.
+    // Seven files on two processors: tests of servers and browsers wait more than they compute. Five took 401 s, seven 382 s in the same hour.
     // More than thirteen would need more connections than the Postgres of the tests has.
     maxWorkers: Math.min(3 * availableParallelism() + 1, 13),
     // `--sequence.shuffle.files` shuffles with the sequencer of vitest.

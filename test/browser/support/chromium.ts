@@ -8,6 +8,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { assert, inject } from "vitest"
 import { args } from "./chromiumArgs.ts"
 import { chromiumPath, chromiumRemedy } from "./chromiumPath.ts"
+import { ownClipboards } from "./clipboard.ts"
 
 /** Whether the browser tests are skipped. */
 export const isMissing = chromiumPath === undefined
@@ -47,6 +48,7 @@ export const watch = async (browser: Browser, origin: string, options: WatchOpti
   const faults: Array<string> = []
   const context = await browser.newContext(presented)
   context.setDefaultTimeout(60_000)
+  await ownClipboards(context)
   await context.addInitScript({
     content: `addEventListener("securitypolicyviolation", (event) => console.error("policy violated: " + event.violatedDirective + " " + event.blockedURI))`
   })

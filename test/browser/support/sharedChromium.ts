@@ -1,4 +1,4 @@
-/** The browser of a run: it starts once, and each file of tests connects to it. Their contexts share nothing. */
+/** The browser of a run: it starts once, and each file of tests connects to it. Their contexts share its clipboard alone. */
 import { chromium } from "playwright-core"
 import { sharedSetup } from "../../support/sharedSetup.ts"
 import { args } from "./chromiumArgs.ts"

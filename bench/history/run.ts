@@ -31,7 +31,7 @@ const recent = 60_000
 
 exitOnSignals()
 let log = ""
-const postgres = await startDatabase([...logging, "shared_buffers=4GB"], (text) => {
+const postgres = await startDatabase([...logging, "shared_buffers=8GB"], (text) => {
   log += text
 })
 const receiver = await startReceiver()
@@ -48,6 +48,14 @@ const asBench = (name: string): string => {
 const maintain = async (name: string, command: "ANALYZE" | "VACUUM ANALYZE"): Promise<void> => {
   const pool = new Pool({ connectionString: asBench(name), max: 1 })
   await pool.query(command)
+  await pool.end()
+}
+
+// Loads the pages of a database into the buffers. Without it, those of a copy are read from the files during the load.
+const prewarm = async (name: string): Promise<void> => {
+  const pool = new Pool({ connectionString: asBench(name), max: 1 })
+  await pool.query("CREATE EXTENSION pg_prewarm")
+  await pool.query("SELECT sum(pg_prewarm(oid)) FROM pg_class WHERE relkind IN ('r', 'i', 't')")
   await pool.end()
 }
 
@@ -86,6 +94,7 @@ try {
   await postgres.pool.query("CREATE DATABASE vacuumed TEMPLATE unvacuumed STRATEGY FILE_COPY")
   await maintain("unvacuumed", "ANALYZE")
   for (const name of ["empty", "control", "vacuumed"]) await maintain(name, "VACUUM ANALYZE")
+  for (const name of databases) await prewarm(name)
   await postgres.pool.query("CHECKPOINT")
   console.error(`${new Date().toISOString()} filled`)
 

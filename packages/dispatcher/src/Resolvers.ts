@@ -47,7 +47,6 @@ const dnsOptions: ReadonlyArray<keyof DnsOptions> = ["servers", "timeoutMs", "tr
  * answered more than half a second after the other, the answer contains the other alone.
  *
  * @throws {TypeError} for an option that does not exist.
-
  * @category constructors
  * @since 0.1.0
  */

@@ -1,7 +1,6 @@
 /**
-value` behind a =>  * Runs the examples of the doc comments, the README and the guides. `// => value` after a => value` behind a
- * statement is its expected value. Examples get a secret in the environment
- * and a `request` if they do not define one.
+ * Runs the examples of the doc comments, the README and the guides. A comment `// => value` after a statement is its expected
+ * value. Examples get a secret in the environment, and a `request` if they do not define one.
  */
 import { signedWebhook } from "@govoice/webhooks/testing"
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"

@@ -36,7 +36,7 @@ for (const database of databases) {
   layer(Layer.provideMerge(invoices, database.layer), { timeout: "120 seconds" })(
     `Invoices.find (${database.name})`,
     (it) => {
-      it.effect("concurrent lookups share statements, and each finds only what is in its own scope", () =>
+      it.effect("shares statements among concurrent lookups, and finds for each only what is in its scope", () =>
         Effect.gen(function* () {
           const { find } = yield* Invoices.Invoices
           const organizations = yield* Effect.replicateEffect(fixtures.organization, 3)
@@ -71,7 +71,7 @@ for (const database of databases) {
         })
       )
 
-      it.effect("a repeated lookup is read anew", () =>
+      it.effect("reads the record again for a repeated lookup", () =>
         Effect.gen(function* () {
           const { find } = yield* Invoices.Invoices
           const sql = yield* SqlClient.SqlClient
@@ -84,7 +84,7 @@ for (const database of databases) {
         })
       )
 
-      it.effect("a lookup reads one entry of one index, also with many invoices", () =>
+      it.effect("reads one entry of one index, also with many invoices", () =>
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const organizationId = yield* fixtures.organization
@@ -124,7 +124,7 @@ for (const database of databases) {
         })
       )
 
-      it.effect("an unknown identifier is not found", () =>
+      it.effect("finds nothing for an unknown identifier", () =>
         Effect.gen(function* () {
           const { find } = yield* Invoices.Invoices
           const organizationId = yield* fixtures.organization

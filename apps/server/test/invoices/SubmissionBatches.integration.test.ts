@@ -38,9 +38,9 @@ const whileLocked = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 layer(Layer.provideMerge(submissions, layerPostgres), { timeout: "120 seconds", excludeTestServices: true })(
-  "Batches of submissions",
+  "a batch of submissions",
   (it) => {
-    it.effect("fail alone when their connection dies, and repetitions store each key once", () =>
+    it.effect("fails alone when its connection dies, and its repetition stores each key once", () =>
       Effect.gen(function* () {
         const { submit } = yield* SubmitInvoice.SubmitInvoice
         const sql = yield* SqlClient.SqlClient
@@ -105,9 +105,9 @@ layer(Layer.provideMerge(submissions, layerPostgres), { timeout: "120 seconds", 
 
 for (const database of databases) {
   layer(Layer.provideMerge(submissions, database.layer), { timeout: "120 seconds" })(
-    `Batches of submissions (${database.name})`,
+    `a batch of submissions (${database.name})`,
     (it) => {
-      it.effect("store NULL for each field that is absent, beside submissions that have it", () =>
+      it.effect("stores NULL for each absent field, beside submissions that have the field", () =>
         Effect.gen(function* () {
           const { submit } = yield* SubmitInvoice.SubmitInvoice
           const sql = yield* SqlClient.SqlClient

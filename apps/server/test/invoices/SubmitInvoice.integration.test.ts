@@ -15,7 +15,7 @@ const gateways = Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000
 for (const database of databases) {
   const invoices = Layer.provide(Layer.merge(Invoices.layer, SubmitInvoice.layer), gateways)
   layer(Layer.provideMerge(invoices, database.layer), { timeout: "120 seconds" })(
-    `Invoices (${database.name})`,
+    `SubmitInvoice (${database.name})`,
     (it) => {
       it.effect("stores each of many concurrent submissions exactly, with its own event, deliveries and response", () =>
         Effect.gen(function* () {
@@ -152,7 +152,7 @@ for (const database of databases) {
         })
       )
 
-      it.effect("processes that insert the same keys in different orders do not deadlock", () =>
+      it.effect("inserts the same keys in different orders from several processes without a deadlock", () =>
         Effect.gen(function* () {
           const processes = yield* Effect.replicateEffect(Layer.build(Layer.fresh(invoices)), 4)
           const organizationId = yield* fixtures.organization

@@ -74,7 +74,7 @@ describe("DocumentChecks", () => {
     })
   )
 
-  it.effect("two threads under load give each document its own verdict", () => {
+  it.effect("returns to each document its own verdict from two threads under load", () => {
     let started = 0
     const count = () => void started++
     return Effect.gen(function* () {

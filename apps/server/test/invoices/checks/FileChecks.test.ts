@@ -19,7 +19,7 @@ describe("FileChecks", () => {
   it.live.each([
     ["ends", "<exit/>"],
     ["takes too long", "<hang/>"]
-  ])("a document whose check %s is reported, and the next one is checked", ([_, xml]) =>
+  ])("reports a document whose check %s, and checks the next one", ([_, xml]) =>
     Effect.gen(function* () {
       const checks = yield* FileChecks.make({
         entry: new URL("support/brokenThread.ts", import.meta.url),

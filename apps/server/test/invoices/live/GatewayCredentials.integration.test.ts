@@ -53,7 +53,7 @@ for (const database of databases) {
   const tested = Accounts.layer.pipe(Layer.provideMerge(database.layer))
 
   layer(tested, { timeout: "120 seconds" })(`GatewayCredentials (${database.name})`, (it) => {
-    it.effect("a credential is described without its secrets, and opened for a login", () =>
+    it.effect("describes a credential without its secrets, and opens it for a login", () =>
       Effect.gen(function* () {
         const credentials = yield* GatewayCredentials.GatewayCredentials
         const { id, owner } = yield* setUp
@@ -92,7 +92,7 @@ for (const database of databases) {
       }).pipe(Effect.provide(inEnvironment("test")))
     )
 
-    it.effect("no column has a secret in it", () =>
+    it.effect("stores no secret as plain text in any column", () =>
       Effect.gen(function* () {
         const credentials = yield* GatewayCredentials.GatewayCredentials
         const sql = yield* SqlClient.SqlClient
@@ -110,7 +110,7 @@ for (const database of databases) {
       }).pipe(Effect.provide(inEnvironment("test")))
     )
 
-    it.effect("a state is recorded for the credential that was tried, and for no later one", () =>
+    it.effect("records a state for the credential that was tried, and for no later one", () =>
       Effect.gen(function* () {
         const credentials = yield* GatewayCredentials.GatewayCredentials
         const { id, owner } = yield* setUp
@@ -142,7 +142,7 @@ for (const database of databases) {
       }).pipe(Effect.provide(inEnvironment("test")))
     )
 
-    it.effect("a credential of another environment counts as absent", () =>
+    it.effect("treats a credential of another environment as absent", () =>
       Effect.gen(function* () {
         const { id, owner } = yield* setUp
         const seen = Effect.gen(function* () {
@@ -165,7 +165,7 @@ for (const database of databases) {
       })
     )
 
-    it.effect("the credential of another account does not exist", () =>
+    it.effect("finds no credential of another account", () =>
       Effect.gen(function* () {
         const credentials = yield* GatewayCredentials.GatewayCredentials
         const { id, other, owner } = yield* setUp
@@ -187,7 +187,7 @@ for (const database of databases) {
       }).pipe(Effect.provide(inEnvironment("test")))
     )
 
-    it.effect("storing and deleting make the lane of the taxpayer due, of an environment only", () =>
+    it.effect("makes the lane due when a credential of an environment is stored or deleted", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { id, owner } = yield* setUp
@@ -209,7 +209,7 @@ for (const database of databases) {
       })
     )
 
-    it.effect("a deletion wipes the login and revokes it at KSeF", () =>
+    it.effect("deletes the login together with the credential, and revokes it at KSeF", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { id, owner } = yield* setUp
@@ -240,7 +240,7 @@ for (const database of databases) {
       })
     )
 
-    it.effect("a deletion succeeds while KSeF is away", () =>
+    it.effect("deletes a credential while KSeF cannot be reached", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { id, owner } = yield* setUp
@@ -262,7 +262,7 @@ for (const database of databases) {
       })
     )
 
-    it.effect("a missing key is an error that an operator can repair", () =>
+    it.effect("fails with the id of the key if the key ring lacks it", () =>
       Effect.gen(function* () {
         const { id, owner } = yield* setUp
         yield* Effect.flatMap(GatewayCredentials.GatewayCredentials, ({ put }) => put(owner, id, token())).pipe(

@@ -69,7 +69,7 @@ for (const database of databases) {
     Layer.provideMerge(LaneQueue.layerOf(environmentId)),
     Layer.provideMerge(database.layer)
   )
-  layer(services, { timeout: "120 seconds", excludeTestServices: true })(`lanes (${database.name})`, (it) => {
+  layer(services, { timeout: "120 seconds", excludeTestServices: true })(`LaneQueue (${database.name})`, (it) => {
     const setUp = Effect.gen(function* () {
       yield* fixtures.clear
       yield* wakeLane(nip)
@@ -84,7 +84,7 @@ for (const database of databases) {
     const withStoppedClock = <A, E, R>(program: (advance: Advance) => Effect.Effect<A, E, R>) =>
       Effect.flatMap(stopClock, ({ advance, stopped }) => Effect.provideService(program(advance), Clock.Clock, stopped))
 
-    it.effect("have one holder until its lease expires", () =>
+    it.effect("gives a lane to one holder until its lease expires", () =>
       withStoppedClock((advance) =>
         Effect.gen(function* () {
           const { claim, queue } = yield* setUp
@@ -103,7 +103,7 @@ for (const database of databases) {
       )
     )
 
-    it.effect("are named to their holder where they have invoices to send, or a credential to check", () =>
+    it.effect("names the leased lanes that have invoices to send or a credential to check", () =>
       withStoppedClock(() =>
         Effect.gen(function* () {
           const { claim, queue } = yield* setUp
@@ -121,7 +121,7 @@ for (const database of databases) {
       )
     )
 
-    it.effect("are written by nobody whose lease was lost", () =>
+    it.effect("refuses every write of a holder whose lease was lost", () =>
       withStoppedClock((advance) =>
         Effect.gen(function* () {
           const { claim, queue, store } = yield* setUp
@@ -158,7 +158,7 @@ for (const database of databases) {
       )
     )
 
-    it.effect("wait for no document that is sent again, while its organization has no credential", () =>
+    it.effect("plans no resend of a document while its organization has no credential", () =>
       withStoppedClock(() =>
         Effect.gen(function* () {
           const { claim, store } = yield* setUp
@@ -177,7 +177,7 @@ for (const database of databases) {
       )
     )
 
-    it.effect("count a call more of each group after an expired lease, and keep the windows", () =>
+    it.effect("counts one call more for each group after an expired lease, and keeps the windows", () =>
       withStoppedClock((advance) =>
         Effect.gen(function* () {
           const { claim } = yield* setUp
@@ -196,7 +196,7 @@ for (const database of databases) {
       )
     )
 
-    it.effect("are rescued that have work and are neither due nor leased", () =>
+    it.effect("rescues a lane that has work and is neither due nor leased", () =>
       withStoppedClock(() =>
         Effect.gen(function* () {
           const { claim, queue } = yield* setUp
@@ -213,7 +213,7 @@ for (const database of databases) {
       )
     )
 
-    it.effect("are due at once where a credential was stored that their holder does not know", () =>
+    it.effect("makes a released lane due at once if a credential was stored that its holder has not read", () =>
       withStoppedClock(() =>
         Effect.gen(function* () {
           const { claim, queue } = yield* setUp
@@ -247,7 +247,7 @@ for (const database of databases) {
       )
     )
 
-    it.effect("are due at once where an invoice arrived while nothing waited", () =>
+    it.effect("makes a released lane due at once if an invoice arrived after its holder had found none", () =>
       withStoppedClock(() =>
         Effect.gen(function* () {
           const { claim, queue } = yield* setUp

@@ -14,7 +14,7 @@ const minute = 60_000
 const hour = 60 * minute
 
 describe("LaneRules.route", () => {
-  it("sends one by one what the windows take within a minute", () => {
+  it("sends invoices one by one if the windows have room for them within a minute", () => {
     assert.deepStrictEqual(LaneRules.route(waiting(1), capacity, false, now), { _tag: "interactive", count: 1 })
     assert.deepStrictEqual(LaneRules.route(waiting(30), capacity, false, now), { _tag: "interactive", count: 30 })
     assert.deepStrictEqual(LaneRules.route(waiting(31), capacity, false, now), { _tag: "batch" })
@@ -29,7 +29,7 @@ describe("LaneRules.route", () => {
     })
   })
 
-  it("waits for whichever window opens first", () => {
+  it("waits for the window that opens first", () => {
     const closed = { single: 0, singleAt: now + hour, batchAt: 0, lastBatchAt: now - 1000 }
     assert.deepStrictEqual(LaneRules.route(waiting(31), closed, false, now), {
       _tag: "wait",
@@ -50,7 +50,7 @@ describe("LaneRules.route", () => {
     })
   })
 
-  it("sends what is dated today as a batch shortly before midnight", () => {
+  it("sends invoices that are dated today as a batch shortly before midnight", () => {
     const recent = { ...capacity, lastBatchAt: now - 1000 }
     assert.deepStrictEqual(LaneRules.route(waiting(2), recent, true, now), { _tag: "batch" })
     const yesterday = waiting(2, { isDatedToday: false })
@@ -60,8 +60,8 @@ describe("LaneRules.route", () => {
   })
 })
 
-describe("LaneRules waits", () => {
-  it("polls for ever, ever more rarely", () => {
+describe("the waits of LaneRules", () => {
+  it("grow between polls to six hours, and never end", () => {
     assert.deepStrictEqual(
       Array.from({ length: 10 }, (_, count) => LaneRules.pollWait(count, 0) / 1000),
       [0.1, 1, 2, 3, 5, 8, 13, 20, 30, 60]
@@ -71,24 +71,24 @@ describe("LaneRules waits", () => {
     assert.strictEqual(LaneRules.pollWait(10_000, 400 * 24 * hour), 6 * hour)
   })
 
-  it("polls soon for up to three invoices, and a second later for more that are sent together", () => {
+  it("begin with 100 ms for up to three invoices that are sent together, and with one second for more", () => {
     const first = (count: number) => LaneRules.pollWait(LaneRules.skippedPolls(count), 0)
     assert.deepStrictEqual([1, 3, 4, 30].map(first), [100, 100, 1000, 1000])
   })
 
-  it("polls a batch four times within a second or so, then as ever", () => {
+  it("are four of at most half a second for a batch, and then as for other invoices", () => {
     const waits = Array.from({ length: 7 }, (_, count) => LaneRules.batchPollWait(count, 0) / 1000)
     assert.deepStrictEqual(waits, [0.1, 0.2, 0.3, 0.5, 1, 2, 3])
     assert.strictEqual(LaneRules.batchPollWait(10_000, 400 * 24 * hour), 6 * hour)
   })
 
-  it("requests a receipt for a week", () => {
+  it("end for a receipt after a week", () => {
     assert.strictEqual(LaneRules.receiptWait(0, 0), 5000)
     assert.strictEqual(LaneRules.receiptWait(30, 7 * 24 * hour), 6 * hour)
     assert.isUndefined(LaneRules.receiptWait(30, 7 * 24 * hour + 1))
   })
 
-  it("retries an invoice that was not sent until its time is up, at the end of it at last", () => {
+  it("end for an invoice that was not sent with the time to give up, with a last attempt at its end", () => {
     const wait = (attempt: number, firstAttemptAgeMs: number) =>
       LaneRules.retryWait({ attempt, firstAttemptAgeMs, giveUpMs: 168 * hour, random: 0.5 })
     assert.strictEqual(wait(1, 0), 5000)
@@ -97,14 +97,14 @@ describe("LaneRules waits", () => {
     assert.isUndefined(wait(20, 168 * hour))
   })
 
-  it("sends a document that was not judged five times more", () => {
+  it("end after five resends of a document that KSeF could not process", () => {
     assert.deepStrictEqual(
       [0, 1, 2, 3, 4, 5].map((resends) => LaneRules.resendWait(resends)),
       [minute, 5 * minute, 30 * minute, 2 * hour, 8 * hour, undefined]
     )
   })
 
-  it("tries a refused credential after 15 minutes, an hour, then every six", () => {
+  it("are 15 minutes, an hour, and then six hours for a refused credential", () => {
     assert.deepStrictEqual(
       [1, 2, 3, 9].map((refusals) => LaneRules.refusalWait(refusals)),
       [15 * minute, hour, 6 * hour, 6 * hour]

@@ -29,7 +29,7 @@ const linkOf = (environmentId: string, id: Ids.InvoiceId) =>
   )
 
 layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })("live status", (it) => {
-  it.effect("shows what waits, what is undecided and what is used, to the owner of an accepted credential only", () =>
+  it.effect("has the undecided invoices and the used limits for the owner of an accepted credential only", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* fixtures.clear
@@ -71,7 +71,7 @@ layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })("liv
     })
   )
 
-  it.effect("counts what was not sent", () =>
+  it.effect("counts invoices that were not sent", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* fixtures.clear

@@ -17,7 +17,7 @@ for (const database of liveDatabases) {
   layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
     `live invoices without a credential (${database.name})`,
     (it) => {
-      it.effect("wait, one shows why, and all are sent when a credential is stored", () =>
+      it.effect("wait while one of them has the reason, and are sent when a credential is stored", () =>
         Effect.gen(function* () {
           yield* fixtures.clear
           const sql = yield* SqlClient.SqlClient
@@ -52,7 +52,7 @@ for (const database of liveDatabases) {
         })
       )
 
-      it.effect("keep the one that shows it, until it is given up with its event", () =>
+      it.effect("have the reason at the same invoice until it fails, with its event", () =>
         Effect.gen(function* () {
           yield* fixtures.clear
           const sql = yield* SqlClient.SqlClient

@@ -41,7 +41,7 @@ const checkOf = (owner: string, isEncrypted = true, network = owner) => {
   )
 }
 
-it.live("accounts take turns to open encrypted keys, one has a few waiting, and plain keys do not wait", () =>
+it.live("checkGatewayCredential lets accounts take turns with encrypted keys, and reads plain keys at once", () =>
   Effect.gen(function* () {
     const ended: Array<string> = []
     const start = (owner: string, check: ReturnType<typeof checkOf>) =>
@@ -68,7 +68,7 @@ it.live("accounts take turns to open encrypted keys, one has a few waiting, and 
   })
 )
 
-it.live("however many accounts of one network wait, another network is next", () =>
+it.live("checkGatewayCredential opens a key from another network next, however many accounts of one network wait", () =>
   Effect.gen(function* () {
     const ended: Array<string> = []
     const start = (account: string, network: string) =>
@@ -94,7 +94,7 @@ it.live("however many accounts of one network wait, another network is next", ()
   })
 )
 
-it.live("one encrypted key is opened at a time, also while requests are interrupted one after the other", () =>
+it.live("checkGatewayCredential opens one encrypted key at a time, also while requests are interrupted", () =>
   Effect.gen(function* () {
     const check = checkOf("acct_1")
     const fibers = yield* Effect.forEach(Array.from({ length: 10 }), () => Effect.forkChild(Effect.exit(check)))

@@ -27,7 +27,7 @@ const refusal = (id: string) => Effect.map(Effect.flip(failSubmittedInvoice(id))
 
 for (const database of liveDatabases) {
   layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
-    `settling an invoice (${database.name})`,
+    `failSubmittedInvoice (${database.name})`,
     (it) => {
       it.effect("fails an invoice whose status no rule covers, once, with its event and delivery", () =>
         Effect.gen(function* () {
@@ -59,7 +59,7 @@ for (const database of liveDatabases) {
         })
       )
 
-      it.effect("refuses invoices that are decided without an operator, and writes nothing", () =>
+      it.effect("refuses invoices that need no decision of an operator, and writes nothing", () =>
         Effect.gen(function* () {
           yield* fixtures.clear
           const ksef = yield* live.simulator({ faults: [{ do: "stuck-150", polls: 10_000 }] })

@@ -115,7 +115,7 @@ for (const database of databases) {
         Effect.andThen(begin, Effect.scoped(Effect.provide(body(), Layer.fresh(services as Layer.Layer<R>))))
       )
 
-    test("takes an invoice to its receipt, a step at a time and not a moment sooner", withGateway(sandbox), () =>
+    test("takes an invoice to its receipt, each step at its time and none earlier", withGateway(sandbox), () =>
       Effect.gen(function* () {
         const organizationId = yield* fixtures.organization
         yield* fixtures.endpoint(organizationId)
@@ -355,7 +355,7 @@ for (const database of databases) {
       })
     )
 
-    test("takes the oldest first, and lets organizations take turns where there is a backlog", queue, () =>
+    test("claims the oldest first, and lets organizations take turns in a backlog", queue, () =>
       Effect.gen(function* () {
         const queue = yield* InvoiceQueue.InvoiceQueue
         const big = yield* fixtures.organization

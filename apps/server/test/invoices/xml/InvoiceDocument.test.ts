@@ -12,7 +12,7 @@ const sample = readFileSync(new URL("../../../../../examples/invoices/fa3-vat23.
 
 describe("InvoiceDocument", () => {
   describe("fault", () => {
-    it("finds none in an invoice", () => {
+    it("is undefined for an invoice", () => {
       assert.isUndefined(fault(sample))
     })
 
@@ -42,11 +42,11 @@ describe("InvoiceDocument", () => {
         '<?xml version="1.0" encoding="UTF-16"?><a/>',
         "invoice_xml must be UTF-8, and its declaration says UTF-16 (line 1, column 38)."
       ]
-    ])("says what is wrong with %s", (_, value, sentence) => {
+    ])("describes %s", (_, value, sentence) => {
       assert.strictEqual(fault(value), sentence)
     })
 
-    it("returns one sentence with a position for each malformed text of the corpus", () => {
+    it("is one sentence with a position for each malformed text of the corpus", () => {
       for (const { verdict, xml } of Object.values(corpus).flat()) {
         const sentence = fault(xml)
         if (verdict === "good") assert.isUndefined(sentence)

@@ -13,7 +13,7 @@ const organizationId = "org_1" as Ids.OrganizationId
 const unavailable = new CallFailed({ failure: { _tag: "unavailable", wasSent: true, message: "503" } })
 
 describe("a batch whose status cannot be read", () => {
-  it.effect("is polled too seldom to open the breaker of all taxpayers alone", () =>
+  it.effect("is polled too seldom to open the circuit breaker of all taxpayers alone", () =>
     Effect.gen(function* () {
       const session = {
         id: "1",

@@ -136,7 +136,7 @@ describe("BatchSender", () => {
     })
   )
 
-  it.effect("gives its slot to another batch within a minute of a stall, and tries for 15 where none waits", () =>
+  it.effect("releases its slot a minute after a stall if another batch waits, and after 15 minutes if none does", () =>
     Effect.gen(function* () {
       const process = LaneCalls.makeProcess(32)
       let uploads = 0
@@ -164,7 +164,7 @@ describe("BatchSender", () => {
     })
   )
 
-  it.effect("opens no batch for a minute after one could not be uploaded, then for two, until one is", () =>
+  it.effect("opens no batch for a minute after a failed upload, and for two after the next", () =>
     Effect.gen(function* () {
       const process = LaneCalls.makeProcess(32)
       const refused = new KsefError({ call: "uploadPart", outcome: "answered", reason: "forbidden", message: "no" })
@@ -182,7 +182,7 @@ describe("BatchSender", () => {
     })
   )
 
-  it.effect("uploads the archive again where KSeF does not have it, and closes the batch", () =>
+  it.effect("uploads the archive again if KSeF does not have it, and closes the batch", () =>
     Effect.gen(function* () {
       const process = LaneCalls.makeProcess(32)
       let uploads = 0
@@ -309,7 +309,7 @@ describe("BatchSender", () => {
     })
   )
 
-  it.effect("tells the members of a batch that another invoice of it may not be sent any more", () =>
+  it.effect("gives the members of a batch the reason that another of its invoices may not be sent any more", () =>
     Effect.gen(function* () {
       const { hasState, send, transitions } = setUp(undefined, Effect.void, Effect.void, {}, { begun: [] })
       yield* send
@@ -325,7 +325,7 @@ describe("BatchSender", () => {
     })
   )
 
-  it.effect("sends documents again a minute after a batch that ended with 500, five times, where KSeF has none", () =>
+  it.effect("sends the documents of a batch again after a minute, five times, if it ended with 500", () =>
     Effect.gen(function* () {
       const after = (errors: number) =>
         Effect.gen(function* () {
@@ -350,7 +350,7 @@ describe("BatchSender", () => {
     })
   )
 
-  it.effect("announces no document as submitted of a batch that KSeF canceled before it was closed (440)", () =>
+  it.effect("marks no document of a batch as submitted if KSeF canceled it before it was closed (440)", () =>
     Effect.gen(function* () {
       const { hasState, poll, transitions } = setUp(undefined, Effect.void, Effect.void, {}, { status: 440 })
       yield* poll
@@ -368,7 +368,7 @@ describe("BatchSender", () => {
     })
   )
 
-  it.effect("counts its upload to the concurrency limit of the process", () =>
+  it.effect("counts its upload towards the concurrency limit of the process", () =>
     Effect.gen(function* () {
       const process = LaneCalls.makeProcess(1)
       const { hasState, send } = setUp(process)

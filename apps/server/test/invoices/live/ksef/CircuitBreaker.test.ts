@@ -41,14 +41,14 @@ describe("CircuitBreaker", () => {
     )
   })
 
-  it("ignores calls that began before it opened: the probe alone decides", () => {
+  it("ignores calls that began before it opened, so that only the probe closes it", () => {
     const { state } = openTimes(2)
     assert.deepStrictEqual(CircuitBreaker.failed(state, state.openUntil + 1), state)
     assert.deepStrictEqual(CircuitBreaker.succeeded(state), state)
     assert.deepStrictEqual(CircuitBreaker.succeeded(state, true), CircuitBreaker.closed)
   })
 
-  it("has callers look again a second later while the probe is due", () => {
+  it("lets callers ask again after a second while the probe is due", () => {
     const { openUntil } = openTimes(0).state
     assert.strictEqual(CircuitBreaker.waitUntil(CircuitBreaker.closed, 5), 0)
     assert.strictEqual(CircuitBreaker.waitUntil(openTimes(0).state, 1000), openUntil)

@@ -18,9 +18,9 @@ const deleteCredential = Effect.fnUntraced(function* (organizationId: Ids.Organi
 
 for (const database of liveDatabases) {
   layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
-    `a credential that is deleted (${database.name})`,
+    `a deleted credential (${database.name})`,
     (it) => {
-      it.effect("sends nothing more, also while its lane is held and the credential is known there", () =>
+      it.effect("sends no invoice any more, also while the holder of its lane has it in memory", () =>
         Effect.gen(function* () {
           yield* fixtures.clear
           const ksef = yield* live.simulator()
@@ -53,7 +53,7 @@ for (const database of liveDatabases) {
         })
       )
 
-      it.effect("leaves no login behind that was under way, and revokes it", () =>
+      it.effect("has the login that was under way revoked and not stored", () =>
         Effect.gen(function* () {
           yield* fixtures.clear
           const ksef = yield* live.simulator({ faults: [{ do: "delay", on: "redeemTokens", ms: 3000 }] })

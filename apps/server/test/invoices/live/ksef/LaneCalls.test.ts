@@ -40,7 +40,7 @@ describe("malformed requests", () => {
     ["openBatch", true],
     ["closeBatch", false]
   ] as const) {
-    it.effect(`of ${operation} ${isOpen ? "stop the calls of all taxpayers" : "concern one taxpayer"}`, () =>
+    it.effect(`of ${operation} ${isOpen ? "open" : "do not open"} the circuit breaker of all taxpayers`, () =>
       Effect.gen(function* () {
         const { call, process } = setUp()
         for (let time = 0; time < 3; time++) {
@@ -54,7 +54,7 @@ describe("malformed requests", () => {
 })
 
 describe("calls of a lane", () => {
-  it.effect("that are interrupted while they wait for a permit leave the window of all lanes", () =>
+  it.effect("that are interrupted while they wait for a permit take no place in the window of all lanes", () =>
     Effect.gen(function* () {
       const { anonymousAt, logIn, made, process } = setUp()
       yield* process.permits.take(1)

@@ -52,7 +52,7 @@ for (const database of databases) {
   layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
     `LaneStore.write (${database.name})`,
     (it) => {
-      it.effect("leaves the submission of an invoice alone whose transition does not apply any more", () =>
+      it.effect("does not change the submission of an invoice whose transition does not apply any more", () =>
         Effect.gen(function* () {
           const { invoice, lane, sql, store, stored } = yield* sending
           const now = Date.now()
@@ -68,7 +68,7 @@ for (const database of databases) {
         })
       )
 
-      it.effect("has at most one submission of an invoice under way: the database refuses another", () =>
+      it.effect("keeps at most one submission of an invoice under way, because the database refuses another", () =>
         Effect.gen(function* () {
           const { invoice, lane, organizationId, sql, store } = yield* sending
           const session = yield* store.beginSession(lane, organizationId, "online", "FA (3)")
@@ -97,7 +97,7 @@ for (const database of databases) {
         })
       )
 
-      it.effect("knows that calls are stored which were written with tokens", () =>
+      it.effect("marks the calls as stored that were written with tokens", () =>
         Effect.gen(function* () {
           const { lane, organizationId, sql, tokens } = yield* sending
           const [organization] = yield* sql<{
@@ -124,7 +124,7 @@ for (const database of databases) {
         })
       )
 
-      it.effect("writes the submission of a receipt that is stored already, so that it is not fetched again", () =>
+      it.effect("writes the submission of a receipt that is stored already, which ends its fetches", () =>
         Effect.gen(function* () {
           const { invoice, lane, sql, store } = yield* sending
           yield* sql`

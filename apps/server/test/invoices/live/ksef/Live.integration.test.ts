@@ -9,7 +9,7 @@ const lifeOfAnInvoice = ["invoice.received", "invoice.submitted", "invoice.accep
 
 for (const database of liveDatabases) {
   layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(`live mode (${database.name})`, (it) => {
-    it.effect("takes invoices to their receipts, byte for byte, each with its events", () =>
+    it.effect("sends invoices and stores the bytes of their receipts, each with its events", () =>
       Effect.gen(function* () {
         yield* fixtures.clear
         const ksef = yield* live.simulator()

@@ -7,7 +7,7 @@ import * as simulated from "../../../support/simulated.ts"
 import { databases } from "../../../support/TestDatabase.ts"
 
 layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("copies of documents", (it) => {
-  it.effect("of two invoices with the same document, one sent again, accepts one, whichever is read first", () =>
+  it.effect("of which one is sent again are accepted once, in either order of reading", () =>
     simulated.simulate({ grainMs: 1000 }, ({ ksef }) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -76,7 +76,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
       })
     )
 
-    it.effect("are tried after six hours where the taxpayer is blocked", () =>
+    it.effect("are tried after six hours if the taxpayer is blocked", () =>
       Effect.gen(function* () {
         yield* fixtures.clear
         const ksef = yield* live.simulator({ faults: [{ do: "verdict", on: "login", code: 480 }] })
@@ -90,7 +90,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
       })
     )
 
-    it.effect("mean the end of logins by token once three are refused, and none of certificates", () =>
+    it.effect("are taken as the end of logins by token once three tokens are refused, and not for certificates", () =>
       Effect.gen(function* () {
         yield* fixtures.clear
         const ksef = yield* live.simulator({

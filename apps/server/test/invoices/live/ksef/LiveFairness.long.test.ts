@@ -64,7 +64,7 @@ const p95 = (troubled: number) =>
   )
 
 layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })("200 taxpayers", (it) => {
-  it.effect("one that KSeF does not answer and one that it blocks delay the others by less than a fifth", () =>
+  it.effect("are delayed by less than a fifth by one that KSeF does not answer and one that it blocks", () =>
     Effect.gen(function* () {
       const alone = yield* p95(0)
       const beside = yield* p95(troubles.length)

@@ -9,7 +9,7 @@ import { liveDatabases } from "../../../support/TestDatabase.ts"
 
 layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("live mode under faults", (it) => {
   for (const fault of representative) {
-    it.effect(`survives ${nameOf(fault)}: each invoice accepted once`, () => assertSurvived(fault))
+    it.effect(`has each invoice accepted once: ${nameOf(fault)}`, () => assertSurvived(fault))
   }
 
   for (const [code, shown] of [
@@ -33,7 +33,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
     )
   }
 
-  it.effect("rejects a duplicate of an invoice that it did not send, with the number of the original", () =>
+  it.effect("rejects a duplicate of an invoice that another sender sent, with the number of the original", () =>
     Effect.gen(function* () {
       yield* fixtures.clear
       const ksef = yield* live.simulator()
@@ -53,7 +53,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
     })
   )
 
-  it.effect("shows a refused credential, and goes on when it is replaced", () =>
+  it.effect("shows a refused credential, and continues when it is replaced", () =>
     Effect.gen(function* () {
       yield* fixtures.clear
       const ksef = yield* live.simulator()
@@ -104,7 +104,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
     })
   )
 
-  it.effect("sends what does not fit into the windows as a batch, with all receipts", () =>
+  it.effect("sends invoices as a batch if the windows have no room for them, and stores all receipts", () =>
     Effect.gen(function* () {
       yield* fixtures.clear
       const ksef = yield* live.simulator()
@@ -151,7 +151,7 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
       })
   )
 
-  it.effect("shows by its oldest invoice alone that a batch cannot be opened; the others stay queued", () =>
+  it.effect("sets the reason why a batch cannot be opened on its oldest invoice alone; the others stay queued", () =>
     Effect.gen(function* () {
       yield* fixtures.clear
       const ksef = yield* live.simulator({ faults: [{ do: "5xx", on: "openBatchSession", times: "always" }] })

@@ -5,6 +5,6 @@ import { liveDatabases } from "../../../support/TestDatabase.ts"
 
 layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: true })("live mode under faults", (it) => {
   for (const fault of others) {
-    it.effect(`survives ${nameOf(fault)}: each invoice accepted once`, () => assertSurvived(fault))
+    it.effect(`has each invoice accepted once: ${nameOf(fault)}`, () => assertSurvived(fault))
   }
 })

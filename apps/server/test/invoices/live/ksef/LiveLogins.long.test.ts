@@ -37,7 +37,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
   for (const { action, code, detail, meaning, refusal } of LoginStatuses.loginStatuses) {
     const expected = tries[action]
     if (refusal === undefined || expected === undefined) continue
-    it.effect(`that ends with ${code} (${meaning}) refuses the credential as ${refusal}, and another repairs it`, () =>
+    it.effect(`that ends with ${code} (${meaning}) has the credential refused as ${refusal}`, () =>
       simulated.simulate({ grainMs: 100 }, ({ ksef, now }) =>
         Effect.gen(function* () {
           const details = detail === undefined ? [] : [detail]
@@ -62,7 +62,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     )
   }
 
-  it.effect("that KSeF cannot process is begun again after 5, 30 and 120 seconds", () =>
+  it.effect("that KSeF cannot process is tried again after 5, 30 and 120 seconds", () =>
     simulated.simulate({ grainMs: 100 }, ({ ksef }) =>
       Effect.gen(function* () {
         ksef.faults.add({ do: "verdict", on: "login", code: 550, times: 4 })

@@ -12,7 +12,7 @@ layer(databases[0].layer, { timeout: "10 minutes", excludeTestServices: true })(
     ["200 that go one by one", 10],
     ["5,000 that go as batches", 250]
   ] as const) {
-    it.effect(`of ten minutes is left alone but for probes, and everything is sent after it: ${name}`, () =>
+    it.effect(`of ten minutes has no calls but probes, and all invoices are sent after it: ${name}`, () =>
       simulated.simulate({ grainMs: 1000 }, (simulation) =>
         Effect.gen(function* () {
           const { ksef, now } = simulation
@@ -52,7 +52,7 @@ layer(databases[0].layer, { timeout: "10 minutes", excludeTestServices: true })(
     )
   }
 
-  it.effect("is explained by what the beacon says, to the owners of the invoices that were tried", () =>
+  it.effect("has the state that the beacon reports in the failures of the invoices that were tried", () =>
     simulated.simulate({ grainMs: 1000 }, (simulation) =>
       Effect.gen(function* () {
         const { ksef } = simulation

@@ -43,16 +43,12 @@ const withId = (id: string) => (all: ReadonlyArray<live.LiveInvoice>) => all.fin
 layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })(
   "an invoice that is sent again",
   (it) => {
-    it.effect("waits longer and longer while no session opens, and lets the one behind it show why", () =>
+    it.effect("waits longer after each failed session, while the invoice behind it has the reason", () =>
       resentUnder({ do: "5xx", on: "openOnlineSession", times: "always" }, (simulation, { behind, resent }) =>
         Effect.gen(function* () {
           const { ksef, now } = simulation
           const sql = yield* SqlClient.SqlClient
-          const tried = yield* live.eventually(
-            (all) => withId(behind)(all).status === "retrying",
-            live.invoices,
-            20_000
-          )
+          const tried = yield* live.eventually((all) => withId(behind)(all).status === "retrying", live.invoices)
           assert.strictEqual(withId(behind)(tried).failure?.code, "gateway_unavailable")
           assert.strictEqual(withId(resent)(tried).status, "submitted")
           const newest = sql<{ readonly at: Date; readonly n: number }>`
@@ -72,7 +68,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     )
 
     for (const on of ["openOnlineSession", "sendInvoice"] as const) {
-      it.effect(`is tried without an end where KSeF may have it: ${on} fails`, () =>
+      it.effect(`is tried without end if KSeF may have it: ${on} fails`, () =>
         simulated.simulate({ grainMs: 1000, faults: [{ do: "5xx", on, times: "always" }] }, ({ ksef }) =>
           Effect.gen(function* () {
             const sql = yield* SqlClient.SqlClient
@@ -103,7 +99,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
       )
     }
 
-    it.effect("fails alone where KSeF refuses to open its session as malformed", () =>
+    it.effect("fails alone if KSeF refuses to open its session as malformed", () =>
       resentUnder({ do: "exception", code: 21405, on: "openOnlineSession", times: 1 }, ({ ksef }, { behind, resent }) =>
         Effect.gen(function* () {
           const all = yield* live.eventually(live.allDone, live.invoices)
@@ -115,7 +111,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
       )
     )
 
-    it.effect("lets the one behind it show that the credential was refused", () =>
+    it.effect("leaves it to the invoice behind it to have a refused credential as its reason", () =>
       resentUnder({ do: "revoke-token" }, ({ ksef }, { behind }) =>
         Effect.gen(function* () {
           ksef.faults.add({ do: "expire-access", on: "openOnlineSession", times: "always" })

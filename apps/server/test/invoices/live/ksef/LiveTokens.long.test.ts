@@ -17,7 +17,7 @@ const speed = 450
 const refreshTokenMs = (7 * 24 * 3_600_000) / speed
 
 layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })("short access tokens", (it) => {
-  it.effect("fail no attempt, and cost no login while the refresh token lives", () =>
+  it.effect("fail no attempt, and cause no login while the refresh token is valid", () =>
     simulated.simulate({ grainMs: 100, speed }, (simulation) =>
       Effect.gen(function* () {
         const { ksef, now } = simulation

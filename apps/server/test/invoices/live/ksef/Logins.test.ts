@@ -66,7 +66,7 @@ const setUp = (failures: ReadonlyArray<CallFailed>) => {
 }
 
 describe("a login", () => {
-  it.effect("is begun again once after a wrong challenge, also after an earlier login that failed otherwise", () =>
+  it.effect("is tried once more after a wrong challenge, also if an earlier one failed otherwise", () =>
     Effect.gen(function* () {
       const { counts, logIn } = setUp([wrongChallenge, unavailable, wrongChallenge])
       assert.strictEqual(yield* logIn, "CallFailed")
@@ -77,7 +77,7 @@ describe("a login", () => {
     })
   )
 
-  it.effect("that KSeF cannot decrypt reads the public keys again, also where they were of no use before", () =>
+  it.effect("that KSeF cannot decrypt has the public keys read again, also if that did not help before", () =>
     Effect.gen(function* () {
       const { counts, logIn } = setUp([unknownKey, unknownKey, unknownKey])
       assert.strictEqual(yield* logIn, "CredentialRefused")
@@ -87,7 +87,7 @@ describe("a login", () => {
     })
   )
 
-  it.effect("that fails in turns for a challenge and a key is refused after each had one more", () =>
+  it.effect("that fails in turn for a challenge and a key is refused after one more try for each", () =>
     Effect.gen(function* () {
       const { counts, logIn } = setUp([wrongChallenge, unknownKey, wrongChallenge])
       assert.strictEqual(yield* logIn, "CredentialRefused")

@@ -3,8 +3,8 @@ import type { Ids } from "@govoice/core"
 import { Effect } from "effect"
 import { OutageReason } from "../../../../src/invoices/live/ksef/OutageReason.ts"
 
-describe("the reason of an outage", () => {
-  it.effect("is told to the invoices that were tried, again where that failed, and then no more", () =>
+describe("OutageReason", () => {
+  it.effect("adds what KSeF reports to the invoices that were tried, once, and again only if that failed", () =>
     Effect.gen(function* () {
       const outage = new OutageReason()
       const told: Array<readonly [ids: ReadonlyArray<string>, sentence: string]> = []

@@ -55,7 +55,7 @@ describe("RateLimitWindows", () => {
     )
   })
 
-  it("allows 540 calls in three hours, also where the holder changes every five minutes", () => {
+  it("allows 540 calls in three hours, also if the holder changes every five minutes", () => {
     for (const handOverMs of [Infinity, 300_000]) {
       let windows = make()
       let sent = 0
@@ -74,7 +74,7 @@ describe("RateLimitWindows", () => {
     }
   })
 
-  it("counts a call in flight, and forgets one that never left", () => {
+  it("counts a call in flight, and removes one that was never sent", () => {
     const windows = make()
     for (let index = 0; index < 10; index++) windows.begin(group)
     assert.strictEqual(windows.earliest(group, 0), Infinity)
@@ -86,13 +86,13 @@ describe("RateLimitWindows", () => {
     assert.strictEqual(windows.capacity(group, 0, 60_000), 20)
   })
 
-  it("stores a call in flight as ended, so that a holder who is lost leaves it behind", () => {
+  it("stores a call in flight as ended, so that the next holder counts it", () => {
     const windows = make()
     windows.begin(group)
     assert.deepStrictEqual(windows.stored(5000).used, { [group]: [[5000, 1]] })
   })
 
-  it("obeys Retry-After however long, and halves the rate where there was room by our count", () => {
+  it("obeys any Retry-After, and halves the rate if the window had room", () => {
     const windows = make()
     call(windows, 0)
     assert.isTrue(windows.refuse(group, 0, 2_680_000))

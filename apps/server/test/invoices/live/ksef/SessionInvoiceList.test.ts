@@ -52,7 +52,7 @@ const read = (refusals: number) => {
 }
 
 describe("the list of a session", () => {
-  it.effect("is read from its beginning where KSeF refuses the token of a page (21418), each invoice once", () =>
+  it.effect("is read again from its beginning if KSeF refuses the token of a page (21418)", () =>
     Effect.gen(function* () {
       const { references, tokens } = yield* read(1)
       assert.deepStrictEqual(references, ["1", "2"])

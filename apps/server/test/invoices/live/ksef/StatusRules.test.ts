@@ -17,14 +17,14 @@ describe("an accepted document", () => {
   }
   const [change] = accepted(number, 5000).changes.submissions!
 
-  it("has the time when KSeF stored it for good, where that is known", () => {
+  it("has the time when KSeF stored it permanently, if KSeF reports it", () => {
     assert.deepInclude(change, { state: "decided", code: 200, storedAt: new Date(5000) })
     for (const none of [undefined, null]) {
       assert.notProperty(accepted(number, none).changes.submissions![0], "storedAt")
     }
   })
 
-  it("is none with a number of a wrong checksum, or of another seller", () => {
+  it("is not taken as accepted if its number has a wrong checksum or another seller", () => {
     for (const wrong of [`${number.slice(0, -1)}7`, "9999999999-20250626-010080DD2B5E-26"]) {
       const { changes, isUnknown } = accepted(wrong)
       assert.isTrue(isUnknown)
@@ -40,13 +40,13 @@ describe("an attachment that KSeF does not take (415)", () => {
     return (StatusRules.decide(row, answer, now) as { changes: Changes }).changes
   }
 
-  it("goes in a batch where it went alone", () => {
+  it("is sent in a batch if it was sent alone", () => {
     assert.deepStrictEqual(decide("online"), {
       submissions: [{ id: "1", state: "refused", code: 415, checkCount: 0, dueAt: new Date(now) }]
     })
   })
 
-  it("is rejected where it went in a batch", () => {
+  it("is rejected if it was sent in a batch", () => {
     const { submissions, transitions } = decide("batch")
     assert.deepStrictEqual(submissions, [{ id: "1", state: "decided", code: 415, dueAt: null }])
     assert.strictEqual(transitions?.[0]?.transition.rejection?.code, "attachment_not_allowed")
@@ -69,7 +69,7 @@ describe("a send whose answer was lost, of a document that KSeF does not have", 
     assert.strictEqual(pending!.invoice.attempt_count, 3)
   })
 
-  it("fails the invoice once none was sent for the time to give up", () => {
+  it("fails the invoice if the first failure is as old as the time to give up", () => {
     assert.strictEqual(afterLookup(new Date(now - giveUp.giveUpMs + 1))?.transition.status, "retrying")
     assert.strictEqual(afterLookup(new Date(now - giveUp.giveUpMs))?.transition.status, "failed")
   })
@@ -99,7 +99,7 @@ describe("a submitted invoice whose resend lost its answer, and is not in KSeF",
     assert.strictEqual(waits.at(-1), 6 * 3_600_000)
   })
 
-  it("fails once none was received for the time to give up", () => {
+  it("fails if KSeF received none for the time to give up", () => {
     assert.isUndefined(absent(20, giveUp.giveUpMs - 1).transitions?.[0])
     const { submissions, transitions } = absent(20, giveUp.giveUpMs)
     assert.deepStrictEqual(submissions, [{ id: "20", state: "refused", dueAt: null }])
@@ -115,7 +115,7 @@ describe("a session that cannot be read", () => {
     })
   })
 
-  it("has a document wait that was sent once more", () => {
+  it("has its document wait if that was sent once more already", () => {
     const row = submission("2")
     const earlier = submission("1", { submission_state: "refused", code: 403 })
     assert.deepStrictEqual(StatusRules.unreadable(row, [row, earlier], now), {
@@ -123,7 +123,7 @@ describe("a session that cannot be read", () => {
     })
   })
 
-  it("is no error of KSeF that counts as a resend", () => {
+  it("does not count as a resend after an error of KSeF", () => {
     const givenUp = submission("1", { submission_state: "refused", code: 403 })
     const failed = submission("2", { submission_state: "refused", code: 500 })
     assert.strictEqual(StatusRules.resendsOf([givenUp, failed]), 1)

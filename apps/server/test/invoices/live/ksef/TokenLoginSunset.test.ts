@@ -26,7 +26,7 @@ describe("logins by token", () => {
     assert.isFalse(logins.refused("c", 0))
   })
 
-  it("are logged as ended once, until one is accepted", () => {
+  it("are logged as ended once, and again only after one was accepted", () => {
     const logins = new TokenLoginSunset()
     assert.deepStrictEqual([logins.shouldLog(), logins.shouldLog()], [true, false])
     logins.succeeded()

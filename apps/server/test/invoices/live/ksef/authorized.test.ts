@@ -136,7 +136,7 @@ describe("an access token that KSeF does not accept any more", () => {
     })
   )
 
-  it.live("is replaced by one new login where the refresh token is dead, too", () =>
+  it.live("is replaced by one new login if the refresh token is not accepted either", () =>
     Effect.gen(function* () {
       const { counts, first, refused, send } = yield* setUp({ isRefreshTokenDead: true })
       refused.add(first)
@@ -150,7 +150,7 @@ describe("an access token that KSeF does not accept any more", () => {
 })
 
 describe("a 403", () => {
-  it.live("without a reason is followed by a new login, before anything rests", () =>
+  it.live("without a reason is followed by a new login, and does not pause the lane", () =>
     Effect.gen(function* () {
       const { counts, first, refused, restsUntil, send, used } = yield* setUp()
       refused.add(first)
@@ -161,7 +161,7 @@ describe("a 403", () => {
     })
   )
 
-  it.live("without a reason, again after the new login, has the lane rest for 15 minutes", () =>
+  it.live("without a reason, again after the new login, pauses the lane for 15 minutes", () =>
     Effect.gen(function* () {
       const { counts, refused, restsUntil, send, used } = yield* setUp()
       Object.assign(refused, { has: () => true })
@@ -178,7 +178,7 @@ describe("a 403", () => {
     ["of the firewall", problem({ title: "Request blocked" })],
     ["with a page", "<html><body>Request blocked</body></html>"]
   ] as const) {
-    it.live(`${name} has the lane rest without another login`, () =>
+    it.live(`${name} pauses the lane without another login`, () =>
       Effect.gen(function* () {
         const { counts, first, refused, restsUntil, send, used } = yield* setUp()
         refused.add(first)
@@ -202,7 +202,7 @@ describe("calls of a lane", () => {
     })
   )
 
-  it.live("are at most one of a group that is not stored, also where the steps of a lane make them together", () =>
+  it.live("are at most one of a group that is not stored, also when the steps of a lane make them together", () =>
     Effect.gen(function* () {
       const { context, send } = yield* setUp()
       const { windows } = context.lane

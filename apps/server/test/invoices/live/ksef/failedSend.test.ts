@@ -23,13 +23,13 @@ const dueAt = (submissions: ReadonlyArray<SubmissionRow>, now: number, failure =
 describe("a submitted invoice that KSeF did not judge, and that cannot be sent again", () => {
   const judged = [-hour, 500] as const
 
-  it("is tried after longer and longer waits, a minute at least", () => {
+  it("is tried after waits that grow from a minute to six hours", () => {
     assert.strictEqual(dueAt(all([0, null], judged), 0), minute)
     const tries = (count: number) => Array.from({ length: count }, (_, index) => [-index * hour, null] as const)
     assert.strictEqual(dueAt(all(...tries(30), judged), 0), 6 * hour)
   })
 
-  it("fails once it could not be sent for the time to give up, with what KSeF did and why", () => {
+  it("fails if it could not be sent for the time to give up, with the error of KSeF and the reason", () => {
     const submissions = all([0, null], [-giveUp.giveUpMs, null], judged)
     assert.isNumber(dueAt(submissions, -1))
     const { submissions: changes, transitions } = notSent(invoice, submissions, attempt, 0, giveUp)
@@ -48,12 +48,12 @@ describe("a submitted invoice that KSeF did not judge, and that cannot be sent a
     assert.isNumber(dueAt(all([0, null], [-minute, 500], [-giveUp.giveUpMs, null], judged), 0))
   })
 
-  it("is tried for ever where KSeF may have it", () => {
+  it("is tried without end if KSeF may have it", () => {
     const submissions = all([0, null], [-2 * giveUp.giveUpMs, StatusRules.unreadableSession])
     assert.isAtLeast(dueAt(submissions, 0)!, minute)
   })
 
-  it("is tried in another session each minute, and after some of them as after other errors", () => {
+  it("is tried in another session each minute, and after some of them with the waits of other errors", () => {
     const again = { ...attempt, kind: "again" } as const
     const tries = (count: number) => all(...Array.from({ length: count }, () => [0, null] as const), judged)
     assert.strictEqual(dueAt(tries(3), 0, again), minute)
@@ -62,7 +62,7 @@ describe("a submitted invoice that KSeF did not judge, and that cannot be sent a
     assert.strictEqual(notSent(invoice, old, again, 0, giveUp).transitions?.[0]?.transition.status, "failed")
   })
 
-  it("waits for a limit without an end", () => {
+  it("waits for a limit without end", () => {
     const postponed = { ...attempt, kind: "postponed", until: 10 * minute } as const
     assert.strictEqual(dueAt(all([0, null], [-2 * giveUp.giveUpMs, null]), 0, postponed), 10 * minute)
   })
@@ -82,7 +82,7 @@ describe("a submitted invoice whose session cannot be opened", () => {
   const change = (failures: number, failure = attempt) =>
     notOpened([newest(failures)], failure, 0, giveUp).submissions?.[0]
 
-  it("waits longer after each failure, which its submission counts", () => {
+  it("waits longer after each failure, and counts the failures at its submission", () => {
     assert.deepStrictEqual(change(0), { id: "9", state: "refused", dueAt: new Date(minute), checkCount: 1 })
     assert.deepInclude(change(20), { dueAt: new Date(6 * hour), checkCount: 21 })
   })
@@ -96,13 +96,13 @@ describe("a submitted invoice whose session cannot be opened", () => {
     assert.strictEqual(pending!.transition.failure?.code, "national_system_error")
   })
 
-  it("does not fail where KSeF may have it", () => {
+  it("does not fail if KSeF may have it", () => {
     const { submissions, transitions } = notOpened([newest(100, StatusRules.unreadableSession)], attempt, 0, giveUp)
     assert.isUndefined(transitions)
     assert.deepStrictEqual(submissions?.[0]?.dueAt, new Date(6 * hour))
   })
 
-  it("does not fail by a defect either where KSeF may have it", () => {
+  it("does not fail by a defect either if KSeF may have it", () => {
     const defect = { ...attempt, kind: "fail" } as const
     const { submissions, transitions } = notOpened([newest(0, StatusRules.unreadableSession)], defect, 0, giveUp)
     assert.isUndefined(transitions)
@@ -110,7 +110,7 @@ describe("a submitted invoice whose session cannot be opened", () => {
     assert.isUndefined(notSent(invoice, all([0, null], [-hour, 403]), defect, 0, giveUp).transitions)
   })
 
-  it("fails at once by a defect, and waits for a limit", () => {
+  it("fails at once by a defect, and not by a limit", () => {
     assert.strictEqual(
       notOpened([newest(0)], { ...attempt, kind: "fail" }, 0, giveUp).transitions?.[0]?.transition.status,
       "failed"

@@ -68,7 +68,7 @@ describe.skipIf(installedPrograms === undefined)(named("a backup"), { timeout: 2
     return next
   }
 
-  it("by pg_dump and pg_restore has the state at its beginning", async () => {
+  it("a backup by pg_dump and pg_restore has the state at its beginning", async () => {
     const original = await makeCluster()
     const { deployment, key, load, reached, receiver } = await setUp(original)
     const folder = join(original.directory, "..")
@@ -89,7 +89,7 @@ describe.skipIf(installedPrograms === undefined)(named("a backup"), { timeout: 2
     )
   })
 
-  it("by pg_basebackup with archived WAL has every accepted invoice", async () => {
+  it("a backup by pg_basebackup with archived WAL has every accepted invoice", async () => {
     const archive = await makeCluster()
     await archive.end("SIGINT")
     const original = await makeCluster({

@@ -88,7 +88,7 @@ describe("a fail-over", { timeout: 240_000 }, () => {
     assert.isEmpty(receiver.receipts.filter(({ eventId }) => !events.has(eventId)))
   })
 
-  it("loses what the replica had not received with asynchronous replication, and goes on", async () => {
+  it("loses what the replica had not received with asynchronous replication, and continues", async () => {
     const { deployment, failOver, key, receiver, stream } = await setUp()
     const before = await deployment.submit(key, "accepted")
     await until("its replication", async () => (await missing(deployment, [before])).length === 0, 20_000)

@@ -53,8 +53,8 @@ const assertConsistent = async (organizations: ReadonlyArray<Awaited<ReturnType<
 
 const inFlight = () => faults.deployment.count("deliveries WHERE lease_expires_at IS NOT NULL")
 
-describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
-  it.each([1, 2, 4, 16])("killed workers lose no invoice and no delivery (%i workers)", async (count) => {
+describe("a deployment under faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
+  it.each([1, 2, 4, 16])("loses no invoice and no delivery when workers are killed (%i workers)", async (count) => {
     await faults.deployment.startApi()
     const organizations = [await organization("ok", "ok"), await organization("ok"), await organization("ok", "flaky")]
     const workers = await Promise.all(Array.from({ length: count }, () => faults.deployment.startWorker()))
@@ -82,7 +82,7 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
     assert.strictEqual(await faults.deployment.count("deliveries WHERE status <> 'succeeded'"), 0)
   })
 
-  it("another worker takes over the partitions of a killed worker", async () => {
+  it("has another worker take over the partitions of a killed one", async () => {
     await faults.deployment.startApi()
     const organizations = await Promise.all(Array.from({ length: 8 }, () => organization("ok")))
     const submitToEach = () => Promise.all(organizations.map(({ key }) => faults.deployment.submit(key, "accepted")))
@@ -101,7 +101,7 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
     assert.isBelow(rows[0]!.slowest, 30)
   })
 
-  it("a stopped worker completes its attempts and leaves no lease", async () => {
+  it("has the attempts of a stopped worker completed, and no lease left", async () => {
     await faults.deployment.startApi()
     const organizations = [await organization("ok"), await organization("ok", "ok")]
     const { stop, submitted } = load(
@@ -131,7 +131,7 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
     assert.strictEqual(await faults.deployment.count("deliveries WHERE fencing_token <> attempt_count"), 0)
   })
 
-  it("a stopped worker waits for a receiver at most until the webhook timeout", async () => {
+  it("has a stopped worker wait for a receiver until the webhook timeout at most", async () => {
     await faults.deployment.startApi()
     const { key } = await organization("hang")
     const worker = await faults.deployment.startWorker()
@@ -151,7 +151,7 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
     ])
   })
 
-  it("workers recover from closed connections and restarts of Postgres under load", async () => {
+  it("recovers from closed connections and restarts of Postgres under load", async () => {
     await faults.deployment.startApi()
     const organizations = [await organization("ok", "ok"), await organization("ok")]
     await Promise.all([faults.deployment.startWorker(), faults.deployment.startWorker()])
@@ -184,7 +184,7 @@ describe("faults", { timeout: (seconds * 4 + 90) * 1000 }, () => {
     for (const { child, text } of faults.deployment.processes) assert.isNull(child.exitCode, text)
   })
 
-  it("hostile receivers are recorded and do not delay other receivers", async () => {
+  it("records hostile receivers, which do not delay other receivers", async () => {
     await faults.deployment.startApi()
     const hostile = ["hang", "drip", "reset", "redirect", "rubbish", "endless", "busy", "gone", "flaky"]
     const crowd = await organization("ok", ...hostile)

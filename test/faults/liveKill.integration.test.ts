@@ -5,11 +5,11 @@ import { setUp } from "./support.ts"
 // All kill points are in liveKillPoints.long.test.ts and liveKillPointsBatch.long.test.ts.
 const few = killPoints.filter(({ name, point }) => point.at === "answered" && name === "the sending of a document")
 
-describe("live mode: a worker that is killed", () => {
+describe("a worker of live mode that is killed", () => {
   const faults = setUp()
 
   it.each(few)(
-    "at $name, $point.at: each document is accepted exactly once",
+    "at $name, $point.at, has each document accepted exactly once",
     { timeout: 120_000 },
     ({ documents, kind, point }) => runKillPoint(faults, point, documents, kind)
   )

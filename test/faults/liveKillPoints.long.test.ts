@@ -3,11 +3,11 @@ import { batchSize, killPoints, runKillPoint } from "./liveKillPoints.ts"
 import { setUpConcurrent } from "./support.ts"
 
 // Those of a batch are in liveKillPointsBatch.long.test.ts.
-describe.concurrent("live mode: a worker that is killed", () => {
+describe.concurrent("a worker of live mode that is killed", () => {
   const withFaults = setUpConcurrent()
 
   it.each(killPoints.filter(({ documents }) => documents !== batchSize))(
-    "at $name, $point.at: each document is accepted exactly once",
+    "at $name, $point.at, has each document accepted exactly once",
     ({ documents, isAtStop, kind, point }) =>
       withFaults((faults) => runKillPoint(faults, point, documents, kind, isAtStop))
   )

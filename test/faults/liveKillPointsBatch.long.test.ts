@@ -2,11 +2,11 @@ import { describe, it } from "vitest"
 import { batchSize, killPoints, runKillPoint } from "./liveKillPoints.ts"
 import { setUpConcurrent } from "./support.ts"
 
-describe.concurrent("live mode: a worker that is killed with a batch", () => {
+describe.concurrent("a worker of live mode that is killed with a batch", () => {
   const withFaults = setUpConcurrent()
 
   it.each(killPoints.filter(({ documents }) => documents === batchSize))(
-    "at $name, $point.at: each document is accepted exactly once",
+    "at $name, $point.at, has each document accepted exactly once",
     ({ documents, kind, point }) => withFaults((faults) => runKillPoint(faults, point, documents, kind))
   )
 })

@@ -36,11 +36,11 @@ const startCollector = async () => {
   }
 }
 
-describe("live mode: secrets", () => {
+describe("secrets of live mode", () => {
   const faults = setUp()
 
   it.each(["token", "certificate"] as const)(
-    "of KSeF are in no log line, span, metric or answer of a run with faults, with a %s",
+    "are in no log line, span, metric or response of a run with faults, with a %s",
     async (kind) => {
       const { deployment } = faults
       const ksef = await startSimulator({

@@ -29,7 +29,7 @@ const withSimulator = async (run: (simulator: Started) => Promise<void>): Promis
   }
 }
 
-describe("live mode: a thousand invoices of one taxpayer", () => {
+describe("a thousand live invoices of one taxpayer", () => {
   const faults = setUp()
 
   it("are accepted with their receipts within a minute, as one batch", () =>

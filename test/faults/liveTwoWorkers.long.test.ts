@@ -9,10 +9,10 @@ const taxpayers = 20
 const perTaxpayer = 5
 const all = taxpayers * perTaxpayer
 
-describe("live mode: two workers for twenty taxpayers", () => {
+describe("two workers for twenty taxpayers of live mode", () => {
   const faults = setUp()
 
-  it("that are killed in turn never work for the same one at once, and each document is accepted exactly once", async () => {
+  it("never work for the same one at once when they are killed in turn, and each document is accepted exactly once", async () => {
     const { deployment } = faults
     const nips = Array.from({ length: taxpayers }, (_, index) => nipOf(index))
     const ksef = await startSimulator({ processingMs: 0 })

@@ -45,7 +45,7 @@ describe("an upgrade with mixed versions", { timeout: 240_000 }, () => {
     await postgres.remove()
   })
 
-  it("processes from before a later migration go on, and others start on its schema", async () => {
+  it("has processes from before a later migration continue, and others start on its schema", async () => {
     const api = await deployment.startApi()
     const workers = [await deployment.startWorker(), await deployment.startWorker()]
     const paths = ["/ok?1", "/flaky?2"]

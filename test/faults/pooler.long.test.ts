@@ -44,7 +44,7 @@ describe.skipIf(!PgBouncer.isInstalled)(PgBouncer.named("a pooler in transaction
   it.each([
     ["with notifications over a direct connection", true],
     ["with polling", false]
-  ] as const)("loses nothing when it is killed, %s", async (_, isDirect) => {
+  ] as const)("a deployment behind a pooler loses nothing when the pooler is killed, %s", async (_, isDirect) => {
     const direct = await makeDatabase(isDirect ? "notified" : "polling")
     const settings = {
       DATABASE_URL: pgBouncer.urlOf(direct),
@@ -82,7 +82,7 @@ describe.skipIf(!PgBouncer.isInstalled)(PgBouncer.named("a pooler in transaction
   it.each([
     ["refuses parameters of sessions", []],
     ["drops parameters of sessions", ["statement_timeout", "idle_in_transaction_session_timeout"]]
-  ] as const)("is named when its setting is missing and it %s", async (_, ignored) => {
+  ] as const)("a pooler is named when its setting is missing and it %s", async (_, ignored) => {
     const other = await PgBouncer.startPgBouncer(postgres.url, { ignored })
     const deployment = new Deployment(postgres.url)
     try {

@@ -46,7 +46,7 @@ const freePort = async (): Promise<number> => {
 }
 
 it.skipIf(!has("curl", "openssl"))(
-  "any language: the script logs in, sends a document and fetches its receipt",
+  "the recipe for any language logs in, sends a document and fetches its receipt",
   async () => {
     const simulator = await start()
     writeFileSync(join(folder, "invoice.xml"), fa3())
@@ -59,7 +59,7 @@ it.skipIf(!has("curl", "openssl"))(
   60_000
 )
 
-it("Node: the program meets a send whose answer is cut, and reads the ledger", async () => {
+it("the recipe for Node has a send whose response is cut, and reads the ledger", async () => {
   // Inside of the package, so that it finds itself by its name.
   const file = join(here, `.recipe-${process.pid}.ts`)
   const client = `
@@ -82,7 +82,7 @@ it("Node: the program meets a send whose answer is cut, and reads the ledger", a
 }, 240_000)
 
 it.skipIf(!has("curl"))(
-  "CI: the process is ready before the tests, and gone after them",
+  "the recipe for CI has the process ready before the tests, and stopped after them",
   async () => {
     const port = await freePort()
     mkdirSync(join(folder, "bin"))

@@ -43,29 +43,32 @@ const statusOf = async (simulator: Simulator, document: (challenge: string) => s
 }
 
 describe("login with a certificate", () => {
-  it.each<["ec" | "rsa"]>([["ec"], ["rsa"]])("one that the simulator issued (%s) logs in and sends", async (key) => {
-    const simulator = await start({ environment: "prod" })
-    const issued = simulator.issueCertificate({ nip: simulator.nip, key })
-    const credential = Result.getOrThrow(SigningCredential.read(issued, Date.now()))
-    const client = new Client(simulator)
-    await client.beginCertificateLogin((challenge) =>
-      LoginDocument.write({ challenge, contextNip: simulator.nip, signingTime: Date.now() - 60_000 }, credential)
-    )
-    assert.strictEqual((await client.loginStatus()).code, 200)
-    const status = (await client.call("GET", `/auth/${client.login}`, { token: client.authentication })).json
-    assert.strictEqual(status.authenticationMethodInfo.category, "XadesSignature")
-    await client.redeem()
-    const session = await client.open()
-    const invoice = await client.submit(session, fa3())
-    const upo = await client.call("GET", `/sessions/${session.reference}/invoices/${invoice.referenceNumber}/upo`)
-    assert.match(upo.text, /<SkrotDokumentuUwierzytelniajacego>[A-Za-z0-9+/=]{44}</)
-  })
+  it.each<["ec" | "rsa"]>([["ec"], ["rsa"]])(
+    "logs in and sends with a certificate that the simulator issued (%s)",
+    async (key) => {
+      const simulator = await start({ environment: "prod" })
+      const issued = simulator.issueCertificate({ nip: simulator.nip, key })
+      const credential = Result.getOrThrow(SigningCredential.read(issued, Date.now()))
+      const client = new Client(simulator)
+      await client.beginCertificateLogin((challenge) =>
+        LoginDocument.write({ challenge, contextNip: simulator.nip, signingTime: Date.now() - 60_000 }, credential)
+      )
+      assert.strictEqual((await client.loginStatus()).code, 200)
+      const status = (await client.call("GET", `/auth/${client.login}`, { token: client.authentication })).json
+      assert.strictEqual(status.authenticationMethodInfo.category, "XadesSignature")
+      await client.redeem()
+      const session = await client.open()
+      const invoice = await client.submit(session, fa3())
+      const upo = await client.call("GET", `/sessions/${session.reference}/invoices/${invoice.referenceNumber}/upo`)
+      assert.match(upo.text, /<SkrotDokumentuUwierzytelniajacego>[A-Za-z0-9+/=]{44}</)
+    }
+  )
 
-  it.each(["2.0", "2.1"])("a document of version %s logs in", async (version) => {
+  it.each(["2.0", "2.1"])("accepts a document of version %s", async (version) => {
     assert.strictEqual(await statusOf(await start(), sign({}, { version })), "200")
   })
 
-  it("an enveloping signature over the object of the document logs in", async () => {
+  it("accepts an enveloping signature over the object of the document", async () => {
     const simulator = await start()
     const client = new Client(simulator)
     const answer = await client.beginCertificateLogin((challenge) =>
@@ -75,7 +78,7 @@ describe("login with a certificate", () => {
     assert.strictEqual((await client.loginStatus()).code, 200)
   })
 
-  it("a challenge is good for one login, and for none of another kind", async () => {
+  it("accepts a challenge once, and none of another kind of login", async () => {
     const simulator = await start()
     const client = new Client(simulator)
     let document = ""
@@ -85,7 +88,7 @@ describe("login with a certificate", () => {
     assert.deepStrictEqual(codes(await client.beginCertificateLogin(() => unknown)), [21111])
   })
 
-  it("a signature that does not hold takes no challenge", async () => {
+  it("leaves a challenge valid after a login with an invalid signature", async () => {
     const simulator = await start()
     const client = new Client(simulator)
     let challenge = ""
@@ -129,7 +132,7 @@ describe("a certificate", () => {
   })
 
   it.each<["demo" | "prod"]>([["demo"], ["prod"]])(
-    "that anybody signed is taken in test alone, and not in %s",
+    "that the authority did not sign is accepted in test only, and not in %s",
     async (environment) => {
       assert.strictEqual(await statusOf(await start({ environment }), sign({})), "460 Niezaufany łańcuch certyfikatów")
       assert.strictEqual(await statusOf(await start(), sign({})), "200")
@@ -157,7 +160,7 @@ describe("a certificate", () => {
     assert.strictEqual(await statusOf(simulator, sign({ ...p256, pair })), "460 Niezaufany łańcuch certyfikatów")
   })
 
-  it("of the kind offline, which the simulator issues as well, logs nobody in", async () => {
+  it("of the kind offline, which the simulator issues too, cannot log in", async () => {
     const simulator = await start()
     const pair = pairOf(simulator.issueCertificate({ nip: simulator.nip, kind: "offline" }))
     assert.strictEqual(await statusOf(simulator, sign({ ...p256, pair })), "460 Niepoprawny certyfikat")

@@ -11,7 +11,7 @@ const wrong = (detail: string) => ({
 })
 
 describe("login with a token", () => {
-  it("a token with the time of its challenge logs in, and gives tokens once", async () => {
+  it("logs in with a token and the time of its challenge, and returns tokens once", async () => {
     const simulator = await start()
     const client = new Client(simulator)
     await client.beginTokenLogin(simulator.token, simulator.nip)
@@ -96,7 +96,7 @@ describe("login with a token", () => {
     assert.deepStrictEqual(await client.loginStatus(), wrong("Nieprawidłowe kodowanie tokena"))
   })
 
-  it("a challenge is good once, and for ten minutes", async () => {
+  it("accepts a challenge once, and for ten minutes", async () => {
     const time = manualTime()
     const simulator = await start({ now: time.now })
     const client = new Client(simulator)
@@ -116,7 +116,7 @@ describe("login with a token", () => {
     assert.deepStrictEqual(codes(await login({ challenge: "x".repeat(36), timestampMs: 1 })), [21111])
   })
 
-  it("a key id that is unknown is refused with 21470", async () => {
+  it("refuses an unknown key id with 21470", async () => {
     const simulator = await start()
     const client = new Client(simulator)
     const challenge = (await client.call("POST", "/auth/challenge")).json
@@ -147,7 +147,7 @@ describe("login with a token", () => {
 })
 
 describe("the tokens of a login", () => {
-  it("each is for its own operations: another type is a 403 with an empty body", async () => {
+  it("are for their own operations: another type is a 403 with an empty body", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     for (const [method, path, token] of [
@@ -161,7 +161,7 @@ describe("the tokens of a login", () => {
     }
   })
 
-  it("none, a broken and a forged one are a 401 with problem details", async () => {
+  it("that are missing, broken or forged are a 401 with problem details", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const [header, payload] = client.access.split(".")
@@ -172,7 +172,7 @@ describe("the tokens of a login", () => {
     }
   })
 
-  it("an access token lives 15 minutes, a refresh token seven days, and a dead one is a 400", async () => {
+  it("are valid for 15 minutes (access) and seven days (refresh); an expired refresh token is a 400", async () => {
     const time = manualTime()
     const simulator = await start({ now: time.now })
     const client = await Client.login(simulator)
@@ -188,7 +188,7 @@ describe("the tokens of a login", () => {
     assert.deepStrictEqual(codes(await client.call("POST", "/auth/token/refresh", { token: client.refresh })), [21301])
   })
 
-  it("a speed shrinks lifetimes", async () => {
+  it("have shorter lifetimes with a speed", async () => {
     const time = manualTime()
     const simulator = await start({ now: time.now, speed: 60 })
     const client = await Client.login(simulator)
@@ -196,7 +196,7 @@ describe("the tokens of a login", () => {
     assert.strictEqual((await client.call("GET", "/rate-limits")).status, 401)
   })
 
-  it("a login that was revoked refreshes no more, while its access tokens go on", async () => {
+  it("cannot be refreshed after the login was revoked, while its access tokens stay valid", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     assert.strictEqual((await client.call("DELETE", "/auth/sessions/current", { token: client.refresh })).status, 204)
@@ -206,7 +206,7 @@ describe("the tokens of a login", () => {
     assert.strictEqual(status.json.status.code, 425)
   })
 
-  it("logins are listed by context, and can be revoked by reference", async () => {
+  it("belong to logins that are listed by context and revoked by reference", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const other = await Client.login(simulator)
@@ -222,7 +222,7 @@ describe("the tokens of a login", () => {
     assert.deepStrictEqual(codes(await other.call("POST", "/auth/token/refresh", { token: other.refresh })), [21301])
   })
 
-  it("an access token that is bound to addresses is refused from another", async () => {
+  it("are refused from another address if they are bound to addresses", async () => {
     const simulator = await start()
     const client = new Client(simulator)
     const policy = { allowedIps: { ip4Addresses: ["10.0.0.1"], ip4Ranges: [], ip4Masks: ["192.168.0.0/16"] } }
@@ -242,7 +242,7 @@ describe("the tokens of a login", () => {
 })
 
 describe("errors", () => {
-  it("have two formats: the older exception, and problem details where they are asked for", async () => {
+  it("have two formats: the older exception, and problem details on request", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const older = await client.redeem()
@@ -254,14 +254,14 @@ describe("errors", () => {
     assert.strictEqual(newer.json.errors?.[0]?.code, 21301)
   })
 
-  it("an operation that the simulator does not carry out is a 501 that says so", async () => {
+  it("name an operation that the simulator does not implement, with 501", async () => {
     const simulator = await start()
     const answer = await new Client(simulator).call("POST", "/invoices/query/metadata", { body: {} })
     assert.strictEqual(answer.status, 501)
     assert.include(answer.json.detail, "The simulator does not carry out POST /invoices/query/metadata.")
   })
 
-  it("a path or method that the document does not have is a 404 or a 405", async () => {
+  it("are a 404 or a 405 for a path or method that the document does not have", async () => {
     const simulator = await start()
     const client = new Client(simulator)
     assert.strictEqual((await client.call("GET", "/nothing")).status, 404)

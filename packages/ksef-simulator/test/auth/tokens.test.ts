@@ -20,7 +20,7 @@ const create = (client: Client, permissions: ReadonlyArray<string>) =>
   client.call("POST", "/tokens", { body: { permissions, description: "Integracja testowa" } })
 
 describe("tokens", () => {
-  it("one that was created is pending, then logs in with its permissions and no others", async () => {
+  it("are pending when created, and then log in with their permissions and no others", async () => {
     const time = manualTime()
     const simulator = await start({ now: time.now, processingMs: 500 })
     const credential = Result.getOrThrow(SigningCredential.read(simulator.certificate, time.now()))
@@ -52,7 +52,7 @@ describe("tokens", () => {
     assert.deepStrictEqual(opened.json.security["presentPermissions"], ["InvoiceRead"])
   })
 
-  it("are created with a certificate alone, and no token creates another", async () => {
+  it("are created with a certificate only: no token creates another", async () => {
     const simulator = await start()
     const answer = await create(await Client.login(simulator), ["InvoiceRead"])
     assert.deepStrictEqual([answer.status, answer.json.reasonCode], [403, "auth-method-not-allowed"])
@@ -81,7 +81,7 @@ describe("tokens", () => {
     assert.isEmpty((await list("?authorIdentifier=0000000000")).tokens)
   })
 
-  it("of another context are found by nobody", async () => {
+  it("of another context are not found", async () => {
     const simulator = await start()
     const client = await owner(simulator)
     const stranger = simulator.issueToken({ nip: "5260250274" })
@@ -97,7 +97,7 @@ describe("tokens", () => {
     assert.isDefined(await Client.login(simulator, stranger, "5260250274"))
   })
 
-  it("one without the right to see the others sees itself, and may revoke itself", async () => {
+  it("without the permission to see others see themselves, and may revoke themselves", async () => {
     const simulator = await start()
     const token = simulator.issueToken({ nip: simulator.nip, permissions: ["InvoiceWrite"] })
     const client = await Client.login(simulator, token)

@@ -104,7 +104,7 @@ describe("a batch", () => {
     assert.lengthOf((await upo.text()).match(/<Dokument>/g) ?? [], 12)
   })
 
-  it("is processed while a document is kept at 150, for so many answers about it", async () => {
+  it("is in processing for as many responses as a document of it stays at 150", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     simulator.faults.add({ do: "stuck-150", polls: 2 })
@@ -118,7 +118,7 @@ describe("a batch", () => {
     assert.deepStrictEqual(seen, [150, 150, 200, 200])
   })
 
-  it("counts as received when it was opened, and keeps its good documents beside bad ones", async () => {
+  it("counts as received when it was opened, and has its valid documents accepted beside invalid ones", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const files = [...documents(2), { name: "bad.xml", bytes: Buffer.from("<x/>") }]
@@ -132,7 +132,7 @@ describe("a batch", () => {
     )
   })
 
-  it("with an attachment takes it where the context may send them", async () => {
+  it("accepts an attachment if the context may send attachments", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const file = [{ name: "a.xml", bytes: Buffer.from(fa3({ attachment: true })) }]
@@ -147,7 +147,7 @@ describe("a batch", () => {
     ["a part has another hash", { partChanges: { fileHash: sha256("x") } }, 405],
     ["the archive has another hash", { changes: { fileHash: sha256("x") } }, 405],
     ["it is no archive of its kind", { compressionType: "Zip" }, 430]
-  ])("ends as a whole where %s", async (_, changes, code) => {
+  ])("ends as a whole if %s", async (_, changes, code) => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const batch = await upload(client, await tarGz(documents(1)), changes)
@@ -155,7 +155,7 @@ describe("a batch", () => {
     assert.deepStrictEqual(simulator.ledger.accepted(), [])
   })
 
-  it("ends as 420 with more documents than a session takes, as 445 with refused ones alone", async () => {
+  it("ends as 420 with more documents than a session takes, and as 445 with refused ones only", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const limit = { maxInvoiceSizeInMB: 1, maxInvoiceWithAttachmentSizeInMB: 3, maxInvoices: 2 }
@@ -168,7 +168,7 @@ describe("a batch", () => {
     assert.strictEqual((await finish(client, bad)).status.code, 445)
   })
 
-  it("ends as 430 where the archive is a bomb, and the process goes on", async () => {
+  it("ends as 430 if the archive is a bomb, and the process continues", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const header = Buffer.alloc(512)
@@ -184,7 +184,7 @@ describe("a batch", () => {
     assert.strictEqual((await client.call("GET", "/rate-limits")).status, 200)
   })
 
-  it("is not closed before its parts are there, nor after their time", async () => {
+  it("cannot be closed before its parts are uploaded, or after their time", async () => {
     const time = manualTime()
     const simulator = await start({ now: time.now, speed: 10 })
     const client = await Client.login(simulator)
@@ -209,7 +209,7 @@ describe("a batch", () => {
     assert.strictEqual((await later.sessionStatus(reference)).status.code, 440)
   })
 
-  it("that is read when the simulator ends is read anew by the next one", async () => {
+  it("that is being read when the simulator ends is read again by the next one", async () => {
     const folder = mkdtempSync(join(tmpdir(), "batch-"))
     const state = join(folder, "state")
     try {

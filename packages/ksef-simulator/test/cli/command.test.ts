@@ -130,7 +130,7 @@ describe("govoice-ksef-simulator", () => {
     assert.isTrue(existsSync(join(folder, "state")))
   })
 
-  it("--help names every option, --version the version", async () => {
+  it("names every option with --help, and the version with --version", async () => {
     const { code, stdout } = await ended(["--help"])
     const source = readFileSync(join(import.meta.dirname, "../../src/command.ts"), "utf8")
     const options = /const options = \{([^]*?)\} as const/.exec(source)![1]!
@@ -157,14 +157,14 @@ describe("govoice-ksef-simulator", () => {
     [["--upo-name", "x"], 'Expected upoName to be "schema" or "environment", got "x".'],
     [["--fault", "{"], "Expected --fault to be JSON, as "],
     [["--fault", '{"do":"x"}'], 'Expected "do" to be one of 429, ']
-  ])("refuses %j with 2, and says what was expected", async (args, message) => {
+  ])("refuses %j with exit code 2, and says what was expected", async (args, message) => {
     const { code, stderr, stdout } = await ended(args)
     assert.deepStrictEqual([code, stdout], [2, ""])
     assert.include(stderr, message)
     assert.include(stderr, "Run govoice-ksef-simulator --help for the options.")
   })
 
-  it("ends with 1 where the port is taken or the state is no state, and says so", async () => {
+  it("exits with 1 if the port is taken or the state file is invalid, and says so", async () => {
     const { line } = await serving()
     const taken = await ended(["--port", new URL(line.url).port])
     assert.deepStrictEqual([taken.code, taken.stdout], [1, ""])
@@ -176,7 +176,7 @@ describe("govoice-ksef-simulator", () => {
     assert.strictEqual(readFileSync(join(folder, "other"), "utf8"), "something else\n")
   })
 
-  it("--state keeps documents, tokens and keys over a kill, and one file serves one process", async () => {
+  it("keeps documents, tokens and keys over a kill with --state, and locks the file for one process", async () => {
     const args = ["--processing", "0", "--state", join(folder, "state"), "--certificate", join(folder, "keys")]
     const first = await serving(...args)
     const client = await Client.login(first.line)

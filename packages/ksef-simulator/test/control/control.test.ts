@@ -86,7 +86,7 @@ describe("/_simulator", () => {
     }
   })
 
-  it("tells calls, accepted documents and calls over a limit", async () => {
+  it("returns calls, accepted documents and calls over a limit", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const invoice = await client.submit(await client.open(), fa3())
@@ -117,7 +117,7 @@ describe("/_simulator", () => {
     assert.isEmpty(simulator.faults.list())
   })
 
-  it("takes changes as JSON alone, which a page elsewhere cannot send without asking, and answers no preflight", async () => {
+  it("accepts changes as JSON only, which a page of another origin cannot send, and answers no preflight", async () => {
     const simulator = await start()
     const call = control(simulator.url)
     const { json, status } = await call("POST", "faults", '{"do":"stall"}', "text/plain")
@@ -133,7 +133,7 @@ describe("/_simulator", () => {
     assert.isNull(preflight.headers.get("access-control-allow-origin"))
   })
 
-  it("bounds its bodies, and lists its paths where there is none", async () => {
+  it("limits its bodies, and lists its paths for an unknown path", async () => {
     const simulator = await start()
     const call = control(simulator.url)
     assert.strictEqual((await call("POST", "faults", `"${"x".repeat(300_000)}"`)).status, 413)
@@ -144,7 +144,7 @@ describe("/_simulator", () => {
 })
 
 describe("the beacon", () => {
-  it("says what it was told, with a message for each change, and AVAILABLE ends it", async () => {
+  it("reports the state that was set, with a message for each change, until AVAILABLE", async () => {
     const simulator = await start()
     const get = async (path: string) =>
       (await fetch(`${simulator.beaconUrl}/${path}`)).json() as Promise<Record<string, unknown>>
@@ -176,7 +176,7 @@ describe("the beacon", () => {
     assert.deepStrictEqual(await get("status"), { status: "AVAILABLE" })
   })
 
-  it("is a hint, and no gate: the API goes on", async () => {
+  it("does not stop the API, whatever it reports", async () => {
     const simulator = await start()
     simulator.setBeacon("TOTAL_FAILURE")
     const client = await Client.login(simulator)

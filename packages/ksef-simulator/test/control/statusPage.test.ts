@@ -7,7 +7,7 @@ import { start } from "../support/simulator.ts"
 const hostile = `<script>alert(1)</script>"'&amp;</style>`
 
 describe("the page at /", () => {
-  it("shows sessions, documents, faults, limits and calls, and none of what others sent as markup", async () => {
+  it("shows sessions, documents, faults, limits and calls, and nothing that was sent as markup", async () => {
     const simulator = await start({ seed: hostile })
     const client = await Client.login(simulator)
     const session = await client.open()
@@ -32,7 +32,7 @@ describe("the page at /", () => {
     XmlDocument.fromString(text.replace("<!doctype html>", "")).dispose()
   })
 
-  it("loads nothing, runs no script, and is framed by nobody", async () => {
+  it("loads nothing, runs no script, and cannot be framed", async () => {
     const simulator = await start()
     const { headers } = await fetch(simulator.pageUrl)
     const policy = headers.get("content-security-policy") ?? ""
@@ -48,13 +48,13 @@ describe("the page at /", () => {
     assert.notMatch(text, /\b(?:src|href)="(?!\/)/)
   })
 
-  it("refreshes itself when it is asked to", async () => {
+  it("refreshes itself on request", async () => {
     const simulator = await start()
     assert.notInclude(await (await fetch(simulator.pageUrl)).text(), "http-equiv")
     assert.include(await (await fetch(`${simulator.pageUrl}?refresh`)).text(), 'http-equiv="refresh"')
   })
 
-  it("shows the newest fifty of what there is many of", async () => {
+  it("shows the newest fifty of each list", async () => {
     const simulator = await start({ limits: "off" })
     const client = await Client.login(simulator)
     for (let call = 0; call < 300; call++) await client.call("GET", "/rate-limits")

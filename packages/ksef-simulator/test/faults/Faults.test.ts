@@ -10,21 +10,21 @@ const names = (faults: Faults, occasions: number): ReadonlyArray<string> =>
   Array.from({ length: occasions }, () => faults.take(at)?.fault.do ?? "-")
 
 describe("Faults", () => {
-  it("a fault is picked once, from the first occasion on, unless it says otherwise", () => {
+  it("picks a fault once, at the first occasion, unless the fault says otherwise", () => {
     const faults = new Faults(new Serials("seed"))
     faults.add({ do: "drop-after", on: "sendInvoice", nth: 2, times: 2 })
     assert.deepStrictEqual(names(faults, 5), ["-", "drop-after", "drop-after", "-", "-"])
     assert.deepInclude(faults.list()[0], { seen: 5, fired: 2 })
   })
 
-  it("of several faults for one occasion the first is picked, and the others wait", () => {
+  it("picks the first of several faults for one occasion, and the others later", () => {
     const faults = new Faults(new Serials("seed"))
     faults.add({ do: "drop-after" })
     faults.add({ do: "stall" })
     assert.deepStrictEqual(names(faults, 3), ["drop-after", "stall", "-"])
   })
 
-  it("operation, context and number of times select", () => {
+  it("selects by operation, context and number of times", () => {
     const faults = new Faults(new Serials("seed"))
     faults.add({ do: "html", on: "closeOnlineSession", times: "always" })
     faults.add({ do: "5xx", nip: "1111111111", times: "always" })
@@ -33,7 +33,7 @@ describe("Faults", () => {
     assert.strictEqual(faults.take({ point: "getSession", nip: "1111111111" })?.fault.do, "5xx")
   })
 
-  it("faults of all calls pick no outcome and no call outside of the API", () => {
+  it("picks no outcome, and no call outside of the API, for faults of all calls", () => {
     const faults = new Faults(new Serials("seed"))
     faults.add({ do: "stall", times: "always" })
     for (const point of ["invoice", "session", "login", "uploadPart", "downloadUpo"] as const) {
@@ -41,7 +41,7 @@ describe("Faults", () => {
     }
   })
 
-  it("a probability picks its share, the same ones for the same seed", () => {
+  it("picks the share of a probability, the same calls for the same seed", () => {
     const picked = (seed: string): string => {
       const faults = new Faults(new Serials(seed))
       faults.add({ do: "5xx", times: "always", probability: 0.3 })
@@ -54,7 +54,7 @@ describe("Faults", () => {
     assert.closeTo(picked("a").replaceAll(".", "").length, 300, 50)
   })
 
-  it("a fault that was removed is not picked, and its id is not used again", () => {
+  it("does not pick a removed fault, and does not use its id again", () => {
     const faults = new Faults(new Serials("seed"))
     const first = faults.add({ do: "stall" })
     faults.remove(first)

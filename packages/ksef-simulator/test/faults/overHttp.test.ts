@@ -16,7 +16,7 @@ describe.each(Object.entries(cases))("the fault %s", (_, own) => {
 })
 
 describe("faults of the beacon and the storage", () => {
-  it("are those of the way there: a page, an error, a cut", async () => {
+  it("are those of the network: a page, an error, a cut connection", async () => {
     const simulator = await start()
     const status = () => fetch(`${simulator.beaconUrl}/status`)
     simulator.faults.add({ do: "html", on: "getBeaconStatus", status: 504 })
@@ -30,7 +30,7 @@ describe("faults of the beacon and the storage", () => {
 })
 
 describe("faults together", () => {
-  it("a fault for all calls of one context leaves the others alone", async () => {
+  it("affect one context only if one is for all calls of that context", async () => {
     const { client, simulator } = await ready()
     const stranger = await Client.login(simulator, simulator.issueToken({ nip: "5260250274" }), "5260250274")
     simulator.faults.add({ do: "5xx", nip: "5260250274", times: "always" })
@@ -38,7 +38,7 @@ describe("faults together", () => {
     assert.strictEqual((await client.call("GET", "/rate-limits")).status, 200)
   })
 
-  it("the same seed picks the same calls", async () => {
+  it("pick the same calls with the same seed", async () => {
     const statuses = async (seed: string) => {
       const simulator = await start({ seed, limits: "off" })
       const client = await Client.login(simulator)

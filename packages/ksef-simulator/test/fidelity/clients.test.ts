@@ -39,7 +39,7 @@ describe("ksef-client", () => {
     assert.lengthOf(simulator.ledger.accepted(), 1)
   })
 
-  it("takes a session that is closed and not done for one that failed", async () => {
+  it("treats a session that is closed and not processed yet as failed", async () => {
     const simulator = await start()
     simulator.faults.add({ do: "stuck-150" })
     const client = new KsefClient({ baseUrl: simulator.url })
@@ -54,7 +54,7 @@ describe("ksef-client", () => {
     assert.include(error, "Session failed: 170 Sesja interaktywna zamknięta")
   })
 
-  it("its enveloping signature is refused with 21401: it adds an attribute that the schema does not allow", async () => {
+  it("is refused with 21401 for its enveloping signature, which has an attribute that the schema does not allow", async () => {
     const simulator = await start()
     const client = new KsefClient({ baseUrl: simulator.url })
     const login = client.workflows.auth.authenticateWithCertificate({

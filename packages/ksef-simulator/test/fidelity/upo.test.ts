@@ -57,7 +57,7 @@ describe("UPO", () => {
     }
   })
 
-  it("with the name of the environment departs from the schema in that name alone, as real ones do", async () => {
+  it("with the name of the environment violates the schema in that name only, as real ones do", async () => {
     const [upo] = await uposOf(await start({ upoName: "environment" }))
     assert.include(upo!, "Ministerstwo Finansów - środowisko testowe (TE)")
     assert.isUndefined(faultOf(upo!.replace(" - środowisko testowe (TE)", "")))

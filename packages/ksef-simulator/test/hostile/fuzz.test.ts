@@ -69,7 +69,7 @@ const isRefusedOrTaken = (status: number, what: string): void => {
 }
 
 describe("the simulator survives", () => {
-  it("requests whose bodies are mutated, on every operation that takes one", async () => {
+  it("mutated bodies on every operation that has one", async () => {
     const random = new Random("bodies")
     const { body: encryption } = await client.encryption()
     const part = { ordinalNumber: 1, fileSize: 16, fileHash: sha256("x") }
@@ -109,7 +109,7 @@ describe("the simulator survives", () => {
     await isWell("after bodies")
   }, 180_000)
 
-  it("bearers that are damaged, and headers of every kind", async () => {
+  it("damaged bearers and headers of every kind", async () => {
     const random = new Random("headers")
     const [header = "", payload = "", mac = ""] = client.access.split(".")
     const none = Buffer.from('{"alg":"none","typ":"JWT"}').toString("base64url")
@@ -188,7 +188,7 @@ describe("the simulator survives", () => {
     await isWell("after paths")
   }, 180_000)
 
-  it("requests that are cut, stretched, chunked wrongly or no HTTP at all", async () => {
+  it("requests that are cut, stretched, chunked wrongly or not HTTP", async () => {
     const random = new Random("wire")
     const head = (extra: string) =>
       `POST /v2/sessions/online/${session.reference}/invoices HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${client.access}\r\ncontent-type: application/json\r\n${extra}\r\n`
@@ -221,7 +221,7 @@ describe("the simulator survives", () => {
     await isWell("after the wire")
   }, 180_000)
 
-  it("bodies without end: each is refused once its bound is passed, whatever its length claims", async () => {
+  it("endless bodies, and refuses each beyond its limit, whatever length it announces", async () => {
     const endless = async (path: string, megabytes: number): Promise<string> => {
       const chunk = Buffer.alloc(1_000_000, "a")
       const header = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${client.access}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`
@@ -248,7 +248,7 @@ describe("the simulator survives", () => {
     await isWell("after endless bodies")
   }, 180_000)
 
-  it("login documents and certificates that are damaged: each is a 400", async () => {
+  it("damaged login documents and certificates, each with a 400", async () => {
     const random = new Random("asn1")
     const { signed } = await import("../../../ksef/test/xades/foreign.ts")
     const { makePair } = await import("../../../ksef/test/support/certificates.ts")
@@ -280,7 +280,7 @@ describe("the simulator survives", () => {
     await isWell("after certificates")
   }, 180_000)
 
-  it("documents that are no invoices: each ends with a verdict", async () => {
+  it("documents that are not invoices, each with a verdict", async () => {
     const random = new Random("documents")
     const valid = Buffer.from(fa3({ number: "damaged", seller: nip }))
     const documents = [
@@ -296,7 +296,7 @@ describe("the simulator survives", () => {
     await isWell("after documents")
   }, 180_000)
 
-  it("archives that are damaged or bombs: each batch ends as a whole, and the disk and memory stay bounded", async () => {
+  it("damaged archives and bombs: each batch ends as a whole, and disk and memory stay bounded", async () => {
     const random = new Random("archives")
     const before = residentMb()
     const file = [{ name: "a.xml", bytes: Buffer.from(fa3({ number: "z", seller: nip })) }]

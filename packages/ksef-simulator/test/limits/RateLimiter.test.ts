@@ -26,7 +26,7 @@ describe("RateLimiter", () => {
     assert.isTrue(one.admit("a", limit).ok)
   })
 
-  it("the windows slide: a full minute is a minute after its own first call", () => {
+  it("has sliding windows: a full minute ends a minute after its first call", () => {
     const { limiter: one, time } = limiter()
     for (let call = 0; call < 30; call++) {
       assert.isTrue(one.admit("a", limit).ok, `call ${call}`)
@@ -41,7 +41,7 @@ describe("RateLimiter", () => {
     })
   })
 
-  it("in three hours, no hour has more calls than its limit, and a caller that waits as told loses none", () => {
+  it("admits no more calls in any hour of three than its limit, and all calls of a caller that waits", () => {
     const { limiter: one, time } = limiter()
     const admitted: Array<number> = []
     for (const end = time.now() + 3 * hour; time.now() < end;) {
@@ -58,7 +58,7 @@ describe("RateLimiter", () => {
     }
   })
 
-  it("the wait is exact where it is obeyed, and doubles up to an hour where it is not", () => {
+  it("returns an exact wait to a caller that obeys it, and doubles it up to an hour for another", () => {
     const { limiter: one, time } = limiter()
     for (let call = 0; call < 10; call++) one.admit("a", limit)
     const waits = Array.from({ length: 15 }, () => {
@@ -73,13 +73,13 @@ describe("RateLimiter", () => {
     assert.strictEqual(again.ok ? 0 : again.retryAfterMs, second)
   })
 
-  it("a refused call takes no place in a window", () => {
+  it("counts no refused call in a window", () => {
     const { limiter: one } = limiter()
     for (let call = 0; call < 40; call++) one.admit("a", limit)
     assert.deepStrictEqual(one.used("a"), { perSecond: 10, perMinute: 10, perHour: 10 })
   })
 
-  it("keys count apart, and -1 is no limit", () => {
+  it("counts each key alone, and treats -1 as no limit", () => {
     const { limiter: one } = limiter()
     for (let call = 0; call < 10; call++) one.admit("a", limit)
     assert.isTrue(one.admit("b", limit).ok)
@@ -87,7 +87,7 @@ describe("RateLimiter", () => {
     for (let call = 0; call < 5000; call++) assert.isTrue(one.admit("c", unlimited).ok)
   })
 
-  it("a speed shrinks the windows", () => {
+  it("has shorter windows with a speed", () => {
     const { limiter: one, time } = limiter(60)
     for (let call = 0; call < 10; call++) one.admit("a", limit)
     assert.isFalse(one.admit("a", limit).ok)
@@ -95,7 +95,7 @@ describe("RateLimiter", () => {
     assert.isTrue(one.admit("a", limit).ok)
   })
 
-  it("a limit of 0 admits nothing", () => {
+  it("admits nothing with a limit of 0", () => {
     const { limiter: one } = limiter()
     assert.isFalse(one.admit("a", { perSecond: 0, perMinute: 0, perHour: 0 }).ok)
   })

@@ -3,7 +3,7 @@ import { Client } from "../support/Client.ts"
 import { manualTime, start } from "../support/simulator.ts"
 
 describe("limits of calls", () => {
-  it("the eleventh list of a minute is a 429 whose Retry-After grows while it is not obeyed", async () => {
+  it("refuse the eleventh list of a minute with 429, whose Retry-After grows while it is not obeyed", async () => {
     const time = manualTime()
     const simulator = await start({ now: time.now })
     const client = await Client.login(simulator)
@@ -26,7 +26,7 @@ describe("limits of calls", () => {
     assert.strictEqual(simulator.ledger.overLimit, 4)
   })
 
-  it("contexts count apart, and other groups go on during a block", async () => {
+  it("count each context alone, and admit other groups during a block", async () => {
     const time = manualTime()
     const simulator = await start({ now: time.now })
     const client = await Client.login(simulator)
@@ -39,7 +39,7 @@ describe("limits of calls", () => {
     assert.strictEqual((await client.call("GET", "/rate-limits")).status, 200)
   })
 
-  it("/testdata/rate-limits changes them for a context, /rate-limits tells them, and DELETE resets them", async () => {
+  it("are changed for a context by /testdata/rate-limits, returned by /rate-limits, and reset by DELETE", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const published = (await client.call("GET", "/rate-limits")).text

@@ -47,7 +47,7 @@ describe("the overlay", () => {
     }
   })
 
-  it("closes have limits of their own, and 21184 is known", () => {
+  it("has limits of their own for closes, and knows 21184", () => {
     const limits = publishedLimits(document)
     assert.deepStrictEqual(limits.onlineSessionClose, { perSecond: 20, perMinute: 60, perHour: 240 })
     assert.deepStrictEqual(limits.batchSessionClose, { perSecond: 20, perMinute: 40, perHour: 120 })
@@ -57,13 +57,13 @@ describe("the overlay", () => {
 })
 
 describe("operations", () => {
-  it("the simulator carries out operations of the document, each under one name", () => {
+  it("that the simulator implements are in the document, each under one name", () => {
     const known = new Set(router.operations.map(({ key }) => key))
     for (const key of Object.values(operations)) assert.isTrue(known.has(key), key)
     assert.lengthOf(new Set(Object.values(operations)), Object.keys(operations).length)
   })
 
-  it("a literal segment wins over a parameter, whatever the order of the paths", () => {
+  it("are found by a literal segment before a parameter, in any order of the paths", () => {
     const name = (method: string, path: string) => {
       const match = router.match(method, path)
       return match._tag === "Operation" ? match.operation.key : match._tag

@@ -15,7 +15,7 @@ const pathOf = (key: string): readonly [method: string, path: string] => {
 }
 
 describe("the operations of the document", () => {
-  it("those that are not carried out are a 501 that names them; no other is", async () => {
+  it("are a 501 that names them if the simulator does not implement them, and no other is", async () => {
     const simulator = await start({ limits: "off" })
     const client = await Client.login(simulator)
     const outside = operations.filter(({ name }) => name === undefined)
@@ -34,7 +34,7 @@ describe("the operations of the document", () => {
     }
   })
 
-  it("those that ask for a bearer are a 401 without one", async () => {
+  it("are a 401 without a bearer if they need one", async () => {
     const simulator = await start({ limits: "off" })
     const client = new Client(simulator)
     for (const { definition, key, name } of operations) {
@@ -49,7 +49,7 @@ describe("the operations of the document", () => {
     }
   })
 
-  it("/testdata is in the test environment alone", async () => {
+  it("have /testdata in the test environment only", async () => {
     const simulator = await start({ environment: "prod" })
     const client = await Client.login(simulator)
     for (const { key } of operations.filter((one) => one.key.includes(" /testdata/"))) {

@@ -64,7 +64,7 @@ describe("a session", () => {
     assert.sameMembers(await listed(auditor), [session.reference, own.reference])
   })
 
-  it("takes no document from a token without the right to send", async () => {
+  it("accepts no document from a token without the permission to send", async () => {
     const { session, simulator } = await scene()
     const reader = await Client.login(
       simulator,
@@ -74,7 +74,7 @@ describe("a session", () => {
     assert.deepStrictEqual([answer.status, answer.json.reasonCode], [403, "missing-permissions"])
   })
 
-  it("a document is downloaded by its seller and its buyer, a second after its acceptance, and by nobody else", async () => {
+  it("has documents that their seller and buyer can download a second after acceptance, and nobody else", async () => {
     const { client, invoice, simulator } = await scene()
     const path = `/invoices/ksef/${invoice.ksefNumber}`
     assert.deepStrictEqual(codes(await client.call("GET", path)), [21165])
@@ -86,7 +86,7 @@ describe("a session", () => {
     assert.deepStrictEqual(codes(await (await as("1111111111")).call("GET", path)), [21164])
   })
 
-  it("a link to a receipt needs no bearer, is refused with one, and cannot be changed", async () => {
+  it("has links to receipts that need no bearer, are refused with one, and cannot be changed", async () => {
     const { invoice, simulator } = await scene()
     const url = invoice.upoDownloadUrl!
     assert.strictEqual((await fetch(url)).status, 200)

@@ -9,7 +9,7 @@ const hour = 3_600_000
 const noon = Date.UTC(2026, 10, 22, 10)
 
 describe("an interactive session", () => {
-  it("takes a document, numbers it, and confirms it", async () => {
+  it("accepts a document, gives it a number, and returns its receipt", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const session = await client.open()
@@ -49,7 +49,7 @@ describe("an interactive session", () => {
     assert.deepStrictEqual([await code(), await invoiceCode()], [200, 200])
   })
 
-  it("without a document ends as 440, with refused ones alone as 445", async () => {
+  it("ends as 440 without a document, and as 445 with refused ones only", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const empty = await client.open()
@@ -75,7 +75,7 @@ describe("an interactive session", () => {
     assert.deepStrictEqual(codes(await later.close(session)), [21180])
   })
 
-  it("takes nothing after its close, and can be closed once", async () => {
+  it("accepts nothing after its close, and can be closed once", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const session = await client.open()
@@ -204,7 +204,7 @@ describe("a document that is sent", () => {
     assert.strictEqual((await client.submit(await client.open(), bytes)).status.code, 450)
   })
 
-  it("is dated by Polish clocks: after 23:00 UTC in winter, tomorrow is today", async () => {
+  it("is dated by the day in Poland: after 23:00 UTC in winter, it is the next day", async () => {
     const simulator = await start({ now: manualTime(Date.UTC(2026, 10, 22, 23, 30)).now })
     const client = await Client.login(simulator)
     const session = await client.open()
@@ -214,7 +214,7 @@ describe("a document that is sent", () => {
     assert.include(invoice.ksefNumber ?? "", "-20261123-")
   })
 
-  it("of an earlier day is marked Offline, and so is one that says so", async () => {
+  it("of an earlier day is marked Offline, as is one that says it is offline", async () => {
     const simulator = await start({ now: manualTime(noon).now })
     const client = await Client.login(simulator)
     const session = await client.open()
@@ -255,7 +255,7 @@ describe("a document that is sent", () => {
     assert.deepStrictEqual([status.code, status.details], [410, ["Brak uprawnienia fakturowego"]])
   })
 
-  it("with a wrong NIP ends as 450 where NIPs are checked", async () => {
+  it("with a wrong NIP ends as 450 if NIPs are checked", async () => {
     const document = (number: string) => fa3({ number, buyer: "5260250275" })
     const simulator = await start()
     const client = await Client.login(simulator)
@@ -317,7 +317,7 @@ describe("a document that is sent", () => {
     assert.strictEqual((await client.send(session, fa3({ number: "2" }))).status, 202)
   })
 
-  it("that corrects technically is taken for a refused one alone", async () => {
+  it("that is a technical correction is accepted for a refused one only", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const session = await client.open()

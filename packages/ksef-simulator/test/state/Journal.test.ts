@@ -19,7 +19,7 @@ const reopen = (): ReadonlyArray<JournalRecord> => {
 }
 
 describe("Journal", () => {
-  it("gives back what was appended, in its order", () => {
+  it("returns the appended entries in their order", () => {
     const journal = openJournal(path, () => [])
     journal.append("a", "1", { text: "ż\n" })
     journal.append("a", "1", null)
@@ -32,7 +32,7 @@ describe("Journal", () => {
     assert.deepStrictEqual(reopen(), expected)
   })
 
-  it("flushed entries outlive the process, and a torn last line is left out", () => {
+  it("keeps flushed entries over the end of the process, and drops an incomplete last line", () => {
     const journal = openJournal(path, () => [])
     journal.append("a", "1", 1)
     journal.flush()
@@ -47,7 +47,7 @@ describe("Journal", () => {
     ])
   })
 
-  it("is replaced by what its reader makes of it", () => {
+  it("is replaced by the entries that its reader returns", () => {
     const journal = openJournal(path, () => [])
     for (let number = 0; number < 5000; number++) journal.append("a", "1", number)
     journal.close()
@@ -56,7 +56,7 @@ describe("Journal", () => {
     assert.isBelow(readFileSync(path).length, 100)
   })
 
-  it("refuses a file that is something else, and leaves it alone", () => {
+  it("refuses a file of another format, and does not change it", () => {
     writeFileSync(path, "precious\nmore\n")
     assert.throws(() => reopen(), `Expected a state file of the KSeF simulator at ${path}.`)
     assert.strictEqual(readFileSync(path, "utf8"), "precious\nmore\n")
@@ -70,7 +70,7 @@ describe("Journal", () => {
     assert.throws(() => reopen(), `Expected JSON in line 2 of ${path}.`)
   })
 
-  it("refuses a file that a running process uses, and takes one that a dead process left", () => {
+  it("refuses a file that a running process uses, and accepts one of a process that has ended", () => {
     const journal = openJournal(path, () => [])
     assert.throws(() => reopen(), `The state file ${path} is in use by process ${process.pid}.`)
     journal.close()

@@ -24,7 +24,7 @@ const restart = async (simulator: Simulator): Promise<Simulator> => {
 }
 
 describe("a simulator with a state file", () => {
-  it("goes on after a restart as if nothing had happened", async () => {
+  it("continues its sessions and logins after a restart", async () => {
     const first = await start({ state })
     const client = await Client.login(first)
     const session = await client.open()
@@ -69,7 +69,7 @@ describe("a simulator with a state file", () => {
     assert.strictEqual(verdict.status.code, 200)
   })
 
-  it("lets go of what a fault held back: faults end with the process", async () => {
+  it("ends its faults with the process, and releases what they delayed", async () => {
     const first = await start({ state })
     const client = await Client.login(first)
     const session = await client.open()

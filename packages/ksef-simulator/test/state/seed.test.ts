@@ -13,7 +13,7 @@ const drawn = async (seed: string): Promise<ReadonlyArray<string>> => {
 }
 
 describe("a seed", () => {
-  it("decides NIP, token, references and KSeF numbers: the same one draws the same, another one others", async () => {
+  it("determines NIP, token, references and KSeF numbers", async () => {
     const [first, second, other] = [await drawn("a"), await drawn("a"), await drawn("b")]
     assert.deepStrictEqual(first, second)
     for (const [index, text] of first.entries()) assert.notStrictEqual(text, other[index])

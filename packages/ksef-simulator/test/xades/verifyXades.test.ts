@@ -63,11 +63,11 @@ describe("verifyXades", () => {
     ],
     ["a value of RSA under the name of RSA-PSS", { signatureMethod: pss }, /value of the signature is wrong/],
     ["a short key", { key: "rsa-1024" }, /^21115 Expected an RSA key of at least 2048 bits/]
-  ])("says what is wrong: %s", (_, style, message) => {
+  ])("names the fault: %s", (_, style, message) => {
     assert.match(outcome(signed(style)), message)
   })
 
-  it("no part that is signed can be changed", () => {
+  it("refuses a change of any signed part", () => {
     const document = signed({})
     const parts: Readonly<Record<string, readonly [string | RegExp, string]>> = {
       "the document": ["5265877635", "5260250274"],
@@ -86,7 +86,7 @@ describe("verifyXades", () => {
     }
   })
 
-  it("an id that two elements have is refused: a reference could mean either", () => {
+  it("refuses an id that two elements have", () => {
     const twice = signed({}).replace("<Challenge>", '<Challenge Id="P1">')
     assert.match(outcome(twice), /^(?:21401|9105) /)
   })

@@ -51,7 +51,7 @@ describe("RequestValidation", () => {
         "password",
         "password must not contain NUL or unpaired surrogates."
       ]
-    ])("says what is wrong in %s", async (body, param, message) => {
+    ])("names the fault of the sign-up %s", async (body, param, message) => {
       told(await signUp(body), "invalid_parameter", param, message)
     })
 
@@ -85,7 +85,7 @@ describe("RequestValidation", () => {
         "description must have at most 500 characters."
       ],
       [{ url: "https://example.com", event_types: ["*"], enabled: "yes" }, "enabled", "enabled must be true or false."]
-    ])("says what is wrong in %j", async (body, param, message) => {
+    ])("names the fault of the endpoint %j", async (body, param, message) => {
       told(await subscribe(body), "invalid_parameter", param, message)
     })
 
@@ -97,7 +97,7 @@ describe("RequestValidation", () => {
         "activates_in_seconds",
         "activates_in_seconds must be a value between 0 and 604800."
       ]
-    ])("says what is wrong in %j", async (body, param, message) => {
+    ])("names the fault of the rotation %j", async (body, param, message) => {
       told(await send("POST", `${endpoint}/rotate-secret`, { body }), "invalid_parameter", param, message)
     })
 

@@ -22,6 +22,8 @@ export interface Batch {
   readonly floorSeconds: number
   /** The largest resident memory of the worker, in MiB. */
   readonly memory: number
+  /** The same while the worker waits for the batch. */
+  readonly memoryBefore: number
   readonly statements: { readonly lanes: number; readonly all: number }
 }
 
@@ -41,6 +43,7 @@ export const measureBatch = async (database: Database, count: number): Promise<B
   worker.child.kill("SIGSTOP")
   await submitMany(makeSubmit(api, key, simulator.nip), "B", count)
   await resetStatements(database)
+  const memoryBefore = worker.rss()
   const begun = performance.now()
   worker.child.kill("SIGCONT")
   const left = async () => {
@@ -62,5 +65,5 @@ export const measureBatch = async (database: Database, count: number): Promise<B
   await worker.stop()
   await api.process.stop()
   await simulator.stop()
-  return { count, seconds, floorSeconds, memory, statements: { lanes: lanes / count, all: all / count } }
+  return { count, seconds, floorSeconds, memory, memoryBefore, statements: { lanes: lanes / count, all: all / count } }
 }

@@ -4,8 +4,8 @@
  *
  * `BENCH_ONLY=interactive,batch,ten-thousand,test-keys` runs some parts. Prints a report in Markdown, and exits with 1 when a
  * figure misses its goal: times are judged beside those of a client as small as it can be, which sends the same documents to the
- * same simulator from memory, and fetches one receipt for all of them. Memory, statements and the time of a whole batch have
- * absolute goals as well.
+ * same simulator from memory, and fetches one receipt for all of them; memory is judged beside that of the same worker before
+ * the batch. Counts of statements are judged alone.
  */
 import { cpus, loadavg } from "node:os"
 import { type Database, startDatabase } from "../engine/database.ts"
@@ -18,11 +18,15 @@ const parts = (process.env["BENCH_ONLY"] ?? "interactive,batch,ten-thousand,test
 const lines: Array<string> = []
 const comparisons: Array<Comparison> = []
 
-/** Judges a figure alone, by the same goal on every machine. */
-const absolute = (figure: string, measured: number, unit: string, atMost: number): void =>
-  void comparisons.push({ figure, measured: [measured], reference: unit, beside: [1], atMost })
+/** Judges a count of statements, which is the same on every machine. */
 const perInvoice = (what: string, statements: number, atMost: number): void =>
-  absolute(`${what}, statements of the lane`, statements, "invoice", atMost)
+  void comparisons.push({
+    figure: `${what}, statements of the lane`,
+    measured: [statements],
+    reference: "invoice",
+    beside: [1],
+    atMost
+  })
 const fact = (what: string, measured: number, digits: number): void => {
   lines.push(`| ${what} | ${measured.toFixed(digits)} |`)
 }
@@ -45,17 +49,27 @@ const plain = "a plain client, documents in memory"
 // On a machine at rest, the plain client sends 5,000 documents a second, and this is a tenth of its speed.
 const timesOfPlain = 10
 
-const addBatch = ({ count, floorSeconds, memory, seconds, statements }: Batch, maxSeconds: number): void => {
+// 256 MiB beside the 135 MiB of a worker that has started.
+const timesOfRest = 1.9
+
+const addBatch = ({ count, floorSeconds, memory, memoryBefore, seconds, statements }: Batch): void => {
   const name = `${count.toLocaleString("en")} waiting`
-  comparisons.push({
-    figure: `${name}, to the last UPO, s`,
-    measured: [seconds],
-    reference: plain,
-    beside: [floorSeconds],
-    atMost: timesOfPlain
-  })
-  absolute(`${name}, to the last UPO`, seconds, "s", maxSeconds)
-  absolute(`${name}, peak memory of the worker`, memory, "MiB", 256)
+  comparisons.push(
+    {
+      figure: `${name}, to the last UPO, s`,
+      measured: [seconds],
+      reference: plain,
+      beside: [floorSeconds],
+      atMost: timesOfPlain
+    },
+    {
+      figure: `${name}, peak memory of the worker, MiB`,
+      measured: [memory],
+      reference: "the worker before the batch",
+      beside: [memoryBefore],
+      atMost: timesOfRest
+    }
+  )
   perInvoice(name, statements.lanes, 0.3)
   fact(`${name}, documents per second`, count / seconds, 0)
   fact(`${name}, all statements of the worker per invoice`, statements.all, 3)
@@ -73,8 +87,8 @@ await part("interactive", async (database) => {
   fact("one by one, submission to accepted, most, ms", most, 0)
   fact("one by one, all statements of the worker per invoice", statements.all, 2)
 })
-await part("batch", async (database) => addBatch(await measureBatch(database, 1000), 60))
-await part("ten-thousand", async (database) => addBatch(await measureBatch(database, 10_000), 180))
+await part("batch", async (database) => addBatch(await measureBatch(database, 1000)))
+await part("ten-thousand", async (database) => addBatch(await measureBatch(database, 10_000)))
 await part("test-keys", async (database) => {
   const { off, on } = await measureTestKeys(database)
   comparisons.push({

@@ -18,7 +18,7 @@ testDeployments((agreement) => void agreements.push(agreement))
 testOutage((agreement) => void agreements.push(agreement))
 
 describe("the OpenAPI document", () => {
-  it("promises no answer that this suite has not seen", () => {
+  it("has no response that the suite has not seen", () => {
     const seen = new Set(agreements.flatMap((agreement) => [...agreement.seen]))
     // A body that is too slow has a test of its own: apiSlowBodies.
     assert.deepStrictEqual(

@@ -14,7 +14,7 @@ const invoice = readFileSync(new URL("../../examples/invoices/fa3-vat23.xml", im
 const broken = invoice.replace("<P_14_1>23.00", "<P_14_1>23,00")
 const checks = { "gov-sandbox-checks": "schema" }
 
-describe("document checks", () => {
+describe("the document checks of a submission", () => {
   let database: TestDatabase
   let server: Server
   let call: Call
@@ -39,7 +39,7 @@ describe("document checks", () => {
   const send = (xml: string, headers: Record<string, string>, auth = tenant.testKey) =>
     submit(call, auth, { body: { invoice_xml: xml }, headers })
 
-  it("a test key asks for them with a header", async () => {
+  it("are requested by a header with a test key", async () => {
     assert.strictEqual((await send(invoice, checks)).status, 201)
     const { code, message, param } = problemOf(await send(broken, checks))
     assert.strictEqual(code, "invalid_invoice_xml")
@@ -50,13 +50,13 @@ describe("document checks", () => {
     )
   })
 
-  it("a refused document leaves its idempotency key free", async () => {
+  it("leave the idempotency key of a refused document free", async () => {
     const key = { "idempotency-key": randomUUID() }
     assert.strictEqual((await send(broken, { ...checks, ...key })).status, 422)
     assert.strictEqual((await send(invoice, { ...checks, ...key })).status, 201)
   })
 
-  it("a repeated submission has the stored answer, without a check of its document", async () => {
+  it("are not made for a repeated submission, which has the stored response", async () => {
     const key = { "idempotency-key": randomUUID() }
     // Accepted without checks, as a document is that broke no rule on the day of its submission.
     const accepted = await send(broken, key)
@@ -66,11 +66,11 @@ describe("document checks", () => {
     assert.strictEqual(problemOf(await send(invoice, { ...checks, ...key })).code, "idempotency_conflict")
   })
 
-  it("without the header, a test key submits any well-formed document", async () => {
+  it("accept any well-formed document of a test key without the header", async () => {
     assert.strictEqual((await send(broken, {})).status, 201)
   })
 
-  it("another value of the header is refused", async () => {
+  it("are refused with another value of the header", async () => {
     const answer = await send(invoice, { "gov-sandbox-checks": "xsd" })
     assert.strictEqual(answer.status, 422)
     const { code, message, param } = problemOf(answer)
@@ -117,7 +117,7 @@ describe("document checks", () => {
     }
   )
 
-  it("a live key ignores the header", async () => {
+  it("ignore the header of a live key", async () => {
     const answer = await send(invoice, { "gov-sandbox-checks": "xsd" }, tenant.liveKey)
     assert.strictEqual(problemOf(answer).code, "live_mode_unavailable")
   })

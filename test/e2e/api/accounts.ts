@@ -14,7 +14,7 @@ export const testAccounts = (api: ApiSuite): void => {
       call("POST", `${control}/auth/login`, { body: { email, password: given } })
     const refresh = (refresh_token: unknown) => call("POST", `${control}/auth/refresh`, { body: { refresh_token } })
 
-    it("makes an account with exactly the members of the contract, the email in lower case", async () => {
+    it("create an account with exactly the members of the contract, the email in lower case", async () => {
       const email = `Somebody-${randomUUID()}@Example.com`
       const answer = await call("POST", `${control}/accounts`, { body: { email, password } })
       const { created_at, id: accountId, ...rest } = record(answer)
@@ -27,7 +27,7 @@ export const testAccounts = (api: ApiSuite): void => {
       assert.strictEqual((await login(email.toUpperCase())).status, 200)
     })
 
-    it("gives an email to one of ten that ask at once", async () => {
+    it("create one account for ten concurrent requests with the same email", async () => {
       const email = `rush-${randomUUID()}@example.com`
       const answers = await Promise.all(
         Array.from({ length: 10 }, () => call("POST", `${control}/accounts`, { body: { email, password } }))
@@ -42,14 +42,14 @@ export const testAccounts = (api: ApiSuite): void => {
       ["an email with a NUL", { email: "a\u0000@example.com", password }, "email"],
       ["no email", { password }, "email"],
       ["a password that is a number", { email: "a@example.com", password: 123_456_789_012 }, "password"]
-    ])("refuses an account with %s", async (_, body, param) => {
+    ])("refuse an account with %s", async (_, body, param) => {
       const answer = await call("POST", `${control}/accounts`, { body })
       assert.strictEqual(codeOf(answer), "invalid_parameter")
       assert.strictEqual(problemOf(answer).param, param)
       assert.notInclude(answer.text, "p".repeat(11))
     })
 
-    it("answers a login with exactly the members of the contract", async () => {
+    it("answer a login with exactly the members of the contract", async () => {
       const { access_token, refresh_token, ...rest } = record(await login(api.tenant.email))
       assert.deepStrictEqual(rest, { token_type: "Bearer", expires_in: 900, refresh_expires_in: 2_592_000 })
       assert.match(String(refresh_token), /^[A-Za-z0-9_-]{43}$/)
@@ -63,7 +63,7 @@ export const testAccounts = (api: ApiSuite): void => {
       for (const name of ["iss", "aud", "jti"]) assert.isString(claims?.[name])
     })
 
-    it("answers the same for a wrong password and for an email that nobody has", async () => {
+    it("answer the same to a wrong password and to an unknown email", async () => {
       const wrong = await login(api.tenant.email, "not the password at all")
       const nobody = await login(`nobody-${randomUUID()}@example.com`)
       const bare = (answer: Answer) => ({ ...problemOf(answer), request_id: "" })
@@ -71,12 +71,12 @@ export const testAccounts = (api: ApiSuite): void => {
       assert.deepStrictEqual(bare(nobody), bare(wrong))
     })
 
-    it("shows the account of the token", async () => {
+    it("show the account of the token", async () => {
       const answer = await call("GET", `${control}/account`, { auth: api.tenant.token })
       assert.deepInclude(record(answer), { id: api.tenant.accountId, object: "account", email: api.tenant.email })
     })
 
-    it("turns refresh tokens over: each is good once, and the new access token works", async () => {
+    it("rotate refresh tokens: each is accepted once, and the new access token works", async () => {
       const first = record(await login(api.tenant.email))
       const second = record(await refresh(first["refresh_token"]))
       assert.notStrictEqual(second["refresh_token"], first["refresh_token"])
@@ -85,7 +85,7 @@ export const testAccounts = (api: ApiSuite): void => {
       assert.strictEqual((await call("GET", `${control}/account`, { auth })).status, 200)
     })
 
-    it("ends the whole family when a spent token comes back, also the access tokens", async () => {
+    it("end the session with its access tokens when a spent refresh token is used again", async () => {
       const first = record(await login(api.tenant.email))
       const second = record(await refresh(first["refresh_token"]))
       const bystander = record(await login(api.tenant.email))
@@ -98,18 +98,18 @@ export const testAccounts = (api: ApiSuite): void => {
       assert.strictEqual((await refresh(bystander["refresh_token"])).status, 200, "another login goes on")
     })
 
-    it("lets one of ten refreshes at once have the new token", async () => {
+    it("return the new token to one of ten concurrent refreshes", async () => {
       const first = record(await login(api.tenant.email))
       const answers = await Promise.all(Array.from({ length: 10 }, () => refresh(first["refresh_token"])))
       assert.isAtMost(answers.filter(({ status }) => status === 200).length, 1)
       assert.isAtLeast(answers.filter((answer) => codeOf(answer) === "invalid_refresh_token").length, 9)
     })
 
-    it.each(["", "x", "\u0000", "a".repeat(512)])("refuses the refresh token %j", async (token) => {
+    it.each(["", "x", "\u0000", "a".repeat(512)])("refuse the refresh token %j", async (token) => {
       assert.include(["invalid_refresh_token", "invalid_parameter"], codeOf(await refresh(token)))
     })
 
-    it("logs out with the refresh token alone, as often as asked", async () => {
+    it("log out with the refresh token only, any number of times", async () => {
       const session = record(await login(api.tenant.email))
       const body = { refresh_token: session["refresh_token"] }
       for (let time = 0; time < 2; time++) {

@@ -8,7 +8,7 @@ export const testApiKeys = (api: ApiSuite): void => {
   const { call } = api
 
   describe("API keys", () => {
-    it("show themselves once, with the members of the contract", async () => {
+    it("are returned once, with the members of the contract", async () => {
       const expires_at = new Date(Date.now() + 86_400_000).toISOString()
       const answer = await call("POST", `${control}/organizations/${api.tenant.organizationId}/api-keys`, {
         auth: api.tenant.token,
@@ -34,7 +34,7 @@ export const testApiKeys = (api: ApiSuite): void => {
       ["an expiry in the past", { mode: "test", expires_at: "2020-01-01T00:00:00Z" }, "expires_at"],
       ["an expiry that is no date", { mode: "test", expires_at: "tomorrow" }, "expires_at"],
       ["an expiry on a day that does not exist", { mode: "test", expires_at: "2027-02-30T00:00:00Z" }, "expires_at"]
-    ])("are not made with %s", async (_, body, param) => {
+    ])("are not created with %s", async (_, body, param) => {
       const answer = await call("POST", `${control}/organizations/${api.tenant.organizationId}/api-keys`, {
         auth: api.tenant.token,
         body

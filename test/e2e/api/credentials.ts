@@ -45,7 +45,7 @@ export const testCredentials = (api: ApiSuite): void => {
       ["a key in another header", ({ testKey }) => ({ "x-api-key": testKey })]
     ]
 
-    it.each(refused)("answers missing_api_key to %s", async (_, headers) => {
+    it.each(refused)("are missing_api_key for %s", async (_, headers) => {
       for (const path of ["/v1/me", "/v1/invoices", "/v1/invoices/inv_x", "/v1/invoices/inv_x/upo"]) {
         const answer = await call("GET", path, { headers: headers(api.tenant) })
         assert.strictEqual(codeOf(answer), "missing_api_key")
@@ -57,12 +57,12 @@ export const testCredentials = (api: ApiSuite): void => {
       )
     })
 
-    it("takes the scheme in any letter case", async () => {
+    it("have a scheme in any letter case", async () => {
       const answer = await call("GET", "/v1/me", { headers: { authorization: `bEaReR ${api.tenant.testKey}` } })
       assert.strictEqual(answer.status, 200)
     })
 
-    it("makes keys of 192 random bits in base62 with a checksum, of which the last four characters are kept", async () => {
+    it("are keys of 192 random bits in base62 with a checksum, whose last four characters are stored", async () => {
       const { organizationId, testKey, liveKey, token: auth } = api.tenant
       assert.match(testKey, /^sk_test_[0-9A-Za-z]{39}$/)
       assert.match(liveKey, /^sk_live_[0-9A-Za-z]{39}$/)
@@ -74,7 +74,7 @@ export const testCredentials = (api: ApiSuite): void => {
       assert.notInclude(list.text, "secret")
     })
 
-    it("stops a key when it is revoked, at once", async () => {
+    it("are refused as soon as the key is revoked", async () => {
       const { organizationId, token: auth } = api.tenant
       const made = await call("POST", `${control}/organizations/${organizationId}/api-keys`, {
         auth,
@@ -88,7 +88,7 @@ export const testCredentials = (api: ApiSuite): void => {
       assert.strictEqual(codeOf(again), "api_key_not_found")
     })
 
-    it("stops a key when it expires", async () => {
+    it("are refused when the key expires", async () => {
       const made = await call("POST", `${control}/organizations/${api.tenant.organizationId}/api-keys`, {
         auth: api.tenant.token,
         body: { mode: "test", expires_at: new Date(Date.now() + 1500).toISOString() }
@@ -111,7 +111,7 @@ export const testCredentials = (api: ApiSuite): void => {
       ["nonsense", () => "a.b.c"]
     ]
 
-    it.each(tokens)("answers missing_access_token to %s", async (_, make) => {
+    it.each(tokens)("are missing_access_token for %s", async (_, make) => {
       const auth = make(api.tenant.token)
       for (const operation of operationsOf(api.tenant, "inv_x")) {
         if (operation.auth !== "token") continue

@@ -47,7 +47,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       await database?.drop()
     })
 
-    it("answer api_disabled on every path below /v1, before they look at anything else", async () => {
+    it("answer api_disabled on every path below /v1, before any other check", async () => {
       const call = callOf(servers[1])
       for (const operation of operationsOf(tenant, "inv_x")) {
         const answer = await call(operation.method, operation.path, {
@@ -62,7 +62,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       assert.strictEqual((await call("GET", "/healthz")).status, 200)
     })
 
-    it("answer signup_disabled to new accounts, and log in those who have one", async () => {
+    it("answer signup_disabled to new accounts, and log in existing ones", async () => {
       const call = callOf(servers[2])
       const body = { email: "late@example.com", password }
       assert.strictEqual(codeOf(await call("POST", `${control}/accounts`, { body })), "signup_disabled")
@@ -70,7 +70,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       assert.strictEqual(login.status, 200)
     })
 
-    it("say on every answer what is left of the limit, refuse what is beyond it, and let go on after Retry-After", async () => {
+    it("have the rest of the limit in every response, refuse requests beyond it, and accept them after Retry-After", async () => {
       const call = callOf(servers[3])
       let answers: Array<Answer> = []
       // On a busy machine, the second after which a request comes back can end among the four.
@@ -107,7 +107,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       assert.strictEqual((await call("GET", "/v1/me", { auth: tenant.testKey })).status, 200)
     })
 
-    it("limit an account on every path of the control plane, before they look at headers and body", async () => {
+    it("limit an account on every path of the control plane, before headers and body are checked", async () => {
       const call = callOf(servers[3])
       let limited = await signUp(callOf(servers[0]))
       const callLimited = async (method: string, path: string, raw?: string) =>
@@ -129,7 +129,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       }
     })
 
-    it("stop guessing at 20 failures of an email in a minute, whoever asks at once, and let others log in", async () => {
+    it("refuse logins of an email after 20 failures in a minute, also concurrent ones, and log in others", async () => {
       const call = callOf(servers[0])
       const victim = await signUp(call)
       const login = (email: string, given: string) =>
@@ -148,7 +148,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       assert.strictEqual((await login(tenant.email, password)).status, 200)
     })
 
-    it("stop an address at 100 logins, refreshes, logouts or accounts in a minute, each for itself, whatever headers say", async () => {
+    it("refuse an address after 100 logins, refreshes, logouts or accounts in a minute, each alone, whatever its headers", async () => {
       const call = callOf(servers[2])
       const flood = async (path: string, body: object) => {
         for (let time = 0; time < 110; time++) {
@@ -180,7 +180,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       assert.include(await Promise.all(floodLogins), true)
     })
 
-    it("make one invoice of 50 duplicates that reach two processes at once", async () => {
+    it("create one invoice for 50 concurrent duplicates at two processes", async () => {
       const calls = [callOf(servers[0]), callOf(servers[2])]
       const headers = { "idempotency-key": randomUUID() }
       const answers = await Promise.all(
@@ -208,7 +208,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       assert.strictEqual(await isAvailable(), true)
     })
 
-    it("take a revocation to heart within ten seconds in every process", async () => {
+    it("refuse a revoked key in every process within a minute", async () => {
       const [here, , elsewhere] = servers
       const there = callOf(elsewhere)
       const fresh = await until(

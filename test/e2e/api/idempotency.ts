@@ -9,7 +9,7 @@ export const testIdempotency = (api: ApiSuite): void => {
   const { call } = api
 
   describe("idempotency", () => {
-    it("replays status and body for the same request, however its JSON is written", async () => {
+    it("replays status and body for the same request, in any form of its JSON", async () => {
       const headers = { "idempotency-key": randomUUID() }
       const first = await submit(call, api.tenant.testKey, {
         headers,
@@ -26,7 +26,7 @@ export const testIdempotency = (api: ApiSuite): void => {
       assert.notStrictEqual(again.headers.get("request-id"), first.headers.get("request-id"))
     })
 
-    it("replays the first answer after the invoice has moved on", async () => {
+    it("replays the first response after the status of the invoice has changed", async () => {
       const headers = { "idempotency-key": randomUUID() }
       const first = await submit(call, api.tenant.testKey, { headers })
       await until(
@@ -49,7 +49,7 @@ export const testIdempotency = (api: ApiSuite): void => {
       assert.strictEqual(codeOf(answer), "idempotency_conflict")
     })
 
-    it("counts absent, null and empty metadata as the same", async () => {
+    it("treats absent, null and empty metadata as the same", async () => {
       const headers = { "idempotency-key": randomUUID() }
       const first = await submit(call, api.tenant.testKey, { headers })
       for (const metadata of [null, {}]) {
@@ -58,7 +58,7 @@ export const testIdempotency = (api: ApiSuite): void => {
       }
     })
 
-    it("keeps the keys of organizations apart", async () => {
+    it("has keys of its own for each organization", async () => {
       const headers = { "idempotency-key": randomUUID() }
       const mine = await submit(call, api.tenant.testKey, { headers })
       const theirs = await submit(call, api.other.testKey, { headers })
@@ -67,7 +67,7 @@ export const testIdempotency = (api: ApiSuite): void => {
       assert.notStrictEqual(record(theirs)["id"], record(mine)["id"])
     })
 
-    it("makes one invoice of 50 duplicates at once, and gives all of them the same answer", async () => {
+    it("creates one invoice for 50 concurrent duplicates, and answers all of them the same", async () => {
       const headers = { "idempotency-key": randomUUID() }
       const before = await everyId(call, api.tenant)
       const answers = await Promise.all(Array.from({ length: 50 }, () => submit(call, api.tenant.testKey, { headers })))
@@ -78,7 +78,7 @@ export const testIdempotency = (api: ApiSuite): void => {
       assert.strictEqual((await everyId(call, api.tenant)).length, before.length + 1)
     })
 
-    it("lets one of 50 different requests at once have the key", async () => {
+    it("accepts one of 50 different concurrent requests with the same key", async () => {
       const headers = { "idempotency-key": randomUUID() }
       const before = await everyId(call, api.tenant)
       const answers = await Promise.all(

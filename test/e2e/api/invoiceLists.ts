@@ -22,7 +22,7 @@ export const testInvoiceLists = (api: ApiSuite): void => {
     )
 
   describe("the list of invoices of an API key", () => {
-    it("goes through every invoice once, newest first", async () => {
+    it("has every invoice once, newest first", async () => {
       const { testKey } = await signUp(call)
       const made: Array<string> = []
       for (let time = 0; time < 5; time++) made.push(String(record(await submit(call, testKey))["id"]))

@@ -8,7 +8,7 @@ import { type ApiSuite, codeOf, record, timestamp } from "./suite.ts"
 export const testInvoices = (api: ApiSuite): void => {
   const { accepted, call } = api
 
-  describe("the invoice", () => {
+  describe("an invoice", () => {
     const show = (invoiceId: unknown) => call("GET", `/v1/invoices/${String(invoiceId)}`, { auth: api.tenant.testKey })
     const final = async (scenario: string, isEnough: (invoice: Record<string, unknown>) => boolean) => {
       const { id } = record(await submit(call, api.tenant.testKey, { headers: { "gov-sandbox-scenario": scenario } }))
@@ -28,25 +28,25 @@ export const testInvoices = (api: ApiSuite): void => {
       assert.match(String(invoice["completed_at"]), timestamp)
     })
 
-    it("is rejected, and says why", async () => {
+    it("is rejected with a reason", async () => {
       const invoice = await final("rejected", ({ status }) => status === "rejected")
       assert.propertyVal(invoice["rejection"] as object, "code", "sandbox_rejected")
       assert.deepInclude(invoice, { scenario: "rejected", official_number: null, upo_available: false })
       assert.match(String(invoice["completed_at"]), timestamp)
     })
 
-    it("fails after three attempts, and says why", async () => {
+    it("fails after three attempts with a reason", async () => {
       const invoice = await final("temporary_failure", ({ status }) => status === "failed")
       assert.propertyVal(invoice["failure"] as object, "code", "gateway_unavailable")
       assert.deepInclude(invoice, { attempt_count: 3, submitted_at: null, next_attempt_at: null })
     })
 
-    it("takes its time", async () => {
+    it("is accepted later with the scenario delayed", async () => {
       const invoice = await final("delayed", ({ status }) => status === "accepted")
       assert.strictEqual(invoice["scenario"], "delayed")
     })
 
-    it("has a receipt to download: the stored bytes, a strong validator, a name", async () => {
+    it("has a receipt with the stored bytes, a strong validator and a file name", async () => {
       const invoiceId = await accepted()
       const path = `/v1/invoices/${invoiceId}/upo`
       const answer = await call("GET", path, { auth: api.tenant.testKey })
@@ -68,7 +68,7 @@ export const testInvoices = (api: ApiSuite): void => {
       assert.strictEqual(changed.status, 200)
     })
 
-    it("has no receipt before it is there, nor ever when it was rejected", async () => {
+    it("has no receipt before it is available, and none if it was rejected", async () => {
       const delayed = record(await submit(call, api.tenant.testKey, { headers: { "gov-sandbox-scenario": "delayed" } }))
       const early = await call("GET", `/v1/invoices/${String(delayed["id"])}/upo`, { auth: api.tenant.testKey })
       assert.strictEqual(codeOf(early), "upo_not_available")

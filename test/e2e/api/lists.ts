@@ -15,7 +15,7 @@ export const testLists = (api: ApiSuite): void => {
   const { call } = api
 
   describe("lists", () => {
-    it("go through every record once, newest first, whatever the size of the pages", async () => {
+    it("have every record once, newest first, with any size of the pages", async () => {
       const reader = await signUp(call)
       const made: Array<string> = []
       for (let time = 0; time < 7; time++) made.push(String(record(await submit(call, reader.testKey))["id"]))
@@ -54,7 +54,7 @@ export const testLists = (api: ApiSuite): void => {
       assert.lengthOf(data(await list("status=rejected")), 0)
     })
 
-    it("refuse what is not theirs: limits, cursors and parameters", async () => {
+    it("refuse invalid limits, cursors and parameters", async () => {
       for (const operation of operationsOf(api.tenant, "inv_x").filter(({ isList }) => isList)) {
         const auth = operation.auth === "key" ? api.tenant.testKey : api.tenant.token
         const ask = (query: string) => call("GET", `${operation.path}?${query}`, { auth })
@@ -118,7 +118,7 @@ export const testLists = (api: ApiSuite): void => {
       }
     })
 
-    it("have 50 records where no limit is given", async () => {
+    it("have 50 records without a limit", async () => {
       const reader = await signUp(call)
       await Promise.all(Array.from({ length: 51 }, () => submit(call, reader.testKey)))
       const path = `${control}/organizations/${reader.organizationId}/invoices`
@@ -130,7 +130,7 @@ export const testLists = (api: ApiSuite): void => {
       assert.deepInclude(record(rest), { has_more: false, next_cursor: null })
     })
 
-    it("continue for nobody else, with no other filter, and not from a changed cursor", async () => {
+    it("refuse a cursor of another owner or filter, and a changed one", async () => {
       for (let time = 0; time < 3; time++) {
         for (const { testKey } of [api.tenant, api.other]) await submit(call, testKey)
       }

@@ -21,7 +21,7 @@ export const testLogins = (api: ApiSuite): void => {
     call("PUT", `${control}/account/password`, { auth, body: { current_password, new_password } })
 
   describe("logins", () => {
-    it("end everywhere at once, and those of others go on", async () => {
+    it("end in all sessions together, and those of others stay valid", async () => {
       const owner = await signUp(call)
       const elsewhere = await logIn(owner)
       const answer = await call("POST", `${control}/auth/logout-all`, { auth: owner.token, body: {} })
@@ -36,7 +36,7 @@ export const testLogins = (api: ApiSuite): void => {
       assert.strictEqual(await account((await logIn(owner)).access_token), "200")
     })
 
-    it("end with a change of the password, but for the one that changed it", async () => {
+    it("end with a change of the password, except the session that changed it", async () => {
       const owner = await signUp(call)
       const elsewhere = await logIn(owner)
       assert.strictEqual((await change(owner.token, password, another)).status, 204)
@@ -50,7 +50,7 @@ export const testLogins = (api: ApiSuite): void => {
       assert.strictEqual(await account((await logIn(owner, another)).access_token), "200")
     })
 
-    it("keep the password that it is, unless the current one is right and the new one allowed", async () => {
+    it("keep the password unless the current one is right and the new one is allowed", async () => {
       const owner = await signUp(call)
       const elsewhere = await logIn(owner)
       assert.strictEqual(codeOf(await change(owner.token, another, another)), "invalid_credentials")

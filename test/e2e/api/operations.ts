@@ -10,7 +10,7 @@ export const testOperations = (api: ApiSuite): void => {
   const { accepted, call } = api
 
   describe("every operation", () => {
-    it("takes the request that it is made for", async () => {
+    it("accepts a valid request", async () => {
       const fresh = await signUp(call)
       const invoiceId = await accepted(fresh.testKey)
       for (const operation of operationsOf(fresh, invoiceId)) {
@@ -73,7 +73,7 @@ export const testOperations = (api: ApiSuite): void => {
       }
     })
 
-    it("takes the charset in any letter case and a byte order mark", async () => {
+    it("accepts the charset in any letter case, and a byte order mark", async () => {
       const answer = await submit(call, api.tenant.testKey, {
         raw: `\uFEFF${JSON.stringify({ invoice_xml: xml })}`,
         headers: { "content-type": 'Application/JSON; Charset="UTF-8"' }
@@ -143,7 +143,7 @@ export const testOperations = (api: ApiSuite): void => {
       }
     })
 
-    it("answers unknown methods with 405 and OPTIONS with 204, and says what there is", async () => {
+    it("answers unknown methods with 405 and OPTIONS with 204, with the allowed methods", async () => {
       const paths = new Map<string, Set<string>>()
       for (const { method, path } of operationsOf(api.tenant, "inv_x")) {
         paths.set(path, (paths.get(path) ?? new Set()).add(method))
@@ -196,7 +196,7 @@ export const testOperations = (api: ApiSuite): void => {
       }
     })
 
-    it("is kept by nobody on the way", async () => {
+    it("has responses that no cache stores", async () => {
       const answer = await call("GET", "/v1/me", { auth: api.tenant.testKey })
       assert.strictEqual(answer.headers.get("cache-control"), "no-store")
     })

@@ -9,7 +9,7 @@ export const testOrganizations = (api: ApiSuite): void => {
   const { call } = api
 
   describe("organizations", () => {
-    it("are made, renamed and shown with exactly the members of the contract", async () => {
+    it("are created, renamed and shown with exactly the members of the contract", async () => {
       const auth = api.tenant.token
       const made = await call("POST", `${control}/organizations`, { auth, body: { name: "Zażółć Sp. z o.o." } })
       const { created_at, id: organizationId, ...rest } = record(made)
@@ -28,7 +28,7 @@ export const testOrganizations = (api: ApiSuite): void => {
       assert.deepStrictEqual(record(await call("GET", path, { auth })), record(renamed))
     })
 
-    it("keep a credential that nobody can read again", async () => {
+    it("store a credential that no response contains", async () => {
       const auth = api.tenant.token
       const path = `${control}/organizations/${api.tenant.organizationId}`
       const body = { token: "a token of the national system", context_nip: "5265877635" }
@@ -58,7 +58,7 @@ export const testOrganizations = (api: ApiSuite): void => {
       }
     )
 
-    it("are at most 100 of an account, also when they are made at once", async () => {
+    it("are at most 100 of an account, also when they are created concurrently", async () => {
       const { token: auth } = await signUp(call)
       const make = () => call("POST", `${control}/organizations`, { auth, body: { name: "One of many" } })
       const answers = await Promise.all(Array.from({ length: 110 }, make))
@@ -66,7 +66,7 @@ export const testOrganizations = (api: ApiSuite): void => {
       assert.strictEqual(answers.filter((answer) => codeOf(answer) === "limit_reached").length, 11)
     })
 
-    it("have at most 50 active keys, also when they are made at once", async () => {
+    it("have at most 50 active keys, also when they are created concurrently", async () => {
       const auth = api.tenant.token
       const { id: organizationId } = record(
         await call("POST", `${control}/organizations`, { auth, body: { name: "Many keys" } })
@@ -82,7 +82,7 @@ export const testOrganizations = (api: ApiSuite): void => {
       assert.strictEqual(codeOf(await make()), "limit_reached")
     })
 
-    it("have at most 20 endpoints, also when they are made at once", async () => {
+    it("have at most 20 endpoints, also when they are created concurrently", async () => {
       const auth = api.tenant.token
       const { id: organizationId } = record(
         await call("POST", `${control}/organizations`, { auth, body: { name: "Many endpoints" } })

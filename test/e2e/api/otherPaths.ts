@@ -8,7 +8,7 @@ export const testOtherPaths = (api: ApiSuite): void => {
   const { call } = api
 
   describe("paths outside the API", () => {
-    it("show where things are, and that the server lives and can work", async () => {
+    it("have the banner, liveness, readiness and the reference", async () => {
       const root = await call("GET", "/")
       assert.deepInclude(record(root), { docs: "/docs", openapi: "/openapi.json" })
       assert.deepStrictEqual(record(await call("GET", "/healthz")), { status: "ok" })

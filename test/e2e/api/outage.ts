@@ -46,7 +46,7 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
         })
       )
 
-    it("answers service_unavailable everywhere while it is away, lives on, and works again as soon as it is back", async () => {
+    it("answers service_unavailable to every request until the database is back, and then works again", async () => {
       proxy.cut()
       for (const { answer, id } of await everyOperation()) assert.strictEqual(codeOf(answer), "service_unavailable", id)
       // A credential is cached for five seconds. After that it cannot be looked up either.
@@ -73,7 +73,7 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
       )
     })
 
-    it("keeps no request forever when it hangs, and works again when it is back", async () => {
+    it("answers every request in limited time while the database hangs, and works again when it is back", async () => {
       await Promise.all(
         Array.from({ length: 5 }, () => call("GET", `/v1/invoices/${invoiceId}`, { auth: tenant.testKey }))
       )
@@ -109,7 +109,7 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
       )
     }, 240_000)
 
-    it("gives up on a statement that waits for a lock, and on nothing else", async () => {
+    it("times out a statement that waits for a lock, and no other", async () => {
       const blocker = new Client({ connectionString: database.url })
       await blocker.connect()
       await blocker.query("BEGIN")
@@ -123,7 +123,7 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
       assert.strictEqual(record(await call("GET", path, { auth: tenant.token }))["name"], "Example")
     })
 
-    it("is not ready for a schema that is older than itself", async () => {
+    it("is not ready with a schema older than its own", async () => {
       await database.run("UPDATE schema_migrations SET migration_id = migration_id - 1000")
       const answer = await until(
         () => call("GET", "/readyz"),
@@ -138,7 +138,7 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
       )
     })
 
-    it("answers internal_error to a defect, and tells the cause to the log alone, once, under the request id", async () => {
+    it("answers internal_error to a defect, and logs the cause once, with the request id", async () => {
       await database.run("ALTER SCHEMA public RENAME TO elsewhere")
       const before = server.output().length
       const answers = await everyOperation()

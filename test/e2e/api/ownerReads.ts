@@ -59,7 +59,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
       }
     })
 
-    it("reads no receipt that there is not", async () => {
+    it("is answered upo_not_available before there is a receipt", async () => {
       const owner = await signUp(call)
       const headers = { "gov-sandbox-scenario": "delayed" }
       const { id } = record(await submit(call, owner.testKey, { headers }))
@@ -203,7 +203,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
       }
     })
 
-    it("filters by nothing that is unreadable", async () => {
+    it("is refused unreadable filters", async () => {
       const { organizationId, token: auth, endpointId } = api.tenant
       const deliveries = [
         `${control}/organizations/${organizationId}/deliveries`,
@@ -230,7 +230,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
       }
     })
 
-    it("counts what an endpoint and the organization did", async () => {
+    it("reads the counts of an endpoint and of the organization", async () => {
       const owner = await signUp(call)
       const endpointId = await addEndpoint(owner, ["invoice.received"])
       await submit(call, owner.testKey)
@@ -303,7 +303,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
       assert.strictEqual(codeOf(await overviewOf("?buckets=1")), "unknown_parameter")
     })
 
-    it("reads no counts of another account, in no window, before and after their owner has", async () => {
+    it("reads no counts of another account, in any window, before and after its owner has read them", async () => {
       const [owner, stranger] = [await signUp(call), await signUp(call)]
       const [overview, stats] = [
         `${control}/organizations/${owner.organizationId}/overview`,
@@ -337,7 +337,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
       assert.strictEqual(anonymous.status, 401)
     })
 
-    it("asks for counts twice a second", async () => {
+    it("may ask for counts twice a second", async () => {
       const owner = await signUp(call)
       const paths = [
         `${control}/organizations/${owner.organizationId}/overview`,

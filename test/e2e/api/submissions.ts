@@ -15,7 +15,7 @@ export const testSubmissions = (api: ApiSuite): void => {
   const { call } = api
 
   describe("POST /v1/invoices", () => {
-    it("answers 201 with the invoice, exactly the members of the contract, and where it is", async () => {
+    it("answers 201 with the invoice, exactly the members of the contract, and its location", async () => {
       const answer = await submit(call, api.tenant.testKey, { body: { invoice_xml: xml, metadata: { order: "4711" } } })
       const { created_at, id: invoiceId, updated_at, ...rest } = record(answer)
       assert.strictEqual(answer.status, 201)
@@ -41,7 +41,7 @@ export const testSubmissions = (api: ApiSuite): void => {
       })
     })
 
-    it("judges headers before the body, and the key before both", async () => {
+    it("checks headers before the body, and the key before both", async () => {
       const wrong = { raw: "not json", headers: { "content-type": "text/plain" } }
       assert.strictEqual(codeOf(await call("POST", "/v1/invoices", wrong)), "missing_api_key")
       const auth = api.tenant.testKey
@@ -69,7 +69,7 @@ export const testSubmissions = (api: ApiSuite): void => {
       ["a key of one character", "~", "201"]
     ]
 
-    it.each(keys)("with %s", async (_, key, expected) => {
+    it.each(keys)("reads an Idempotency-Key: %s", async (_, key, expected) => {
       const headers: Record<string, string> = key === undefined ? {} : { "idempotency-key": key }
       const answer = await call("POST", "/v1/invoices", {
         auth: api.tenant.testKey,
@@ -163,7 +163,7 @@ export const testSubmissions = (api: ApiSuite): void => {
       ]
     ]
 
-    it.each(bodies)("refuses %s, and its key can be used again", async (_, body, code, param, message) => {
+    it.each(bodies)("refuses %s, and leaves its key free", async (_, body, code, param, message) => {
       const headers = { "idempotency-key": randomUUID() }
       const answer = await submit(call, api.tenant.testKey, { body, headers })
       assert.strictEqual(codeOf(answer), code)
@@ -185,13 +185,13 @@ export const testSubmissions = (api: ApiSuite): void => {
       ["an empty metadata key and an empty value", { invoice_xml: xml, metadata: { "": "" } }]
     ]
 
-    it.each(taken)("takes %s", async (_, body) => {
+    it.each(taken)("accepts %s", async (_, body) => {
       const answer = await submit(call, api.tenant.testKey, { body })
       assert.strictEqual(answer.status, 201, answer.text)
       assert.deepStrictEqual(record(answer)["metadata"], body["metadata"] ?? {})
     })
 
-    it("takes a metadata key __proto__ as an ordinary key", async () => {
+    it("accepts a metadata key __proto__ like any other", async () => {
       const answer = await submit(call, api.tenant.testKey, {
         raw: `{"invoice_xml":"<a/>","metadata":{"__proto__":"kept","constructor":"too"}}`
       })

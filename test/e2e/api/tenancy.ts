@@ -9,7 +9,7 @@ export const testTenancy = (api: ApiSuite): void => {
   const { accepted, call } = api
 
   describe("tenancy", () => {
-    it("hides everything from everybody else, and changes nothing", async () => {
+    it("hides every record from other accounts, which can change none", async () => {
       const victim = await signUp(call)
       const invoiceId = await accepted(victim.testKey)
       const snapshot = async () =>
@@ -43,7 +43,7 @@ export const testTenancy = (api: ApiSuite): void => {
       assert.deepStrictEqual(await snapshot(), before)
     })
 
-    it("lists nobody else's organizations", async () => {
+    it("lists no organizations of other accounts", async () => {
       const ids = data(await call("GET", `${control}/organizations?limit=100`, { auth: api.other.token })).map(
         ({ id }) => id
       )

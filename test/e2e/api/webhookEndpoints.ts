@@ -15,7 +15,7 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
         body
       })
 
-    it("are made with a secret that is shown once, and the members of the contract", async () => {
+    it("are created with a secret that is returned once, and the members of the contract", async () => {
       const answer = await make({
         url: "https://example.com/a?b=c",
         event_types: ["invoice.accepted"],
@@ -80,7 +80,7 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
       "https://",
       "javascript:alert(1)",
       "https://exa mple.com"
-    ])("are not made for the URL %j", async (url) => {
+    ])("are not created for the URL %j", async (url) => {
       const answer = await make({ url, event_types: ["*"] })
       assert.strictEqual(codeOf(answer), "unsafe_webhook_url")
       const patched = await call("PATCH", `${control}/webhook-endpoints/${api.other.endpointId}`, {
@@ -96,7 +96,7 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
       ["all event types and one more", { event_types: ["*", "invoice.accepted"] }],
       ["an event type twice", { event_types: ["invoice.accepted", "invoice.accepted"] }],
       ["event types that are text", { event_types: "*" }]
-    ])("are not made with %s", async (_, body) => {
+    ])("are not created with %s", async (_, body) => {
       const answer = await make({ url: "https://example.com", ...body })
       assert.strictEqual(codeOf(answer), "invalid_parameter")
       assert.strictEqual(problemOf(answer).param, "event_types")
@@ -127,7 +127,7 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
       }
     })
 
-    it("show what became of deliveries: disabled ones are not sent", async () => {
+    it("have no deliveries while they are disabled", async () => {
       const made = record(await make({ url: "https://example.com", event_types: ["invoice.received"], enabled: false }))
       const path = `${control}/webhook-endpoints/${String(made["id"])}`
       await submit(call, api.other.testKey)
@@ -135,7 +135,7 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
       assert.deepStrictEqual(record(none), { object: "list", data: [], has_more: false, next_cursor: null })
     })
 
-    it("show records with exactly the members of the specification", async () => {
+    it("have records of deliveries with exactly the members of the specification", async () => {
       const made = record(await make({ url: "https://nowhere.invalid/", event_types: ["invoice.received"] }))
       const path = `${control}/webhook-endpoints/${String(made["id"])}/deliveries`
       await submit(call, api.other.testKey)

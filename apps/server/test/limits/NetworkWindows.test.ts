@@ -40,7 +40,7 @@ describe("NetworkWindows", () => {
     assert.isUndefined(NetworkWindows.widerNetworks(ClientAddress.group(undefined)))
   })
 
-  it.effect("a stranger with 256 networks of 64 bits has twice the limit of one", () =>
+  it.effect("allows a stranger with 256 networks of 64 bits twice the limit of one", () =>
     withWindow((take) =>
       Effect.gen(function* () {
         const addresses = Array.from(
@@ -55,7 +55,7 @@ describe("NetworkWindows", () => {
     )
   )
 
-  it.effect("a stranger with 65,536 networks of 64 bits has four times the limit of one", () =>
+  it.effect("allows a stranger with 65,536 networks of 64 bits four times the limit of one", () =>
     withWindow((take) =>
       Effect.gen(function* () {
         const addresses = Array.from({ length: 2000 }, (_, n) => `2001:db8:1:${((n * 251) % 65_536).toString(16)}::1`)
@@ -66,7 +66,7 @@ describe("NetworkWindows", () => {
     )
   )
 
-  it.effect("one network of 64 bits uses up its own limit alone", () =>
+  it.effect("counts one network of 64 bits towards its own limit only", () =>
     withWindow((take) =>
       Effect.gen(function* () {
         assert.strictEqual(yield* countAllowed(take, Array<string>(1000).fill("2001:db8:1:1::1")), limit)

@@ -21,7 +21,7 @@ const take = Effect.flatMap(RateLimiter.RateLimiterStore, (store) =>
 const isOfRedis = ([remaining]: readonly [remaining: number, elapsedMs: number]) => remaining === 41
 
 layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => {
-  it.effect("is asked by one probe at a time, over all limits, until it answers", () =>
+  it.effect("gets one probe at a time, over all limits, until it answers", () =>
     Effect.gen(function* () {
       const logged: Array<string> = []
       const logger = Logger.layer([Logger.make(({ message }) => void logged.push(String(message)))])
@@ -49,7 +49,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
     })
   )
 
-  it.effect("ends the start", () =>
+  it.effect("fails the start of a process", () =>
     Effect.gen(function* () {
       const redis = yield* startRedis
       redis.hang()
@@ -59,7 +59,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
     })
   )
 
-  it.effect("answers no greeting, and is asked again over another connection", () =>
+  it.effect("gets the next probe over another connection if it did not answer the greeting", () =>
     Effect.gen(function* () {
       const redis = yield* startRedis
       const client = RedisClient.layer(redis.url, { silentTimeoutMs: 1000 })
@@ -78,7 +78,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
     })
   )
 
-  it.effect("keeps its connection while nobody uses it", () =>
+  it.effect("keeps its connection while it is not used", () =>
     Effect.gen(function* () {
       const redis = yield* startRedis
       yield* Layer.build(RedisClient.layer(redis.url, { silentTimeoutMs: 1500 }))

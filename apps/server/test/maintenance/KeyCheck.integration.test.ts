@@ -77,7 +77,7 @@ for (const database of databases) {
       })
     )
 
-    it.effect("fails the start", () =>
+    it.effect("fails the start of a process with a missing key", () =>
       Effect.gen(function* () {
         const start = (keys: ReadonlyArray<EncryptionKey>) =>
           Effect.exit(Effect.scoped(Layer.build(Layer.provide(KeyCheck.layer, KeyRing.layer(keys)))))

@@ -1,7 +1,7 @@
 /**
  * Generates state diagrams, timelines, schedules and errors of the guides from `packages/core`, the retry schedule from
- * `packages/dispatcher`, mistakes in documents from the checks of `packages/ksef`, the operations of the API from its OpenAPI
- * document, and the statements of the delivery engine from `apps/server`.
+ * `packages/dispatcher`, mistakes in documents from the checks of `packages/ksef`, and the operations of the API from its OpenAPI
+ * document.
  *
  *     node --conditions=source docs/diagrams.ts            updates the blocks
  *     node --conditions=source docs/diagrams.ts --check    fails if a block is not current
@@ -13,7 +13,6 @@ import * as Backoff from "../packages/dispatcher/src/Backoff.ts"
 import { code, fill, table } from "./blocks.ts"
 import { installs, noteFor } from "./installs.ts"
 import { blocks as liveCodes } from "./liveCodes.ts"
-import * as delivery from "./delivery.ts"
 import * as meanings from "./meanings.ts"
 import { sections as mistakes } from "./mistakes.ts"
 import { operations } from "./operations.ts"
@@ -96,11 +95,9 @@ const param = (param: string | null): string => (param === "*" ? "the one at fau
 
 const errorHead = (error: ErrorCatalog.ErrorCode): string => {
   const { message, ...row } = ErrorCatalog.catalog[error]
+  const at = row.param === null ? "" : `, param ${param(row.param)}`
   return [
-    table(
-      ["status", "type", "param", "retryable"],
-      [[String(row.status), code(row.type), param(row.param), row.retryable ? "yes" : "no"]]
-    ),
+    `Status ${row.status}, type ${code(row.type)}${at}, ${row.retryable ? "retryable" : "not retryable"}.`,
     "",
     "```text",
     message,
@@ -146,9 +143,7 @@ export const pages: ReadonlyArray<Page> = [
     blocks: { mistakes, "before the release": noteFor(installs["guides/checking-invoices.md"]!) }
   },
   { path: "guides/api-reference.md", blocks: { operations } },
-  { path: "guides/webhooks.md", blocks: { "event types": eventTypes } },
   { path: "guides/live-mode.md", blocks: liveCodes },
-  { path: "guides/how-delivery-works.md", blocks: delivery.blocks },
   { path: "errors/README.md", blocks: { "error index": errorIndex } },
   ...Object.entries(installs)
     .filter(([path]) => path !== "guides/checking-invoices.md")

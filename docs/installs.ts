@@ -12,7 +12,8 @@ const { version } = JSON.parse(readFileSync(new URL("../packages/client/package.
 export const noteFor = (packages: ReadonlyArray<string>, released = version !== "0.0.0"): string => {
   if (released) return ""
   const [first] = packages
-  const tarball = `<checkout>/tarballs/${first!.replace("@", "").replace("/", "-")}-${version}.tgz`
+  // Without `file:`, npx takes the path for a command.
+  const tarball = `file:<checkout>/tarballs/${first!.replace("@", "").replace("/", "-")}-${version}.tgz`
   const all = packages.map((name) => `\`${name}\``).join(" and ")
   const verb = packages.length === 1 ? "is" : "are"
   return [
@@ -26,14 +27,10 @@ export const noteFor = (packages: ReadonlyArray<string>, released = version !== 
 export const installs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "guides/checking-invoices.md": ["@govoice/server"],
   "guides/migrating.md": ["@govoice/client", "@govoice/webhooks"],
-  "guides/quick-start-embedders.md": ["@govoice/dispatcher"],
-  "guides/quick-start-integrators.md": ["@govoice/client"],
-  "guides/quick-start-operators.md": ["@govoice/server"],
-  "guides/quick-start-receivers.md": ["@govoice/webhooks", "@govoice/server"],
-  "roles/embedders.md": ["@govoice/dispatcher"],
-  "roles/integrators.md": ["@govoice/server"],
-  "roles/operators.md": ["@govoice/server"],
-  "roles/receivers.md": ["@govoice/webhooks"],
+  "guides/embedders.md": ["@govoice/dispatcher"],
+  "guides/integrators.md": ["@govoice/server", "@govoice/client"],
+  "guides/operators.md": ["@govoice/server"],
+  "guides/receivers.md": ["@govoice/webhooks", "@govoice/server"],
   "../apps/server/README.md": ["@govoice/server"],
   "../packages/client/README.md": ["@govoice/client"],
   "../packages/core/README.md": ["@govoice/core"],

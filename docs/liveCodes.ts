@@ -1,8 +1,8 @@
 /**
- * The codes of live mode, and the statuses and errors of KSeF that lead to them, as tables for the owner of an invoice or of
- * a credential. A new code does not compile without its line.
+ * The codes of live mode, and the statuses of KSeF that lead to them, as tables for the owner of an invoice or of a credential.
+ * A new code does not compile without its line.
  */
-import { ErrorCodes, InvoiceStatuses, LoginStatuses, SessionStatuses } from "../packages/ksef/src/protocol.ts"
+import { InvoiceStatuses, type LoginStatuses } from "../packages/ksef/src/protocol.ts"
 import { code, table } from "./blocks.ts"
 
 /** The meaning of a code, and its remedy. */
@@ -37,8 +37,9 @@ const rejections: Readonly<Record<RejectionCode, Line>> = {
     remedy: "Register with the tax administration, or remove the attachment, and submit it again."
   },
   file_refused: {
-    means: "KSeF received a file whose size or hash it does not accept.",
-    remedy: "Submit the invoice again. If it is refused again, report a defect with the identifier of the invoice."
+    means: "KSeF received a file whose size or hash it does not accept, or which begins with a byte order mark.",
+    remedy:
+      "Save the document in UTF-8 without a byte order mark (BOM) if it has one, and submit it again. If it is refused again, report a defect with the identifier of the invoice."
   }
 }
 
@@ -52,6 +53,10 @@ export const failures = {
     means: "KSeF or its firewall blocks the requests of this taxpayer.",
     remedy: "Ask the help desk of KSeF why. The invoice is sent when the block ends."
   },
+  gateway_limit: {
+    means: "The limits of KSeF for this taxpayer leave no room, or earlier invoices of the taxpayer are sent first.",
+    remedy: "Nothing. The invoice is sent as the limits allow."
+  },
   gateway_protocol_error: {
     means: "KSeF refused a request as malformed. The document is not the reason.",
     remedy: "Report a defect with the identifier of the invoice, then submit it again."
@@ -64,18 +69,25 @@ export const failures = {
     means: "KSeF refuses the credential of the organization. The message has the reason.",
     remedy: "Read the `refusal` of the credential, act on it as below, and store a new one."
   },
+  gateway_session_unreadable: {
+    means: "KSeF does not show the session of the invoice to the credential.",
+    remedy: "Nothing. After an hour, the invoice is sent once more, and the answer names the number of the first."
+  },
   national_system_error: {
     means:
-      "KSeF received the invoice and ended with an error of its own: six times, or it could not be sent again for `GOVOICE_KSEF_GIVE_UP_HOURS`.",
-    remedy: "Submit it again later. If KSeF accepted one of the earlier ones after all, the answer names its number."
+      "KSeF received the invoice and ended with an error of its own. It is sent again; it fails after six times, or if it could not be sent again for a week.",
+    remedy:
+      "Wait until the invoice `failed`, then submit it again later. If KSeF accepted one of the earlier ones after all, the answer names its number."
   },
   duplicate_unresolved: {
-    means: "KSeF names an accepted invoice as the original, and does not let the credential read it for a comparison.",
+    means:
+      "KSeF names an accepted invoice as the original, and does not let the credential read it for a comparison. It is tried for a day.",
     remedy:
       "Compare the invoice of the number in the message. Grant the credential `InvoiceRead`, so that this is decided by itself."
   },
   unknown_verdict: {
-    means: "KSeF gave a status that it does not document, and the operator decided that the invoice failed.",
+    means:
+      "KSeF gave a status that it does not document. Unless the operator decided that the invoice failed, it waits for another.",
     remedy: "Look the invoice up in KSeF before you submit it again."
   }
 } as const satisfies Readonly<Record<string, Line>>
@@ -136,58 +148,7 @@ const invoiceActions: Readonly<Record<InvoiceStatuses.InvoiceAction, string>> = 
   park: "keeps asking; an operator decides"
 }
 
-const loginActions: Readonly<Record<LoginStatuses.LoginAction, string>> = {
-  poll: "asks again in a moment",
-  redeem: "is logged in",
-  "log-in-again": "logs in again once, then refuses the credential",
-  "refresh-keys": "reads the public keys again, logs in once, then refuses the credential",
-  wait: "logs in again after 5, 30 and 120 s",
-  refuse: "refuses the credential",
-  "refuse-after-waiting": "logs in again after a minute, three times, then refuses the credential"
-}
-
-const sessionActions: Readonly<Record<SessionStatuses.SessionAction, string>> = {
-  use: "sends in it",
-  poll: "asks again later",
-  "read-invoices": "reads the verdict of each invoice",
-  "refresh-keys": "reads the public keys again, and opens another session",
-  halve: "sends the invoices again in two batches",
-  "send-alone": "sends the invoices again, one by one",
-  "send-again": "sends the invoices again",
-  "look-then-send-again":
-    "looks for the invoices, and sends those again that KSeF does not have, after 1 min, 5 min, 30 min, 2 h and 8 h",
-  park: "keeps asking; an operator decides"
-}
-
-const errorActions: Readonly<Record<ErrorCodes.ErrorAction, string>> = {
-  ...loginActions,
-  "new-session": "opens another session at once",
-  "already-closed": "goes on: the session is closed",
-  "session-unreadable": "looks for the invoices by another way",
-  "refresh-keys": "reads the public keys again, and repeats the request once",
-  "upload-again":
-    "uploads the missing part again; where that fails, the documents of the batch go one by one, or in a later batch",
-  "new-batch": "opens another batch",
-  "not-yet": "asks again later",
-  "not-readable": "goes on without the document",
-  "first-page": "reads the list from its beginning",
-  defect: "fails with `gateway_protocol_error`"
-}
-
-const errorRemedy = ({ action, at }: ErrorCodes.Row): string =>
-  action === "defect" && at.includes("closeBatch")
-    ? `${errorActions.defect}; the documents of a batch that is not closed go one by one, or in a later batch`
-    : errorActions[action]
-
-const forbiddenActions: Readonly<Record<ErrorCodes.ForbiddenAction, string>> = {
-  refuse: "refuses the credential",
-  "not-readable": "goes on without the document",
-  rest: "waits for 15 min, doubling to 6 h; `gateway_blocked`"
-}
-
 const codes = (names: ReadonlyArray<string>): string => (names.length === 0 ? "–" : names.map(code).join(", "))
-
-const refusal = (name: string | undefined): string => code(name ?? null)
 
 /** The tables by the name of their block. */
 export const blocks: Readonly<Record<string, string>> = {
@@ -199,33 +160,5 @@ export const blocks: Readonly<Record<string, string>> = {
     Object.entries(InvoiceStatuses.invoiceStatuses)
       .map(([status, { action, meaning, shown }]) => [status, meaning, invoiceActions[action], codes(shown)])
       .concat([["200 without a number, any other", "not documented", invoiceActions.park, codes(["unknown_verdict"])]])
-  ),
-  "login statuses of KSeF": table(
-    ["status", "meaning", "Govoice", "code"],
-    LoginStatuses.loginStatuses.map((row) => [
-      String(row.code),
-      row.meaning,
-      loginActions[row.action],
-      refusal(row.refusal)
-    ])
-  ),
-  "session statuses of KSeF": table(
-    ["kind", "status", "meaning", "Govoice"],
-    Object.entries(SessionStatuses.sessionStatuses).flatMap(([kind, rows]) =>
-      Object.entries(rows).map(([status, { action, meaning }]) => [kind, status, meaning, sessionActions[action]])
-    )
-  ),
-  "error codes of KSeF": table(
-    ["code", "meaning", "Govoice", "refusal"],
-    ErrorCodes.errorCodes.map((row) => [String(row.code), row.meaning, errorRemedy(row), refusal(row.refusal)])
-  ),
-  "403 reasons of KSeF": table(
-    ["reason", "meaning", "Govoice", "refusal"],
-    [...ErrorCodes.forbiddenReasons].map(([reason, row]) => [
-      code(reason),
-      row.meaning,
-      forbiddenActions[row.action],
-      refusal(row.refusal)
-    ])
   )
 }

@@ -80,7 +80,7 @@ const checker = await DocumentChecker.load()
 
 const section = ({ cure, from, title, to }: Mistake, index: number): string => {
   if (!invoice.includes(from)) throw new Error(`The example invoice has no ${from}`)
-  const report = checker.check(invoice.replace(from, to), { today: "2026-11-22", acceptsFa2: false })
+  const report = checker.check(invoice.replace(from, to), { today: "2026-11-22", environment: "demo" })
   const [violation] = report.violations
   if (violation === undefined) throw new Error(`${title}: no violation`)
   return [

@@ -45,8 +45,8 @@ export default defineConfig({
             {
               name: "console",
               test: (id) =>
-                !/\.css$|\/uqr\//.test(id) &&
-                /rolldown\/runtime|node_modules|packages\/client|src\/(?:main|api|app|session|text|ui|url|generated|screens\/(?:entrance|overview|deliveries|lists)\/)|screens\/endpoints\/(?:bars|bucketColumns|WindowLinks)\.|snippets\/submission/.test(
+                !/\.css$|\/uqr\/|src\/text\/(?:en|pl)\.|overview\/(?:Checklist|Submit)|KeySheet/.test(id) &&
+                /rolldown\/runtime|node_modules|packages\/client|src\/(?:main|api|app|session|text|ui|url|generated|screens\/(?:entrance\/|overview\/|deliveries\/whatToDo))|screens\/endpoints\/(?:bars|bucketColumns|WindowLinks)\.|snippets\/submission/.test(
                   id
                 )
             }

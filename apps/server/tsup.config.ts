@@ -84,11 +84,11 @@ const finish = (folder: string, hasConsole: boolean): void => {
   rmSync(metafile)
 }
 
-// The command, and the modules that it runs in threads and in the quarantine process.
+// The command, and the modules that it runs in threads and in the spare process.
 const entry = {
   cli: "src/cli.ts",
   documentCheckThread: "src/invoices/checks/documentCheckThread.ts",
-  quarantine: "src/runtime/quarantine.ts",
+  spare: "src/runtime/spare.ts",
   submissionThread: "src/invoices/submissionThread.ts"
 }
 const entries: ReadonlyArray<string> = Object.values(entry)
@@ -113,8 +113,9 @@ export default defineConfig(({ outDir = "dist" }) => ({
   onSuccess: async () => {
     const built = join(consoleFolder, "dist")
     finish(outDir, existsSync(built))
-    for (const script of ["packDatabase.ts", "packHelp.ts", "packReference.ts"])
+    for (const script of ["packDatabase.ts", "packReference.ts"])
       execFileSync(process.execPath, ["--conditions=source", script, outDir], { stdio: "inherit" })
+    cpSync("../../docs/guides", join(outDir, "guides"), { recursive: true, filter: (path) => !path.includes("images") })
     cpSync("../../packages/ksef/src/data", join(outDir, "data"), { recursive: true })
     if (existsSync(built)) cpSync(built, join(outDir, "console"), { recursive: true })
   }

@@ -26,7 +26,7 @@ const roundMs = Number(process.env["BENCH_ROUND_MS"] ?? 4000)
 const documentCount = Number(process.env["BENCH_DOCUMENTS"] ?? 100_000)
 
 const sample = readFileSync(join(import.meta.dirname, "../../examples/invoices/fa3-vat23.xml"), "utf8")
-const options: DocumentChecker.CheckOptions = { today: "2026-11-22", acceptsFa2: false }
+const options: DocumentChecker.CheckOptions = { today: "2026-11-22", environment: "demo" }
 
 const submissions = ({ pid, url }: Running, key: string, isChecked: boolean, connections: number): Target => {
   const body = JSON.stringify({ invoice_xml: sample })

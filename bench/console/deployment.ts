@@ -36,7 +36,6 @@ export const deploy = async (database: Database, count: number): Promise<Deploym
     DATABASE_URL: database.url,
     GOVOICE_ROLE: "api",
     GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000",
-    GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "1000000",
     PORT: String(port)
   })
   const url = `http://127.0.0.1:${port}`

@@ -30,7 +30,7 @@ export const claimTime = async (database: Database, receiver: Receiver, backlog:
     await until("the claims", async () => (await receiver.count()) >= take, 60_000, 10)
     const { rows } = await database.pool.query<{ total: number; max: number; calls: number; rows: number }>(
       `SELECT total_exec_time AS total, max_exec_time AS max, calls::int, rows::int FROM pg_stat_statements
-       WHERE query LIKE '%endpoint_scan (organization_id, endpoint_id%' AND query LIKE '%claimed%' ORDER BY calls DESC LIMIT 1`
+       WHERE query LIKE '%RECURSIVE scan (organization_id, endpoint_id%' AND query LIKE '%claimed%' ORDER BY calls DESC LIMIT 1`
     )
     const { calls, max, rows: claimed, total } = rows[0] ?? { total: Number.NaN, max: Number.NaN, calls: 0, rows: 0 }
     return { backlog, hundredMs: (100 * total) / claimed, maxMs: max, claims: calls }

@@ -64,13 +64,12 @@ export const startDatabase = async (
   benchUrl.username = benchUrl.password = "bench"
   const pool = new Pool({ connectionString: benchUrl.href, max: 10 }).on("error", () => {})
 
-  // A process of the server creates the schema.
+  // A process of the server creates the schema, and then the partitions: what is before this week, and this week and the next.
   const migrating = startServer({ ...environment, DATABASE_URL: server.url, GOVOICE_ROLE: "worker" })
   await until(
     "the schema",
     async () =>
-      (await pool.query<{ it: string | null }>("SELECT to_regclass('organization_concurrency')::text AS it")).rows[0]!
-        .it !== null,
+      (await pool.query("SELECT FROM pg_inherits WHERE inhparent = to_regclass('deliveries')")).rows.length >= 3,
     20_000
   )
   await migrating.stop()
@@ -179,6 +178,12 @@ export const sampleBody = (event: string): string =>
         status: "accepted",
         scenario: "accepted",
         metadata: { order: "4711" },
+        document: null,
+        verification: null,
+        invoicing_mode: "online",
+        official_mode: null,
+        send_by: null,
+        corrects: null,
         official_number: "5265877635-20261120-0100001AF629-61",
         rejection: null,
         failure: null,

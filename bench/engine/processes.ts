@@ -88,7 +88,13 @@ const procStatus = (pid: number | undefined, field: string): number =>
 
 /** The CPU time of a process and of its children that have ended, in seconds. */
 export const cpuWithChildren = (pid: number): number => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")
+  let stat: string
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+  } catch {
+    return 0 // It has just ended: its parent counts it.
+  }
+  const fields = stat.split(") ")[1]!.split(" ")
   return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100
 }
 

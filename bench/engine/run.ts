@@ -1,6 +1,7 @@
 /**
  * Measures the engine and prints a report in Markdown: the drain rate with one and four warm workers, the latency from event
- * to receipt, statements and CPU time per delivery, the effect of a neighbor, and the drain rate of other queues.
+ * to receipt, statements and CPU time per delivery, the effect of a neighbor, the drain rate of other queues, the statements
+ * beside plain ones, what a snapshot that is held open costs claims, and the storage of an invoice.
  *
  * `node --conditions=source bench/engine/run.ts [quick|full]`. `quick` takes about ten minutes; `full` also measures sixteen
  * workers, claims on a million available rows and memory over a million deliveries, and takes about forty. Exits with 1 when a ratio of
@@ -23,7 +24,9 @@ import { type Comparison, judge, median } from "../ratios.ts"
 import { inTurn } from "../variants.ts"
 import { type Latency, latency, latencyOfPeer, neighbor } from "./load.ts"
 import * as Peers from "./peers.ts"
+import { blocksOfClaims, drainByStatements, type Drained as StatementsDrained } from "./plain.ts"
 import { startReceiver } from "./processes.ts"
+import { storage } from "./storage.ts"
 
 const full = process.argv.includes("full")
 const only = process.argv.slice(2).filter((word) => word !== "full" && word !== "quick")
@@ -159,6 +162,64 @@ try {
     print("")
   }
 
+  if (includes("plain")) {
+    print(
+      "## The statements beside plain ones, without requests (in turns, medians)",
+      "",
+      "| organizations | workers | waiting | Postgres each, ms | plain | deliveries/s | plain |",
+      "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    )
+    for (const backlog of [
+      { tenants: 50, workers: 1, count: 30_000 },
+      { tenants: 1000, workers: 1, count: 20_000 },
+      { tenants: 50, workers: 4, count: 40_000 }
+    ]) {
+      const drained: Record<"house" | "plain", Array<StatementsDrained>> = { house: [], plain: [] }
+      for (let round = 0; round < rounds; round++) {
+        for (const kind of inTurn(["house", "plain"] as const, round)) {
+          drained[kind].push(await drainByStatements(database, kind, backlog))
+        }
+      }
+      const cpuOf = (kind: "house" | "plain") => drained[kind].map(({ databaseCpuMs }) => databaseCpuMs)
+      const rateOf = (kind: "house" | "plain") => whole(median(drained[kind].map(({ perSecond }) => perSecond)))
+      const { count, tenants, workers } = backlog
+      print(
+        `| ${whole(tenants)} | ${workers} | ${whole(count)} | ${figure(median(cpuOf("house")))} | ${figure(median(cpuOf("plain")))} | ${rateOf("house")} | ${rateOf("plain")} |`
+      )
+      comparisons.push({
+        figure: `${tenants} organizations, ${workers} workers, Postgres each, ms`,
+        measured: cpuOf("house"),
+        reference: "plain statements",
+        beside: cpuOf("plain"),
+        atMost: 1.2
+      })
+    }
+    print("")
+  }
+
+  if (includes("snapshot")) {
+    const count = 20_000
+    const blocks = { held: [] as Array<number>, none: [] as Array<number> }
+    for (let round = 0; round < rounds; round++) {
+      for (const kind of inTurn(["held", "none"] as const, round)) {
+        blocks[kind].push(await blocksOfClaims(database, kind === "held", count))
+      }
+    }
+    print(
+      `## Claims of ${whole(count)} deliveries of 50 organizations while a snapshot is held open (in turns, medians)`,
+      "",
+      `Blocks that a claim reads: ${whole(median(blocks.held))}; without the snapshot ${whole(median(blocks.none))}.`,
+      ""
+    )
+    comparisons.push({
+      figure: "a snapshot held open, blocks of a claim",
+      measured: blocks.held,
+      reference: "without",
+      beside: blocks.none,
+      atMost: 2
+    })
+  }
+
   if (includes("latency")) {
     print(
       "## From the creation of an event to its receipt, 20 organizations",
@@ -234,6 +295,25 @@ try {
       ""
     )
     compare("memory after a million, MiB", late, "after a hundred thousand", early, { atMost: 1.1 })
+  }
+
+  if (includes("storage")) {
+    const expired = 1_000_000
+    const { invoice, retention } = await storage(database, receiver, { invoices: 4000, expired })
+    const kilobytes = (bytes: number): string => (bytes / 1000).toFixed(1)
+    print(
+      "## What is written and kept",
+      "",
+      "| | log, kB | tables and indexes, kB | ms |",
+      "| --- | ---: | ---: | ---: |",
+      `| a sandbox invoice with one endpoint | ${kilobytes(invoice.wal)} | ${kilobytes(invoice.disk)} | |`,
+      `| dropping the week of ${whole(expired)} deliveries | ${kilobytes(retention.wal)} | | ${whole(retention.milliseconds)} |`,
+      ""
+    )
+    compare("log of a sandbox invoice, bytes", invoice.wal, "the goal", 9000, { atMost: 1 })
+    compare("disk of a sandbox invoice, bytes", invoice.disk, "the goal", 7000, { atMost: 1 })
+    compare("retention of a million deliveries, ms", retention.milliseconds, "the goal", 1000, { atMost: 1 })
+    compare("its log, bytes", retention.wal, "the goal", 1_000_000, { atMost: 1 })
   }
 
   const { exitCode, report } = judge(comparisons)

@@ -33,10 +33,10 @@ export const fill = async (databaseUrl: string, count: number, { from, until }: 
      SELECT 'inv_' || suffix, organization_id, at, at, at, at, 'test', CASE WHEN failed THEN 'rejected' ELSE 'accepted' END,
             'accepted', CASE WHEN NOT failed THEN '5265877635-20261120-0100001AF629-61' END,
             CASE WHEN failed THEN '{"code":"sandbox_rejected","message":"x"}'::jsonb END, NOT failed, '{"order":"4711"}'`,
-    `INSERT INTO invoice_documents (invoice_id, xml, sha256, seller_nip, issue_date, invoice_number)
-     SELECT 'inv_' || suffix, '<Faktura/>', sha256(suffix::bytea), '5265877635', '2026-11-20', 'FV/' || suffix`,
-    `INSERT INTO receipts (invoice_id, created_at, sha256, xml)
-     SELECT 'inv_' || suffix, at, sha256(suffix::bytea), '<UPO/>'`,
+    `INSERT INTO invoice_documents (invoice_id, organization_id, xml, sha256, seller_nip, issue_date, invoice_number)
+     SELECT 'inv_' || suffix, organization_id, '<Faktura/>', sha256(suffix::bytea), '5265877635', '2026-11-20', 'FV/' || suffix`,
+    `INSERT INTO receipts (invoice_id, organization_id, created_at, sha256, xml)
+     SELECT 'inv_' || suffix, organization_id, at, sha256(suffix::bytea), '<UPO/>'`,
     `INSERT INTO idempotency_records (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
      SELECT organization_id, 'test', md5(suffix), at, 201, sha256(suffix::bytea), 'inv_' || suffix, '{}'`,
     `INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)

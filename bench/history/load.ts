@@ -77,7 +77,6 @@ const start = async (databaseUrl: string): Promise<{ readonly process: Worker; r
     GOVOICE_ROLE: "all",
     GOVOICE_CONSOLE: "off",
     GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000",
-    GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "1000000",
     GOVOICE_SANDBOX_STEP_MS: "50",
     GOVOICE_RETRY_SCHEDULE_MS: "1000,1000",
     PORT: String(port)

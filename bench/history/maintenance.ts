@@ -8,7 +8,7 @@ import * as InvoiceStats from "../../apps/server/src/invoices/InvoiceStats.ts"
 import * as Pruner from "../../apps/server/src/maintenance/Pruner.ts"
 import * as QueueGauges from "../../apps/server/src/maintenance/QueueGauges.ts"
 import { read, Settings } from "../../apps/server/src/settings/Settings.ts"
-import * as DeliveryStats from "../../apps/server/src/webhooks/DeliveryStats.ts"
+import * as DeliveryStats from "../../apps/server/src/deliveries/DeliveryStats.ts"
 
 type Organization = Parameters<DeliveryStats.DeliveryStats["Service"]["ofOrganization"]>[0]
 type Endpoint = Parameters<DeliveryStats.DeliveryStats["Service"]["ofEndpoint"]>[0]
@@ -42,7 +42,7 @@ export const startMaintenance = (url: string): Maintenance => {
       runtime.runPromise(
         Effect.gen(function* () {
           yield* statistics(organization as Organization, endpoint as Endpoint)
-          yield* QueueGauges.read
+          yield* QueueGauges.read(10)
           yield* prune
         })
       ),

@@ -119,6 +119,6 @@ export const sendBatchToPlain = async (
   const begin = performance.now()
   const part = encrypt(secret, await pack(files))
   await (await fetch(url, { method: "PUT", body: part })).text()
-  for (const { bytes } of files) checker.check(bytes.toString(), { today: "2026-11-22", acceptsFa2: false })
+  for (const { bytes } of files) checker.check(bytes.toString(), { today: "2026-11-22", environment: "demo" })
   return performance.now() - begin
 }

@@ -82,7 +82,7 @@ export const startApi = async (database: Database, simulator: Simulator | undefi
     ...environment,
     ...(simulator === undefined ? {} : live(simulator)),
     DATABASE_URL: await asRole(database, "api"),
-    GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "1000000",
+    GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "100000",
     GOVOICE_ROLE: "api",
     PORT: String(port)
   })

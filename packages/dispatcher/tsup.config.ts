@@ -1,3 +1,4 @@
 import { packageConfig } from "../../tsup.config.base.ts"
 
-export default packageConfig({ index: "src/index.ts", promise: "src/promise.ts" })
+// No CJS: effect is ESM only.
+export default packageConfig({ index: "src/index.ts", promise: "src/promise.ts" }, { format: ["esm"] })

@@ -21,9 +21,10 @@ export default packageConfig(
       {
         name: "exchanged",
         setup: (build) => {
-          const extension = build.initialOptions.format === "cjs" ? "cjs" : "js"
+          // Not of `format`: rollup makes the CJS files from ESM ones.
+          const extension = build.initialOptions.outExtension![".js"]!
           build.onResolve({ filter: /\/fast\.ts$/ }, ({ kind }) =>
-            kind === "entry-point" ? undefined : { path: `./fast.${extension}`, external: true }
+            kind === "entry-point" ? undefined : { path: `./fast${extension}`, external: true }
           )
         }
       }

@@ -55,7 +55,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     const page = await context.newPage()
     await page.goto(`${off.url}/console`)
     await page.getByRole("heading", { level: 1, name: "The API is off" }).waitFor()
-    await page.getByText("The operator has disabled the API of this deployment.").waitFor()
+    await page.getByText("The operator has switched off the API of this deployment.").waitFor()
     assert.strictEqual(await page.getByRole("textbox").count(), 0)
     await end()
   })

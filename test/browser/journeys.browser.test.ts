@@ -1,4 +1,5 @@
 /** Journeys of an owner through the console, in a browser. */
+import { readFileSync } from "node:fs"
 import { createServer, type Server as HttpServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { buffer } from "node:stream/consumers"
@@ -8,6 +9,8 @@ import type { Server } from "../e2e/support/server.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
 import { deploy, logIn, password, signUp } from "./support/deployment.ts"
 import { Owner, until } from "./support/owner.ts"
+
+const invoiceXml = readFileSync(new URL("../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
 
 /** Presses Tab until the focused element has this text, label or name. */
 const tabTo = async (page: Page, text: string): Promise<void> => {
@@ -83,7 +86,7 @@ describe.skipIf(isMissing)("the console", () => {
     await page.getByRole("heading", { level: 1, name: "New API key" }).waitFor()
     await tabTo(page, "Create the key")
     await keyboard.press("Enter")
-    const apiKey = await store()
+    await store()
     await goToOverview()
     await tabTo(page, "New endpoint")
     await keyboard.press("Enter")
@@ -95,13 +98,11 @@ describe.skipIf(isMissing)("the console", () => {
     await goToOverview()
     await tabTo(page, "Submit a sandbox invoice")
     await keyboard.press("Enter")
-    await tabTo(page, "Test key")
-    await keyboard.type(apiKey)
     await tabTo(page, "Submit a sandbox invoice")
     await keyboard.press("Enter")
     await page.getByText("Submitted.").waitFor()
     await keyboard.press("Escape")
-    await page.getByText("Getting started is complete").waitFor()
+    await page.getByText("Your first webhook was delivered").first().waitFor()
     await end()
   })
 
@@ -122,7 +123,7 @@ describe.skipIf(isMissing)("the console", () => {
     return key
   }
 
-  const submit = async (key: string, idempotencyKey: string): Promise<string> => {
+  const submit = async (key: string, idempotencyKey: string, invoice_xml = "<a/>"): Promise<string> => {
     const response = await fetch(`${server.url}/v1/invoices`, {
       method: "POST",
       headers: {
@@ -130,7 +131,7 @@ describe.skipIf(isMissing)("the console", () => {
         "content-type": "application/json",
         "idempotency-key": idempotencyKey
       },
-      body: JSON.stringify({ invoice_xml: "<a/>" })
+      body: JSON.stringify({ invoice_xml, metadata: { order: idempotencyKey } })
     })
     return ((await response.json()) as { readonly id: string }).id
   }
@@ -153,22 +154,81 @@ describe.skipIf(isMissing)("the console", () => {
     await end()
   })
 
-  it("downloads a receipt byte for byte, and finds its invoice by the id", async () => {
+  it("downloads receipt, document and code byte for byte, and finds their invoice by the id", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
     const org = await logInTo(page)
     const key = await createKey(page, org)
-    const id = await submit(key, "receipt")
+    const id = await submit(key, "receipt", invoiceXml)
     await page.keyboard.press("Control+k")
     await page.getByRole("combobox").fill(id)
     await page.keyboard.press("Enter")
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "Download UPO" }).click()
-    ])
-    const upo = await fetch(`${server.url}/v1/invoices/${id}/upo`, { headers: { authorization: `Bearer ${key}` } })
-    assert.deepStrictEqual(await buffer(await download.createReadStream()), Buffer.from(await upo.arrayBuffer()))
-    assert.strictEqual(download.suggestedFilename(), `upo-${id}.xml`)
+    for (const [button, path, name] of [
+      ["Download UPO", "upo", `upo-${id}.xml`],
+      ["Download XML", "document", `invoice-${id}.xml`],
+      ["Download SVG", "qr", `qr-1-${id}.svg`],
+      ["Download PNG", "qr?format=png", `qr-1-${id}.png`]
+    ] as const) {
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: button }).click()
+      ])
+      const file = await fetch(`${server.url}/v1/invoices/${id}/${path}`, {
+        headers: { authorization: `Bearer ${key}` }
+      })
+      assert.deepStrictEqual(
+        await buffer(await download.createReadStream()),
+        Buffer.from(await file.arrayBuffer()),
+        path
+      )
+      assert.strictEqual(download.suggestedFilename(), name)
+    }
+    await end()
+  })
+
+  it("finds an invoice by what its owner knows of it, in the list and in the palette", async () => {
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const org = await logInTo(page)
+    const key = await createKey(page, org)
+    const id = await submit(key, "order-1", invoiceXml)
+    await submit(key, "order-2", invoiceXml.replace("FV/2026/11/0001", "FV/2").replace("5260250274", "5252248481"))
+    const list = `${server.url}/console/o/${org}/invoices`
+    const rows = page.locator("[data-row]")
+    await page.goto(list)
+    await rows.nth(1).waitFor()
+    for (const text of ["FV/2026/11/0001", "Nabywca Testowy", "5260250274", "PLN\u00A0123.00"]) {
+      await rows.nth(1).getByText(text, { exact: true }).waitFor()
+    }
+
+    for (const [by, text, query] of [
+      ["Invoice number", "FV/2026/11/0001", "number=FV%2F2026%2F11%2F0001"],
+      ["Tax number of the buyer", "5260250274", "buyer=5260250274"],
+      ["Metadata", "order=order-1", "metadata=order%3Dorder-1"],
+      ["Invoice number", "order=order-1", "metadata=order%3Dorder-1"],
+      ["Idempotency-Key", "order-1", "key=order-1"]
+    ] as const) {
+      await page.goto(list)
+      await page.getByRole("combobox", { name: "Find invoices by" }).selectOption({ label: by })
+      await page.getByRole("textbox", { name: by }).fill(text)
+      await page.keyboard.press("Enter")
+      await page.waitForURL(`${list}?*${query}*`)
+      await rows.nth(1).waitFor({ state: "detached" })
+      assert.strictEqual(await rows.first().getAttribute("data-row"), id, query)
+      await page.getByRole("button", { name: /^Remove the filter/ }).waitFor()
+    }
+    await page.goto(list)
+    await page.getByRole("textbox", { name: "Invoice number" }).fill(id)
+    await page.keyboard.press("Enter")
+    await page.waitForURL(`${list}/${id}`)
+    await page.getByRole("heading", { level: 1, name: "FV/2026/11/0001" }).waitFor()
+
+    await page.keyboard.press("Control+k")
+    await page.getByRole("dialog").getByRole("combobox").fill("5260250274")
+    await page.getByRole("option", { name: "Invoices by tax number of the buyer: 5260250274" }).click()
+    await page.waitForURL(`${list}?buyer=5260250274`)
+    await rows.first().waitFor()
+    assert.strictEqual(await rows.count(), 1)
     await end()
   })
 
@@ -190,8 +250,8 @@ describe.skipIf(isMissing)("the console", () => {
       await page.locator("[data-row] a").first().click()
       await page.getByText("The path does not exist at the receiver.").waitFor()
       assert.match(new URL(page.url()).pathname + new URL(page.url()).search, /\/deliveries\/wd_\w+\?status=failed$/)
-      await page.keyboard.press("Escape")
-      await page.getByRole("heading", { level: 2, name: "Delivery", exact: true }).waitFor({ state: "detached" })
+      await page.getByRole("main").getByRole("link", { name: "Deliveries", exact: true }).click()
+      await page.getByRole("heading", { level: 1, name: "Failed deliveries" }).waitFor()
     } finally {
       status = 204
     }

@@ -1,5 +1,5 @@
 /** Live mode in the console, with the simulator as the national system. */
-import { createHash } from "node:crypto"
+import { createHash, X509Certificate } from "node:crypto"
 import type { Browser } from "playwright-core"
 import { encode } from "uqr"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -42,6 +42,9 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     // Before the owner looks for a credential, the page names the environment that it has to be for.
     await main.getByText(`Environment of KSeF: ${simulator.url}`).waitFor()
 
+    // The page proposes a certificate.
+    assert.isTrue(await main.getByRole("radio", { name: "Certificate" }).isChecked())
+    await main.getByRole("radio", { name: "KSeF token" }).check()
     await main.getByLabel("NIP").fill("5265877636")
     await main.getByLabel("KSeF token").last().fill("x")
     await page.getByRole("button", { name: "Store the credential" }).click()
@@ -56,9 +59,12 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     const key = await owner.createKey("live")
     const first = await owner.submit(key, "first", { xml: fa3({ number: "FV/1", seller: simulator.nip }) })
     await main.getByText("KSeF refuses the credential.").waitFor()
-    await main.getByText(/KSeF refuses the login: invalid token/).waitFor()
+    await main.getByText(/^KSeF refuses the login: invalid token/).waitFor()
+    await page.clock.setFixedTime("2026-12-01T00:00:00+01:00")
+    await page.reload()
+    await main.getByText("This organization logs in with a token").waitFor()
     const facts = await main.innerText()
-    for (const fact of ["KSeF token", simulator.nip, simulator.url, "Refused", "Live invoices without a verdict"])
+    for (const fact of ["KSeF token", simulator.nip, simulator.url, "Refused", "Live invoices without a decision"])
       assert.include(facts, fact)
     // The count is read again within seconds.
     await until(
@@ -68,10 +74,19 @@ describe.skipIf(isMissing)("live mode in the console", () => {
 
     await page.getByRole("button", { name: "Replace the credential" }).click()
     await main.getByText("The new credential replaces the old one at once.").waitFor()
-    await main.getByRole("radio", { name: "Certificate" }).check()
     await main.getByLabel("NIP").last().fill(simulator.nip)
-    await main.getByLabel("Certificate (PEM)").fill(simulator.certificate.certificate)
-    await main.getByLabel("Private key (PEM)").fill(simulator.certificate.privateKey)
+    const { certificate, privateKey } = simulator.certificate
+    await main.getByLabel("Files").setInputFiles(
+      Object.entries({ "auth.crt": certificate, "auth.key": privateKey }).map(([name, text]) => ({
+        name,
+        mimeType: "application/octet-stream",
+        buffer: Buffer.from(text)
+      }))
+    )
+    await until(
+      () => main.getByLabel("Private key (PEM)").inputValue(),
+      (text) => text.includes(privateKey.trim())
+    )
     await page.getByRole("button", { name: "Store the credential" }).click()
     await main.getByText("KSeF accepts the credential.").waitFor()
     await invoiceWith(owner, first, ({ upo_available }) => upo_available === true)
@@ -85,7 +100,56 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await end()
   })
 
-  it("shows the number, the rejection, and the verification link with its QR code", async () => {
+  it("stores, replaces and removes the certificate for issuing offline, and shows both codes of such an invoice", async () => {
+    const owner = await Owner.make(server)
+    await owner.call("PUT", "organizations/{org}/gateway-credential", {
+      type: "ksef_token",
+      token: simulator.token,
+      context_nip: simulator.nip
+    })
+    const { context, end } = await watch(browser, server.url, {
+      expected: /status of 422 .*\/offline-certificate/
+    })
+    const page = await context.newPage()
+    const main = page.getByRole("main")
+    await owner.open(page, "/live")
+    await main.getByText("No certificate is stored, so that no live invoice can be issued offline.").waitFor()
+    const store = async ({
+      certificate,
+      privateKey
+    }: {
+      readonly certificate: string
+      readonly privateKey: string
+    }) => {
+      await main.getByLabel("Certificate of the type Offline (PEM)").fill(certificate)
+      await main.getByLabel("Private key of this certificate (PEM)").fill(privateKey)
+      await page.getByRole("button", { name: "Store the certificate" }).click()
+    }
+    await page.getByRole("button", { name: "Store a certificate" }).click()
+    await store(simulator.certificate)
+    await main.getByText("Request a KSeF certificate of the type Offline.").waitFor()
+    const offline = simulator.issueCertificate({ nip: simulator.nip, kind: "offline" })
+    await store(offline)
+    await main.getByText(new X509Certificate(offline.certificate).serialNumber).waitFor()
+    assert.notInclude(await page.content(), offline.privateKey.split("\n")[1]!)
+
+    const key = await owner.createKey("live")
+    const xml = fa3({ number: "FV/offline", seller: simulator.nip })
+    const id = await owner.submit(key, "offline", { xml, mode: "offline" })
+    await invoiceWith(owner, id, ({ upo_available }) => upo_available === true)
+    await owner.show(page, `/invoices/${id}`)
+    await main.getByRole("img", { name: "QR code of the certificate link" }).waitFor()
+    const facts = await main.innerText()
+    for (const fact of ["To be sent by", "Mode in KSeF", `/certificate/Nip/${simulator.nip}/`])
+      assert.include(facts, fact)
+
+    await owner.show(page, "/live")
+    await cancelThenConfirm(page, "Remove the certificate", "Remove the certificate", "Sprzedawca Testowy")
+    await main.getByText("No certificate is stored, so that no live invoice can be issued offline.").waitFor()
+    await end()
+  })
+
+  it("shows the number, the rejection, and the QR code to print", async () => {
     const owner = await Owner.make(server)
     await owner.call("PUT", "organizations/{org}/gateway-credential", {
       type: "ksef_token",
@@ -107,21 +171,19 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     const page = await context.newPage()
     const main = page.getByRole("main")
     await owner.open(page, `/invoices/${accepted}`)
-    await main.getByRole("heading", { level: 1, name: String(number) }).waitFor()
-    await main.getByText("This document or this environment has no verification link.").waitFor()
+    await main.getByRole("heading", { level: 1, name: "FV/2" }).waitFor()
+    await main.getByText(String(number), { exact: true }).first().waitFor()
+    // The simulator has pages of its own behind the codes.
+    await main.getByText(`${new URL(simulator.url).origin}/invoice/${simulator.nip}/`).waitFor()
     await owner.show(page, `/invoices/${again}`)
     await main.getByText("duplicate_invoice").waitFor()
     await end()
 
-    // The environments of the national system have verification pages, and a server without workers calls none of them.
-    const inTest = await server.startBeside({
-      GOVOICE_LIVE_MODE: "true",
-      GOVOICE_KSEF_ENVIRONMENT: "test",
-      GOVOICE_ROLE: "api"
-    })
-    const other = await watch(browser, inTest.url)
+    // The sandbox makes links of the test environment.
+    const sandboxed = await owner.submit(await owner.createKey(), "sandboxed", { xml })
+    const other = await watch(browser, server.url)
     const shown = await other.context.newPage()
-    await new Owner(inTest.url, owner).open(shown, `/invoices/${accepted}`)
+    await owner.open(shown, `/invoices/${sandboxed}`)
     const hash = createHash("sha256").update(xml).digest("base64url")
     const link = await shown.getByRole("main").getByText("https://qr-test.ksef.mf.gov.pl/invoice/").innerText()
     assert.include(link, `/${simulator.nip}/`)

@@ -27,8 +27,7 @@ describe.skipIf(isMissing)("the console", () => {
     server = await deploy({
       GOVOICE_LIVE_MODE: "true",
       GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2",
-      GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000",
-      GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "1000000"
+      GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000"
     })
     browser = await launch()
   }, 240_000)
@@ -109,7 +108,7 @@ describe.skipIf(isMissing)("the console", () => {
         path: "/deliveries",
         open: async (page) => {
           await menu(/^Time/)(page)
-          await page.getByText("From and to…").click()
+          await page.getByText("Custom range").click()
         }
       },
       { name: "the deletion of an endpoint", path: "settings", open: click("Delete") },

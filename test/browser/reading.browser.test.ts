@@ -61,15 +61,16 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     for (const path of ["/shop", "/warehouse"]) {
       assert.strictEqual(await beside.getByText(path).count(), eventsOfInvoice, path)
     }
-    await page.getByRole("link", { name: "All of them" }).click()
+    await page.getByRole("main").getByRole("link", { name: "View all" }).click()
     await page.waitForURL(`${server.url}/console/o/${owner.org}/deliveries?invoice=${invoices[0]}`)
     await rowsOf(page)
       .nth(2 * eventsOfInvoice - 1)
       .waitFor()
     assert.strictEqual(await rowsOf(page).count(), 2 * eventsOfInvoice)
     await rowsOf(page).first().getByRole("link").click()
-    await page.getByRole("link", { name: "The invoice", exact: true }).click()
+    await page.getByRole("definition").first().getByRole("link").click()
     await page.waitForURL(`${server.url}/console/o/${owner.org}/invoices/${invoices[0]}`)
+    await page.goBack()
     await page.goBack()
     await page.getByRole("button", { name: /^Remove the filter inv_/ }).click()
     await rowsOf(page)
@@ -117,7 +118,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     )
     await keyboard.press("Enter")
     await page.waitForURL(new RegExp(`/deliveries/${ids[1]}`))
-    await keyboard.press("Escape")
+    await page.goBack()
     await page.waitForURL(`${server.url}/console/o/${owner.org}/deliveries`)
     await keyboard.press("/")
     assert.strictEqual(await page.evaluate(`document.activeElement.closest("[data-filters]") !== null`), true)
@@ -129,8 +130,8 @@ describe.skipIf(isMissing)("the lists of the console", () => {
 
     // Nothing of it in a field, and nothing anywhere once they are off.
     await owner.show(page, "/invoices")
-    await page.getByLabel("Idempotency-Key").pressSequentially("gd?")
-    assert.strictEqual(await page.getByLabel("Idempotency-Key").inputValue(), "gd?")
+    await page.getByLabel("Invoice number").pressSequentially("gd?")
+    assert.strictEqual(await page.getByLabel("Invoice number").inputValue(), "gd?")
     await heading("Invoices")
     await page.goto(`${server.url}/console/account`)
     await page.getByLabel("Single-key shortcuts").uncheck()
@@ -149,7 +150,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     const page = await context.newPage()
     await owner.open(page, "/deliveries")
     await rowsOf(page).first().waitFor()
-    await page.getByRole("button", { name: /^Live/, pressed: true }).click()
+    await page.getByRole("button", { name: /^Updated/, pressed: true }).click()
     const resume = page.getByRole("button", { name: /^Paused/, pressed: false })
     await resume.waitFor()
     let asked = 0
@@ -192,7 +193,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await owner.open(page, "/deliveries")
     await rowsOf(page).first().waitFor()
     await page.route("**/console/config.json", (route) => route.abort())
-    await page.getByRole("button", { name: /^Live/, pressed: true }).click()
+    await page.getByRole("button", { name: /^Updated/, pressed: true }).click()
     const refused = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/console/config.json"))
     await page.getByRole("button", { name: /^Paused/, pressed: false }).click()
     await refused

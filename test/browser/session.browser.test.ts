@@ -55,14 +55,13 @@ describe.skipIf(isMissing)("a login of the console", () => {
       expected: /status of 429 .*\/console\/session\/refresh/
     })
     const page = await openAccount(context, server, await signUp(server))
-    const message = "Too many requests. Wait before the next one."
-    const error = { type: "rate_limit_error", code: "rate_limit_exceeded", message, param: null }
+    const error = { type: "rate_limit_error", code: "rate_limit_exceeded", message: "For programs.", param: null }
     const body = { error: { ...error, request_id: "req_0", retryable: true } }
     const refresh = "**/console/session/refresh"
     await page.route(refresh, (route) => route.fulfill({ status: 429, json: body }))
     await page.reload()
     await page.getByRole("heading", { level: 1, name: "The login was not renewed" }).waitFor()
-    const notice = page.getByRole("alert").filter({ hasText: message })
+    const notice = page.getByRole("alert").filter({ hasText: "Too many requests in a short time." })
     await notice.waitFor()
     const refused = page.waitForResponse(refresh)
     await notice.getByRole("button", { name: "Try again" }).click()

@@ -95,8 +95,7 @@ describe.skipIf(isMissing)("every screen of the console", () => {
       GOVOICE_LIVE_MODE: "true",
       GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2",
       // The screens follow each other faster than a person opens them.
-      GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000",
-      GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "1000000"
+      GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000"
     })
     browser = await launch()
     full = await withRecords(server, receivers)

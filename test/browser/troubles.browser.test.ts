@@ -39,16 +39,11 @@ describe.skipIf(isMissing)("the console", () => {
     const owner = await Owner.make(server)
     const { untrustedUrl, url } = receivers
     const cases = [
-      [`${url}/404`, "failed", "The endpoint returned HTTP 404.", /path does not exist at the receiver/],
-      [`${url}/302`, "failed", "The endpoint returned HTTP 302.", /redirects are not followed. Enter the final URL/],
-      [`${url}/503`, "retrying", "The endpoint returned HTTP 503.", /receiver failed.+honors Retry-After/],
-      [`${url}/hang`, "retrying", "The request timed out.", /did not answer in time. Answer 2xx/],
-      [
-        untrustedUrl,
-        "retrying",
-        "The connection failed.",
-        /^The certificate is not valid: it has expired, is self-signed/
-      ]
+      [`${url}/404`, "failed", "404 Not Found", /path does not exist at the receiver/],
+      [`${url}/302`, "failed", "302 Found", /redirects are not followed. Enter the final URL/],
+      [`${url}/503`, "retrying", "503 Service Unavailable", /receiver failed.+honors Retry-After/],
+      [`${url}/hang`, "retrying", "timed out", /did not answer in time. Answer 2xx/],
+      [untrustedUrl, "retrying", "no connection", /^The certificate is not valid: it has expired, is self-signed/]
     ] as const
     const endpoints = await Promise.all(cases.map(([target]) => owner.createEndpoint(target)))
     const closedUrl = `http://127.0.0.1:${await freePort()}/hooks`
@@ -65,18 +60,18 @@ describe.skipIf(isMissing)("the console", () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
     await owner.open(page)
-    const troubles = page.getByRole("table", { name: "Newest troubles" })
-    await troubles.getByText("The request timed out.").first().waitFor()
+    const troubles = page.getByRole("table", { name: "Recent failures" })
+    await troubles.getByText("timed out").first().waitFor()
     for (const [index, [, status, summary, advice]] of cases.entries()) {
       const { endpoint_id: endpoint, id } = settled.find(
         (one) => one.endpoint_id === endpoints[index] && one.status === status
       )!
       await owner.show(page, `/endpoints/${endpoint}/deliveries/${id}`)
-      const panel = page.getByRole("complementary", { name: "Delivery" })
-      await panel.getByText(advice).waitFor()
-      const text = await panel.innerText()
+      const course = page.getByRole("region", { name: "What happened" })
+      await course.getByText(advice).waitFor()
+      const text = await course.innerText()
       assert.include(text, summary)
-      assert.include(text, status === "failed" ? "Failed: no further attempt" : "Next attempt")
+      assert.include(text, status === "failed" ? "Failed: there is no further attempt" : "Next attempt")
 
       // The health of the endpoint names the same reason and advice, and leads to its newest delivery.
       await owner.show(page, `/endpoints/${endpoint}`)
@@ -86,20 +81,20 @@ describe.skipIf(isMissing)("the console", () => {
       await reason.waitFor()
       if (!summary.includes("connection")) assert.match(await reason.innerText(), advice)
       await reason.getByRole("link").click()
-      await panel.getByText(summary, { exact: true }).waitFor()
+      await course.getByText(`: ${summary}`).waitFor()
       assert.include(page.url(), `/endpoints/${endpoint}/deliveries/wd_`)
     }
     // The list has the reason in a word.
     await owner.show(page, "/deliveries?status=retrying")
-    for (const word of ["503", "timed out", "no connection"]) {
+    for (const word of ["503 Service Unavailable", "timed out", "no connection"]) {
       await page.getByRole("table").getByText(word, { exact: true }).first().waitFor()
     }
     // A receiver that cannot be reached: the page has a request that tells the causes apart, without the one of TLS.
     const closed = settled.find((one) => one.endpoint_id === nothing && one.status === "retrying")!
     await owner.show(page, `/endpoints/${nothing}/deliveries/${closed.id}`)
-    const panel = page.getByRole("complementary", { name: "Delivery" })
-    await panel.getByText("Nothing listens at the port.").waitFor()
-    const text = await panel.innerText()
+    const course = page.getByRole("region", { name: "What happened" })
+    await course.getByText("Nothing listens at the port.").waitFor()
+    const text = await course.innerText()
     assert.include(text, `curl -v -X POST '${closedUrl}'`)
     assert.notInclude(text, "The certificate is not valid")
     // Retry-After is an hour, and the schedule ten minutes.
@@ -129,10 +124,10 @@ describe.skipIf(isMissing)("the console", () => {
     await owner.open(page)
     const bars = (window: string, path: string, troubles: number) =>
       page.getByRole("img", {
-        name: `last ${window} to ${receivers.url}/${path}: ${each} deliveries, ${troubles} retrying`
+        name: `last ${window} to ${receivers.url}/${path}: ${each} deliveries, ${troubles} of them retrying`
       })
-    await bars("24 h", "204", 0).waitFor()
-    await bars("24 h", "404", each).waitFor()
+    await bars("24 hours", "204", 0).waitFor()
+    await bars("24 hours", "404", each).waitFor()
     await page.getByRole("link", { name: "Show 7 days" }).click()
     await bars("7 days", "404", each).waitFor()
     await page.getByRole("link", { name: "As a table" }).click()
@@ -157,14 +152,14 @@ describe.skipIf(isMissing)("the console", () => {
     const { context, end } = await watch(browser, server.url)
     const page = await context.newPage()
     await owner.open(page, "/keys")
-    const answer = await hold(page, /\/(?:overview|deliveries|invoices)\?/)
+    const answer = await hold(page, /\/overview\?/)
     await owner.show(page)
     const link = page.getByRole("link", { name: "Show 7 days" })
     await link.waitFor()
     const before = await link.boundingBox()
     answer()
-    await page.getByText("Getting started is complete").waitFor()
-    await page.getByRole("img", { name: `last 24 h to ${receivers.url}/204` }).waitFor()
+    await page.getByText(/^(?:Everything is arriving|Something needs your attention)\.$/).waitFor()
+    await page.getByRole("img", { name: `last 24 hours to ${receivers.url}/204` }).waitFor()
     assert.deepStrictEqual(await link.boundingBox(), before)
     await end()
   })
@@ -182,7 +177,7 @@ describe.skipIf(isMissing)("the console", () => {
     await owner.open(page, `/endpoints/${endpoint}/settings`)
 
     await page.getByRole("button", { name: "Turn off", exact: true }).click()
-    await page.getByText(/\d deliveries on their way end as endpoint_disabled at their next attempt/).waitFor()
+    await page.getByText(/\d deliveries on their way end as «endpoint off» at the next attempt/).waitFor()
     await page.keyboard.press("Escape")
     assert.strictEqual((await owner.call("GET", `webhook-endpoints/${endpoint}`))["enabled"], true)
     await cancelThenConfirm(page, "Turn off", "Turn off")

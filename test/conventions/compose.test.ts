@@ -1,6 +1,7 @@
 /** Static checks of compose.yaml and of the files that it mounts, because the tests run without a container engine. */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { BlockList } from "node:net"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { assert, describe, it } from "vitest"
@@ -26,10 +27,17 @@ interface Service {
   readonly healthcheck?: { readonly test: ReadonlyArray<string> }
 }
 
+interface Network {
+  readonly ipam: { readonly config: ReadonlyArray<{ readonly subnet: string; readonly gateway: string }> }
+}
+
 describe("compose.yaml", () => {
-  const { services, volumes } = parse(readFileSync(join(server, "compose.yaml"), "utf8"), { merge: true }) as {
+  const { networks, services, volumes } = parse(readFileSync(join(server, "compose.yaml"), "utf8"), {
+    merge: true
+  }) as {
     readonly services: Readonly<Record<string, Service>>
     readonly volumes: Readonly<Record<string, null>>
+    readonly networks: { readonly default: Network }
   }
   const ofGovoice = Object.entries(services).filter(([, { image }]) => image === "govoice")
 
@@ -89,6 +97,20 @@ describe("compose.yaml", () => {
     }
     const published = Object.values(services).flatMap(({ ports = [] }) => ports.map((port) => port.split(":")[1]))
     assert.lengthOf(new Set(published), published.length)
+  })
+
+  // A published port is called from the gateway of its network. Without this, all clients share the limits of one address.
+  it("names the gateway of its network, which a proxy on the machine calls from, as a trusted proxy", () => {
+    const [range, ...others] = networks.default.ipam.config
+    assert.isEmpty(others)
+    assert.strictEqual(services["api"]?.environment?.["GOVOICE_TRUSTED_PROXIES"], range!.gateway)
+    const [address = "", prefix] = range!.subnet.split("/")
+    const subnet = new BlockList()
+    subnet.addSubnet(address, Number(prefix))
+    assert.isTrue(subnet.check(range!.gateway))
+    for (const [name, { environment }] of ofGovoice) {
+      if (name !== "api") assert.notProperty(environment, "GOVOICE_TRUSTED_PROXIES", name)
+    }
   })
 
   it("mounts existing files and declared volumes", () => {

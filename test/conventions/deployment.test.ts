@@ -10,11 +10,13 @@ import * as autoscaling from "kubernetes-models/autoscaling/v2"
 import * as networking from "kubernetes-models/networking.k8s.io/v1"
 import * as policy from "kubernetes-models/policy/v1"
 import * as core from "kubernetes-models/v1"
-import { BlockList, isIPv6 } from "node:net"
+import { BlockList, isIP, isIPv6 } from "node:net"
+import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "vitest"
 import { parseAllDocuments } from "yaml"
 import { judgeAddress } from "../../packages/dispatcher/src/index.ts"
 import { definitions } from "../../apps/server/src/settings/definitions.ts"
+import { broadNetworks } from "../../apps/server/src/settings/trustedProxies.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 const server = join(root, "apps/server")
@@ -88,7 +90,24 @@ describe("the Dockerfile", () => {
       last.findIndex(({ name }) => name === "USER"),
       last.findIndex(({ name }) => name === "RUN")
     )
-    assert.match(texts(last, "HEALTHCHECK")[0] ?? "", /CMD \["node"/)
+    const check = texts(last, "HEALTHCHECK")[0] ?? ""
+    assert.match(check, /CMD \["node"/)
+    // Evaluates the script of the check with a fetch that records its address.
+    const script = (JSON.parse(check.slice(check.indexOf("CMD ") + 4)) as ReadonlyArray<string>)[2]!
+    const asked = (env: Readonly<Record<string, string>>): ReadonlyArray<string> => {
+      const addresses: Array<string> = []
+      const record = (address: string) => {
+        addresses.push(address)
+        return new Promise(() => {})
+      }
+      runInNewContext(script, { process: { env }, fetch: record })
+      return addresses
+    }
+    assert.deepStrictEqual(asked({ PORT: "3000", GOVOICE_METRICS_PORT: "9464" }), ["http://127.0.0.1:3000/healthz"])
+    assert.deepStrictEqual(asked({ PORT: "3000", GOVOICE_ROLE: "worker", GOVOICE_METRICS_PORT: "9464" }), [
+      "http://127.0.0.1:9464/healthz"
+    ])
+    assert.deepStrictEqual(asked({ PORT: "3000", GOVOICE_ROLE: "worker" }), [])
     assert.deepStrictEqual(JSON.parse(texts(last, "ENTRYPOINT")[0] ?? ""), ["node", "/app/dist/cli.js"])
     assert.deepStrictEqual(JSON.parse(texts(last, "CMD")[0] ?? ""), ["serve"])
   })
@@ -117,13 +136,18 @@ const privateAddresses =
     " "
   )
 
+interface Probe {
+  readonly httpGet?: { readonly path: string; readonly port: string }
+}
+
 interface Container {
   readonly ports?: ReadonlyArray<{ readonly name: string; readonly containerPort: number }>
   readonly env?: ReadonlyArray<{ readonly name: string; readonly value: string }>
   readonly envFrom?: ReadonlyArray<{ readonly secretRef?: { readonly name: string } }>
   readonly resources?: { readonly requests?: object; readonly limits?: { readonly memory?: string } }
-  readonly livenessProbe?: object
-  readonly readinessProbe?: { readonly httpGet?: { readonly path: string } }
+  readonly startupProbe?: Probe
+  readonly livenessProbe?: Probe
+  readonly readinessProbe?: Probe
   readonly securityContext?: {
     readonly readOnlyRootFilesystem?: boolean
     readonly allowPrivilegeEscalation?: boolean
@@ -228,13 +252,37 @@ describe("the Kubernetes manifests", () => {
     }
   )
 
+  // Pods are called by an ingress controller. Without this, all clients share the limits of its address.
+  it("name private networks as trusted proxies of the API", () => {
+    const api = ofKind("Deployment").find(({ metadata }) => metadata.name === "govoice-api")
+    const value = api?.spec.template.spec.containers[0]?.env?.find(
+      ({ name }) => name === "GOVOICE_TRUSTED_PROXIES"
+    )?.value
+    const networks = (value ?? "").split(",")
+    assert.isEmpty(broadNetworks(networks))
+    for (const network of networks) {
+      const [address = "", prefix = ""] = network.split("/")
+      assert.isTrue(isIP(address) !== 0 && Number(prefix) > 8 && !judgeAddress(address).ok, network)
+    }
+  })
+
   it("have probes and a sufficient grace period", () => {
     for (const { spec } of ofKind("Deployment")) {
       assert.isDefined(spec.template.spec.containers[0]?.livenessProbe)
       assert.isAtLeast(spec.template.spec.terminationGracePeriodSeconds ?? 0, 20)
     }
-    const api = ofKind("Deployment").find(({ metadata }) => metadata.name === "govoice-api")
-    assert.strictEqual(api?.spec.template.spec.containers[0]?.readinessProbe?.httpGet?.path, "/readyz")
+  })
+
+  // The kernel accepts connections of a process that hangs: a port that is open tells nothing.
+  it.each(["govoice-api", "govoice-worker"])("%s is asked for responses, not for an open port", (name) => {
+    const workload = ofKind("Deployment").find(({ metadata }) => metadata.name === name)
+    const container = workload!.spec.template.spec.containers[0]!
+    assert.strictEqual(container.startupProbe?.httpGet?.path, "/healthz")
+    assert.strictEqual(container.livenessProbe?.httpGet?.path, "/healthz")
+    assert.strictEqual(container.readinessProbe?.httpGet?.path, "/readyz")
+    const probed = [container.startupProbe, container.livenessProbe, container.readinessProbe]
+    const ports = container.ports?.map((port) => port.name) ?? []
+    for (const probe of probed) assert.include(ports, probe!.httpGet!.port)
   })
 
   it("scale an existing deployment", () => {

@@ -47,7 +47,8 @@ const rooms: ReadonlyArray<Room> = [
       "@govoice/ksef",
       "@govoice/webhooks",
       "@node-rs/argon2",
-      "jose"
+      "jose",
+      "uqr"
     ],
     node: "any"
   },
@@ -132,7 +133,7 @@ const faults = (room: Room): ReadonlyArray<string> =>
     })
   )
 
-const sandbox = "apps/server/src/invoices/sandbox/gateway"
+const sandbox = ["Sandbox.ts", "SandboxRecord.ts"].map((name) => `apps/server/src/invoices/sandbox/${name}`)
 
 /** The file of an import: of a relative one, or of an entry of a workspace package. */
 const fileOf = (from: string, specifier: string): string | undefined => {
@@ -163,8 +164,8 @@ const loadedBy = (files: ReadonlyArray<string>, { dynamic: withDynamic } = { dyn
   return loaded
 }
 
-describe("the sandbox gateway", () => {
-  const files = sourcesBelow(sandbox)
+describe("the sandbox", () => {
+  const files = sandbox
   const network = /^(?:undici|@govoice\/dispatcher|(?:node:)?(?:https?|http2|net|tls|dgram|dns|child_process)\b)/
 
   it("imports @govoice/ksef/format, and nothing else of the protocol", () => {
@@ -201,7 +202,7 @@ describe("the command govoice", () => {
 
   it("loads no package but Effect before it runs", () => {
     const loaded = loadedBy(command, { dynamic: false })
-    assert.include([...loaded], "./ksef.ts")
+    assert.include([...loaded], "./govoice.ts")
     assert.sameMembers([...new Set(ofPackages(loaded))], ["effect", "@effect/platform-node"])
   })
 
@@ -262,10 +263,10 @@ const serverFolders = [
   "http",
   "maintenance",
   "invoices",
-  "webhooks",
+  "deliveries",
   "accounts",
-  "limits",
   "jobs",
+  "limits",
   "database",
   "crypto",
   "observability",
@@ -305,7 +306,7 @@ describe("folders of the server", () => {
   })
 
   it("share code of live mode and the sandbox only through the folder above both", () => {
-    const folders = ["live", "sandbox"].map((name) => join(serverSources, "invoices", name))
+    const folders = ["ksef", "sandbox"].map((name) => join(serverSources, "invoices", name))
     const imported = folders.flatMap(sourcesBelow).flatMap((file) =>
       importsOf(join(root, file)).flatMap(({ specifier }) => {
         const target = relative(root, resolve(root, dirname(file), specifier))
@@ -335,7 +336,7 @@ describe("the check of imports", () => {
     assert.deepStrictEqual(cycles(fileGraph(room)), [])
   })
 
-  // A folder and its subfolder may import each other: `invoices/SubmitInvoice.ts` wakes the lanes of `invoices/live`.
+  // A folder and its subfolder may import each other: `invoices/SubmitInvoice.ts` wakes the lanes of `invoices/ksef`.
   it.each(rooms)("finds no cycle between sibling folders of $folder", (room) => {
     assert.deepStrictEqual(cycles(siblingGraph(fileGraph(room))), [])
   })

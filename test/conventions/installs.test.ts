@@ -24,7 +24,7 @@ describe("the note before the first release", () => {
   it("names the command that makes the tarballs, and is empty once packages are released", () => {
     const note = noteFor(["@govoice/client"], false)
     assert.include(note, "npx -y pnpm@12 run pack")
-    assert.match(note, /tarballs\/govoice-client-\d+\.\d+\.\d+\.tgz/)
+    assert.match(note, /file:<checkout>\/tarballs\/govoice-client-\d+\.\d+\.\d+\.tgz/)
     assert.strictEqual(noteFor(["@govoice/client"], true), "")
   })
 })

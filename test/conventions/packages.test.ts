@@ -9,6 +9,8 @@ const root = resolve(import.meta.dirname, "../..")
 
 interface Target {
   readonly source?: string
+  readonly types?: string
+  readonly default?: string
   readonly import?: { readonly types: string; readonly default: string }
   readonly require?: { readonly types: string; readonly default: string }
 }
@@ -45,6 +47,16 @@ const belongs = [
   "tsup.config.ts"
 ]
 
+/** The entries that need effect, which is ESM only. */
+const esmOnly = [
+  "@govoice/api",
+  "@govoice/client/effect",
+  "@govoice/core",
+  "@govoice/dispatcher",
+  "@govoice/dispatcher/promise",
+  "@govoice/webhooks/effect"
+]
+
 const withoutSource = (target: Target | string): unknown => {
   if (typeof target === "string") return target
   const { source: _, ...published } = target
@@ -75,12 +87,18 @@ describe.each(packages)("$manifest.name", ({ folder, manifest }) => {
     assert.deepStrictEqual(manifest.publishConfig.exports, published)
   })
 
-  it("has a source, an ESM and a CJS file for every export", () => {
+  it("has a source, an ESM and a CJS file for every export, or an ESM file alone where it needs effect", () => {
     for (const [path, target] of Object.entries(manifest.exports)) {
       if (typeof target === "string") continue
       assert.isTrue(existsSync(join(root, folder, target.source ?? "")), `${path} has no source`)
-      assert.match(target.import?.default ?? "", /\.js$/)
-      assert.match(target.require?.default ?? "", /\.cjs$/)
+      if (esmOnly.includes(join(manifest.name, path))) {
+        // `default`, so that `require` works where Node loads ESM by it.
+        assert.deepStrictEqual(Object.keys(target), ["source", "types", "default"])
+        assert.match(target.default ?? "", /\.js$/)
+      } else {
+        assert.match(target.import?.default ?? "", /\.js$/)
+        assert.match(target.require?.default ?? "", /\.cjs$/)
+      }
     }
   })
 })

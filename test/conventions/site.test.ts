@@ -38,7 +38,7 @@ describe("the documentation site", () => {
     const { highlightLanguages, ignoredHighlightLanguages } = site
     const known = new Set([...highlightLanguages, ...ignoredHighlightLanguages])
     const aliases: Readonly<Record<string, string>> = { sh: "bash", ts: "typescript", html: "html" }
-    const pages = globSync(["*.md", "docs/{roles,guides,errors,decisions}/*.md", "{packages,apps}/*/README.md"], {
+    const pages = globSync(["*.md", "docs/{guides,errors,decisions}/*.md", "{packages,apps}/*/README.md"], {
       cwd: root
     })
     const fences = pages.flatMap((page) =>

@@ -244,8 +244,7 @@ for (const { name, open } of databases) {
         GOVOICE_RATE_LIMIT_PER_SECOND: "1000000",
         GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: "1000000000",
         GOVOICE_RATE_LIMIT_BURST: "1000000",
-        GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000",
-        GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "1000000"
+        GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000000"
       })
       agreement = await readAgreement(server.url)
       const call = makeCall(() => server.url, agreement)

@@ -46,9 +46,12 @@ describe("limits", () => {
     const me = (auth: string) => call("GET", "/v1/me", { auth })
     assert.strictEqual((await me(tenant.testKey)).status, 200)
     for (let key = 0; key < 100; key++) {
-      assert.strictEqual(problemOf(await me(ApiKeySecret.generate("live"))).code, "missing_api_key")
+      assert.strictEqual(
+        problemOf(await me(ApiKeySecret.generate("live", "org_00000000000000000000000000"))).code,
+        "missing_api_key"
+      )
     }
-    const refused = await me(ApiKeySecret.generate("live"))
+    const refused = await me(ApiKeySecret.generate("live", "org_00000000000000000000000000"))
     assert.strictEqual(problemOf(refused).code, "rate_limit_exceeded")
     assert.isAtMost(Number(refused.headers.get("retry-after")), 60)
     assert.strictEqual((await me(tenant.testKey)).status, 200)
@@ -89,6 +92,9 @@ describe("limits", () => {
       assert.strictEqual(problemOf(refused).code, "rate_limit_exceeded")
       const retryAfter = Number(refused.headers.get("retry-after"))
       assert.isAtMost(retryAfter, 4)
+      assert.include(problemOf(refused).message, `The limit "bytes" is used up: ${4 * mebibyte} bytes in 4 s.`)
+      assert.strictEqual(refused.headers.get("ratelimit-policy"), `"bytes";q=${4 * mebibyte};w=4;qu="content-bytes"`)
+      assert.strictEqual(refused.headers.get("ratelimit"), `"bytes";r=0;t=${retryAfter}`)
       const me = await fetch(`${narrow.url}/v1/me`, { headers: { authorization: `Bearer ${key}` } })
       assert.strictEqual(me.status, 200, "requests without a body are not limited")
       assert.strictEqual(me.headers.get("ratelimit-policy"), '"default";q=200;w=2')

@@ -55,6 +55,7 @@ describe("a server with the log level Trace", () => {
     }
     const secret = `secret-${randomUUID()}`
     const credential = `credential-${randomUUID()}`
+    const headerValue = `header-${randomUUID()}`
     const xml = `<Faktura><P_2>${secret}</P_2></Faktura>`
     const tenant: Tenant = await signUp(call)
     const told = new Set([
@@ -67,6 +68,7 @@ describe("a server with the log level Trace", () => {
       tenant.endpointSecret,
       secret,
       credential,
+      headerValue,
       ...Object.values(secrets),
       new URL(database.url).password === "postgres" ? "postgres:postgres" : new URL(database.url).password
     ])
@@ -116,7 +118,7 @@ describe("a server with the log level Trace", () => {
     })
     const receiver = await call("POST", `/v1/control-plane/organizations/${tenant.organizationId}/webhook-endpoints`, {
       auth: tenant.token,
-      body: { url: `https://nowhere.invalid/${secret}`, event_types: ["*"] }
+      body: { url: `https://nowhere.invalid/${secret}`, event_types: ["*"], headers: { "X-Api-Key": headerValue } }
     })
     told.add((receiver.json as { readonly secret: string }).secret)
     await submit(call, tenant.testKey, { body: { invoice_xml: xml } })

@@ -1,4 +1,5 @@
 /** Webhooks at a receiver: bodies, signatures, subscriptions, and attempts during a graceful stop. */
+import { readFileSync } from "node:fs"
 import { createHmac } from "node:crypto"
 import { once } from "node:events"
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
@@ -6,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import { Webhook as SvixWebhook } from "svix"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { problemOf } from "./support/agreement.ts"
 import { type Call, makeCall, readAgreement, signUp, submit, type Tenant, until } from "./support/client.ts"
 import { databases, openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
@@ -93,6 +95,30 @@ for (const { name, open } of databases) {
       return made.json as { readonly id: string; readonly secret: string }
     }
 
+    it("have the document and the verification of the invoice exactly as the API does", async () => {
+      await listen("/document", ["*"])
+      const invoice_xml = readFileSync(new URL("../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
+      const submitted = await submit(call, tenant.testKey, { body: { invoice_xml } })
+      const { document, id, verification } = submitted.json as Record<string, unknown>
+      assert.propertyVal(document, "number", "FV/2026/11/0001")
+      await waitFor(() => receiver.at("/document").length >= 4)
+      const byType = new Map(
+        receiver.at("/document").map(({ body }) => {
+          const event = JSON.parse(body) as { type: string; data: { invoice: Record<string, unknown> } }
+          return [event.type, event.data.invoice] as const
+        })
+      )
+      for (const type of ["invoice.received", "invoice.submitted"]) {
+        assert.deepStrictEqual(byType.get(type)?.["document"], document, type)
+        assert.deepStrictEqual(byType.get(type)?.["verification"], verification, type)
+      }
+      const last = (await call("GET", `/v1/invoices/${String(id)}`, { auth: tenant.testKey })).json
+      assert.deepStrictEqual(byType.get("invoice.upo_available"), last)
+      const { official_number: label } = last as Record<string, unknown>
+      assert.deepStrictEqual(byType.get("invoice.accepted")?.["verification"], { ...(verification as object), label })
+      assert.deepStrictEqual(byType.get("invoice.accepted")?.["document"], document)
+    })
+
     it("have the same body at each endpoint and attempt, the headers of the contract, and a new signature", async () => {
       const first = await listen("/first-time", ["*"])
       const second = await listen("/second-time", ["*"])
@@ -163,6 +189,41 @@ for (const { name, open } of databases) {
       await waitFor(() => receiver.at("/rotated").length === 2)
       const after = receiver.at("/rotated")[1]!
       assert.strictEqual(after.headers["gov-signature"], signatureOf(after, next.secret))
+    })
+
+    it("carry the headers of their endpoint, whose values no response tells, and names of the signature are refused", async () => {
+      const { id } = await listen("/headers", ["invoice.received"])
+      const path = `/v1/control-plane/webhook-endpoints/${id}`
+      const change = (headers: unknown) => call("PATCH", path, { auth: tenant.token, body: { headers } })
+      const patched = await change({ "X-Api-Key": "key-of-the-gateway", Authorization: "Bearer other" })
+      assert.deepInclude(patched.json, { headers: ["X-Api-Key", "Authorization"] })
+      await submit(call, tenant.testKey)
+      await waitFor(() => receiver.at("/headers").length === 1)
+      const [received] = receiver.at("/headers")
+      assert.deepInclude(received!.headers, { "x-api-key": "key-of-the-gateway", authorization: "Bearer other" })
+      assert.strictEqual(received!.headers["content-type"], "application/json")
+
+      const refused = await change({ "Gov-Signature": "v1=00" })
+      assert.strictEqual(refused.status, 422)
+      assert.deepInclude(problemOf(refused), { code: "invalid_parameter", param: "headers" })
+      const shown = await call("GET", path, { auth: tenant.token })
+      for (const { text } of [patched, refused, shown]) assert.notInclude(text, "key-of-the-gateway")
+    })
+
+    it("are sent for the modes of their endpoint alone", async () => {
+      const { id } = await listen("/modes", ["invoice.received"])
+      const path = `/v1/control-plane/webhook-endpoints/${id}`
+      const change = (modes: unknown) => call("PATCH", path, { auth: tenant.token, body: { modes } })
+      assert.deepInclude((await change(["live"])).json, { modes: ["live"] })
+      await submit(call, tenant.testKey)
+      assert.deepInclude((await change(["test"])).json, { modes: ["test"] })
+      const { json } = await submit(call, tenant.testKey)
+      await waitFor(() => receiver.at("/modes").length === 1)
+      const event = JSON.parse(receiver.at("/modes")[0]!.body) as {
+        readonly data: { readonly invoice: { readonly id: string } }
+      }
+      assert.propertyVal(json, "id", event.data.invoice.id)
+      assert.strictEqual((await change([])).status, 422)
     })
 
     it("are verified by the libraries of Standard Webhooks, also after a rotation, where an endpoint opts in", async () => {

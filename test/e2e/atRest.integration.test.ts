@@ -26,11 +26,11 @@ const countAtRest = async (role: string): Promise<number> => {
 
 describe("a server at rest", () => {
   // A slow machine sends fewer.
-  it("sends no statement as an API, and two a second at most with its workers", async () => {
+  it("sends no statement as an API, and five in two seconds at most with its workers", async () => {
     const [api, worker, all] = await Promise.all(["api", "worker", "all"].map(countAtRest))
     assert.strictEqual(api, 0)
     for (const one of [worker!, all!]) {
-      assert.isAtMost(one, 2 * seconds)
+      assert.isAtMost(one, 2.5 * seconds)
       // They poll.
       assert.isAtLeast(one, 2)
     }

@@ -7,6 +7,8 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { create, createMigrated } from "../support/databases.ts"
 import { type Simulator, startSimulator } from "../../packages/ksef-simulator/src/index.ts"
+import { makePair } from "../../packages/ksef/test/support/certificates.ts"
+import { file as pkcs12 } from "../../packages/ksef/test/support/pkcs12.ts"
 import { builtCommand } from "./support/build.ts"
 import { makeCall, readAgreement, signUp, until } from "./support/client.ts"
 import { secrets, startServer } from "./support/server.ts"
@@ -201,8 +203,8 @@ describe("govoice ksef", () => {
         INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state, reference)
         VALUES ('${organization}', '${simulator.nip}', now(), 'online', 'FA (3)', 'done', 'reference') RETURNING id
       )
-      INSERT INTO national_submissions (session_id, invoice_id, nip, created_at, due_at, state, sha256, code)
-      SELECT id, '${invoice}', '${simulator.nip}', now(), now(), 'sent', sha256('x'), 450 FROM session
+      INSERT INTO national_submissions (session_id, organization_id, invoice_id, nip, created_at, due_at, state, sha256, code)
+      SELECT id, '${organization}', '${invoice}', '${simulator.nip}', now(), now(), 'sent', sha256('x'), 450 FROM session
     `)
     const settle = (...args: ReadonlyArray<string>) => run(["ksef", "settle", "--invoice", invoice, ...args])
     const withoutOutcome = await settle()
@@ -221,6 +223,43 @@ describe("govoice ksef", () => {
     assert.match(again.output, /was settled before. Nothing changed/)
     const [events] = await database.run(`SELECT count(*)::int AS n FROM events WHERE type = 'invoice.failed'`)
     assert.deepStrictEqual(events, { n: 1 })
+  })
+
+  it("stores an offline certificate with an encrypted key, shows and removes it, and refuses another type", async () => {
+    const pair = makePair({ key: "P-256", keyUsage: ["nonRepudiation"], serial: "01f20a5d352ae590" })
+    const files = { certificate: join(folder, "offline.crt"), key: join(folder, "offline.key") }
+    writeFileSync(files.certificate, pair.certificate)
+    writeFileSync(files.key, pair.key.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "pw" }))
+    const putOffline = (input: string) =>
+      run(
+        ["ksef", "offline-certificate", "put", ...of, "--certificate", files.certificate, "--private-key", files.key],
+        input
+      )
+    const wrong = await putOffline("other\n")
+    assert.strictEqual(wrong.code, 1)
+    assert.match(wrong.output, /The certificate cannot be stored: The password .* is wrong/)
+    const stored = await putOffline("pw\n")
+    assert.strictEqual(stored.code, 0, stored.output)
+    assert.match(stored.output, /It signs until \d{4}-/)
+
+    const shown = await run(["ksef", "offline-certificate", "show", ...of])
+    assert.match(shown.output, /serial number +01F20A5D352AE590\n/)
+    assert.match(
+      (await run(["doctor"])).output,
+      /WARN +ksef +The offline certificates of 1 organizations expire within 30/
+    )
+    assert.strictEqual((await run(["ksef", "offline-certificate", "remove", ...of])).code, 0)
+    const gone = await run(["ksef", "offline-certificate", "show", ...of, "--json"])
+    assert.isFalse((JSON.parse(gone.output) as { readonly present: boolean }).present)
+
+    const bundle = join(folder, "offline.p12")
+    writeFileSync(bundle, pkcs12)
+    const both = await run(["ksef", "offline-certificate", "put", ...of, "--certificate", bundle], "zażółć\n")
+    assert.strictEqual(both.code, 0, both.output)
+
+    writeFileSync(files.certificate, simulator.certificate.certificate)
+    writeFileSync(files.key, simulator.certificate.privateKey)
+    assert.match((await putOffline("")).output, /Authentication certificate.*type Offline/)
   })
 
   it("needs an environment", async () => {

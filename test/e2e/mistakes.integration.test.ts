@@ -43,8 +43,7 @@ describe("the mistakes of a new user's first hour", { timeout: 300_000 }, () => 
       // An invoice waits long enough for its receipt to be missing.
       GOVOICE_SANDBOX_STEP_MS: "60000",
       [misspelled]: "60000",
-      GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000",
-      GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "1000"
+      GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000"
     })
     call = makeCall(() => server.url, await readAgreement(server.url))
     owner = await signUp(call)

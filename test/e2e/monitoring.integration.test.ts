@@ -4,7 +4,10 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { parse } from "yaml"
+import { create } from "../support/databases.ts"
+import { freePort } from "../support/freePort.ts"
 import { ServerProcess } from "../support/serverProcess.ts"
+import { secrets } from "./support/server.ts"
 
 const root = join(import.meta.dirname, "../..")
 const read = (path: string): string => readFileSync(join(root, path), "utf8")
@@ -86,6 +89,9 @@ const parseSeries = (text: string): ReadonlyArray<Series> =>
 // Prometheus adds these to every series.
 const targetLabels = ["instance", "job"]
 
+// Prometheus makes this series for every target.
+const ofPrometheus: ReadonlyArray<Series> = [{ name: "up", labels: { job: "govoice", instance: "127.0.0.1:9464" } }]
+
 const isMatched = (value: string, { operator, value: wanted }: Selector["matchers"][number]): boolean => {
   if (operator === "=") return value === wanted
   if (operator === "!=") return value !== wanted
@@ -151,12 +157,17 @@ describe("alert rules and dashboard", () => {
       text
         .split("\n")
         .reduce((sum, line) => sum + Number(/^nodejs_gc_duration_seconds_count\S* (\d+)$/.exec(line)?.[1] ?? 0), 0)
-    const wanted = ["govoice_queue_depth", "govoice_ksef_pending_seconds_max", "govoice_claim_duration_seconds_count"]
+    const wanted = [
+      "govoice_queue_depth",
+      "govoice_ksef_pending_seconds_max",
+      "govoice_claim_duration_seconds_count",
+      "govoice_pruned_records_total"
+    ]
     do {
       await new Promise((resolve) => setTimeout(resolve, 20))
       const url = /Metrics are served at (http:\S+\/metrics)/.exec(server.text)?.[1]
       text = url === undefined ? "" : await (await fetch(url)).text()
-      exported = parseSeries(text)
+      exported = [...ofPrometheus, ...parseSeries(text)]
       if (collections() === 0) continue
       if (wanted.every((name) => exported.some((series) => series.name === name))) break
     } while (Date.now() < deadline)
@@ -227,5 +238,87 @@ describe("alert rules and dashboard", () => {
     assert.isAbove(value("process_resident_memory_bytes"), value("nodejs_heap_size_used_bytes"))
     assert.isAbove(value("nodejs_eventloop_delay_seconds_count"), 0)
     assert.match(text, /^nodejs_gc_duration_seconds_count\S* [1-9]/m)
+  })
+})
+
+/** Returns the body of a path of the metrics port when it is there. */
+const metricsUrl = async (server: ServerProcess): Promise<string> => {
+  const deadline = Date.now() + 50_000
+  while (Date.now() < deadline) {
+    const url = /Metrics are served at (http:\S+)\/metrics/.exec(server.text)?.[1]
+    if (url !== undefined) return url
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`No metrics are served:\n${server.text}`)
+}
+
+describe.each(["api", "worker"] as const)("a process of the role %s alone", (role) => {
+  let server: ServerProcess
+  let url = ""
+
+  let database: Awaited<ReturnType<typeof create>>
+
+  beforeAll(async () => {
+    database = await create()
+    server = new ServerProcess(
+      ["--conditions=source", join(root, "apps/server/src/main.ts")],
+      { ...secrets, PORT: "0", DATABASE_URL: database.url, GOVOICE_METRICS_PORT: "0", GOVOICE_ROLE: role },
+      { cwd: root }
+    )
+    url = await metricsUrl(server)
+  }, 240_000)
+
+  afterAll(async () => {
+    await server?.kill()
+    await database?.drop()
+  })
+
+  it("exports its role and the age of the queues, so that they are known without the other role", async () => {
+    const deadline = Date.now() + 50_000
+    let text = ""
+    do {
+      text = await (await fetch(`${url}/metrics`)).text()
+    } while (!text.includes("govoice_queue_oldest_due_seconds{") && Date.now() < deadline)
+    for (const queue of ["invoices", "deliveries", "retries"]) {
+      assert.include(text, `govoice_queue_oldest_due_seconds{queue="${queue}"} 0`)
+      assert.include(text, `govoice_queue_depth{queue="${queue}"} 0`)
+    }
+    assert.include(text, "govoice_deliveries_limited_oldest_seconds 0")
+    assert.match(text, new RegExp(`^govoice_build_info\\{.*role="${role}".*\\} 1$`, "m"))
+  })
+
+  it("answers probes beside its metrics", async () => {
+    for (const path of ["/healthz", "/readyz"]) assert.strictEqual((await fetch(url + path)).status, 200, path)
+  })
+})
+
+describe("a worker whose database does not answer yet", () => {
+  let server: ServerProcess
+
+  afterAll(() => void server?.kill())
+
+  it("answers probes: it is alive, and tells why it is not ready", async () => {
+    server = new ServerProcess(
+      ["--conditions=source", join(root, "apps/server/src/main.ts")],
+      {
+        ...secrets,
+        DATABASE_URL: `postgres://govoice:govoice@127.0.0.1:${await freePort()}/govoice?sslmode=disable`,
+        GOVOICE_DATABASE_WAIT_MS: "600000",
+        GOVOICE_METRICS_PORT: "0",
+        GOVOICE_ROLE: "worker"
+      },
+      { cwd: root }
+    )
+    const url = await metricsUrl(server)
+    assert.strictEqual((await fetch(`${url}/healthz`)).status, 200)
+    const deadline = Date.now() + 50_000
+    let text = ""
+    do {
+      const response = await fetch(`${url}/readyz`)
+      assert.strictEqual(response.status, 503)
+      text = await response.text()
+    } while (!text.includes("database") && Date.now() < deadline)
+    assert.include(text, "service_unavailable")
+    assert.include(text, "database")
   })
 })

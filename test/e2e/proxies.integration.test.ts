@@ -4,8 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { request } from "node:https"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import { connect } from "node:tls"
 import { afterEach, assert, describe, it } from "vitest"
 import { freePort } from "../support/freePort.ts"
+import { cutConnections } from "./support/cuts.ts"
 import { makeCall, readAgreement, signUp } from "./support/client.ts"
 import { type Server, startServer } from "./support/server.ts"
 
@@ -126,6 +128,26 @@ describe("the configuration of the guide", { timeout: 600_000 }, () => {
     assert.isAtLeast(answers.filter(({ status }) => status === 401).length, 50)
   }
 
+  const attack = async (port: number, apiKey: string) => {
+    const check = () => assert.isNull(server!.process.exitCode, server!.output())
+    const open = () => connect({ port, host: "127.0.0.1", rejectUnauthorized: false })
+    const memory = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server!.process.pid}/status`, "utf8"))?.[1])
+
+    assert.isAbove(await cutConnections({ open, ready: "secureConnect", connections: 200, apiKey, seed: 1, check }), 0)
+    const before = memory()
+    const floods = Array.from({ length: 4 }, () => {
+      const socket = open()
+      socket.on("error", () => {})
+      socket.pause()
+      socket.write("GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(20_000))
+      return socket
+    })
+    for (let time = 0; time < 20; time++) assert.strictEqual((await send(port, "/healthz", {})).status, 200)
+    for (const socket of floods) socket.destroy()
+    assert.isBelow(memory() - before, 150_000, "in KiB; 4 MiB of requests were sent")
+    check()
+  }
+
   it.skipIf(find("nginx") === undefined || !canMakeCertificates)(`of ${named("nginx")} serves the API`, async () => {
     const { key, port, server } = await start()
     const [pem, secret] = [join(folder, "cert.pem"), join(folder, "key.pem")]
@@ -149,6 +171,7 @@ describe("the configuration of the guide", { timeout: 600_000 }, () => {
       `daemon off; ${user} pid ${join(folder, "pid")}; error_log stderr;\nevents {}\nhttp {\naccess_log off;\n${paths}\n${site}}\n`
     )
     await prove(port, key, run(find("nginx")!, ["-c", file, "-p", folder]))
+    await attack(port, key)
   })
 
   it.skipIf(find("caddy") === undefined)(`of ${named("caddy")} serves the API`, async () => {

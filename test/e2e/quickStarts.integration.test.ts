@@ -1,4 +1,4 @@
-/** Runs each block of the quick starts and of the tour, as a reader copies them, twice and in any order. */
+/** Runs each block of the pages of the roles and of the tour, as a reader copies them, twice and in any order. */
 import { spawnSync } from "node:child_process"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../support/freePort.ts"
@@ -9,14 +9,17 @@ import { type Server, startServer } from "./support/server.ts"
 
 const has = (command: string): boolean => spawnSync(command, ["--version"]).error === undefined
 const canPaste = has("bash") && has("curl")
-if (!canPaste) console.warn("SKIPPED: the quick starts need bash and curl, which this machine lacks")
+if (!canPaste) console.warn("SKIPPED: the pages of the roles need bash and curl, which this machine lacks")
 
-const guide = (name: string) => blocksOf(`docs/guides/quick-start-${name}.md`)
-const tour = blocksOf("README.md").filter(({ text }) => text.startsWith("API="))
+const isTour = ({ text }: Block): boolean => text.startsWith("API=")
+const pageOf = (role: string) => blocksOf(`docs/guides/${role}.md`)
+const tour = pageOf("integrators").filter(isTour)
+// The tests have a server of their own.
+const integration = pageOf("integrators").filter((block) => !isTour(block) && !block.text.startsWith("npx "))
 
 const scriptOf = (blocks: ReadonlyArray<Block>) => blocks.map(commandOf).join("\n")
 
-describe.skipIf(!canPaste)("the quick starts", { timeout: 600_000 }, () => {
+describe.skipIf(!canPaste)("the pages of the roles", { timeout: 600_000 }, () => {
   let desk: ReturnType<typeof makeDesk>
   let server: Server
   let receiverPort: number
@@ -54,13 +57,13 @@ describe.skipIf(!canPaste)("the quick starts", { timeout: 600_000 }, () => {
   }
 
   const integrate = async () => {
-    const { status, stderr, stdout } = await run(scriptOf(guide("integrators")))
+    const { status, stderr, stdout } = await run(scriptOf(integration))
     assert.deepStrictEqual({ status, stderr }, { status: 0, stderr: "" })
     assert.match(stdout, /^queued\n(?:submitt\w+\n)*accepted\n\d{10}-\d{8}-[0-9A-F-]+\n$/)
   }
 
   const receive = async () => {
-    const blocks = guide("receivers")
+    const blocks = pageOf("receivers")
     const serve = blocks.findIndex(({ text }) => text.includes("npx -y @govoice/server serve"))
     assert.match(blocks[serve]!.text, /^GOVOICE_WEBHOOK_ALLOW_HTTP=true GOVOICE_WEBHOOK_ALLOW_NETWORKS=127.0.0.0\/8 /)
     const script = [
@@ -95,7 +98,7 @@ describe.skipIf(!canPaste)("the quick starts", { timeout: 600_000 }, () => {
   })
 
   it("tell an empty API key in words", async () => {
-    const blocks = guide("integrators").filter(({ text }) => !text.includes("$(node key.mts)"))
+    const blocks = integration.filter(({ text }) => !text.includes("$(node key.mts)"))
     const { status, stderr } = await run(scriptOf(blocks), { GOVOICE_API_KEY: "" })
     assert.notStrictEqual(status, 0)
     assert.include(stderr, "apiKey is empty: is GOVOICE_API_KEY set?")
@@ -105,7 +108,7 @@ describe.skipIf(!canPaste)("the quick starts", { timeout: 600_000 }, () => {
   })
 
   it("of embedders sends, and tells the outcome in words", async () => {
-    const script = scriptOf(guide("embedders")).replaceAll("https://example.com", "https://example.invalid")
+    const script = scriptOf(pageOf("embedders")).replaceAll("https://example.com", "https://example.invalid")
     const { status, stderr, stdout } = await run(`${script}\nnode send.mts`)
     assert.deepStrictEqual({ status, stderr }, { status: 0, stderr: "" })
     assert.match(stdout, /^\S.+ Retry later\.\n$/)
@@ -114,13 +117,16 @@ describe.skipIf(!canPaste)("the quick starts", { timeout: 600_000 }, () => {
   it("of operators starts a server twice, on the embedded database and on Postgres", async () => {
     const database = await openEmpty()
     try {
-      const script = scriptOf(guide("operators")).replace(/postgres:\/\/\S+?'/, `${database.settings["DATABASE_URL"]}'`)
+      const script = scriptOf(pageOf("operators")).replace(
+        /postgres:\/\/\S+?'/,
+        `${database.settings["DATABASE_URL"]}'`
+      )
       const { status, stderr, stdout } = await run(`mkdir -p operator && cd operator\n${script}`, {
         PORT: String(await freePort()),
         NODE_OPTIONS: ""
       })
       assert.strictEqual(status, 0, `${stdout}\n${stderr}`)
-      assert.match(stdout, /sk_test_\w{39}/)
+      assert.match(stdout, /sk_test_\w{41}/)
       assert.notMatch(stdout, /FAIL/)
     } finally {
       await database.drop()

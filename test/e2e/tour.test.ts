@@ -1,4 +1,4 @@
-/** Runs the tour of the README in a shell against a server. */
+/** Runs the tour of integrators in a shell against a server. */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -7,14 +7,14 @@ import { type RunningServer, startServer } from "../../examples/demo/src/startSe
 
 const root = resolve(import.meta.dirname, "../..")
 
-const tour = /```sh\n(API=[^]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))?.[1] ?? ""
+const tour = /```sh\n(API=[^]*?)```/.exec(readFileSync(join(root, "docs/guides/integrators.md"), "utf8"))?.[1] ?? ""
 
 const has = (command: string): boolean => spawnSync(command, ["--version"]).error === undefined
 
 const canPaste = has("bash") && has("curl")
-if (!canPaste) console.warn("SKIPPED: the tour of the README needs bash and curl, which this machine lacks")
+if (!canPaste) console.warn("SKIPPED: the tour of integrators needs bash and curl, which this machine lacks")
 
-describe.skipIf(!canPaste)("the tour in the README", () => {
+describe.skipIf(!canPaste)("the tour of integrators", () => {
   let server: RunningServer
   beforeAll(async () => {
     server = await startServer({ GOVOICE_SANDBOX_STEP_MS: String(50) })

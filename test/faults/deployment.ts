@@ -63,7 +63,7 @@ export class Deployment {
       GOVOICE_RATE_LIMIT_PER_SECOND: "100000",
       GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: "1000000000",
       GOVOICE_RATE_LIMIT_BURST: "100000",
-      GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "100000",
+      GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "10000",
       GOVOICE_LOG_LEVEL: "Warn",
       ...environment
     }
@@ -155,22 +155,29 @@ export class Deployment {
   ): Promise<{
     readonly id: string
     readonly key: string
+    /** An access token of its account. */
+    readonly token: string
     readonly endpoints: ReadonlyArray<{ readonly id: string; readonly url: string; readonly secret: string }>
   }> {
-    const { id, post } = await this.#signUp()
+    const { id, post, token } = await this.#signUp()
     const { secret: key } = await post<{ secret: string }>(`organizations/${id}/api-keys`, { mode: "test" })
     const endpoints: Array<{ id: string; url: string; secret: string }> = []
     for (const url of urls) {
       endpoints.push(await post(`organizations/${id}/webhook-endpoints`, { url, event_types: eventTypes }))
     }
-    return { id, key, endpoints }
+    return { id, key, token, endpoints }
   }
 
   /** An organization with a live key and a credential of KSeF, as the API takes it. */
   async liveOrganization({
     nip,
+    offline,
     ...credential
-  }: { readonly nip: string } & (
+  }: {
+    readonly nip: string
+    /** The certificate with which it issues invoices offline. */
+    readonly offline?: { readonly certificate: string; readonly private_key: string }
+  } & (
     | { readonly token: string }
     | { readonly type: "certificate"; readonly certificate: string; readonly private_key: string }
   )): Promise<{
@@ -181,6 +188,11 @@ export class Deployment {
     const path = `/v1/control-plane/organizations/${id}/gateway-credential`
     const put = await this.call("PUT", path, { token, body: { ...credential, context_nip: nip } })
     if (put.status !== 204) throw new Error(`The credential was refused: ${put.status} ${JSON.stringify(put.body)}`)
+    if (offline !== undefined) {
+      const path = `/v1/control-plane/organizations/${id}/offline-certificate`
+      const stored = await this.call("PUT", path, { token, body: offline })
+      if (stored.status !== 204) throw new Error(`The certificate was refused: ${JSON.stringify(stored.body)}`)
+    }
     const { secret: key } = await post<{ secret: string }>(`organizations/${id}/api-keys`, { mode: "live" })
     return { id, key }
   }
@@ -202,13 +214,13 @@ export class Deployment {
   }
 
   /** Submits with one idempotency key until the response is a 201, as a retrying client does. */
-  async submit(key: string, scenario: string, invoiceXml = "<Faktura/>"): Promise<string> {
+  async submit(key: string, scenario: string, invoiceXml = "<Faktura/>", members: object = {}): Promise<string> {
     const idempotencyKey = randomBytes(12).toString("hex")
     for (let attempt = 0; attempt < 150; attempt++) {
       try {
         const { body, status } = await this.call<{ id: string }>("POST", "/v1/invoices", {
           token: key,
-          body: { invoice_xml: invoiceXml },
+          body: { invoice_xml: invoiceXml, ...members },
           headers: { "idempotency-key": idempotencyKey, "gov-sandbox-scenario": scenario }
         })
         if (status === 201) return body.id

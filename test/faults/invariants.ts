@@ -20,8 +20,7 @@ const lives: Readonly<Record<string, { readonly status: string; readonly events:
 }
 
 const nothing: Readonly<Record<string, string>> = {
-  "an invoice that is not finished":
-    "SELECT id FROM invoices WHERE completed_at IS NULL OR due_at IS NOT NULL OR is_leased",
+  "an invoice that is not finished": "SELECT id FROM invoices WHERE completed_at IS NULL OR due_at IS NOT NULL",
   "an accepted invoice without its receipt, or a receipt without its invoice": `
     SELECT id FROM invoices LEFT JOIN receipts ON invoice_id = id
     WHERE upo_available <> (status = 'accepted') OR upo_available <> (invoice_id IS NOT NULL)`,
@@ -84,12 +83,18 @@ export const check = async (pool: Pool, options: { readonly maxAttempts: number 
   ])
   if (tooMany.length > 0) faults.push(`There are more attempts than there may be: ${JSON.stringify(tooMany)}`)
 
-  const { rows: invoices } = await pool.query<{ id: string; scenario: string; status: string; types: Array<string> }>(`
+  const { rows: invoices } = await pool.query<{
+    id: string
+    scenario: string | null
+    status: string
+    types: Array<string>
+  }>(`
     SELECT invoices.id, scenario, status, array_agg(type ORDER BY events.id) AS types
     FROM invoices JOIN events ON invoice_id = invoices.id GROUP BY invoices.id
   `)
   for (const { id, scenario, status, types } of invoices) {
-    const life = lives[scenario]
+    // Tests in live mode use documents that are accepted.
+    const life = lives[scenario ?? "accepted"]
     if (life === undefined || life.status !== status || life.events.join() !== types.join()) {
       faults.push(`The ${scenario} invoice ${id} is ${status} after ${types.join(", ")}`)
     }

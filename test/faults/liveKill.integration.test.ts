@@ -3,7 +3,9 @@ import { killPoints, runKillPoint } from "./liveKillPoints.ts"
 import { setUp } from "./support.ts"
 
 // All kill points are in liveKillPoints.long.test.ts and liveKillPointsBatch.long.test.ts.
-const few = killPoints.filter(({ name, point }) => point.at === "answered" && name === "the sending of a document")
+const few = killPoints.filter(
+  ({ name, point }) => point.at === "answered" && name.startsWith("the sending of a document")
+)
 
 describe("a worker of live mode that is killed", () => {
   const faults = setUp()
@@ -11,6 +13,6 @@ describe("a worker of live mode that is killed", () => {
   it.each(few)(
     "at $name, $point.at, has each document accepted exactly once",
     { timeout: 120_000 },
-    ({ documents, kind, point }) => runKillPoint(faults, point, documents, kind)
+    ({ documents, isOffline, kind, point }) => runKillPoint(faults, point, documents, kind, { isOffline })
   )
 })

@@ -29,7 +29,7 @@ export const runKillPoint = async (
   point: KillPoint,
   documents: number,
   kind: "token" | "certificate" = "token",
-  isAtStop = false
+  { isAtStop = false, isOffline = false }: { readonly isAtStop?: boolean; readonly isOffline?: boolean } = {}
 ): Promise<void> => {
   const { deployment } = faults
   const left = () =>
@@ -40,10 +40,18 @@ export const runKillPoint = async (
   try {
     const live = { GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: proxy.url }
     await deployment.startApi(live)
-    const { key } = await deployment.liveOrganization({ nip: ksef.nip, ...credentialOf(ksef, kind) })
+    const pair = ksef.issueCertificate({ nip: ksef.nip, kind: "offline" })
+    const { key } = await deployment.liveOrganization({
+      nip: ksef.nip,
+      ...credentialOf(ksef, kind),
+      offline: { certificate: pair.certificate, private_key: pair.privateKey }
+    })
+    const invoicing_mode = isOffline ? "offline" : "online"
     for (let index = 0; index < documents; index++) {
-      await deployment.submit(key, "accepted", document(ksef.nip, `FV/${index}`))
+      await deployment.submit(key, "accepted", document(ksef.nip, `FV/${index}`), { invoicing_mode })
     }
+    const codes = () => deployment.pool.query("SELECT id, certificate_url, send_by FROM invoices ORDER BY id")
+    const issued = (await codes()).rows
     const reached = proxy.arm(point)
     const worker = await deployment.startWorker(live)
     worker.mayCrash = true
@@ -70,6 +78,9 @@ export const runKillPoint = async (
     assert.lengthOf(new Set(accepted.map(({ sha256 }) => sha256)), documents)
     assert.strictEqual(await deployment.count("invoices WHERE mode = 'live' AND status = 'accepted'"), documents)
     assert.strictEqual(await deployment.count("receipts"), documents)
+    // The buyers have the codes: they are the same after every death.
+    assert.deepStrictEqual((await codes()).rows, issued)
+    if (isOffline) assert.strictEqual(await deployment.count("invoices WHERE official_mode = 'offline'"), documents)
     assert.strictEqual(await deployment.count("events"), documents * 4)
     assert.strictEqual(
       await deployment.count("(SELECT DISTINCT invoice_id, type FROM events) AS distinct_events"),
@@ -96,11 +107,11 @@ const points = (
     documents,
     kind,
     isAtStop: false,
+    isOffline: false,
     point: { method, path, at }
   }))
 
-/** Every call of the interactive route and of a batch, before it arrives and after it was answered. */
-export const killPoints = [
+const all = [
   // The first, because a document that may still arrive is not sent again for more than a minute.
   ...points("the sending of a document", "POST", new RegExp(`/sessions/online/${session}/invoices$`), 2),
   ...points("the challenge", "POST", /\/auth\/challenge$/, 1),
@@ -120,4 +131,17 @@ export const killPoints = [
   ...points("the poll for a batch", "GET", new RegExp(`/sessions/${session}$`), batchSize),
   ...points("the list of a batch", "GET", new RegExp(`/sessions/${session}/invoices(?:\\?|$)`), batchSize),
   ...points("the download of a receipt of a batch", "GET", /\/storage\/upo\//, batchSize)
+]
+
+const sending = ["the sending of a document", "the opening of a batch", "the closing of a batch"]
+
+/**
+ * Every call of the interactive route and of a batch, before it arrives and after it was answered; those that send documents also
+ * with some that were issued offline.
+ */
+export const killPoints = [
+  ...all,
+  ...all
+    .filter(({ name }) => sending.includes(name))
+    .map((one) => ({ ...one, name: `${one.name} issued offline`, isOffline: true }))
 ]

@@ -7,6 +7,7 @@ describe.concurrent("a worker of live mode that is killed with a batch", () => {
 
   it.each(killPoints.filter(({ documents }) => documents === batchSize))(
     "at $name, $point.at, has each document accepted exactly once",
-    ({ documents, kind, point }) => withFaults((faults) => runKillPoint(faults, point, documents, kind))
+    ({ documents, isOffline, kind, point }) =>
+      withFaults((faults) => runKillPoint(faults, point, documents, kind, { isOffline }))
   )
 })

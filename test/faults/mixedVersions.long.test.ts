@@ -7,6 +7,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { startPostgres } from "../support/postgres.ts"
+import type { ServerProcess } from "../support/serverProcess.ts"
 import { Deployment, leaseMs, maxAttempts, until } from "./deployment.ts"
 import * as Invariants from "./invariants.ts"
 import { startLoad } from "./load.ts"
@@ -16,18 +17,23 @@ import { type Receiver, startReceiver } from "./receiver.ts"
 // transaction of its own, as locks on several tables can deadlock with the statements of workers.
 const migrate = async ({ pool }: Deployment): Promise<void> => {
   const { rows } = await pool.query<{ name: string }>(
-    "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_migrations'"
+    `SELECT quote_ident(relname) AS name FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+       AND relname <> 'schema_migrations'`
   )
   const statements = [
     ...rows.map(
       ({ name }) => `ALTER TABLE ${name} ADD COLUMN added_later text, ADD COLUMN counted_later int NOT NULL DEFAULT 7`
     ),
     "CREATE TABLE later (id text PRIMARY KEY)",
-    "CREATE INDEX CONCURRENTLY deliveries_later ON deliveries (counted_later)",
-    "INSERT INTO schema_migrations (migration_id, name) SELECT max(migration_id) + 1, 'later' FROM schema_migrations"
+    "CREATE INDEX CONCURRENTLY invoices_later ON invoices (counted_later)",
+    "INSERT INTO schema_migrations SELECT max(migration_id) + 1, now(), 'later', '', 1 FROM schema_migrations"
   ]
   for (const statement of statements) await pool.query(statement)
 }
+
+// Its receiver answers 503 at times, which is logged.
+const warnings = ({ log }: ServerProcess) => log.filter(({ message }) => !message.startsWith("Receiver "))
 
 describe("an upgrade with mixed versions", { timeout: 240_000 }, () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>
@@ -58,8 +64,8 @@ describe("an upgrade with mixed versions", { timeout: 240_000 }, () => {
     await reached(80)
     await migrate(deployment)
     await reached(load.submitted() + 80)
-    // Processes that were there before the migration have warned of nothing.
-    for (const one of [api, ...workers]) assert.deepStrictEqual(one.log, [])
+    // Processes that were there before the migration have warned of nothing but the receiver.
+    for (const one of [api, ...workers]) assert.deepStrictEqual(warnings(one), [])
 
     const replacement = await deployment.startWorker()
     assert.strictEqual(await workers[0]!.stop(), 0)
@@ -70,7 +76,7 @@ describe("an upgrade with mixed versions", { timeout: 240_000 }, () => {
     const accepted = await load.stop()
     await deployment.finished(leaseMs * 3 + 30_000)
 
-    assert.deepStrictEqual(replacement.log, [])
+    assert.deepStrictEqual(warnings(replacement), [])
     assert.strictEqual(await deployment.count("invoices"), accepted)
     assert.strictEqual(await deployment.count("deliveries WHERE status <> 'succeeded'"), 0)
     assert.strictEqual(await deployment.count("schema_migrations WHERE name = 'later'"), 1)

@@ -6,7 +6,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_pr
 import { once } from "node:events"
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { isNewNode, makeProject, node, type Project } from "./support/project.ts"
 
 interface Started {
@@ -115,9 +115,24 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
       assert.includeMembers(files, [`${name}.br`, `${name}.gz`, `${name}.headers`])
   })
 
+  it("contains the guides", () => {
+    assert.includeMembers(readdirSync(join(installed(), "dist/guides")), ["console.md", "live-mode.md", "webhooks.md"])
+  })
+
   it("contains the alert rules and the dashboard", () => {
     const files = readdirSync(join(installed(), "observability"))
     assert.includeMembers(files, ["alerts.yaml", "dashboard.json", "prometheus.yml"])
+  })
+
+  // As the pages say before the first release. A path without `file:` is a command to npx.
+  it("runs from its tarball with npx", () => {
+    const { tarball } = inject("packed").find(({ name }) => name === "@govoice/server")!
+    const { status, stderr, stdout } = spawnSync("npx", ["-y", `file:${tarball}`, "--version"], {
+      cwd: folder,
+      encoding: "utf8"
+    })
+    assert.strictEqual(status, 0, stderr)
+    assert.match(stdout, /\d+\.\d+\.\d+/)
   })
 
   it("prints its commands with --help", () => {
@@ -187,10 +202,11 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
   })
 
   it("re-encrypts with a new key, after which the old key is not needed", () => {
-    const kept = JSON.parse(readFileSync(join(folder, ".govoice/secrets.json"), "utf8")) as Record<string, string>
-    const old = kept["GOVOICE_ENCRYPTION_KEYS"]!
-    const [, line = ""] = govoice(["keys", "generate", "--id", "k2"]).stdout.split("\n")
-    const both = { GOVOICE_ENCRYPTION_KEYS: `${line.slice("GOVOICE_ENCRYPTION_KEYS=".length)},${old}` }
+    const [first, second] = [...govoice(["keys", "rotate"]).stdout.matchAll(/GOVOICE_ENCRYPTION_KEYS=(k.*)$/gm)].map(
+      ([, value]) => ({ GOVOICE_ENCRYPTION_KEYS: value! })
+    )
+    assert.include(govoice(["doctor"], first).stdout, "ok    keys")
+    const both = second!
     const rotated = govoice(["keys", "rotate-encryption"], both)
     assert.strictEqual(rotated.status, 0, rotated.stderr)
     assert.match(rotated.stdout, /^Re-encrypted \d+ values with key k2\.$/m)

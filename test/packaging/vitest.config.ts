@@ -13,7 +13,7 @@ export default defineConfig({
     globalSetup: ["support/pack.ts"],
     // They install and compile in processes of their own.
     maxWorkers: availableParallelism(),
-    testTimeout: 120_000,
-    hookTimeout: 180_000
+    testTimeout: 300_000,
+    hookTimeout: 300_000
   }
 })

@@ -64,7 +64,14 @@ export class Cluster {
   /** Creates a cluster with empty databases, and starts it. */
   static async create(programs: string, settings: Readonly<Record<string, string>> = {}): Promise<Cluster> {
     const cluster = new Cluster(programs)
-    await cluster.run("initdb", `--pgdata=${cluster.directory}`, "--auth=trust", "--username=postgres", "--no-sync")
+    await cluster.run(
+      "initdb",
+      `--pgdata=${cluster.directory}`,
+      "--auth=trust",
+      "--username=postgres",
+      "--encoding=UTF8",
+      "--no-sync"
+    )
     await cluster.start(settings)
     return cluster
   }

@@ -15,12 +15,10 @@ const crash = /uncaught ?exception|unhandled ?rejection|^Node\.js v\d+/im
 
 const url = /^ {2}API +(http\S+)\/v1$/m
 
-// Node compiles the modules of a server once for all servers of a run, which is a tenth of what a start takes. The entries of a
-// bundle, whose path is new in each run, go with it.
+// Node compiles the modules of a bundle once for all servers of a run.
 const compileCache = (): Environment => {
   const bundle = inject("bundle") as string | undefined
-  const folder = bundle === undefined ? process.env["NODE_COMPILE_CACHE"] : join(bundle, "compiled")
-  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
+  return bundle === undefined ? {} : { NODE_COMPILE_CACHE: join(bundle, "compiled") }
 }
 
 export class ServerProcess {
@@ -32,7 +30,7 @@ export class ServerProcess {
   /** Set by tests that crash the process on purpose. */
   mayCrash = false
 
-  /** Runs Node with these arguments. Of the environment of this process it inherits `PATH` and the cache of compiled modules. */
+  /** Runs Node with these arguments. Of the environment of this process it inherits `PATH`. */
   constructor(args: ReadonlyArray<string>, environment: Environment, options: { readonly cwd?: string } = {}) {
     this.child = spawn(process.execPath, args, {
       ...options,

@@ -158,5 +158,5 @@ export const withAssertions = (code: string): string => {
   })
   if (assertions !== code.split("// =>").length - 1)
     throw new Error("Only an expression can be followed by // => value")
-  return ['import { assert as $assert } from "vitest"', ...statements, "export {}"].join("\n")
+  return ['import * as $assert from "node:assert/strict"', ...statements, "export {}"].join("\n")
 }

@@ -1,5 +1,5 @@
 /**
- * Applies the stored theme and density before the first paint, and refreshes the login of the page: neither waits for the other
+ * Applies the language, the stored theme and density before the first paint, and refreshes the login of the page: neither waits for the other
  * scripts. Loaded first, as a script of its own.
  */
 import type { FirstRefresh, Granted } from "./session/routes.ts"
@@ -14,6 +14,17 @@ for (const name of ["theme", "density"]) {
     // Storage is blocked: the theme of the system applies.
   }
 }
+
+// The language that was chosen in the account, or the first of the browser (`Accept-Language`) that the console has.
+const known = ["en", "pl"]
+let chosen: string | null = null
+try {
+  chosen = localStorage.getItem("govoice.language")
+} catch {
+  // Storage is blocked: the language of the browser applies.
+}
+const languages = [chosen, ...navigator.languages].map((name) => name?.slice(0, 2).toLowerCase())
+root.lang = languages.find((name) => name !== undefined && known.includes(name)) ?? "en"
 
 // Until `session/routes.ts` takes the result, each message of another tab replaces it. Lock and channel are those of
 // `session/tabs.ts`.

@@ -2,7 +2,7 @@
  * The built page: its size, its requests, and nothing inline.
  */
 import { execFile } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -28,16 +28,26 @@ describe("the built console", () => {
   }, 240_000)
   afterAll(() => rmSync(outDir, { recursive: true, force: true }))
 
-  it("loads at most 120 KB of JavaScript and 12 KB of CSS for its first page, compressed", () => {
-    const [js, css] = [compressed(/\.js$/), compressed(/\.css$/)]
-    assert.isAbove(js, 60_000)
-    assert.isAtMost(js, 120 * 1024)
-    assert.isAbove(css, 1000)
-    assert.isAtMost(css, 12 * 1024)
-  })
+  it.each(["en", "pl"])(
+    "loads at most 120 KB of JavaScript and 12 KB of CSS for its first page in %s, compressed",
+    (language) => {
+      // The texts of one language beside the files of the page.
+      const texts = readdirSync(join(outDir, "assets")).filter((file) =>
+        new RegExp(`^${language}-[^.]+\\.js$`).test(file)
+      )
+      assert.lengthOf(texts, 1)
+      const ofTexts = gzipSync(readFileSync(join(outDir, "assets", texts[0]!)), { level: 9 }).byteLength
+      assert.isAbove(ofTexts, 5000)
+      const [js, css] = [compressed(/\.js$/) + ofTexts, compressed(/\.css$/)]
+      assert.isAbove(js, 60_000)
+      assert.isAtMost(js, 120 * 1024)
+      assert.isAbove(css, 1000)
+      assert.isAtMost(css, 12 * 1024)
+    }
+  )
 
-  it("needs at most eight requests: the page, its files, the configuration and the session", () => {
-    assert.isAtMost(1 + files.length + 2, 8)
+  it("needs at most nine requests: the page, its files, its texts, the configuration and the session", () => {
+    assert.isAtMost(1 + files.length + 3, 9)
   })
 
   it("has no inline script, style or event handler, and no file of another path than /console/", () => {

@@ -1,10 +1,9 @@
 /**
- * Conventions of the sources: no HTML sinks, class names that exist, texts and meanings in their tables.
+ * Conventions of the sources: no HTML sinks, class names that exist, texts in their tables.
  */
 import { globSync, readFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { generated } from "../generate.ts"
 
 const root = join(import.meta.dirname, "..")
 const read = (file: string) => readFileSync(join(root, file), "utf8")
@@ -39,10 +38,6 @@ describe("the sources of the console", () => {
       sources.filter((file) => /\shref=\{/.test(read(file))),
       []
     )
-  })
-
-  it("have the generated file meanings.ts in its current form", () => {
-    assert.strictEqual(read("src/generated/meanings.ts"), generated)
   })
 
   it("use only class names that their CSS module has", () => {

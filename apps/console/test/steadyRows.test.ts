@@ -1,5 +1,5 @@
 /**
- * Live updating never moves rows.
+ * Polling never moves rows.
  */
 import { assert, describe, it } from "vitest"
 import { first, leftOf, merge, pageSize, replace, waitingOf } from "../src/api/steadyRows.ts"

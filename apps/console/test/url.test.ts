@@ -4,6 +4,7 @@
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { isId, kindOf, shorten, timeOf } from "../src/url/ids.ts"
+import { metadataOf, namesOf } from "../src/url/invoiceNames.ts"
 import {
   deliverySearch,
   healthSearch,
@@ -76,6 +77,11 @@ const searches = [
         mode: maybe(fc.constantFrom("test" as const, "live" as const)),
         from: maybe(minute),
         to: maybe(minute),
+        number: maybe(words(1000)),
+        official: maybe(words(100)),
+        buyer: maybe(words(100)),
+        seller: maybe(words(100)),
+        metadata: maybe(words(100).map((text) => `order=${text}`)),
         key: maybe(words(255)),
         cursor: maybe(words(400))
       })
@@ -120,6 +126,24 @@ describe("the search of an address", () => {
   it("is written with unescaped times", () => {
     const search = { ...deliverySearch.read("").value, status: "failed" as const, from: "2026-11-21T00:00Z" }
     assert.strictEqual(deliverySearch.write(search), "?status=failed&from=2026-11-21T00:00Z")
+  })
+})
+
+describe("what a person knows of an invoice", () => {
+  it.each([
+    ["FV/2026/11/0042", "number"],
+    ["5265877635-20261120-0A1B2C3D4E5F-43", "official"],
+    ["5260250274", "buyer"],
+    ["order=4711", "metadata"],
+    ["order=", "number"],
+    ["=4711", "number"]
+  ])("%s is most likely the %s", (text, name) => {
+    assert.strictEqual(namesOf(text)[0], name)
+  })
+
+  it("has all that a text may be", () => {
+    assert.includeMembers([...namesOf("5260250274")], ["buyer", "seller", "number", "key"])
+    assert.deepStrictEqual(metadataOf("order=a=b"), { order: "a=b" })
   })
 })
 

@@ -2,17 +2,14 @@
  * Compares the copies of a fact that several packages need and none may import from another: packages for others stand alone,
  * and the page in the browser imports the client only.
  */
-import { DeliveryVerdict } from "@govoice/core"
-import { describe as describeOutcome, type FailureReason, type Outcome } from "@govoice/dispatcher"
 import { Nip } from "@govoice/ksef/format"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
+import { bySummary } from "../../console/src/screens/deliveries/whatToDo.ts"
 import { isNip } from "../../console/src/screens/live/nip.ts"
 import * as Fields from "../../../packages/api/src/Fields.ts"
-import { isRetryableStatus } from "../../../packages/dispatcher/src/internal/classify.ts"
-import { toResult } from "../src/webhooks/Attempt.ts"
-
-const statuses = Array.from({ length: 400 }, (_, index) => 200 + index)
+import * as AttemptOutcome from "../src/deliveries/AttemptOutcome.ts"
+import * as Fake from "./support/FakeDispatcher.ts"
 
 describe("NIP: the check of the API, of the console and of KSeF's format", () => {
   const isInApi = Schema.is(Fields.nip)
@@ -45,33 +42,16 @@ describe("NIP: the check of the API, of the console and of KSeF's format", () =>
   })
 })
 
-describe("Attempts: the dispatcher and core", () => {
-  it("have the same transient statuses", () => {
-    assert.deepStrictEqual(statuses.filter(isRetryableStatus), statuses.filter(DeliveryVerdict.isRetryableStatus))
-  })
-
-  it("describe each failed outcome with the same sentence", () => {
-    const reasons: Readonly<Record<FailureReason, true>> = {
-      timeout: true,
-      dns: true,
-      connect: true,
-      tls: true,
-      reset: true,
-      protocol: true
-    }
-    const outcomes: ReadonlyArray<Outcome> = [
-      ...statuses
-        .filter((status) => status >= 300)
-        .map((status) => ({ _tag: "Refused", status, retryable: false, attempted: true, durationMs: 1 }) as const),
-      ...(Object.keys(reasons) as Array<FailureReason>).flatMap((reason) =>
-        [true, false].map(
-          (attempted) => ({ _tag: "Failed", reason, retryable: true, attempted, durationMs: 1 }) as const
-        )
-      ),
-      { _tag: "Blocked", rule: "private", retryable: false, attempted: false, durationMs: 1 }
-    ]
-    for (const outcome of outcomes) {
-      assert.strictEqual(describeOutcome(outcome), DeliveryVerdict.judge(toResult(outcome), false).summary)
-    }
+describe("The sentences of attempts: the service and the advice of the console", () => {
+  it("are the same", () => {
+    const blocked = (["private", "url", "scheme", "userinfo"] as const).map((rule) => ({ ...Fake.blocked, rule }))
+    const outcomes = [Fake.failed("timeout"), Fake.failed("connect"), ...blocked]
+    const { endpoint_disabled: _, ...notSent } = AttemptOutcome.notSentSentences
+    assert.sameMembers(Object.keys(bySummary), [
+      ...outcomes.map(AttemptOutcome.sentenceOf),
+      ...Object.values(notSent),
+      AttemptOutcome.interrupted,
+      AttemptOutcome.stopped
+    ])
   })
 })

@@ -34,5 +34,5 @@ export class AccountAuthorization extends HttpApiMiddleware.Service<
       HttpApiSecurity.annotateMerge(OpenApi.annotations({ description: "The access token of a login.", format: "JWT" }))
     )
   },
-  error: Problems.schemas("missing_access_token", "rate_limit_exceeded")
+  error: Problems.schemas("missing_access_token", "rate_limit_exceeded", "service_unavailable")
 }) {}

@@ -8,6 +8,7 @@
  */
 import type * as OpenApi from "effect/http-api/OpenApi"
 import { headers } from "./internal/document/headers.ts"
+import { openSchemas } from "./internal/document/growth.ts"
 import { operate } from "./internal/document/operations.ts"
 import { component, describe, problemExamples } from "./internal/document/responses.ts"
 import { tag, webhooks } from "./internal/document/webhooks.ts"
@@ -41,6 +42,9 @@ ${describe(anywhere)}
 
 ## Idempotency
 A submission requires an \`Idempotency-Key\`. The same key with the same invoice returns the first response with \`Idempotent-Replayed: true\` and creates nothing. The same key with another invoice returns \`idempotency_conflict\`. Keys are scoped to an organization and a mode. A request that fails validation does not use up its key.
+
+## What may grow
+Responses and events may get new members, and a string with \`x-extensible-enum\` may get values beside those that it lists, such as a new status, event type or error code. Ignore members that you do not know, and have a branch for other values. Requests have no other members and values than those of this document.
 
 ## Lists
 Lists are sorted newest first. While \`has_more\` is true, pass \`next_cursor\` as \`cursor\` with the same filters to get the next page. With a filter, a page can have fewer records than \`limit\`, or none, and still have a next one.
@@ -76,7 +80,7 @@ const complete = (derived: OpenApi.OpenAPISpec) => ({
   ),
   webhooks,
   components: {
-    schemas: derived.components.schemas,
+    schemas: openSchemas(derived),
     headers,
     responses: Object.fromEntries(
       anywhere.map((code) => [Problems.identifier(code).replace(/Error$/, ""), component(code)])
@@ -103,6 +107,7 @@ const complete = (derived: OpenApi.OpenAPISpec) => ({
  * - usual case for header names, and descriptions on headers and parameters
  * - a list of codes for responses that several errors share, and an example of each error
  * - the errors that any path can return, under `components.responses`
+ * - what may grow: schemas of responses and events allow members and values that a later version may add
  * - the requests that the service sends, under `webhooks`
  *
  * @category transformations

@@ -5,7 +5,7 @@
  *
  * @since 0.1.0
  */
-import { InvoiceEvent, Text } from "@govoice/core"
+import { InvoiceEvent, Mode, Text } from "@govoice/core"
 import * as Schema from "effect/Schema"
 
 const bounds = (min: number, max: number): string => (min === 0 ? `at most ${max}` : `${min} to ${max}`)
@@ -52,6 +52,27 @@ export const email = text(3, 254, {
  */
 export const password = text(12, 128, { description: "12 to 128 characters.", format: "password" })
 
+/**
+ * Text in PEM.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const pem = (description: string, format?: "password") =>
+  text(1, 16_384, format === undefined ? { description } : { description, format })
+
+/**
+ * The password of a private key, which a request may leave out.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const privateKeyPassword = Schema.optionalKey(
+  Schema.NullOr(
+    text(0, 1024, { description: "The password of the private key. It is not stored.", format: "password" })
+  ).annotate({ description: "The password of the private key, if it is encrypted. It is not stored." })
+)
+
 const anyEvent = "*"
 
 /**
@@ -73,6 +94,82 @@ export const eventTypes = Schema.Array(Schema.Literals([anyEvent, ...InvoiceEven
       toJsonSchema: () => [{ minItems: 1, maxItems: InvoiceEvent.EventType.literals.length, uniqueItems: true }, true]
     }
   )
+)
+
+/**
+ * The modes whose events an endpoint receives: `test`, `live` or both, each once.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const modes = Schema.Array(Mode.Mode).check(
+  Schema.makeFilter(
+    (values: ReadonlyArray<Mode.Mode>) => {
+      if (values.length === 0) return "must have at least one mode"
+      return new Set(values).size === values.length ? undefined : "must not have a mode twice"
+    },
+    {
+      description: "The modes whose events the endpoint receives. Defaults to both for a new endpoint.",
+      examples: [["live"]],
+      toJsonSchema: () => [{ minItems: 1, maxItems: Mode.Mode.literals.length, uniqueItems: true }, true]
+    }
+  )
+)
+
+const maxHeaders = 10
+const maxHeaderName = 64
+const maxHeaderValue = 1000
+
+// Those of the message and its connection, of proxies, and of the signature. `webhook-` is of Standard Webhooks.
+const refusedHeaders = new Set(
+  "connection date expect forwarded host http2-settings keep-alive te trace traceparent tracestate trailer transfer-encoding upgrade user-agent via x-real-ip".split(
+    " "
+  )
+)
+const refusedPrefixes = ["content-", "gov-", "proxy-", "sec-", "webhook-", "x-forwarded-"]
+
+const isRefused = (name: string): boolean => {
+  const lower = name.toLowerCase()
+  return refusedHeaders.has(lower) || refusedPrefixes.some((prefix) => lower.startsWith(prefix))
+}
+
+const faultOfHeaders = (headers: Readonly<Record<string, string>>): string | undefined => {
+  const names = Object.keys(headers)
+  if (names.length > maxHeaders) return `must have at most ${maxHeaders} headers`
+  if (names.some((name) => name.length > maxHeaderName || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)))
+    return `must have names of 1 to ${maxHeaderName} characters that HTTP allows in the name of a header`
+  const refused = names.find(isRefused)
+  if (refused !== undefined)
+    return `must not have the header ${refused}: the connection, proxies or the signature need it`
+  if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
+    return "must not have a header twice: letter case is ignored"
+  return Object.values(headers).every(
+    (value) => value.length <= maxHeaderValue && /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)
+  )
+    ? undefined
+    : `must have values of 1 to ${maxHeaderValue} printable ASCII characters, without spaces at the ends`
+}
+
+/**
+ * Headers that every webhook of an endpoint carries, values by name. The values are secrets.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const headers = Schema.Record(Schema.String, Schema.String).check(
+  Schema.makeFilter((given: Readonly<Record<string, string>>) => faultOfHeaders(given), {
+    description:
+      "Headers that every webhook carries, at most 10, such as the key of an API gateway. Values are secrets: no response contains them. A new object replaces all.",
+    examples: [{ "X-Api-Key": "key-of-the-gateway" }],
+    toJsonSchema: () => [
+      {
+        maxProperties: maxHeaders,
+        propertyNames: { maxLength: maxHeaderName },
+        additionalProperties: { type: "string", minLength: 1, maxLength: maxHeaderValue }
+      },
+      true
+    ]
+  })
 )
 
 /**

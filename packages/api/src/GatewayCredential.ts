@@ -90,9 +90,6 @@ const contextNip = Fields.nip.annotate({
   description: "The NIP of the taxpayer whose invoices are submitted: ten digits, the last of which is a check digit."
 })
 
-const pem = (description: string, format?: "password") =>
-  Fields.text(1, 16_384, format === undefined ? { description } : { description, format })
-
 /**
  * The request that stores a KSeF token. `type` may be left out.
  *
@@ -119,13 +116,11 @@ export const KsefTokenCredential = Schema.Struct({
  */
 export const CertificateCredential = Schema.Struct({
   type: Schema.Literal("certificate"),
-  certificate: pem("The KSeF certificate of the type Authentication, in PEM. At most 16 KiB together with the key."),
-  private_key: pem("Its private key in PEM: RSA of 2048 to 8192 bits, or EC on the curve P-256.", "password"),
-  private_key_password: Schema.optionalKey(
-    Schema.NullOr(
-      Fields.text(0, 1024, { description: "The password of the private key. It is not stored.", format: "password" })
-    ).annotate({ description: "The password of the private key, if it is encrypted. It is not stored." })
+  certificate: Fields.pem(
+    "The KSeF certificate of the type Authentication, in PEM. At most 16 KiB together with the key."
   ),
+  private_key: Fields.pem("Its private key in PEM: RSA of 2048 to 8192 bits, or EC on the curve P-256.", "password"),
+  private_key_password: Fields.privateKeyPassword,
   context_nip: contextNip
 }).annotate({
   identifier: "CertificateCredential",

@@ -14,7 +14,8 @@ import * as Lists from "./Lists.ts"
 import * as Problems from "./Problems.ts"
 import { submissionHeaders, SubmissionRequest } from "./Submission.ts"
 import { SubmissionHeaders } from "./SubmissionHeaders.ts"
-import * as Upo from "./internal/upo.ts"
+import * as Files from "./internal/files.ts"
+import { invoiceFilters } from "./internal/invoiceFilters.ts"
 import { BodyReading, MetadataFilter, ParameterValidation } from "./Validation.ts"
 
 const params = { id: Schema.String.annotate({ description: "The identifier of an invoice, `inv_…`." }) }
@@ -40,8 +41,10 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
         "invalid_invoice_xml",
         "invalid_metadata",
         "unknown_parameter",
+        "invalid_parameter",
         "idempotency_conflict",
-        "live_mode_unavailable"
+        "live_mode_unavailable",
+        "offline_not_available"
       )
     })
       .middleware(BodyReading)
@@ -56,8 +59,10 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
     HttpApiEndpoint.get("list", "/v1/invoices", {
       query: {
         ...Lists.pageQuery,
+        ...Lists.orderQuery,
         status: Schema.optionalKey(InvoiceState.Status.annotate({ description: "Only invoices with this status." })),
         ...Lists.timeQuery,
+        ...invoiceFilters,
         ...Lists.metadataQuery
       },
       success: Lists.page("InvoiceList", Invoice.Invoice),
@@ -68,7 +73,8 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
       .annotateMerge(
         OpenApi.annotations({
           summary: "List invoices",
-          description: "The invoices of the organization and the mode of the API key, newest first."
+          description:
+            "The invoices of the organization and the mode of the API key, newest first. With `order=asc` or `created_after`, the list shows an invoice only once no older one can appear, so a reader who follows it misses none: by the `next_cursor` of an ascending list, or by the newest `created_at` as the next `created_after`."
         })
       ),
     HttpApiEndpoint.get("get", "/v1/invoices/:id", {
@@ -78,15 +84,35 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
     }).annotateMerge(OpenApi.annotations({ summary: "Get an invoice" })),
     HttpApiEndpoint.get("upo", "/v1/invoices/:id/upo", {
       params,
-      headers: Upo.headers,
-      success: Upo.success,
+      headers: Files.headers,
+      success: Files.upo,
       error: Problems.errors("invoice_not_found", "upo_not_available")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "Download the official receipt (UPO)",
         description: "Returns the stored bytes, or 304 if `If-None-Match` has its `ETag`."
       })
-    )
+    ),
+    HttpApiEndpoint.get("document", "/v1/invoices/:id/document", {
+      params,
+      headers: Files.headers,
+      success: Files.document,
+      error: Problems.errors("invoice_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Download the document",
+        description: "Returns the XML as it was submitted, byte for byte, or 304 if `If-None-Match` has its `ETag`."
+      })
+    ),
+    HttpApiEndpoint.get("qr", "/v1/invoices/:id/qr", {
+      params,
+      query: Files.qrQuery,
+      headers: Files.headers,
+      success: Files.qr,
+      error: Problems.errors("invoice_not_found", "verification_not_available")
+    })
+      .middleware(ParameterValidation)
+      .annotateMerge(OpenApi.annotations({ summary: "Draw a QR code of an invoice", description: Files.qrDescription }))
   )
   .middleware(DeveloperAuthorization)
   .annotateMerge(

@@ -1,5 +1,5 @@
 /**
- * Lists: pages of records, newest first, with an opaque cursor.
+ * Lists: pages of records, newest first unless asked otherwise, with an opaque cursor.
  *
  * @since 0.1.0
  */
@@ -64,6 +64,37 @@ export const timeQuery = {
 }
 
 /**
+ * The orders of a list by the time of its records: `asc` is oldest first.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Order = Schema.Literals(["asc", "desc"])
+
+/**
+ * Type of a decoded `Order`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Order = typeof Order.Type
+
+/**
+ * The query parameter of a list that can be followed.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const orderQuery = {
+  order: Schema.optionalKey(
+    Order.annotate({
+      description:
+        "`asc` for the oldest first, `desc` (the default) for the newest first. In ascending order, the last page has a `next_cursor` too: pass it later to get the records created since."
+    })
+  )
+}
+
+/**
  * The query parameters that limit a list to records with these values in their metadata. `MetadataFilter` gathers them.
  *
  * @category schemas
@@ -83,8 +114,8 @@ export const page = <S extends Schema.Top>(identifier: string, item: S) =>
   Schema.Struct({
     object: Schema.Literal("list"),
     data: Schema.Array(item),
-    has_more: Schema.Boolean.annotate({ description: "Whether older records exist." }),
+    has_more: Schema.Boolean.annotate({ description: "Whether the list has another page now." }),
     next_cursor: Schema.NullOr(Schema.String).annotate({
-      description: "The cursor of the next page. Null on the last page."
+      description: "The cursor of the next page. Null on the last page, unless the order is ascending."
     })
-  }).annotate({ identifier, description: "A page of records, newest first." })
+  }).annotate({ identifier, description: "A page of records, newest first unless `order` is `asc`." })

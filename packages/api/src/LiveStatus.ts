@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { Ids, Timestamp } from "@govoice/core"
+import { Ids, Invoice, Timestamp } from "@govoice/core"
 import * as Schema from "effect/Schema"
 
 const queued = (description: string) =>
@@ -11,7 +11,10 @@ const queued = (description: string) =>
     count: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
       description: "The number, at most 1,000."
     }),
-    oldest_at: Schema.NullOr(Timestamp.Timestamp).annotate({ description: "The time of the oldest." })
+    oldest_at: Schema.NullOr(Timestamp.Timestamp).annotate({ description: "The time of the oldest." }),
+    failure: Schema.NullOr(Invoice.Reason).annotate({
+      description: "Why the oldest of those waits that have a `failure`. Null if none has."
+    })
   }).annotate({ description })
 
 /**
@@ -75,29 +78,3 @@ export const LiveStatus = Schema.Struct({
  * @since 0.1.0
  */
 export type LiveStatus = typeof LiveStatus.Type
-
-/**
- * The link with which anybody can check an invoice at the national system.
- *
- * @category models
- * @since 0.1.0
- */
-export const VerificationLink = Schema.Struct({
-  object: Schema.Literal("verification_link"),
-  invoice_id: Ids.schema("inv"),
-  url: Schema.NullOr(Schema.String).annotate({
-    description:
-      "The link of the QR code KOD I. Null for test invoices, before acceptance, for documents without NIP or date, and in environments without such pages."
-  })
-}).annotate({
-  identifier: "VerificationLink",
-  description: "The link with which anybody can check an invoice at the national system."
-})
-
-/**
- * Type of a decoded `VerificationLink`.
- *
- * @category models
- * @since 0.1.0
- */
-export type VerificationLink = typeof VerificationLink.Type

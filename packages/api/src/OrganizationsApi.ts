@@ -13,12 +13,14 @@ import { AccountAuthorization } from "./AccountAuthorization.ts"
 import * as Fields from "./Fields.ts"
 import { GatewayCredential, GatewayCredentialRequest } from "./GatewayCredential.ts"
 import * as Lists from "./Lists.ts"
-import { LiveStatus, VerificationLink } from "./LiveStatus.ts"
+import { LiveStatus } from "./LiveStatus.ts"
+import { OfflineCertificate, OfflineCertificateRequest } from "./OfflineCertificate.ts"
 import { Organization } from "./Organization.ts"
 import * as Problems from "./Problems.ts"
-import * as Upo from "./internal/upo.ts"
+import * as Files from "./internal/files.ts"
+import { invoiceFilters } from "./internal/invoiceFilters.ts"
 import { OrganizationOverview, Window } from "./Statistics.ts"
-import { BodyReading, ParameterValidation } from "./Validation.ts"
+import { BodyReading, MetadataFilter, ParameterValidation } from "./Validation.ts"
 
 const params = { org_id: Schema.String.annotate({ description: "The identifier of an organization, `org_…`." }) }
 
@@ -63,6 +65,20 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       })
     )
   )
+  .add(
+    HttpApiEndpoint.put("putOfflineCertificate", "/v1/control-plane/organizations/:org_id/offline-certificate", {
+      params,
+      payload: OfflineCertificateRequest,
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Store the certificate for issuing invoices offline",
+        description:
+          "Replaces the one that is stored; invoices keep the codes that they were issued with. The key is encrypted at rest, and no response contains it. The certificate is checked at once: it is of the type Offline, the key belongs to it, both are supported, and it is valid now."
+      })
+    )
+  )
   .middleware(BodyReading)
   .add(
     HttpApiEndpoint.get("list", "/v1/control-plane/organizations", {
@@ -70,27 +86,18 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       success: Lists.page("OrganizationList", Organization),
       error: Problems.errors()
     }).annotateMerge(OpenApi.annotations({ summary: "List organizations" })),
-    HttpApiEndpoint.get("listInvoices", "/v1/control-plane/organizations/:org_id/invoices", {
-      params,
-      query: {
-        ...Lists.pageQuery,
-        status: Schema.optionalKey(InvoiceState.Status.annotate({ description: "Only invoices with this status." })),
-        mode: Schema.optionalKey(Mode.Mode.annotate({ description: "Only invoices of this mode." })),
-        ...Lists.timeQuery,
-        event_id: Schema.optionalKey(
-          Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
-            description: "Only the invoice of this event, `evt_…`."
-          })
-        ),
-        idempotency_key: Schema.optionalKey(
-          Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
-            description: "Only the invoice that was submitted with this `Idempotency-Key`. Requires `mode`."
-          })
-        )
-      },
-      success: Lists.page("InvoiceList", Invoice.Invoice),
-      error: Problems.errors("organization_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "List the invoices of an organization" })),
+    HttpApiEndpoint.get("getInvoiceQr", "/v1/control-plane/organizations/:org_id/invoices/:invoice_id/qr", {
+      params: invoiceParams,
+      query: Files.qrQuery,
+      headers: Files.headers,
+      success: Files.qr,
+      error: Problems.errors("organization_not_found", "invoice_not_found", "verification_not_available")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Draw a QR code of an invoice of an organization",
+        description: Files.qrDescription
+      })
+    ),
     HttpApiEndpoint.get("getOverview", "/v1/control-plane/organizations/:org_id/overview", {
       params,
       query: { window: Schema.optionalKey(Window) },
@@ -106,6 +113,38 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
   )
   .middleware(ParameterValidation)
   .add(
+    HttpApiEndpoint.get("listInvoices", "/v1/control-plane/organizations/:org_id/invoices", {
+      params,
+      query: {
+        ...Lists.pageQuery,
+        status: Schema.optionalKey(InvoiceState.Status.annotate({ description: "Only invoices with this status." })),
+        mode: Schema.optionalKey(Mode.Mode.annotate({ description: "Only invoices of this mode." })),
+        ...Lists.timeQuery,
+        ...invoiceFilters,
+        ...Lists.metadataQuery,
+        event_id: Schema.optionalKey(
+          Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
+            description: "Only the invoice of this event, `evt_…`."
+          })
+        ),
+        idempotency_key: Schema.optionalKey(
+          Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
+            description: "Only the invoice that was submitted with this `Idempotency-Key`. Requires `mode`."
+          })
+        )
+      },
+      success: Lists.page("InvoiceList", Invoice.Invoice),
+      error: Problems.errors("organization_not_found")
+    })
+      .middleware(ParameterValidation)
+      .middleware(MetadataFilter)
+      .annotateMerge(
+        OpenApi.annotations({
+          summary: "List the invoices of an organization",
+          description:
+            "The invoices of the organization, newest first. With `created_after`, the list shows an invoice only once no older one can appear, so a reader who follows it by the newest `created_at` as the next `created_after` misses none."
+        })
+      ),
     HttpApiEndpoint.get("get", "/v1/control-plane/organizations/:org_id", {
       params,
       success: Organization,
@@ -120,8 +159,8 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     ),
     HttpApiEndpoint.get("getInvoiceUpo", "/v1/control-plane/organizations/:org_id/invoices/:invoice_id/upo", {
       params: invoiceParams,
-      headers: Upo.headers,
-      success: Upo.success,
+      headers: Files.headers,
+      success: Files.upo,
       error: Problems.errors("organization_not_found", "invoice_not_found", "upo_not_available")
     }).annotateMerge(
       OpenApi.annotations({
@@ -129,15 +168,17 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
         description: "Returns the stored bytes, or 304 if `If-None-Match` has its `ETag`."
       })
     ),
-    HttpApiEndpoint.get(
-      "getVerificationLink",
-      "/v1/control-plane/organizations/:org_id/invoices/:invoice_id/verification-link",
-      {
-        params: invoiceParams,
-        success: VerificationLink,
-        error: Problems.errors("organization_not_found", "invoice_not_found")
-      }
-    ).annotateMerge(OpenApi.annotations({ summary: "Get the verification link (KOD I) of an invoice" })),
+    HttpApiEndpoint.get("getInvoiceDocument", "/v1/control-plane/organizations/:org_id/invoices/:invoice_id/document", {
+      params: invoiceParams,
+      headers: Files.headers,
+      success: Files.document,
+      error: Problems.errors("organization_not_found", "invoice_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Download the document of an invoice of an organization",
+        description: "Returns the XML as it was submitted, byte for byte, or 304 if `If-None-Match` has its `ETag`."
+      })
+    ),
     HttpApiEndpoint.get("getLiveStatus", "/v1/control-plane/organizations/:org_id/live-status", {
       params,
       success: LiveStatus,
@@ -164,7 +205,28 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       params,
       success: HttpApiSchema.NoContent,
       error: Problems.errors("organization_not_found")
-    }).annotateMerge(OpenApi.annotations({ summary: "Delete the credential for the national system" }))
+    }).annotateMerge(OpenApi.annotations({ summary: "Delete the credential for the national system" })),
+    HttpApiEndpoint.get("getOfflineCertificate", "/v1/control-plane/organizations/:org_id/offline-certificate", {
+      params,
+      success: OfflineCertificate,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Describe the certificate for issuing invoices offline",
+        description: "Whether a certificate is stored, whose it is, and until when it is valid."
+      })
+    ),
+    HttpApiEndpoint.delete("deleteOfflineCertificate", "/v1/control-plane/organizations/:org_id/offline-certificate", {
+      params,
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors("organization_not_found")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Delete the certificate for issuing invoices offline",
+        description:
+          "Invoices that were issued with it keep their codes. No more are issued offline until another is stored."
+      })
+    )
   )
   .middleware(AccountAuthorization)
   .annotateMerge(

@@ -104,6 +104,10 @@ export const OrganizationOverview = Schema.Struct({
       })
     })
   ).annotate({ description: "The endpoints that are not deleted, newest first." }),
+  limited_since: Schema.NullOr(Timestamp.Timestamp).annotate({
+    description:
+      "Since when the oldest delivery is due that waits for the concurrency limit of the organization, because receivers are slow. Null if none does."
+  }),
   invoices: Schema.Struct({
     retrying: count("Invoices that are retrying."),
     rejected_24h: count("Invoices of the last 24 hours that were rejected."),

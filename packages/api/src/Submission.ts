@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { InvoiceXml, Metadata, SandboxScenario } from "@govoice/core"
+import { Invoice, InvoiceXml, Metadata, SandboxScenario } from "@govoice/core"
 import * as Schema from "effect/Schema"
 
 const formatCount = (count: number): string => count.toLocaleString("en")
@@ -16,12 +16,25 @@ const formatCount = (count: number): string => count.toLocaleString("en")
  */
 export const SubmissionRequest = Schema.Struct({
   invoice_xml: Schema.String.annotate({
-    description: `A well-formed XML document without DOCTYPE: at most ${formatCount(InvoiceXml.maxBytes)} bytes of UTF-8, ${formatCount(InvoiceXml.maxElements)} elements, and ${InvoiceXml.maxAttributes} attributes for each. Stored unchanged.`
+    description: `A well-formed XML document without DOCTYPE: at most ${formatCount(InvoiceXml.maxBytes)} bytes of UTF-8 (${formatCount(InvoiceXml.maxBytesWithAttachment)} with attachments, Zalacznik), ${formatCount(InvoiceXml.maxElements)} elements, and ${InvoiceXml.maxAttributes} attributes for each. Stored unchanged.`
   }).check(Schema.makeFilter(InvoiceXml.fault)),
   metadata: Schema.optionalKey(
     Schema.NullOr(Metadata.Metadata.check(Schema.makeFilter(Metadata.fault))).annotate({
       description: "Strings by name. Null is the same as no metadata.",
       message: "metadata must be an object whose values are strings."
+    })
+  ),
+  invoicing_mode: Schema.optionalKey(
+    Schema.NullOr(Invoice.InvoicingMode).annotate({
+      description:
+        "`offline` for an invoice that the buyer gets before the national system has it: the answer has the second QR code, which the certificate of the organization signs. Null is the same as `online`, the default.",
+      message: 'must be "online" or "offline"'
+    })
+  ),
+  corrects_invoice_id: Schema.optionalKey(
+    Schema.NullOr(Schema.String).annotate({
+      description:
+        "For a technical correction: the rejected invoice, issued offline, whose place this one takes. The content of the invoice stays the same. Requires `invoicing_mode` `offline`."
     })
   )
 }).annotate({ identifier: "SubmissionRequest", description: "An invoice to submit." })

@@ -28,7 +28,13 @@ export class ParameterValidation extends HttpApiMiddleware.Service<ParameterVali
  * @since 0.1.0
  */
 export class BodyReading extends HttpApiMiddleware.Service<BodyReading>()("@govoice/api/BodyReading", {
-  error: Problems.schemas("invalid_request_body", "unsupported_media_type", "request_too_large", "request_timeout")
+  error: Problems.schemas(
+    "invalid_request_body",
+    "unsupported_media_type",
+    "request_too_large",
+    "request_timeout",
+    "service_unavailable"
+  )
 }) {}
 
 /**

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { Ids, InvoiceEvent, Timestamp } from "@govoice/core"
+import { Ids, InvoiceEvent, Mode, Timestamp } from "@govoice/core"
 import * as Schema from "effect/Schema"
 
 const fields = {
@@ -16,6 +16,13 @@ const fields = {
   enabled: Schema.Boolean,
   standard_webhooks: Schema.Boolean.annotate({
     description: "Whether requests also carry the headers of Standard Webhooks."
+  }),
+  modes: Schema.Array(Mode.Mode).annotate({ description: "The modes whose events it receives." }),
+  headers: Schema.Array(Schema.String).annotate({
+    description: "The names of the headers of its own that requests carry. No response contains their values."
+  }),
+  max_in_flight: Schema.NullOr(Schema.Int).annotate({
+    description: "How many requests may be under way to it at once. Null for the limit of the organization alone."
   }),
   next_secret_at: Schema.NullOr(Timestamp.Timestamp).annotate({
     description: "The time from which a new signing secret signs. Null unless a rotation is pending."

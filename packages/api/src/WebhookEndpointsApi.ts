@@ -39,6 +39,14 @@ const standardWebhooks = Schema.optionalKey(
       "Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` by the Standard Webhooks specification. Defaults to false for a new endpoint."
   })
 )
+const modes = Schema.optionalKey(Fields.modes)
+const headers = Schema.optionalKey(Fields.headers)
+const maxInFlight = Schema.optionalKey(
+  Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 }))).annotate({
+    description:
+      "How many requests may be under way to the endpoint at once: 1 to the limit of the organization. Null, the default, for that limit alone."
+  })
+)
 
 const deliveryQuery = {
   ...Lists.pageQuery,
@@ -74,7 +82,10 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
         event_types: Fields.eventTypes,
         description,
         enabled,
-        standard_webhooks: standardWebhooks
+        standard_webhooks: standardWebhooks,
+        modes,
+        headers,
+        max_in_flight: maxInFlight
       }).annotate({
         identifier: "WebhookEndpointRequest"
       }),
@@ -93,7 +104,10 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
         event_types: Schema.optionalKey(Fields.eventTypes),
         description,
         enabled,
-        standard_webhooks: standardWebhooks
+        standard_webhooks: standardWebhooks,
+        modes,
+        headers,
+        max_in_flight: maxInFlight
       }).annotate({ identifier: "WebhookEndpointChange" }),
       success: WebhookEndpoint,
       error: Problems.errors("webhook_endpoint_not_found", "unsafe_webhook_url")
@@ -138,7 +152,8 @@ export class WebhookEndpointsApi extends HttpApiGroup.make("webhookEndpoints")
     }).annotateMerge(
       OpenApi.annotations({
         summary: "List the deliveries of an organization",
-        description: "The deliveries of all endpoints that are not deleted. A page can have fewer records than `limit`."
+        description:
+          "The deliveries of all endpoints that are not deleted. A page can have fewer records than `limit`. A delivery has the time of its event and can appear later, so this list is not one to follow by time."
       })
     ),
     HttpApiEndpoint.get("listDeliveries", "/v1/control-plane/webhook-endpoints/:endpoint_id/deliveries", {

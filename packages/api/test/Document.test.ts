@@ -50,7 +50,7 @@ describe("Document", () => {
         const statuses = Object.keys(operation.responses).map(Number)
         assert.deepStrictEqual(
           statuses.filter((code) => code < 400),
-          name.endsWith("/upo") ? [200, 304] : [status]
+          /\/(?:document|qr|upo)$/.test(name) ? [200, 304] : [status]
         )
         assert.deepStrictEqual(
           operation.security,
@@ -74,7 +74,11 @@ describe("Document", () => {
         operation.parameters.filter((parameter) => parameter.in === "path").map((parameter) => parameter.name),
         Array.from(name.matchAll(/\{(\w+)\}/g), (match) => match[1]!)
       )
-      for (const parameter of operation.parameters) assert.isString(parameter.description, parameter.name)
+      for (const { description, example, name, schema } of operation.parameters) {
+        assert.isString(description, name)
+        assert.isDefined(example, name)
+        assert.deepStrictEqual(faults(schema, example), [], name)
+      }
     })
 
     it.each(operations)("$name has the body of the contract", ({ name, operation }) => {
@@ -144,7 +148,8 @@ describe("Document", () => {
       for (const { response } of failures) {
         for (const schema of alternatives(json(response)!.schema)) {
           const { code, retryable, type } = envelope(schema)
-          seen.set(code?.enum?.[0], [type?.enum?.[0], retryable?.enum?.[0]])
+          // The last alternative is the error of any code.
+          if (code?.enum !== undefined) seen.set(code.enum[0], [type?.enum?.[0], retryable?.enum?.[0]])
         }
       }
       assert.deepStrictEqual(
@@ -174,12 +179,12 @@ describe("Document", () => {
         for (const schema of alternatives(json(response)!.schema)) {
           assert.deepStrictEqual(Object.keys(schema.properties ?? {}), ["error"])
           assert.deepStrictEqual(schema.required, ["error"])
-          assert.isFalse(schema.additionalProperties)
+          assert.isUndefined(schema.additionalProperties)
           const error = schema.properties!["error"]!
           const members = ["type", "code", "message", "param", "request_id", "retryable"]
           assert.deepStrictEqual(Object.keys(error.properties ?? {}), members)
           assert.sameMembers([...(error.required ?? [])], members)
-          assert.isFalse(error.additionalProperties)
+          assert.isUndefined(error.additionalProperties)
         }
       }
     })
@@ -206,7 +211,7 @@ describe("Document", () => {
 
     it("has the general envelope with every code", () => {
       assert.sameMembers(
-        [...(envelope(doc.components.schemas["Error"]!)["code"]?.enum ?? [])],
+        [...(envelope(doc.components.schemas["Error"]!)["code"]?.["x-extensible-enum"] ?? [])],
         Object.keys(Contract.catalog)
       )
     })
@@ -254,6 +259,13 @@ describe("Document", () => {
       ])
       assert.deepStrictEqual(own("/v1/invoices/{id}/upo", "get", "304"), [
         "ETag: A strong validator for `If-None-Match`."
+      ])
+    })
+
+    it("include an image in two formats", () => {
+      assert.deepStrictEqual(Object.keys(doc.paths["/v1/invoices/{id}/qr"]!["get"]!.responses["200"]!.content ?? {}), [
+        "image/svg+xml",
+        "image/png"
       ])
     })
 

@@ -15,7 +15,7 @@ describe("Document", () => {
         [...words(members)]
       )
       assert.sameMembers([...(schema.required ?? [])], Object.keys(schema.properties ?? {}))
-      assert.isFalse(schema.additionalProperties)
+      assert.isUndefined(schema.additionalProperties)
     })
 
     it.each([
@@ -25,7 +25,7 @@ describe("Document", () => {
     ])("%s.%s has exactly the members of the contract", (record, member, members) => {
       const schema = doc.components.schemas[record]!.properties![member]!
       assert.deepStrictEqual(Object.keys(schema.properties ?? {}), [...words(members)])
-      assert.isFalse(schema.additionalProperties)
+      assert.isUndefined(schema.additionalProperties)
     })
   })
 
@@ -104,11 +104,42 @@ describe("Document", () => {
       }
     })
 
-    it("with an unknown status or member are invalid", () => {
+    it("with a new status or member are valid, with a member less or of another type are not", () => {
       const media = json(doc.paths["/v1/invoices/{id}"]!["get"]!.responses["200"]!)!
-      assert.deepStrictEqual(faults(media.schema, media.example), [])
-      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), status: "lost" }), [])
-      assert.notDeepEqual(faults(media.schema, { ...(media.example as object), more: 1 }), [])
+      const example = media.example as Readonly<Record<string, unknown>>
+      assert.deepStrictEqual(faults(media.schema, example), [])
+      assert.deepStrictEqual(faults(media.schema, { ...example, status: "archived", more: 1 }), [])
+      assert.notDeepEqual(faults(media.schema, { ...example, status: 1 }), [])
+      assert.notDeepEqual(faults(media.schema, { ...example, status: undefined }), [])
+    })
+
+    it("of requests with an unknown value or member are invalid", () => {
+      const { example, schema } = doc.paths["/v1/invoices"]!["post"]!.requestBody!.content["application/json"]!
+      assert.notDeepEqual(faults(schema, { ...(example as object), more: 1 }), [])
+      const scenario = doc.paths["/v1/invoices"]!["post"]!.parameters.find(
+        ({ name }) => name === "Gov-Sandbox-Scenario"
+      )!
+      assert.notDeepEqual(faults(scenario.schema, "archived"), [])
+    })
+
+    it("of responses have no closed list of values and no closed object, at any depth", () => {
+      const closed: Array<string> = []
+      const look = (value: unknown, path: string): void => {
+        if (typeof value !== "object" || value === null) return
+        const { additionalProperties, enum: values } = value as Schema
+        if (additionalProperties === false || (values !== undefined && values.length > 1)) closed.push(path)
+        for (const [name, member] of Object.entries(value as Readonly<Record<string, unknown>>)) {
+          const target: unknown = name === "$ref" ? pointed(String(member)) : member
+          if (name !== "$ref" || !seen.has(member)) look(target, `${path}/${name}`)
+          if (name === "$ref") seen.add(member)
+        }
+      }
+      const seen = new Set<unknown>()
+      for (const { name, operation } of operations) look(operation.responses, name)
+      look(doc.webhooks, "webhooks")
+      look(doc.components.responses, "components")
+      assert.deepStrictEqual(closed, [])
+      assert.isAbove(seen.size, 50)
     })
 
     it("contain no complete credential", () => {

@@ -10,6 +10,9 @@ const runs = { numRuns: 2000 }
 const accepts = (schema: Schema.Codec<unknown, unknown>, value: unknown): boolean =>
   Exit.isSuccess(Schema.decodeUnknownExit(schema)(value))
 
+const faultOf = (schema: Schema.Codec<unknown, unknown>, value: unknown): string =>
+  String(Exit.findErrorOption(Schema.decodeUnknownExit(schema)(value)))
+
 // Any string, unpaired surrogates included.
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
@@ -84,6 +87,66 @@ describe("Fields", () => {
       assert.isFalse(accepts(Fields.password, "🔑".repeat(11)))
       assert.isTrue(accepts(Fields.password, " ".repeat(12)))
       assert.isFalse(accepts(Fields.password, `${"x".repeat(12)}\u0000`))
+    })
+  })
+
+  describe("modes", () => {
+    it.each([["test"], ["live"], ["test", "live"], ["live", "test"]])("accepts %j", (...modes) =>
+      assert.isTrue(accepts(Fields.modes, modes))
+    )
+
+    it.each([[[]], [["test", "test"]], [["other"]], ["test"], [null]])("rejects %j", (modes) =>
+      assert.isFalse(accepts(Fields.modes, modes))
+    )
+  })
+
+  describe("headers", () => {
+    it.each([
+      {},
+      { "X-Api-Key": "a" },
+      { authorization: "Bearer abc=", cookie: "a=b; c=d", "x-!#$%&'*+.^_`|~9": "a b" },
+      Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`x-${n}`, "a"])),
+      { ["x".repeat(64)]: "a".repeat(1000) }
+    ])("accepts %j", (headers) => assert.isTrue(accepts(Fields.headers, headers)))
+
+    // Those of the message and its connection, of proxies and of the signature.
+    it.each(
+      [
+        "connection content-encoding content-length Content-Type date expect forwarded gov-event-id Gov-Signature host".split(
+          " "
+        ),
+        "http2-settings keep-alive proxy-authorization proxy-connection te trailer Transfer-Encoding upgrade".split(
+          " "
+        ),
+        "user-agent via webhook-id Webhook-Signature x-forwarded-for x-real-ip traceparent".split(" ")
+      ].flat()
+    )("rejects the name %s, and tells it", (name) => {
+      assert.include(faultOf(Fields.headers, { [name]: "a" }), name)
+    })
+
+    it.each([
+      Object.fromEntries(Array.from({ length: 11 }, (_, n) => [`x-${n}`, "a"])),
+      { "x-a": "1", "X-A": "2" },
+      { "": "a" },
+      { "x y": "a" },
+      { "x:y": "a" },
+      { "x\r\ny": "a" },
+      { ż: "a" },
+      { ["x".repeat(65)]: "a" },
+      { "x-a": "" },
+      { "x-a": " a" },
+      { "x-a": "a " },
+      { "x-a": "a\r\nx-b: c" },
+      { "x-a": "a\u0000" },
+      { "x-a": "ż" },
+      { "x-a": "a".repeat(1001) },
+      { "x-a": 1 },
+      ["x-a"],
+      null
+    ])("rejects %j", (headers) => assert.isFalse(accepts(Fields.headers, headers)))
+
+    it("does not tell the value", () => {
+      assert.notInclude(faultOf(Fields.headers, { "x-a": "secret\n" }), "secret")
     })
   })
 

@@ -6,7 +6,10 @@
  */
 import { type Connection, createConnection } from "./connection.ts"
 import { bind } from "./internal/bind.ts"
+import { paced } from "./internal/paced.ts"
 import {
+  downloadDocument,
+  downloadQr,
   downloadUpo,
   getInvoice,
   getMe,
@@ -17,10 +20,10 @@ import {
   type SubmittedInvoice,
   type SubmittedInvoiceListOptions
 } from "./invoices.ts"
+import type { Download, QrOptions } from "./download.ts"
 import type { List } from "./list.ts"
 import type { CallOptions, DeveloperOptions } from "./options.ts"
 import type { Invoice, Me } from "./records.ts"
-import type { Upo } from "./upo.ts"
 import { submitAndWait, type SubmitAndWaitOptions, waitForUpo, waitUntilFinal, type WaitOptions } from "./waiting.ts"
 
 /**
@@ -39,15 +42,15 @@ export interface Client extends Connection {
 
   readonly invoices: {
     /**
-     * Submits an invoice. Resolves after the service has stored it.
+     * Submits an invoice: a string is the document. Resolves after the service has stored it.
      *
      * Retries use the same idempotency key, so the call creates one invoice. To continue after a crash of your process,
      * pass `idempotencyKey` and submit the same invoice again.
      *
      * @throws {AnyGovoiceError} with the `idempotencyKey`, such as an `ApiError` with code `invalid_invoice_xml`.
-     * @throws {TypeError} if `idempotencyKey` has characters other than printable ASCII.
+     * @throws {TypeError} if `idempotencyKey` has characters other than printable ASCII, or a member is in snake_case.
      */
-    readonly submit: (submission: InvoiceSubmission, options?: SubmitOptions) => Promise<SubmittedInvoice>
+    readonly submit: (submission: InvoiceSubmission | string, options?: SubmitOptions) => Promise<SubmittedInvoice>
 
     /**
      * Returns an invoice.
@@ -57,10 +60,11 @@ export interface Client extends Connection {
     readonly get: (id: string, options?: CallOptions) => Promise<Invoice>
 
     /**
-     * Lists the invoices of the organization and the mode of the API key, newest first.
+     * Lists the invoices of the organization and the mode of the API key, newest first unless `order` is `"asc"`.
      *
-     * Iterates over all pages: `for await (const invoice of client.invoices.list({ status: "rejected" }))`. `metadata` finds
-     * invoices that have all of its values.
+     * Iterates over all pages: `for await (const invoice of client.invoices.list({ status: "rejected" }))`. `number`,
+     * `officialNumber`, `buyerTaxId` and `sellerTaxId` are exact; `metadata` finds invoices that have all of its values. To miss no invoice, read the pages of `list({ order: "asc" })` with `page(cursor)`:
+     * the `nextCursor` of the last one continues later.
      */
     readonly list: (options?: SubmittedInvoiceListOptions) => List<Invoice>
 
@@ -91,7 +95,22 @@ export interface Client extends Connection {
      * @throws {AnyGovoiceError} an `ApiError` with code `upo_not_available` if there is no receipt yet: call `waitForUpo`
      * first.
      */
-    readonly downloadUpo: (id: string, options?: CallOptions) => Promise<Upo>
+    readonly downloadUpo: (id: string, options?: CallOptions) => Promise<Download>
+
+    /**
+     * Downloads the document of an invoice as it was submitted, byte for byte. Resolves after all of it was read.
+     *
+     * @throws {AnyGovoiceError} an `ApiError` with code `invoice_not_found` if there is no such invoice for this API key.
+     */
+    readonly document: (id: string, options?: CallOptions) => Promise<Download>
+
+    /**
+     * Draws a QR code that the seller prints on the invoice, with the text that belongs below it: SVG, or PNG with
+     * `{ format: "png" }`.
+     *
+     * @throws {AnyGovoiceError} an `ApiError` with code `verification_not_available` if the invoice has no such code.
+     */
+    readonly qr: (id: string, options?: QrOptions) => Promise<Download>
 
     /**
      * Submits an invoice and waits until its status is final. Resolves with the invoice: accepted, rejected or failed.
@@ -99,7 +118,10 @@ export interface Client extends Connection {
      * @throws {AnyGovoiceError} the errors of `submit` and `waitUntilFinal`, with the `idempotencyKey`. The same call with
      * this key continues.
      */
-    readonly submitAndWait: (submission: InvoiceSubmission, options?: SubmitAndWaitOptions) => Promise<SubmittedInvoice>
+    readonly submitAndWait: (
+      submission: InvoiceSubmission | string,
+      options?: SubmitAndWaitOptions
+    ) => Promise<SubmittedInvoice>
   }
 }
 
@@ -122,7 +144,7 @@ export interface Client extends Connection {
  * @since 0.1.0
  */
 export const createClient = (options: DeveloperOptions): Client => {
-  const connection = createConnection(options)
+  const connection: Connection = { "~send": paced(createConnection(options)["~send"]) }
   return {
     ...connection,
     me: bind(connection, getMe),
@@ -133,6 +155,8 @@ export const createClient = (options: DeveloperOptions): Client => {
       waitUntilFinal: bind(connection, waitUntilFinal),
       waitForUpo: bind(connection, waitForUpo),
       downloadUpo: bind(connection, downloadUpo),
+      document: bind(connection, downloadDocument),
+      qr: bind(connection, downloadQr),
       submitAndWait: bind(connection, submitAndWait)
     }
   }

@@ -10,12 +10,15 @@ import { bind } from "./internal/bind.ts"
 import {
   createOrganization,
   deleteGatewayCredential,
+  deleteOfflineCertificate,
   getGatewayCredential,
+  getOfflineCertificate,
   getOrganization,
   type InvoiceListOptions,
   listInvoices,
   listOrganizations,
   setGatewayCredential,
+  setOfflineCertificate,
   updateOrganization
 } from "./organizations.ts"
 import type { List, ListOptions } from "./list.ts"
@@ -30,6 +33,8 @@ import type {
   NewAccount,
   NewApiKey,
   NewWebhookEndpoint,
+  OfflineCertificate,
+  OfflineCertificateRequest,
   Organization,
   OrganizationChange,
   OrganizationRequest,
@@ -94,6 +99,16 @@ export interface ControlPlane extends Session {
     readonly getGatewayCredential: (id: string, options?: CallOptions) => Promise<GatewayCredential>
     /** Deletes the credential of an organization for the national system. */
     readonly deleteGatewayCredential: (id: string, options?: CallOptions) => Promise<void>
+    /** Stores the certificate with which an organization issues invoices offline. Replaces an existing one. */
+    readonly setOfflineCertificate: (
+      id: string,
+      certificate: OfflineCertificateRequest,
+      options?: CallOptions
+    ) => Promise<void>
+    /** Returns the certificate with which an organization issues invoices offline, without its private key. */
+    readonly getOfflineCertificate: (id: string, options?: CallOptions) => Promise<OfflineCertificate>
+    /** Deletes the certificate with which an organization issues invoices offline. */
+    readonly deleteOfflineCertificate: (id: string, options?: CallOptions) => Promise<void>
   }
 
   readonly apiKeys: {
@@ -183,7 +198,10 @@ export const createControlPlane = (options: ConnectionOptions): ControlPlane => 
       update: bind(session, updateOrganization),
       setGatewayCredential: bind(session, setGatewayCredential),
       getGatewayCredential: bind(session, getGatewayCredential),
-      deleteGatewayCredential: bind(session, deleteGatewayCredential)
+      deleteGatewayCredential: bind(session, deleteGatewayCredential),
+      setOfflineCertificate: bind(session, setOfflineCertificate),
+      getOfflineCertificate: bind(session, getOfflineCertificate),
+      deleteOfflineCertificate: bind(session, deleteOfflineCertificate)
     },
     apiKeys: {
       create: bind(session, createApiKey),

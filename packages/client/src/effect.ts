@@ -8,16 +8,21 @@
  */
 import { type Connection, createConnection } from "./connection.ts"
 import { bind } from "./internal/bind.ts"
+import { paced } from "./internal/paced.ts"
 import {
   createAccount,
   createApiKey,
   createOrganization,
   deleteGatewayCredential,
+  deleteOfflineCertificate,
+  downloadDocument,
+  downloadQr,
   downloadUpo,
   getAccount,
   getGatewayCredential,
   getInvoice,
   getMe,
+  getOfflineCertificate,
   getOrganization,
   listApiKeys,
   listInvoices,
@@ -25,6 +30,7 @@ import {
   listSubmittedInvoices,
   revokeApiKey,
   setGatewayCredential,
+  setOfflineCertificate,
   submitAndWait,
   submitInvoice,
   updateOrganization,
@@ -87,6 +93,10 @@ const developer = (connection: Connection) => ({
     waitForUpo: bind(connection, waitForUpo),
     /** Downloads the official receipt (UPO) of an invoice. Succeeds after all of it was read. */
     downloadUpo: bind(connection, downloadUpo),
+    /** Downloads the document of an invoice as it was submitted, byte for byte. Succeeds after all of it was read. */
+    document: bind(connection, downloadDocument),
+    /** Draws a QR code that the seller prints on the invoice, with the text that belongs below it. */
+    qr: bind(connection, downloadQr),
     /** Submits an invoice and waits until its status is final. Succeeds with the invoice: accepted, rejected or failed. */
     submitAndWait: bind(connection, submitAndWait)
   }
@@ -121,7 +131,8 @@ export interface Client extends ReturnType<typeof developer> {}
  * @category constructors
  * @since 0.1.0
  */
-export const createClient = (options: DeveloperOptions): Client => developer(createConnection(options))
+export const createClient = (options: DeveloperOptions): Client =>
+  developer({ "~send": paced(createConnection(options)["~send"]) })
 
 const owner = (session: Session) => ({
   ...session,
@@ -145,7 +156,13 @@ const owner = (session: Session) => ({
     /** Returns the credential without its secrets: until when it is valid, and whether the national system accepts it. */
     getGatewayCredential: bind(session, getGatewayCredential),
     /** Deletes the credential of an organization for the national system. */
-    deleteGatewayCredential: bind(session, deleteGatewayCredential)
+    deleteGatewayCredential: bind(session, deleteGatewayCredential),
+    /** Stores the certificate with which an organization issues invoices offline. Replaces an existing one. */
+    setOfflineCertificate: bind(session, setOfflineCertificate),
+    /** Returns the certificate with which an organization issues invoices offline, without its private key. */
+    getOfflineCertificate: bind(session, getOfflineCertificate),
+    /** Deletes the certificate with which an organization issues invoices offline. */
+    deleteOfflineCertificate: bind(session, deleteOfflineCertificate)
   },
   apiKeys: {
     /** Creates an API key. Only this response contains its `secret`. */
@@ -202,17 +219,22 @@ export {
   createApiKey,
   createOrganization,
   deleteGatewayCredential,
+  deleteOfflineCertificate,
   downloadOrganizationUpo,
+  downloadDocument,
+  downloadOrganizationDocument,
+  downloadOrganizationQr,
+  downloadQr,
   downloadUpo,
   getAccount,
   getGatewayCredential,
   getInvoice,
   getLiveStatus,
   getMe,
+  getOfflineCertificate,
   getOrganization,
   getOrganizationInvoice,
   getOverview,
-  getVerificationLink,
   listApiKeys,
   listInvoices,
   listOrganizations,
@@ -220,6 +242,7 @@ export {
   logoutAll,
   revokeApiKey,
   setGatewayCredential,
+  setOfflineCertificate,
   submitAndWait,
   submitInvoice,
   updateOrganization,
@@ -259,5 +282,5 @@ export type { RequestParts, Send } from "./internal/transport.ts"
 export type { ErrorCode, ErrorType } from "./errorCode.ts"
 export type { Page } from "./list.ts"
 export type { InvoiceSubmission, SubmittedInvoice } from "./invoices.ts"
-export type { Upo } from "./upo.ts"
+export type { Download, QrOptions } from "./download.ts"
 export type { Invoice } from "./records.ts"

@@ -60,6 +60,25 @@ export const listSubmittedInvoices: LiftedList<typeof Invoices.listSubmittedInvo
 export const downloadUpo: Lifted<typeof Invoices.downloadUpo> = /* @__PURE__ */ lift(Invoices.downloadUpo, 2)
 
 /**
+ * Downloads the document of an invoice as it was submitted, byte for byte. Succeeds after all of it was read.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const downloadDocument: Lifted<typeof Invoices.downloadDocument> = /* @__PURE__ */ lift(
+  Invoices.downloadDocument,
+  2
+)
+
+/**
+ * Draws a QR code that the seller prints on the invoice, with the text that belongs below it.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const downloadQr: Lifted<typeof Invoices.downloadQr> = /* @__PURE__ */ lift(Invoices.downloadQr, 2)
+
+/**
  * Waits until the status of an invoice is final. Succeeds with the invoice: accepted, rejected or failed.
  *
  * @category developer API
@@ -218,6 +237,39 @@ export const deleteGatewayCredential: Lifted<typeof Organizations.deleteGatewayC
 )
 
 /**
+ * Stores the certificate with which an organization issues invoices offline. Replaces an existing one.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const setOfflineCertificate: Lifted<typeof Organizations.setOfflineCertificate> = /* @__PURE__ */ lift(
+  Organizations.setOfflineCertificate,
+  3
+)
+
+/**
+ * Returns the certificate with which an organization issues invoices offline, without its private key.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getOfflineCertificate: Lifted<typeof Organizations.getOfflineCertificate> = /* @__PURE__ */ lift(
+  Organizations.getOfflineCertificate,
+  2
+)
+
+/**
+ * Deletes the certificate with which an organization issues invoices offline.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const deleteOfflineCertificate: Lifted<typeof Organizations.deleteOfflineCertificate> = /* @__PURE__ */ lift(
+  Organizations.deleteOfflineCertificate,
+  2
+)
+
+/**
  * Returns one page of the invoices of an organization, newest first.
  *
  * **Example** (Reading all pages as a stream)
@@ -270,6 +322,26 @@ export const downloadOrganizationUpo: Lifted<typeof Organizations.downloadOrgani
 )
 
 /**
+ * Downloads the document of an invoice of an organization as it was submitted, byte for byte. Succeeds after all of it was read.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const downloadOrganizationDocument: Lifted<typeof Organizations.downloadOrganizationDocument> =
+  /* @__PURE__ */ lift(Organizations.downloadOrganizationDocument, 3)
+
+/**
+ * Draws a QR code that the seller prints on an invoice of an organization, with the text that belongs below it.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const downloadOrganizationQr: Lifted<typeof Organizations.downloadOrganizationQr> = /* @__PURE__ */ lift(
+  Organizations.downloadOrganizationQr,
+  3
+)
+
+/**
  * Counts the deliveries and invoices of an organization. The service keeps counts for 30 seconds.
  *
  * @category control plane
@@ -286,15 +358,4 @@ export const getOverview: Lifted<typeof Organizations.getOverview> = /* @__PURE_
 export const getLiveStatus: Lifted<typeof Organizations.getLiveStatus> = /* @__PURE__ */ lift(
   Organizations.getLiveStatus,
   2
-)
-
-/**
- * Returns the link with which anybody can check an accepted live invoice at the national system (KOD I).
- *
- * @category control plane
- * @since 0.1.0
- */
-export const getVerificationLink: Lifted<typeof Organizations.getVerificationLink> = /* @__PURE__ */ lift(
-  Organizations.getVerificationLink,
-  3
 )

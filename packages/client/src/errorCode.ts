@@ -33,6 +33,7 @@ export type ErrorType =
  * - `invalid_invoice_xml` (422): invoice_xml is missing, is not well-formed XML, exceeds a limit, or fails a document check.
  * - `invalid_sandbox_scenario` (400): The Gov-Sandbox-Scenario header must be one of: accepted, rejected, temporary_failure, delayed.
  * - `upo_not_available` (404): The receipt (UPO) of this invoice is not available. Wait for the event invoice.upo_available.
+ * - `verification_not_available` (404): This invoice has no such QR code. See verification of the invoice.
  * - `rate_limit_exceeded` (429): Too many requests. Wait for the number of seconds in the Retry-After header.
  * - `api_disabled` (503): The API is disabled for this deployment. Try again later.
  * - `invalid_metadata` (422): metadata must be an object whose values are strings.
@@ -47,6 +48,7 @@ export type ErrorType =
  * - `method_not_allowed` (405): The path does not allow this method. See the Allow header.
  * - `invoice_not_found` (404): No such invoice for this API key. Check the id (inv_…), and the organization and mode of the key.
  * - `live_mode_unavailable` (403): Live mode is not available for this organization. Use a test key (sk_test_…).
+ * - `offline_not_available` (403): The organization has no valid certificate for issuing invoices offline. Store a KSeF certificate of the type Offline.
  * - `missing_access_token` (401): No valid access token. Log in and send it as 'Authorization: Bearer …'.
  * - `invalid_credentials` (401): The email or the password is wrong. Correct them and try again.
  * - `invalid_refresh_token` (401): The refresh token is unknown, expired, revoked or already used. Log in again.
@@ -75,6 +77,7 @@ export type ErrorCode =
   | "invalid_invoice_xml"
   | "invalid_sandbox_scenario"
   | "upo_not_available"
+  | "verification_not_available"
   | "rate_limit_exceeded"
   | "api_disabled"
   | "invalid_metadata"
@@ -89,6 +92,7 @@ export type ErrorCode =
   | "method_not_allowed"
   | "invoice_not_found"
   | "live_mode_unavailable"
+  | "offline_not_available"
   | "missing_access_token"
   | "invalid_credentials"
   | "invalid_refresh_token"

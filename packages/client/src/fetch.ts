@@ -25,7 +25,14 @@ export interface Signal {
  * @category models
  * @since 0.1.0
  */
-export type PlatformSignal = typeof globalThis extends { AbortSignal: { prototype: infer S } } ? S : Signal
+export type PlatformSignal = typeof globalThis extends { AbortSignal: { prototype: infer S } } ? S : SignalOfFetch
+
+// `@cloudflare/workers-types` declares the class so that `globalThis` has no type of it.
+type SignalOfFetch = typeof globalThis extends { fetch: (url: string, init: infer Init) => unknown }
+  ? NonNullable<Init> extends { signal?: infer S }
+    ? NonNullable<S>
+    : Signal
+  : Signal
 
 /**
  * The `ReadableStream` of the platform, or an iterable of bytes if its types are not installed.
@@ -49,6 +56,8 @@ export interface FetchInit {
   readonly body?: string
   /** Redirects are not followed, because they would send the credential to another URL. */
   readonly redirect: "manual"
+  /** Frameworks whose `fetch` stores responses pass on fresh ones only. Absent where the runtime has no such member. */
+  readonly cache?: "no-store"
   readonly signal: PlatformSignal
 }
 

@@ -17,9 +17,17 @@ export type {
   RetryInfo
 } from "./options.ts"
 
-export { downloadUpo, getInvoice, getMe, listSubmittedInvoices, submitInvoice } from "./invoices.ts"
+export {
+  downloadDocument,
+  downloadQr,
+  downloadUpo,
+  getInvoice,
+  getMe,
+  listSubmittedInvoices,
+  submitInvoice
+} from "./invoices.ts"
 export type { InvoiceSubmission, SubmitOptions, SubmittedInvoice, SubmittedInvoiceListOptions } from "./invoices.ts"
-export type { Upo } from "./upo.ts"
+export type { Download, QrOptions } from "./download.ts"
 export { submitAndWait, waitForUpo, waitUntilFinal } from "./waiting.ts"
 export type { SubmitAndWaitOptions, WaitOptions } from "./waiting.ts"
 
@@ -32,20 +40,24 @@ export { createApiKey, listApiKeys, revokeApiKey } from "./apiKeys.ts"
 export {
   createOrganization,
   deleteGatewayCredential,
+  deleteOfflineCertificate,
+  downloadOrganizationDocument,
+  downloadOrganizationQr,
   downloadOrganizationUpo,
   getGatewayCredential,
   getLiveStatus,
+  getOfflineCertificate,
   getOrganization,
   getOrganizationInvoice,
   getOverview,
-  getVerificationLink,
   listInvoices,
   listOrganizations,
   setGatewayCredential,
+  setOfflineCertificate,
   updateOrganization
 } from "./organizations.ts"
 export type { InvoiceListOptions, OverviewOptions } from "./organizations.ts"
-export type { List, ListOptions, Page } from "./list.ts"
+export type { InvoiceNames, List, ListOptions, Page } from "./list.ts"
 export {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
@@ -92,6 +104,7 @@ export type {
   GatewayCredentialType,
   Invoice,
   InvoiceStatus,
+  InvoicingMode,
   Known,
   KsefTokenCredential,
   LiveStatus,
@@ -100,6 +113,9 @@ export type {
   NewAccount,
   NewApiKey,
   NewWebhookEndpoint,
+  OfflineCertificate,
+  OfflineCertificateRequest,
+  OfflineCertificateState,
   Organization,
   OrganizationChange,
   OrganizationOverview,
@@ -109,7 +125,6 @@ export type {
   SandboxScenario,
   SecretRotation,
   StatisticsWindow,
-  VerificationLink,
   WebhookDelivery,
   WebhookDeliveryStats,
   WebhookEndpoint,

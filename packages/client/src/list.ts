@@ -6,6 +6,7 @@
  */
 import { buildPath } from "./internal/buildPath.ts"
 import { check, parse, type RecordSchema } from "./internal/decode.ts"
+import { toWire } from "./internal/rename.ts"
 import * as Schemas from "./internal/schemas.ts"
 import type { CallOptions } from "./options.ts"
 import type { Send } from "./internal/transport.ts"
@@ -28,22 +29,41 @@ export interface ListOptions extends CallOptions {
 }
 
 /**
+ * The filters by which a person names an invoice.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface InvoiceNames {
+  /** Only invoices to which the seller gave this number. White space is collapsed, as in the document. */
+  readonly number?: string | undefined
+  /** Only the invoice to which the national system gave this number. */
+  readonly officialNumber?: string | undefined
+  /** Only invoices whose buyer has this tax number, as `document.buyer.taxId` shows it. */
+  readonly buyerTaxId?: string | undefined
+  /** Only invoices whose seller has this tax number (NIP). */
+  readonly sellerTaxId?: string | undefined
+  /** Only invoices whose metadata has these values, among others. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined
+}
+
+/**
  * One page of a list.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Page<A> {
-  /** The records, newest first. */
+  /** The records: newest first, unless the order is ascending. */
   readonly data: ReadonlyArray<A>
-  /** Whether older records exist. */
+  /** Whether the list has another page now. */
   readonly hasMore: boolean
-  /** The cursor of the next page. Null on the last page. */
+  /** The cursor of the next page. Null on the last page, unless the order is ascending: pass it later to continue. */
   readonly nextCursor: string | null
 }
 
 /**
- * Records, newest first. A page is requested when iteration reaches it. Each iteration starts with the first page.
+ * Records, newest first unless the order is ascending. A page is requested when iteration reaches it. Each iteration starts with the first page.
  *
  * @category models
  * @since 0.1.0
@@ -66,11 +86,11 @@ export const list = <F>(path: string, schema: RecordSchema): F =>
     const page = (cursor?: string) =>
       session["~send"](
         "GET",
-        // Serialized and parsed, which drops undefined members and renames the others.
+        // Serialized and parsed, which drops undefined members.
         [
           builtPath,
           new URLSearchParams({
-            ...(parse(JSON.stringify({ ...filter, cursor })) as Record<string, string>),
+            ...(JSON.parse(JSON.stringify(toWire({ ...filter, cursor }))) as Record<string, string>),
             ...Object.fromEntries(Object.entries(metadata ?? {}).map(([key, value]) => [`metadata[${key}]`, value]))
           })
         ].join("?"),
@@ -91,7 +111,7 @@ export const list = <F>(path: string, schema: RecordSchema): F =>
         do {
           const found = await page(cursor)
           yield* found.data
-          cursor = found.nextCursor!
+          cursor = found.hasMore ? found.nextCursor! : undefined
         } while (cursor)
       }
     }

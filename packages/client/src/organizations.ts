@@ -9,12 +9,12 @@ import {
   gatewayCredential,
   invoice,
   liveStatus,
+  offlineCertificate,
   organization,
-  organizationOverview,
-  verificationLink
+  organizationOverview
 } from "./internal/schemas.ts"
-import { readUpo, type Upo } from "./upo.ts"
-import { type List, list, type ListOptions } from "./list.ts"
+import { type Download, qr, type QrOptions, readFile } from "./download.ts"
+import { type InvoiceNames, type List, list, type ListOptions } from "./list.ts"
 import type { CallOptions } from "./options.ts"
 import type {
   GatewayCredential,
@@ -24,12 +24,13 @@ import type {
   Known,
   LiveStatus,
   Mode,
+  OfflineCertificate,
+  OfflineCertificateRequest,
   Organization,
   OrganizationChange,
   OrganizationOverview,
   OrganizationRequest,
-  StatisticsWindow,
-  VerificationLink
+  StatisticsWindow
 } from "./records.ts"
 import type { ControlPlaneConnection } from "./session.ts"
 
@@ -39,7 +40,7 @@ import type { ControlPlaneConnection } from "./session.ts"
  * @category models
  * @since 0.1.0
  */
-export interface InvoiceListOptions extends ListOptions {
+export interface InvoiceListOptions extends ListOptions, InvoiceNames {
   /** Only invoices with this status. */
   readonly status?: Known<InvoiceStatus> | undefined
   /** Only invoices of this mode. */
@@ -141,6 +142,47 @@ export const deleteGatewayCredential: (
 ) => Promise<void> = /* @__PURE__ */ withoutBody("organizations/*/gateway-credential", "", "DELETE")
 
 /**
+ * Stores the certificate with which an organization issues invoices offline. Replaces an existing one.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `invalid_parameter` if the certificate and its key cannot be used.
+ * @category control plane
+ * @since 0.1.0
+ */
+export const setOfflineCertificate: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  certificate: OfflineCertificateRequest,
+  options?: CallOptions
+) => Promise<void> = /* @__PURE__ */ withBody("PUT", "organizations/*/offline-certificate")
+
+/**
+ * Returns the certificate with which an organization issues invoices offline, without its private key.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const getOfflineCertificate: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  options?: CallOptions
+) => Promise<OfflineCertificate> = /* @__PURE__ */ withoutBody(
+  "organizations/*/offline-certificate",
+  offlineCertificate
+)
+
+/**
+ * Deletes the certificate with which an organization issues invoices offline.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const deleteOfflineCertificate: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  options?: CallOptions
+) => Promise<void> = /* @__PURE__ */ withoutBody("organizations/*/offline-certificate", "", "DELETE")
+
+/**
  * Lists the invoices of an organization, newest first.
  *
  * @category control plane
@@ -178,7 +220,35 @@ export const downloadOrganizationUpo: (
   organizationId: string,
   id: string,
   options?: CallOptions
-) => Promise<Upo> = /* @__PURE__ */ withoutBody("organizations/*/invoices/*/upo", readUpo)
+) => Promise<Download> = /* @__PURE__ */ withoutBody("organizations/*/invoices/*/upo", readFile)
+
+/**
+ * Downloads the document of an invoice of an organization as it was submitted, byte for byte. Resolves after all of it was read.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `invoice_not_found` if there is no such invoice in the organization.
+ * @category control plane
+ * @since 0.1.0
+ */
+export const downloadOrganizationDocument: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  id: string,
+  options?: CallOptions
+) => Promise<Download> = /* @__PURE__ */ withoutBody("organizations/*/invoices/*/document", readFile)
+
+/**
+ * Draws a QR code that the seller prints on an invoice of an organization, with the text that belongs below it.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `verification_not_available` if the invoice has no such code.
+ * @category control plane
+ * @since 0.1.0
+ */
+export const downloadOrganizationQr: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  id: string,
+  options?: QrOptions
+) => Promise<Download> = /* @__PURE__ */ qr("organizations/*/invoices/*")
 
 /**
  * The options of `getOverview`.
@@ -227,19 +297,3 @@ export const getLiveStatus: (
   organizationId: string,
   options?: CallOptions
 ) => Promise<LiveStatus> = /* @__PURE__ */ withoutBody("organizations/*/live-status", liveStatus)
-
-/**
- * Returns the link with which anybody can check an accepted live invoice at the national system (KOD I).
- *
- * @category control plane
- * @since 0.1.0
- */
-export const getVerificationLink: (
-  session: ControlPlaneConnection,
-  organizationId: string,
-  id: string,
-  options?: CallOptions
-) => Promise<VerificationLink> = /* @__PURE__ */ withoutBody(
-  "organizations/*/invoices/*/verification-link",
-  verificationLink
-)

@@ -10,6 +10,14 @@
  */
 
 /**
+ * How an invoice was issued.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type InvoicingMode = "online" | "offline" | (string & {})
+
+/**
  * `test` for the sandbox, `live` for the national system.
  *
  * @category models
@@ -56,6 +64,14 @@ export type GatewayCredentialType = "ksef_token" | "certificate" | (string & {})
  * @since 0.1.0
  */
 export type GatewayCredentialState = "unchecked" | "accepted" | "refused" | (string & {})
+
+/**
+ * Whether a certificate can sign now.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type OfflineCertificateState = "valid" | "expired" | (string & {})
 
 /**
  * The status of a delivery.
@@ -140,6 +156,48 @@ export interface Invoice {
   readonly scenario: SandboxScenario | null
   /** Strings by name: at most 50 keys of at most 40 characters, values of at most 500. */
   readonly metadata: { readonly [name: string]: string }
+  /** What the document says. Null if it is of no form that is known. */
+  readonly document: {
+    /** The form, such as `FA (3)`. */
+    readonly form: string
+    /** The kind (`RodzajFaktury`), such as `VAT` or `KOR`. */
+    readonly kind: string | null
+    /** The number of the invoice (`P_2`, in an FA_RR `P_4C`), with single spaces. */
+    readonly number: string | null
+    /** The date of issue (`P_1`, in an FA_RR `P_4B`), `YYYY-MM-DD`. */
+    readonly issueDate: string | null
+    /** The currency (`KodWaluty`). */
+    readonly currency: string | null
+    /** The total with tax (`P_15`, in an FA_RR `P_12_1`), in the digits of the document. */
+    readonly total: string | null
+    readonly seller: {
+      /** The tax number: a NIP; for a buyer also a VAT number with its country, or another identifier. */
+      readonly taxId: string | null
+      readonly name: string | null
+    } | null
+    readonly buyer: {
+      /** The tax number: a NIP; for a buyer also a VAT number with its country, or another identifier. */
+      readonly taxId: string | null
+      readonly name: string | null
+    } | null
+  } | null
+  /** The code to print on the invoice. Null if the document has no tax number of the seller or no date. */
+  readonly verification: {
+    /** The link behind the QR code (KOD I). */
+    readonly url: string
+    /** The text below the QR code: the official number, or `OFFLINE` until there is one. */
+    readonly label: string
+    /** The link behind the second QR code (KOD II), below which `CERTYFIKAT` is printed. Null unless the invoice was issued offline. */
+    readonly certificateUrl: string | null
+  } | null
+  /** How the invoice was issued, as submitted. */
+  readonly invoicingMode: InvoicingMode
+  /** How the national system took it, as its receipt says: an online invoice that arrived on a later day than its date of issue is `offline`. Null until there is a receipt. */
+  readonly officialMode: InvoicingMode | null
+  /** The last day for sending an invoice that was issued offline, `YYYY-MM-DD`: the working day in Poland after its date of issue. Null for others. */
+  readonly sendBy: string | null
+  /** The rejected invoice, issued offline, that this one corrects technically. Null for others. */
+  readonly corrects: string | null
   /** The number that the national system assigned. Null until the invoice is accepted. */
   readonly officialNumber: string | null
   /** The reason for the rejection. Null unless the invoice is rejected. */
@@ -147,7 +205,7 @@ export interface Invoice {
     readonly code: string
     readonly message: string
   } | null
-  /** The last gateway failure. Null if the last attempt did not fail. */
+  /** Why the invoice waits or failed. Null if nothing is known to be wrong, and for at most a minute while a live invoice waits. */
   readonly failure: {
     readonly code: string
     readonly message: string
@@ -156,7 +214,7 @@ export interface Invoice {
   readonly upoAvailable: boolean
   /** The number of submission attempts. */
   readonly attemptCount: number
-  /** The time of the next attempt. Null unless the invoice is retrying. */
+  /** The time of the next attempt, in the future. Null unless the invoice is retrying, and once that time has come. */
   readonly nextAttemptAt: string | null
   readonly createdAt: string
   readonly updatedAt: string
@@ -229,6 +287,30 @@ export interface GatewayCredential {
 }
 
 /**
+ * The certificate with which an organization issues invoices offline. No response contains its private key.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OfflineCertificate {
+  readonly object: "offline_certificate"
+  /** Whether a certificate is stored for the environment of the deployment. Otherwise, the other members are null. */
+  readonly present: boolean
+  /** The environment of the national system: `test`, `demo`, `prod`, or the URL of another one. */
+  readonly environment: string | null
+  /** The serial number, in the hexadecimal digits that the second QR code contains. */
+  readonly serialNumber: string | null
+  /** The name of the subject, as RFC 4514 has it: `CN=Example,O=Example,C=PL`. */
+  readonly subject: string | null
+  readonly validFrom: string | null
+  readonly validUntil: string | null
+  /** `valid` until `valid_until`, then `expired`. */
+  readonly state: OfflineCertificateState | null
+  /** The time at which it was stored. */
+  readonly updatedAt: string | null
+}
+
+/**
  * An API key. Only its hash is stored.
  *
  * @category models
@@ -273,6 +355,12 @@ export interface WebhookEndpoint {
   readonly enabled: boolean
   /** Whether requests also carry the headers of Standard Webhooks. */
   readonly standardWebhooks: boolean
+  /** The modes whose events it receives. */
+  readonly modes: ReadonlyArray<Mode>
+  /** The names of the headers of its own that requests carry. No response contains their values. */
+  readonly headers: ReadonlyArray<string>
+  /** How many requests may be under way to it at once. Null for the limit of the organization alone. */
+  readonly maxInFlight: number | null
   /** The time from which a new signing secret signs. Null unless a rotation is pending. */
   readonly nextSecretAt: string | null
   readonly createdAt: string
@@ -400,6 +488,8 @@ export interface OrganizationOverview {
     /** The intervals of the window, oldest first. The last is not over. */
     readonly buckets: ReadonlyArray<DeliveryBucket>
   }>
+  /** Since when the oldest delivery is due that waits for the concurrency limit of the organization, because receivers are slow. Null if none does. */
+  readonly limitedSince: string | null
   readonly invoices: {
     /** Invoices that are retrying. */
     readonly retrying: number
@@ -448,6 +538,11 @@ export interface LiveStatus {
     readonly count: number
     /** The time of the oldest. */
     readonly oldestAt: string | null
+    /** Why the oldest of those waits that have a `failure`. Null if none has. */
+    readonly failure: {
+      readonly code: string
+      readonly message: string
+    } | null
   }
   /** Live invoices that were sent and have no verdict yet, by the time of sending. */
   readonly undecided: {
@@ -455,22 +550,14 @@ export interface LiveStatus {
     readonly count: number
     /** The time of the oldest. */
     readonly oldestAt: string | null
+    /** Why the oldest of those waits that have a `failure`. Null if none has. */
+    readonly failure: {
+      readonly code: string
+      readonly message: string
+    } | null
   }
   /** The calls that the taxpayer has used of its limits. Empty until the national system has accepted the credential. */
   readonly limits: ReadonlyArray<CallLimit>
-}
-
-/**
- * The link with which anybody can check an invoice at the national system.
- *
- * @category models
- * @since 0.1.0
- */
-export interface VerificationLink {
-  readonly object: "verification_link"
-  readonly invoiceId: string
-  /** The link of the QR code KOD I. Null for test invoices, before acceptance, for documents without NIP or date, and in environments without such pages. */
-  readonly url: string | null
 }
 
 /**
@@ -569,6 +656,21 @@ export interface CertificateCredential {
 }
 
 /**
+ * The input of `setOfflineCertificate`: a KSeF certificate of the type Offline with its private key.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OfflineCertificateRequest {
+  /** The KSeF certificate of the type Offline, in PEM, or in Base64 a PKCS#12 file that has its private key, too. Its key usage is non-repudiation. At most 16 KiB together with the key. */
+  readonly certificate: string
+  /** The private key in PEM: RSA of 2048 to 4096 bits, or EC on the curve P-256. Left out for a PKCS#12 file. */
+  readonly privateKey?: string | null | undefined
+  /** The password of the private key, if it is encrypted. It is not stored. */
+  readonly privateKeyPassword?: string | null | undefined
+}
+
+/**
  * The input of `createApiKey`.
  *
  * @category models
@@ -599,6 +701,11 @@ export interface WebhookEndpointRequest {
   readonly enabled?: boolean | undefined
   /** Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` by the Standard Webhooks specification. Defaults to false for a new endpoint. */
   readonly standardWebhooks?: boolean | undefined
+  /** The modes whose events the endpoint receives. Defaults to both for a new endpoint. */
+  readonly modes?: ReadonlyArray<Known<Mode>> | undefined
+  readonly headers?: { readonly [name: string]: string } | undefined
+  /** How many requests may be under way to the endpoint at once: 1 to the limit of the organization. Null, the default, for that limit alone. */
+  readonly maxInFlight?: number | null | undefined
 }
 
 /**
@@ -618,6 +725,11 @@ export interface WebhookEndpointChange {
   readonly enabled?: boolean | undefined
   /** Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` by the Standard Webhooks specification. Defaults to false for a new endpoint. */
   readonly standardWebhooks?: boolean | undefined
+  /** The modes whose events the endpoint receives. Defaults to both for a new endpoint. */
+  readonly modes?: ReadonlyArray<Known<Mode>> | undefined
+  readonly headers?: { readonly [name: string]: string } | undefined
+  /** How many requests may be under way to the endpoint at once: 1 to the limit of the organization. Null, the default, for that limit alone. */
+  readonly maxInFlight?: number | null | undefined
 }
 
 /**

@@ -133,7 +133,7 @@ export interface SubmitAndWaitOptions extends SubmitOptions, WaitOptions {
  */
 export const submitAndWait = async (
   connection: Connection,
-  submission: InvoiceSubmission,
+  submission: InvoiceSubmission | string,
   options: SubmitAndWaitOptions = {}
 ): Promise<SubmittedInvoice> => {
   const { idempotencyKey = crypto.randomUUID() } = options

@@ -126,6 +126,14 @@ describe("submitInvoice", () => {
     assert.deepStrictEqual(JSON.parse(requests[0]!.body!), { invoice_xml: "<a/>", meta_data: { a: "b" } })
   })
 
+  it("takes a string as the document", async () => {
+    const { fetch, requests } = stub(() => json({ ...record, status: "accepted", completed_at: "x" }, { status: 201 }))
+    await connect(fetch).invoices.submit("<a>ż</a>")
+    await connect(fetch).invoices.submitAndWait("<a>ż</a>")
+    for (const { body } of requests) assert.deepStrictEqual(JSON.parse(body!), { invoice_xml: "<a>ż</a>" })
+    assert.lengthOf(requests, 2)
+  })
+
   it("generates one idempotency key for all attempts of a submission and returns it", async () => {
     const { fetch, requests } = stub((_, index) => (index % 2 === 0 ? problem(503, "busy", true) : json(record)))
     const seen: Array<RequestInfo> = []
@@ -154,6 +162,75 @@ describe("submitInvoice", () => {
       assert.isEmpty(requests)
     }
   )
+})
+
+describe("Members in snake_case", () => {
+  const controlPlane = createControlPlane({ baseUrl, fetch: stub(() => assert.fail("a request was sent")).fetch })
+  const client = connect(stub(() => assert.fail("a request was sent")).fetch)
+
+  it.each<[member: string, correct: string, call: () => Promise<unknown>]>([
+    ["invoice_xml", "invoiceXml", () => client.invoices.submit({ invoice_xml: "<a/>" } as never)],
+    [
+      "sandbox_scenario",
+      "sandboxScenario",
+      () => client.invoices.submitAndWait({ invoiceXml: "<a/>", sandbox_scenario: "delayed" } as never)
+    ],
+    ["created_after", "createdAfter", () => client.invoices.list({ created_after: "x" } as never).page()],
+    [
+      "event_types",
+      "eventTypes",
+      () => controlPlane.webhookEndpoints.create("org_1", { url: "https://example.com", event_types: ["*"] } as never)
+    ],
+    [
+      "context_nip",
+      "contextNip",
+      () => controlPlane.organizations.setGatewayCredential("org_1", { context_nip: "1" } as never)
+    ]
+  ])("%s is rejected with a message that names %s", async (member, correct, call) => {
+    const error = await rejection(Promise.resolve().then(call))
+    assert.instanceOf(error, TypeError)
+    assert.strictEqual(
+      error.message,
+      `Unknown member "${member}". Write "${correct}": the client sends it as "${member}".`
+    )
+  })
+})
+
+describe("A fetch that stores responses", () => {
+  // As the one of a framework: it stores what it may store, by method and URL.
+  const patched = () => {
+    const stored = new Map<string, Response>()
+    let updates = 0
+    const answer = (): Response =>
+      json({ ...record, ...(updates++ < 2 ? {} : { status: "accepted", completed_at: "2026-11-20T09:00:01.000Z" }) })
+    return async (url: string, { cache, method }: RequestInit) => {
+      const key = `${method} ${url}`
+      if (cache === "no-store") return answer()
+      const response = stored.get(key) ?? answer()
+      stored.set(key, response)
+      return response.clone()
+    }
+  }
+
+  it("is asked for fresh ones, so a wait ends", async () => {
+    const client = connect(patched() as never)
+    assert.strictEqual((await client.invoices.waitUntilFinal(id, { deadlineMs: 10_000 })).status, "accepted")
+  })
+
+  it("is not asked where the runtime does not know the member", async () => {
+    const { Request } = globalThis
+    const { fetch, requests } = stub(() => json(record))
+    try {
+      for (const runtime of [undefined, function Request() {}]) {
+        globalThis.Request = runtime as never
+        await connect(fetch).invoices.get(id)
+      }
+    } finally {
+      globalThis.Request = Request
+    }
+    assert.lengthOf(requests, 2)
+    for (const request of requests) assert.notProperty(request, "cache")
+  })
 })
 
 describe("Retries", () => {

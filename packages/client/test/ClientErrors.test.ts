@@ -97,3 +97,17 @@ describe("Errors", () => {
     assert.strictEqual(String(error), "ApiError: Why.")
   })
 })
+
+describe("An error of fetch that has a digest", () => {
+  it("is how Next.js ends the prerendering of a page, and arrives as it is, without another attempt", async () => {
+    const error = Object.assign(new Error("Dynamic server usage"), { digest: "DYNAMIC_SERVER_USAGE" })
+    let attempts = 0
+    const fetch = async () => {
+      attempts += 1
+      throw error
+    }
+    const client = createClient({ apiKey: "sk_test_1", baseUrl: "https://example.com", fetch })
+    assert.strictEqual(await client.me().catch((thrown: unknown) => thrown), error)
+    assert.strictEqual(attempts, 1)
+  })
+})

@@ -162,6 +162,20 @@ describe("the entry /effect", () => {
       "organizations/org_1/invoices/inv_1/upo"
     ],
     [
+      EffectEntry.downloadOrganizationDocument,
+      "downloadOrganizationDocument",
+      ["org_1", "inv_1"],
+      "GET",
+      "organizations/org_1/invoices/inv_1/document"
+    ],
+    [
+      EffectEntry.downloadOrganizationQr,
+      "downloadOrganizationQr",
+      ["org_1", "inv_1", { code: 2, format: "png", label: false }],
+      "GET",
+      "organizations/org_1/invoices/inv_1/qr?code=2&format=png&label=false"
+    ],
+    [
       EffectEntry.getOverview,
       "getOverview",
       ["org_1", { window: "7d" }],
@@ -169,13 +183,6 @@ describe("the entry /effect", () => {
       "organizations/org_1/overview?window=7d"
     ],
     [EffectEntry.getLiveStatus, "getLiveStatus", ["org_1"], "GET", "organizations/org_1/live-status"],
-    [
-      EffectEntry.getVerificationLink,
-      "getVerificationLink",
-      ["org_1", "inv_1"],
-      "GET",
-      "organizations/org_1/invoices/inv_1/verification-link"
-    ],
     [EffectEntry.getDelivery, "getDelivery", ["we_1", "wd_1"], "GET", "webhook-endpoints/we_1/deliveries/wd_1"],
     [
       EffectEntry.listOrganizationDeliveries,

@@ -175,6 +175,12 @@ describe("The control plane", () => {
       contextNip: "5265877635"
     })
     assert.strictEqual((await owner.organizations.getGatewayCredential(id)).type, "certificate")
+    const offline = makePair({ key: "P-256", keyUsage: ["nonRepudiation"], serial: "0a" })
+    const { certificate: offlineCertificate, privateKey: offlineKey } = offline
+    await owner.organizations.setOfflineCertificate(id, { certificate: offlineCertificate, privateKey: offlineKey })
+    assert.deepInclude(await owner.organizations.getOfflineCertificate(id), { serialNumber: "0A", state: "valid" })
+    await owner.organizations.deleteOfflineCertificate(id)
+    assert.isFalse((await owner.organizations.getOfflineCertificate(id)).present)
     await owner.organizations.deleteGatewayCredential(id)
     assert.isFalse((await owner.organizations.get(id)).gatewayCredential.present)
     assert.isFalse((await owner.organizations.getGatewayCredential(id)).present)

@@ -1,5 +1,6 @@
 /** An owner's reads of invoices and deliveries, with a real server. */
 import { randomUUID } from "node:crypto"
+import { readFile } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -9,6 +10,8 @@ import {
   type ControlPlane,
   createClient,
   createControlPlane,
+  downloadOrganizationDocument,
+  downloadOrganizationQr,
   downloadOrganizationUpo,
   getDelivery,
   getDeliveryStats,
@@ -80,6 +83,17 @@ describe("An owner", () => {
     const upo = await downloadOrganizationUpo(owner, organizationId, id)
     assert.strictEqual(await upo.text(), await (await client.invoices.downloadUpo(id)).text())
 
+    const document = await downloadOrganizationDocument(owner, organizationId, id)
+    assert.strictEqual(await document.text(), "<Faktura/>")
+    assert.strictEqual(await (await client.invoices.document(id)).text(), "<Faktura/>")
+    // A document without seller and date has no code.
+    for (const draw of [
+      () => client.invoices.qr(id),
+      () => downloadOrganizationQr(owner, organizationId, id, { code: 2 })
+    ]) {
+      assert.isTrue(isApiError(await draw().catch((error: unknown) => error), "verification_not_available"))
+    }
+
     const delivery = await delivered()
     assert.deepStrictEqual(await getDelivery(owner, endpointId, delivery.id), delivery)
     for (const filter of [
@@ -124,6 +138,29 @@ describe("An owner", () => {
       [[endpointId, 0]]
     )
     assert.deepStrictEqual(invoices, { retrying: 0, rejected24h: 0, failed24h: 0 })
+  })
+
+  it("finds an invoice by its numbers, its buyer, its seller and its metadata", async () => {
+    const order = { order: "4711" }
+    const fa = await readFile(new URL("../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
+    const submission = { invoiceXml: fa, metadata: order }
+    const { id: named, officialNumber } = await client.invoices.submitAndWait(submission)
+    for (const filter of [
+      { number: " FV/2026/11/0001 " },
+      { officialNumber: officialNumber! },
+      { buyerTaxId: "5260250274" },
+      { sellerTaxId: "5265877635", metadata: order }
+    ]) {
+      for (const list of [client.invoices.list(filter), listInvoices(owner, organizationId, filter)]) {
+        const { data } = await list.page()
+        assert.deepStrictEqual(
+          data.map((invoice) => invoice.id),
+          [named]
+        )
+      }
+      assert.lengthOf((await client.invoices.list({ ...filter, status: "rejected" }).page()).data, 0)
+    }
+    assert.lengthOf((await client.invoices.list({ number: "FV/2026/11/0002" }).page()).data, 0)
   })
 
   it("changes the password, and logs out everywhere", async () => {

@@ -1,9 +1,10 @@
 /**
- * The canonical form of a submission and its hash: mode, document, metadata and effective scenario. Whitespace and member
- * order of the JSON do not count.
+ * The canonical form of a submission and its hash: mode, document, metadata, invoicing mode and effective scenario. Whitespace and
+ * member order of the JSON do not count.
  *
  * @since 0.1.0
  */
+import type { InvoicingMode } from "./Invoice.ts"
 import type { Metadata } from "./Metadata.ts"
 import type { Mode } from "./Mode.ts"
 import type { Scenario } from "./SandboxScenario.ts"
@@ -20,12 +21,16 @@ export interface CanonicalRequest {
   readonly metadata: Metadata
   /** The effective scenario of a test submission, `null` for a live one. */
   readonly scenario: Scenario | null
+  readonly invoicingMode: InvoicingMode
+  /** The invoice that this one corrects technically, if any. */
+  readonly correctsInvoiceId?: string | undefined
 }
 
 const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * Returns the canonical form: a JSON array of mode, scenario, sorted metadata entries and the document, in this order.
+ * Returns the canonical form: a JSON array of mode, scenario, invoicing mode, sorted metadata entries and the document, in this
+ * order, and for a technical correction the identifier of the other invoice.
  *
  * **Details**
  *
@@ -34,8 +39,22 @@ const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
  * @category constructors
  * @since 0.1.0
  */
-export const canonicalForm = ({ invoiceXml, metadata, mode, scenario }: CanonicalRequest): string =>
-  JSON.stringify([mode, scenario, Object.entries(metadata).sort(([a], [b]) => byCodeUnits(a, b)), invoiceXml])
+export const canonicalForm = ({
+  correctsInvoiceId,
+  invoiceXml,
+  invoicingMode,
+  metadata,
+  mode,
+  scenario
+}: CanonicalRequest): string =>
+  JSON.stringify([
+    mode,
+    scenario,
+    invoicingMode,
+    Object.entries(metadata).sort(([a], [b]) => byCodeUnits(a, b)),
+    invoiceXml,
+    ...(correctsInvoiceId === undefined ? [] : [correctsInvoiceId])
+  ])
 
 /**
  * Returns the SHA-256 (FIPS 180-4) of the canonical form in UTF-8. The caller supplies the hash function.
@@ -48,7 +67,10 @@ export const canonicalForm = ({ invoiceXml, metadata, mode, scenario }: Canonica
  *
  * const sha256 = (text: string) => createHash("sha256").update(text).digest()
  *
- * CanonicalRequest.hash({ mode: "live", invoiceXml: "<a/>", metadata: {}, scenario: null }, sha256).length // => 32
+ * CanonicalRequest.hash(
+ *   { mode: "live", invoiceXml: "<a/>", metadata: {}, scenario: null, invoicingMode: "online" },
+ *   sha256
+ * ).length // => 32
  * ```
  *
  * @category constructors

@@ -1,8 +1,9 @@
 /**
  * Public identifiers: a prefix that names the kind of record, and 26 characters that sort by age.
  *
- * The 26 characters are a UUID of version 7 (RFC 9562 §5.7: 48 bits of milliseconds, then random bits) in
- * Crockford's base32, lowercase. Time and randomness are arguments.
+ * The 26 characters are a number of 128 bits in Crockford's base32, lowercase: ten characters of the time in milliseconds, as in a
+ * UUID of version 7 (RFC 9562 §5.7), two of the bucket, and 14 random ones. Everything of an organization has the same bucket, so
+ * that an identifier says where it is stored; identifiers of accounts and requests have random characters there.
  *
  * @since 0.1.0
  */
@@ -120,8 +121,8 @@ export const randomLength = 10
  *
  * **Details**
  *
- * `timestamp` is in milliseconds since the epoch; `random` has at least `randomLength` bytes, of which six bits are
- * replaced by the version and the variant of the UUID.
+ * `timestamp` is in milliseconds since the epoch; `random` has at least `randomLength` bytes. `bucket` is the one of
+ * the organization, as `bucket` returns it; by default it is random, too.
  *
  * **Gotchas**
  *
@@ -143,36 +144,45 @@ export const randomLength = 10
  * @category constructors
  * @since 0.1.0
  */
-export const make = <P extends Prefix>(prefix: P, timestamp: number, random: Uint8Array): Id<P> => {
+export const make = <P extends Prefix>(prefix: P, timestamp: number, random: Uint8Array, bucket?: string): Id<P> =>
+  `${prefix}_${makeText(timestamp, random, bucket)}`
+
+/**
+ * Returns the 26 characters of a new identifier, without a prefix. The arguments are those of `make`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const makeText = (timestamp: number, random: Uint8Array, bucket?: string): string => {
   if (!(timestamp >= 0 && timestamp < 2 ** 48)) throw new RangeError("timestamp must fit into 48 bits")
   if (random.length < randomLength) throw new RangeError(`random must have at least ${randomLength} bytes`)
-  let text = ""
+  let time = ""
   let rest = Math.floor(timestamp)
-  for (let position = 0; position < 10; position++) {
-    text = alphabet.charAt(rest % 32) + text
+  for (let position = 0; position < timeLength; position++) {
+    time = alphabet.charAt(rest % 32) + time
     rest = Math.floor(rest / 32)
   }
-  for (let offset = 0; offset < randomLength; offset += 5) {
-    text += fiveBytes(
-      offset === 0 ? 0x70 | (random[0]! & 0x0f) : random[5]!,
-      random[offset + 1]!,
-      offset === 0 ? 0x80 | (random[2]! & 0x3f) : random[7]!,
-      random[offset + 3]!,
-      random[offset + 4]!
-    )
-  }
-  return `${prefix}_${text}`
+  const text = fiveBytes(random, 0) + fiveBytes(random, 5)
+  return time + (bucket === undefined ? text : bucket + text.slice(bucketLength))
 }
 
-const fiveBytes = (a: number, b: number, c: number, d: number, e: number): string =>
-  alphabet.charAt(a >> 3) +
-  alphabet.charAt(((a & 7) << 2) | (b >> 6)) +
-  alphabet.charAt((b >> 1) & 31) +
-  alphabet.charAt(((b & 1) << 4) | (c >> 4)) +
-  alphabet.charAt(((c & 15) << 1) | (d >> 7)) +
-  alphabet.charAt((d >> 2) & 31) +
-  alphabet.charAt(((d & 3) << 3) | (e >> 5)) +
-  alphabet.charAt(e & 31)
+const timeLength = 10
+
+const bucketLength = 2
+
+const fiveBytes = (bytes: Uint8Array, offset: number): string => {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = bytes.subarray(offset, offset + 5)
+  return (
+    alphabet.charAt(a >> 3) +
+    alphabet.charAt(((a & 7) << 2) | (b >> 6)) +
+    alphabet.charAt((b >> 1) & 31) +
+    alphabet.charAt(((b & 1) << 4) | (c >> 4)) +
+    alphabet.charAt(((c & 15) << 1) | (d >> 7)) +
+    alphabet.charAt((d >> 2) & 31) +
+    alphabet.charAt(((d & 3) << 3) | (e >> 5)) +
+    alphabet.charAt(e & 31)
+  )
+}
 
 // Effect puts a pattern into the JSON Schema only if it has the flag `u`.
 const pattern = (prefix: Prefix): RegExp => new RegExp(`^${prefix}_[0-7][0-9a-hjkmnp-tv-z]{25}$`, "u")
@@ -206,6 +216,18 @@ export const timestamp = (id: Id<Prefix>): number => {
     milliseconds = milliseconds * 32 + alphabet.indexOf(character)
   }
   return milliseconds
+}
+
+/**
+ * Returns the bucket of a well-formed identifier: two characters, of which there are 1,024. Everything of an organization has
+ * its bucket.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const bucket = (id: Id<Prefix>): string => {
+  const start = id.lastIndexOf("_") + 1 + timeLength
+  return id.slice(start, start + bucketLength)
 }
 
 const example = new Uint8Array([1, 142, 3, 91, 77, 201, 6, 250, 18, 99])

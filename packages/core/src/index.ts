@@ -5,7 +5,6 @@
  */
 export * as CanonicalRequest from "./CanonicalRequest.ts"
 export * as DeliveryState from "./DeliveryState.ts"
-export * as DeliveryVerdict from "./DeliveryVerdict.ts"
 export * as ErrorCatalog from "./ErrorCatalog.ts"
 export * as Ids from "./Ids.ts"
 export * as Invoice from "./Invoice.ts"

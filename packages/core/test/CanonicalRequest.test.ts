@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
-import { CanonicalRequest, type Mode, type SandboxScenario } from "../src/index.ts"
+import { CanonicalRequest, Invoice, type Mode, type SandboxScenario } from "../src/index.ts"
 import { hostileText, record, thorough } from "./arbitraries.ts"
 
 const { canonicalForm, hash } = CanonicalRequest
@@ -13,6 +13,7 @@ const hex = (request: CanonicalRequest.CanonicalRequest): string => Buffer.from(
 const request: CanonicalRequest.CanonicalRequest = {
   mode: "test",
   scenario: "accepted",
+  invoicingMode: "online",
   metadata: { order: "2026/11/0042", buyer: "Zażółć" },
   invoiceXml: "<Faktura/>"
 }
@@ -20,21 +21,35 @@ const request: CanonicalRequest.CanonicalRequest = {
 // A request body, serialized by a client and parsed by a server.
 const submitted = (json: string): CanonicalRequest.CanonicalRequest => {
   const body = JSON.parse(json) as { invoice_xml: string; metadata?: Record<string, string> }
-  return { mode: "test", scenario: "accepted", metadata: body.metadata ?? {}, invoiceXml: body.invoice_xml }
+  return {
+    mode: "test",
+    scenario: "accepted",
+    invoicingMode: "online",
+    metadata: body.metadata ?? {},
+    invoiceXml: body.invoice_xml
+  }
 }
 
-type Raw = readonly [Mode.Mode, SandboxScenario.Scenario | null, ReadonlyArray<readonly [string, string]>, string]
+type Raw = readonly [
+  Mode.Mode,
+  SandboxScenario.Scenario | null,
+  Invoice.InvoicingMode,
+  ReadonlyArray<readonly [string, string]>,
+  string
+]
 
 const raw: Arbitrary.Arbitrary<Raw> = Arbitrary.all([
   Arbitrary.schema(Schema.Literals(["test", "live"])),
   Arbitrary.schema(Schema.NullOr(Schema.Literals(["accepted", "rejected"]))),
+  Arbitrary.schema(Invoice.InvoicingMode),
   Arbitrary.array(Arbitrary.all([hostileText, hostileText]), { maxLength: 3 }),
   hostileText
 ])
 
-const build = ([mode, scenario, entries, invoiceXml]: Raw): CanonicalRequest.CanonicalRequest => ({
+const build = ([mode, scenario, invoicingMode, entries, invoiceXml]: Raw): CanonicalRequest.CanonicalRequest => ({
   mode,
   scenario,
+  invoicingMode,
   metadata: record(entries),
   invoiceXml
 })
@@ -45,6 +60,7 @@ const same = (a: CanonicalRequest.CanonicalRequest, b: CanonicalRequest.Canonica
   return (
     a.mode === b.mode &&
     a.scenario === b.scenario &&
+    a.invoicingMode === b.invoicingMode &&
     a.invoiceXml === b.invoiceXml &&
     keys.length === Object.getOwnPropertyNames(b.metadata).length &&
     keys.every(
@@ -61,15 +77,15 @@ describe("CanonicalRequest", () => {
   it("keeps the form and the hash of a known request", () => {
     assert.strictEqual(
       canonicalForm(request),
-      '["test","accepted",[["buyer","Zażółć"],["order","2026/11/0042"]],"<Faktura/>"]'
+      '["test","accepted","online",[["buyer","Zażółć"],["order","2026/11/0042"]],"<Faktura/>"]'
     )
-    assert.strictEqual(hex(request), "aefdc4e384384561c32090ceb5c10a0868c1506063e8e6144d09b65bfdf7013f")
+    assert.strictEqual(hex(request), "387159a16686c28d0707d9c6ef9f83ba7723592e23cf9465a09031dd465cbb97")
   })
 
   it("has a null scenario in live mode", () => {
     assert.strictEqual(
       canonicalForm({ ...request, mode: "live", scenario: null, metadata: {} }),
-      '["live",null,[],"<Faktura/>"]'
+      '["live",null,"online",[],"<Faktura/>"]'
     )
   })
 
@@ -102,6 +118,8 @@ describe("CanonicalRequest", () => {
     ["the mode", { mode: "live" }],
     ["the scenario", { scenario: "delayed" }],
     ["having a scenario", { scenario: null }],
+    ["the invoicing mode", { invoicingMode: "offline" }],
+    ["the invoice that it corrects", { correctsInvoiceId: "inv_1" }],
     ["a space in the document", { invoiceXml: "<Faktura />" }],
     ["a line feed after the document", { invoiceXml: "<Faktura/>\n" }],
     ["a byte order mark", { invoiceXml: "\ufeff<Faktura/>" }],
@@ -119,7 +137,7 @@ describe("CanonicalRequest", () => {
     const plain = submitted('{"invoice_xml":"<a/>"}')
     const one = submitted('{"invoice_xml":"<a/>","metadata":{"__proto__":"1"}}')
     const other = submitted('{"invoice_xml":"<a/>","metadata":{"__proto__":"2"}}')
-    assert.strictEqual(canonicalForm(one), '["test","accepted",[["__proto__","1"]],"<a/>"]')
+    assert.strictEqual(canonicalForm(one), '["test","accepted","online",[["__proto__","1"]],"<a/>"]')
     assert.strictEqual(new Set([plain, one, other].map(hex)).size, 3)
   })
 
@@ -137,20 +155,22 @@ describe("CanonicalRequest", () => {
   // Two random requests rarely differ in one place only; these do.
   it.prop(
     "changes the hash when any single part changes",
-    [raw, hostileText, Schema.Literals([0, 1, 2, 3, 4])],
+    [raw, hostileText, Schema.Literals([0, 1, 2, 3, 4, 5])],
     ([draw, text, part]) => {
       const one = build(draw)
-      const [mode, scenario, entries, invoiceXml] = draw
+      const [mode, scenario, invoicing, entries, invoiceXml] = draw
       const other = build(
         part === 0
-          ? [mode === "test" ? "live" : "test", scenario, entries, invoiceXml]
+          ? [mode === "test" ? "live" : "test", scenario, invoicing, entries, invoiceXml]
           : part === 1
-            ? [mode, scenario === null ? "accepted" : null, entries, invoiceXml]
+            ? [mode, scenario === null ? "accepted" : null, invoicing, entries, invoiceXml]
             : part === 2
-              ? [mode, scenario, entries, text]
+              ? [mode, scenario, invoicing, entries, text]
               : part === 3
-                ? [mode, scenario, [...entries, [text, invoiceXml]], invoiceXml]
-                : [mode, scenario, entries.map(([key]) => [key, text] as const), invoiceXml]
+                ? [mode, scenario, invoicing, [...entries, [text, invoiceXml]], invoiceXml]
+                : part === 4
+                  ? [mode, scenario, invoicing, entries.map(([key]) => [key, text] as const), invoiceXml]
+                  : [mode, scenario, invoicing === "online" ? "offline" : "online", entries, invoiceXml]
       )
       assert.strictEqual(hex(one) === hex(other), same(one, other))
     },
@@ -160,12 +180,12 @@ describe("CanonicalRequest", () => {
   it.prop(
     "ignores the order of metadata keys",
     [raw],
-    ([[mode, scenario, entries, invoiceXml]]) => {
+    ([[mode, scenario, invoicing, entries, invoiceXml]]) => {
       // JSON.parse keeps the last value of a repeated key, so each key is used once.
       const unique = [...new Map(entries)]
       assert.strictEqual(
-        hex(build([mode, scenario, unique, invoiceXml])),
-        hex(build([mode, scenario, unique.toReversed(), invoiceXml]))
+        hex(build([mode, scenario, invoicing, unique, invoiceXml])),
+        hex(build([mode, scenario, invoicing, unique.toReversed(), invoiceXml]))
       )
     },
     thorough

@@ -7,9 +7,15 @@ const { fault } = InvoiceXml
 
 const tooLarge = "invoice_xml is larger than 1,000,000 bytes."
 
+const attached = (bytes: number, prefix = "") => {
+  const start = `<${prefix}Faktura><${prefix}Zalacznik>`
+  return start + "x".repeat(bytes - start.length)
+}
+
 describe("InvoiceXml", () => {
-  it("has the size limit of the contract", () => {
+  it("has the size limits of the contract", () => {
     assert.strictEqual(InvoiceXml.maxBytes, 1_000_000)
+    assert.strictEqual(InvoiceXml.maxBytesWithAttachment, 3_000_000)
   })
 
   describe("fault", () => {
@@ -44,6 +50,10 @@ describe("InvoiceXml", () => {
       ["1,000,004 bytes of four each", "😀".repeat(250_001), tooLarge],
       ["a byte order mark that makes it too large", `\ufeff${"x".repeat(999_998)}`, tooLarge],
       ["a byte order mark that just fits", `\ufeff${"x".repeat(999_997)}`, undefined],
+      ["3,000,000 bytes with an attachment", attached(3_000_000), undefined],
+      ["3,000,000 bytes with an attachment under a prefix", attached(3_000_000, "fa:"), undefined],
+      ["3,000,001 bytes with an attachment", attached(3_000_001), "invoice_xml is larger than 3,000,000 bytes."],
+      ["1,000,001 bytes that only mention an attachment", `Zalacznik${"x".repeat(999_992)}`, tooLarge],
       ["too much white space", " ".repeat(1_000_001), tooLarge]
     ])("returns the documented sentence, or undefined for a valid document, for %s", (_, value, sentence) => {
       assert.strictEqual(fault(value), sentence)

@@ -10,6 +10,25 @@ export const acceptedInvoice = {
   status: "accepted",
   scenario: "accepted",
   metadata: { order: "2026/11/0042", buyer: "Zażółć gęślą jaźń" },
+  document: {
+    form: "FA (3)",
+    kind: "VAT",
+    number: "FV/2026/11/0042",
+    issue_date: "2026-11-20",
+    currency: "PLN",
+    total: "123.00",
+    seller: { tax_id: "5265877635", name: "Sprzedawca Testowy" },
+    buyer: { tax_id: "5260250274", name: "Nabywca Testowy" }
+  },
+  verification: {
+    url: "https://qr-test.ksef.mf.gov.pl/invoice/5265877635/20-11-2026/bVWOvc2WhLGYVUR-jaB2cBSxGNFVO1IOPrp5B4VVW5U",
+    label: "5265877635-20261120-0100A0B1C2D3-5F",
+    certificate_url: null
+  },
+  invoicing_mode: "online",
+  official_mode: "online",
+  send_by: null,
+  corrects: null,
   official_number: "5265877635-20261120-0100A0B1C2D3-5F",
   rejection: null,
   failure: null,
@@ -26,6 +45,9 @@ export const acceptedInvoice = {
 export const queuedInvoice = {
   ...acceptedInvoice,
   status: "queued",
+  document: null,
+  verification: null,
+  official_mode: null,
   official_number: null,
   upo_available: false,
   attempt_count: 0,
@@ -52,6 +74,16 @@ export const invoices = [
   {
     ...acceptedInvoice,
     status: "rejected",
+    verification: {
+      ...acceptedInvoice.verification,
+      label: "OFFLINE",
+      certificate_url:
+        "https://qr-test.ksef.mf.gov.pl/certificate/Nip/5265877635/5265877635/01F20A5D352AE590/bVWOvc2WhLGYVUR-jaB2cBSxGNFVO1IOPrp5B4VVW5U/signature"
+    },
+    invoicing_mode: "offline",
+    official_mode: null,
+    send_by: "2026-11-23",
+    corrects: "inv_01m7q5cqg0e6786ptds43fm4k4",
     scenario: "rejected",
     official_number: null,
     upo_available: false,
@@ -61,6 +93,7 @@ export const invoices = [
     ...acceptedInvoice,
     status: "failed",
     scenario: "temporary_failure",
+    official_mode: null,
     official_number: null,
     upo_available: false,
     attempt_count: 3,

@@ -214,7 +214,10 @@ export interface AttemptDiagnostics {
   readonly addressesTried: number
   /** Whether the request was sent over a connection that was already open. */
   readonly reusedConnection: boolean
-  /** The code of the error behind a failure, such as `ECONNREFUSED`. */
+  /**
+   * The code of the error behind a failure, such as `ECONNREFUSED`. `ERR_SSL_WRONG_VERSION_NUMBER` means that the port speaks
+   * plain HTTP: use the port with TLS, or an `http:` URL where `allowHttp` is set.
+   */
   readonly code?: string | undefined
   /** The rule that blocked it. */
   readonly rule?: string | undefined

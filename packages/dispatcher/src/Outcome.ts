@@ -101,8 +101,8 @@ export type Outcome = Delivered | Refused | Failed | Blocked
  * **Details**
  *
  * Refused, reset, unreachable and unanswered connections, names without an address and bad certificates have the same
- * sentence, and so have all rules: different sentences would map the network of the dispatcher. A deadline is named only
- * where the request was sent.
+ * sentence, and so have all rules about addresses: different sentences would map the network of the dispatcher. What is wrong
+ * with the text of a URL is told. A deadline is named only where the request was sent.
  *
  * **Example** (Telling the owner of an endpoint)
  *
@@ -113,6 +113,8 @@ export type Outcome = Delivered | Refused | Failed | Blocked
  * // => "The endpoint returned HTTP 503."
  * describe({ _tag: "Failed", reason: "tls", retryable: true, attempted: false, durationMs: 12 })
  * // => "The connection failed."
+ * describe({ _tag: "Blocked", rule: "url", retryable: false, attempted: false, durationMs: 0 })
+ * // => "The URL is not complete. It needs a scheme and a host, such as https://example.com/hooks."
  * ```
  *
  * @category formatting
@@ -126,6 +128,13 @@ export const describe = (outcome: Outcome): string => {
     case "Failed":
       return outcome.reason === "timeout" && outcome.attempted ? "The request timed out." : "The connection failed."
     case "Blocked":
-      return "The endpoint address is not allowed."
+      return ofUrl[outcome.rule] ?? "The endpoint address is not allowed."
   }
+}
+
+// These rules depend on the text of the URL alone.
+const ofUrl: { readonly [R in Rule]?: string } = {
+  url: "The URL is not complete. It needs a scheme and a host, such as https://example.com/hooks.",
+  scheme: "The URL does not begin with https://.",
+  userinfo: "The URL has a user name or a password. Remove them."
 }

@@ -5,4 +5,5 @@
  */
 export { Dispatcher } from "./Dispatcher.ts"
 export * as DispatcherMetrics from "./DispatcherMetrics.ts"
+export * as ForwardProxy from "./ForwardProxy.ts"
 export * from "./promise.ts"

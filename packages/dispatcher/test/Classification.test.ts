@@ -92,10 +92,22 @@ describe("Outcome", () => {
   })
 
   it("is described without the rule that blocked the request", () => {
-    for (const rule of ["private", "metadata", "scheme", "unreadable-address"] as const) {
+    for (const rule of ["private", "metadata", "host", "port", "unreadable-address"] as const) {
       const outcome: Outcome = { _tag: "Blocked", rule, retryable: false, attempted: false, durationMs }
       assert.strictEqual(say(outcome), "The endpoint address is not allowed.")
     }
+  })
+
+  it("is described with what is wrong with the text of the URL", async () => {
+    for (const [url, sentence] of [
+      [
+        "example.com/hooks",
+        "The URL is not complete. It needs a scheme and a host, such as https://example.com/hooks."
+      ],
+      ["ftp://example.com/", "The URL does not begin with https://."],
+      ["https://user@example.com/", "The URL has a user name or a password. Remove them."]
+    ] as const)
+      assert.strictEqual(say(await sendOnce(url)), sentence)
   })
 
   it("is described with the status of the response", () => {

@@ -161,7 +161,11 @@ const start = async (
     onAdvance: (offset) => state.settings.set("clockOffset", offset)
   })
   const secretKey = settingOf(state, "secretKey", () => randomBytes(32).toString("hex"))
-  const authority = Authority.open(state.settings, state.serials, clock.now)
+  const authority = Authority.open(state.settings, {
+    issued: state.certificates,
+    serials: state.serials,
+    now: clock.now
+  })
   const keysReady = EncryptionKeys.open({ keys: state.keys, authority, now: clock.now, generate })
   const api = openApi()
   const ledger = new Ledger({ calls: state.calls, kept: keptCalls, settings: state.settings, invoices: state.invoices })

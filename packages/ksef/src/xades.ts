@@ -7,6 +7,7 @@
 export * as CanonicalXml from "./xades/CanonicalXml.ts"
 export * as Certificate from "./xades/Certificate.ts"
 export * as LoginDocument from "./xades/LoginDocument.ts"
+export * as Pkcs12 from "./xades/Pkcs12.ts"
 export * as PrivateKeyFile from "./xades/PrivateKeyFile.ts"
 export * as Signature from "./xades/Signature.ts"
 export * as SigningCredential from "./xades/SigningCredential.ts"

@@ -15,11 +15,44 @@ interface InvoiceFields {
   readonly scenario: "accepted" | "rejected" | "temporary_failure" | "delayed" | null
   /** The metadata that was submitted with the invoice. */
   readonly metadata: { readonly [key: string]: string }
+  /** What the document says; `null` if it is of no form that is known. A member that it does not have is `null`. */
+  readonly document: {
+    /** Such as `FA (3)`. */
+    readonly form: string
+    /** Such as `VAT` or `KOR`. */
+    readonly kind: string | null
+    /** The number that the seller gave the invoice. */
+    readonly number: string | null
+    /** `YYYY-MM-DD` */
+    readonly issue_date: string | null
+    readonly currency: string | null
+    /** The total with tax, in the digits of the document. */
+    readonly total: string | null
+    readonly seller: { readonly tax_id: string | null; readonly name: string | null } | null
+    readonly buyer: { readonly tax_id: string | null; readonly name: string | null } | null
+  } | null
+  /**
+   * The link behind the QR code to print on the invoice, and the text below it. `certificate_url` is the link behind the second code
+   * of an invoice that was issued offline.
+   */
+  readonly verification: {
+    readonly url: string
+    readonly label: string
+    readonly certificate_url: string | null
+  } | null
+  /** How the invoice was issued, as submitted. */
+  readonly invoicing_mode: "online" | "offline"
+  /** How the national system took it, as its receipt says. */
+  readonly official_mode: "online" | "offline" | null
+  /** The last day for sending an invoice that was issued offline, `YYYY-MM-DD`. */
+  readonly send_by: string | null
+  /** The rejected invoice that this one corrects technically. */
+  readonly corrects: string | null
   /** The number that the national system assigned. */
   readonly official_number: string | null
   /** The reason for the rejection. */
   readonly rejection: { readonly code: string; readonly message: string } | null
-  /** The last gateway failure. */
+  /** Why the invoice waits or failed. */
   readonly failure: { readonly code: string; readonly message: string } | null
   /** Whether the official receipt can be downloaded. */
   readonly upo_available: boolean

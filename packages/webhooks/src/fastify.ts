@@ -5,9 +5,11 @@
  * @since 0.1.0
  */
 import type { WebhookBody } from "./body.ts"
+import { readNodeBody, type NodeStream } from "./internal/nodeBody.ts"
 import { makeReceive, type HandlerOptions, type OnWebhook } from "./internal/receive.ts"
 
 export type { HandlerOptions, OnWebhook } from "./internal/receive.ts"
+export type { NodeStream } from "./internal/nodeBody.ts"
 
 /**
  * The part of a Fastify request that the plugin uses.
@@ -35,11 +37,7 @@ interface Reply {
  */
 export interface FastifyWebhookInstance<Request> {
   removeAllContentTypeParsers(): unknown
-  addContentTypeParser(
-    contentType: "*",
-    options: { parseAs: "buffer"; bodyLimit?: number },
-    parser: (request: Request, body: Uint8Array, done: (error: null, body: Uint8Array) => void) => void
-  ): unknown
+  addContentTypeParser(contentType: "*", parser: (request: Request, payload: NodeStream) => Promise<unknown>): unknown
   setErrorHandler(handler: (error: { statusCode?: number }, request: Request, reply: Reply) => void): unknown
   all(path: string, handler: (request: Request, reply: Reply) => Promise<unknown>): unknown
 }
@@ -76,10 +74,15 @@ export const createHandler = <Request extends FastifyWebhookRequest>(
   onWebhook: OnWebhook<Request>
 ) => {
   const receive = makeReceive(options, onWebhook, async ({ body }: Request) => (body ?? "") as WebhookBody)
-  const { maxBodyBytes: bodyLimit = 2 ** 20 } = options
+  const { maxBodyBytes = 2 ** 20 } = options
   return (fastify: FastifyWebhookInstance<Request>, { path }: { readonly path: string }, done: () => void): void => {
     fastify.removeAllContentTypeParsers()
-    fastify.addContentTypeParser("*", { parseAs: "buffer", bodyLimit }, (_request, body, done) => done(null, body))
+    // Not by `parseAs`: its reader throws out of a listener if a hook has set an encoding.
+    fastify.addContentTypeParser("*", async (_request, payload) => {
+      const body = await readNodeBody(payload, maxBodyBytes)
+      if (body === undefined) throw Object.assign(new Error(), { statusCode: 413 })
+      return body ?? {}
+    })
     // The error handler of the application could change the status for a body that is too large.
     fastify.setErrorHandler(({ statusCode = 500 }, _request, reply) => void reply.code(statusCode).send())
     fastify.all(path, async (request, reply) => {

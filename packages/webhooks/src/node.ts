@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import { readNodeBody, type NodeRequest } from "./internal/nodeBody.ts"
-import { makeReceive, type HandlerOptions, type OnWebhook } from "./internal/receive.ts"
+import { call, logError, makeReceive, type HandlerOptions, type OnWebhook } from "./internal/receive.ts"
 
 export type { HandlerOptions, OnWebhook } from "./internal/receive.ts"
 export type { NodeRequest } from "./internal/nodeBody.ts"
@@ -19,6 +19,7 @@ export type { NodeRequest } from "./internal/nodeBody.ts"
 export interface NodeResponse {
   readonly headersSent?: boolean | undefined
   writeHead(status: number, headers?: Record<string, string>): { end(text?: string): unknown }
+  destroy?(): unknown
 }
 
 /**
@@ -60,7 +61,13 @@ export const createHandler = <Request extends NodeRequest>(
   const receive = makeReceive(options, onWebhook, readNodeBody)
   return async (request, response) => {
     const { status, headers, text } = await receive(request)
-    // Other middleware, such as a timeout, may have answered already.
-    if (!response.headersSent) response.writeHead(status, headers).end(text)
+    try {
+      // Other middleware, such as a timeout, may have answered already.
+      if (!response.headersSent) response.writeHead(status, headers).end(text)
+    } catch (error) {
+      // Other middleware that hooks into the answer failed. The service retries when the connection closes.
+      response.destroy?.()
+      void call(options.onError ?? logError, error)
+    }
   }
 }

@@ -76,13 +76,18 @@ export const createHandler = <Request extends WebRequest>(
 }
 
 const readWebBody = async (request: WebRequest, maxBytes: number) => {
-  if (request.bodyUsed) return null!
+  const body = request.body as (AsyncIterable<Uint8Array> & { readonly locked?: boolean }) | null
+  if (request.bodyUsed || body?.locked) return null!
   const chunks: Array<Uint8Array> = []
   let length = 0
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    length += chunk.length
-    if (length > maxBytes) return undefined
-    chunks.push(chunk)
+  try {
+    for await (const chunk of body ?? []) {
+      length += chunk.length
+      if (length > maxBytes) return undefined
+      chunks.push(chunk)
+    }
+  } catch {
+    // A body that breaks off fails verification.
   }
   return new Blob(chunks).arrayBuffer()
 }

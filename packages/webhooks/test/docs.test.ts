@@ -88,18 +88,59 @@ describe("The examples of the README and the doc comments", () => {
     assert.deepStrictEqual(complaints, [])
   })
 
-  it.each(examples)("run without an error: $name", async ({ path }) => {
+  // Lambda@Edge gives each header as a list, under its name in lowercase.
+  const edge = (headers: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), [{ key, value }]]))
+  const base64 = (text: string) => Buffer.from(text).toString("base64")
+
+  it("verify what Lambda and Lambda@Edge pass to their functions", async () => {
+    const load = async (text: string): Promise<Record<string, unknown>> =>
+      (await import(examples.find(({ code }) => code.includes(text))!.path)) as Record<string, unknown>
     vi.stubEnv("WEBHOOK_SECRET", secret)
-    vi.stubEnv("NEW_SECRET", secret)
-    vi.stubEnv("OLD_SECRET", secret)
-    vi.stubGlobal("request", signedWebhook({ secret, type: "invoice.accepted" }).request)
-    vi.spyOn(console, "log").mockReturnValue(undefined)
+    const log = vi.spyOn(console, "log").mockReturnValue(undefined)
     try {
-      await import(path)
+      const { body, event, headers } = signedWebhook({ secret, type: "invoice.accepted" })
+
+      const { receive } = (await load("interface EdgeRequest")) as { receive: (request: unknown) => Promise<unknown> }
+      for (const sent of [
+        { encoding: "base64", data: base64(body) },
+        { encoding: "text", data: body }
+      ])
+        assert.deepInclude(await receive({ headers: edge(headers), body: sent }), { event })
+      const changed = { headers: edge(headers), body: { encoding: "base64", data: base64(`${body} `) } }
+      const refusal: unknown = await receive(changed).catch((error: unknown) => error)
+      assert.deepInclude(refusal, { code: "no_match" })
+
+      const { handler } = (await load("interface LambdaRequest")) as { handler: (request: unknown) => Promise<unknown> }
+      assert.deepStrictEqual(await handler({ headers, body: base64(body), isBase64Encoded: true }), { statusCode: 204 })
+      assert.deepStrictEqual(await handler({ headers, body, isBase64Encoded: false }), { statusCode: 204 })
+      assert.deepStrictEqual(log.mock.calls, [["invoice.accepted"], ["invoice.accepted"]])
+      assert.deepStrictEqual(await handler({ headers, body: `${body} `, isBase64Encoded: false }), { statusCode: 400 })
     } finally {
       vi.unstubAllEnvs()
-      vi.unstubAllGlobals()
       vi.restoreAllMocks()
     }
   })
+
+  it.each(examples)(
+    "run without an error, and answer a webhook if they export a handler: $name",
+    async ({ code, path }) => {
+      vi.stubEnv("WEBHOOK_SECRET", secret)
+      vi.stubEnv("NEW_SECRET", secret)
+      vi.stubEnv("OLD_SECRET", secret)
+      vi.stubGlobal("request", signedWebhook({ secret, type: "invoice.accepted" }).request)
+      vi.spyOn(console, "log").mockReturnValue(undefined)
+      try {
+        const { POST, handler = POST } = (await import(path)) as Record<string, (request: Request) => Promise<Response>>
+        if (handler !== undefined && code.includes("@govoice/webhooks/web")) {
+          const { request } = signedWebhook({ secret, type: "invoice.accepted" })
+          assert.strictEqual((await handler(request)).status, 204)
+        }
+      } finally {
+        vi.unstubAllEnvs()
+        vi.unstubAllGlobals()
+        vi.restoreAllMocks()
+      }
+    }
+  )
 })

@@ -43,10 +43,14 @@ export class Owner {
   }
 
   /** Submits an invoice, and returns its id. */
-  async submit(key: string, name: string, options: { readonly xml?: string; readonly scenario?: string } = {}) {
-    const { scenario, xml = "<a/>" } = options
+  async submit(
+    key: string,
+    name: string,
+    options: { readonly xml?: string; readonly scenario?: string; readonly mode?: "online" | "offline" } = {}
+  ) {
+    const { mode: invoicing_mode = "online", scenario, xml = "<a/>" } = options
     const headers = { "idempotency-key": name, ...(scenario && { "gov-sandbox-scenario": scenario }) }
-    const body = { invoice_xml: xml, metadata: { order: name } }
+    const body = { invoice_xml: xml, invoicing_mode, metadata: { order: name } }
     return String((await send(`${this.url}/v1/invoices`, { method: "POST", token: key, headers, body }))["id"])
   }
 

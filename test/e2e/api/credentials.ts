@@ -46,7 +46,11 @@ export const testCredentials = (api: ApiSuite): void => {
     ]
 
     it.each(refused)("are missing_api_key for %s", async (_, headers) => {
-      for (const path of ["/v1/me", "/v1/invoices", "/v1/invoices/inv_x", "/v1/invoices/inv_x/upo"]) {
+      for (const path of [
+        "/v1/me",
+        "/v1/invoices",
+        ...["", "/upo", "/document", "/qr"].map((file) => `/v1/invoices/inv_x${file}`)
+      ]) {
         const answer = await call("GET", path, { headers: headers(api.tenant) })
         assert.strictEqual(codeOf(answer), "missing_api_key")
         assert.isNull(answer.headers.get("ratelimit"), "a key that was not recognized has no limit")
@@ -64,8 +68,8 @@ export const testCredentials = (api: ApiSuite): void => {
 
     it("are keys of 192 random bits in base62 with a checksum, whose last four characters are stored", async () => {
       const { organizationId, testKey, liveKey, token: auth } = api.tenant
-      assert.match(testKey, /^sk_test_[0-9A-Za-z]{39}$/)
-      assert.match(liveKey, /^sk_live_[0-9A-Za-z]{39}$/)
+      assert.match(testKey, /^sk_test_[0-9A-Za-z]{41}$/)
+      assert.match(liveKey, /^sk_live_[0-9A-Za-z]{41}$/)
       const list = await call("GET", `${control}/organizations/${organizationId}/api-keys`, { auth })
       assert.sameMembers(
         data(list).map(({ last4 }) => last4),

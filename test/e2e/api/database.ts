@@ -6,6 +6,7 @@ import type { databases, TestDatabase } from "../support/databases.ts"
 import { type Server, startServer } from "../support/server.ts"
 import { testAccounts } from "./accounts.ts"
 import { testApiKeys } from "./apiKeys.ts"
+import { testOffline } from "./offline.ts"
 import { testCredentials } from "./credentials.ts"
 import { testIdempotency } from "./idempotency.ts"
 import { testInvoices } from "./invoices.ts"
@@ -25,6 +26,7 @@ import { type ApiSuite, record } from "./suite.ts"
 const suites: ReadonlyArray<(api: ApiSuite) => void> = [
   testMe,
   testCredentials,
+  testOffline,
   testSubmissions,
   testIdempotency,
   testInvoices,
@@ -61,8 +63,7 @@ export const testDatabase = (
         ...database.settings,
         GOVOICE_RATE_LIMIT_PER_SECOND: "10000",
         GOVOICE_RATE_LIMIT_BURST: "10000",
-        GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "10000",
-        GOVOICE_ACCOUNT_CONCURRENCY: "200"
+        GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1000"
       })
       agreement = await readAgreement(server.url)
       onAgreement(agreement)

@@ -1,6 +1,9 @@
 /** Deployments whose API or sign-up is closed, or whose limits are reached. */
 import { randomUUID } from "node:crypto"
+import { readFile } from "node:fs/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { CertificateLink } from "../../../packages/ksef/src/crypto.ts"
+import { makePair } from "../../../packages/ksef/test/support/certificates.ts"
 import { type Agreement, type Answer, problemOf } from "../support/agreement.ts"
 import { type Call, makeCall, password, readAgreement, signUp, submit, type Tenant, until } from "../support/client.ts"
 import { databases, type TestDatabase } from "../support/databases.ts"
@@ -34,8 +37,7 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
             ...all,
             GOVOICE_RATE_LIMIT_PER_SECOND: "1",
             GOVOICE_RATE_LIMIT_BURST: "3",
-            GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1",
-            GOVOICE_ACCOUNT_RATE_LIMIT_BURST: "3"
+            GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: "1"
           }),
           startServer({ ...all, GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_URL: "http://127.0.0.1:9/v2" })
         ]))
@@ -206,6 +208,39 @@ export const testDeployments = (onAgreement: (agreement: Agreement) => void): vo
       })
       assert.strictEqual(stored.status, 204)
       assert.strictEqual(await isAvailable(), true)
+    })
+
+    it("issue live invoices offline with a certificate alone, and answer a repetition without one", async () => {
+      const call = callOf(servers[4])
+      const fresh = await signUp(call)
+      const organization = `${control}/organizations/${fresh.organizationId}`
+      const put = (path: string, body: Readonly<Record<string, unknown>>) =>
+        call("PUT", `${organization}/${path}`, { auth: fresh.token, body })
+      await put("gateway-credential", { token: "a token of the national system", context_nip: "1111111111" })
+      const invoice_xml = await readFile(new URL("../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
+      const headers = { "idempotency-key": randomUUID() }
+      const issue = () => submit(call, fresh.liveKey, { body: { invoice_xml, invoicing_mode: "offline" }, headers })
+
+      const refused = await issue()
+      assert.strictEqual(codeOf(refused), "offline_not_available", refused.text)
+      assert.deepStrictEqual(await everyId(call, fresh), [])
+
+      const pair = makePair({ key: "P-256", keyUsage: ["nonRepudiation"], serial: "01f20a5d352ae590" })
+      const offline = { certificate: pair.certificate, private_key: pair.privateKey }
+      assert.strictEqual((await put("offline-certificate", offline)).status, 204)
+      const issued = await issue()
+      assert.strictEqual(issued.status, 201, issued.text)
+      const url = (record(issued)["verification"] as Record<string, string>)["certificate_url"]!
+      const parts = "127.0.0.1:9/certificate/Nip/1111111111/5265877635/01F20A5D352AE590/"
+      assert.isTrue(url.startsWith(`http://${parts}`), url)
+      assert.isTrue(CertificateLink.verify(url, pair.publicKey))
+
+      await call("DELETE", `${organization}/offline-certificate`, { auth: fresh.token })
+      const again = await issue()
+      assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+      assert.strictEqual(again.text, issued.text)
+      const another = { body: { invoice_xml, invoicing_mode: "offline" } }
+      assert.strictEqual(codeOf(await submit(call, fresh.liveKey, another)), "offline_not_available")
     })
 
     it("refuse a revoked key in every process within a minute", async () => {

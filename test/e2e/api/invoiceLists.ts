@@ -2,7 +2,7 @@
 import { assert, describe, it } from "vitest"
 import { problemOf } from "../support/agreement.ts"
 import { signUp, submit, until, xml } from "../support/client.ts"
-import { type ApiSuite, codeOf, data, record } from "./suite.ts"
+import { type ApiSuite, codeOf, control, data, record } from "./suite.ts"
 
 /** Registers the tests. */
 export const testInvoiceLists = (api: ApiSuite): void => {
@@ -87,8 +87,69 @@ export const testInvoiceLists = (api: ApiSuite): void => {
       assert.lengthOf(data(await list(testKey, "?status=rejected")), 0)
     })
 
+    it("finds invoices by number, official number, buyer and seller, for its key and for its owner", async () => {
+      const owner = await signUp(call)
+      const document = (number: string, buyer: string) =>
+        `<Faktura><Naglowek><KodFormularza kodSystemowy="FA (3)">FA</KodFormularza></Naglowek><Podmiot1><DaneIdentyfikacyjne><NIP>5265877635</NIP></DaneIdentyfikacyjne></Podmiot1><Podmiot2><DaneIdentyfikacyjne>${buyer}</DaneIdentyfikacyjne></Podmiot2><Fa><P_2>${number}</P_2></Fa></Faktura>`
+      const submitDocument = async (number: string, buyer: string, metadata = {}) => {
+        const body = { invoice_xml: document(number, buyer), metadata }
+        return String(record(await submit(call, owner.testKey, { body }))["id"])
+      }
+      const first = await submitDocument(" FV  1 ", "<NIP>5260250274</NIP>", { order: "4711" })
+      const second = await submitDocument("FV&#10;1", "<KodUE>DE</KodUE><NrVatUE>123456789</NrVatUE>")
+      const third = await submitDocument("FV/1 &amp; 2", "<NIP>5260250274</NIP>")
+      const accepted = await until(
+        () => call("GET", `/v1/invoices/${first}`, { auth: owner.testKey }),
+        (answer) => record(answer)["status"] === "accepted"
+      )
+      const official = String(record(accepted)["official_number"])
+      const cases: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
+        ["number=FV%201", [second, first]],
+        ["number=+FV%0A%09+1", [second, first]],
+        ["number=FV1", []],
+        ["number=FV/1%20%26%202", [third]],
+        ["number=FV%201&buyer_tax_id=DE123456789", [second]],
+        ["buyer_tax_id=5260250274", [third, first]],
+        ["buyer_tax_id=5260250274&metadata[order]=4711", [first]],
+        ["seller_tax_id=5265877635", [third, second, first]],
+        ["seller_tax_id=5260250274", []],
+        [`official_number=${official}`, [first]],
+        [`official_number=${official}&number=FV1`, []],
+        ["metadata[order]=4711", [first]]
+      ]
+      const path = `${control}/organizations/${owner.organizationId}/invoices`
+      const ownerOfAnother = `${control}/organizations/${api.other.organizationId}/invoices`
+      for (const [query, expected] of cases) {
+        assert.deepStrictEqual(idsOf(await list(owner.testKey, `?${query}`)), [...expected], query)
+        assert.deepStrictEqual(
+          idsOf(await call("GET", `${path}?${query}`, { auth: owner.token })),
+          [...expected],
+          query
+        )
+        for (const answer of [
+          await list(owner.liveKey, `?${query}`),
+          await call("GET", `${path}?mode=live&${query}`, { auth: owner.token }),
+          await call("GET", `${ownerOfAnother}?${query}`, { auth: api.other.token })
+        ]) {
+          assert.strictEqual(answer.status, 200, query)
+          for (const id of [first, second, third]) assert.notInclude(idsOf(answer), id, query)
+        }
+      }
+      const page = record(await list(owner.testKey, "?limit=1&seller_tax_id=5265877635"))
+      const next = `?limit=1&cursor=${String(page["next_cursor"])}`
+      assert.deepStrictEqual(idsOf(await list(owner.testKey, `${next}&seller_tax_id=5265877635`)), [second])
+      for (const other of ["", "&seller_tax_id=5260250274", "&buyer_tax_id=5265877635"]) {
+        assert.strictEqual(codeOf(await list(owner.testKey, next + other)), "invalid_parameter", other)
+      }
+    })
+
     it("refuses filters that nothing can match, and names them", async () => {
       const wrong: ReadonlyArray<readonly [string, string]> = [
+        ["number", "number="],
+        ["number", "number=%00"],
+        ["official_number", `official_number=${"1".repeat(101)}`],
+        ["buyer_tax_id", "buyer_tax_id="],
+        ["seller_tax_id", "seller_tax_id=1&seller_tax_id=2"],
         ["metadata", "metadata[a]=1&metadata[a]=2"],
         ["metadata", `metadata[${"k".repeat(41)}]=1`],
         ["metadata", `metadata[a]=${"v".repeat(501)}`],

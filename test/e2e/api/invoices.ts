@@ -1,7 +1,7 @@
 /** Invoices and receipts of the developer API. */
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "vitest"
-import { submit, until } from "../support/client.ts"
+import { submit, until, xml } from "../support/client.ts"
 import { type ApiSuite, codeOf, record, timestamp } from "./suite.ts"
 
 /** Registers the tests. */
@@ -68,6 +68,68 @@ export const testInvoices = (api: ApiSuite): void => {
       assert.strictEqual(changed.status, 200)
     })
 
+    it("has its document, byte for byte", async () => {
+      // A byte order mark, a letter of two bytes and one of four.
+      const xml = "\uFEFF<?xml version='1.0'?><Faktura>ż\u{1F9FE}</Faktura>\n"
+      const { id } = record(await submit(call, api.tenant.testKey, { body: { invoice_xml: xml } }))
+      const path = `/v1/invoices/${String(id)}/document`
+      const answer = await fetch(api.server.url + path, { headers: { authorization: `Bearer ${api.tenant.testKey}` } })
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      assert.deepStrictEqual(bytes, Buffer.from(xml))
+      assert.strictEqual(answer.headers.get("content-type"), "application/xml")
+      assert.strictEqual(answer.headers.get("content-length"), String(bytes.length))
+      assert.strictEqual(answer.headers.get("content-disposition"), `attachment; filename="invoice-${String(id)}.xml"`)
+      const etag = answer.headers.get("etag") ?? ""
+      assert.strictEqual(etag, `"${createHash("sha256").update(bytes).digest("hex")}"`)
+      const again = await call("GET", path, { auth: api.tenant.testKey, headers: { "if-none-match": etag } })
+      assert.strictEqual(again.status, 304)
+    })
+
+    it("has a QR code from the submission on, whose label becomes the official number", async () => {
+      const submitted = record(await submit(call, api.tenant.testKey))
+      const path = `/v1/invoices/${String(submitted["id"])}/qr`
+      const draw = (query = "", headers = {}) => call("GET", path + query, { auth: api.tenant.testKey, headers })
+      const early = await draw()
+      assert.strictEqual(early.headers.get("content-type"), "image/svg+xml")
+      assert.strictEqual(early.headers.get("cache-control"), "private, no-cache")
+      assert.include(early.text, ">OFFLINE</text>")
+      assert.strictEqual((await draw("?code=1&format=svg&label=true")).text, early.text)
+      assert.notInclude((await draw("?label=false")).text, "<text")
+      const png = await draw("?format=png")
+      assert.strictEqual(png.headers.get("content-type"), "image/png")
+
+      const accepted = await until(
+        () => show(submitted["id"]),
+        (answer) => record(answer)["status"] === "accepted"
+      )
+      const headers = { "if-none-match": early.headers.get("etag") ?? "" }
+      const late = await draw("", headers)
+      assert.include(late.text, `>${String(record(accepted)["official_number"])}</text>`)
+      const same = await draw("", { "if-none-match": late.headers.get("etag") ?? "" })
+      assert.deepStrictEqual([same.status, same.headers.get("cache-control")], [304, "private, no-cache"])
+    })
+
+    it("has a second QR code if it was issued offline", async () => {
+      const body = { invoice_xml: xml, invoicing_mode: "offline" }
+      const { id } = record(await submit(call, api.tenant.testKey, { body }))
+      const second = await call("GET", `/v1/invoices/${String(id)}/qr?code=2`, { auth: api.tenant.testKey })
+      assert.strictEqual(second.status, 200)
+      assert.include(second.text, ">CERTYFIKAT</text>")
+    })
+
+    it("has no QR code without seller and date, and no second one unless it was issued offline", async () => {
+      const { id } = record(await submit(call, api.tenant.testKey, { body: { invoice_xml: "<a/>" } }))
+      const none = await call("GET", `/v1/invoices/${String(id)}/qr`, { auth: api.tenant.testKey })
+      assert.strictEqual(codeOf(none), "verification_not_available")
+      const path = `/v1/invoices/${await accepted()}/qr`
+      const draw = (query: string) => call("GET", path + query, { auth: api.tenant.testKey })
+      assert.strictEqual(codeOf(await draw("?code=2")), "verification_not_available")
+      for (const wrong of ["code=3", "code=", "format=gif", "label=yes"]) {
+        assert.strictEqual(codeOf(await draw(`?${wrong}`)), "invalid_parameter", wrong)
+      }
+      assert.strictEqual(codeOf(await draw("?size=3")), "unknown_parameter")
+    })
+
     it("has no receipt before it is available, and none if it was rejected", async () => {
       const delayed = record(await submit(call, api.tenant.testKey, { headers: { "gov-sandbox-scenario": "delayed" } }))
       const early = await call("GET", `/v1/invoices/${String(delayed["id"])}/upo`, { auth: api.tenant.testKey })
@@ -89,7 +151,7 @@ export const testInvoices = (api: ApiSuite): void => {
       "'; DROP TABLE invoices; --"
     ])("is not found under the identifier %s", async (wrong) => {
       const path = `/v1/invoices/${wrong.includes("%") ? wrong : encodeURIComponent(wrong)}`
-      for (const tail of ["", "/upo"]) {
+      for (const tail of ["", "/upo", "/document", "/qr"]) {
         assert.strictEqual(codeOf(await call("GET", path + tail, { auth: api.tenant.testKey })), "invoice_not_found")
       }
     })

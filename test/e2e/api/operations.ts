@@ -179,7 +179,7 @@ export const testOperations = (api: ApiSuite): void => {
         }
         assert.strictEqual(Number(bare.headers.get("content-length")), Buffer.byteLength(full.text), operation.id)
       }
-      assert.strictEqual(walked, 20)
+      assert.strictEqual(walked, 24)
     })
 
     it.each(["a\u0000b", "a\ud800b", "\udc00"])("refuses the text %j, which cannot be stored", async (text) => {

@@ -1,5 +1,7 @@
 /** Organizations and their gateway credentials. */
 import { assert, describe, it } from "vitest"
+import { makePair, type Options as CertificateOptions } from "../../../packages/ksef/test/support/certificates.ts"
+import { file as pkcs12 } from "../../../packages/ksef/test/support/pkcs12.ts"
 import { problemOf } from "../support/agreement.ts"
 import { signUp } from "../support/client.ts"
 import { type ApiSuite, codeOf, control, id, record, timestamp } from "./suite.ts"
@@ -44,6 +46,53 @@ export const testOrganizations = (api: ApiSuite): void => {
       }
       const gone = record(await call("GET", path, { auth }))["gateway_credential"]
       assert.deepStrictEqual(gone, { present: false, updated_at: null })
+    })
+
+    it("store a certificate for issuing offline whose key no response contains", async () => {
+      const auth = api.tenant.token
+      const path = `${control}/organizations/${api.tenant.organizationId}/offline-certificate`
+      const offline = makePair({ key: "P-256", keyUsage: ["nonRepudiation"], serial: "01f20a5d352ae590" })
+      const body = { certificate: offline.certificate, private_key: offline.privateKey }
+      assert.strictEqual((await call("PUT", path, { auth, body })).status, 204)
+      const shown = await call("GET", path, { auth })
+      assert.notInclude(shown.text, "PRIVATE")
+      assert.hasAllKeys(
+        record(shown),
+        "object present environment serial_number subject valid_from valid_until state updated_at".split(" ")
+      )
+      assert.deepInclude(record(shown), { present: true, serial_number: "01F20A5D352AE590", state: "valid" })
+      for (let time = 0; time < 2; time++) assert.strictEqual((await call("DELETE", path, { auth })).status, 204)
+      assert.isFalse(record(await call("GET", path, { auth }))["present"])
+    })
+
+    it("store a PKCS#12 file for issuing offline, with its password", async () => {
+      const auth = api.tenant.token
+      const path = `${control}/organizations/${api.tenant.organizationId}/offline-certificate`
+      const certificate = pkcs12.toString("base64")
+      const wrong = await call("PUT", path, { auth, body: { certificate, private_key_password: "wrong" } })
+      assert.deepInclude(problemOf(wrong), { code: "invalid_parameter", param: "private_key_password" })
+      const none = await call("PUT", path, { auth, body: { certificate: makePair().certificate } })
+      assert.deepInclude(problemOf(none), { code: "invalid_parameter", param: "private_key" })
+      const body = { certificate, private_key_password: "zażółć" }
+      assert.strictEqual((await call("PUT", path, { auth, body })).status, 204)
+      assert.strictEqual(record(await call("GET", path, { auth }))["serial_number"], "01F20A5D352AE590")
+    })
+
+    it.each<[what: string, options: CertificateOptions, other: boolean, param: string, message: RegExp]>([
+      ["of the type Authentication", { keyUsage: ["digitalSignature"] }, false, "certificate", /of the type Offline/],
+      ["that has expired", { until: Date.now() - 1000 }, false, "certificate", /expired/],
+      ["with the key of another", {}, true, "private_key", /does not belong/],
+      ["with a key on P-384", { key: "P-384" }, false, "private_key", /RSA of 2048 to 4096 bits nor EC/]
+    ])("refuse a certificate %s for issuing offline", async (_, options, isOther, param, message) => {
+      const pair = makePair({ key: "P-256", keyUsage: ["nonRepudiation"], ...options })
+      const private_key = isOther ? makePair({ key: "rsa" }).privateKey : pair.privateKey
+      const answer = await call("PUT", `${control}/organizations/${api.tenant.organizationId}/offline-certificate`, {
+        auth: api.tenant.token,
+        body: { certificate: pair.certificate, private_key }
+      })
+      assert.strictEqual(codeOf(answer), "invalid_parameter")
+      assert.strictEqual(problemOf(answer).param, param)
+      assert.match(problemOf(answer).message, message)
     })
 
     it.each(["526587763", "52658776355", "5265877636", "526587763a", " 5265877635"])(

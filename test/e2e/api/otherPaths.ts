@@ -23,9 +23,32 @@ export const testOtherPaths = (api: ApiSuite): void => {
         assert.strictEqual(page.headers.get("content-type"), "text/plain; charset=utf-8")
         assert.match(page.text, new RegExp(`^# \`${code}\`\n[^]*\n## What to do\n`))
       }
+      const html = await call("GET", "/docs/errors/invalid_invoice_xml", {
+        headers: { accept: "text/html,*/*;q=0.8" }
+      })
+      assert.strictEqual(html.headers.get("content-type"), "text/html; charset=utf-8")
+      assert.strictEqual(html.headers.get("vary"), "Accept")
+      assert.match(html.text, /<h1 id="invalid_invoice_xml"><code>invalid_invoice_xml<\/code><\/h1>/)
+      assert.include(html.text, '<a href="/docs/guides/checking-invoices">Checking invoices</a>')
       for (const path of ["/docs/errors/nope", "/docs/errors/toString", "/docs/errors/", "/docs/errors"]) {
         assert.strictEqual(codeOf(await call("GET", path)), "not_found", path)
       }
+    })
+
+    it("serve the guides, to which the reference leads", async () => {
+      assert.include((await call("GET", "/docs")).text, '<a href="/docs/guides">Guides</a>')
+      const contents = await call("GET", "/docs/guides")
+      const guides = Array.from(contents.text.matchAll(/<li><a href="([^"]+)">/g), ([, path]) => path!)
+      assert.isAbove(guides.length, 15)
+      for (const path of guides) {
+        const page = await call("GET", path)
+        assert.strictEqual(page.status, 200, path)
+        assert.strictEqual(page.headers.get("content-type"), "text/html; charset=utf-8")
+        for (const [, link] of page.text.matchAll(/ href="(\/docs\/[^"#]+)/g))
+          assert.strictEqual((await call("GET", link!)).status, 200, `${path}: ${link}`)
+      }
+      for (const path of ["/docs/guides/nope", "/docs/guides/..%2ferrors%2fREADME", "/docs/guides/"])
+        assert.strictEqual(codeOf(await call("GET", path)), "not_found", path)
     })
 
     it.each([

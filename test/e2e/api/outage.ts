@@ -23,8 +23,7 @@ export const testOutage = (onAgreement: (agreement: Agreement) => void): void =>
     beforeAll(async () => {
       database = await createMigrated()
       proxy = await startProxy(database.url)
-      // All operations of an account are called at once. None may wait too long for its turn.
-      server = await startServer({ DATABASE_URL: proxy.url, GOVOICE_ACCOUNT_CONCURRENCY: "200", ...secrets })
+      server = await startServer({ DATABASE_URL: proxy.url, ...secrets })
       agreement = await readAgreement(server.url)
       onAgreement(agreement)
       call = makeCall(() => server.url, agreement)

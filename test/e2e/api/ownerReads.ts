@@ -19,7 +19,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
     )
 
   describe("an owner", () => {
-    it("reads an invoice of the organization and its receipt as its API key does", async () => {
+    it("reads an invoice of the organization and its files as its API key does", async () => {
       const owner = await signUp(call)
       const invoiceId = await api.accepted(owner.testKey)
       const path = `${control}/organizations/${owner.organizationId}/invoices/${invoiceId}`
@@ -28,16 +28,17 @@ export const testOwnerReads = (api: ApiSuite): void => {
         record(invoice),
         record(await call("GET", `/v1/invoices/${invoiceId}`, { auth: owner.testKey }))
       )
-      const receipt = await call("GET", `${path}/upo`, { auth: owner.token })
-      const same = await call("GET", `/v1/invoices/${invoiceId}/upo`, { auth: owner.testKey })
-      assert.strictEqual(receipt.text, same.text)
-      for (const name of ["content-type", "etag", "content-disposition"]) {
-        assert.strictEqual(receipt.headers.get(name), same.headers.get(name), name)
+      for (const file of ["/upo", "/document", "/qr", "/qr?format=png"]) {
+        const found = await call("GET", path + file, { auth: owner.token })
+        const same = await call("GET", `/v1/invoices/${invoiceId}${file}`, { auth: owner.testKey })
+        assert.strictEqual(found.status, 200, file)
+        assert.strictEqual(found.text, same.text, file)
+        for (const name of ["content-type", "etag", "content-disposition", "cache-control"]) {
+          assert.strictEqual(found.headers.get(name), same.headers.get(name), name)
+        }
+        const headers = { "if-none-match": found.headers.get("etag") ?? "" }
+        assert.strictEqual((await call("GET", path + file, { auth: owner.token, headers })).status, 304, file)
       }
-      const link = await call("GET", `${path}/verification-link`, { auth: owner.token })
-      assert.deepStrictEqual(record(link), { object: "verification_link", invoice_id: invoiceId, url: null })
-      const headers = { "if-none-match": receipt.headers.get("etag") ?? "" }
-      assert.strictEqual((await call("GET", `${path}/upo`, { auth: owner.token, headers })).status, 304)
     })
 
     it("finds no invoice of another organization, not even of the same account", async () => {
@@ -52,10 +53,23 @@ export const testOwnerReads = (api: ApiSuite): void => {
         [owner.organizationId, invoiceId, api.other.token, "organization_not_found"],
         [api.other.organizationId, invoiceId, api.other.token, "invoice_not_found"]
       ] as const) {
-        for (const suffix of ["", "/upo", "/verification-link"]) {
+        for (const suffix of ["", "/upo", "/document", "/qr"]) {
           const answer = await call("GET", `${control}/organizations/${organization}/invoices/${id}${suffix}`, { auth })
           assert.strictEqual(codeOf(answer), code)
         }
+      }
+    })
+
+    it("is refused a QR code that the invoice does not have", async () => {
+      const owner = await signUp(call)
+      const { id } = record(await submit(call, owner.testKey))
+      const path = `${control}/organizations/${owner.organizationId}/invoices/${String(id)}/qr`
+      for (const [query, code] of [
+        ["code=2", "verification_not_available"],
+        ["format=gif", "invalid_parameter"],
+        ["size=3", "unknown_parameter"]
+      ]) {
+        assert.strictEqual(codeOf(await call("GET", `${path}?${query}`, { auth: owner.token })), code)
       }
     })
 
@@ -286,6 +300,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
       ] as const) {
         const overview = record(await overviewOf(query))
         assert.deepInclude(overview, { object: "organization_overview", window, bucket_seconds: seconds })
+        assert.propertyVal(overview, "limited_since", null)
         assert.deepStrictEqual(overview["invoices"], { retrying: 0, rejected_24h: 1, failed_24h: 0 })
         const endpoints = overview["endpoints"] as ReadonlyArray<Record<string, unknown>>
         assert.deepStrictEqual(

@@ -1,8 +1,9 @@
 /** `POST /v1/invoices`: the body, its limits and its errors. */
-import { randomUUID } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
+import { readFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
 import { problemOf } from "../support/agreement.ts"
-import { submit, xml } from "../support/client.ts"
+import { submit, until, xml } from "../support/client.ts"
 import { type ApiSuite, codeOf, id, record, timestamp } from "./suite.ts"
 
 const many = (count: number, keyLength = 4, valueLength = 1): Record<string, string> =>
@@ -16,7 +17,9 @@ export const testSubmissions = (api: ApiSuite): void => {
 
   describe("POST /v1/invoices", () => {
     it("answers 201 with the invoice, exactly the members of the contract, and its location", async () => {
-      const answer = await submit(call, api.tenant.testKey, { body: { invoice_xml: xml, metadata: { order: "4711" } } })
+      const answer = await submit(call, api.tenant.testKey, {
+        body: { invoice_xml: "<a/>", metadata: { order: "4711" } }
+      })
       const { created_at, id: invoiceId, updated_at, ...rest } = record(answer)
       assert.strictEqual(answer.status, 201)
       assert.match(String(invoiceId), id("inv"))
@@ -30,6 +33,12 @@ export const testSubmissions = (api: ApiSuite): void => {
         status: "queued",
         scenario: "accepted",
         metadata: { order: "4711" },
+        document: null,
+        verification: null,
+        invoicing_mode: "online",
+        official_mode: null,
+        send_by: null,
+        corrects: null,
         official_number: null,
         rejection: null,
         failure: null,
@@ -38,6 +47,40 @@ export const testSubmissions = (api: ApiSuite): void => {
         next_attempt_at: null,
         submitted_at: null,
         completed_at: null
+      })
+    })
+
+    it("answers with what the document says, and with the code to print on it", async () => {
+      const headers = { "idempotency-key": randomUUID() }
+      const body = {
+        invoice_xml: await readFile(new URL("../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
+      }
+      const first = await submit(call, api.tenant.testKey, { body, headers })
+      const { document, id: invoiceId, verification } = record(first)
+      assert.deepStrictEqual(document, {
+        form: "FA (3)",
+        kind: "VAT",
+        number: "FV/2026/11/0001",
+        issue_date: "2026-11-20",
+        currency: "PLN",
+        total: "123.00",
+        seller: { tax_id: "5265877635", name: "Sprzedawca Testowy sp. z o.o." },
+        buyer: { tax_id: "5260250274", name: "Nabywca Testowy" }
+      })
+      const hash = createHash("sha256").update(body.invoice_xml).digest("base64url")
+      const url = `https://qr-test.ksef.mf.gov.pl/invoice/5265877635/20-11-2026/${hash}`
+      assert.deepStrictEqual(verification, { url, label: "OFFLINE", certificate_url: null })
+
+      const again = await submit(call, api.tenant.testKey, { body, headers })
+      assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+      assert.strictEqual(again.text, first.text)
+      const show = () => call("GET", `/v1/invoices/${String(invoiceId)}`, { auth: api.tenant.testKey })
+      const accepted = record(await until(show, (answer) => record(answer)["status"] === "accepted"))
+      assert.deepStrictEqual(accepted["document"], document)
+      assert.deepStrictEqual(accepted["verification"], {
+        url,
+        label: accepted["official_number"],
+        certificate_url: null
       })
     })
 
@@ -174,6 +217,10 @@ export const testSubmissions = (api: ApiSuite): void => {
 
     const taken: ReadonlyArray<readonly [string, Record<string, unknown>]> = [
       ["a document of exactly 1,000,000 bytes", { invoice_xml: `<a>${"é".repeat(499_996)}x</a>` }],
+      [
+        "a document of exactly 3,000,000 bytes with an attachment",
+        { invoice_xml: `<a><Zalacznik>${"é".repeat(1_499_985)}</Zalacznik></a>` }
+      ],
       ["a byte order mark before the document", { invoice_xml: `\uFEFF<?xml version="1.0" encoding="UTF-8"?>${xml}` }],
       ["a DOCTYPE as text", { invoice_xml: "<a><![CDATA[<!DOCTYPE a>]]><!-- <!DOCTYPE a> --></a>" }],
       ["50 metadata keys of 40 characters with values of 500", { invoice_xml: xml, metadata: many(50, 40, 500) }],

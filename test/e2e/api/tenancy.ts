@@ -35,8 +35,9 @@ export const testTenancy = (api: ApiSuite): void => {
         assert.strictEqual(codeOf(answer), operation.absent, operation.id)
         assert.notInclude(answer.text, victim.organizationId)
       }
-      assert.strictEqual(walked, 26)
-      for (const path of [`/v1/invoices/${invoiceId}`, `/v1/invoices/${invoiceId}/upo`]) {
+      assert.strictEqual(walked, 32)
+      for (const file of ["", "/upo", "/document", "/qr"]) {
+        const path = `/v1/invoices/${invoiceId}${file}`
         const answer = await call("GET", path, { auth: victim.liveKey })
         assert.strictEqual(codeOf(answer), "invoice_not_found", "the other mode is somebody else")
       }

@@ -35,6 +35,9 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
         event_types: ["invoice.accepted"],
         enabled: true,
         standard_webhooks: false,
+        modes: ["test", "live"],
+        headers: [],
+        max_in_flight: null,
         next_secret_at: null
       })
       const path = `${control}/webhook-endpoints/${String(endpointId)}`

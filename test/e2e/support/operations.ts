@@ -1,6 +1,9 @@
 /** Every operation of the API with a valid request, for tests of all operations. */
 import { randomUUID } from "node:crypto"
+import { makePair } from "../../../packages/ksef/test/support/certificates.ts"
 import { password, type Tenant, xml } from "./client.ts"
+
+const offlinePair = makePair({ key: "P-256", keyUsage: ["nonRepudiation"] })
 
 export interface Operation {
   readonly id: string
@@ -35,6 +38,20 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       id: "invoices.upo",
       method: "GET",
       path: `/v1/invoices/${invoiceId}/upo`,
+      auth: "key",
+      absent: "invoice_not_found"
+    },
+    {
+      id: "invoices.document",
+      method: "GET",
+      path: `/v1/invoices/${invoiceId}/document`,
+      auth: "key",
+      absent: "invoice_not_found"
+    },
+    {
+      id: "invoices.qr",
+      method: "GET",
+      path: `/v1/invoices/${invoiceId}/qr`,
       auth: "key",
       absent: "invoice_not_found"
     },
@@ -104,6 +121,25 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       ...ofOrganization
     },
     {
+      id: "organizations.putOfflineCertificate",
+      method: "PUT",
+      path: `${organization}/offline-certificate`,
+      ...ofOrganization,
+      body: { certificate: offlinePair.certificate, private_key: offlinePair.privateKey }
+    },
+    {
+      id: "organizations.getOfflineCertificate",
+      method: "GET",
+      path: `${organization}/offline-certificate`,
+      ...ofOrganization
+    },
+    {
+      id: "organizations.deleteOfflineCertificate",
+      method: "DELETE",
+      path: `${organization}/offline-certificate`,
+      ...ofOrganization
+    },
+    {
       id: "organizations.listInvoices",
       method: "GET",
       path: `${organization}/invoices`,
@@ -111,12 +147,6 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       isList: true
     },
     { id: "organizations.getLiveStatus", method: "GET", path: `${organization}/live-status`, ...ofOrganization },
-    {
-      id: "organizations.getVerificationLink",
-      method: "GET",
-      path: `${organization}/invoices/${invoiceId}/verification-link`,
-      ...ofOrganization
-    },
     { id: "organizations.getOverview", method: "GET", path: `${organization}/overview`, ...ofOrganization },
     {
       id: "organizations.getInvoice",
@@ -128,6 +158,18 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       id: "organizations.getInvoiceUpo",
       method: "GET",
       path: `${organization}/invoices/${invoiceId}/upo`,
+      ...ofOrganization
+    },
+    {
+      id: "organizations.getInvoiceDocument",
+      method: "GET",
+      path: `${organization}/invoices/${invoiceId}/document`,
+      ...ofOrganization
+    },
+    {
+      id: "organizations.getInvoiceQr",
+      method: "GET",
+      path: `${organization}/invoices/${invoiceId}/qr`,
       ...ofOrganization
     },
     { id: "apiKeys.list", method: "GET", path: `${organization}/api-keys`, ...ofOrganization, isList: true },

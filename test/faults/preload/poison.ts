@@ -1,5 +1,5 @@
 /**
- * Ends its process when it connects to the port `POISON_PORT`, or when it encodes a text that contains `POISON`.
+ * Ends its process when it connects to the port `POISON_PORT`.
  *
  * `POISON_BY` is `signal` or `exception`.
  */
@@ -22,10 +22,6 @@ const before = (target: object, method: string, run: (given: ReadonlyArray<unkno
     return Reflect.apply(original, this, given)
   })
 }
-
-before(TextEncoder.prototype, "encode", ([text]) => {
-  if (String(text).includes("POISON")) end()
-})
 
 before(Socket.prototype, "connect", (given) => {
   const options = given.flat().find((one) => typeof one === "object" && one !== null && "port" in one)

@@ -1,5 +1,5 @@
 /**
- * Packs every package once, like a release. Builds a package first if its sources are newer than its build.
+ * Packs packages once, like a release. Builds a package first if its sources are newer than its build.
  */
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -41,15 +41,18 @@ const pack = (folder: string, into: string): Packed => {
   return { name, folder, tarball: join(into, basename(tarball)) }
 }
 
-export default ({ provide }: TestProject): (() => void) => {
-  const into = mkdtempSync(join(tmpdir(), "govoice-packed-"))
-  // In the order of their dependencies: types are built from the types of imported packages.
-  const folders = ["core", "api", "webhooks", "dispatcher", "client", "ksef-simulator"].map(
-    (name) => `packages/${name}`
-  )
-  provide(
-    "packed",
-    [...folders, "apps/server"].map((folder) => pack(folder, into))
-  )
-  return () => rmSync(into, { recursive: true, force: true })
-}
+/** Makes the setup that packs these folders, in the order of their dependencies: types are built from those of imported packages. */
+export const setup =
+  (folders: ReadonlyArray<string>) =>
+  ({ provide }: TestProject): (() => void) => {
+    const into = mkdtempSync(join(tmpdir(), "govoice-packed-"))
+    provide(
+      "packed",
+      folders.map((folder) => pack(folder, into))
+    )
+    return () => rmSync(into, { recursive: true, force: true })
+  }
+
+const names = ["core", "api", "webhooks", "dispatcher", "client", "ksef-simulator"]
+
+export default setup([...names.map((name) => `packages/${name}`), "apps/server"])

@@ -1,10 +1,11 @@
 /**
  * Creates an empty project outside of the repository, with packages installed from their tarballs.
  */
-import { execFileSync } from "node:child_process"
+import { execFile, execFileSync } from "node:child_process"
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
+import { promisify } from "node:util"
 import { inject } from "vitest"
 import { pnpm } from "./pnpm.ts"
 
@@ -30,6 +31,12 @@ export interface Project {
   readonly write: (name: string, text: string) => void
   /** Runs Node in the project and returns its output. */
   readonly run: (...args: ReadonlyArray<string>) => string
+  /** Runs a program in the project, while this process can serve it, and resolves with its output. */
+  readonly execute: (
+    program: string,
+    args: ReadonlyArray<string>,
+    environment?: Readonly<Record<string, string>>
+  ) => Promise<string>
   readonly remove: () => void
 }
 
@@ -37,6 +44,8 @@ interface Options {
   readonly packages: ReadonlyArray<string>
   /** Further packages by name, in the versions of this repository. */
   readonly tools?: ReadonlyArray<string>
+  /** Further packages in versions of their own. */
+  readonly others?: Readonly<Record<string, string>>
   readonly type?: "commonjs" | "module"
 }
 
@@ -51,7 +60,7 @@ const versionHere = (name: string): string => {
 const environment = (): NodeJS.ProcessEnv => ({ PATH: process.env["PATH"], HOME: process.env["HOME"] })
 
 /** Creates a project that installs the named packages only and cannot resolve anything of this repository. */
-export const makeProject = ({ packages, tools = [], type }: Options): Project => {
+export const makeProject = ({ packages, tools = [], others = {}, type }: Options): Project => {
   const folder = mkdtempSync(join(tmpdir(), "govoice-project-"))
   const packed = new Map(inject("packed").map(({ name, tarball }) => [name, `file:${tarball}`]))
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
@@ -65,7 +74,8 @@ export const makeProject = ({ packages, tools = [], type }: Options): Project =>
     ...(type === undefined ? {} : { type }),
     dependencies: {
       ...Object.fromEntries(packages.map((name) => [name, packed.get(name)!])),
-      ...Object.fromEntries(tools.map((name) => [name, versionHere(name)]))
+      ...Object.fromEntries(tools.map((name) => [name, versionHere(name)])),
+      ...others
     }
   }
   write("package.json", JSON.stringify(manifest, null, 2))
@@ -85,6 +95,14 @@ export const makeProject = ({ packages, tools = [], type }: Options): Project =>
         const { stderr, stdout } = error as { readonly stderr: string; readonly stdout: string }
         throw new Error(`node ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error })
       }
+    },
+    execute: async (program, args, more = {}) => {
+      const options = { cwd: folder, env: { ...environment(), ...more }, maxBuffer: 64 * 1024 * 1024 }
+      const { stdout } = await promisify(execFile)(program, args, options).catch((error: unknown) => {
+        const { stderr, stdout } = error as { readonly stderr: string; readonly stdout: string }
+        throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error })
+      })
+      return stdout
     },
     remove: () => rmSync(folder, { recursive: true, force: true })
   }

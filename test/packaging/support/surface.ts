@@ -11,9 +11,7 @@ interface Manifest {
   readonly publishConfig: { readonly exports: Readonly<Record<string, Target | string>> }
 }
 
-interface Target {
-  readonly import: { readonly types: string }
-}
+type Target = { readonly types: string } | { readonly import: { readonly types: string } }
 
 const printer = ts.createPrinter({ removeComments: true, newLine: ts.NewLineKind.LineFeed })
 
@@ -169,7 +167,9 @@ class Surface {
 export const surface = (folder: string): string => {
   const { name, publishConfig } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
   const entries = Object.entries(publishConfig.exports).flatMap(([path, target]) =>
-    typeof target === "string" ? [] : [[join(name, path), resolve(folder, target.import.types)] as const]
+    typeof target === "string"
+      ? []
+      : [[join(name, path), resolve(folder, "types" in target ? target.types : target.import.types)] as const]
   )
   const program = ts.createProgram({
     rootNames: entries.map(([, file]) => file),

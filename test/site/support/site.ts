@@ -23,15 +23,11 @@ export const pages: ReadonlyArray<string> = globSync("**/*.html", { cwd: folder 
 /** The pages that are documents: guides, errors, decisions and others that have a Markdown twin. */
 export const documents: ReadonlyArray<string> = pages.filter((page) => dirname(page) === "documents")
 
-/** The page of a guide or of a role, and the file that it is made from. */
+/** The page of a role, and the file that it is made from. */
 export const sources: ReadonlyArray<readonly [page: string, source: string]> = [
   ["index.html", "README.md"],
-  ...["integrators", "receivers", "operators", "embedders"].flatMap(
-    (role) =>
-      [
-        [`documents/Start.For_${role}.html`, `docs/roles/${role}.md`],
-        [`documents/Guides.Quick_start_for_${role}.html`, `docs/guides/quick-start-${role}.md`]
-      ] as const
+  ...["integrators", "receivers", "operators", "embedders"].map(
+    (role) => [`documents/Start.For_${role}.html`, `docs/guides/${role}.md`] as const
   )
 ]
 

@@ -6,11 +6,11 @@ import {
   getDelivery,
   getDeliveryStats,
   getGatewayCredential,
+  getOfflineCertificate,
   getLiveStatus,
   type GatewayCredential,
   getOrganizationInvoice,
   getOverview,
-  getVerificationLink,
   getWebhookEndpoint,
   type Invoice,
   type List,
@@ -24,10 +24,11 @@ import {
   type WebhookDelivery
 } from "@govoice/client"
 import { queryOptions, useQuery } from "@tanstack/react-query"
+import { metadataOf } from "../url/invoiceNames.ts"
 import type { DeliverySearch, InvoiceSearch } from "../url/searches.ts"
 import { loadConfig } from "./config.ts"
 import { connection } from "./connection.ts"
-import { every, everyBy, pollMs } from "./live.ts"
+import { every, everyBy, pollMs } from "./polling.ts"
 import { pageSize } from "./steadyRows.ts"
 
 const finalStatuses = ["accepted", "rejected", "failed", "succeeded", "endpoint_disabled"]
@@ -78,6 +79,12 @@ export const keysQuery = (org: string) =>
     staleTime: 30_000
   })
 
+export const offlineCertificateQuery = (org: string) =>
+  queryOptions({
+    queryKey: ["organizations", org, "offlineCertificate"],
+    queryFn: ({ signal }) => getOfflineCertificate(connection, org, { signal })
+  })
+
 export const credentialQuery = (org: string) =>
   queryOptions({
     queryKey: ["organizations", org, "credential"],
@@ -125,17 +132,22 @@ export const deliveryQuery = (endpoint: string, id: string) =>
   })
 
 /** A page of invoices. */
-export const invoicesQuery = (org: string, { cursor, from, key, mode, status, to }: InvoiceSearch) =>
+export const invoicesQuery = (org: string, { cursor, ...filter }: InvoiceSearch) =>
   queryOptions({
-    queryKey: ["organizations", org, "invoices", { status, mode, from, to, key }, cursor ?? "first"],
+    queryKey: ["organizations", org, "invoices", filter, cursor ?? "first"],
     queryFn: ({ signal }) =>
       listInvoices(connection, org, {
         limit: pageSize,
-        status,
-        mode,
-        createdAfter: timestamp(from),
-        createdBefore: timestamp(to),
-        idempotencyKey: key,
+        status: filter.status,
+        mode: filter.mode,
+        createdAfter: timestamp(filter.from),
+        createdBefore: timestamp(filter.to),
+        number: filter.number,
+        officialNumber: filter.official,
+        buyerTaxId: filter.buyer,
+        sellerTaxId: filter.seller,
+        metadata: filter.metadata === undefined ? undefined : metadataOf(filter.metadata),
+        idempotencyKey: filter.key,
         signal
       }).page(cursor),
     placeholderData: (before: Page<Invoice> | undefined) => (cursor === undefined ? undefined : before),
@@ -196,12 +208,4 @@ export const liveStatusQuery = (org: string) =>
     queryKey: ["organizations", org, "live"],
     queryFn: ({ signal }) => getLiveStatus(connection, org, { signal }),
     refetchInterval: every(pollMs.list)
-  })
-
-/** The verification link of an accepted invoice. It does not change. */
-export const verificationLinkQuery = (org: string, invoice: string) =>
-  queryOptions({
-    queryKey: ["organizations", org, "invoice", invoice, "verification"],
-    queryFn: ({ signal }) => getVerificationLink(connection, org, invoice, { signal }),
-    staleTime: Infinity
   })

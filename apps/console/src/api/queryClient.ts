@@ -2,7 +2,7 @@
  * The cache of the page. It is emptied when the login ends, and asks anew when polling goes on after a rest.
  */
 import { QueryClient } from "@tanstack/react-query"
-import { onResume } from "./live.ts"
+import { onResume } from "./polling.ts"
 import { onLogout } from "../session/session.ts"
 
 export const queryClient = new QueryClient({

@@ -6,7 +6,7 @@ import { configQuery } from "../api/queries.ts"
 import { Entrance } from "../screens/entrance/Entrance.tsx"
 import { problemOf } from "../session/problem.ts"
 import { renew, useRefreshError, useSession } from "../session/session.ts"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { setRegion } from "../ui/announce.ts"
 import { ProblemNotice } from "../ui/Notice.tsx"
 import { Toasts } from "../ui/Toasts.tsx"
@@ -21,23 +21,23 @@ const Content = () => {
   const session = useSession()
   const refreshError = useRefreshError()
   const config = useQuery(configQuery)
-  if (!isSecureContext) return <Plain title={en.insecure.title} sentence={en.insecure.sentence} />
+  if (!isSecureContext) return <Plain title={texts.insecure.title} sentence={texts.insecure.sentence} />
   // A configuration that is known stays when it cannot be read again, with everything below it.
   if (config.data === undefined && config.error !== null)
     return (
-      <Plain title={en.unreachable.title}>
+      <Plain title={texts.unreachable.title}>
         <ProblemNotice error={config.error} onRetry={() => void config.refetch()} />
       </Plain>
     )
   if (config.data === undefined || session === "unknown") return null
-  if (!config.data.apiEnabled) return <Plain title={en.apiDisabled.title} sentence={en.apiDisabled.sentence} />
+  if (!config.data.apiEnabled) return <Plain title={texts.apiDisabled.title} sentence={texts.apiDisabled.sentence} />
   if (session === "unreachable") {
-    const { goesOn, notRenewed, title } = en.unreachable
+    const { goesOn, notRenewed, title } = texts.unreachable
     const { code, retryAfterMs } = problemOf(refreshError)
     return (
       <Plain
         title={code === "connection_failed" ? title : notRenewed}
-        sentence={retryAfterMs === undefined ? undefined : goesOn(en.seconds(Math.ceil(retryAfterMs / 1000)))}
+        sentence={retryAfterMs === undefined ? undefined : goesOn(texts.seconds(Math.ceil(retryAfterMs / 1000)))}
       >
         <ProblemNotice error={refreshError} onRetry={() => void renew()} />
       </Plain>

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from "react"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { Button } from "../ui/Button.tsx"
 import { Notice } from "../ui/Notice.tsx"
 
@@ -23,11 +23,11 @@ export class Failure extends Component<
     if (this.state.error === undefined) return this.props.children
     return (
       <Notice tone="bad" role="alert">
-        <h1 className="strong">{en.failure.title}</h1>
-        <p>{en.failure.sentence}</p>
+        <h1 className="strong">{texts.failure.title}</h1>
+        <p>{texts.failure.sentence}</p>
         <div>
           <Button size="small" icon="retry" onClick={() => location.reload()}>
-            {en.failure.reload}
+            {texts.failure.reload}
           </Button>
         </div>
       </Notice>

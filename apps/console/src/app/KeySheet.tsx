@@ -1,5 +1,5 @@
 import { Fragment } from "react"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { Button } from "../ui/Button.tsx"
 import { classNames } from "../ui/classNames.ts"
 import { Dialog } from "../ui/Dialog.tsx"
@@ -11,12 +11,16 @@ import styles from "./KeySheet.module.css"
 const css = classNames(styles)
 
 /** The keys of the page. */
-export const KeySheet = () => {
+const KeySheet = () => {
   const shortcuts = usePreference("shortcuts")
   return (
-    <Dialog title={en.keys.title} onClose={closeOverlay} actions={<Button onClick={closeOverlay}>{en.close}</Button>}>
+    <Dialog
+      title={texts.keys.title}
+      onClose={closeOverlay}
+      actions={<Button onClick={closeOverlay}>{texts.close}</Button>}
+    >
       <dl className={css("keys")}>
-        {en.keys.list.map(([keys, what]) => (
+        {texts.keys.list.map(([keys, what]) => (
           <Fragment key={what}>
             <dt>
               {keys.map((key, index) => (
@@ -34,8 +38,10 @@ export const KeySheet = () => {
         checked={shortcuts === "on"}
         onChange={(event) => setPreference("shortcuts", event.target.checked ? "on" : "off")}
       >
-        {en.keys.single}
+        {texts.keys.single}
       </Check>
     </Dialog>
   )
 }
+
+export default KeySheet

@@ -2,11 +2,13 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect, useId, useRef, useState } from "react"
 import { useLocation } from "wouter"
 import { endpointsQuery, organizationsQuery } from "../api/queries.ts"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { classNames } from "../ui/classNames.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { kindOf } from "../url/ids.ts"
+import { namesOf } from "../url/invoiceNames.ts"
 import { paths } from "../url/paths.ts"
+import { invoiceSearch, noInvoiceFilter } from "../url/searches.ts"
 import { closeOverlay } from "./overlays.ts"
 import styles from "./Palette.module.css"
 
@@ -22,18 +24,18 @@ const pages = (org: string | undefined): ReadonlyArray<Option> => [
   ...(org === undefined
     ? []
     : ([
-        { label: en.nav.overview, icon: "overview", to: paths.overview(org) },
-        { label: en.nav.invoices, icon: "invoice", to: paths.invoices(org) },
-        { label: en.nav.deliveries, icon: "delivery", to: paths.deliveries(org) },
-        { label: en.nav.endpoints, icon: "endpoint", to: paths.endpoints(org) },
-        { label: en.endpoints.create, icon: "plus", to: paths.newEndpoint(org) },
-        { label: en.nav.keys, icon: "key", to: paths.keys(org) },
-        { label: en.apiKeys.create, icon: "plus", to: paths.newKey(org) },
-        { label: en.nav.live, icon: "live", to: paths.live(org) },
-        { label: en.nav.settings, icon: "settings", to: paths.settings(org) }
+        { label: texts.nav.overview, icon: "overview", to: paths.overview(org) },
+        { label: texts.nav.invoices, icon: "invoice", to: paths.invoices(org) },
+        { label: texts.nav.deliveries, icon: "delivery", to: paths.deliveries(org) },
+        { label: texts.nav.endpoints, icon: "endpoint", to: paths.endpoints(org) },
+        { label: texts.endpoints.create, icon: "plus", to: paths.newEndpoint(org) },
+        { label: texts.nav.keys, icon: "key", to: paths.keys(org) },
+        { label: texts.apiKeys.create, icon: "plus", to: paths.newKey(org) },
+        { label: texts.nav.live, icon: "live", to: paths.live(org) },
+        { label: texts.nav.settings, icon: "settings", to: paths.settings(org) }
       ] as const)),
-  { label: en.nav.accountSettings, icon: "account", to: paths.account },
-  { label: en.nav.newOrganization, icon: "plus", to: paths.newOrganization }
+  { label: texts.nav.accountSettings, icon: "account", to: paths.account },
+  { label: texts.nav.newOrganization, icon: "plus", to: paths.newOrganization }
 ]
 
 const useOptions = (org: string | undefined, text: string): ReadonlyArray<Option> => {
@@ -41,7 +43,7 @@ const useOptions = (org: string | undefined, text: string): ReadonlyArray<Option
   const { data: endpoints = [] } = useQuery({ ...endpointsQuery(org ?? ""), enabled: org !== undefined })
   const words = text.trim().toLowerCase()
   if (kindOf(text.trim()) !== undefined)
-    return [{ label: en.palette.goTo(text.trim()), icon: "right", to: paths.go(text.trim()) }]
+    return [{ label: texts.palette.goTo(text.trim()), icon: "right", to: paths.go(text.trim()) }]
   const all = [
     ...pages(org),
     ...endpoints.map(({ id, url }): Option => ({ label: url, icon: "endpoint", to: paths.endpoint(org!, id) })),
@@ -49,10 +51,23 @@ const useOptions = (org: string | undefined, text: string): ReadonlyArray<Option
       .filter(({ id }) => id !== org)
       .map(({ id, name }): Option => ({ label: name, icon: "overview", to: paths.overview(id) }))
   ]
-  return all.filter(({ label }) => label.toLowerCase().includes(words)).slice(0, 12)
+  return [
+    ...all.filter(({ label }) => label.toLowerCase().includes(words)).slice(0, 12),
+    ...invoicesBy(org, text.trim())
+  ]
 }
 
-/** Finds a screen, an endpoint, an organization or any identifier. A combobox with a list, as the ARIA pattern has it. */
+// A number, a key or metadata has a digit or an equals sign, and the name of a screen has none.
+const invoicesBy = (org: string | undefined, text: string): ReadonlyArray<Option> =>
+  org === undefined || !/[\d=]/.test(text)
+    ? []
+    : namesOf(text).map((name) => ({
+        label: texts.palette.invoices(texts.invoice.names[name], text),
+        icon: "invoice",
+        to: `${paths.invoices(org)}${invoiceSearch.write({ ...noInvoiceFilter, [name]: text })}`
+      }))
+
+/** Finds a screen, an endpoint, an organization, an invoice by what people know of it, or any identifier. A combobox with a list, as the ARIA pattern has it. */
 export const Palette = ({ org }: { readonly org: string | undefined }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState("")
@@ -77,7 +92,7 @@ export const Palette = ({ org }: { readonly org: string | undefined }) => {
     <dialog
       ref={dialog}
       className={css("dialog")}
-      aria-label={en.palette.open}
+      aria-label={texts.palette.open}
       onClose={closeOverlay}
       onClick={(event) => {
         if (event.target === event.currentTarget) closeOverlay()
@@ -87,12 +102,12 @@ export const Palette = ({ org }: { readonly org: string | undefined }) => {
         className={css("input")}
         type="text"
         role="combobox"
-        aria-label={en.palette.open}
+        aria-label={texts.palette.open}
         aria-expanded="true"
         aria-controls={id}
         aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
         aria-autocomplete="list"
-        placeholder={en.palette.placeholder}
+        placeholder={texts.palette.placeholder}
         autoComplete="off"
         spellCheck={false}
         autoFocus
@@ -112,7 +127,7 @@ export const Palette = ({ org }: { readonly org: string | undefined }) => {
           }
         }}
       />
-      <div role="listbox" id={id} aria-label={en.palette.results} className={css("list")}>
+      <div role="listbox" id={id} aria-label={texts.palette.results} className={css("list")}>
         {options.map((option, index) => (
           <div
             key={option.to}
@@ -128,7 +143,7 @@ export const Palette = ({ org }: { readonly org: string | undefined }) => {
           </div>
         ))}
       </div>
-      {options.length === 0 && <p className={css("empty")}>{en.palette.none}</p>}
+      {options.length === 0 && <p className={css("empty")}>{texts.palette.none}</p>}
     </dialog>
   )
 }

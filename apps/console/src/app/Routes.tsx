@@ -2,9 +2,8 @@ import { usePrefetchQuery, useQuery, type UseQueryResult } from "@tanstack/react
 import { lazy, type ReactNode, Suspense } from "react"
 import { Redirect, Route, Switch, useLocation } from "wouter"
 import { endpointsQuery, organizationsQuery, useOrganization } from "../api/queries.ts"
-import { Deliveries } from "../screens/deliveries/Deliveries.tsx"
 import { Overview } from "../screens/overview/Overview.tsx"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { EmptyState } from "../ui/EmptyState.tsx"
 import { ButtonLink } from "../ui/Button.tsx"
 import { Loaded } from "../ui/Loaded.tsx"
@@ -12,7 +11,6 @@ import { ProblemNotice } from "../ui/Notice.tsx"
 import { Skeleton } from "../ui/Skeleton.tsx"
 import { paths, patterns } from "../url/paths.ts"
 import { Failure } from "./Failure.tsx"
-import { KeySheet } from "./KeySheet.tsx"
 import { OrganizationProvider } from "../ui/organization.ts"
 import { useOverlay } from "./overlays.ts"
 import { Palette } from "./Palette.tsx"
@@ -22,11 +20,14 @@ import { useShortcuts } from "./shortcuts.ts"
 
 const Account = lazy(() => import("../screens/account/Account.tsx"))
 const ApiKeys = lazy(() => import("../screens/keys/ApiKeys.tsx"))
+const Deliveries = lazy(() => import("../screens/deliveries/Deliveries.tsx"))
+const Delivery = lazy(() => import("../screens/delivery/Delivery.tsx"))
 const Endpoint = lazy(() => import("../screens/endpoints/Endpoint.tsx"))
 const Endpoints = lazy(() => import("../screens/endpoints/Endpoints.tsx"))
 const Go = lazy(() => import("../screens/go/Go.tsx"))
 const Invoice = lazy(() => import("../screens/invoices/Invoice.tsx"))
 const Invoices = lazy(() => import("../screens/invoices/Invoices.tsx"))
+const KeySheet = lazy(() => import("./KeySheet.tsx"))
 const LiveMode = lazy(() => import("../screens/live/LiveMode.tsx"))
 const NewApiKey = lazy(() => import("../screens/keys/NewApiKey.tsx"))
 const NewEndpoint = lazy(() => import("../screens/endpoints/NewEndpoint.tsx"))
@@ -34,9 +35,9 @@ const NewOrganization = lazy(() => import("../screens/settings/NewOrganization.t
 const Settings = lazy(() => import("../screens/settings/Settings.tsx"))
 
 export const NotFound = () => (
-  <Screen title={en.notFound.title}>
-    <EmptyState sentence={en.notFound.sentence}>
-      <ButtonLink to={paths.home}>{en.notFound.home}</ButtonLink>
+  <Screen title={texts.notFound.title}>
+    <EmptyState sentence={texts.notFound.sentence}>
+      <ButtonLink to={paths.home}>{texts.notFound.home}</ButtonLink>
     </EmptyState>
   </Screen>
 )
@@ -50,7 +51,7 @@ const Decided = <A,>({
   readonly children: (data: A) => ReactNode
 }) =>
   query.data === undefined && query.error !== null ? (
-    <Screen title={en.notShown}>
+    <Screen title={texts.notShown}>
       <ProblemNotice error={query.error} onRetry={() => void query.refetch()} />
     </Screen>
   ) : (
@@ -97,13 +98,7 @@ const OrganizationScreens = ({ org }: { readonly org: string }) => (
           <Deliveries />
         </Route>
         <Route path={patterns.delivery}>
-          {({ delivery, endpoint }) =>
-            new URLSearchParams(location.search).get("in") === "endpoint" ? (
-              <Endpoint id={endpoint} tab="deliveries" delivery={delivery} />
-            ) : (
-              <Deliveries open={{ endpoint, delivery }} />
-            )
-          }
+          {({ delivery, endpoint }) => <Delivery endpoint={endpoint} id={delivery} />}
         </Route>
         <Route path={paths.endpoints(":org")}>
           <Endpoints />
@@ -173,7 +168,11 @@ export const Routes = () => {
         </Suspense>
       </Failure>
       {overlay === "palette" && <Palette org={org} />}
-      {overlay === "keys" && <KeySheet />}
+      {overlay === "keys" && (
+        <Suspense fallback={null}>
+          <KeySheet />
+        </Suspense>
+      )}
     </Shell>
   )
 }

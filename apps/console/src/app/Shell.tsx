@@ -4,10 +4,11 @@ import { Link, useLocation, useSearch } from "wouter"
 import { accountQuery, organizationsQuery, overviewQuery } from "../api/queries.ts"
 import { logout } from "../session/session.ts"
 import icon from "../styles/icon.svg"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { classNames } from "../ui/classNames.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
-import { Menu, MenuButton, MenuLink, MenuNote, MenuRule } from "../ui/Menu.tsx"
+import { Menu, MenuButton, menuItem, MenuLink, MenuNote, MenuRule } from "../ui/Menu.tsx"
+import { count } from "../ui/numbers.ts"
 import { ProblemNotice } from "../ui/Notice.tsx"
 import { paths } from "../url/paths.ts"
 import { deliverySearch } from "../url/searches.ts"
@@ -21,13 +22,13 @@ const css = classNames(styles)
 const paletteKey = /mac|iphone|ipad/i.test(navigator.userAgent) ? "⌘K" : "Ctrl K"
 
 const screens = (org: string): ReadonlyArray<readonly [IconName, string, string]> => [
-  ["overview", en.nav.overview, paths.overview(org)],
-  ["invoice", en.nav.invoices, paths.invoices(org)],
-  ["delivery", en.nav.deliveries, paths.deliveries(org)],
-  ["endpoint", en.nav.endpoints, paths.endpoints(org)],
-  ["key", en.nav.keys, paths.keys(org)],
-  ["live", en.nav.live, paths.live(org)],
-  ["settings", en.nav.settings, paths.settings(org)]
+  ["overview", texts.nav.overview, paths.overview(org)],
+  ["invoice", texts.nav.invoices, paths.invoices(org)],
+  ["delivery", texts.nav.deliveries, paths.deliveries(org)],
+  ["endpoint", texts.nav.endpoints, paths.endpoints(org)],
+  ["key", texts.nav.keys, paths.keys(org)],
+  ["live", texts.nav.live, paths.live(org)],
+  ["settings", texts.nav.settings, paths.settings(org)]
 ]
 
 const OrganizationMenu = ({ org }: { readonly org: string | undefined }) => {
@@ -35,11 +36,11 @@ const OrganizationMenu = ({ org }: { readonly org: string | undefined }) => {
   const current = data.find(({ id }) => id === org)
   return (
     <Menu
-      label={current === undefined ? en.nav.organizations : `${en.nav.organizations}: ${current.name}`}
+      label={current === undefined ? texts.nav.organizations : `${texts.nav.organizations}: ${current.name}`}
       buttonClass={css("switcher")}
       button={
         <>
-          <span>{current?.name ?? en.nav.organizations}</span>
+          <span>{current?.name ?? texts.nav.organizations}</span>
           <Icon name="down" />
         </>
       }
@@ -51,7 +52,7 @@ const OrganizationMenu = ({ org }: { readonly org: string | undefined }) => {
       ))}
       {data.length > 0 && <MenuRule />}
       <MenuLink to={paths.newOrganization} icon="plus">
-        {en.nav.newOrganization}
+        {texts.nav.newOrganization}
       </MenuLink>
     </Menu>
   )
@@ -60,7 +61,7 @@ const OrganizationMenu = ({ org }: { readonly org: string | undefined }) => {
 const ThemeButton = () => {
   const theme = usePreference("theme")
   const next = theme === "system" ? "light" : theme === "light" ? "dark" : "system"
-  const label = en.theme.button(en.theme[theme], en.theme[next])
+  const label = texts.theme.button(texts.theme[theme], texts.theme[next])
   return (
     <button
       type="button"
@@ -79,7 +80,7 @@ const AccountMenu = ({ onLogout }: { readonly onLogout: () => void }) => {
   return (
     <Menu
       align="end"
-      label={en.nav.account}
+      label={texts.nav.account}
       buttonClass={css("round")}
       button={
         <>
@@ -90,11 +91,11 @@ const AccountMenu = ({ onLogout }: { readonly onLogout: () => void }) => {
     >
       {data !== undefined && <MenuNote>{data.email}</MenuNote>}
       <MenuLink to={paths.account} icon="settings">
-        {en.nav.accountSettings}
+        {texts.nav.accountSettings}
       </MenuLink>
       <MenuRule />
       <MenuButton icon="logout" onClick={onLogout}>
-        {en.nav.logout}
+        {texts.nav.logout}
       </MenuButton>
     </Menu>
   )
@@ -118,7 +119,7 @@ const Navigation = ({ org }: { readonly org: string }) => {
     if (item) nav.current!.scrollLeft = item.offsetLeft - 16
   }, [path])
   return (
-    <nav ref={nav} className={css("nav")} aria-label={en.nav.label}>
+    <nav ref={nav} className={css("nav")} aria-label={texts.nav.label}>
       <ul>
         {screens(org).map(([name, label, to]) => (
           <li key={to}>
@@ -130,9 +131,9 @@ const Navigation = ({ org }: { readonly org: string }) => {
               <Icon name={name} />
               {label}
               {to === paths.deliveries(org) && failed > 0 && (
-                <span className={css("count")} title={en.nav.failedDay(failed)}>
-                  {failed >= 1000 ? "1000+" : failed}
-                  <span className="visually-hidden"> {en.nav.failedDay(failed)}</span>
+                <span className={css("count")} title={texts.nav.failedDay(failed)}>
+                  {count(failed)}
+                  <span className="visually-hidden"> {texts.nav.failedDay(failed)}</span>
                 </span>
               )}
             </Link>
@@ -143,19 +144,38 @@ const Navigation = ({ org }: { readonly org: string }) => {
   )
 }
 
+/** The organization of the screen that was shown last. */
+let lastOrganization: string | undefined
+
+/** Returns the organization of the address. On screens of the account: the last one, or the newest of the account. */
+const useShownOrganization = (org: string | undefined): string | undefined => {
+  const { data = [] } = useQuery(organizationsQuery)
+  useEffect(() => {
+    lastOrganization = org ?? lastOrganization
+  }, [org])
+  return org ?? data.find(({ id }) => id === lastOrganization)?.id ?? data[0]?.id
+}
+
 /** The frame of every screen after the login. */
-export const Shell = ({ children, org }: { readonly org: string | undefined; readonly children: ReactNode }) => {
+export const Shell = ({
+  children,
+  org: orgOfAddress
+}: {
+  readonly org: string | undefined
+  readonly children: ReactNode
+}) => {
+  const org = useShownOrganization(orgOfAddress)
   const { error, mutate } = useMutation({ mutationFn: logout })
   return (
     <>
       <a className={css("skip")} href="#main">
-        {en.skip}
+        {texts.skip}
       </a>
       <header className={css("header")}>
         <Link
           to={org === undefined ? paths.home : paths.overview(org)}
           className={css("brand")}
-          aria-label={en.nav.home}
+          aria-label={texts.nav.home}
         >
           <img src={icon} alt="" width="24" height="24" />
           <span>Govoice</span>
@@ -163,23 +183,28 @@ export const Shell = ({ children, org }: { readonly org: string | undefined; rea
         <OrganizationMenu org={org} />
         <button type="button" className={css("find")} onClick={openPalette}>
           <Icon name="search" />
-          <span>{en.palette.open}</span>
+          <span>{texts.palette.open}</span>
           <kbd>{paletteKey}</kbd>
         </button>
-        <button
-          type="button"
-          className={css("round")}
-          aria-label={en.keys.title}
-          title={en.keys.title}
-          onClick={openKeySheet}
-        >
-          <Icon name="help" />
-        </button>
+        <Menu align="end" label={texts.help.title} buttonClass={css("round")} button={<Icon name="help" />}>
+          <a className={menuItem} href="/docs/guides">
+            <Icon name="guide" />
+            {texts.help.guides}
+          </a>
+          <a className={menuItem} href="/docs">
+            <Icon name="invoice" />
+            {texts.help.reference}
+          </a>
+          <MenuRule />
+          <MenuButton icon="help" onClick={openKeySheet}>
+            {texts.help.keys}
+          </MenuButton>
+        </Menu>
         <ThemeButton />
         <AccountMenu onLogout={() => mutate()} />
       </header>
       <div className={css("body")}>
-        {org === undefined ? <div className={css("nav")} aria-hidden="true" /> : <Navigation org={org} />}
+        {org !== undefined && <Navigation org={org} />}
         <main id="main" className={css("main")} tabIndex={-1}>
           {error !== null && <ProblemNotice error={error} onRetry={() => mutate()} />}
           {children}

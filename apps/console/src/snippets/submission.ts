@@ -21,6 +21,9 @@ export const curlSubmission = (origin: string): SnippetForm => ({
 /** A submission with the client. */
 export const sdkSubmission = (origin: string): SnippetForm => ({
   name: "@govoice/client",
+  install: "npm install @govoice/client",
+  file: "submit.mjs",
+  run: "node submit.mjs",
   code: `import { createClient } from "@govoice/client"
 
 const client = createClient({ apiKey: process.env["GOVOICE_API_KEY"], baseUrl: "${origin}" })
@@ -30,3 +33,18 @@ const invoice = await client.invoices.submitAndWait({
 console.log(invoice.id, invoice.status)
 `
 })
+
+/** A document that the console submits to the sandbox, with a number that tells it from the others. */
+export const sandboxInvoice = (now: Date): string => {
+  const [day, time] = now.toISOString().split("T") as [string, string]
+  const party = (tag: string, nip: string, name: string) =>
+    `<${tag}><DaneIdentyfikacyjne><NIP>${nip}</NIP><Nazwa>${name}</Nazwa></DaneIdentyfikacyjne></${tag}>`
+  return [
+    '<Faktura xmlns="http://crd.gov.pl/wzor/2025/06/25/13775/">',
+    '<Naglowek><KodFormularza kodSystemowy="FA (3)" wersjaSchemy="1-0E">FA</KodFormularza></Naglowek>',
+    party("Podmiot1", "5265877635", "Sprzedawca Testowy"),
+    party("Podmiot2", "5260250274", "Nabywca Testowy"),
+    `<Fa><KodWaluty>PLN</KodWaluty><P_1>${day}</P_1><P_2>TEST/${day}/${time.slice(0, 8)}</P_2><P_15>123.00</P_15>`,
+    "<RodzajFaktury>VAT</RodzajFaktury></Fa></Faktura>"
+  ].join("")
+}

@@ -1,17 +1,21 @@
 /**
- * Every text of the console. One table in one file, so that other languages can follow.
+ * Every text of the console in English. The other languages have the same keys: a test compares them.
  */
 const plural = (count: number | string, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
 /** The deliveries that a step ends, if their number is known. */
 const ending = (count: number | string | undefined) =>
   count === undefined
-    ? "Deliveries on their way end as endpoint_disabled at their next attempt."
+    ? "Deliveries on their way end as «endpoint off» at their next attempt."
     : count === 0
       ? "No delivery is on its way."
-      : `${plural(count, "delivery on its way ends", "deliveries on their way end")} as endpoint_disabled at their next attempt.`
+      : `${plural(count, "delivery on its way ends", "deliveries on their way end")} as «endpoint off» at the next attempt.`
+
+const windowOf = (window: string) => (window === "7d" ? "7 days" : "24 hours")
 
 export const en = {
+  /** The locale of dates and numbers. */
+  locale: "en-GB",
   loading: "Loading",
   copied: "Copied",
   copyFailed: "The browser did not allow copying.",
@@ -24,10 +28,11 @@ export const en = {
   close: "Close",
   save: "Save",
   saved: "Saved",
+  viewAll: "View all",
   id: "Id",
   name: "Name",
   created: "Created",
-  updated: "Updated",
+  updated: "Changed",
   actions: "Actions",
   never: "Never",
   now: "now",
@@ -45,29 +50,101 @@ export const en = {
   ago: (amount: string) => `${amount} ago`,
   inTime: (amount: string) => `in ${amount}`,
   justNow: "just now",
-  barsLabel: (total: number, trouble: number, isCapped: boolean) =>
-    `${isCapped ? `${total} deliveries or more` : plural(total, "delivery", "deliveries")}, ${trouble} retrying or failed`,
+  barsLabel: (total: string, trouble: string) => `${total} deliveries, ${trouble} of them retrying or failed`,
+
+  updating: {
+    updated: "Updated",
+    paused: "Paused",
+    pause: "This page updates by itself. Pause",
+    resume: "Paused. Resume"
+  },
 
   status: {
-    queued: "Queued",
-    submitting: "Submitting",
-    retrying: "Retrying",
-    submitted: "Submitted",
-    accepted: "Accepted",
-    rejected: "Rejected",
-    failed: "Failed",
-    pending: "Pending",
-    delivering: "Delivering",
-    succeeded: "Succeeded",
-    endpoint_disabled: "Endpoint off"
-  } as Readonly<Record<string, string>>,
+    invoice: {
+      queued: "Queued",
+      submitting: "Submitting",
+      retrying: "Retrying",
+      submitted: "Submitted",
+      accepted: "Accepted",
+      rejected: "Rejected",
+      failed: "Failed"
+    } as Readonly<Record<string, string>>,
+    delivery: {
+      pending: "Pending",
+      delivering: "Delivering",
+      retrying: "Retrying",
+      succeeded: "Succeeded",
+      failed: "Failed",
+      endpoint_disabled: "Endpoint off"
+    } as Readonly<Record<string, string>>
+  },
+  meanings: {
+    invoice: {
+      queued: "The invoice is stored and waits for its turn.",
+      submitting: "The invoice is being sent.",
+      retrying: "The last attempt failed. Govoice tries again by itself.",
+      submitted: "KSeF has received the invoice and has not decided yet.",
+      accepted: "KSeF has accepted the invoice and given it a number. The receipt (UPO) may follow.",
+      rejected: "KSeF has refused the invoice.",
+      failed: "The invoice did not reach a decision, and is not tried again."
+    } as Readonly<Record<string, string>>,
+    delivery: {
+      pending: "It waits for its first attempt.",
+      delivering: "It is being sent.",
+      succeeded: "The receiver answered with a 2xx status.",
+      retrying: "The last attempt failed. Govoice tries again by itself.",
+      failed: "It is not tried again.",
+      endpoint_disabled: "The endpoint was off or deleted when the event was to be sent."
+    } as Readonly<Record<string, string>>,
+    event: {
+      "invoice.received": "The invoice is stored.",
+      "invoice.submitted": "KSeF has received the invoice.",
+      "invoice.accepted": "KSeF has accepted the invoice and given it a number.",
+      "invoice.upo_available": "The receipt (UPO) can be downloaded.",
+      "invoice.rejected": "KSeF has refused the invoice.",
+      "invoice.failed": "The invoice did not reach a decision, and is not tried again."
+    } as Readonly<Record<string, string>>
+  },
   mode: { title: "Mode", test: "TEST", live: "LIVE" },
 
+  /** Errors by their code. Others have the sentence of the API. */
   problems: {
     connection_failed: "The server cannot be reached. Check the connection.",
     connection_error: "The server cannot be reached. Check the connection.",
     timeout: "The server did not answer in time.",
-    missing_access_token: "The login has ended. Log in again."
+    missing_access_token: "The login has ended. Log in again.",
+    rate_limit_exceeded: "Too many requests in a short time. Wait a minute, then try again.",
+    invalid_credentials: "The email or the password is wrong.",
+    email_taken: "There is an account with this email already. Log in, or use another email.",
+    signup_disabled: "Signing up is closed for this deployment. Ask its operator for an account.",
+    invalid_refresh_token: "The login has ended. Log in again.",
+    cross_site_request: "The request came from another site. Open the console anew.",
+    limit_reached: "There are as many of these as the deployment allows. Remove one first.",
+    unsafe_webhook_url: "Webhooks are not sent to this address. Enter a public https address.",
+    live_mode_unavailable: "Live mode is not available. The page «Live mode» shows what is missing.",
+    invoice_not_found: "There is no such invoice in this organization.",
+    organization_not_found: "There is no such organization in this account.",
+    api_key_not_found: "The key has been revoked already.",
+    webhook_endpoint_not_found: "There is no such endpoint in this account, or it is deleted.",
+    webhook_delivery_not_found: "There is no such delivery, or it was removed with its event.",
+    upo_not_available: "The receipt (UPO) is not available yet.",
+    service_unavailable: "The server is overloaded or is being maintained. Try again in a moment.",
+    internal_error: "The server failed. Try again. If it fails again, tell the operator the request id.",
+    request_timeout: "The request took too long. Try again.",
+    unexpected_response: "The server gave an unexpected answer. Try again."
+  } as Readonly<Record<string, string>>,
+
+  /** What a refused field needs, by its name in the API. */
+  fieldProblems: {
+    email: "Enter a complete email address, such as you@example.com.",
+    password: "Use 12 to 128 characters.",
+    new_password: "Use 12 to 128 characters.",
+    name: "Use 1 to 200 characters.",
+    description: "Use at most 500 characters.",
+    max_in_flight: "Enter a whole number, at most the limit of the organization.",
+    context_nip: "A NIP has ten digits, the last of which is a check digit. This one is wrong.",
+    token: "This is no KSeF token.",
+    private_key_password: "This password does not open the private key."
   } as Readonly<Record<string, string>>,
 
   insecure: {
@@ -82,7 +159,7 @@ export const en = {
   },
   apiDisabled: {
     title: "The API is off",
-    sentence: "The operator has disabled the API of this deployment. The console works again when it is enabled."
+    sentence: "The operator has switched off the API of this deployment. The console works again when it is on."
   },
   notFound: {
     title: "Nothing here",
@@ -116,7 +193,7 @@ export const en = {
     busy: "Creating the account…",
     passwordHint: "12 to 128 characters.",
     passwordEnough: "Long enough.",
-    hasAccount: "Already an account?",
+    hasAccount: "Already have an account?",
     toLogin: "Log in",
     closed: "Signing up is closed for this deployment. Ask its operator for an account."
   },
@@ -136,7 +213,17 @@ export const en = {
     account: "Account",
     accountSettings: "Account",
     logout: "Log out",
-    failedDay: (count: number) => `${count} failed in 24 h`
+    failedDay: (count: number) => `${count} failed in 24 hours`
+  },
+  help: {
+    title: "Help",
+    guides: "Guides",
+    reference: "API reference",
+    keys: "Keyboard shortcuts",
+    live: "Guide: Live mode",
+    sandbox: "Guide: The sandbox",
+    webhooks: "Guide: Receiving webhooks",
+    console: "Guide: The console"
   },
   theme: {
     system: "System",
@@ -146,13 +233,14 @@ export const en = {
   },
   palette: {
     open: "Find an id or a page",
-    placeholder: "A page, a host, or an id: inv_… evt_… we_… wd_…",
+    placeholder: "A page, an id, or an invoice: its number, buyer, order=4711",
     results: "Results",
-    none: "Nothing matches. Paste a whole id to find a record.",
+    none: "Nothing matches. Paste a whole id, or the whole number of an invoice.",
+    invoices: (name: string, text: string) => `Invoices by ${name}: ${text}`,
     goTo: (id: string) => `Go to ${id}`
   },
   keys: {
-    title: "Keys",
+    title: "Keyboard shortcuts",
     single: "Single-key shortcuts",
     list: [
       [["⌘ K", "Ctrl K"], "Find an id or a page"],
@@ -165,8 +253,8 @@ export const en = {
       [["j", "k"], "Next and previous row"],
       [["Enter"], "Open the focused row"],
       [["c"], "Copy the id of the focused row"],
-      [["Esc"], "Close the topmost thing"],
-      [["?"], "This sheet"]
+      [["Esc"], "Close what is on top"],
+      [["?"], "These shortcuts"]
     ] as ReadonlyArray<readonly [ReadonlyArray<string>, string]>
   },
 
@@ -178,13 +266,15 @@ export const en = {
     passwordHint: "12 to 128 characters. All other logins end.",
     wrongPassword: "The current password is wrong.",
     changePassword: "Change the password",
-    passwordChanged: "Password changed; all other logins have ended",
+    passwordChanged: "Password changed. All other logins have ended",
     logins: "Logins",
     loginsMeaning: "A login ends at once in this browser, and within 10 seconds on other servers of the deployment.",
     logoutHere: "Log out here",
     logoutEverywhere: "Log out everywhere",
     preferences: "Preferences",
     preferencesMeaning: "Kept in this browser.",
+    language: "Language",
+    languages: { browser: "As the browser", en: "English", pl: "Polski" },
     theme: "Theme",
     density: "Density",
     dense: "Dense",
@@ -210,6 +300,11 @@ export const en = {
     done: "Done",
     leave: "The secret is not stored, and it is not shown again. Leave anyway?"
   },
+  snippet: {
+    install: "Install",
+    save: (file: string) => `Save as ${file}`,
+    run: "Run"
+  },
 
   apiKeys: {
     create: "New API key",
@@ -219,11 +314,11 @@ export const en = {
     key: "Key",
     expires: "Expires",
     expired: "Expired",
-    expiresHint: "Requests with an expired key fail.",
+    expiresHint: "An expired key is refused.",
     nameHint: "For you: where the key is used.",
-    testMeaning: "Uses the sandbox and reaches no national system.",
-    liveMeaning: "Submits real invoices to the national system.",
-    liveModeOff: "Live mode is off for this deployment: a live key cannot submit until the operator enables it.",
+    testMeaning: "Uses the sandbox. Nothing reaches KSeF.",
+    liveMeaning: "Submits real invoices to KSeF.",
+    liveModeOff: "Live mode is off for this deployment: a live key cannot submit until the operator switches it on.",
     empty: "There is no API key yet. A test key submits invoices to the sandbox.",
     use: "Use it",
     createdTitle: (mode: string) => `Your new ${mode} key`,
@@ -240,9 +335,9 @@ export const en = {
     create: "New endpoint",
     submit: "Create the endpoint",
     list: "Webhook endpoints",
-    empty: "There is no endpoint yet. Events are sent to endpoints only.",
+    empty: "There is no endpoint yet. Add the address at which your program receives webhooks.",
     url: "URL",
-    urlHint: "https with a public address. Redirects are not followed: enter the final URL.",
+    urlHint: "A public https address. Redirects are not followed: enter the final address.",
     localMeaning:
       "A deployment reaches public addresses only. To try a receiver on this computer, start the server again with two settings:",
     localSettings: "Settings for receivers on this computer",
@@ -251,17 +346,36 @@ export const en = {
     standard: "Sign with Standard Webhooks too",
     standardHint: "Adds webhook-id, webhook-timestamp and webhook-signature for libraries of that specification.",
     types: "Event types",
-    all: "All",
+    all: "All events",
     allHint: "Also types that are added later.",
     allShort: "All",
-    some: "Some",
+    some: "Selected events",
+    modes: "Modes",
+    modeHints: {
+      test: "Events of invoices of the sandbox.",
+      live: "Events of invoices for KSeF."
+    },
+    maxInFlight: "Requests at once",
+    maxInFlightHint:
+      "How many requests the receiver gets at the same time. Leave it empty for the limit of the organization.",
+    headers: "Headers",
+    headersMeaning:
+      "Every webhook carries these headers, for a gateway that wants a key before the receiver can verify. Values are never shown.",
+    noHeaders: "None",
+    headerNames: "Sent now",
+    newHeaders: "New headers",
+    newHeadersHint: "One per line, such as X-Api-Key: value; at most 10. They replace all headers that are sent now.",
+    headerFault: "Each line needs a name, a colon and a value.",
+    replaceHeaders: "Replace the headers",
+    removeHeaders: "Remove all",
+    headersSaved: "Headers saved",
     typeCount: (count: number) => plural(count, "type", "types"),
     state: "State",
     on: "On",
     off: "Off",
     switch: "Receives events",
-    window: (window: string) => (window === "7d" ? "7 days" : "24 h"),
-    barsOf: (url: string, window: string) => `Deliveries of the last ${window === "7d" ? "7 days" : "24 h"} to ${url}`,
+    window: windowOf,
+    barsOf: (url: string, window: string) => `Deliveries of the last ${windowOf(window)} to ${url}`,
     faults: {
       unreadable: "Enter a complete URL, such as https://shop.example.com/hooks/govoice.",
       scheme: "Use https.",
@@ -270,10 +384,10 @@ export const en = {
     },
     createdTitle: "The signing secret of the new endpoint",
     secretMeaning:
-      "Your receiver verifies each webhook with this secret. Set it as GOVOICE_WEBHOOK_SECRET and start the receiver:",
+      "Your receiver verifies each webhook with this secret. Set it as WEBHOOK_SECRET and start the receiver:",
     receiver: "Receiver",
     receiverMeaning:
-      "This receiver verifies the signature and answers 204. Run it with the signing secret in GOVOICE_WEBHOOK_SECRET.",
+      "This receiver verifies the signature and answers 204. Run it with the signing secret in WEBHOOK_SECRET.",
     noResend:
       "Govoice never sends an event twice on request. To try the receiver, submit a sandbox invoice: its events are real ones.",
     tabs: "Parts of the endpoint",
@@ -284,18 +398,22 @@ export const en = {
     deleted: "Endpoint deleted",
     turnOff: "Turn off",
     turnOffTitle: "Turn this endpoint off?",
+    turnOffRow: "It receives no events until it is turned on again. Those in between are not sent later.",
     turnOffMeaning: (count: number | string | undefined) =>
-      `${ending(count)} Events from now on are not sent to it, also not after it is turned on again.`,
+      `${ending(count)} Events from now on are not sent to it, not even after it is turned on again.`,
+    secretTitle: "Signing secret",
+    secretRow: "A new secret takes over at a time that you choose. Until then, the old one signs.",
     rotate: "Rotate the secret",
     delete: "Delete",
     deleteTitle: "Delete this endpoint?",
+    deleteRow: "Its deliveries end and are no longer shown. This cannot be undone.",
     deleteMeaning: (count: number | string | undefined) =>
       `${ending(count)} Its deliveries are no longer shown. This cannot be undone.`,
     typeHost: (host: string) => `Enter ${host} to confirm`
   },
   rotation: {
     title: "Rotate the signing secret",
-    meaning: "Until the new secret is active, the old one signs. Deploy a receiver that accepts both in the meantime.",
+    meaning: "Until the new secret takes over, the old one signs. Deploy a receiver that accepts both in the meantime.",
     when: "The new secret signs",
     delays: { 0: "now", 3600: "in 1 hour", 86400: "in 24 hours", 604800: "in 7 days" } as Readonly<
       Record<number, string>
@@ -311,17 +429,17 @@ export const en = {
 
   health: {
     title: "Deliveries",
-    caption: (window: string) => `Deliveries of the last ${window === "7d" ? "7 days" : "24 hours"}`,
-    legend: (seconds: number) =>
-      `One bar: the deliveries of ${seconds >= 7200 ? `${seconds / 3600} hours` : "an hour"}. Red: retrying or failed.`,
+    caption: (window: string) => `Deliveries of the last ${windowOf(window)}`,
+    chart: (seconds: number) => (seconds >= 7200 ? `Deliveries, ${seconds / 3600} hours each` : "Deliveries by hour"),
+    legend: "Red: retrying or failed.",
     show7d: "Show 7 days",
-    show24h: "Show 24 h",
+    show24h: "Show 24 hours",
     asTable: "As a table",
     asBars: "As bars",
     waiting: "Waiting",
     retrying: "Retrying",
-    failed: (window: string) => `Failed, ${window === "7d" ? "7 days" : "24 h"}`,
-    time: "Time to delivery, p50 / p95",
+    failed: (window: string) => `Failed, ${windowOf(window)}`,
+    time: "Time to delivery, median / 95 %",
     timeNote: (count: number) => `newest ${count} that succeeded at once`,
     timeNone: "no delivery succeeded at once yet",
     timeUnread: "cannot be read now",
@@ -333,7 +451,7 @@ export const en = {
     empty: "There was no delivery in this time.",
     emptyAction: "Set up a receiver",
     reasons: "Why deliveries fail",
-    reason: "Last answer",
+    reason: "Last response",
     noReasons: "No delivery is retrying or has failed.",
     newest: "Newest",
     reasonsNote: (count: number) => `Of the newest ${count} that are retrying or have failed.`
@@ -346,7 +464,7 @@ export const en = {
     show: (count: string) => `${count} new · show`,
     olderPage: "Older page: not updated",
     newestFirst: "Newest first",
-    inDay: (count: string) => `${count} in 24 h`,
+    inDay: (count: string) => `${count} in 24 hours`,
     now: (count: string) => `${count} now`,
     dropped: (names: ReadonlyArray<string>) =>
       `This address has ${names.length === 1 ? "a value" : "values"} that cannot be read (${names.join(", ").slice(0, 120)}). It was left out.`
@@ -363,7 +481,7 @@ export const en = {
     lastHour: "Last hour",
     lastDay: "Last 24 hours",
     lastWeek: "Last 7 days",
-    range: "From and to…",
+    range: "Custom range",
     from: (zone: string) => `From (${zone})`,
     to: (zone: string) => `To (${zone})`,
     apply: "Apply"
@@ -371,36 +489,39 @@ export const en = {
 
   delivery: {
     title: "Delivery",
-    titleOf: (status: string) => `${status} deliveries`,
+    titleOf: {
+      pending: "Pending deliveries",
+      delivering: "Deliveries on their way",
+      succeeded: "Succeeded deliveries",
+      retrying: "Retrying deliveries",
+      failed: "Failed deliveries",
+      endpoint_disabled: "Deliveries to endpoints that were off"
+    } as Readonly<Record<string, string>>,
     titleOfOne: (id: string) => `Delivery ${id}`,
     list: "Deliveries",
     listAll: "Deliveries of all endpoints",
     event: "Event",
     attempts: "Attempts",
-    answer: "Answer",
-    none: "none",
+    response: "Response",
+    noResponse: "none",
     next: "next",
-    empty: "There is no delivery yet. Each event becomes one delivery for each endpoint that subscribes to its type.",
+    empty: "There is no delivery yet. Each event is delivered to each endpoint that receives its type.",
     emptyFiltered: (days: number | undefined) =>
       `No delivery matches these filters.${days === undefined ? "" : ` Deliveries are kept for ${plural(days, "day", "days")} after their event is complete.`}`,
-    close: "Close the delivery",
-    created: "Created",
+    planned: "Planned",
     attempt: (count: number) => `Attempt ${count}`,
-    http: (status: number) => `HTTP ${status}`,
+    earlier: (count: number) => plural(count, "earlier attempt failed", "earlier attempts failed"),
     nextAttempt: "Next attempt",
-    lastAttempt: "Last attempt",
-    deliveredAt: "Delivered",
+    course: "What happened",
+    noInvoice: "Its event has expired",
     ends: {
       pending: "Waits for its first attempt",
       delivering: "Being sent",
-      succeeded: "Delivered",
-      failed: "Failed: no further attempt",
+      failed: "Failed: there is no further attempt",
       endpoint_disabled: "Ended without a request: the endpoint was off"
     } as Readonly<Record<string, string>>,
     whatToDo: "What to do",
     neverTwice: "Govoice never sends an event twice on request. Read the invoice for its current status.",
-    openEndpoint: "Open the endpoint",
-    openInvoice: "The invoice",
     allOfEvent: "All deliveries of this event",
     eventId: "Event id",
     id: "Delivery id"
@@ -430,8 +551,8 @@ export const en = {
     other: "Check the receiver at the time of the last attempt."
   },
 
-  /** Why there is no HTTP status, in a table. */
-  noAnswer: {
+  /** Why there is no HTTP status. */
+  noResponse: {
     disabled: "none",
     timeout: "timed out",
     connection: "no connection",
@@ -444,11 +565,17 @@ export const en = {
     how: "Run this outside of your network. Its output names the cause:",
     snippet: "Reach the receiver",
     // `output` is from curl.
-    certificate: {
-      output: "SSL",
-      remedy:
-        "The certificate is not valid: it has expired, is self-signed, is for another name, or comes without its intermediate certificates. Install one of a public authority with the whole chain."
-    },
+    ofTls: [
+      {
+        output: "wrong version number",
+        remedy: "The port speaks plain HTTP. Use the port with TLS, or a proxy that has a certificate."
+      },
+      {
+        output: "SSL",
+        remedy:
+          "The certificate is not valid: it has expired, is self-signed, is for another name, or comes without its intermediate certificates. Install one of a public authority with the whole chain."
+      }
+    ],
     addresses: [
       {
         output: "Could not resolve host",
@@ -461,59 +588,95 @@ export const en = {
 
   invoice: {
     title: "Invoice",
-    titleOf: (status: string) => `${status} invoices`,
+    titleOf: {
+      queued: "Queued invoices",
+      submitting: "Invoices being submitted",
+      retrying: "Retrying invoices",
+      submitted: "Submitted invoices",
+      accepted: "Accepted invoices",
+      rejected: "Rejected invoices",
+      failed: "Failed invoices"
+    } as Readonly<Record<string, string>>,
     list: "Invoices",
-    number: "Official number or id",
-    officialNumber: "Official number",
-    copyNumber: "Copy the official number",
+    number: "Number",
+    officialNumber: "KSeF number",
+    copyNumber: "Copy the KSeF number",
     scenario: "Scenario",
-    metadata: "Metadata",
     metadataOf: (name: string) => `Metadata: ${name}`,
-    idempotencyKey: "Idempotency-Key",
-    find: "Find the invoice of this key",
+    names: {
+      number: "invoice number",
+      official: "KSeF number",
+      buyer: "tax number of the buyer",
+      seller: "tax number of the seller",
+      metadata: "metadata",
+      key: "Idempotency-Key"
+    },
+    placeholders: {
+      number: "FV/2026/11/0042",
+      official: "5265877635-20261120-…",
+      buyer: "5260250274, DE123456789",
+      seller: "5265877635",
+      metadata: "order=4711",
+      key: "invoice-0042"
+    },
+    findBy: "Find invoices by",
+    find: "Find invoices",
     empty: "There is no invoice yet. Submit one with a test key:",
     emptyFiltered: "No invoice matches these filters.",
     life: "Steps of the invoice",
     upo: "UPO",
-    upoMeaning: "The official number is assigned, and the receipt (UPO) can be downloaded.",
+    upoMeaning: "KSeF has accepted the invoice and given it a number. The receipt (UPO) can be downloaded.",
     passed: "(passed)",
     ahead: "(ahead)",
     download: "Download UPO",
+    downloadDocument: "Download XML",
+    downloadQr: (format: string) => `Download ${format}`,
+    sellersNumber: "Invoice number",
+    issueDate: "Date of issue",
+    seller: "Seller",
+    buyer: "Buyer",
+    total: "Total",
+    form: "Form",
     attempts: "Attempts",
     submittedAt: "Submitted",
-    completedAt: "Final since",
+    completedAt: "Completed",
     code: "Code",
     position: "Position",
     deliveries: "Deliveries of this invoice",
-    allDeliveries: "All of them",
-    noDeliveries:
-      "There is no delivery of this invoice. Each of its events becomes one delivery for each endpoint that subscribes to its type.",
+    noDeliveries: "No endpoint received an event of this invoice.",
     verification: "Verification (KOD I)",
     verificationMeaning:
-      "Anybody can check this invoice at KSeF with this link. The QR code belongs on its printed form.",
-    noVerification: "This document or this environment has no verification link.",
+      "Print this QR code on the invoice: anybody can check the invoice at KSeF with it. KSeF does not know invoices of the sandbox.",
     qrLabel: "QR code of the verification link",
+    certificateCode: "Certificate (KOD II)",
+    certificateCodeMeaning:
+      "Print this QR code beside the first one, with CERTYFIKAT below it: it shows who issued the invoice before KSeF had it.",
+    certificateQrLabel: "QR code of the certificate link",
+    issued: "Issued",
+    online: "online",
+    offline: "offline",
+    officialMode: "Mode in KSeF",
+    sendBy: "To be sent by",
+    sendByNear: (day: string) =>
+      `This invoice was issued offline, and is not sent yet. It has to reach KSeF by ${day}.`,
+    corrects: "Corrects",
     copyLink: "Copy the link"
   },
 
   live: {
-    live: "Live",
-    paused: "Paused",
-    pause: "Updates by itself. Pause",
-    resume: "Paused. Resume",
     conditions: "What live mode needs",
     met: "Met:",
     open: "Open:",
     environment: "Environment of KSeF:",
-    deploymentOn: "The deployment has live mode enabled.",
-    deploymentOff: "The deployment has live mode disabled. Its operator can enable it.",
+    deploymentOn: "The deployment has live mode switched on.",
+    deploymentOff: "The deployment has live mode switched off. Its operator can switch it on.",
     credentialStored: "A credential for KSeF is stored.",
     credentialMissing: "A credential for KSeF is not stored yet.",
     credentialAccepted: "KSeF accepts the credential.",
     credentialRefused: "KSeF refuses the credential.",
     credentialUnchecked:
-      "The credential is not checked yet. While live mode is enabled, the server logs in with it within seconds, or as soon as KSeF is available.",
-    waiting: "Live invoices without a verdict",
+      "The credential is not checked yet. While live mode is on, the server logs in with it within seconds, or as soon as KSeF is available.",
+    waiting: "Live invoices without a decision",
     waitingMeaning: "Invoices that wait here are sent when KSeF and its limits allow it.",
     waitingHere: "Waiting here",
     showWaiting: "Show the invoices",
@@ -529,12 +692,48 @@ export const en = {
     unlimited: "unlimited",
     blocked: "Refused until"
   },
+  offlineCertificate: {
+    title: "Certificate for issuing offline",
+    none: "No certificate is stored, so that no live invoice can be issued offline. Request one of the type Offline in KSeF and store it here.",
+    serialNumber: "Serial number",
+    subject: "Subject",
+    validFrom: "Valid from",
+    validUntil: "Valid until",
+    expired: "This certificate has expired. No live invoice is issued offline until another is stored.",
+    pem: "Certificate of the type Offline (PEM)",
+    privateKey: "Private key of this certificate (PEM)",
+    add: "Store a certificate",
+    store: "Store the certificate",
+    stored: "Certificate stored",
+    replace: "Replace the certificate",
+    replaceMeaning: "Invoices keep the codes that they were issued with.",
+    remove: "Remove the certificate",
+    removeTitle: "Remove the certificate?",
+    removeMeaning: "Live invoices can then not be issued offline. Those that were keep their codes.",
+    removed: "Certificate removed"
+  },
+
+  certificateFile: {
+    label: "Files",
+    hint: "Of the certificate and its key in PEM, or one in PKCS#12 (.p12, .pfx). They are read in this page.",
+    password: (name: string) => `Password of ${name}`,
+    faults: {
+      incomplete: "This file has no certificate with its private key. Choose another one.",
+      "old-encryption":
+        "This file is encrypted in a way that browsers do not read. Convert it: openssl pkcs12 -legacy -in old.p12 -out new.pem. Then choose new.pem.",
+      unreadable: "This file is neither PEM nor PKCS#12. Choose another one.",
+      "wrong-password": "The password of this file is wrong."
+    }
+  },
+
   credential: {
     title: "Credential for KSeF",
     none: "No credential is stored. Create one in the KSeF application of the taxpayer and store it here.",
     kind: "Kind",
     token: "KSeF token",
     tokenHint: "KSeF accepts tokens until the end of 2026.",
+    tokenEnds:
+      "This organization logs in with a token, for which the rules provide until 2026-12-31. Request a certificate of the type Authentication in KSeF, and replace the token with it. A certificate cannot be obtained with a token.",
     certificate: "Certificate",
     certificateHint: "A KSeF certificate of the type Authentication with its private key.",
     certificatePem: "Certificate (PEM)",
@@ -558,6 +757,7 @@ export const en = {
     replaceMeaning: "The new credential replaces the old one at once. Invoices that wait are sent with the new one.",
     remove: "Remove the credential",
     removeTitle: "Remove the credential?",
+    removeRow: "Live invoices are no longer sent until another credential is stored.",
     removeMeaning:
       "Live keys cannot submit without it, and live invoices that wait are not sent until another is stored.",
     typeName: (name: string) => `Enter ${name} to confirm`,
@@ -565,16 +765,26 @@ export const en = {
   },
 
   overview: {
+    well: "Everything is arriving.",
+    notWell: "Something needs your attention.",
+    accepted: "Accepted, 24 hours",
+    inProgress: "In progress",
+    attention: "Needs attention, 24 hours",
+    rejectedInvoices: (count: string) => `${count} ${count === "1" ? "invoice" : "invoices"} rejected`,
+    failedInvoices: (count: string) => `${count} ${count === "1" ? "invoice" : "invoices"} failed`,
+    failedDeliveries: (count: string) => `${count} ${count === "1" ? "delivery" : "deliveries"} failed`,
+    nothing: "nothing",
+    median: "Median time to a KSeF number",
+    medianNote: (count: number) => `newest ${count} accepted`,
     endpoints: "Endpoints",
     failed: "Failed, 24 h",
     changed: "Changed",
     rotates: "new secret",
-    troubles: "Newest troubles",
-    noTroubles: "No delivery is failed or retrying.",
-    allFailed: "All failed",
-    invoicesRetrying: "Invoices retrying",
-    invoicesRejected: "Invoices rejected, 24 h",
-    invoicesFailed: "Invoices failed, 24 h",
+    troubles: "Recent failures",
+    noTroubles: "No delivery is retrying or has failed.",
+    limitedSince:
+      "Webhooks wait because this organization has as many requests under way as it may. The oldest has waited since",
+    limitedRemedy: "Answer webhooks sooner: store the event, respond, and work on it then.",
     keys: (test: number, live: number) =>
       `${plural(test, "test key", "test keys")} and ${plural(live, "live key", "live keys")}; the newest was created`,
     openKeys: "API keys",
@@ -584,48 +794,58 @@ export const en = {
     title: "Getting started",
     count: (done: number, all: number) => `${done} of ${all}`,
     done: "Done:",
-    complete: "Getting started is complete: a webhook was delivered.",
-    newestDelivered: "The newest delivered webhook",
+    complete: "Your first webhook was delivered",
     account: "Account",
     organization: "Organization",
     key: "Test key",
     keyTitle: "Create a test key",
-    keyMeaning: "A test key submits invoices to the sandbox, which reaches no national system.",
+    keyMeaning: "A test key submits invoices to the sandbox. Nothing reaches KSeF.",
     endpoint: "Endpoint",
     endpointTitle: "Add the endpoint of your receiver",
     endpointMeaning: "Each step of an invoice becomes an event, and Govoice sends it to your endpoint, signed.",
     invoice: "First invoice",
     invoiceTitle: "Submit your first invoice",
-    invoiceMeaning: "With your test key: from this page, from the shell, or from your code.",
+    invoiceMeaning: "From this page, from the shell, or from your code.",
     invoiceSnippet: "Submit an invoice",
-    fromHere: "Submit a sandbox invoice",
     webhook: "First webhook delivered",
     webhookTitle: "Receive its first webhook",
     webhookLater: "The first event is sent as soon as an invoice is submitted.",
     webhookNone: "The invoice was submitted before the endpoint existed. Submit another one:",
-    webhookWaiting: "The newest webhook stands here; this line updates by itself:",
+    webhookWaiting: "The newest webhook stands here. This line updates by itself:",
     verifiedMeaning:
       "Delivered means that the receiver answered with a 2xx status. A receiver that verifies, as the snippet of the endpoint does, answers so only for a signature that is valid.",
     after: (time: string) => `after ${time}`
   },
   submit: {
     title: "Submit a sandbox invoice",
-    meaning: "The page submits a small document with a test key. The key is used for this request and not kept.",
-    key: "Test key",
-    keyHint: "The key that you stored. Live keys are not accepted here.",
-    or: "Not at hand?",
-    createKey: "Create another test key",
-    keyName: "Console",
-    onlyTest: "Enter a test key: it begins with sk_test_.",
-    scenario: "Scenario",
+    meaning:
+      "The page submits a small document to the sandbox with a test key of its own, which it makes for this request and revokes afterwards.",
+    keyName: "Console, one request",
+    scenario: "Outcome",
+    scenarioNames: {
+      accepted: "Accepted",
+      rejected: "Rejected",
+      temporary_failure: "Temporary failure",
+      delayed: "Delayed"
+    },
     scenarios: {
       accepted: "Accepted after two steps, then its receipt (UPO).",
       rejected: "Rejected after two steps.",
       temporary_failure: "Fails temporarily three times, then finally.",
-      delayed: "As accepted, but the verdict takes ten steps."
+      delayed: "As accepted, but the decision takes ten steps."
     },
     button: "Submit a sandbox invoice",
     done: "Submitted.",
     open: "Open the invoice"
   }
 } as const
+
+/** The same texts in any language: the keys of English, with words of its own. */
+type Translated<T> = T extends string
+  ? string
+  : T extends (...args: infer A) => string
+    ? (...args: A) => string
+    : { readonly [K in keyof T]: Translated<T[K]> }
+
+/** The texts of a language. */
+export type Texts = Translated<typeof en>

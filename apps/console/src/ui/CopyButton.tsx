@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { Button } from "./Button.tsx"
 import { announce } from "./announce.ts"
 
@@ -23,15 +23,15 @@ export const CopyButton = ({
     void navigator.clipboard.writeText(text).then(
       () => {
         setCopied(true)
-        announce(en.copied)
+        announce(texts.copied)
       },
-      () => announce(en.copyFailed)
+      () => announce(texts.copyFailed)
     )
   }
   const icon = copied ? "check" : "copy"
   return withText ? (
     <Button size="small" icon={icon} onClick={copy}>
-      {copied ? en.copied : label}
+      {copied ? texts.copied : label}
     </Button>
   ) : (
     <Button kind="quiet" size="small" icon={icon} onClick={copy} aria-label={label} title={label} />

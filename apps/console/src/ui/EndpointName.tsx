@@ -1,12 +1,12 @@
 import type { WebhookEndpoint } from "@govoice/client"
 import { classNames } from "./classNames.ts"
 import { shorten } from "../url/ids.ts"
-import { partsOf, sharesHost } from "../url/endpointUrl.ts"
+import { partsOf } from "../url/endpointUrl.ts"
 import styles from "./EndpointName.module.css"
 
 const css = classNames(styles)
 
-/** The name of an endpoint of a record: its host, with the path if another endpoint has the same host. */
+/** The name of the endpoint of a record. */
 export const EndpointOf = ({
   endpoints = [],
   id
@@ -15,17 +15,16 @@ export const EndpointOf = ({
   readonly endpoints: ReadonlyArray<WebhookEndpoint> | undefined
 }) => {
   const found = endpoints.find((endpoint) => endpoint.id === id)
-  if (found === undefined) return <code>{shorten(id)}</code>
-  return <EndpointName url={found.url} hostOnly={!sharesHost(found, endpoints)} />
+  return found === undefined ? <code>{shorten(id)}</code> : <EndpointName url={found.url} />
 }
 
-/** The host of an endpoint and, muted, its path. Text, never a link. */
-export const EndpointName = ({ hostOnly = false, url }: { readonly url: string; readonly hostOnly?: boolean }) => {
+/** The host of an endpoint and, muted, its path: the same in every table. Text, never a link. */
+export const EndpointName = ({ url }: { readonly url: string }) => {
   const { host, path } = partsOf(url)
   return (
     <span className={css("name")} title={url}>
       <span className={css("host")}>{host}</span>
-      {!hostOnly && <span className={css("path")}>{path}</span>}
+      <span className={css("path")}>{path}</span>
     </span>
   )
 }

@@ -1,5 +1,5 @@
 import { shorten } from "../url/ids.ts"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { CopyButton } from "./CopyButton.tsx"
 import { classNames } from "./classNames.ts"
 import styles from "./Id.module.css"
@@ -10,6 +10,6 @@ const css = classNames(styles)
 export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?: boolean }) => (
   <span className={css("id")}>
     <code title={id}>{whole ? id : shorten(id)}</code>
-    <CopyButton text={id} label={en.copyId(id)} />
+    <CopyButton text={id} label={texts.copyId(id)} />
   </span>
 )

@@ -8,10 +8,13 @@ const forms = { short: shortTime, clock: clockTime, whole: fullTime } as const
 export const Instant = ({
   at,
   form,
+  isPast = false,
   whole = false
 }: {
   readonly at: string | number
   readonly form?: "short" | "clock"
+  /** Set for a time of this page, which the clock of the page may not have reached. */
+  readonly isPast?: boolean
   readonly whole?: boolean
 }) => {
   const now = useNow()
@@ -21,7 +24,7 @@ export const Instant = ({
   const shown = whole ? "whole" : form
   return (
     <time dateTime={new Date(time).toISOString()} title={fullTime(time)} className="nowrap">
-      {shown === undefined ? relativeTime(time, now) : forms[shown](time)}
+      {shown === undefined ? relativeTime(isPast ? Math.min(time, now) : time, now) : forms[shown](time)}
     </time>
   )
 }

@@ -6,6 +6,10 @@ import styles from "./Menu.module.css"
 
 const css = classNames(styles)
 
+/** The greatest width of a menu, and its least distance from the edge of the window, in pixels. The style sheet has both. */
+const widest = 360
+const margin = 8
+
 /** A button that opens a list of links and buttons. A native popover: Escape and a click elsewhere close it. */
 export const Menu = ({
   align = "start",
@@ -24,9 +28,13 @@ export const Menu = ({
   const opener = useRef<HTMLButtonElement>(null)
   const place = (element: HTMLElement) => {
     const { bottom, left, right } = opener.current!.getBoundingClientRect()
+    const { clientWidth: width } = document.documentElement
+    const needed = Math.min(widest, width - 2 * margin)
+    const fitsAtEnd = right - needed >= margin
+    const isAtEnd = fitsAtEnd && (align === "end" || left + needed > width - margin)
     element.style.top = `${bottom + 4}px`
-    if (align === "end") element.style.right = `${document.documentElement.clientWidth - right}px`
-    else element.style.left = `${left}px`
+    element.style.right = isAtEnd ? `${width - right}px` : "auto"
+    element.style.left = isAtEnd ? "auto" : `${Math.min(left, width - margin - needed)}px`
   }
   return (
     <>
@@ -49,6 +57,9 @@ export const Menu = ({
     </>
   )
 }
+
+/** The class of a plain link in a menu, which leaves the console. */
+export const menuItem = css("item")
 
 export const MenuLink = ({
   children,

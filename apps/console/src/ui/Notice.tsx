@@ -1,12 +1,13 @@
 import type { ReactNode } from "react"
-import { type Problem, problemOf } from "../session/problem.ts"
-import { en } from "../text/en.ts"
+import { problemOf } from "../session/problem.ts"
+import { texts } from "../text/texts.ts"
 import { Button } from "./Button.tsx"
 import { classNames } from "./classNames.ts"
 import { CopyButton } from "./CopyButton.tsx"
 import { Icon, type IconName } from "./Icon.tsx"
 import { Instant } from "./Instant.tsx"
 import type { Tone } from "./StatusBadge.tsx"
+import { sentenceOf } from "./problems.ts"
 import styles from "./Notice.module.css"
 
 const css = classNames(styles)
@@ -35,8 +36,6 @@ export const Notice = ({
   </div>
 )
 
-const sentenceOf = ({ code, message }: Problem): string => en.problems[code] ?? message
-
 /** An error with what can be done: try again if that may help, and the request id to quote. */
 export const ProblemNotice = ({
   asOf,
@@ -56,7 +55,7 @@ export const ProblemNotice = ({
         {asOf !== undefined && asOf > 0 && (
           <>
             {" "}
-            {en.asOf} <Instant at={asOf} form="clock" />.
+            {texts.asOf} <Instant at={asOf} form="clock" />.
           </>
         )}
       </p>
@@ -64,13 +63,13 @@ export const ProblemNotice = ({
         <div className={css("actions")}>
           {problem.retryable && onRetry !== undefined && (
             <Button size="small" icon="retry" onClick={onRetry}>
-              {en.tryAgain}
+              {texts.tryAgain}
             </Button>
           )}
           {problem.requestId !== undefined && (
             <span className="line">
               <code>{problem.requestId}</code>
-              <CopyButton text={problem.requestId} label={en.copyRequestId} />
+              <CopyButton text={problem.requestId} label={texts.copyRequestId} />
             </span>
           )}
         </div>

@@ -1,6 +1,6 @@
 import { useRef } from "react"
 import { pageSize } from "../api/steadyRows.ts"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { Button } from "./Button.tsx"
 
 /** Newer and older pages. There are no page numbers, since no total is known. */
@@ -18,14 +18,14 @@ export const Pager = ({
   if (!isShown.current) return null
   // The pressed button keeps the focus while its page loads, and where there is no further page.
   return (
-    <nav className="line" aria-label={en.pages}>
+    <nav className="line" aria-label={texts.pages}>
       <Button icon="left" aria-disabled={onNewer === undefined} onClick={onNewer}>
-        {en.newer}
+        {texts.newer}
       </Button>
       <Button aria-disabled={onOlder === undefined} onClick={onOlder}>
-        {en.older}
+        {texts.older}
       </Button>
-      <span className="push small muted">{en.perPage(pageSize)}</span>
+      <span className="push small muted">{texts.perPage(pageSize)}</span>
     </nav>
   )
 }

@@ -11,7 +11,6 @@ const css = classNames(styles)
 /** A screen: its title in the window and as heading, what leads to it, and what can be done. */
 export const Screen = ({
   actions,
-  address,
   beside,
   children,
   isLive = false,
@@ -26,15 +25,13 @@ export const Screen = ({
   /** Stands beside the heading. */
   readonly beside?: ReactNode
   readonly actions?: ReactNode
-  /** The address of the screen, if addresses below it open a part of the same screen. */
-  readonly address?: string
   /** Set on screens of live mode, which have a bar on top. */
   readonly isLive?: boolean
   readonly children: ReactNode
 }) => {
   const organization = useOrganizationName()
   const [path] = useLocation()
-  const heading = useHeadingFocus<HTMLHeadingElement>(address ?? path)
+  const heading = useHeadingFocus<HTMLHeadingElement>(path)
   useEffect(() => {
     document.title = [part, title, organization, "Govoice"].filter(Boolean).join(" · ")
   }, [part, title, organization])

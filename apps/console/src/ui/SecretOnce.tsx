@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react"
 import { useLeaveGuard } from "./leaving.ts"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { Button } from "./Button.tsx"
 import { classNames } from "./classNames.ts"
 import { CopyButton } from "./CopyButton.tsx"
@@ -36,23 +36,23 @@ export const SecretOnce = ({
       title={title}
       actions={
         <Button kind="primary" disabled={!isStored} onClick={onClose}>
-          {en.secret.done}
+          {texts.secret.done}
         </Button>
       }
     >
       <Notice tone="warn">
-        <p>{en.secret.once}</p>
+        <p>{texts.secret.once}</p>
       </Notice>
       <code className={css("secret")} data-print="hidden" data-secret="">
         {secret}
       </code>
       <div className="line">
-        <CopyButton text={secret} label={en.secret.copy} withText />
-        <CopyButton text={`export ${variable}=${secret}`} label={en.secret.copyExport(variable)} withText />
+        <CopyButton text={secret} label={texts.secret.copy} withText />
+        <CopyButton text={`export ${variable}=${secret}`} label={texts.secret.copyExport(variable)} withText />
       </div>
       {children}
       <Check checked={isStored} onChange={(event) => setStored(event.target.checked)}>
-        {en.secret.stored}
+        {texts.secret.stored}
       </Check>
     </Dialog>
   )

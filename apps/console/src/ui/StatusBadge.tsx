@@ -1,5 +1,4 @@
-import { deliveryStatuses, invoiceStatuses } from "../generated/meanings.ts"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { classNames } from "./classNames.ts"
 import { Icon, type IconName } from "./Icon.tsx"
 import styles from "./Badge.module.css"
@@ -22,11 +21,6 @@ const looks: Readonly<Record<string, readonly [IconName, Tone]>> = {
   endpoint_disabled: ["off", "muted"]
 }
 
-const meanings: Readonly<Record<"invoice" | "delivery", Readonly<Record<string, string>>>> = {
-  invoice: invoiceStatuses,
-  delivery: deliveryStatuses
-}
-
 /** Returns the tone of a status. A status that is not known is neutral. */
 export const toneOf = (status: string): Tone => looks[status]?.[1] ?? "muted"
 
@@ -34,7 +28,7 @@ export const toneOf = (status: string): Tone => looks[status]?.[1] ?? "muted"
 export const iconOf = (status: string): IconName => looks[status]?.[0] ?? "dotted"
 
 /** Returns the meaning of a status. An invoice and a delivery have statuses of one name. */
-export const meaningOf = (of: "invoice" | "delivery", status: string): string | undefined => meanings[of][status]
+export const meaningOf = (of: "invoice" | "delivery", status: string): string | undefined => texts.meanings[of][status]
 
 /** The status of an invoice or a delivery: icon, word and color. Successes are quiet in a list. */
 export const StatusBadge = ({
@@ -54,7 +48,7 @@ export const StatusBadge = ({
       title={meaningOf(of, status)}
     >
       <Icon name={iconOf(status)} />
-      {en.status[status] ?? status}
+      {texts.status[of][status] ?? status}
     </span>
   )
 }
@@ -78,6 +72,6 @@ export const Badge = ({
 /** Test or live, always as a word. */
 export const ModeBadge = ({ mode }: { readonly mode: string }) => (
   <span className={css("badge", "mode", mode === "live" && "live")} data-badge="">
-    {mode === "live" ? en.mode.live : en.mode.test}
+    {mode === "live" ? texts.mode.live : texts.mode.test}
   </span>
 )

@@ -1,9 +1,9 @@
-import { type KeyboardEvent, type ReactNode, useRef } from "react"
+import { Fragment, type KeyboardEvent, type ReactNode, useRef } from "react"
 import { Link } from "wouter"
 import { preference, usePreference } from "./preferences.ts"
 import { classNames } from "./classNames.ts"
 import { announce } from "./announce.ts"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { useWide } from "./media.ts"
 import { fullTime } from "./times.ts"
 import styles from "./Table.module.css"
@@ -29,8 +29,9 @@ interface Props<Row> {
   readonly timeOf?: ((row: Row) => string) | undefined
   /** The identifier that `c` copies, if it is not that of the row. */
   readonly copyOf?: ((row: Row) => string) | undefined
-  readonly selected?: string | undefined
-  /** The words in place of the first row. */
+  /** The group of a row: rows of one group follow each other, below its name. */
+  readonly groupOf?: ((row: Row) => string) | undefined
+  /** The words in place of the table. */
   readonly empty: ReactNode
 }
 
@@ -40,11 +41,15 @@ const rowKeys = (event: KeyboardEvent<HTMLElement>): void => {
   const row = (event.target as HTMLElement).closest<HTMLElement>("[data-row]")
   if (row === null) return
   if (event.key === "c") {
-    void navigator.clipboard.writeText(row.dataset["copy"]!).then(() => announce(en.copied))
+    void navigator.clipboard.writeText(row.dataset["copy"]!).then(() => announce(texts.copied))
     return
   }
-  const next = event.key === "j" ? row.nextElementSibling : event.key === "k" ? row.previousElementSibling : undefined
-  next?.querySelector<HTMLElement>("a, button")?.focus()
+  if (event.key !== "j" && event.key !== "k") return
+  const next = (from: Element) => (event.key === "j" ? from.nextElementSibling : from.previousElementSibling)
+  let other = next(row)
+  // The name of a group is no row.
+  while (other !== null && !other.matches("[data-row]")) other = next(other)
+  other?.querySelector<HTMLElement>("a, button")?.focus()
 }
 
 const First = ({
@@ -71,9 +76,9 @@ export const Table = <Row,>({
   columns,
   copyOf,
   empty,
+  groupOf,
   idOf,
   rows,
-  selected,
   timeOf
 }: Props<Row>) => {
   usePreference("timeZone")
@@ -85,13 +90,17 @@ export const Table = <Row,>({
   )
   const isWide = useWide(640)
   const frame = useRef<HTMLDivElement>(null)
+  if (rows.length === 0) return <div className={css("empty")}>{empty}</div>
+  const headOf = (row: Row, index: number): string | undefined => {
+    const group = groupOf?.(row)
+    return index > 0 && groupOf?.(rows[index - 1]!) === group ? undefined : group
+  }
   if (!isWide)
-    return rows.length === 0 ? (
-      <div className={css("empty")}>{empty}</div>
-    ) : (
+    return (
       <ul className={css("cards")} aria-label={caption} onKeyDown={rowKeys}>
-        {rows.map((row) => (
-          <li key={idOf(row)} {...attributes(row)} className={css("card", "row", selected === idOf(row) && "selected")}>
+        {rows.map((row, index) => (
+          <li key={idOf(row)} {...attributes(row)} className={css("card", "row")}>
+            {headOf(row, index) !== undefined && <h3 className={css("group")}>{headOf(row, index)}</h3>}
             <dl>
               {columns.map(({ cell, head }, index) => {
                 const content = cell(row)
@@ -121,21 +130,23 @@ export const Table = <Row,>({
           </tr>
         </thead>
         <tbody>
-          {rows.length === 0 && (
-            <tr>
-              <td colSpan={columns.length}>
-                <div className={css("empty")}>{empty}</div>
-              </td>
-            </tr>
-          )}
-          {rows.map((row) => (
-            <tr key={idOf(row)} {...attributes(row)} className={css("row", selected === idOf(row) && "selected")}>
-              {columns.map(({ cell, head, isNumber, leftOut }, index) => (
-                <td key={head} className={css(isNumber && "number", leftOut)}>
-                  {index === 0 ? firstOf(row, cell(row)) : cell(row)}
-                </td>
-              ))}
-            </tr>
+          {rows.map((row, index) => (
+            <Fragment key={idOf(row)}>
+              {headOf(row, index) !== undefined && (
+                <tr>
+                  <th colSpan={columns.length} scope="rowgroup" className={css("group")}>
+                    {headOf(row, index)}
+                  </th>
+                </tr>
+              )}
+              <tr {...attributes(row)} className={css("row")}>
+                {columns.map(({ cell, head, isNumber, leftOut }, index) => (
+                  <td key={head} className={css(isNumber && "number", leftOut)}>
+                    {index === 0 ? firstOf(row, cell(row)) : cell(row)}
+                  </td>
+                ))}
+              </tr>
+            </Fragment>
           ))}
         </tbody>
       </table>

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from "react"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 import { Button } from "./Button.tsx"
 import { Dialog } from "./Dialog.tsx"
 import { Field } from "./Field.tsx"
@@ -40,7 +40,7 @@ export const TypedConfirmation = ({
       actions={
         <>
           <Button ref={cancel} onClick={onCancel}>
-            {en.cancel}
+            {texts.cancel}
           </Button>
           <Button kind="danger" disabled={!mayConfirm} busy={isBusy} onClick={onConfirm}>
             {action}

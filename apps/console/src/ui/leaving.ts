@@ -3,12 +3,12 @@
  */
 import { useEffect } from "react"
 import type { AroundNavHandler } from "wouter"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 
 /** The address and the state that the screen with the secret has in the history. */
 let guarded: { readonly href: string; readonly state: unknown } | undefined
 
-const mayLeave = (): boolean => guarded === undefined || confirm(en.secret.leave)
+const mayLeave = (): boolean => guarded === undefined || confirm(texts.secret.leave)
 
 // A window calls listeners in the order in which they were added: this one comes before that of the router.
 addEventListener("popstate", (event) => {

@@ -1,9 +1,10 @@
 /**
- * The preferences of this browser, the only values in its storage: theme, density, time zone and shortcuts.
+ * The preferences of this browser, the only values in its storage: language, theme, density, time zone and shortcuts.
  */
 import { useSyncExternalStore } from "react"
 
 const values = {
+  language: ["browser", "en", "pl"],
   theme: ["system", "light", "dark"],
   density: ["dense", "comfortable"],
   timeZone: ["local", "utc"],
@@ -26,6 +27,7 @@ const stored = <N extends Name>(name: N): ValueOf<N> => {
 }
 
 const current: { [N in Name]: ValueOf<N> } = {
+  language: stored("language"),
   theme: stored("theme"),
   density: stored("density"),
   timeZone: stored("timeZone"),

@@ -2,7 +2,7 @@
  * Times in words: relative in lists, complete in titles and records.
  */
 import { preference } from "./preferences.ts"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 
 const zone = () => (preference("timeZone") === "utc" ? "UTC" : undefined)
 
@@ -12,7 +12,7 @@ const format = (name: string, options: Intl.DateTimeFormatOptions): Intl.DateTim
   const key = `${name} ${zone()}`
   const known = formats.get(key)
   if (known !== undefined) return known
-  const made = new Intl.DateTimeFormat("en-GB", { ...options, timeZone: zone() })
+  const made = new Intl.DateTimeFormat(texts.locale, { ...options, timeZone: zone() })
   formats.set(key, made)
   return made
 }
@@ -24,9 +24,19 @@ export const fullTime = (time: number): string =>
 /** `10:42:07` */
 export const clockTime = (time: number): string => format("clock", { timeStyle: "medium" }).format(time)
 
+/** `10:42` */
+export const clockMinute = (time: number): string =>
+  format("minute", { hour: "2-digit", minute: "2-digit" }).format(time)
+
 /** `21 Nov, 10:42` */
 export const shortTime = (time: number): string =>
   format("short", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }).format(time)
+
+/** `20 November 2026`: a day of a document, in no time zone. Other texts stay as they are. */
+export const dayOf = (day: string): string =>
+  /^\d{4}-\d\d-\d\d$/.test(day)
+    ? new Intl.DateTimeFormat(texts.locale, { dateStyle: "long", timeZone: "UTC" }).format(Date.parse(day))
+    : day
 
 const minuteMs = 60_000
 
@@ -51,17 +61,20 @@ export const relativeTime = (time: number, now: number): string => {
   if (distance >= 24 * 60 * minuteMs) return shortTime(time)
   const amount =
     distance < minuteMs
-      ? en.seconds(Math.max(1, Math.round(distance / 1000)))
+      ? texts.seconds(Math.max(1, Math.round(distance / 1000)))
       : distance < 60 * minuteMs
-        ? en.minutes(Math.round(distance / minuteMs))
-        : en.hours(Math.round(distance / (60 * minuteMs)))
-  if (time > now + 1000) return en.inTime(amount)
-  return distance < 10_000 ? en.justNow : en.ago(amount)
+        ? texts.minutes(Math.round(distance / minuteMs))
+        : texts.hours(Math.round(distance / (60 * minuteMs)))
+  if (time > now + 1000) return texts.inTime(amount)
+  return distance < 10_000 ? texts.justNow : texts.ago(amount)
 }
+
+/** `2.1`, in Polish `2,1` */
+const decimal = new Intl.NumberFormat(texts.locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 
 /** `38 ms`, `2.1 s`, `3 min` */
 export const duration = (ms: number): string => {
   if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < minuteMs) return `${(ms / 1000).toFixed(1)} s`
-  return ms < 60 * minuteMs ? en.minutes(Math.round(ms / minuteMs)) : en.hours(Math.round(ms / (60 * minuteMs)))
+  if (ms < minuteMs) return `${decimal.format(ms / 1000)} s`
+  return ms < 60 * minuteMs ? texts.minutes(Math.round(ms / minuteMs)) : texts.hours(Math.round(ms / (60 * minuteMs)))
 }

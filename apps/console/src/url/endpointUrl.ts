@@ -3,7 +3,7 @@
  * a link: it is not trusted.
  */
 import type { WebhookEndpoint } from "@govoice/client"
-import { en } from "../text/en.ts"
+import { texts } from "../text/texts.ts"
 
 /** Returns the host, and the path if it is not the root. */
 export const partsOf = (url: string): { readonly host: string; readonly path: string } => {
@@ -12,23 +12,19 @@ export const partsOf = (url: string): { readonly host: string; readonly path: st
   return { host, path: `${pathname === "/" && search === "" ? "" : pathname}${search}` }
 }
 
-/** Returns whether another of the endpoints has the same host. */
-export const sharesHost = ({ id, url }: WebhookEndpoint, endpoints: ReadonlyArray<WebhookEndpoint>): boolean =>
-  endpoints.some((other) => other.id !== id && partsOf(other.url).host === partsOf(url).host)
-
-/** Returns the host of an endpoint, with the path if another has the same host. */
-export const nameOf = (endpoint: WebhookEndpoint, endpoints: ReadonlyArray<WebhookEndpoint>): string => {
-  const { host, path } = partsOf(endpoint.url)
-  return sharesHost(endpoint, endpoints) ? `${host}${path}` : host
+/** Returns the name of an endpoint: its host and path. */
+export const nameOf = ({ url }: Pick<WebhookEndpoint, "url">): string => {
+  const { host, path } = partsOf(url)
+  return `${host}${path}`
 }
 
 /** Returns the fault of a URL, or undefined if the server has to judge it. */
 export const faultOf = (url: string): string | undefined => {
-  if (!URL.canParse(url)) return en.endpoints.faults.unreadable
+  if (!URL.canParse(url)) return texts.endpoints.faults.unreadable
   const { hash, password, protocol, username } = new URL(url)
-  if (protocol !== "https:" && protocol !== "http:") return en.endpoints.faults.scheme
-  if (username !== "" || password !== "") return en.endpoints.faults.userInfo
-  return hash === "" ? undefined : en.endpoints.faults.fragment
+  if (protocol !== "https:" && protocol !== "http:") return texts.endpoints.faults.scheme
+  if (username !== "" || password !== "") return texts.endpoints.faults.userInfo
+  return hash === "" ? undefined : texts.endpoints.faults.fragment
 }
 
 /** Returns whether a URL leads to the computer of the server itself, which only a server for trials may reach. */

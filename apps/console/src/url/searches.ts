@@ -1,15 +1,37 @@
 /**
  * The search parameters of the screens.
  */
-import { deliveryStatuses, eventTypes, invoiceStatuses } from "../generated/meanings.ts"
 import { isId } from "./ids.ts"
+import { isMetadata } from "./invoiceNames.ts"
 import { anyText, choice, matching, minute, oneOf, searchCodec, type SearchOf } from "./search.ts"
 
-const keysOf = <K extends string>(table: Readonly<Record<K, string>>) => Object.keys(table) as Array<K>
+export const knownInvoiceStatuses = [
+  "queued",
+  "submitting",
+  "retrying",
+  "submitted",
+  "accepted",
+  "rejected",
+  "failed"
+] as const
 
-export const knownDeliveryStatuses = keysOf(deliveryStatuses)
-export const knownInvoiceStatuses = keysOf(invoiceStatuses)
-export const knownEventTypes = keysOf(eventTypes)
+export const knownDeliveryStatuses = [
+  "pending",
+  "delivering",
+  "succeeded",
+  "retrying",
+  "failed",
+  "endpoint_disabled"
+] as const
+
+export const knownEventTypes = [
+  "invoice.received",
+  "invoice.submitted",
+  "invoice.accepted",
+  "invoice.upo_available",
+  "invoice.rejected",
+  "invoice.failed"
+] as const
 
 /** The longest cursor that is kept. Cursors are made by the server and opaque. */
 const cursor = anyText(400)
@@ -36,6 +58,11 @@ const invoiceCodec = searchCodec({
   mode: oneOf(["test", "live"]),
   from: minute,
   to: minute,
+  number: anyText(1000),
+  official: anyText(100),
+  buyer: anyText(100),
+  seller: anyText(100),
+  metadata: matching(isMetadata),
   key: anyText(255),
   cursor
 })
@@ -50,6 +77,8 @@ export const invoiceSearch: typeof invoiceCodec = {
 }
 
 export type InvoiceSearch = SearchOf<typeof invoiceSearch>
+
+export const noInvoiceFilter: InvoiceSearch = invoiceSearch.read("").value
 
 /** Delivery counts of an endpoint or of the overview: the window of the bars, and whether their table is shown. */
 export const healthSearch = searchCodec({ window: choice(["24h", "7d"]), as: choice(["bars", "table"]) })

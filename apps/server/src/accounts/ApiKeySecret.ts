@@ -1,10 +1,10 @@
 /**
  * The secrets of API keys: their format, their generation, and the hash that is stored of them.
  *
- * A secret is `sk_test_` or `sk_live_`, 33 characters of base62 for 192 random bits, and a checksum of 6 characters. The
- * checksum rejects mistyped keys without a query, and lets secret scanners recognize leaked ones.
+ * A secret is `sk_test_` or `sk_live_`, the bucket of its organization in 2 characters, 33 characters of base62 for 192 random bits,
+ * and a checksum of 6 characters. The checksum rejects mistyped keys without a query, and lets secret scanners recognize leaked ones.
  */
-import type { Mode } from "@govoice/core"
+import { Ids, type Mode } from "@govoice/core"
 import * as crypto from "node:crypto"
 import { crc32 } from "node:zlib"
 
@@ -23,15 +23,15 @@ const checksum = (body: string): string => {
   return text
 }
 
-/** Generates a secret of 192 random bits. */
-export const generate = (mode: Mode.Mode): string => {
-  const body = `sk_${mode}_${base62(BigInt(`0x${crypto.randomBytes(24).toString("hex")}`), 33)}`
+/** Generates a secret of 192 random bits for a key of an organization. */
+export const generate = (mode: Mode.Mode, owner: Ids.OrganizationId): string => {
+  const body = `sk_${mode}_${Ids.bucket(owner)}${base62(BigInt(`0x${crypto.randomBytes(24).toString("hex")}`), 33)}`
   return body + checksum(body)
 }
 
 /** Returns whether a text has the format and the checksum of a secret. */
 export const isWellFormed = (secret: string): boolean =>
-  /^sk_(?:test|live)_[0-9A-Za-z]{39}$/.test(secret) && checksum(secret.slice(0, -6)) === secret.slice(-6)
+  /^sk_(?:test|live)_[0-9A-Za-z]{41}$/.test(secret) && checksum(secret.slice(0, -6)) === secret.slice(-6)
 
 /** Returns the SHA-256 of a secret. Secrets have enough entropy to need no slower hash. */
 export const hash = (secret: string): Buffer => crypto.hash("sha256", secret, "buffer")

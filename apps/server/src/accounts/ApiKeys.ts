@@ -6,6 +6,7 @@ import { Ids, type Mode } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
+import { HotStatements } from "../database/HotStatements.ts"
 import * as Page from "../database/Page.ts"
 import { iso, isoOrNull } from "../database/timestamps.ts"
 import * as ApiKeySecret from "./ApiKeySecret.ts"
@@ -121,6 +122,9 @@ export const layer: Layer.Layer<ApiKeys, never, Organizations | SqlClient.SqlCli
       WHERE organization_id = ${organizationId} AND api_keys.id = ${id}
     `
 
+    const hotStatements = yield* HotStatements
+    hotStatements.add("API key", selectIdentity(Buffer.alloc(32)))
+
     return {
       create: Effect.fn("ApiKeys.create")(
         function* (accountId, organizationId, { expiresAt, mode, name }) {
@@ -129,9 +133,9 @@ export const layer: Layer.Layer<ApiKeys, never, Organizations | SqlClient.SqlCli
           const [count] = yield* countActive(lockedId, new Date(now))
           if (count!.active >= maxActive) return yield* new TooManyApiKeys()
 
-          const secret = ApiKeySecret.generate(mode)
+          const secret = ApiKeySecret.generate(mode, lockedId)
           const row: Row = {
-            id: IdGenerator.at("key", now),
+            id: IdGenerator.at("key", now, lockedId),
             organization_id: lockedId,
             mode,
             name,

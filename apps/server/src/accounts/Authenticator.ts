@@ -7,10 +7,11 @@ import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "ef
 import { AccessTokens, type SessionIdentity } from "./AccessTokens.ts"
 import { type ApiKeyIdentity, ApiKeys } from "./ApiKeys.ts"
 import * as ApiKeySecret from "./ApiKeySecret.ts"
-import * as NetworkWindows from "../limits/NetworkWindows.ts"
+import * as SlidingWindows from "../limits/SlidingWindows.ts"
 import { Sessions } from "./Sessions.ts"
-import { SlidingWindowStore } from "../limits/SlidingWindowStore.ts"
-import { failWhileWaiting, type Throttled } from "../limits/Throttled.ts"
+import { SlidingWindowStore } from "../limits/SlidingWindows.ts"
+import * as Slots from "../limits/Slots.ts"
+import { byWindow, failWhileWaiting, type Throttled } from "../limits/Throttled.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 
 const capacity = 10_000
@@ -21,7 +22,7 @@ const cacheOptions = {
   timeToLive: (exit: Exit.Exit<unknown>) => (Exit.isSuccess(exit) ? Duration.seconds(5) : Duration.zero)
 }
 
-/** How many queries for unknown API keys a minute allows from one network. */
+/** How many unknown API keys a minute allows from one network. */
 export const maxUnknownKeys = 100
 
 /** Authenticates API keys and access tokens. */
@@ -29,8 +30,8 @@ export class Authenticator extends Context.Service<
   Authenticator,
   {
     /**
-     * Returns `undefined` for a key that is malformed, unknown, revoked or expired. Fails after too many unknown keys from
-     * the network; keys that were valid before are exempt.
+     * Returns `undefined` for a key that is malformed, unknown, revoked or expired. Fails in place of that after too many unknown
+     * keys from the network: a valid key is looked up first, and never counts.
      */
     readonly authenticateApiKey: (
       secret: string,
@@ -52,18 +53,13 @@ const fromKey = (key: string): SessionIdentity => {
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
 
-// The keys that were valid last. The least recently used one is evicted.
-const makeValidKeys = () => {
-  const hashes = new Set<string>()
-  return {
-    has: (hash: string): boolean => hashes.has(hash),
-    delete: (hash: string): void => void hashes.delete(hash),
-    add: (hash: string): void => {
-      hashes.delete(hash)
-      hashes.add(hash)
-      if (hashes.size > capacity) hashes.delete(hashes.values().next().value!)
-    }
-  }
+// Keys from a network with too many unknown ones are looked up one at a time: a valid one among them is served.
+const lookupsOfGuesser = {
+  slots: Infinity,
+  slotsPerGroup: 1,
+  maxWaiting: Infinity,
+  maxWaitingPerGroup: 1000,
+  maxWaitMs: 5000
 }
 
 /** Provides `Authenticator`. */
@@ -75,9 +71,14 @@ export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | S
       const apiKeys = yield* ApiKeys
       const sessions = yield* Sessions
       const windows = yield* SlidingWindowStore
-      const unknownKeys = NetworkWindows.make(windows, { name: "api-key", limit: maxUnknownKeys, windowMs: 60_000 })
+      const unknownKeyLimit = { name: "api-key", limit: maxUnknownKeys, windowMs: 60_000 }
+      const unknownKeys = SlidingWindows.makeForNetworks(windows, unknownKeyLimit)
 
-      const validKeys = makeValidKeys()
+      const inTurn = Slots.make(lookupsOfGuesser)
+      const lookUpInTurn = <A, E>(network: string, lookup: Effect.Effect<A, E>) =>
+        Effect.catchTag(inTurn.run(network)(lookup), "NoSlot", () =>
+          Effect.flatMap(unknownKeys.wait(network), (waitMs) => Effect.fail(byWindow(unknownKeyLimit, waitMs)))
+        )
       const identities = yield* Cache.makeWith(
         (hash: string) => apiKeys.findIdentity(Buffer.from(hash, "hex")),
         cacheOptions
@@ -85,10 +86,9 @@ export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | S
       const active = yield* Cache.makeWith((key: string) => sessions.isActive(fromKey(key)), cacheOptions)
 
       const query = Effect.fnUntraced(function* (hash: string, network: string) {
-        if (!validKeys.has(hash)) yield* Effect.flatMap(unknownKeys.wait(network), failWhileWaiting)
-        const identity = yield* Cache.get(identities, hash)
-        if (identity === undefined) yield* unknownKeys.add(network)
-        else validKeys.add(hash)
+        const lookup = Cache.get(identities, hash)
+        const identity = yield* (yield* unknownKeys.wait(network)) === 0 ? lookup : lookUpInTurn(network, lookup)
+        if (identity === undefined) yield* Effect.flatMap(unknownKeys.take(network), failWhileWaiting(unknownKeyLimit))
         return identity
       })
 
@@ -110,10 +110,7 @@ export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | S
           return (yield* Cache.get(active, toKey(session))) ? session : undefined
         }),
 
-        invalidateApiKey: (hash) => {
-          validKeys.delete(hex(hash))
-          return Cache.invalidate(identities, hex(hash))
-        },
+        invalidateApiKey: (hash) => Cache.invalidate(identities, hex(hash)),
 
         invalidateSession: (session) => Cache.invalidate(active, toKey(session))
       }

@@ -7,7 +7,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { Email } from "./Email.ts"
 import { Sessions } from "./Sessions.ts"
-import { SlidingWindowStore } from "../limits/SlidingWindowStore.ts"
+import { SlidingWindowStore } from "../limits/SlidingWindows.ts"
 import { failWhileWaiting, type Throttled } from "../limits/Throttled.ts"
 
 /** How many failed logins of an email a minute allows. */
@@ -41,7 +41,9 @@ export const layer: Layer.Layer<LoginThrottle, never, Sessions | SlidingWindowSt
       check: Effect.fnUntraced(function* (email, network) {
         const [emailWait, pairWait] = yield* Effect.all([byEmail.wait(email), byPair.wait(pair(email, network))])
         const isExempt = emailWait > pairWait && (yield* sessions.isKnownNetwork(email, network))
-        yield* failWhileWaiting(isExempt ? pairWait : Math.max(emailWait, pairWait))
+        yield* failWhileWaiting({ name: "login", limit: maxFailures, windowMs })(
+          isExempt ? pairWait : Math.max(emailWait, pairWait)
+        )
       }),
 
       addFailure: (email, network) =>

@@ -6,19 +6,22 @@
  */
 import { hash, verify } from "@node-rs/argon2"
 import { Context, Effect, Layer } from "effect"
-import * as FairSlots from "../jobs/FairSlots.ts"
-import * as NetworkWindows from "../limits/NetworkWindows.ts"
+import * as SlidingWindows from "../limits/SlidingWindows.ts"
+import * as Slots from "../limits/Slots.ts"
 import { Throttled } from "../limits/Throttled.ts"
 
 // OWASP's second recommendation: 19 MiB, two passes, one lane.
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 // A hash takes 20 to 60 ms: the last of a queue waits for about a second.
-const shared = { slots: 3, maxJobs: 90, maxJobsPerGroup: 30 }
-const reserved = { slots: 1, maxJobs: 30, maxJobsPerGroup: 5 }
+const shared = { slots: 3, maxWaiting: 90, maxWaitingPerGroup: 30, maxWaitMs: Slots.turnMs }
+const reserved = { slots: 1, maxWaiting: 30, maxWaitingPerGroup: 5, maxWaitMs: Slots.turnMs }
 
 // The wait of a caller for whom the queue was full.
-const retryAfterMs = 2000
+const throttled = new Throttled({
+  limit: { name: "passwords", quota: shared.maxWaitingPerGroup, unit: "concurrent-requests" },
+  waitMs: 2000
+})
 
 /** The client that a password is from. */
 export interface PasswordClient {
@@ -46,19 +49,19 @@ export class Passwords extends Context.Service<
 export const layer: Layer.Layer<Passwords> = Layer.effect(
   Passwords,
   Effect.gen(function* () {
-    const sharedSlots = FairSlots.make(shared)
-    const reservedSlots = FairSlots.make(reserved)
+    const sharedSlots = Slots.make(shared)
+    const reservedSlots = Slots.make(reserved)
     const dummy = yield* Effect.promise(() => hash("a password that no account has", parameters))
 
     // A thread cannot be interrupted, so its slot is occupied until it has ended.
     const inSlot = Effect.fnUntraced(function* <A>({ isKnown, network }: PasswordClient, work: () => Promise<A>) {
-      const group = NetworkWindows.widerNetworks(network)?.[48] ?? network
+      const group = SlidingWindows.widerNetworks(network)?.[48] ?? network
       const working = Effect.uninterruptible(Effect.promise(work))
       const inShared = sharedSlots.run(group)(working)
       const isReserved = !sharedSlots.isFree() && isKnown !== undefined && (yield* isKnown)
       return yield* (
-        isReserved ? Effect.catchTag(reservedSlots.run(group)(working), "SlotsFull", () => inShared) : inShared
-      ).pipe(Effect.catchTag("SlotsFull", () => Effect.fail(new Throttled({ waitMs: retryAfterMs }))))
+        isReserved ? Effect.catchTag(reservedSlots.run(group)(working), "NoSlot", () => inShared) : inShared
+      ).pipe(Effect.catchTag("NoSlot", () => Effect.fail(throttled)))
     })
 
     return {

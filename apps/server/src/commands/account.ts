@@ -1,39 +1,124 @@
-/** `govoice account`: accounts without the API, for deployments where signing up is closed, and for a first key. */
-import { Argument, Command, Flag } from "effect/cli"
+/**
+ * `govoice account`: accounts without the API, for deployments where signing up is closed, for a first key, and for an owner who
+ * has lost the password.
+ */
+import { AccountsApi } from "@govoice/api"
+import { Console, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Prompt } from "effect/cli"
+import { text } from "node:stream/consumers"
+import { CommandFailure } from "./CommandFailure.ts"
+import { ErrorCatalog } from "@govoice/core"
+import * as KeyRing from "../crypto/KeyRing.ts"
+import * as Passwords from "../accounts/Passwords.ts"
+import * as Accounts from "../accounts/Accounts.ts"
+import * as ApiKeys from "../accounts/ApiKeys.ts"
+import * as Email from "../accounts/Email.ts"
+import * as Organizations from "../accounts/Organizations.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as deployment from "./deployment.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
-import { load } from "./load.ts"
+import { SqlClient } from "effect/sql"
+import * as Sessions from "../accounts/Sessions.ts"
 
-const create = (env: EnvironmentVariables) =>
-  Command.make(
-    "create",
-    {
-      email: Argument.String("email").pipe(Argument.withDescription("The email address that logs in.")),
-      organization: Flag.String("organization").pipe(
-        Flag.withDescription("Also make an organization of this name, with a test key that is shown once."),
-        Flag.optional
+// An argument would be visible in the list of processes and stored in the history of the shell.
+const readPassword = Effect.suspend(() =>
+  process.stdin.isTTY
+    ? Effect.map(Prompt.run(Prompt.Password({ message: "Password, 12 to 128 characters" })), Redacted.value)
+    : Effect.map(
+        Effect.promise(() => text(process.stdin)),
+        (input) => input.replace(/\r?\n$/, "")
       )
-    },
-    (flags) =>
-      load(
-        () => import("./account/create.ts"),
-        ({ create }) => create(env, flags)
-      )
-  ).pipe(
-    Command.withDescription(
-      "Create an account. The password is read from standard input, or from a prompt. Works also with GOVOICE_SIGNUP=closed."
-    ),
-    Command.withExamples([
-      { command: "govoice account create owner@example.com", description: "Ask for the password" },
-      {
-        command: "govoice account create owner@example.com --organization Example < password.txt",
-        description: "Account, organization and first test key in one go"
-      }
-    ])
-  )
+)
 
-/** The command, for these environment variables. */
-export const account = (env: EnvironmentVariables) =>
-  Command.make("account").pipe(
-    Command.withDescription("Accounts, which log in and own organizations."),
-    Command.withSubcommands([create(env)])
+// Validates the account with the schema of the API.
+const newAccount = AccountsApi.endpoints.create.payload.get("application/json")?.schemas[0] as Schema.Codec<
+  { readonly email: string; readonly password: string },
+  unknown
+>
+
+// A message has the fault and the path on separate lines.
+const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at \["(\w+)"\]$/gm, "$2 $1")
+
+/**
+ * Reads the password of an email, and checks both by the rules of the API. A failure begins with `what`.
+ */
+export const readCredentials = Effect.fnUntraced(function* (email: string, what: string) {
+  const password = yield* readPassword
+  return yield* Schema.decodeUnknownEffect(newAccount)({ email, password }).pipe(
+    Effect.mapError(({ message }) => new CommandFailure({ message: `${what}: ${inOneLine(message)}` }))
   )
+})
+
+const accountStores = Layer.mergeAll(Accounts.layer, ApiKeys.layer).pipe(Layer.provideMerge(Organizations.layer))
+
+const createFirstKey = Effect.fnUntraced(function* (
+  accountId: Parameters<ApiKeys.ApiKeys["Service"]["create"]>[0],
+  name: string
+) {
+  const organizations = yield* Organizations.Organizations
+  const apiKeys = yield* ApiKeys.ApiKeys
+  const organization = yield* Effect.orDie(organizations.create(accountId, name))
+  const key = yield* Effect.orDie(
+    apiKeys.create(accountId, organization.id, { mode: "test", name: "first key", expiresAt: null })
+  )
+  yield* Console.log(`organization  ${organization.id}`)
+  yield* Console.log(`test key      ${key.secret}`)
+})
+
+/** Creates the account. Prints its id, the organization and the key. */
+export const create = Effect.fnUntraced(function* (
+  env: EnvironmentVariables,
+  { email, organization }: { readonly email: string; readonly organization: Option.Option<string> }
+) {
+  const settings = yield* deployment.settings(env)
+  const account = yield* readCredentials(email, "The account cannot be created")
+  const { encryptionKeys } = yield* deployment.secrets(settings)
+  const make = Effect.gen(function* () {
+    const accounts = yield* Accounts.Accounts
+    const passwords = yield* Passwords.Passwords
+    const hash = yield* Effect.orDie(passwords.hash(account.password, { network: "operator" }))
+    const { id } = yield* accounts
+      .create(Email.normalize(account.email), hash)
+      .pipe(Effect.mapError(() => new CommandFailure({ message: ErrorCatalog.catalog.email_taken.message })))
+    yield* Console.log(`account       ${id}`)
+    if (Option.isSome(organization)) yield* createFirstKey(id, organization.value)
+  })
+  yield* deployment.onMigrated(
+    settings,
+    make.pipe(
+      Effect.provide(accountStores),
+      Effect.provide([KeyRing.layer(encryptionKeys), Passwords.layer, Layer.succeed(Settings)(settings)])
+    )
+  )
+})
+
+const find = Effect.fnUntraced(function* (email: string) {
+  const found = yield* (yield* Accounts.Accounts).findCredentials(Email.normalize(email))
+  return found ?? (yield* new CommandFailure({ message: "No account has this email. Check its spelling." }))
+})
+
+const replace = Effect.fnUntraced(function* (email: string, password: string) {
+  const accounts = yield* Accounts.Accounts
+  const sessions = yield* Sessions.Sessions
+  const { id, passwordHash } = yield* find(email)
+  const hash = yield* Effect.orDie((yield* Passwords.Passwords).hash(password, { network: "operator" }))
+  if (!(yield* accounts.replacePassword(id, passwordHash, hash))) {
+    return yield* new CommandFailure({ message: "The password was changed meanwhile. Run the command again." })
+  }
+  return { id, ended: yield* sessions.revokeAll(id) }
+})
+
+/** Replaces the password. Prints the account, and how many sessions ended. */
+export const resetPassword = Effect.fnUntraced(function* (env: EnvironmentVariables, email: string) {
+  const settings = yield* deployment.settings(env)
+  const credentials = yield* readCredentials(email, "The password cannot be reset")
+  const reset = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    return yield* sql.withTransaction(replace(credentials.email, credentials.password))
+  })
+  const { ended, id } = yield* deployment.onMigrated(
+    settings,
+    reset.pipe(Effect.provide(Layer.mergeAll(Accounts.layer, Sessions.layer, Passwords.layer)))
+  )
+  yield* Console.log(`Password of ${id} replaced; ${ended.length} sessions ended.`)
+})

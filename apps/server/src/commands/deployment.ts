@@ -1,13 +1,13 @@
 /** The deployment that a command works on: its settings, secrets and database. */
 import { Effect, Layer } from "effect"
-import type { Migrator, SqlClient, SqlError } from "effect/sql"
+import type { SqlClient, SqlError } from "effect/sql"
 import * as Database from "../database/Database.ts"
 import { DataDirInUse } from "../database/DataDirLock.ts"
 import { explain } from "../database/explain.ts"
-import * as Migrations from "../database/Migrations.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
 import * as DeploymentSecrets from "../settings/DeploymentSecrets.ts"
 import { InvalidSettings, read, type SettingsShape } from "../settings/Settings.ts"
+import type { EncryptionKey } from "../settings/Parsers.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 
@@ -22,16 +22,25 @@ export const settings = (env: EnvironmentVariables): Effect.Effect<SettingsShape
     }
   })
 
-/** Finds the secrets, and generates those that a data directory lacks. */
-export const secrets = (settings: SettingsShape): Effect.Effect<DeploymentSecrets.DeploymentSecrets, CommandFailure> =>
+const orFail = <A>(find: () => A): Effect.Effect<A, CommandFailure> =>
   Effect.suspend(() => {
     try {
-      return Effect.succeed(DeploymentSecrets.find(settings))
+      return Effect.succeed(find())
     } catch (error) {
       if (!(error instanceof DeploymentError)) throw error
       return Effect.fail(new CommandFailure({ message: error.message }))
     }
   })
+
+/** Finds the secrets, and generates those that a data directory lacks. */
+export const secrets = (settings: SettingsShape): Effect.Effect<DeploymentSecrets.DeploymentSecrets, CommandFailure> =>
+  orFail(() => DeploymentSecrets.find(settings))
+
+/** Finds the encryption keys, and generates none. */
+export const encryptionKeys = (
+  settings: SettingsShape
+): Effect.Effect<ReadonlyArray<EncryptionKey> | undefined, CommandFailure> =>
+  orFail(() => DeploymentSecrets.findKeys(settings))
 
 const toFailure = (database: SettingsShape["database"], error: unknown): CommandFailure | undefined => {
   if (error instanceof DataDirInUse) {
@@ -44,7 +53,7 @@ const toFailure = (database: SettingsShape["database"], error: unknown): Command
   return message === undefined ? undefined : new CommandFailure({ message })
 }
 
-type Handled = SqlError.SqlError | Migrator.MigrationError | DataDirInUse | DeploymentError
+type Handled = SqlError.SqlError | DataDirInUse | DeploymentError
 
 /**
  * Runs `effect` on the database as it is.
@@ -71,7 +80,7 @@ export const onMigrated = <A, E, R>(
   settings: SettingsShape,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, Exclude<E, Handled> | CommandFailure, Exclude<R, SqlClient.SqlClient>> =>
-  onDatabase(settings, Effect.andThen(Migrations.run, effect)) as Effect.Effect<
+  onDatabase(settings, Effect.andThen(Database.migrate(settings.database), effect)) as Effect.Effect<
     A,
     Exclude<E, Handled> | CommandFailure,
     Exclude<R, SqlClient.SqlClient>

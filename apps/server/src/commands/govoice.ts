@@ -1,15 +1,494 @@
-/** The `govoice` command: everything that is done to a deployment from a shell. */
-import { Command } from "effect/cli"
-import { account } from "./account.ts"
-import { checkInvoice } from "./checkInvoice.ts"
-import { doctor } from "./doctor.ts"
+/**
+ * The `govoice` command: everything that is done to a deployment from a shell. This is the command line, with its help; what a command
+ * does is in the module of its name, which is loaded when it runs.
+ */
+import { Argument, Command, Flag } from "effect/cli"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
-import { ksef } from "./ksef.ts"
-import { keys } from "./keys.ts"
-import { migrate } from "./migrate.ts"
-import { prune } from "./prune.ts"
-import { serve } from "./serve.ts"
-import { settings } from "./settings.ts"
+import { Console, Effect } from "effect"
+import * as newSecrets from "../settings/newSecrets.ts"
+
+/** Loads a module when a command runs, and runs the command with it. */
+const load = <Module, A, E, R>(
+  module: () => Promise<Module>,
+  run: (module: Module) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => Effect.flatMap(Effect.promise(module), run)
+
+/** The flag that names an organization. */
+const organization = Flag.String("organization").pipe(
+  Flag.withDescription("The organization, org_…, as the API names it.")
+)
+
+/** The flag that asks for JSON. */
+const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON."), Flag.withDefault(false))
+
+/**
+ * The command, for these environment variables. It returns when the start of the server has begun.
+ */
+const serve = (env: EnvironmentVariables) =>
+  Command.make("serve", {}, () =>
+    load(
+      () => import("./serve.ts"),
+      ({ start }) => start(env)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Run the server: API and workers, or one of them by GOVOICE_ROLE. Without DATABASE_URL it keeps its data in .govoice, on an embedded Postgres. SIGTERM or Ctrl-C stops it after the requests and attempts in flight. Settings are environment variables: govoice settings lists them."
+    ),
+    Command.withShortDescription("Run the server."),
+    Command.withExamples([
+      { command: "govoice serve", description: "On the embedded database, at http://127.0.0.1:3000" },
+      { command: "PORT=8080 GOVOICE_DATA_DIR=memory govoice serve", description: "On another port, keeping nothing" },
+      {
+        command: "node --env-file=govoice.env $(which govoice) serve",
+        description: "With settings from a file"
+      }
+    ])
+  )
+
+const doctor = (env: EnvironmentVariables) =>
+  Command.make(
+    "doctor",
+    {
+      url: Flag.String("url").pipe(
+        Flag.withDescription("Also judge this webhook URL as before an attempt, without a request."),
+        Flag.optional
+      ),
+      json: Flag.Boolean("json").pipe(Flag.withDescription("Print the findings as JSON."), Flag.withDefault(false))
+    },
+    (flags) =>
+      load(
+        () => import("./doctor.ts"),
+        ({ diagnose }) => diagnose(env, flags)
+      )
+  ).pipe(
+    Command.withDescription(
+      "Check settings, database, clock, keys, outbound guard and live mode, and print a remedy for each fault. Changes nothing. Exits with 1 when a check fails; a warning can be intended."
+    ),
+    Command.withShortDescription("Check settings, database, clock, keys, outbound guard and live mode."),
+    Command.withExamples([
+      { command: "govoice doctor", description: "With the settings of this shell" },
+      {
+        command: "govoice doctor --url https://hooks.example.com/govoice",
+        description: "Also tell whether webhooks may be sent there"
+      }
+    ])
+  )
+
+const migrate = (env: EnvironmentVariables) =>
+  Command.make(
+    "migrate",
+    {
+      check: Flag.Boolean("check").pipe(
+        Flag.withDescription("Change nothing, and exit with 1 when the schema is not current."),
+        Flag.withDefault(false)
+      )
+    },
+    (flags) =>
+      load(
+        () => import("./migrate.ts"),
+        ({ migrate }) => migrate(env, flags)
+      )
+  ).pipe(
+    Command.withDescription(
+      "Migrate the database. `serve` does so too when it starts: run this first where many processes start at once, or where only one user may change the schema."
+    ),
+    Command.withShortDescription("Migrate the database."),
+    Command.withExamples([
+      { command: "govoice migrate", description: "Apply the migrations that are missing" },
+      { command: "govoice migrate --check", description: "Tell whether any are missing" }
+    ])
+  )
+
+const email = Argument.String("email").pipe(Argument.withDescription("The email address that logs in."))
+
+const create = (env: EnvironmentVariables) =>
+  Command.make(
+    "create",
+    {
+      email,
+      organization: Flag.String("organization").pipe(
+        Flag.withDescription("Also make an organization of this name, with a test key that is shown once."),
+        Flag.optional
+      )
+    },
+    (flags) =>
+      load(
+        () => import("./account.ts"),
+        ({ create }) => create(env, flags)
+      )
+  ).pipe(
+    Command.withDescription(
+      "Create an account. The password is read from standard input, or from a prompt. Works also with GOVOICE_SIGNUP=closed."
+    ),
+    Command.withExamples([
+      { command: "govoice account create owner@example.com", description: "Ask for the password" },
+      {
+        command: "govoice account create owner@example.com --organization Example < password.txt",
+        description: "Account, organization and first test key in one go"
+      }
+    ])
+  )
+
+const resetPassword = (env: EnvironmentVariables) =>
+  Command.make("reset-password", { email }, ({ email }) =>
+    load(
+      () => import("./account.ts"),
+      ({ resetPassword }) => resetPassword(env, email)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Replace the password of an account, and end all of its sessions. The new password is read from standard input, or from a prompt. API keys stay valid."
+    ),
+    Command.withShortDescription("Replace the password of an account."),
+    Command.withExamples([
+      { command: "govoice account reset-password owner@example.com", description: "Ask for the new password" }
+    ])
+  )
+
+/** The command, for these environment variables. */
+const account = (env: EnvironmentVariables) =>
+  Command.make("account").pipe(
+    Command.withDescription("Accounts, which log in and own organizations."),
+    Command.withSubcommands([create(env), resetPassword(env)])
+  )
+
+const limit = (env: EnvironmentVariables) =>
+  Command.make(
+    "limit",
+    {
+      organization: Argument.String("organization").pipe(Argument.withDescription("The organization, org_….")),
+      deliveries: Argument.String("deliveries").pipe(
+        Argument.withDescription("How many deliveries it may have in flight: 1 to 10000, or `default`.")
+      )
+    },
+    (given) =>
+      load(
+        () => import("./organizations.ts"),
+        ({ limit }) => limit(env, given)
+      )
+  ).pipe(
+    Command.withDescription(
+      "Set the concurrency limit of one organization in place of GOVOICE_TENANT_CONCURRENCY. `default` removes it."
+    ),
+    Command.withShortDescription("Set the concurrency limit of one organization."),
+    Command.withExamples([
+      {
+        command: "govoice organizations limit org_01kq5v4zfxe1r8t0m3n5p7q9sv 50",
+        description: "Let one organization have 50 deliveries in flight"
+      },
+      {
+        command: "govoice organizations limit org_01kq5v4zfxe1r8t0m3n5p7q9sv default",
+        description: "Give it the limit of the deployment again"
+      }
+    ])
+  )
+
+/** The command, for these environment variables. */
+const organizations = (env: EnvironmentVariables) =>
+  Command.make("organizations").pipe(
+    Command.withDescription("Organizations, which own API keys, webhook endpoints and invoices."),
+    Command.withSubcommands([limit(env)])
+  )
+
+const generate = Command.make(
+  "generate",
+  {},
+  Effect.fnUntraced(function* () {
+    yield* Console.log(`GOVOICE_JWT_SECRET=${newSecrets.jwtSecret()}`)
+    yield* Console.log(`GOVOICE_ENCRYPTION_KEYS=${newSecrets.encryptionKey("k1")}`)
+  })
+).pipe(
+  Command.withDescription(
+    "Print both secrets of a new deployment with DATABASE_URL. Stores nothing. For a deployment that has secrets, use 'govoice keys rotate', which keeps its keys."
+  ),
+  Command.withShortDescription("Print the secrets of a new deployment."),
+  Command.withExamples([
+    {
+      command: "(umask 077; govoice keys generate > govoice.env)",
+      description: "Write them to a file that only you can read"
+    }
+  ])
+)
+
+const rotate = (env: EnvironmentVariables) =>
+  Command.make(
+    "rotate",
+    {
+      id: Flag.String("id").pipe(
+        Flag.withDescription("The id of the new key. By default the next free one of k1, k2 and so on."),
+        Flag.optional
+      )
+    },
+    (flags) =>
+      load(
+        () => import("./keys.ts"),
+        ({ rotate }) => rotate(env, flags)
+      )
+  ).pipe(
+    Command.withDescription(
+      "Print the steps of a rotation, each with the value that GOVOICE_ENCRYPTION_KEYS has then: a new key, and all keys of this deployment. Stores nothing."
+    ),
+    Command.withShortDescription("Print the steps that rotate the encryption key.")
+  )
+
+const reencrypt = (env: EnvironmentVariables) =>
+  Command.make("rotate-encryption", {}, () =>
+    load(
+      () => import("./keys.ts"),
+      ({ reencrypt }) => reencrypt(env)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Re-encrypt stored values with the first key of GOVOICE_ENCRYPTION_KEYS. This is a step of a rotation: 'govoice keys rotate' prints all of them."
+    ),
+    Command.withShortDescription("Re-encrypt stored values with the first key.")
+  )
+
+const keys = (env: EnvironmentVariables) =>
+  Command.make("keys").pipe(
+    Command.withDescription("Secrets of a deployment."),
+    Command.withSubcommands([generate, rotate(env), reencrypt(env)])
+  )
+
+const status = (env: EnvironmentVariables) =>
+  Command.make("status", { json }, (flags) =>
+    load(
+      () => import("./ksef.ts"),
+      ({ status }) => status(env, flags)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Show the beacon of KSeF, the lanes of the taxpayers, what KSeF blocks and until when, and the invoices that were not sent or have no verdict. The circuit breaker belongs to each process: see the metric govoice_ksef_breaker_open."
+    ),
+    Command.withShortDescription("Show the lanes, and the invoices that wait for KSeF.")
+  )
+
+const put = (env: EnvironmentVariables) =>
+  Command.make(
+    "put",
+    {
+      organization,
+      nip: Flag.String("nip").pipe(Flag.withDescription("The NIP of the taxpayer whose invoices are submitted.")),
+      certificate: Flag.String("certificate").pipe(
+        Flag.withDescription("File of a KSeF certificate of the type Authentication, in PEM."),
+        Flag.optional
+      ),
+      privateKey: Flag.String("private-key").pipe(
+        Flag.withDescription("File of its private key, in PEM. The password of an encrypted key is read like a token."),
+        Flag.optional
+      ),
+      expiresAt: Flag.String("expires-at").pipe(
+        Flag.withDescription("When a token expires, as 2026-12-31T22:59:59Z."),
+        Flag.optional
+      )
+    },
+    (flags) =>
+      load(
+        () => import("./ksef.ts"),
+        ({ put }) => put(env, flags)
+      )
+  ).pipe(
+    Command.withDescription(
+      "Store the credential of an organization, and replace the one that it has. A token is read from standard input, or from a prompt; a certificate and its key are read from files."
+    ),
+    Command.withShortDescription("Store the credential of an organization."),
+    Command.withExamples([
+      {
+        command: "govoice ksef credential put --organization org_… --nip 5265877635 < token.txt",
+        description: "Store a token"
+      },
+      {
+        command:
+          "govoice ksef credential put --organization org_… --nip 5265877635 --certificate auth.crt --private-key auth.key",
+        description: "Store a certificate, and prompt for the password of an encrypted key"
+      }
+    ])
+  )
+
+const show = (env: EnvironmentVariables) =>
+  Command.make("show", { organization, json }, (flags) =>
+    load(
+      () => import("./ksef.ts"),
+      ({ show }) => show(env, flags)
+    )
+  ).pipe(Command.withDescription("Describe the credential of an organization, without its secrets."))
+
+const remove = (env: EnvironmentVariables) =>
+  Command.make("remove", { organization }, (flags) =>
+    load(
+      () => import("./ksef.ts"),
+      ({ remove }) => remove(env, flags)
+    )
+  ).pipe(
+    Command.withDescription("Remove the credential of an organization, with its login at KSeF."),
+    Command.withShortDescription("Remove the credential of an organization.")
+  )
+
+const credential = (env: EnvironmentVariables) =>
+  Command.make("credential").pipe(
+    Command.withDescription("Credentials of organizations for the national system (KSeF)."),
+    Command.withSubcommands([put(env), show(env), remove(env)])
+  )
+
+const putOfflineCertificate = (env: EnvironmentVariables) =>
+  Command.make(
+    "put",
+    {
+      organization,
+      certificate: Flag.String("certificate").pipe(
+        Flag.withDescription(
+          "File of a KSeF certificate of the type Offline: PEM, or PKCS#12 (.p12, .pfx) that has its private key, too."
+        )
+      ),
+      privateKey: Flag.String("private-key").pipe(
+        Flag.withDescription(
+          "File of its private key, in PEM. The password of an encrypted key or of a PKCS#12 file is read from standard input, or from a prompt."
+        ),
+        Flag.optional
+      )
+    },
+    (flags) =>
+      load(
+        () => import("./offlineCertificate.ts"),
+        ({ put }) => put(env, flags)
+      )
+  ).pipe(
+    Command.withDescription(
+      "Store the certificate with which an organization issues invoices offline, and replace the one that it has. Invoices keep the codes that they were issued with."
+    ),
+    Command.withShortDescription("Store the offline certificate of an organization."),
+    Command.withExamples([
+      {
+        command:
+          "govoice ksef offline-certificate put --organization org_… --certificate offline.crt --private-key offline.key",
+        description: "Store a certificate, and prompt for the password of an encrypted key"
+      }
+    ])
+  )
+
+const showOfflineCertificate = (env: EnvironmentVariables) =>
+  Command.make("show", { organization, json }, (flags) =>
+    load(
+      () => import("./offlineCertificate.ts"),
+      ({ show }) => show(env, flags)
+    )
+  ).pipe(Command.withDescription("Describe the offline certificate of an organization, without its key."))
+
+const removeOfflineCertificate = (env: EnvironmentVariables) =>
+  Command.make("remove", { organization }, (flags) =>
+    load(
+      () => import("./offlineCertificate.ts"),
+      ({ remove }) => remove(env, flags)
+    )
+  ).pipe(Command.withDescription("Remove the offline certificate of an organization."))
+
+const offlineCertificate = (env: EnvironmentVariables) =>
+  Command.make("offline-certificate").pipe(
+    Command.withDescription("Certificates with which organizations issue invoices offline."),
+    Command.withSubcommands([putOfflineCertificate(env), showOfflineCertificate(env), removeOfflineCertificate(env)])
+  )
+
+const check = (env: EnvironmentVariables) =>
+  Command.make("check", { organization, json }, (flags) =>
+    load(
+      () => import("./ksef.ts"),
+      ({ check }) => check(env, flags)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Log in with the credential of an organization, read its permissions and limits, and log out. Sends no invoice. Exits with 1 when the login is refused or may not send invoices."
+    ),
+    Command.withShortDescription("Log in with the credential of an organization.")
+  )
+
+const settle = (env: EnvironmentVariables) =>
+  Command.make(
+    "settle",
+    {
+      invoice: Flag.String("invoice").pipe(Flag.withDescription("The invoice, inv_…, as the API names it.")),
+      failed: Flag.Boolean("failed").pipe(
+        Flag.withDescription("Decide that the invoice failed. It is the one outcome that an operator can decide."),
+        Flag.withDefault(false)
+      )
+    },
+    (flags) =>
+      load(
+        () => import("./ksef.ts"),
+        ({ settle }) => settle(env, flags)
+      )
+  ).pipe(
+    Command.withDescription(
+      "Decide that a submitted invoice failed. KSeF has given it a status that is not documented, and Govoice polls it until an operator decides. Look the invoice up in KSeF first: one that KSeF accepted must not be submitted again. Any other invoice is refused."
+    ),
+    Command.withShortDescription("Decide about an invoice whose status no rule covers."),
+    Command.withExamples([
+      { command: "govoice ksef settle --invoice inv_… --failed", description: "The invoice failed" }
+    ])
+  )
+
+const ksef = (env: EnvironmentVariables) =>
+  Command.make("ksef").pipe(
+    Command.withDescription("The national system (KSeF): credentials, lanes, and invoices that wait."),
+    Command.withSubcommands([status(env), credential(env), offlineCertificate(env), check(env), settle(env)])
+  )
+
+const prune = (env: EnvironmentVariables) =>
+  Command.make("prune", {}, () =>
+    load(
+      () => import("./prune.ts"),
+      ({ prune }) => prune(env)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Delete records past their retention, and print how many: weeks of events with their deliveries after GOVOICE_EVENT_RETENTION_DAYS, idempotency records after 30 days, refresh tokens a day after they expired, sessions without any, API keys 7 days after they were revoked or expired, and webhook endpoints 7 days after they were deleted, if no delivery of theirs is left. Workers do so every hour. Work that is not complete is kept, and so are all invoices, documents and receipts."
+    ),
+    Command.withShortDescription("Delete records past their retention.")
+  )
+
+const checkInvoice = Command.make(
+  "check-invoice",
+  {
+    files: Argument.String("file").pipe(
+      Argument.withDescription("Files with one document each. `-` reads standard input."),
+      Argument.atLeast(1)
+    ),
+    environment: Flag.Literals("environment", ["test", "demo", "prod"]).pipe(
+      Flag.withDescription("Environment of KSeF whose forms are accepted. `test` accepts FA (2) unchecked, too."),
+      Flag.withDefault("prod")
+    ),
+    json: Flag.Boolean("json").pipe(
+      Flag.withDescription("Print one JSON object for each file."),
+      Flag.withDefault(false)
+    ),
+    strict: Flag.Boolean("strict").pipe(
+      Flag.withDescription("Exit with 1 when a file has warnings, too."),
+      Flag.withDefault(false)
+    )
+  },
+  (flags) =>
+    load(
+      () => import("./checkInvoice.ts"),
+      ({ checkFiles }) => checkFiles(flags)
+    )
+).pipe(
+  Command.withDescription(
+    "Check invoice documents as the server checks those of live keys: well-formed XML, form, rules of KSeF, XML schema. Works offline. Each violation is printed with line, column and path. Exits with 1 when a file is not valid. Warnings are what KSeF takes and the rules of accounting do not, such as sums that differ; they change the exit code with --strict alone. KSeF decides about everything else: permissions, duplicates."
+  ),
+  Command.withShortDescription("Check invoice documents offline."),
+  Command.withExamples([
+    { command: "govoice check-invoice invoice.xml", description: "Check one document" },
+    { command: "govoice check-invoice --json out/*.xml", description: "Check many, for a program" }
+  ])
+)
+
+const settings = Command.make("settings", {}, () =>
+  load(
+    () => import("./settings.ts"),
+    ({ list }) => list
+  )
+).pipe(
+  Command.withDescription("List every setting with its description and default. Settings are environment variables.")
+)
 
 /** The command, for these environment variables. */
 export const govoice = (env: EnvironmentVariables) =>
@@ -22,6 +501,7 @@ export const govoice = (env: EnvironmentVariables) =>
       doctor(env),
       migrate(env),
       account(env),
+      organizations(env),
       keys(env),
       ksef(env),
       prune(env),

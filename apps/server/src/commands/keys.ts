@@ -1,42 +1,74 @@
-/** `govoice keys`: the secrets that a deployment brings itself. */
-import { Console, Effect } from "effect"
-import { Command, Flag } from "effect/cli"
-import { randomBytes } from "node:crypto"
+/** `govoice keys`: prints the steps that rotate the encryption key, and re-encrypts stored values. */
+import { Console, Effect, Option } from "effect"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
-import { load } from "./load.ts"
+import * as newSecrets from "../settings/newSecrets.ts"
+import { type EncryptionKey, encryptionKeyId } from "../settings/Parsers.ts"
+import { CommandFailure } from "./CommandFailure.ts"
+import * as deployment from "./deployment.ts"
+import * as KeyRing from "../crypto/KeyRing.ts"
+import * as KeyCheck from "../maintenance/KeyCheck.ts"
+import { rotateEncryption } from "../maintenance/rotateEncryption.ts"
 
-const generate = Command.make(
-  "generate",
-  { id: Flag.String("id").pipe(Flag.withDescription("The id of the encryption key."), Flag.withDefault("k1")) },
-  Effect.fnUntraced(function* ({ id }) {
-    yield* Console.log(`GOVOICE_JWT_SECRET=${randomBytes(48).toString("base64url")}`)
-    yield* Console.log(`GOVOICE_ENCRYPTION_KEYS=${id}:${randomBytes(32).toString("base64")}`)
-  })
-).pipe(
-  Command.withDescription("Print new secrets for a deployment with DATABASE_URL. Stores nothing."),
-  Command.withExamples([
-    {
-      command: "(umask 077; govoice keys generate > govoice.env)",
-      description: "Write them to a file that only you can read"
-    }
-  ])
-)
+const setting = "GOVOICE_ENCRYPTION_KEYS"
 
-const rotate = (env: EnvironmentVariables) =>
-  Command.make("rotate-encryption", {}, () =>
-    load(
-      () => import("./keys/rotate.ts"),
-      ({ rotate }) => rotate(env)
-    )
-  ).pipe(
-    Command.withDescription(
-      "Re-encrypt stored values with the first key of GOVOICE_ENCRYPTION_KEYS. Rotate a key in two phases, so that no process meets a value it cannot open: 1. append the new key (old,new) and restart every process; 2. move it to the front (new,old) and restart every process. Then run this command, check that 'govoice doctor' reports the keys as ok, remove the old key, and restart every process."
-    ),
-    Command.withShortDescription("Re-encrypt stored values with the first key.")
-  )
+const print = ({ bytes, id }: EncryptionKey): string => `${id}:${Buffer.from(bytes).toString("base64")}`
 
-export const keys = (env: EnvironmentVariables) =>
-  Command.make("keys").pipe(
-    Command.withDescription("Secrets of a deployment."),
-    Command.withSubcommands([generate, rotate(env)])
-  )
+const freeId = (taken: ReadonlyArray<string>, number = 1): string =>
+  taken.includes(`k${number}`) ? freeId(taken, number + 1) : `k${number}`
+
+// Appended to a file of settings as it is, this is the first step: the value of the second is a comment.
+const steps = (isFile: boolean, current: ReadonlyArray<string>, added: string): string => {
+  const line = (keys: ReadonlyArray<string>): string => `${isFile ? "" : `${setting}=`}${keys.join(",")}`
+  const what = isFile ? `the content of the file of ${setting}_FILE` : `the line of ${setting}`
+  const newId = added.slice(0, added.indexOf(":"))
+  return [
+    `# 1. Replace ${what} by this one, and restart every process. Each can open values of ${newId} then.`,
+    line([...current, added]),
+    `# 2. Replace it by the next one, without the #, and restart every process. New values are sealed with ${newId} from then on.`,
+    `#    ${line([added, ...current])}`,
+    "# 3. Run 'govoice keys rotate-encryption' with these settings.",
+    `# 4. When 'govoice doctor' reports the keys as ok, remove the other keys from the list, and restart every process.`
+  ].join("\n")
+}
+
+/** Prints the steps. Fails when the deployment has no keys, or has one with the id. */
+export const rotate = Effect.fnUntraced(function* (
+  env: EnvironmentVariables,
+  flags: { readonly id: Option.Option<string> }
+) {
+  const settings = yield* deployment.settings(env)
+  const encryptionKeys = yield* deployment.encryptionKeys(settings)
+  if (encryptionKeys === undefined) {
+    return yield* new CommandFailure({
+      message: `This deployment has no encryption keys yet: ${setting} is not set, and the data directory has none. 'govoice serve' generates them.`
+    })
+  }
+  const taken = encryptionKeys.map(({ id }) => id)
+  const id = Option.getOrElse(flags.id, () => freeId(taken))
+  if (!encryptionKeyId.test(id)) {
+    return yield* new CommandFailure({
+      message: "The id of a key must have 1 to 32 letters, digits, hyphens or underscores. Correct --id."
+    })
+  }
+  if (taken.includes(id)) {
+    return yield* new CommandFailure({
+      message: `A key has the id ${id} already. Choose another --id, or leave it out.`
+    })
+  }
+  const isFile = env[`${setting}_FILE`] !== undefined
+  yield* Console.log(steps(isFile, encryptionKeys.map(print), newSecrets.encryptionKey(id)))
+})
+
+const reencryptAll = Effect.gen(function* () {
+  const problem = KeyCheck.describe(yield* KeyCheck.check)
+  if (problem !== undefined) return yield* new CommandFailure({ message: `${problem} ${KeyCheck.remedy}` })
+  return yield* rotateEncryption
+})
+
+/** Re-encrypts with the first key, and prints how many values. Fails when a value cannot be opened. */
+export const reencrypt = Effect.fnUntraced(function* (env: EnvironmentVariables) {
+  const settings = yield* deployment.settings(env)
+  const { encryptionKeys } = yield* deployment.secrets(settings)
+  const rotated = yield* deployment.onMigrated(settings, Effect.provide(reencryptAll, KeyRing.layer(encryptionKeys)))
+  yield* Console.log(`Re-encrypted ${rotated} values with key ${encryptionKeys[0]?.id}.`)
+})

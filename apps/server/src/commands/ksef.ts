@@ -1,129 +1,475 @@
 /** `govoice ksef`: the national system (KSeF), its credentials, and what waits for it. */
-import { Command, Flag } from "effect/cli"
+import { type Environment, KsefClient, type KsefError } from "@govoice/ksef/client"
+import { Ids } from "@govoice/core"
+import { Clock, Console, Data, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import * as GatewayCredentials from "../invoices/ksef/GatewayCredentials.ts"
+import * as OfflineCertificates from "../invoices/ksef/OfflineCertificates.ts"
+import { NationalSystem } from "../invoices/ksef/NationalSystem.ts"
+import * as Organizations from "../accounts/Organizations.ts"
+import * as KeyRing from "../crypto/KeyRing.ts"
+import { Settings, type SettingsShape } from "../settings/Settings.ts"
+import { version } from "../version.ts"
+import * as deployment from "./deployment.ts"
+import { CommandFailure } from "./CommandFailure.ts"
+import { PublicKeys } from "@govoice/ksef/crypto"
+import { ErrorCodes, type LoginAnswers, LoginStatuses } from "@govoice/ksef/protocol"
+import { LoginDocument, SigningCredential } from "@govoice/ksef/xades"
+import type { Credential } from "../invoices/ksef/GatewayCredentials.ts"
+import * as LaneOverview from "../invoices/ksef/LaneOverview.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
-import { json, organization } from "./ksef/flags.ts"
-import { load } from "./load.ts"
+import { GatewayCredential } from "@govoice/api"
+import { Prompt } from "effect/cli"
+import { readFileSync } from "node:fs"
+import { text } from "node:stream/consumers"
+import { checkGatewayCredential } from "../invoices/ksef/checkGatewayCredential.ts"
+import { failSubmittedInvoice } from "../invoices/ksef/failSubmittedInvoice.ts"
 
-const status = (env: EnvironmentVariables) =>
-  Command.make("status", { json }, (flags) =>
-    load(
-      () => import("./ksef/status.ts"),
-      ({ status }) => status(env, flags)
+/** The flags of commands about an organization. */
+export interface OrganizationFlags {
+  readonly organization: string
+  readonly json: boolean
+}
+
+/** Returns the environment of KSeF that the settings name. */
+export const ksefEnvironmentOf = ({ ksef }: SettingsShape): Effect.Effect<Environment.Environment, CommandFailure> =>
+  ksef.environment === undefined
+    ? Effect.fail(
+        new CommandFailure({
+          message: "No environment of KSeF is configured. Set GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL."
+        })
+      )
+    : Effect.succeed(ksef.environment)
+
+/** Runs an effect with a client of the environment. */
+export const withClient = <A, E, R>(
+  settings: SettingsShape,
+  use: (client: KsefClient.KsefClient) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const ksefEnvironment = yield* ksefEnvironmentOf(settings)
+    const client = yield* KsefClient.make({
+      environment: ksefEnvironment,
+      proxy: settings.ksef.proxy,
+      userAgent: `Govoice/${version}`
+    })
+    return yield* use(client)
+  }).pipe(Effect.scoped)
+
+// Also while live mode is off: removing a credential ends its login. The database does not remember the environment for it.
+const nationalSystem = ({ ksef: { environment, environmentId, proxy } }: SettingsShape) =>
+  environment === undefined || environmentId === undefined
+    ? Layer.empty
+    : Layer.effect(
+        NationalSystem,
+        Effect.map(KsefClient.make({ environment, proxy, userAgent: `Govoice/${version}` }), (client) => ({
+          client,
+          environment,
+          environmentId
+        }))
+      )
+
+/** Runs an effect on the stores of the deployment. */
+export const withStores = <A, E>(
+  settings: SettingsShape,
+  effect: Effect.Effect<
+    A,
+    E,
+    GatewayCredentials.GatewayCredentials | OfflineCertificates.OfflineCertificates | Organizations.Organizations
+  >
+) =>
+  Effect.gen(function* () {
+    const { encryptionKeys } = yield* deployment.secrets(settings)
+    const stores = Layer.mergeAll(GatewayCredentials.layer, OfflineCertificates.layer, Organizations.layer).pipe(
+      Layer.provide([KeyRing.layer(encryptionKeys), Layer.succeed(Settings)(settings), nationalSystem(settings)])
     )
-  ).pipe(
-    Command.withDescription(
-      "Show the beacon of KSeF, the lanes of the taxpayers, what KSeF blocks and until when, and the invoices that were not sent or have no verdict. The circuit breaker belongs to each process: see the metric govoice_ksef_breaker_open."
+    return yield* deployment.onMigrated(settings, Effect.provide(effect, stores))
+  })
+
+/** Finds the organization that a flag names, and its account. */
+export const findOrganization = (id: string) =>
+  Effect.gen(function* () {
+    const notFound = new CommandFailure({
+      message: `There is no organization ${JSON.stringify(id)}. Check the id, and that DATABASE_URL or GOVOICE_DATA_DIR names the database of this deployment.`
+    })
+    if (!Ids.is("org", id)) return yield* notFound
+    const accountId = yield* (yield* Organizations.Organizations).ownerOf(id)
+    return accountId === undefined ? yield* notFound : { id, accountId }
+  })
+
+/** KSeF refuses the credential. */
+export class LoginRefused extends Data.TaggedError("LoginRefused")<{
+  readonly code: LoginStatuses.CredentialCode
+  readonly message: string
+}> {}
+
+interface Login {
+  readonly credential: Credential
+  readonly contextNip: string
+}
+
+const begin = Effect.fnUntraced(function* (client: KsefClient.KsefClient, { contextNip, credential }: Login) {
+  const challenge = yield* client.challenge
+  const now = yield* Clock.currentTimeMillis
+  if (credential.type === "ksef_token") {
+    const publicKey = PublicKeys.select(yield* client.publicKeys, "KsefTokenEncryption", now)
+    if (publicKey === undefined) return yield* Effect.die(new Error("KSeF lists no public key that can be used"))
+    return yield* client.loginWithToken({ challenge, contextNip, token: credential.token, publicKey })
+  }
+  const { certificate, privateKey } = credential
+  const pair = SigningCredential.read({ certificate, privateKey: Redacted.value(privateKey) }, now)
+  if (Result.isFailure(pair)) {
+    return yield* new LoginRefused({ code: "certificate_refused", message: pair.failure.message })
+  }
+  // KSeF refuses a signature from its future.
+  const document = LoginDocument.write(
+    { challenge: challenge.challenge, contextNip, signingTime: now - 60_000 },
+    pair.success
+  )
+  return yield* client.loginWithXades(document)
+})
+
+const pollMs = 500
+const maxPolls = 60
+
+const refusalOf = (error: KsefError): LoginRefused | KsefError => {
+  const operation = error.call === "loginWithXades" ? "loginWithXades" : "loginWithToken"
+  const row = error.problem?.errors
+    .map(({ code }) => ErrorCodes.errorCode(operation, code))
+    .find((found) => found?.refusal !== undefined)
+  return row?.refusal === undefined
+    ? error
+    : new LoginRefused({ code: row.refusal, message: `KSeF refuses the login: ${row.meaning}.` })
+}
+
+/** Logs in, and returns the tokens of the login. */
+export const logIn = (
+  client: KsefClient.KsefClient,
+  login: Login
+): Effect.Effect<typeof LoginAnswers.Tokens.Type, LoginRefused | KsefError> =>
+  Effect.gen(function* () {
+    const started = yield* begin(client, login)
+    for (let poll = 0; poll < maxPolls; poll++) {
+      yield* Effect.sleep(pollMs)
+      const { status } = yield* client.loginStatus(started)
+      const row = LoginStatuses.loginStatus(status)
+      if (row.action === "poll") continue
+      if (row.action === "redeem") return yield* client.redeem(started.authenticationToken.token)
+      return yield* new LoginRefused({
+        code: row.refusal ?? "credential_invalid",
+        message: [`KSeF refuses the login: ${row.meaning}.`, ...(status.details ?? [])].join(" ")
+      })
+    }
+    return yield* new LoginRefused({ code: "credential_invalid", message: "KSeF did not finish the login." })
+  }).pipe(Effect.catchTag("KsefError", (error) => Effect.fail(refusalOf(error))))
+
+type Beacon = { readonly status: string; readonly messages: ReadonlyArray<string> } | undefined
+
+// The beacon explains an outage, and decides nothing: it was down or wrong itself.
+const readBeacon = (settings: Parameters<typeof withClient>[0]) =>
+  withClient(settings, (client) => client.beacon).pipe(
+    Effect.map((beacon): Beacon =>
+      beacon === undefined
+        ? undefined
+        : {
+            status: beacon.status,
+            messages: (beacon.messages ?? []).flatMap(({ text, title }) => title ?? text ?? [])
+          }
     ),
-    Command.withShortDescription("Show the lanes, and the invoices that wait for KSeF.")
+    Effect.catchTag("KsefError", ({ message }) =>
+      Effect.succeed<Beacon>({ status: `no answer (${message})`, messages: [] })
+    )
   )
 
-const put = (env: EnvironmentVariables) =>
-  Command.make(
-    "put",
-    {
-      organization,
-      nip: Flag.String("nip").pipe(Flag.withDescription("The NIP of the taxpayer whose invoices are submitted.")),
-      certificate: Flag.String("certificate").pipe(
-        Flag.withDescription("File of a KSeF certificate of the type Authentication, in PEM."),
-        Flag.optional
+const since = (date: Date | null): string => (date === null ? "" : `, the oldest since ${date.toISOString()}`)
+
+const overviewLines = (
+  environmentId: string,
+  beacon: Beacon,
+  overview: LaneOverview.LaneOverview
+): ReadonlyArray<string> => [
+  `environment  ${environmentId}`,
+  ...(overview.environment === null || overview.environment === environmentId
+    ? []
+    : [`database     belongs to the environment ${overview.environment}`]),
+  `beacon       ${beacon?.status ?? "none in this environment"}`,
+  ...(beacon?.messages ?? []).map((message) => `             ${message}`),
+  `lanes        ${overview.lanes}, ${overview.leased} leased, ${overview.due} due`,
+  ...overview.blocked.map(({ blocked, nip }) => `blocked      ${nip}: ${JSON.stringify(blocked)}`),
+  `unsent       ${overview.unsent}${since(overview.oldest_unsent_at)}`,
+  `pending      ${overview.pending}${since(overview.oldest_pending_at)}`
+]
+
+/** Prints the beacon, the lanes, and what waits. */
+export const status = Effect.fnUntraced(function* (
+  env: EnvironmentVariables,
+  { json }: Pick<OrganizationFlags, "json">
+) {
+  const settings = yield* deployment.settings(env)
+  yield* ksefEnvironmentOf(settings)
+  const overview = yield* deployment.onMigrated(settings, LaneOverview.read)
+  const beacon = yield* readBeacon(settings)
+  const { environmentId = "" } = settings.ksef
+  yield* Console.log(
+    json
+      ? JSON.stringify({ beacon: beacon ?? null, configured: environmentId, ...overview }, null, 2)
+      : overviewLines(environmentId, beacon, overview).join("\n")
+  )
+})
+
+/** The permissions that Govoice uses. */
+const used = {
+  InvoiceWrite: "sends invoices; without it, nothing can be sent",
+  InvoiceRead: "compares a duplicate with the original; without it, some duplicates stay unresolved"
+} as const
+
+// The claims of KSeF's tokens are not documented: permissions are shown where they are found, and decide nothing.
+const permissionsOf = (accessToken: Redacted.Redacted): ReadonlyArray<string> | undefined => {
+  try {
+    const [, payload = ""] = Redacted.value(accessToken).split(".")
+    const { per } = JSON.parse(Buffer.from(payload, "base64url").toString()) as { readonly per?: unknown }
+    const list: unknown = typeof per === "string" ? JSON.parse(per) : per
+    return Array.isArray(list) ? list.filter((entry) => typeof entry === "string") : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const groups = ["onlineSession", "invoiceSend", "invoiceStatus", "batchSession"] as const
+
+const readAccess = (settings: Parameters<typeof withStores>[0], organization: string) =>
+  withStores(
+    settings,
+    Effect.gen(function* () {
+      const { id } = yield* findOrganization(organization)
+      const stored = yield* (yield* GatewayCredentials.GatewayCredentials)
+        .read(id)
+        .pipe(Effect.mapError(({ message }) => new CommandFailure({ message: `${message}.` })))
+      if (Option.isSome(stored)) return stored.value
+      return yield* new CommandFailure({
+        message: `The organization has no credential for the environment ${settings.ksef.environmentId}. Store one with 'govoice ksef credential put'.`
+      })
+    })
+  )
+
+/** Logs in, prints the permissions and limits, and logs out. Fails when the credential may not send invoices. */
+export const check = Effect.fnUntraced(function* (
+  env: EnvironmentVariables,
+  { json, organization }: OrganizationFlags
+) {
+  const settings = yield* deployment.settings(env)
+  yield* ksefEnvironmentOf(settings)
+  const stored = yield* readAccess(settings, organization)
+  const report = yield* withClient(settings, (client) =>
+    Effect.gen(function* () {
+      const { accessToken, refreshToken } = yield* logIn(client, stored)
+      const limits = yield* Effect.all([
+        client.contextLimits(accessToken.token),
+        client.rateLimits(accessToken.token)
+      ]).pipe(Effect.ensuring(Effect.ignore(client.revoke(refreshToken.token))))
+      return { permissions: permissionsOf(accessToken.token), context: limits[0], rate: limits[1] }
+    }).pipe(
+      Effect.catchTag("LoginRefused", ({ code, message }) =>
+        Effect.fail(new CommandFailure({ message: `${code}: ${message}` }))
       ),
-      privateKey: Flag.String("private-key").pipe(
-        Flag.withDescription("File of its private key, in PEM. The password of an encrypted key is read like a token."),
-        Flag.optional
-      ),
-      expiresAt: Flag.String("expires-at").pipe(
-        Flag.withDescription("When a token expires, as 2026-12-31T22:59:59Z."),
-        Flag.optional
+      Effect.catchTag("KsefError", ({ message }) =>
+        Effect.fail(new CommandFailure({ message: `KSeF did not answer as expected: ${message}` }))
       )
-    },
-    (flags) =>
-      load(
-        () => import("./ksef/credential.ts"),
-        ({ put }) => put(env, flags)
+    )
+  )
+  const missing = Object.keys(used).filter((name) => report.permissions?.includes(name) === false)
+  if (json) {
+    yield* Console.log(
+      JSON.stringify(
+        {
+          environment: settings.ksef.environmentId,
+          context_nip: stored.contextNip,
+          type: stored.credential.type,
+          ...report,
+          missing
+        },
+        null,
+        2
       )
-  ).pipe(
-    Command.withDescription(
-      "Store the credential of an organization, and replace the one that it has. A token is read from standard input, or from a prompt; a certificate and its key are read from files."
-    ),
-    Command.withShortDescription("Store the credential of an organization."),
-    Command.withExamples([
-      {
-        command: "govoice ksef credential put --organization org_… --nip 5265877635 < token.txt",
-        description: "Store a token"
-      },
-      {
-        command:
-          "govoice ksef credential put --organization org_… --nip 5265877635 --certificate auth.crt --private-key auth.key",
-        description: "Store a certificate, and prompt for the password of an encrypted key"
+    )
+  } else {
+    yield* Console.log(
+      `logged in    ${settings.ksef.environmentId}, NIP ${stored.contextNip}, by ${stored.credential.type}`
+    )
+    yield* Console.log(`permissions  ${report.permissions?.join(", ") ?? "unknown: KSeF does not list them"}`)
+    for (const name of missing) yield* Console.log(`missing      ${name}: ${used[name as keyof typeof used]}`)
+    for (const group of groups) {
+      const limit = report.rate[group]
+      if (limit !== undefined) {
+        yield* Console.log(`limit        ${group}: ${limit.perSecond}/s, ${limit.perMinute}/min, ${limit.perHour}/h`)
       }
-    ])
-  )
-
-const show = (env: EnvironmentVariables) =>
-  Command.make("show", { organization, json }, (flags) =>
-    load(
-      () => import("./ksef/credential.ts"),
-      ({ show }) => show(env, flags)
+    }
+    yield* Console.log(
+      `sessions     ${report.context.onlineSession.maxInvoices} invoices interactive, ${report.context.batchSession.maxInvoices} in a batch`
     )
-  ).pipe(Command.withDescription("Describe the credential of an organization, without its secrets."))
+  }
+  if (missing.includes("InvoiceWrite")) {
+    return yield* new CommandFailure({ message: "The credential may not send invoices. Grant it InvoiceWrite." })
+  }
+})
 
-const remove = (env: EnvironmentVariables) =>
-  Command.make("remove", { organization }, (flags) =>
-    load(
-      () => import("./ksef/credential.ts"),
-      ({ remove }) => remove(env, flags)
+/**
+ * Reads a secret from a prompt, or from standard input. On a command line it would be seen in the list of processes and kept in
+ * the shell's history.
+ */
+const readSecret = (message: string) =>
+  Effect.suspend(() =>
+    process.stdin.isTTY
+      ? Effect.map(Prompt.run(Prompt.Password({ message })), Redacted.value)
+      : Effect.map(
+          Effect.promise(() => text(process.stdin)),
+          (input) => input.replace(/\r?\n$/, "")
+        )
+  )
+
+const readBytes = (path: string) =>
+  Effect.try({
+    try: () => readFileSync(path),
+    catch: (error) =>
+      new CommandFailure({
+        message: `${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"}). Check the path and its permissions.`
+      })
+  })
+
+const passwordOfKey = readSecret("Password of the private key")
+
+/** Reads the files of a certificate and its key, and the password if the key is encrypted, as the API takes them. */
+export const readPair = Effect.fnUntraced(function* (certificate: string, privateKey: string) {
+  const key = (yield* readBytes(privateKey)).toString("utf8")
+  return {
+    certificate: (yield* readBytes(certificate)).toString("utf8"),
+    private_key: key,
+    ...(key.includes("ENCRYPTED") ? { private_key_password: yield* passwordOfKey } : {})
+  }
+})
+
+/** Reads a PKCS#12 file and its password, as the API takes them. */
+export const readPkcs12 = Effect.fnUntraced(function* (path: string) {
+  return { certificate: (yield* readBytes(path)).toString("base64"), private_key_password: yield* passwordOfKey }
+})
+
+/** The owner of keys that a command opens. */
+export const operator = { account: "operator", network: "" }
+
+/** Writes the message of a schema in one line. */
+export const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at \["(\w+)"\]$/gm, "$2 $1")
+
+interface PutFlags extends Pick<OrganizationFlags, "organization"> {
+  readonly certificate: Option.Option<string>
+  readonly expiresAt: Option.Option<string>
+  readonly nip: string
+  readonly privateKey: Option.Option<string>
+}
+
+const readRequest = Effect.fnUntraced(function* ({
+  certificate,
+  expiresAt,
+  nip,
+  privateKey
+}: Omit<PutFlags, "organization">) {
+  if (Option.isSome(certificate) !== Option.isSome(privateKey)) {
+    return yield* new CommandFailure({ message: "Give both --certificate and --private-key, or neither for a token." })
+  }
+  if (Option.isNone(certificate) || Option.isNone(privateKey)) {
+    return {
+      type: "ksef_token",
+      token: yield* readSecret("KSeF token"),
+      context_nip: nip,
+      ...(Option.isSome(expiresAt) ? { expires_at: expiresAt.value } : {})
+    }
+  }
+  return { type: "certificate", ...(yield* readPair(certificate.value, privateKey.value)), context_nip: nip }
+})
+
+const refused = (message: string) =>
+  new CommandFailure({ message: `The credential cannot be stored: ${inOneLine(message)}` })
+
+/** Stores the credential, and replaces the one that the organization has. */
+export const put = Effect.fnUntraced(function* (env: EnvironmentVariables, { organization, ...flags }: PutFlags) {
+  const settings = yield* deployment.settings(env)
+  yield* ksefEnvironmentOf(settings)
+  const request = yield* Schema.decodeUnknownEffect(GatewayCredential.GatewayCredentialRequest)(
+    yield* readRequest(flags)
+  ).pipe(Effect.catchTag("SchemaError", ({ message }) => Effect.fail(refused(message))))
+  const checked = yield* checkGatewayCredential(request, operator, yield* Clock.currentTimeMillis).pipe(
+    Effect.mapError(({ message }) => refused(message))
+  )
+  const store = Effect.gen(function* () {
+    const { accountId, id } = yield* findOrganization(organization)
+    yield* Effect.orDie((yield* GatewayCredentials.GatewayCredentials).put(accountId, id, checked))
+  })
+  yield* withStores(settings, store)
+  yield* Console.log(
+    `Stored for the environment ${settings.ksef.environmentId}. Try it with 'govoice ksef check --organization ${organization}'.`
+  )
+})
+
+type Described = GatewayCredential.GatewayCredential
+
+const credentialLines = (described: Described): ReadonlyArray<string> =>
+  described.present
+    ? [
+        `type         ${described.type}`,
+        `context NIP  ${described.context_nip}`,
+        `environment  ${described.environment ?? "none"}`,
+        `expires      ${described.expires_at ?? "not known"}`,
+        `state        ${described.state}${described.checked_at === null ? "" : `, checked ${described.checked_at}`}`,
+        ...(described.refusal === null ? [] : [`refusal      ${described.refusal.code}: ${described.refusal.message}`]),
+        `stored       ${described.updated_at}`
+      ]
+    : ["No credential is stored for this environment."]
+
+/** Prints the credential without its secrets. */
+export const show = Effect.fnUntraced(function* (env: EnvironmentVariables, { json, organization }: OrganizationFlags) {
+  const settings = yield* deployment.settings(env)
+  const described = yield* withStores(
+    settings,
+    Effect.gen(function* () {
+      const { accountId, id } = yield* findOrganization(organization)
+      return yield* Effect.orDie((yield* GatewayCredentials.GatewayCredentials).describe(accountId, id))
+    })
+  )
+  yield* Console.log(json ? JSON.stringify(described, null, 2) : credentialLines(described).join("\n"))
+})
+
+/** Removes the credential. */
+export const remove = Effect.fnUntraced(function* (
+  env: EnvironmentVariables,
+  { organization }: Pick<OrganizationFlags, "organization">
+) {
+  const settings = yield* deployment.settings(env)
+  yield* withStores(
+    settings,
+    Effect.gen(function* () {
+      const { accountId, id } = yield* findOrganization(organization)
+      yield* Effect.orDie((yield* GatewayCredentials.GatewayCredentials).remove(accountId, id))
+    })
+  )
+  yield* Console.log("Credential removed. Waiting invoices of the organization are sent after a new one is stored.")
+})
+
+/** Decides that the invoice failed. */
+export const settle = Effect.fnUntraced(function* (
+  env: EnvironmentVariables,
+  { failed, invoice }: { readonly failed: boolean; readonly invoice: string }
+) {
+  if (!failed) {
+    return yield* new CommandFailure({ message: "Name the outcome: --failed is the one that an operator can decide." })
+  }
+  const settings = yield* deployment.settings(env)
+  const { code, outcome } = yield* deployment.onMigrated(
+    settings,
+    Effect.catchTag(failSubmittedInvoice(invoice), "FailRefused", ({ message }) =>
+      Effect.fail(new CommandFailure({ message }))
     )
-  ).pipe(
-    Command.withDescription("Remove the credential of an organization, with its login at KSeF."),
-    Command.withShortDescription("Remove the credential of an organization.")
   )
-
-const credential = (env: EnvironmentVariables) =>
-  Command.make("credential").pipe(
-    Command.withDescription("Credentials of organizations for the national system (KSeF)."),
-    Command.withSubcommands([put(env), show(env), remove(env)])
+  yield* Console.log(
+    outcome === "settled"
+      ? `Invoice ${invoice} failed with unknown_verdict: its status ${code} is polled no more, and its webhook is sent.`
+      : `Invoice ${invoice} was settled before. Nothing changed.`
   )
-
-const check = (env: EnvironmentVariables) =>
-  Command.make("check", { organization, json }, (flags) =>
-    load(
-      () => import("./ksef/check.ts"),
-      ({ check }) => check(env, flags)
-    )
-  ).pipe(
-    Command.withDescription(
-      "Log in with the credential of an organization, read its permissions and limits, and log out. Sends no invoice. Exits with 1 when the login is refused or may not send invoices."
-    ),
-    Command.withShortDescription("Log in with the credential of an organization.")
-  )
-
-const settle = (env: EnvironmentVariables) =>
-  Command.make(
-    "settle",
-    {
-      invoice: Flag.String("invoice").pipe(Flag.withDescription("The invoice, inv_…, as the API names it.")),
-      failed: Flag.Boolean("failed").pipe(
-        Flag.withDescription("Decide that the invoice failed. It is the one outcome that an operator can decide."),
-        Flag.withDefault(false)
-      )
-    },
-    (flags) =>
-      load(
-        () => import("./ksef/settle.ts"),
-        ({ settle }) => settle(env, flags)
-      )
-  ).pipe(
-    Command.withDescription(
-      "Decide that a submitted invoice failed. KSeF has given it a status that is not documented, and Govoice polls it until an operator decides. Look the invoice up in KSeF first: one that KSeF accepted must not be submitted again. Any other invoice is refused."
-    ),
-    Command.withShortDescription("Decide about an invoice whose status no rule covers."),
-    Command.withExamples([
-      { command: "govoice ksef settle --invoice inv_… --failed", description: "The invoice failed" }
-    ])
-  )
-
-export const ksef = (env: EnvironmentVariables) =>
-  Command.make("ksef").pipe(
-    Command.withDescription("The national system (KSeF): credentials, lanes, and invoices that wait."),
-    Command.withSubcommands([status(env), credential(env), check(env), settle(env)])
-  )
+})

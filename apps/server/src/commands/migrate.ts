@@ -1,29 +1,26 @@
-/** `govoice migrate`: migrates the database before the processes that need it start. */
-import { Command, Flag } from "effect/cli"
+/** `govoice migrate`: migrates the database before the processes that need it start, or tells whether it is current. */
+import { Console, Effect } from "effect"
+import * as Database from "../database/Database.ts"
+import * as Migrations from "../database/Migrations.ts"
+import * as deployment from "./deployment.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
-import { load } from "./load.ts"
+import * as Partitions from "../database/Partitions.ts"
+import { CommandFailure } from "./CommandFailure.ts"
 
-export const migrate = (env: EnvironmentVariables) =>
-  Command.make(
-    "migrate",
-    {
-      check: Flag.Boolean("check").pipe(
-        Flag.withDescription("Change nothing, and exit with 1 when the schema is not current."),
-        Flag.withDefault(false)
-      )
-    },
-    (flags) =>
-      load(
-        () => import("./migrate/migrate.ts"),
-        ({ migrate }) => migrate(env, flags)
-      )
-  ).pipe(
-    Command.withDescription(
-      "Migrate the database. `serve` does so too when it starts: run this first where many processes start at once, or where only one user may change the schema."
-    ),
-    Command.withShortDescription("Migrate the database."),
-    Command.withExamples([
-      { command: "govoice migrate", description: "Apply the migrations that are missing" },
-      { command: "govoice migrate --check", description: "Tell whether any are missing" }
-    ])
-  )
+const outdated = new CommandFailure({ message: "The schema is not current. Run 'govoice migrate'." })
+
+/** Migrates the database. With `check`, changes nothing and fails when the schema is not current. */
+export const migrate = Effect.fnUntraced(function* (env: EnvironmentVariables, { check }: { readonly check: boolean }) {
+  const settings = yield* deployment.settings(env)
+  const run = Effect.gen(function* () {
+    const { conflict, isCurrent } = yield* Migrations.status
+    if (conflict !== undefined) return yield* new CommandFailure({ message: conflict })
+    if (check && !(isCurrent && (yield* Partitions.problem(1)) === undefined)) return yield* outdated
+    if (!check) {
+      yield* Database.migrate(settings.database)
+      yield* Partitions.make(Partitions.weeksAhead)
+    }
+    yield* Console.log(isCurrent ? "The schema is current." : "The schema was migrated.")
+  })
+  yield* deployment.onDatabase(settings, run)
+})

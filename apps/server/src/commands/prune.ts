@@ -1,17 +1,26 @@
 /** `govoice prune`: deletes now what workers delete every hour. */
-import { Command } from "effect/cli"
+import { Console, Effect } from "effect"
+import * as Pruner from "../maintenance/Pruner.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as deployment from "./deployment.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
-import { load } from "./load.ts"
 
-export const prune = (env: EnvironmentVariables) =>
-  Command.make("prune", {}, () =>
-    load(
-      () => import("./prune/prune.ts"),
-      ({ prune }) => prune(env)
-    )
-  ).pipe(
-    Command.withDescription(
-      "Delete records past their retention, and print how many: events with their deliveries after GOVOICE_EVENT_RETENTION_DAYS, idempotency records after GOVOICE_IDEMPOTENCY_RETENTION_DAYS, refresh tokens a day after they expired, sessions without any, API keys 7 days after they were revoked or expired, and webhook endpoints 7 days after they were deleted, if no delivery of theirs is left. Workers do so every hour. Work that is not complete is kept, and so are all invoices, documents and receipts."
-    ),
-    Command.withShortDescription("Delete records past their retention.")
+const run = Effect.gen(function* () {
+  const { prune } = yield* Pruner.Pruner
+  const { apiKeys, endpoints, idempotencyRecords, refreshTokens, sessions, weeks } = yield* prune
+  yield* Console.log(`weeks of events               ${weeks}`)
+  yield* Console.log(`idempotency records           ${idempotencyRecords}`)
+  yield* Console.log(`refresh tokens                ${refreshTokens}`)
+  yield* Console.log(`sessions                      ${sessions}`)
+  yield* Console.log(`API keys                      ${apiKeys}`)
+  yield* Console.log(`webhook endpoints             ${endpoints}`)
+})
+
+/** Deletes them, and prints how many of each kind. */
+export const prune = Effect.fnUntraced(function* (env: EnvironmentVariables) {
+  const settings = yield* deployment.settings(env)
+  yield* deployment.onMigrated(
+    settings,
+    run.pipe(Effect.provide(Pruner.layer), Effect.provideService(Settings, settings))
   )
+})

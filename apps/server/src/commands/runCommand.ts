@@ -1,15 +1,16 @@
 /** The `govoice` command as a process: its arguments, its environment, its exit code. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer, Logger } from "effect"
-import { CliError, Command } from "effect/cli"
+import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
 import { version } from "../version.ts"
-import { builtIns } from "./builtIns.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 import { govoice } from "./govoice.ts"
+import * as output from "./output.ts"
 
 const cli = Layer.mergeAll(
   NodeServices.layer,
-  builtIns,
+  CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+  output.layer(process.env),
   // Standard output is for results.
   Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
 )

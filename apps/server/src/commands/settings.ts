@@ -1,12 +1,18 @@
 /** `govoice settings`: prints every setting. */
-import { Command } from "effect/cli"
-import { load } from "./load.ts"
+import { Console, Effect } from "effect"
+import { type Definition, definitions } from "../settings/definitions.ts"
 
-export const settings = Command.make("settings", {}, () =>
-  load(
-    () => import("./settings/list.ts"),
-    ({ list }) => list
-  )
-).pipe(
-  Command.withDescription("List every setting with its description and default. Settings are environment variables.")
-)
+const describe = (name: string, definition: Definition<unknown>): string =>
+  [
+    name,
+    `  ${definition.description.replaceAll("`", "")}`,
+    ...(definition.secret === true ? [`  Secret: never printed. Can be in a file, which ${name}_FILE names.`] : []),
+    `  Default: ${(definition.defaultText ?? String(definition.default)).replaceAll("`", "")}`
+  ].join("\n")
+
+const all: ReadonlyArray<readonly [string, Definition<unknown>]> = Object.entries(definitions)
+
+/** Prints name, description and default of each. */
+export const list = Effect.forEach(all, ([name, definition]) => Console.log(`${describe(name, definition)}\n`), {
+  discard: true
+})

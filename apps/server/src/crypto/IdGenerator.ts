@@ -15,6 +15,9 @@ const random = (): Uint8Array => {
   return pool.subarray(used - Ids.randomLength, used)
 }
 
-/** Makes an identifier for a point in time, in milliseconds since the epoch. */
-export const at = <P extends Ids.Prefix>(prefix: P, timestamp: number): Ids.Id<P> =>
-  Ids.make(prefix, timestamp, random())
+/**
+ * Makes an identifier for a point in time, in milliseconds since the epoch. What belongs to an organization gets the bucket of
+ * its identifier.
+ */
+export const at = <P extends Ids.Prefix>(prefix: P, timestamp: number, owner?: Ids.OrganizationId): Ids.Id<P> =>
+  Ids.make(prefix, timestamp, random(), owner === undefined ? undefined : Ids.bucket(owner))

@@ -11,7 +11,9 @@ import type { EncryptionKey } from "../settings/Parsers.ts"
 export interface Place {
   readonly column:
     | "webhook_endpoints.secret"
+    | "webhook_endpoints.headers"
     | "organizations.credential"
+    | "offline_certificates.private_key"
     | "national_logins.access_token"
     | "national_logins.refresh_token"
   readonly row: string

@@ -22,7 +22,7 @@ export type Columns<A> = Readonly<Record<string, readonly [type: ElementType, fi
  * Makes the function that returns a `SELECT` of rows, from an array for each column.
  *
  * Postgres takes an element of each array for each row. `unnest` of several arrays would first copy each of them to a table of its
- * own. Measured for submissions, of 24 columns: 0.89 of the processor time of Postgres (`bench/api/RESULTS.md`).
+ * own. Measured for submissions, of 24 columns: 0.89 of the processor time of Postgres.
  */
 export const selectBySubscript = <A>(
   sql: Statement.Constructor,

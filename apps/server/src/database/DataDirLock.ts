@@ -7,7 +7,18 @@
  */
 import { Data, Effect, Result, Schedule, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import {
+  accessSync,
+  constants,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import * as DataDirectory from "../settings/DataDirectory.ts"
@@ -121,6 +132,42 @@ const ensureDirectory = (dataDir: string): Effect.Effect<void, DeploymentError> 
     catch: (error) => error as DeploymentError
   })
 
+// The file is renamed into place complete.
+const write = (path: string, self: Holder): Effect.Effect<void, DeploymentError> =>
+  Effect.try({
+    try: () => {
+      const draft = `${path}.${self.token}`
+      try {
+        writeFileSync(draft, JSON.stringify(self), { mode: 0o600 })
+        renameSync(draft, path)
+      } finally {
+        rmSync(draft, { force: true })
+      }
+    },
+    catch: (error) => DataDirectory.faultOfFile(path, "written", error)
+  })
+
+// Whether the holder of an unreadable lock runs is unknown.
+const assertReadable = (path: string): Effect.Effect<void, DeploymentError> =>
+  Effect.try({
+    try: () => {
+      if (statSync(path, { throwIfNoEntry: false }) !== undefined) accessSync(path, constants.R_OK)
+    },
+    catch: (error) => DataDirectory.faultOfFile(path, "read", error)
+  })
+
+const isDraft = (name: string): boolean => /^(?:lock|secrets)\.json\.[0-9a-f]{12,16}$/.test(name)
+
+/** Removes drafts of files that killed processes left. A process that starts now has written its own just before. */
+const removeDrafts = (dataDir: string): Effect.Effect<void> =>
+  Effect.sync(() => {
+    for (const path of readdirSync(dataDir)
+      .filter(isDraft)
+      .map((name) => join(dataDir, name))) {
+      if (!isTouched(path)) rmSync(path, { force: true })
+    }
+  }).pipe(Effect.ignoreCause)
+
 /** Locks a data directory, which it creates if necessary, for as long as the scope lasts. */
 export const acquire = (dataDir: string): Effect.Effect<void, DataDirInUse | DeploymentError, Scope.Scope> =>
   Effect.gen(function* () {
@@ -135,21 +182,19 @@ export const acquire = (dataDir: string): Effect.Effect<void, DataDirInUse | Dep
     }
 
     yield* ensureDirectory(dataDir)
+    yield* assertReadable(path)
     const before = read(path)
     if (before !== undefined && (yield* isAlive(path, before))) return yield* inUse(dataDir, before)
 
-    yield* Effect.acquireRelease(
-      Effect.sync(() => {
-        writeFileSync(`${path}.${token}`, JSON.stringify(self), { mode: 0o600 })
-        renameSync(`${path}.${token}`, path)
-      }),
-      () => Effect.sync(() => read(path)?.token === token && rmSync(path))
+    yield* Effect.acquireRelease(write(path, self), () =>
+      Effect.sync(() => read(path)?.token === token && rmSync(path))
     )
 
     // Of two that write at once, the later one has the lock.
     yield* Effect.sleep("50 millis")
     const after = read(path)
     if (after !== undefined && after.token !== token) return yield* inUse(dataDir, after)
+    yield* removeDrafts(dataDir)
 
     yield* Effect.sync(() => utimesSync(path, new Date(), new Date())).pipe(
       Effect.ignoreCause,

@@ -2,26 +2,36 @@
 import { PgClient } from "@effect/sql-pg"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import * as StartProgress from "../observability/StartProgress.ts"
 import { reasonOf } from "../observability/reasonOf.ts"
+import { definitions } from "../settings/definitions.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
 import { poolerRemedy } from "./explain.ts"
+import * as HotStatements from "./HotStatements.ts"
 import * as Migrations from "./Migrations.ts"
 import * as OutageLog from "./OutageLog.ts"
+import * as Partitions from "./Partitions.ts"
 import * as PoolMetrics from "./PoolMetrics.ts"
 import * as PostgresClient from "./PostgresClient.ts"
-import { applicationName, sessionParameters } from "./sessionParameters.ts"
+import * as SessionCheck from "./SessionCheck.ts"
+import { applicationName, deadlineMs, sessionParameters } from "./sessionParameters.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
 /** Whether other processes can use the same database. The embedded one belongs to this process alone. */
 export class Shared extends Context.Service<Shared, boolean>()("@govoice/server/database/Shared") {}
 
+/** How many connections serve the requests of a process, at most. */
+export const maxConnections = ({ connections }: PostgresClient.PostgresSettings): number =>
+  connections ?? definitions.GOVOICE_DATABASE_CONNECTIONS.default
+
 const layerPostgres = (settings: PostgresClient.PostgresSettings) =>
   PostgresClient.layer(settings, {
     applicationName,
-    maxConnections: 20,
+    maxConnections: maxConnections(settings),
     parameters: sessionParameters,
-    decidePlans: false
+    decidePlans: false,
+    deadlineMs
   })
 
 // PGlite is loaded where it is used.
@@ -36,6 +46,32 @@ const layerEmbedded = (dataDir: string | undefined) =>
 /** The client of the database of these settings. Migrates nothing. */
 export const layerClient = (settings: SettingsShape["database"]) =>
   settings._tag === "Postgres" ? layerPostgres(settings) : layerEmbedded(settings.dataDir)
+
+// Statements of migrations, which may take hours, have no timeouts. Keep-alive ends their connections where the peer is gone.
+const layerMigrating = (settings: PostgresClient.PostgresSettings) =>
+  PostgresClient.layer(settings, {
+    applicationName: "govoice-migrate",
+    maxConnections: 1,
+    parameters: { statement_timeout: "0" },
+    decidePlans: false
+  })
+
+/**
+ * Applies the migrations that are missing to a database that the server can work with, and makes the partitions of this week and the next.
+ * Writes nothing to a database that has them.
+ */
+export const migrate = (
+  settings: SettingsShape["database"]
+): Effect.Effect<void, DeploymentError | SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const fault = yield* SessionCheck.fault
+    if (fault !== undefined) return yield* fault
+    if (settings._tag === "Embedded") yield* Migrations.run
+    else if (!(yield* Migrations.isCurrent)) {
+      yield* Effect.provide(Migrations.run, layerMigrating(settings), { local: true })
+    }
+    yield* Partitions.make(1)
+  })
 
 const connectEvery = "500 millis"
 
@@ -78,9 +114,12 @@ const rejectUnnamedPooler = (settings: SettingsShape["database"]) =>
 const layerPrepared = Layer.effectDiscard(
   Effect.gen(function* () {
     const { database, databaseWaitMs } = yield* Settings
+    const progress = yield* StartProgress.StartProgress
+    progress.reason = "The server waits for the database."
     yield* awaitConnection(databaseWaitMs)
+    progress.reason = StartProgress.starting
     yield* rejectUnnamedPooler(database)
-    yield* Migrations.run
+    yield* migrate(database)
   })
 )
 
@@ -93,7 +132,8 @@ export const layer = Layer.unwrap(
   Effect.map(Settings, ({ database }) =>
     Layer.mergeAll(layerPrepared, layerPoolMetrics, OutageLog.layerProbe).pipe(
       Layer.provideMerge(layerClient(database)),
-      Layer.merge(Layer.succeed(Shared)(database._tag === "Postgres"))
+      Layer.merge(Layer.succeed(Shared)(database._tag === "Postgres")),
+      Layer.merge(HotStatements.layer)
     )
   )
 )

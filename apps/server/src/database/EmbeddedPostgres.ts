@@ -79,11 +79,17 @@ const prepare = (directory: string): boolean => {
   return readdirSync(directory).length === 0
 }
 
+const isOfFileSystem = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && "syscall" in error && "code" in error
+
 const toDeploymentError = (directory: string | undefined, error: unknown): DeploymentError => {
   if (error instanceof DeploymentError) return error
   const reason = error instanceof Error ? error.message : String(error)
+  const remedy = isOfFileSystem(error)
+    ? DataDirectory.remedyOf(error)
+    : "Restore it from a backup, or move it away to start with an empty database."
   return new DeploymentError({
-    message: `The embedded Postgres cannot open ${directory ?? "its memory"} (${reason}). Restore it from a backup, or move it away to start with an empty database.`
+    message: `The embedded Postgres cannot open ${directory ?? "its memory"} (${reason}). ${remedy}`
   })
 }
 

@@ -1,111 +1,72 @@
 /**
  * The schema, as an ordered list of migrations.
  *
- * A released migration is never edited: the next one corrects it. When several processes start at once, the first takes a
- * lock and migrates, and the others wait for it.
+ * A released migration is never edited: the next one corrects it. The database keeps the checksum of each that was applied,
+ * and a process that knows another text under the same number is refused.
  */
 import { Effect, Layer } from "effect"
-import { Migrator, SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { DeploymentError } from "../settings/DeploymentError.ts"
-import accountsAndSessions from "./migrations/0001_accounts_and_sessions.ts"
-import organizations from "./migrations/0002_organizations.ts"
-import invoices from "./migrations/0003_invoices.ts"
-import deliveries from "./migrations/0004_deliveries.ts"
-import nationalSystem from "./migrations/0005_national_system.ts"
-
-const migrations = {
-  "0001_accounts_and_sessions": accountsAndSessions,
-  "0002_organizations": organizations,
-  "0003_invoices": invoices,
-  "0004_deliveries": deliveries,
-  "0005_national_system": nationalSystem
-}
-
-const known: ReadonlyMap<number, string> = new Map(
-  Object.keys(migrations).map((key) => [Number.parseInt(key, 10), key.slice(key.indexOf("_") + 1)])
-)
-
-const latest = Math.max(...known.keys())
+import { checksum, type Indexes, type Migration, type Statements } from "./Migration.ts"
+import { schema } from "./migrations/0001_schema.ts"
+import * as SqlErrors from "./SqlErrors.ts"
 
 const table = "schema_migrations"
-
-const migrate = Migrator.make({})({ table, loader: Migrator.fromRecord(migrations) })
 
 // Any number, as long as every process uses the same.
 const lock = 7_064_823
 
+// A statement that waits for a table holds up everything that comes after it, reads too.
+const lockTimeout = "2s"
+const lockAttempts = 30
+const waitForTable = "3 seconds"
+const waitForOther = "500 millis"
+
 /** How the schema of a database relates to this version of the server. */
 export interface Status {
-  /** Whether every migration of this version is applied. A database with newer ones is current too. */
+  /** Whether every migration of this version is applied, and this version may use the schema. */
   readonly isCurrent: boolean
-  /** A migration that was applied under a number that has another name here. */
-  readonly conflict: { readonly id: number; readonly found: string; readonly expected: string } | undefined
+  /** Why this version can neither use nor migrate the schema: a sentence with the remedy. */
+  readonly conflict: string | undefined
   /** Whether writes are refused, as on a standby. */
   readonly isReadOnly: boolean
 }
 
-interface Row {
-  readonly ids: ReadonlyArray<number>
-  readonly names: ReadonlyArray<string>
+interface Applied {
+  readonly id: number
+  readonly name: string
+  readonly checksum: string | null
+  readonly oldest: number | null
 }
 
-/** Reads the status of the schema. An empty database is not current. */
-export const status: Effect.Effect<Status, SqlError.SqlError, SqlClient.SqlClient> = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [session] = yield* sql<{ readonly is_migrated: boolean; readonly is_read_only: boolean }>`
-    SELECT to_regclass(${table}) IS NOT NULL AS is_migrated,
-           current_setting('transaction_read_only') = 'on' AS is_read_only
-  `
-  const [applied] =
-    session?.is_migrated === true
-      ? yield* sql<Row>`
-          SELECT coalesce(array_agg(migration_id ORDER BY migration_id), '{}') AS ids,
-                 coalesce(array_agg(name ORDER BY migration_id), '{}') AS names
-          FROM ${sql(table)}
-        `
-      : []
-  const names = new Map(applied?.ids.map((id, index) => [id, applied.names[index] ?? ""]))
-  const conflicting = [...names].find(([id, name]) => known.has(id) && known.get(id) !== name)
-  return {
-    isCurrent: conflicting === undefined && Math.max(0, ...names.keys()) >= latest,
-    conflict: conflicting && { id: conflicting[0], found: conflicting[1], expected: known.get(conflicting[0])! },
-    isReadOnly: session?.is_read_only === true
-  }
-})
-
-/** Tells whether every migration of this version is applied. */
-export const isCurrent: Effect.Effect<boolean, SqlError.SqlError, SqlClient.SqlClient> = Effect.map(
-  status,
-  ({ isCurrent }) => isCurrent
-)
-
-const conflictOf = ({ expected, found, id }: NonNullable<Status["conflict"]>): DeploymentError =>
-  new DeploymentError({
-    message: `The schema is of an unreleased version of Govoice, which cannot be migrated (migration ${id} is ${found}, expected ${expected}). Use an empty database, or another GOVOICE_DATA_DIR.`
-  })
-
-/** Why this user cannot migrate this database, or `undefined`. */
-export const obstacle: Effect.Effect<DeploymentError | undefined, SqlError.SqlError, SqlClient.SqlClient> = Effect.gen(
+const readApplied: Effect.Effect<ReadonlyArray<Applied>, SqlError.SqlError, SqlClient.SqlClient> = Effect.gen(
   function* () {
     const sql = yield* SqlClient.SqlClient
-    const { conflict, isReadOnly } = yield* status
-    if (conflict !== undefined) return conflictOf(conflict)
-    if (isReadOnly) {
-      return new DeploymentError({
-        message: "The schema is not current, and the database is read-only. Point DATABASE_URL at the primary."
-      })
-    }
-    const [row] = yield* sql<Privileges>`
-      SELECT current_user AS "user", current_database() AS "database", coalesce(current_schema(), 'public') AS "schema",
-             coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate"
+    const [found] = yield* sql<{ readonly exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`
+    if (found?.exists !== true) return []
+    // The columns of checksums and compatibility are absent in schemas of unreleased versions.
+    return yield* sql<Applied>`
+      SELECT migration_id AS id, name, to_jsonb(applied) ->> 'checksum' AS checksum,
+             (to_jsonb(applied) ->> 'oldest_compatible')::int AS oldest
+      FROM ${sql(table)} AS applied ORDER BY migration_id
     `
-    if (row === undefined || row.mayCreate) return undefined
-    const { database, schema, user } = row
-    return new DeploymentError({
-      message: `The schema is not current, and the user ${user} may not create tables in schema ${schema} of database ${database}. Let the owner of the database run: GRANT USAGE, CREATE ON SCHEMA ${schema} TO "${user}". Or run 'govoice migrate' as a user with that right.`
-    })
   }
 )
+
+const beginning = (sum: string | null): string => sum?.slice(0, 8) ?? "none"
+
+const conflictOf = (migrations: ReadonlyArray<Migration>, applied: ReadonlyArray<Applied>): string | undefined => {
+  for (const { checksum: found, id, name } of applied) {
+    const known = migrations.find((migration) => migration.id === id)
+    if (known === undefined || checksum(known) === found) continue
+    return `The schema is not one of this version of Govoice: migration ${id} is ${name} with checksum ${beginning(found)}, expected ${known.name} with ${beginning(checksum(known))}. The schema of an unreleased version cannot be migrated: use an empty database, or another GOVOICE_DATA_DIR.`
+  }
+  const latest = Math.max(...migrations.map(({ id }) => id))
+  const newer = applied.find(({ oldest }) => (oldest ?? 0) > latest)
+  return newer === undefined
+    ? undefined
+    : `The schema is too new for this version of Govoice: migration ${newer.id} (${newer.name}) needs processes that know migration ${newer.oldest}, and this one knows ${latest}. Start a newer version, or restore the backup from before the migration.`
+}
 
 interface Privileges {
   readonly user: string
@@ -114,26 +75,152 @@ interface Privileges {
   readonly mayCreate: boolean
 }
 
-/** Applies the migrations that are missing. Writes nothing to a database that is current. */
-export const run: Effect.Effect<
-  void,
-  DeploymentError | Migrator.MigrationError | SqlError.SqlError,
-  SqlClient.SqlClient
-> = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  if (yield* isCurrent) return
-  const found = yield* obstacle
-  if (found !== undefined) return yield* found
-  // Building an index on a large table can take hours, and so can waiting for the process that builds it.
-  const disableStatementTimeout = sql`SET LOCAL statement_timeout = 0`
-  yield* sql.withTransaction(
-    Effect.all([disableStatementTimeout, sql`SELECT pg_advisory_xact_lock(${lock})`, migrate], { discard: true })
+const insertApplied = (migration: Migration) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`
+      INSERT INTO ${sql(table)} (migration_id, name, checksum, oldest_compatible)
+      VALUES (${migration.id}, ${migration.name}, ${checksum(migration)}, ${migration.oldestCompatible})
+      ON CONFLICT DO NOTHING
+    `
   )
-})
+
+type Attempt = "applied" | "other process" | "locked table"
+
+// Each migration has a transaction of its own, so that locks are held no longer than it takes.
+const applyStatements = (migration: Statements) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', ${lockTimeout}, true)`
+    const [row] = yield* sql<{ readonly taken: boolean }>`SELECT pg_try_advisory_xact_lock(${lock}) AS taken`
+    // Not waited for in the database: a waiting statement has a snapshot, and the other may wait for its end.
+    if (row?.taken !== true) return "other process" as const
+    yield* sql`
+      CREATE TABLE IF NOT EXISTS ${sql(table)} (
+        migration_id      integer PRIMARY KEY,
+        created_at        timestamptz NOT NULL DEFAULT now(),
+        name              text NOT NULL,
+        checksum          text NOT NULL,
+        oldest_compatible integer NOT NULL
+      )
+    `
+    if (!(yield* readApplied).some(({ id }) => id === migration.id)) {
+      for (const statement of migration.statements) yield* sql.unsafe(statement)
+      yield* insertApplied(migration)
+    }
+    return "applied" as const
+  }).pipe((attempt) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(attempt)))
+
+// Processes that build the same index wait for each other at its table. Nothing but such statements waits for a build, and it
+// waits for older transactions: it has no timeout. A build that was interrupted leaves an invalid index.
+const applyIndexes = (migration: Indexes) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const [name, definition] of Object.entries(migration.indexes)) {
+      yield* sql.unsafe(`CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ${definition}`)
+      const invalid = yield* sql`SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(${name}) AND NOT indisvalid`
+      if (invalid.length > 0) yield* sql.unsafe(`REINDEX INDEX CONCURRENTLY ${name}`)
+    }
+  }).pipe(Effect.andThen(insertApplied(migration)), Effect.as("applied" as const))
+
+const attempt = (migration: Migration): Effect.Effect<Attempt, SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.catchIf(
+    "statements" in migration ? applyStatements(migration) : applyIndexes(migration),
+    SqlErrors.isLockTimeout,
+    () => Effect.succeed("locked table" as const)
+  )
+
+/** Applies a migration. Waits while another process migrates, and tries again where a table is locked. */
+const apply = (migration: Migration) =>
+  Effect.gen(function* () {
+    for (let locked = 0; ;) {
+      const result = yield* attempt(migration)
+      if (result === "applied") return
+      if (result === "other process") {
+        yield* Effect.sleep(waitForOther)
+        continue
+      }
+      locked++
+      if (locked === lockAttempts) {
+        return yield* new DeploymentError({
+          message: `Migration ${migration.id} (${migration.name}) got no lock on a table in ${lockAttempts} attempts of ${lockTimeout}. End the transactions that hold it, such as a dump, and run 'govoice migrate' again.`
+        })
+      }
+      yield* Effect.annotateLogs(Effect.logWarning("A table is locked; the migration is tried again"), {
+        migration: migration.name,
+        attempt: locked
+      })
+      yield* Effect.sleep(waitForTable)
+    }
+  })
+
+/** Makes the effects of a list of migrations, which is ordered by their ids. */
+export const make = (migrations: ReadonlyArray<Migration>) => {
+  const status: Effect.Effect<Status, SqlError.SqlError, SqlClient.SqlClient> = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const applied = yield* readApplied
+    const [session] = yield* sql<{ readonly isReadOnly: boolean }>`
+      SELECT current_setting('transaction_read_only') = 'on' AS "isReadOnly"
+    `
+    const conflict = conflictOf(migrations, applied)
+    const ids = new Set(applied.map(({ id }) => id))
+    return {
+      isCurrent: conflict === undefined && migrations.every(({ id }) => ids.has(id)),
+      conflict,
+      isReadOnly: session?.isReadOnly === true
+    }
+  })
+
+  const obstacle: Effect.Effect<DeploymentError | undefined, SqlError.SqlError, SqlClient.SqlClient> = Effect.gen(
+    function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { conflict, isReadOnly } = yield* status
+      if (conflict !== undefined) return new DeploymentError({ message: conflict })
+      if (isReadOnly) {
+        return new DeploymentError({
+          message: "The schema is not current, and the database is read-only. Point DATABASE_URL at the primary."
+        })
+      }
+      const [row] = yield* sql<Privileges>`
+        SELECT current_user AS "user", current_database() AS "database", coalesce(current_schema(), 'public') AS "schema",
+               coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS "mayCreate"
+      `
+      if (row === undefined || row.mayCreate) return undefined
+      const { database, schema, user } = row
+      return new DeploymentError({
+        message: `The schema is not current, and the user ${user} may not create tables in schema ${schema} of database ${database}. Let the owner of the database run: GRANT USAGE, CREATE ON SCHEMA ${schema} TO "${user}". Or run 'govoice migrate' as a user with that right.`
+      })
+    }
+  )
+
+  const run: Effect.Effect<void, DeploymentError | SqlError.SqlError, SqlClient.SqlClient> = Effect.gen(function* () {
+    if ((yield* status).isCurrent) return
+    const found = yield* obstacle
+    if (found !== undefined) return yield* found
+    const applied = new Set((yield* readApplied).map(({ id }) => id))
+    for (const migration of migrations) if (!applied.has(migration.id)) yield* apply(migration)
+  })
+
+  return { status, obstacle, run }
+}
+
+const own = make([schema])
+
+/** Reads the status of the schema. An empty database is not current. */
+export const status = own.status
+
+/** Tells whether every migration of this version is applied. */
+export const isCurrent: Effect.Effect<boolean, SqlError.SqlError, SqlClient.SqlClient> = Effect.map(
+  status,
+  ({ isCurrent }) => isCurrent
+)
+
+/** Why this version or this user cannot migrate this database, or `undefined`. */
+export const obstacle = own.obstacle
+
+/** Applies the migrations that are missing. Writes nothing to a database that is current. */
+export const run = own.run
 
 /** Applies the migrations that are missing while it is built. Provides nothing. */
-export const layer: Layer.Layer<
-  never,
-  DeploymentError | Migrator.MigrationError | SqlError.SqlError,
-  SqlClient.SqlClient
-> = Layer.effectDiscard(run)
+export const layer: Layer.Layer<never, DeploymentError | SqlError.SqlError, SqlClient.SqlClient> =
+  Layer.effectDiscard(run)

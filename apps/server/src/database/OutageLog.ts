@@ -5,9 +5,8 @@
  * end too.
  */
 import { Cause, Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import * as ThrottledLog from "../observability/ThrottledLog.ts"
-import * as QueryTimeout from "./QueryTimeout.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
 /** The log of the process. A reference, so that the parts that report to it need not be given one. */
@@ -27,8 +26,25 @@ export const success: Effect.Effect<void> = Effect.flatMap(OutageLog, (log) => l
 
 const probeEvery = "1 second"
 
-// Reads can succeed while writes fail, as on a full disk: as long as others report failures, the outage goes on.
+// As long as others report failures, the outage goes on.
 const quietForMs = 2000
+
+// Reads succeed while the disk is full, and so do writes to pages that exist.
+const writeToDisk = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  sql.withTransaction(
+    Effect.andThen(
+      sql`CREATE TEMPORARY TABLE govoice_disk_probe (filler text) ON COMMIT DROP`,
+      sql`INSERT INTO govoice_disk_probe SELECT repeat('x', 1000) FROM generate_series(1, 100)`
+    )
+  )
+)
+
+/** Why the process cannot work while an outage goes on, although the database accepts connections; otherwise `undefined`. */
+export const problem: Effect.Effect<string | undefined> = Effect.map(OutageLog, ({ outage }) => {
+  const error = outage()?.lastError
+  if (SqlErrors.isDiskFull(error)) return "The disk of the database is full."
+  return SqlErrors.isSilent(error) ? "The database does not answer." : undefined
+})
 
 const probe = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -37,10 +53,12 @@ const probe = Effect.gen(function* () {
   if (current === undefined) return
   const now = yield* Clock.currentTimeMillis
   if (now - current.lastFailureMs < quietForMs) return
-  yield* sql`SELECT 1`.pipe(
-    QueryTimeout.withTimeout(QueryTimeout.requestMs),
-    Effect.matchEffect({ onFailure: failure, onSuccess: () => success })
+  const statement: Effect.Effect<unknown, SqlError.SqlError, SqlClient.SqlClient> = SqlErrors.isDiskFull(
+    current.lastError
   )
+    ? writeToDisk
+    : sql`SELECT 1`
+  yield* Effect.matchEffect(statement, { onFailure: failure, onSuccess: () => success })
 })
 
 /** Probes the database during an outage for as long as it lives. */

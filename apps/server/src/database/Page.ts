@@ -1,4 +1,4 @@
-/** Keyset pages of records: newest first, after the identifier of the last record of the previous page. Never OFFSET. */
+/** Keyset pages of records: newest first, or oldest first, after the identifier of the last record of the previous page. Never OFFSET. */
 import type { Ids } from "@govoice/core"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
@@ -11,6 +11,10 @@ export interface PageRequest {
   readonly after: string | undefined
   /** The identifier that the records of the list begin with; absent if there is no such limit. */
   readonly from?: string | undefined
+  /** Oldest first. */
+  readonly isAscending?: boolean
+  /** The identifier that the records of an ascending list end before; absent if there is no such limit. */
+  readonly before?: string | undefined
 }
 
 /** The records of a time, both in milliseconds since the epoch: `before` itself is not part of it. */
@@ -22,13 +26,14 @@ export interface TimeRange {
 /** Limits a page to the records of a time. Identifiers sort by age, so the time is a range of identifiers. */
 export const within = (page: PageRequest, prefix: Ids.Prefix, { before, from }: TimeRange): PageRequest => {
   const end = before === undefined ? undefined : idBoundary(prefix, before)
-  const { after = end } = page
-  return {
-    limit: page.limit,
-    after: after === undefined || end === undefined || after < end ? after : end,
-    from: from === undefined ? undefined : idBoundary(prefix, from)
-  }
+  const first = from === undefined ? page.from : idBoundary(prefix, from)
+  return page.isAscending === true
+    ? { ...page, from: first, before: earlier(page.before, end) }
+    : { ...page, from: first, after: earlier(page.after, end) }
 }
+
+const earlier = (one: string | undefined, other: string | undefined): string | undefined =>
+  one === undefined || (other !== undefined && other < one) ? other : one
 
 /** A page of a list. */
 export interface Page<A> {
@@ -43,13 +48,20 @@ export const makeTail = Effect.map(
   SqlClient.SqlClient,
   (sql) =>
     (page: PageRequest): Statement.Fragment =>
-      sql`${bounds(sql, page)} ORDER BY id DESC LIMIT ${page.limit + 1}`
+      sql`${bounds(sql, page)} ORDER BY id ${page.isAscending === true ? sql`ASC` : sql`DESC`} LIMIT ${page.limit + 1}`
 )
 
 /** Returns the conditions that follow `WHERE …`, so that a statement reads the records of this page and of later ones only. */
-export const bounds = (sql: SqlClient.SqlClient, { after, from }: PageRequest): Statement.Fragment => sql`
-  ${after === undefined ? sql`` : sql`AND id < ${after}`} ${from === undefined ? sql`` : sql`AND id >= ${from}`}
-`
+export const bounds = (
+  sql: SqlClient.SqlClient,
+  { after, before, from, isAscending = false }: PageRequest
+): Statement.Fragment => {
+  const below = isAscending ? before : after
+  return sql`
+    ${below === undefined ? sql`` : sql`AND id < ${below}`} ${from === undefined ? sql`` : sql`AND id >= ${from}`}
+    ${isAscending && after !== undefined ? sql`AND id > ${after}` : sql``}
+  `
+}
 
 /** How many records a list examines for one page, where no index finds those of the filter. */
 export const maxExamined = 5000

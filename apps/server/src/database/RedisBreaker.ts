@@ -26,7 +26,8 @@ export class RedisBreaker extends Context.Service<
 export const make = (): RedisBreaker["Service"] => {
   const log = ThrottledLog.make({
     down: "Redis unavailable; each process counts its limits alone",
-    recovered: "Redis available again"
+    recovered: "Redis available again",
+    repeats: false
   })
   // While it is open: when the next probe is made, by the monotonic clock.
   let nextProbeMs: number | undefined

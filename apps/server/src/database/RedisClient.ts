@@ -42,6 +42,8 @@ export const layer = (
           pingInterval: silentMs / 3,
           socket: {
             connectTimeout: 5000,
+            keepAlive: true,
+            keepAliveInitialDelay: 10_000,
             socketTimeout: silentMs,
             signal: start.signal,
             // A Redis that is unreachable at the start is a mistake in the settings. Later it is an outage.

@@ -23,6 +23,18 @@ export const isTransient = (error: unknown): error is SqlError.SqlError =>
 export const isPermanent = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && !isTransient(error)
 
+/** Tells whether a lock was not free within the time that the statement waits for it. */
+export const isLockTimeout = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) && sqlState(error) === "55P03"
+
+/** Tells whether the disk of the database is full. */
+export const isDiskFull = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) && sqlState(error) === "53100"
+
+/** Tells whether a statement had no answer, not even that of the timeout of the database. */
+export const isSilent = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) && error.reason._tag === "StatementTimeoutError" && sqlState(error) === ""
+
 // Socket errors, and what a server answers while it starts, stops or has no connection left.
 const unreachableCodes = /^(?:ECONN|EHOST|ENET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT$|08(?!P01)|53300|57P)/
 

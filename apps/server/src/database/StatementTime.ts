@@ -17,3 +17,15 @@ export const StatementTime: Context.Reference<(sql: SqlClient.SqlClient) => Effe
       (sql): Effect.Effect<Statement.Fragment> =>
         Effect.succeed(sql`date_trunc('milliseconds', statement_timestamp())`)
   })
+
+/**
+ * Makes the fragment that stands for the time at which it is evaluated: in a statement, after the statement has its locks. Tests
+ * replace it like `StatementTime`.
+ */
+export const EvaluationTime: Context.Reference<(sql: SqlClient.SqlClient) => Effect.Effect<Statement.Fragment>> =
+  Context.Reference("@govoice/server/database/EvaluationTime", {
+    defaultValue:
+      () =>
+      (sql): Effect.Effect<Statement.Fragment> =>
+        Effect.succeed(sql`date_trunc('milliseconds', clock_timestamp())`)
+  })

@@ -9,18 +9,21 @@ import { SqlClient } from "effect/sql"
 import * as PoolMetrics from "./PoolMetrics.ts"
 import * as PostgresClient from "./PostgresClient.ts"
 import { Shared } from "./Database.ts"
+import { deadlineMs, sessionParameters } from "./sessionParameters.ts"
 import { Settings } from "../settings/Settings.ts"
 
-// Deliveries: claims with completions, background completions, and the scheduler. Invoices: a claim and a batch of
-// transitions. One more for occasional statements.
-const connections = 6
+/**
+ * How many connections the workers of a process have, at most. Deliveries: claims with completions, background completions, and
+ * the scheduler. Invoices: a claim and a batch of transitions. One more for occasional statements.
+ */
+export const connections = 6
 
 // Every statement of the workers uses an index and takes less time than its planning. Plans are therefore generic, and often
 // made while the tables are small: without these settings, a plan that scans a whole table or is compiled would be kept
 // when the tables are large.
-const parameters = {
-  statement_timeout: "30s",
-  idle_in_transaction_session_timeout: "30s",
+/** The parameters of the sessions. */
+export const parameters = {
+  ...sessionParameters,
   enable_seqscan: "off",
   enable_bitmapscan: "off",
   enable_hashjoin: "off",
@@ -39,7 +42,8 @@ export const layer = Layer.unwrap(
           applicationName: "govoice-engine",
           maxConnections: connections,
           parameters,
-          decidePlans: true
+          decidePlans: true,
+          deadlineMs
         }).pipe(Layer.tap((context) => PoolMetrics.observe("workers", Context.get(context, PgClient.PgClient))))
       : Layer.effectContext(
           Effect.context<PgClient.PgClient | SqlClient.SqlClient>().pipe(

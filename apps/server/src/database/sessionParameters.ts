@@ -1,9 +1,17 @@
 /** The name and the parameters of sessions that serve requests. */
 export const applicationName = "govoice"
 
-// Ends statements that are stuck and transactions that were abandoned. Requests wait a little longer than a statement, and
-// are answered with service_unavailable then.
+/**
+ * Ends statements that are stuck, and transactions whose client has gone silent: what they have locked is free again before a
+ * request that waits for it gives up.
+ */
 export const sessionParameters = {
-  statement_timeout: "10s",
-  idle_in_transaction_session_timeout: "30s"
+  statement_timeout: "8s",
+  idle_in_transaction_session_timeout: "8s"
 }
+
+/**
+ * How long the client waits for the answer to a statement, in milliseconds: longer than the timeout of the database, which does
+ * not cover a peer that has gone silent. The connection is destroyed then. TCP alone would take 15 minutes.
+ */
+export const deadlineMs = 10_000

@@ -1,10 +1,9 @@
 /** The HTTP side of the server: the declared API, the operational paths, and the middleware. */
 import { Api } from "@govoice/api"
 import { Effect, Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import * as LiveStatus from "../invoices/live/LiveStatus.ts"
-import * as LiveMode from "../invoices/live/LiveMode.ts"
+import * as LiveStatus from "../invoices/ksef/LiveStatus.ts"
 import * as Authenticator from "../accounts/Authenticator.ts"
 import * as DocumentChecks from "../invoices/checks/DocumentChecks.ts"
 import * as SubmissionReader from "../invoices/SubmissionReader.ts"
@@ -25,7 +24,6 @@ import * as Operational from "./handlers/Operational.ts"
 import * as OrganizationsHttp from "./handlers/OrganizationsHandlers.ts"
 import * as MetadataFilter from "./middleware/MetadataFilter.ts"
 import * as RequestLifecycle from "./middleware/RequestLifecycle.ts"
-import * as RequestContext from "./RequestContext.ts"
 import * as LimitStores from "../limits/LimitStores.ts"
 import * as RateLimits from "./middleware/RateLimits.ts"
 import * as RequestValidation from "./middleware/RequestValidation.ts"
@@ -71,11 +69,11 @@ const routerConfig = {
 /** Layer that serves everything on the HTTP server that it is given. */
 export const layer = HttpRouter.toHttpEffect(routes).pipe(
   Effect.provideService(HttpRouter.RouterConfig, routerConfig),
-  Effect.flatMap(RequestContext.serve),
+  Effect.flatMap((app) => HttpServer.serveEffect(app)),
   Layer.effectDiscard,
   Layer.provide(middleware),
   Layer.provide(LiveStatus.layer),
-  Layer.provide([limits, DocumentChecks.layer, LiveMode.layer, Login.layer, SubmissionReader.layer]),
+  Layer.provide([limits, DocumentChecks.layer, Login.layer, SubmissionReader.layer]),
   Layer.provide([Authenticator.layer, LoginThrottle.layer, Passwords.layer]),
   Layer.provide(LimitStores.layer)
 )

@@ -19,7 +19,17 @@ export interface Routes {
   readonly methodsOf: (path: string) => ReadonlyArray<string>
 }
 
-const operational = ["/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/errors/:code", "/favicon.svg"]
+const operational = [
+  "/",
+  "/healthz",
+  "/readyz",
+  "/openapi.json",
+  "/docs",
+  "/docs/errors/:code",
+  "/docs/guides",
+  "/docs/guides/:name",
+  "/favicon.svg"
+]
 
 const toGet = (path: string): Route => ({ method: "GET", segments: path.split("/") })
 

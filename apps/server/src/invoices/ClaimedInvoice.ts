@@ -13,13 +13,42 @@ export interface ClaimedInvoice extends InvoiceRow {
   readonly invoice_number: string | null
   readonly form_code: string | null
   readonly schema_version: string | null
-  /** The fencing token of this claim. */
-  readonly fencing_token: number
-  readonly interruption_count: number
-  readonly quarantine_interruption_count: number
 }
 
-/** A change of an invoice, with the time when it is due next. Writing it releases the lease. */
+// A later version may add columns: Postgres refuses a prepared statement whose result would have others.
+const names = [
+  "id",
+  "organization_id",
+  "mode",
+  "status",
+  "scenario",
+  "metadata",
+  "document",
+  "verification_url",
+  "certificate_url",
+  "invoicing_mode",
+  "official_mode",
+  "send_by",
+  "corrects",
+  "official_number",
+  "rejection",
+  "failure",
+  "upo_available",
+  "attempt_count",
+  "next_attempt_at",
+  "created_at",
+  "updated_at",
+  "submitted_at",
+  "completed_at",
+  "reference",
+  "traceparent",
+  "first_failed_at"
+]
+
+/** The columns of a claimed invoice that are those of `invoices`, for a statement in which `table` has them. */
+export const columnsOf = (table: string): string => names.map((name) => `${table}.${name}`).join(", ")
+
+/** A change of an invoice, with the time when it is due next. */
 export interface InvoiceTransition {
   readonly status: InvoiceState.Status
   /** When it happened. */
@@ -34,8 +63,8 @@ export interface InvoiceTransition {
   readonly rejection?: Invoice.Reason
   readonly failure?: Invoice.Reason | null
   readonly receipt?: Uint8Array
-  /** Whether processing the invoice interrupted the quarantine process. */
-  readonly interrupted?: boolean
+  /** What the receipt says. */
+  readonly officialMode?: Invoice.InvoicingMode
 }
 
 /** A claimed invoice and the transition to write. */

@@ -11,6 +11,13 @@ export interface InvoiceRow {
   readonly status: InvoiceState.Status
   readonly scenario: SandboxScenario.Scenario | null
   readonly metadata: Metadata.Metadata
+  readonly document: Invoice.Document | null
+  readonly verification_url: string | null
+  readonly certificate_url: string | null
+  readonly invoicing_mode: Invoice.InvoicingMode
+  readonly official_mode: Invoice.InvoicingMode | null
+  readonly send_by: string | null
+  readonly corrects: Ids.InvoiceId | null
   readonly official_number: string | null
   readonly rejection: Invoice.Reason | null
   readonly failure: Invoice.Reason | null
@@ -23,9 +30,23 @@ export interface InvoiceRow {
   readonly completed_at: Date | null
 }
 
-/** The names of those columns, for a statement. */
-export const columns =
-  "id, mode, status, scenario, metadata, official_number, rejection, failure, upo_available, attempt_count, next_attempt_at, created_at, updated_at, submitted_at, completed_at"
+// A live invoice is not tried while its taxpayer pauses. A next attempt whose time has come is one no more.
+const nextAttemptAt = `
+  CASE WHEN next_attempt_at IS NOT NULL THEN (
+    SELECT at FROM (
+      SELECT greatest(next_attempt_at, CASE mode WHEN 'live' THEN (
+        SELECT to_timestamp(greatest((blocked->'lane'->>'until')::float8, (blocked->'sending'->>'until')::float8) / 1000)
+        FROM organizations JOIN national_lanes ON nip = credential_nip
+        WHERE organizations.id = invoices.organization_id
+      ) END)
+    ) AS attempt (at)
+    WHERE at > now()
+  ) END AS next_attempt_at`
+
+/** Those columns, for a statement about `invoices`. */
+export const columns = `id, mode, status, scenario, metadata, document, verification_url, certificate_url, invoicing_mode, official_mode, send_by, corrects,
+  official_number, rejection, failure, upo_available, attempt_count,
+  ${nextAttemptAt}, created_at, updated_at, submitted_at, completed_at`
 
 /** Returns the record. Its members always have the same order. */
 export const toApi = (row: InvoiceRow): Invoice.Invoice => ({
@@ -35,6 +56,19 @@ export const toApi = (row: InvoiceRow): Invoice.Invoice => ({
   status: row.status,
   scenario: row.scenario,
   metadata: row.metadata,
+  document: row.document,
+  verification:
+    row.verification_url === null
+      ? null
+      : {
+          url: row.verification_url,
+          label: row.official_number ?? "OFFLINE",
+          certificate_url: row.certificate_url
+        },
+  invoicing_mode: row.invoicing_mode,
+  official_mode: row.official_mode,
+  send_by: row.send_by,
+  corrects: row.corrects,
   official_number: row.official_number,
   rejection: row.rejection,
   failure: row.failure,

@@ -2,16 +2,17 @@
  * Reads invoices and their receipts. Invoices that are looked up at the same time are read by one statement.
  */
 import { Ids, type Invoice, type InvoiceState, type Metadata, type Mode } from "@govoice/core"
-import { Context, Data, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { Clock, Context, Data, Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "effect/sql"
 import { column } from "../database/Arrays.ts"
+import { HotStatements } from "../database/HotStatements.ts"
 import * as Page from "../database/Page.ts"
-import * as QueryTimeout from "../database/QueryTimeout.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
 import * as Batcher from "../jobs/Batcher.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
-import * as EventOutbox from "../webhooks/EventOutbox.ts"
+import * as EventOutbox from "../deliveries/EventOutbox.ts"
 import { columns, type InvoiceRow, toApi } from "./InvoiceRow.ts"
+import * as SettledInvoices from "./SettledInvoices.ts"
 
 /** The organization has no such invoice, or not in this mode. */
 export class InvoiceNotFound extends Data.TaggedError("InvoiceNotFound") {}
@@ -31,14 +32,21 @@ export interface InvoiceFilter {
   readonly mode?: Mode.Mode | undefined
   /** Strings by name that the metadata has, among others. */
   readonly metadata?: Metadata.Metadata | undefined
+  /** The number that the seller gave the invoice. */
+  readonly number?: string | undefined
+  readonly officialNumber?: string | undefined
+  readonly buyerTaxId?: string | undefined
+  readonly sellerTaxId?: string | undefined
   /** The invoice of an event. */
   readonly eventId?: string | undefined
   /** The invoice that was submitted with this key, in this mode. */
   readonly submission?: { readonly mode: Mode.Mode; readonly idempotencyKey: string } | undefined
+  /** Only invoices before which no other one can appear any more, for a reader who follows the list. */
+  readonly isSettled?: boolean | undefined
 }
 
-/** A receipt (UPO) as it was received from the gateway. */
-export interface StoredReceipt {
+/** An XML file as it was received: a receipt (UPO) from the gateway, or a document from the sender. */
+export interface StoredFile {
   readonly xml: Uint8Array
   readonly sha256: Uint8Array
 }
@@ -56,7 +64,8 @@ export class Invoices extends Context.Service<
     readonly receipt: (
       scope: InvoiceScope,
       id: string
-    ) => Effect.Effect<StoredReceipt, InvoiceNotFound | ReceiptNotAvailable>
+    ) => Effect.Effect<StoredFile, InvoiceNotFound | ReceiptNotAvailable>
+    readonly document: (scope: InvoiceScope, id: string) => Effect.Effect<StoredFile, InvoiceNotFound>
   }
 >()("@govoice/server/invoices/Invoices") {}
 
@@ -83,12 +92,13 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const tail = yield* Page.makeTail
+    const settledTime = yield* SettledInvoices.makeTime
     const recordColumns = sql.literal(columns)
 
     const inScope = ({ mode, organizationId }: InvoiceScope, id: Ids.InvoiceId) =>
       mode === undefined
-        ? sql`organization_id = ${organizationId} AND id = ${id}`
-        : sql`organization_id = ${organizationId} AND mode = ${mode} AND id = ${id}`
+        ? sql`invoices.organization_id = ${organizationId} AND id = ${id}`
+        : sql`invoices.organization_id = ${organizationId} AND mode = ${mode} AND id = ${id}`
 
     // An index lookup for each, also when the statement was planned for a small table.
     const selectMany = (lookUps: ReadonlyArray<LookUp>) => sql<InvoiceRow & { readonly position: number }>`
@@ -104,16 +114,18 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       ) record
     `
 
-    // The timeout is here, because interrupting a caller does not cancel a statement that others share.
-    const withTimeout = QueryTimeout.withSharedTimeout(yield* Effect.scope)
     const findMany = (lookUps: ReadonlyArray<LookUp>) =>
-      Effect.map(withTimeout(selectMany(lookUps)), (rows) => {
+      Effect.map(selectMany(lookUps), (rows) => {
         const found = Array<InvoiceRow | undefined>(lookUps.length).fill(undefined)
         for (const row of rows) found[row.position - 1] = row
         return found
       })
 
+    const hotStatements = yield* HotStatements
+    hotStatements.add("invoice", findMany([]))
     const findBatched = yield* Batcher.make({ write: findMany, isShared: SqlErrors.isTransient, ...batches })
+
+    const orderOf = ({ isAscending = false }: Page.PageRequest) => (isAscending ? sql`ASC` : sql`DESC`)
 
     const isOfSubmission = (
       organizationId: Ids.OrganizationId,
@@ -125,55 +137,112 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       )
     `
 
-    const selectPage = (
-      organizationId: Ids.OrganizationId,
-      { eventId, mode, status, submission }: InvoiceFilter,
-      page: Page.PageRequest
-    ) => sql<InvoiceRow>`
+    // Conditions on a row of `invoices`.
+    const isStatus = (status: InvoiceState.Status | undefined) =>
+      status === undefined ? sql`` : sql`AND status = ${status}`
+    const isMode = (mode: Mode.Mode | undefined) => (mode === undefined ? sql`` : sql`AND mode = ${mode}`)
+    const hasMetadata = (metadata: Metadata.Metadata | undefined) =>
+      metadata === undefined ? sql`` : sql`AND metadata::jsonb @> ${JSON.stringify(metadata)}::text::jsonb`
+    const saysOfDocument = ({ buyerTaxId, number, sellerTaxId }: InvoiceFilter) => sql`
+      ${number === undefined ? sql`` : sql`AND document ->> 'number' = ${number}`}
+      ${buyerTaxId === undefined ? sql`` : sql`AND document #>> '{buyer,tax_id}' = ${buyerTaxId}`}
+      ${sellerTaxId === undefined ? sql`` : sql`AND document #>> '{seller,tax_id}' = ${sellerTaxId}`}
+    `
+
+    // A number is of one invoice, or of a few that the sandbox numbered alike.
+    const hasOfficialNumber = (officialNumber: string) =>
+      sql`AND id = ANY (ARRAY(SELECT id FROM invoices WHERE official_number = ${officialNumber}))`
+
+    const selectPage = (organizationId: Ids.OrganizationId, filter: InvoiceFilter, page: Page.PageRequest) => {
+      const { eventId, metadata, mode, officialNumber, status, submission } = filter
+      return sql<InvoiceRow>`
       SELECT ${recordColumns} FROM invoices
-      WHERE organization_id = ${organizationId}
-        ${status === undefined ? sql`` : sql`AND status = ${status}`}
-        ${mode === undefined ? sql`` : sql`AND mode = ${mode}`}
+      WHERE organization_id = ${organizationId} ${isStatus(status)} ${isMode(mode)} ${hasMetadata(metadata)}
+        ${saysOfDocument(filter)} ${officialNumber === undefined ? sql`` : hasOfficialNumber(officialNumber)}
         ${eventId === undefined ? sql`` : sql`AND id = (${EventOutbox.selectInvoiceId(sql, organizationId, eventId)})`}
         ${submission === undefined ? sql`` : isOfSubmission(organizationId, submission)}
         ${tail(page)}
     `
+    }
+
+    // The documents that the most selective condition names; the others are checked for each of them.
+    const selectNamed = ({ buyerTaxId, number, sellerTaxId }: InvoiceFilter): Statement.Fragment | undefined => {
+      const named = (condition: Statement.Fragment) =>
+        sql`
+          SELECT organization_id, id FROM (
+            SELECT organization_id, invoice_id AS id FROM invoice_documents WHERE form_code IS NOT NULL AND ${condition}
+          ) AS named
+        `
+      if (number !== undefined) return named(sql`invoice_number = ${number}`)
+      if (buyerTaxId !== undefined) return named(sql`buyer_tax_id = ${buyerTaxId}`)
+      return sellerTaxId === undefined ? undefined : named(sql`seller_nip = ${sellerTaxId}`)
+    }
 
     // Most invoices are accepted, and an index of their status or mode would cost each a write: a page of such a filter
-    // examines the newest invoices, those of the status if it has an index.
+    // examines the newest invoices, those of the status if it has an index, or those that the document names.
     //
     // By `organization_id = …` the planner also takes the order of the primary key, and reads past the invoices of other
     // organizations. A limit whose value it knows makes it sort the whole organization where it expects few invoices; from a
     // subquery, whose value it does not know, it expects a tenth of the rows.
-    const selectExamined = (
-      organizationId: Ids.OrganizationId,
-      { metadata, mode, status }: InvoiceFilter,
-      page: Page.PageRequest
-    ) => sql<InvoiceRow & Page.Examined>`
-      WITH examined AS MATERIALIZED (
-        SELECT id, status, mode ${metadata === undefined ? sql`` : sql`, metadata`} FROM invoices
-        WHERE organization_id = ANY (ARRAY[${organizationId}])
-          ${status !== undefined && isIndexed(status) ? sql`AND status = ${status}` : sql``}
-          ${Page.bounds(sql, page)}
-        ORDER BY organization_id, id DESC LIMIT (SELECT ${examinedBy(metadata)}::int)
-      ), found AS MATERIALIZED (
-        SELECT id FROM examined
-        WHERE true ${status === undefined ? sql`` : sql`AND status = ${status}`} ${mode === undefined ? sql`` : sql`AND mode = ${mode}`}
-          ${metadata === undefined ? sql`` : sql`AND metadata::jsonb @> ${JSON.stringify(metadata)}::text::jsonb`}
-        ORDER BY id DESC LIMIT ${page.limit + 1}
-      )
-      SELECT last_examined, record.*
-      FROM (SELECT CASE count(*) WHEN ${examinedBy(metadata)}::int THEN min(id) END AS last_examined FROM examined) AS examination
-      LEFT JOIN (SELECT ${recordColumns} FROM invoices WHERE id IN (SELECT id FROM found)) AS record ON true
-      ORDER BY id DESC
-    `
+    const selectExamined = (organizationId: Ids.OrganizationId, filter: InvoiceFilter, page: Page.PageRequest) => {
+      const { metadata, mode, status } = filter
+      const order = page.isAscending === true ? sql`organization_id DESC, id ASC` : sql`organization_id ASC, id DESC`
+      const named = selectNamed(filter)
+      const conditions = sql`${isStatus(status)} ${isMode(mode)} ${hasMetadata(metadata)}`
+      const examined =
+        named ??
+        sql`SELECT organization_id, id, status, mode ${metadata === undefined ? sql`` : sql`, metadata`} FROM invoices`
+      const isWanted =
+        named === undefined
+          ? sql`true ${conditions}`
+          : sql`EXISTS (
+              SELECT FROM invoices WHERE invoices.id = examined.id ${conditions} ${saysOfDocument(filter)} OFFSET 0
+            )`
+      return sql<InvoiceRow & Page.Examined>`
+        WITH examined AS MATERIALIZED (
+          ${examined}
+          WHERE organization_id = ANY (ARRAY[${organizationId}])
+            ${named === undefined && status !== undefined && isIndexed(status) ? isStatus(status) : sql``}
+            ${Page.bounds(sql, page)}
+          ORDER BY ${order} LIMIT (SELECT ${examinedBy(metadata)}::int)
+        ), found AS MATERIALIZED (
+          SELECT id FROM examined WHERE ${isWanted} ORDER BY ${order} LIMIT ${page.limit + 1}
+        )
+        SELECT last_examined, record.*
+        FROM (SELECT CASE count(*) WHEN ${examinedBy(metadata)}::int THEN ${page.isAscending === true ? sql`max(id)` : sql`min(id)`} END AS last_examined FROM examined) AS examination
+        LEFT JOIN (SELECT ${recordColumns} FROM invoices WHERE id IN (SELECT id FROM found)) AS record ON true
+        ORDER BY id ${orderOf(page)}
+      `
+    }
 
     const selectReceipt = (scope: InvoiceScope, id: Ids.InvoiceId) => sql<{
       readonly xml: Uint8Array | null
       readonly sha256: Uint8Array | null
     }>`
-      SELECT xml, sha256 FROM invoices LEFT JOIN receipts ON invoice_id = id WHERE ${inScope(scope, id)}
+      SELECT xml, sha256 FROM invoices LEFT JOIN LATERAL (SELECT xml, sha256 FROM receipts WHERE invoice_id = id) AS receipt ON true
+      WHERE ${inScope(scope, id)}
     `
+
+    const selectDocument = (scope: InvoiceScope, id: Ids.InvoiceId) => sql<StoredFile>`
+      SELECT convert_to(xml, 'UTF8') AS xml, sha256
+      FROM invoices CROSS JOIN LATERAL (SELECT xml, sha256 FROM invoice_documents WHERE invoice_id = id) AS document
+      WHERE ${inScope(scope, id)}
+    `
+
+    const read = Effect.fnUntraced(function* (
+      organizationId: Ids.OrganizationId,
+      filter: InvoiceFilter,
+      page: Page.PageRequest
+    ) {
+      const { eventId, metadata, mode, officialNumber, status, submission } = filter
+      if (eventId !== undefined && !Ids.is("evt", eventId)) return { records: [], hasMore: false }
+      const isOne = eventId !== undefined || submission !== undefined || officialNumber !== undefined
+      const isWide = selectNamed(filter) !== undefined || metadata !== undefined || mode !== undefined
+      if (!isOne && (isWide || (status !== undefined && !isIndexed(status)))) {
+        return Page.fromExamined(yield* Effect.orDie(selectExamined(organizationId, filter, page)), page, toApi)
+      }
+      return Page.fromRows(yield* Effect.orDie(selectPage(organizationId, filter, page)), page, toApi)
+    })
 
     return {
       find: Effect.fnUntraced(function* (scope, id) {
@@ -182,14 +251,14 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       }, TraceContext.withSpan("Invoices.find")),
 
       list: Effect.fn("Invoices.list")(function* (organizationId, filter, page) {
-        const { eventId, mode, status, submission } = filter
-        if (eventId !== undefined && !Ids.is("evt", eventId)) return { records: [], hasMore: false }
-        const isOne = eventId !== undefined || submission !== undefined
-        const isFoundByIndex = isOne || (mode === undefined && (status === undefined || isIndexed(status)))
-        if (!isFoundByIndex) {
-          return Page.fromExamined(yield* Effect.orDie(selectExamined(organizationId, filter, page)), page, toApi)
-        }
-        return Page.fromRows(yield* Effect.orDie(selectPage(organizationId, filter, page)), page, toApi)
+        const found = yield* read(organizationId, filter, page)
+        if (filter.isSettled !== true) return found
+        // Of an ascending list, a page of old invoices is complete.
+        const last = page.isAscending === true && found.hasMore ? found.records.at(-1) : undefined
+        const old = (yield* Clock.currentTimeMillis) - SettledInvoices.settledMs
+        if (last !== undefined && Date.parse(last.created_at) < old) return found
+        const before = yield* Effect.orDie(settledTime)
+        return yield* read(organizationId, filter, Page.within(page, "inv", { before }))
       }),
 
       receipt: Effect.fn("Invoices.receipt")(function* (scope, id) {
@@ -197,6 +266,11 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
         if (row === undefined) return yield* new InvoiceNotFound()
         if (row.xml === null || row.sha256 === null) return yield* new ReceiptNotAvailable()
         return { xml: row.xml, sha256: row.sha256 }
+      }),
+
+      document: Effect.fn("Invoices.document")(function* (scope, id) {
+        const [row] = Ids.is("inv", id) ? yield* Effect.orDie(selectDocument(scope, id)) : []
+        return row ?? (yield* new InvoiceNotFound())
       })
     }
   })

@@ -7,8 +7,8 @@
 import type { Ids } from "@govoice/core"
 import { Clock, Context, Data, Effect, Layer } from "effect"
 import { availableParallelism } from "node:os"
-import { Throttled } from "../limits/Throttled.ts"
-import * as MemoryTokenBuckets from "../limits/MemoryTokenBuckets.ts"
+import { turnMs } from "../limits/Slots.ts"
+import * as TokenBuckets from "../limits/TokenBuckets.ts"
 import * as ThreadPool from "../jobs/ThreadPool.ts"
 import { Settings } from "../settings/Settings.ts"
 import {
@@ -23,7 +23,7 @@ import type { SubmissionJob } from "./submissionThread.ts"
 /** The body is not a valid submission. */
 export class InvalidSubmission extends Data.TaggedError("InvalidSubmission")<{ readonly fault: SubmissionFault }> {}
 
-/** Too many submissions of all organizations are waiting, or the thread was lost that read this one. */
+/** No thread became free in time, or the thread was lost that read this submission. */
 export class SubmissionNotRead extends Data.TaggedError("SubmissionNotRead") {}
 
 /** Reads submissions. */
@@ -31,14 +31,13 @@ export class SubmissionReader extends Context.Service<
   SubmissionReader,
   {
     /**
-     * Reads a body and takes ownership of it: it may move to a thread. Fails with `Throttled` when too many submissions of
-     * the organization are waiting.
+     * Reads a body and takes ownership of it: it may move to a thread.
      */
     readonly read: (
       organizationId: Ids.OrganizationId,
       body: Uint8Array<ArrayBuffer>,
       context: SubmissionContext
-    ) => Effect.Effect<ValidSubmission, InvalidSubmission | SubmissionNotRead | Throttled>
+    ) => Effect.Effect<ValidSubmission, InvalidSubmission | SubmissionNotRead>
   }
 >()("@govoice/server/invoices/SubmissionReader") {}
 
@@ -50,6 +49,9 @@ const microsecondsPerRequest = 500
 
 // Beside a thread, the event loop and Postgres need processors, too.
 const threads = availableParallelism() >= 4 ? 2 : 1
+
+// The bodies that wait for a thread. Those that are not small hold memory that `ByteBudget` admitted.
+const maxWaitingBytes = 64 * 1024 * 1024
 
 const entry = new URL(`./submissionThread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
 
@@ -69,11 +71,12 @@ export const layer: Layer.Layer<SubmissionReader, never, Settings> = Layer.effec
       name: "submissions",
       entry,
       threads,
-      maxJobs: 256,
-      maxJobsPerGroup: 32,
+      maxSize: maxWaitingBytes,
+      maxSizePerGroup: maxWaitingBytes / 4,
+      maxWaitMs: turnMs,
       timeoutMs: 10_000
     })
-    const shares = MemoryTokenBuckets.make()
+    const shares = TokenBuckets.makeBuckets()
     // Returns the rest of the share, in microseconds.
     const takeShare = (organizationId: string, microseconds: number, now: number): number =>
       shares.take(
@@ -96,10 +99,9 @@ export const layer: Layer.Layer<SubmissionReader, never, Settings> = Layer.effec
 
     const readInThread = (organizationId: string, body: Uint8Array<ArrayBuffer>, context: SubmissionContext) => {
       const transferred = owned(body)
-      return pool.run(organizationId, { body: transferred, context }, [transferred.buffer]).pipe(
-        Effect.mapError((error) =>
-          error._tag === "ThreadPoolFull" && error.isGroup ? new Throttled({ waitMs: 1000 }) : new SubmissionNotRead()
-        ),
+      const { byteLength } = transferred
+      return pool.run(organizationId, { body: transferred, context }, [transferred.buffer], byteLength).pipe(
+        Effect.mapError(() => new SubmissionNotRead()),
         Effect.flatMap(toEffect)
       )
     }

@@ -4,7 +4,7 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import * as EventOutbox from "../webhooks/EventOutbox.ts"
+import * as EventOutbox from "../deliveries/EventOutbox.ts"
 import type { ClaimedInvoice, PendingTransition } from "./ClaimedInvoice.ts"
 import { type InvoiceRow, toApi } from "./InvoiceRow.ts"
 
@@ -20,6 +20,7 @@ export const transitioned = <Row extends ClaimedInvoice>({
   ...invoice,
   status: transition.status,
   updated_at: transitionedAt({ invoice, transition }),
+  official_mode: transition.officialMode ?? invoice.official_mode,
   upo_available: invoice.upo_available || transition.receipt !== undefined,
   official_number: transition.officialNumber ?? invoice.official_number,
   rejection: transition.rejection ?? invoice.rejection,
@@ -32,9 +33,9 @@ export const transitioned = <Row extends ClaimedInvoice>({
 // The columns that a transition may change, as the statement reads them.
 const toParameters = ({ invoice, statusBefore, transition }: PendingTransition, next: InvoiceRow) => ({
   id: next.id,
-  fencing_token: invoice.fencing_token,
   status_before: statusBefore ?? invoice.status,
   status: next.status,
+  official_mode: next.official_mode,
   upo_available: next.upo_available,
   official_number: next.official_number,
   rejection: next.rejection,
@@ -45,7 +46,6 @@ const toParameters = ({ invoice, statusBefore, transition }: PendingTransition, 
   updated_at: next.updated_at,
   reference: transition.reference ?? invoice.reference,
   attempt_count: next.attempt_count,
-  interrupted: transition.interrupted === true,
   due_at: transition.dueAt,
   receipt: transition.receipt === undefined ? null : Buffer.from(transition.receipt).toString("base64")
 })
@@ -54,7 +54,7 @@ const toParameters = ({ invoice, statusBefore, transition }: PendingTransition, 
  * Makes the function that returns these steps of a `WITH`; `transitioned` returns the `id` of each invoice that was written.
  *
  * `fence` is the condition under which an invoice is written: it can name columns of `invoices`, and of `transition` the
- * `fencing_token` and the `status_before`.
+ * `status_before`.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -63,14 +63,15 @@ export const make = Effect.gen(function* () {
   const steps = (rows: ReadonlyArray<ReturnType<typeof toParameters>>, fence: Statement.Fragment) => sql`
       transition AS MATERIALIZED (
         SELECT * FROM json_to_recordset(${PgTypes.json(rows)}) AS transition (
-          id text, fencing_token int, status_before text, status text, upo_available boolean, official_number text, rejection jsonb, failure jsonb,
+          id text, status_before text, status text, upo_available boolean, official_mode text, official_number text, rejection jsonb, failure jsonb,
           next_attempt_at timestamptz, submitted_at timestamptz, completed_at timestamptz, updated_at timestamptz,
-          reference text, due_at timestamptz, receipt text, attempt_count int, interrupted boolean
+          reference text, due_at timestamptz, receipt text, attempt_count int
         )
       ), transitioned AS (
         UPDATE invoices SET
           status          = transition.status,
           upo_available   = transition.upo_available,
+          official_mode   = transition.official_mode,
           official_number = transition.official_number,
           rejection       = transition.rejection,
           failure         = transition.failure,
@@ -79,20 +80,17 @@ export const make = Effect.gen(function* () {
           completed_at    = transition.completed_at,
           updated_at      = greatest(invoices.updated_at, transition.updated_at),
           attempt_count   = transition.attempt_count,
-          interruption_count            = interruption_count + transition.interrupted::int,
-          quarantine_interruption_count = quarantine_interruption_count + transition.interrupted::int,
           reference       = transition.reference,
-          is_leased       = false,
           due_at          = transition.due_at,
           first_failed_at = CASE transition.status
             WHEN 'retrying' THEN coalesce(first_failed_at, transition.updated_at) ELSE first_failed_at
           END
         FROM transition
         WHERE invoices.id = transition.id AND ${fence}
-        RETURNING invoices.id
+        RETURNING invoices.id, invoices.organization_id
       ), receipt AS (
-        INSERT INTO receipts (invoice_id, created_at, sha256, xml)
-        SELECT id, updated_at, sha256(decode(receipt, 'base64')), decode(receipt, 'base64')
+        INSERT INTO receipts (invoice_id, organization_id, created_at, sha256, xml)
+        SELECT id, organization_id, updated_at, sha256(decode(receipt, 'base64')), decode(receipt, 'base64')
         FROM transition JOIN transitioned USING (id)
         WHERE receipt IS NOT NULL
         ON CONFLICT ON CONSTRAINT receipts_pkey DO NOTHING

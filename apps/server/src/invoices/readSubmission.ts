@@ -4,7 +4,15 @@
  * This is everything that takes time in proportion to the body, in one function, so that a thread can do it. It depends on
  * nothing but the body.
  */
-import { CanonicalRequest, InvoiceXml, Metadata, type Mode, type SandboxScenario, Text } from "@govoice/core"
+import {
+  CanonicalRequest,
+  type Invoice,
+  InvoiceXml,
+  Metadata,
+  type Mode,
+  type SandboxScenario,
+  Text
+} from "@govoice/core"
 import { hash } from "node:crypto"
 import { parseJson } from "./parseJson.ts"
 import * as InvoiceDocument from "./xml/InvoiceDocument.ts"
@@ -20,6 +28,9 @@ export interface SubmissionContext {
 export interface ValidSubmission {
   readonly invoiceXml: string
   readonly metadata: Metadata.Metadata
+  readonly invoicingMode: Invoice.InvoicingMode
+  /** The invoice that this one corrects technically. */
+  readonly correctsInvoiceId?: string
   readonly summary: InvoiceDocument.Summary
   /** The hash of the canonical request. */
   readonly requestHash: Uint8Array
@@ -27,7 +38,12 @@ export interface ValidSubmission {
 
 /** The fault of a submission: an error code of the API, and the details that the catalog does not have. */
 export interface SubmissionFault {
-  readonly code: "invalid_invoice_xml" | "invalid_metadata" | "invalid_request_body" | "unknown_parameter"
+  readonly code:
+    | "invalid_invoice_xml"
+    | "invalid_metadata"
+    | "invalid_parameter"
+    | "invalid_request_body"
+    | "unknown_parameter"
   readonly message?: string
   readonly param?: string
 }
@@ -82,7 +98,7 @@ const parseObject = (body: Uint8Array): Readonly<Record<string, unknown>> | unde
   }
 }
 
-const isKnown = (name: string): boolean => name === "invoice_xml" || name === "metadata"
+const known: ReadonlySet<string> = new Set(["invoice_xml", "metadata", "invoicing_mode", "corrects_invoice_id"])
 
 // The caller chooses the name: it can be as long as the body.
 const unknownParameter = (name: string): SubmissionFault => {
@@ -95,6 +111,18 @@ const unknownParameter = (name: string): SubmissionFault => {
   }
 }
 
+const invalidMode = (message: string): SubmissionFault => ({
+  code: "invalid_parameter",
+  param: "invoicing_mode",
+  message
+})
+
+const invalidCorrection = (rule: string): SubmissionFault => ({
+  code: "invalid_parameter",
+  param: "corrects_invoice_id",
+  message: `corrects_invoice_id: ${rule}`
+})
+
 const invalid = (fault: SubmissionFault): ReadSubmission => ({ _tag: "Invalid", fault })
 
 const sha256 = (text: string): Uint8Array => hash("sha256", text, "buffer")
@@ -106,27 +134,58 @@ export const readSubmission = (body: Uint8Array, { mode, scenario }: SubmissionC
   }
   const members = parseObject(body)
   if (members === undefined) return invalid({ code: "invalid_request_body" })
-  const unknown = Object.keys(members).find((name) => !isKnown(name))
+  const unknown = Object.keys(members).find((name) => !known.has(name))
   if (unknown !== undefined) return invalid(unknownParameter(unknown))
 
-  const { invoice_xml: given, metadata: givenMetadata } = members
+  const { invoice_xml: given, invoicing_mode: givenMode, metadata: givenMetadata } = members
   const outerFault = InvoiceXml.fault(given)
   if (outerFault !== undefined) return invalid({ code: "invalid_invoice_xml", message: outerFault })
   // Null is the same as an absent member.
   const metadata = (givenMetadata ?? {}) as Metadata.Metadata
   const metadataFault = Metadata.fault(metadata)
   if (metadataFault !== undefined) return invalid({ code: "invalid_metadata", message: metadataFault })
+  const invoicingMode = givenMode ?? "online"
+  if (invoicingMode !== "online" && invoicingMode !== "offline") {
+    return invalid(invalidMode('invoicing_mode: must be "online" or "offline".'))
+  }
+  const correctsInvoiceId = members["corrects_invoice_id"] ?? undefined
+  if (correctsInvoiceId !== undefined && typeof correctsInvoiceId !== "string") {
+    return invalid(invalidCorrection("must be the identifier of an invoice, inv_…."))
+  }
+  if (correctsInvoiceId !== undefined && invoicingMode !== "offline") {
+    return invalid(invalidCorrection('requires invoicing_mode "offline".'))
+  }
   const invoiceXml = given as string
   const { fault, header } = InvoiceDocument.read(invoiceXml)
   if (fault !== undefined) return invalid({ code: "invalid_invoice_xml", message: fault })
+  const summary = InvoiceDocument.summarize(sha256(invoiceXml), header)
+  if (correctsInvoiceId !== undefined && summary.hasAttachment) {
+    return invalid(
+      invalidCorrection(
+        "allows no attachment (Zalacznik): KSeF takes technical corrections in interactive sessions alone."
+      )
+    )
+  }
+  if (invoicingMode === "offline" && (summary.sellerNip === null || summary.issueDate === null)) {
+    return invalid(
+      invalidMode(
+        "invoicing_mode: offline requires a document with the NIP of the seller and the date of issue (P_1), which the QR codes contain."
+      )
+    )
+  }
 
   return {
     _tag: "Valid",
     submission: {
       invoiceXml,
       metadata,
-      summary: InvoiceDocument.summarize(sha256(invoiceXml), header),
-      requestHash: CanonicalRequest.hash({ mode, scenario, invoiceXml, metadata }, sha256)
+      invoicingMode,
+      ...(correctsInvoiceId === undefined ? {} : { correctsInvoiceId }),
+      summary,
+      requestHash: CanonicalRequest.hash(
+        { mode, scenario, invoiceXml, invoicingMode, correctsInvoiceId, metadata },
+        sha256
+      )
     }
   }
 }

@@ -2,7 +2,6 @@
 import { Cause, Duration, Effect, Result, Schedule, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import * as OutageLog from "../database/OutageLog.ts"
-import * as QueryTimeout from "../database/QueryTimeout.ts"
 import { reasonOf } from "../observability/reasonOf.ts"
 import * as Batcher from "./Batcher.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
@@ -36,7 +35,6 @@ export const retrying = <Entry, Answer>(
 
   const attempt = (batch: Batch) =>
     options.write(batch).pipe(
-      QueryTimeout.withTimeout(QueryTimeout.engineMs),
       Effect.tap(OutageLog.success),
       Effect.tapError((error) => OutageLog.report(Cause.fail(error), Effect.void)),
       Effect.retry({ schedule: whileRetrying, while: SqlErrors.isTransient }),

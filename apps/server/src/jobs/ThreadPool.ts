@@ -11,12 +11,12 @@
  */
 import { Data, Effect, type Scope } from "effect"
 import { type TransferListItem, Worker } from "node:worker_threads"
-import * as FairQueue from "./FairQueue.ts"
+import * as Slots from "../limits/Slots.ts"
 import * as JobProgress from "./JobProgress.ts"
 import type { JobResult, ThreadData } from "./serveJobs.ts"
 
-/** Too many jobs are waiting: of the group, or of all groups together. */
-export class ThreadPoolFull extends Data.TaggedError("ThreadPoolFull")<{ readonly isGroup: boolean }> {}
+/** The job did not begin: too much waits, or no thread became free in time. */
+export class ThreadPoolFull extends Data.TaggedError("ThreadPoolFull") {}
 
 /** The thread ended before it had answered. */
 export class ThreadLost extends Data.TaggedError("ThreadLost") {}
@@ -28,8 +28,11 @@ export interface ThreadPoolOptions {
   /** The module that runs in each thread, with `serveJobs`. */
   readonly entry: URL
   readonly threads: number
-  readonly maxJobs: number
-  readonly maxJobsPerGroup: number
+  /** How much waits, in the unit of the sizes of jobs: of all groups, and of one. */
+  readonly maxSize: number
+  readonly maxSizePerGroup: number
+  /** How long a job waits. Without it, as long as it takes. */
+  readonly maxWaitMs?: number
   /** The limit for each job. */
   readonly timeoutMs: number
 }
@@ -45,12 +48,13 @@ export interface BatchOptions<Job> {
 /** Runs jobs. */
 export interface ThreadPool<Job, Result> {
   /**
-   * Runs one job. A caller that is interrupted leaves the queue; a job that has begun goes on, and its result is dropped.
+   * Runs one job. Its size counts while it waits. A caller that is interrupted leaves the queue; a job that has begun goes on, and its result is dropped.
    */
   readonly run: (
     group: string,
     job: Job,
-    transfer: ReadonlyArray<TransferListItem>
+    transfer: ReadonlyArray<TransferListItem>,
+    size?: number
   ) => Effect.Effect<Result, ThreadLost | ThreadPoolFull>
 }
 
@@ -78,9 +82,9 @@ export const make = <Job, Result>(
   batching: BatchOptions<Job> = unbatched
 ): Effect.Effect<ThreadPool<Job, Result>, never, Scope.Scope> =>
   Effect.gen(function* () {
-    type Taken = FairQueue.Taken<Pending<Job, Result>>
+    type Taken = Slots.Taken<Pending<Job, Result>>
 
-    const queue = FairQueue.make<Pending<Job, Result>>(options)
+    const queue = Slots.makeQueue<Pending<Job, Result>>(options)
     const runLog = Effect.runForkWith(yield* Effect.context())
     const threads = new Set<Thread>()
     const idle: Array<Thread> = []
@@ -198,13 +202,23 @@ export const make = <Job, Result>(
     )
 
     return {
-      run: (group, message, transfer) =>
+      run: (group, message, transfer, size) =>
         Effect.callback<Result, ThreadLost | ThreadPoolFull>((resume) => {
-          const pending: Pending<Job, Result> = { message, transfer, resume, isInterrupted: false }
-          const added = isClosed ? "queue-full" : queue.add(group, pending)
-          if (added !== "added") return resume(Effect.fail(new ThreadPoolFull({ isGroup: added === "group-full" })))
+          let timer: NodeJS.Timeout | undefined
+          const stop = (result: Effect.Effect<Result, ThreadLost | ThreadPoolFull>) => {
+            clearTimeout(timer)
+            resume(result)
+          }
+          const pending: Pending<Job, Result> = { message, transfer, resume: stop, isInterrupted: false }
+          if (isClosed || !queue.add(group, pending, size)) return stop(Effect.fail(new ThreadPoolFull()))
+          if (options.maxWaitMs !== undefined) {
+            timer = setTimeout(() => {
+              if (queue.remove(group, pending)) stop(Effect.fail(new ThreadPoolFull()))
+            }, options.maxWaitMs)
+          }
           dispatch()
           return Effect.sync(() => {
+            clearTimeout(timer)
             pending.isInterrupted = true
             queue.remove(group, pending)
           })

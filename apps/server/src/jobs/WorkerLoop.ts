@@ -3,9 +3,9 @@
  */
 import { Clock, Duration, Effect, type Scope } from "effect"
 import * as OutageLog from "../database/OutageLog.ts"
-import * as QueryTimeout from "../database/QueryTimeout.ts"
-import type { Notifier } from "./Notifier.ts"
-import type { WorkQueue } from "../observability/EngineMetrics.ts"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import { type Notifier, pollIntervalMs } from "./Notifier.ts"
+import * as WorkerProgress from "./WorkerProgress.ts"
 
 /**
  * The result of an iteration.
@@ -24,11 +24,11 @@ const failureDelay = Duration.seconds(1)
 /**
  * Runs iterations in the background until the scope closes. An iteration in progress is finished first.
  *
- * `woken` tells an iteration that a notification arrived or that there is more to do. An iteration that fails or times
- * out is logged and retried.
+ * `woken` tells an iteration that a notification arrived or that there is more to do. An iteration that fails is logged
+ * and retried.
  */
 export const run = (options: {
-  readonly kind: WorkQueue
+  readonly kind: EngineMetrics.WorkQueue
   readonly iterate: (woken: boolean) => Effect.Effect<Iteration, unknown>
   readonly notifier: Notifier["Service"]
 }): Effect.Effect<void, never, Scope.Scope> => {
@@ -40,23 +40,21 @@ export const run = (options: {
       return result === "again" ? undefined : yield* Effect.sleep(backoffMs)
     }
     const now = yield* Clock.currentTimeMillis
-    woken = yield* options.notifier.wait(
-      options.kind,
-      Math.min(result.sleepUntil - now, options.notifier.pollIntervalMs())
-    )
+    woken = yield* options.notifier.wait(options.kind, Math.min(result.sleepUntil - now, pollIntervalMs))
   })
 
   const iteration = Effect.suspend(() => options.iterate(woken)).pipe(
-    QueryTimeout.withTimeout(QueryTimeout.engineMs),
     Effect.uninterruptible,
+    Effect.tap(WorkerProgress.record(options.kind)),
     Effect.flatMap(sleep),
     Effect.catchCause((cause) =>
       OutageLog.report(cause, Effect.logWarning(`Worker iteration for ${options.kind} failed; retrying`, cause)).pipe(
+        Effect.andThen(EngineMetrics.countFailedIteration(options.kind)),
         Effect.andThen(Effect.sleep(failureDelay)),
         Effect.andThen(Effect.sync(() => (woken = true)))
       )
     )
   )
 
-  return Effect.asVoid(Effect.forkScoped(Effect.forever(iteration)))
+  return Effect.andThen(WorkerProgress.watch(options.kind), Effect.asVoid(Effect.forkScoped(Effect.forever(iteration))))
 }

@@ -2,15 +2,15 @@
  * Provides the stores of all limits: in the Redis that the settings name, or in this process.
  */
 import { Effect, Layer } from "effect"
-import * as SlidingWindowStore from "./SlidingWindowStore.ts"
+import * as SlidingWindows from "./SlidingWindows.ts"
 import * as RedisBreaker from "../database/RedisBreaker.ts"
 import * as RedisClient from "../database/RedisClient.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as TokenBucketStore from "./TokenBucketStore.ts"
+import * as TokenBuckets from "./TokenBuckets.ts"
 
-const memory = Layer.merge(TokenBucketStore.layerMemory, SlidingWindowStore.layerMemory)
+const memory = Layer.merge(TokenBuckets.layerMemory, SlidingWindows.layerMemory)
 
-const shared = Layer.merge(TokenBucketStore.layerRedis, SlidingWindowStore.layerRedis)
+const shared = Layer.merge(TokenBuckets.layerRedis, SlidingWindows.layerRedis)
 
 /** Provides `RateLimiterStore` and `SlidingWindowStore`. */
 export const layer = Layer.unwrap(

@@ -8,6 +8,7 @@ import { Clock, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Shared } from "../database/Database.ts"
 import * as OutageLog from "../database/OutageLog.ts"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
 
 const every = Schedule.spaced("1 minute")
 
@@ -67,7 +68,12 @@ export const layer: Layer.Layer<never, never, Shared | SqlClient.SqlClient> = La
     if (yield* Shared) return
     const checkpoint = yield* makeCheckpoint
     const maintain = Effect.andThen(vacuum, checkpoint).pipe(
-      Effect.catchCause((cause) => OutageLog.report(cause, Effect.logWarning("Database maintenance failed", cause)))
+      Effect.catchCause((cause) =>
+        Effect.andThen(
+          OutageLog.report(cause, Effect.logWarning("Database maintenance failed", cause)),
+          EngineMetrics.countFailedIteration("maintenance")
+        )
+      )
     )
     yield* Effect.forkScoped(Effect.repeat(maintain, every))
   })

@@ -1,25 +1,26 @@
 /**
- * Deletes what is past its retention: events with their deliveries, idempotency records, refresh tokens, sessions, API keys,
- * and webhook endpoints. The statements are those of the folders that own the tables.
+ * Makes the partitions of the next weeks, and deletes what is past its retention: events with their deliveries, idempotency
+ * records, refresh tokens, sessions, API keys, and webhook endpoints. The statements are those of the folders that own the tables.
  *
- * An event is kept with all its deliveries until the last of them has been complete for the retention time, and an
- * idempotency record until its invoice is final. A deleted endpoint is kept until the last of its deliveries is pruned.
- * Invoices, documents and receipts are never deleted.
- *
- * Identifiers sort by age, so old events are found by their identifiers, without an index of their own.
+ * Events are dropped with their deliveries by the week, once all of it is older than the retention time. A delivery that is not
+ * finished is kept, with its event, and so is an idempotency record until its invoice is final. A deleted endpoint is kept
+ * until the last of its deliveries is dropped. Invoices, documents and receipts are never deleted.
  */
-import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Metric, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { deleteApiKeys, deleteRefreshTokens } from "../accounts/prune.sql.ts"
-import { idBoundary } from "../database/idBoundary.ts"
 import * as OutageLog from "../database/OutageLog.ts"
+import * as SqlErrors from "../database/SqlErrors.ts"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import { deleteIdempotencyRecords } from "../invoices/prune.sql.ts"
 import { Settings } from "../settings/Settings.ts"
-import { deleteEndpoints, deleteEvents, type EndpointCursor } from "../webhooks/prune.sql.ts"
+import * as Partitions from "../database/Partitions.ts"
+import { deleteEndpoints, type EndpointCursor } from "../deliveries/prune.sql.ts"
 
-/** How many records were deleted. */
+/** How much was deleted. */
 export interface Pruned {
-  readonly events: number
+  /** Weeks of events with their deliveries. */
+  readonly weeks: number
   readonly idempotencyRecords: number
   readonly refreshTokens: number
   readonly sessions: number
@@ -46,29 +47,28 @@ const refreshTokenRetentionMs = dayMs
 // no statement that began before the deletion of an endpoint can still insert a delivery for it.
 const removedRetentionMs = 7 * dayMs
 
+/** Idempotency records are kept so long, and until their invoice is final. */
+export const idempotencyRetentionMs = 30 * dayMs
+
 /** Provides `Pruner` from a migrated database. */
 export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> = Layer.effect(
   Pruner,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { eventRetentionDays, idempotencyRetentionDays } = yield* Settings
+    const { eventRetentionDays } = yield* Settings
 
-    const pruneEvents = Effect.fnUntraced(function* (now: number) {
-      const cutoff = now - eventRetentionDays * dayMs
-      const before = idBoundary("evt", cutoff)
-      let after = ""
-      let removed = 0
-      while (true) {
-        const [row] = yield* deleteEvents(sql, { after, before, finishedBefore: new Date(cutoff), limit: batch })
-        removed += row!.removed
-        if (row!.seen < batch || row!.last === null) return removed
-        after = row!.last
-        yield* Effect.sleep(pause)
-      }
-    })
+    // Tables that are locked, by a dump or by another worker that does the same, are left for the next time: `/readyz` and `doctor` say
+    // when a week is missing.
+    const pruneWeeks = Partitions.make(Partitions.weeksAhead).pipe(
+      Effect.andThen(Partitions.dropOlder(eventRetentionDays * dayMs)),
+      Effect.provideService(SqlClient.SqlClient, sql),
+      Effect.catchIf(SqlErrors.isLockTimeout, () =>
+        Effect.as(Effect.logInfo("Partitions of events are locked; they are made and dropped later"), 0)
+      )
+    )
 
     const pruneRecords = Effect.fnUntraced(function* (now: number) {
-      const before = new Date(now - idempotencyRetentionDays * dayMs)
+      const before = new Date(now - idempotencyRetentionMs)
       let after = new Date(0)
       let removed = 0
       while (true) {
@@ -122,7 +122,7 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
     const prune = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       return {
-        events: yield* pruneEvents(now),
+        weeks: yield* pruneWeeks,
         idempotencyRecords: yield* pruneRecords(now),
         ...(yield* pruneSessions(now)),
         apiKeys: yield* pruneApiKeys(now),
@@ -134,17 +134,36 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
   })
 )
 
+const count = Effect.fnUntraced(function* (pruned: Pruned) {
+  const counts: Readonly<Record<(typeof EngineMetrics.prunedKinds)[number], number>> = {
+    weeks: pruned.weeks,
+    idempotency_records: pruned.idempotencyRecords,
+    refresh_tokens: pruned.refreshTokens,
+    sessions: pruned.sessions,
+    api_keys: pruned.apiKeys,
+    endpoints: pruned.endpoints
+  }
+  for (const kind of EngineMetrics.prunedKinds) yield* Metric.update(EngineMetrics.pruned(kind), counts[kind])
+  yield* Metric.update(EngineMetrics.prunedAt, (yield* Clock.currentTimeMillis) / 1000)
+})
+
 /** Prunes every hour for as long as it lives. */
 export const layerScheduled: Layer.Layer<never, never, Pruner> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { prune } = yield* Pruner
     const tolerant = prune.pipe(
+      Effect.tap(count),
       Effect.tap((pruned) =>
         Object.values<number>({ ...pruned }).some((count) => count > 0)
           ? Effect.annotateLogs(Effect.logInfo("Pruned expired records"), { ...pruned })
           : Effect.void
       ),
-      Effect.catchCause((cause) => OutageLog.report(cause, Effect.logWarning("Pruning failed", cause)))
+      Effect.catchCause((cause) =>
+        Effect.andThen(
+          OutageLog.report(cause, Effect.logWarning("Pruning failed", cause)),
+          EngineMetrics.countFailedIteration("pruner")
+        )
+      )
     )
     yield* Effect.forkScoped(Effect.repeat(tolerant, Schedule.jittered(Schedule.spaced(every))))
   })

@@ -1,25 +1,32 @@
 /**
- * Reads the depth of the queues and the age of their oldest entries for the metrics.
+ * Reads the depth of the queues, the age of their oldest entries and of the oldest snapshot for the metrics.
+ *
+ * One process of a deployment reads them every 15 seconds, into the table `queue_gauges`, and every process exports them: queues
+ * are measured while no worker runs. Times are stored, not ages: while nobody can read them, the ages grow.
  *
  * The cost is bounded: counting stops at ten thousand, beyond which the estimate of the last vacuum is used, and the
  * oldest delivery is searched among a thousand endpoints.
  */
-import { Clock, Effect, Layer, Metric, Schedule } from "effect"
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Layer, Metric, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Cte from "../database/Cte.ts"
 import * as OutageLog from "../database/OutageLog.ts"
 import { invoicesQueue } from "../invoices/gauges.sql.ts"
+import * as LaneOverview from "../invoices/ksef/LaneOverview.ts"
+import * as KsefMetrics from "../invoices/ksef/KsefMetrics.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
-import { deliveryQueues, type GaugeParameters } from "../webhooks/gauges.sql.ts"
+import { deliveryQueues, type GaugeParameters } from "../deliveries/gauges.sql.ts"
 
-const every = "15 seconds"
+/** How often the gauges are read, in seconds. */
+export const everySeconds = 15
 
 const exactUpTo = 10_000
 const endpoints = 1000
 
 interface Row {
-  readonly queue: EngineMetrics.Queue
+  readonly queue: EngineMetrics.Queue | "limited"
   readonly depth: number
   readonly oldest: Date | null
 }
@@ -30,37 +37,116 @@ const queueDepths: Cte.CteStatement<GaugeParameters> = {
   ctes: [invoicesQueue, ...deliveryQueues],
   query: (sql, { exactUpTo }) => sql`
     SELECT queue, oldest, CASE WHEN n < ${exactUpTo}::int THEN n ELSE greatest(n, (
-             SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(index)
+             SELECT sum(greatest(0, reltuples))::bigint FROM (
+               SELECT to_regclass(index) UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = to_regclass(index)
+             ) AS one (oid) JOIN pg_class USING (oid)
            )) END::int AS depth
     FROM (
       SELECT * FROM invoices_queue
       UNION ALL SELECT * FROM deliveries_queue
+      UNION ALL SELECT * FROM limited_queue
       UNION ALL SELECT * FROM retries_queue
     ) AS counted
   `
 }
 
-/** Reads the gauges once. */
-export const read = Effect.gen(function* () {
+/** Reads the queues once. `perOrganization` is the concurrency limit of each organization. */
+export const read = (perOrganization: number) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Cte.make<Row, GaugeParameters>(sql, queueDepths, { exactUpTo, maxEndpoints: endpoints, perOrganization })
+  )
+
+/**
+ * Reads since when the oldest snapshot is held open, by a transaction or a prepared one. Vacuum ignores its own. Sessions of other
+ * roles are visible to members of `pg_read_all_stats` only.
+ */
+export const oldestSnapshot = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const now = yield* Clock.currentTimeMillis
-  const rows = yield* Cte.make<Row, GaugeParameters>(sql, queueDepths, { exactUpTo, maxEndpoints: endpoints })
-  for (const { depth, oldest, queue } of rows) {
-    yield* Metric.update(EngineMetrics.queueDepth(queue), depth)
-    const age = oldest === null ? 0 : Math.max(0, now - oldest.getTime()) / 1000
-    yield* Metric.update(EngineMetrics.queueOldestSeconds(queue), age)
-  }
-  return rows
+  const [row] = yield* sql<{ readonly since: Date | null }>`
+    SELECT min(since) AS since FROM (
+      SELECT xact_start FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND num_nonnulls(backend_xmin, backend_xid) > 0
+        AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
+      UNION ALL
+      SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()
+    ) AS held (since)
+  `
+  return row?.since ?? null
 })
 
-/** Layer that reads the gauges on a schedule, if metrics are served. */
+/** What the table has. Times are ISO 8601. */
+interface Gauges {
+  readonly queues: ReadonlyArray<{
+    readonly queue: Row["queue"]
+    readonly depth: number
+    readonly oldest: string | null
+  }>
+  readonly live: {
+    readonly waiting: number
+    readonly oldest_unsent: string | null
+    readonly oldest_pending: string | null
+    readonly offline_overdue: number
+  }
+  readonly snapshot: string | null
+}
+
+// Skips the row while another process reads, and commits what was read with the time of the reading.
+const readIfDue = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { organizationConcurrency } = yield* Settings
+  const claimed = yield* sql`
+    SELECT FROM queue_gauges WHERE read_at <= clock_timestamp() - make_interval(secs => ${everySeconds - 1})
+    FOR UPDATE SKIP LOCKED
+  `
+  if (claimed.length === 0) return
+  const gauges = {
+    queues: yield* read(organizationConcurrency),
+    live: yield* LaneOverview.readGauges,
+    snapshot: yield* oldestSnapshot
+  }
+  yield* sql`UPDATE queue_gauges SET read_at = clock_timestamp(), gauges = ${PgTypes.json(gauges)}`
+})
+
+/** Reads the gauges if they are due, and updates the metrics of this process. */
+export const refresh = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { liveMode } = yield* Settings
+  yield* sql.withTransaction(readIfDue)
+  const [row] = yield* sql<{ readonly now: Date; readonly gauges: Gauges | null }>`
+    SELECT clock_timestamp() AS now, gauges FROM queue_gauges
+  `
+  if (row === undefined || row.gauges === null) return
+  const { live, queues, snapshot } = row.gauges
+  const age = (since: string | null) => (since === null ? 0 : Math.max(0, row.now.getTime() - Date.parse(since)) / 1000)
+  for (const { depth, oldest, queue } of queues) {
+    if (queue === "limited") {
+      yield* Metric.update(EngineMetrics.limitedOldestSeconds, age(oldest))
+    } else {
+      yield* Metric.update(EngineMetrics.queueDepth(queue), depth)
+      yield* Metric.update(EngineMetrics.queueOldestSeconds(queue), age(oldest))
+    }
+  }
+  yield* Metric.update(EngineMetrics.oldestSnapshotSeconds, age(snapshot))
+  if (!liveMode) return
+  yield* Metric.update(KsefMetrics.waiting, live.waiting)
+  yield* Metric.update(KsefMetrics.oldestUnsentSeconds, age(live.oldest_unsent))
+  yield* Metric.update(KsefMetrics.offlineOverdue, live.offline_overdue)
+  yield* Metric.update(KsefMetrics.pendingSecondsMax, age(live.oldest_pending))
+})
+
+/** Layer that refreshes the gauges on a schedule, if metrics are served. */
 export const layer: Layer.Layer<never, never, SqlClient.SqlClient | Settings> = Layer.effectDiscard(
   Effect.gen(function* () {
     const { metricsPort } = yield* Settings
     if (metricsPort === undefined) return
-    const tolerant = Effect.catchCause(read, (cause) =>
-      OutageLog.report(cause, Effect.logWarning("Queue gauges could not be read", cause))
+    const tolerant = refresh.pipe(
+      Effect.catchCause((cause) =>
+        Effect.andThen(
+          OutageLog.report(cause, Effect.logWarning("Queue gauges could not be read", cause)),
+          EngineMetrics.countFailedIteration("gauges")
+        )
+      )
     )
-    yield* Effect.forkScoped(Effect.repeat(tolerant, Schedule.spaced(every)))
+    yield* Effect.forkScoped(Effect.repeat(tolerant, Schedule.spaced(`${everySeconds} seconds`)))
   })
 )

@@ -4,7 +4,7 @@
  * No label contains an identifier, a host or any value from outside, so the number of series is fixed. Times are in
  * seconds.
  */
-import type { DeliveryState, DeliveryVerdict, InvoiceState } from "@govoice/core"
+import type { DeliveryState, InvoiceState } from "@govoice/core"
 import { Effect, Metric } from "effect"
 
 /** The queues of work. */
@@ -49,48 +49,36 @@ export const documentChecks = counter<"valid" | "invalid" | "skipped">(
   ["valid", "invalid", "skipped"]
 )
 
-/** The result of an attempt as the label `outcome`: its tag, or the class of the status that the endpoint returned. */
-export type AttemptLabel =
-  | Exclude<DeliveryVerdict.AttemptResult["_tag"], "answered">
-  | "2xx"
-  | "3xx"
-  | "429"
-  | "4xx"
-  | "5xx"
+const attemptLabels = [
+  "2xx",
+  "3xx",
+  "429",
+  "4xx",
+  "5xx",
+  "failed_timeout",
+  "failed_dns",
+  "failed_connect",
+  "failed_tls",
+  "failed_reset",
+  "failed_protocol",
+  "blocked",
+  "endpoint_disabled",
+  "secret_unavailable",
+  "lease_too_short",
+  "invalid_request",
+  "stopped"
+] as const
 
-/** Attempts, by the label of their result. `how-delivery-works` maps outcomes of the dispatcher to results and labels. */
+/** The outcome of an attempt as a label: the class of the status, or why there is none. */
+export type AttemptLabel = (typeof attemptLabels)[number]
+
+/** Attempts, by outcome. */
 export const attempts = counter<AttemptLabel>(
   "govoice_delivery_attempts_total",
   "Delivery attempts, by outcome",
   "outcome",
-  [
-    "2xx",
-    "3xx",
-    "429",
-    "4xx",
-    "5xx",
-    "timed_out",
-    "connection_failed",
-    "interrupted",
-    "quarantine_failed",
-    "secret_unavailable",
-    "lease_too_short",
-    "blocked",
-    "disabled",
-    "invalid_request"
-  ]
+  attemptLabels
 )
-
-/** Returns the label of a result in `attempts`. */
-export const labelOf = (result: DeliveryVerdict.AttemptResult): AttemptLabel => {
-  if (result._tag !== "answered") return result._tag
-  if (result.status === 429) return "429"
-  return (["2xx", "3xx", "4xx"] as const)[Math.floor(result.status / 100) - 2] ?? "5xx"
-}
-
-/** Counts an attempt by its result. */
-export const countAttempt = (result: DeliveryVerdict.AttemptResult): Effect.Effect<void> =>
-  Metric.update(attempts(labelOf(result)), 1)
 
 /** The duration of attempts that sent a request. */
 export const attemptDuration = Metric.histogram("govoice_delivery_attempt_duration_seconds", {
@@ -109,9 +97,9 @@ export const inFlight = Metric.gauge("govoice_deliveries_in_flight", {
   description: "Deliveries in flight in this process"
 })
 
-/** The general slots of this process. */
+/** The slots of this process. */
 export const inFlightMax = Metric.gauge("govoice_deliveries_in_flight_max", {
-  description: "Slots of this process that every organization may take"
+  description: "Slots of this process for deliveries in flight"
 })
 
 /** Transitions of invoices, by new status. */
@@ -130,13 +118,46 @@ export const staleCompletions = counter<WorkQueue>(
   workQueues
 )
 
+/** Everything that runs again and again. */
+export type Loop = WorkQueue | "quarantine" | "pruner" | "gauges" | "maintenance" | "key_check"
+
+/** Iterations that failed, by loop. */
+export const failedIterations = counter<Loop>(
+  "govoice_failed_iterations_total",
+  "Iterations of the loops of this process that failed, by loop",
+  "loop",
+  [...workQueues, "quarantine", "pruner", "gauges", "maintenance", "key_check"]
+)
+
+/** Counts an iteration that failed and will be repeated. */
+export const countFailedIteration = (loop: Loop): Effect.Effect<void> => Metric.update(failedIterations(loop), 1)
+
+/** The kinds of records that the pruner deletes. Events are dropped by the week. */
+export const prunedKinds = [
+  "weeks",
+  "idempotency_records",
+  "refresh_tokens",
+  "sessions",
+  "api_keys",
+  "endpoints"
+] as const
+
+/** Records that the pruner deleted, by kind. */
+export const pruned = counter<(typeof prunedKinds)[number]>(
+  "govoice_pruned_records_total",
+  "Records deleted because their retention ended, by kind",
+  "kind",
+  prunedKinds
+)
+
+/** When the pruner finished last. */
+export const prunedAt = Metric.gauge("govoice_pruned_timestamp_seconds", {
+  description: "Time at which the pruner of this process finished last, in seconds since 1970"
+})
+
 /** Counts the completion of a delivery, or that it was discarded. */
 export const countCompletion = (status: DeliveryState.Status, isWritten: boolean): Effect.Effect<void> =>
   Metric.update(isWritten ? deliveriesCompleted(status) : staleCompletions("deliveries"), 1)
-
-/** Counts the transition of an invoice, or that it was discarded. */
-export const countTransition = (status: InvoiceState.Status, isWritten: boolean): Effect.Effect<void> =>
-  Metric.update(isWritten ? invoiceTransitions(status) : staleCompletions("invoices"), 1)
 
 /** Leases of deliveries that expired and were rescued by this process. */
 export const leasesExpired = Metric.counter("govoice_leases_expired_total", {
@@ -199,13 +220,15 @@ export const fromStart = (): ReadonlyArray<Metric.Metric<number, unknown>> => [
   inFlightMax,
   lagSeconds,
   leasesExpired,
+  prunedAt,
   submissionBatchSize
 ]
 
-/** The queues: unfinished invoices, available deliveries, scheduled retries. */
-export type Queue = "invoices" | "deliveries" | "retries"
+/** The queues: unfinished test invoices, available deliveries, scheduled retries. */
+export const queues = ["invoices", "deliveries", "retries"] as const
 
-const queues: ReadonlyArray<Queue> = ["invoices", "deliveries", "retries"]
+/** A queue. */
+export type Queue = (typeof queues)[number]
 
 /** The number of entries of a queue: exact up to a limit, then the estimate of the database. */
 export const queueDepth = gauges<Queue>(
@@ -215,13 +238,23 @@ export const queueDepth = gauges<Queue>(
   queues
 )
 
-/** The age of the oldest due entry of a queue in seconds; 0 when none is due. */
+/** The age of the oldest entry of a queue that could be worked on, in seconds; 0 when there is none. */
 export const queueOldestSeconds = gauges<Queue>(
   "govoice_queue_oldest_due_seconds",
-  "Age of the oldest due entry of each queue",
+  "Age of the oldest entry of each queue that is due and could be worked on",
   "queue",
   queues
 )
+
+/** The age of the oldest delivery that waits for the concurrency limit of its organization; 0 when there is none. */
+export const limitedOldestSeconds = Metric.gauge("govoice_deliveries_limited_oldest_seconds", {
+  description: "Age of the oldest due delivery that waits for the concurrency limit of its organization"
+})
+
+/** The age of the oldest snapshot of the database that is held open; 0 when there is none. */
+export const oldestSnapshotSeconds = Metric.gauge("govoice_database_oldest_snapshot_seconds", {
+  description: "Age of the oldest snapshot of the database that a transaction holds open"
+})
 
 /** The time of the database minus the time of this process. */
 export const clockOffset = Metric.gauge("govoice_clock_offset_seconds", {

@@ -1,11 +1,13 @@
-/** Serves the metrics of the process to Prometheus, on a port of their own that need not be public. */
+/** Serves the metrics of the process to Prometheus, and its probes, on a port of their own that need not be public. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Effect, Layer, type Metric } from "effect"
+import { Effect, Layer, Metric } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
-import { createServer } from "node:http"
+import type { Server } from "node:http"
 import * as ProcessMetrics from "./ProcessMetrics.ts"
 import { Settings } from "../settings/Settings.ts"
+import { version } from "../version.ts"
+import { observeGauge } from "./observedMetrics.ts"
 
 const announce = Layer.effectDiscard(
   Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
@@ -23,17 +25,35 @@ const exportFromStart = (metrics: FromStart) =>
 /** Metrics that are exported with the value 0 from the start. */
 type FromStart = ReadonlyArray<Metric.Metric<number, unknown>>
 
-/** Serves `GET /metrics` on the port of the settings, if there is one. */
-export const layer = (fromStart: FromStart) =>
+// Its value is 1: the labels are what it tells.
+const buildInfo = (role: string) =>
+  Metric.gauge("govoice_build_info", {
+    description: "Version, role and Node.js of the process",
+    attributes: { version, role, node: process.versions.node }
+  })
+
+/** What the server of the metrics serves, and with which server of Node. */
+interface Options<R> {
+  readonly fromStart: FromStart
+  readonly probes: Layer.Layer<never, never, R>
+  readonly makeServer: () => Server
+}
+
+/** Serves `GET /metrics` and the routes of `probes` on the port of the settings, if there is one. */
+export const layer = <R>({ fromStart, makeServer, probes }: Options<R>) =>
   Layer.unwrap(
-    Effect.map(Settings, ({ http, metricsPort }) =>
+    Effect.map(Settings, ({ http, metricsPort, role }) =>
       metricsPort === undefined
         ? Layer.empty
-        : HttpRouter.serve(PrometheusMetrics.layerHttp(), { disableLogger: true, disableListenLog: true }).pipe(
+        : HttpRouter.serve(Layer.merge(PrometheusMetrics.layerHttp(), probes), {
+            disableLogger: true,
+            disableListenLog: true
+          }).pipe(
             Layer.merge(announce),
+            Layer.merge(Layer.effectDiscard(observeGauge(buildInfo(role), () => 1))),
             Layer.merge(exportFromStart(fromStart)),
             Layer.merge(ProcessMetrics.layer),
-            Layer.provide(NodeHttpServer.layer(() => createServer(), { host: http.host, port: metricsPort }))
+            Layer.provide(NodeHttpServer.layer(makeServer, { host: http.host, port: metricsPort }))
           )
     )
   )

@@ -1,4 +1,4 @@
-/** Logs an outage of a dependency: a line when it begins, one every 30 seconds while it lasts, one when it ends. */
+/** Logs an outage of a dependency: a line when it begins, one when it ends, and where asked for one every 30 seconds between. */
 import { Clock, Effect } from "effect"
 import { reasonOf } from "./reasonOf.ts"
 
@@ -11,27 +11,52 @@ export interface ThrottledLog {
   readonly failure: (error: unknown) => Effect.Effect<void>
   /** Records a success, which ends an outage. */
   readonly success: Effect.Effect<void>
-  /** Since when the dependency has been down, and when it failed last; `undefined` while it is up. */
-  readonly outage: () => { readonly sinceMs: number; readonly lastFailureMs: number } | undefined
+  /** Since when the dependency has been down, and when and how it failed last; `undefined` while it is up. */
+  readonly outage: () =>
+    | { readonly sinceMs: number; readonly lastFailureMs: number; readonly lastError: unknown }
+    | undefined
 }
 
-/** Makes the log of one dependency with its messages. */
-export const make = ({ down, recovered }: { readonly down: string; readonly recovered: string }): ThrottledLog => {
+/** The messages of a log. */
+export interface ThrottledLogOptions {
+  readonly down: string
+  readonly recovered: string
+  /** Whether an outage has a line every 30 seconds while it lasts. Defaults to `true`. */
+  readonly repeats?: boolean
+  /** Fields of every line. */
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+/** Makes the log of one dependency. Two outages within 30 seconds are logged as one. */
+export const make = ({ down, fields, recovered, repeats = true }: ThrottledLogOptions): ThrottledLog => {
   let loggedMs = -Infinity
-  let outage: { readonly sinceMs: number; lastFailureMs: number; failures: number; isLogged: boolean } | undefined
+  let outage:
+    | {
+        readonly sinceMs: number
+        lastFailureMs: number
+        lastError: unknown
+        failures: number
+        isLogged: boolean
+      }
+    | undefined
 
   return {
     outage: () => outage,
 
     failure: (error) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        outage ??= { sinceMs: now, lastFailureMs: now, failures: 0, isLogged: false }
+        outage ??= { sinceMs: now, lastFailureMs: now, lastError: error, failures: 0, isLogged: false }
         outage.lastFailureMs = now
+        outage.lastError = error
         outage.failures++
-        if (now - loggedMs < intervalMs) return Effect.void
+        if (now - loggedMs < intervalMs || (outage.isLogged && !repeats)) return Effect.void
         loggedMs = now
         outage.isLogged = true
-        return Effect.annotateLogs(Effect.logWarning(down), { reason: reasonOf(error), failures: outage.failures })
+        return Effect.annotateLogs(Effect.logWarning(down), {
+          ...fields,
+          reason: reasonOf(error),
+          failures: outage.failures
+        })
       }),
 
     success: Effect.suspend(() => {
@@ -40,7 +65,7 @@ export const make = ({ down, recovered }: { readonly down: string; readonly reco
       outage = undefined
       if (!isLogged) return Effect.void
       return Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.annotateLogs(Effect.logInfo(recovered), { failures, milliseconds: now - sinceMs })
+        Effect.annotateLogs(Effect.logInfo(recovered), { ...fields, failures, milliseconds: now - sinceMs })
       )
     })
   }

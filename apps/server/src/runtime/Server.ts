@@ -5,13 +5,15 @@ import * as Database from "../database/Database.ts"
 import * as DatabaseClock from "../database/DatabaseClock.ts"
 import * as Engine from "./Workers.ts"
 import * as Notifier from "../jobs/Notifier.ts"
-import { InvoiceGateways } from "../invoices/sandbox/gateway/InvoiceGateway.ts"
-import * as NationalSystem from "../invoices/live/ksef/NationalSystem.ts"
+import * as NationalSystem from "../invoices/ksef/NationalSystem.ts"
 import * as KeyCheck from "../maintenance/KeyCheck.ts"
-import * as SandboxGateway from "../invoices/sandbox/gateway/SandboxGateway.ts"
+import * as QueueGauges from "../maintenance/QueueGauges.ts"
+import * as Readiness from "../maintenance/Readiness.ts"
 import * as HttpApp from "../http/HttpApp.ts"
+import * as Operational from "../http/handlers/Operational.ts"
 import * as NodeServer from "../http/transport/NodeServer.ts"
-import * as KsefMetrics from "../invoices/live/ksef/KsefMetrics.ts"
+import * as StartProgress from "../observability/StartProgress.ts"
+import * as KsefMetrics from "../invoices/ksef/KsefMetrics.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as MetricsServer from "../observability/MetricsServer.ts"
 import * as Tracing from "../observability/Tracing.ts"
@@ -35,11 +37,6 @@ const secrets = Layer.unwrap(
   })
 )
 
-const gateways = Layer.effect(
-  InvoiceGateways,
-  Effect.map(Settings, ({ sandboxStepMs }) => ({ test: SandboxGateway.make(sandboxStepMs) }))
-)
-
 /** The URL that the server listens on; `undefined` for a worker. */
 export class Listening extends Context.Service<Listening, { readonly url: string | undefined }>()(
   "@govoice/server/runtime/Listening"
@@ -48,14 +45,26 @@ export class Listening extends Context.Service<Listening, { readonly url: string
 const http = Layer.effect(
   Listening,
   Effect.map(HttpServer.HttpServer, ({ address }) => ({ url: HttpServer.formatAddress(address) }))
-).pipe(Layer.provideMerge(HttpApp.layer), Layer.provide(NodeServer.layer))
+).pipe(Layer.provideMerge(HttpApp.layer))
 
 const nothingServed = Layer.succeed(Listening)({ url: undefined })
 
-const roles = {
-  all: Layer.mergeAll(http, Engine.layer),
-  api: http,
-  worker: Layer.mergeAll(nothingServed, Engine.layer)
+/** The stores and what they need, with the database waited for and migrated. */
+const prepared = Store.layer.pipe(
+  Layer.provideMerge(Notifier.layer),
+  Layer.provideMerge(Layer.mergeAll(DatabaseClock.layer, KeyCheck.layer, NationalSystem.layer)),
+  Layer.provideMerge(Layer.mergeAll(secrets, Database.layer))
+)
+
+/** What the process does once its database is ready. `onReady` gets the question whether it still is. */
+const work = ({ role }: SettingsShape, onReady: (problem: Effect.Effect<string | undefined>) => void) => {
+  const observed = Layer.merge(QueueGauges.layer, Layer.effectDiscard(Effect.map(Readiness.makeWithWorkers, onReady)))
+  if (role === "worker") {
+    return Layer.mergeAll(nothingServed, Engine.layer, observed).pipe(Layer.provide(prepared))
+  }
+  const served = role === "api" ? http : Layer.mergeAll(http, Engine.layer)
+  // Built first: the process listens before its database answers, so that probes learn what it waits for.
+  return Layer.merge(served, observed).pipe(Layer.provide(prepared), Layer.provide(NodeServer.layer))
 }
 
 const metricsFromStart = ({ liveMode }: SettingsShape) => [
@@ -63,13 +72,23 @@ const metricsFromStart = ({ liveMode }: SettingsShape) => [
   ...(liveMode ? KsefMetrics.fromStart() : [])
 ]
 
+const makeMetricsServer = () => NodeServer.make(NodeServer.limits)
+
 /** Runs the server with these settings. */
-export const layer = (settings: SettingsShape) =>
-  Layer.merge(roles[settings.role], MetricsServer.layer(metricsFromStart(settings))).pipe(
-    Layer.provide(Store.layer),
-    Layer.provide(Notifier.layer),
-    Layer.provide([DatabaseClock.layer, KeyCheck.layer, NationalSystem.layer]),
-    Layer.provide([secrets, gateways, Database.layer]),
+export const layer = (settings: SettingsShape) => {
+  const progress = { reason: StartProgress.starting }
+  let problem: Effect.Effect<string | undefined> = Effect.sync(() => progress.reason)
+  const metrics = MetricsServer.layer({
+    fromStart: metricsFromStart(settings),
+    probes: Operational.probes(Effect.suspend(() => problem)),
+    makeServer: makeMetricsServer
+  })
+  return Layer.merge(
+    work(settings, (question) => (problem = question)),
+    metrics
+  ).pipe(
+    Layer.provide(Layer.succeed(StartProgress.StartProgress)(progress)),
     Layer.provide(Layer.succeed(Settings)(settings)),
     Layer.provide(Tracing.layer(settings))
   )
+}

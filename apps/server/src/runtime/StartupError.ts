@@ -8,10 +8,19 @@ import type { SettingsShape } from "../settings/Settings.ts"
 /** A failure that has been reported. */
 export class StartupError extends Data.TaggedError("StartupError")<{ readonly message: string }> {}
 
+/** Returns the remedy for an error of listening. */
+export const listenRemedy = (error: unknown): string => {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === "EADDRINUSE") return "Stop the process that uses the address, or set PORT, GOVOICE_METRICS_PORT or HOST."
+  if (code === "EACCES")
+    return "Set PORT and GOVOICE_METRICS_PORT to ports that this user may use, such as those from 1024."
+  return "Set HOST to an address of this machine."
+}
+
 /** Returns what failed and what to do, or `undefined` for a defect. */
 export const explain = ({ database }: SettingsShape, error: unknown): string | undefined =>
   error instanceof HttpServerError.ServeError
-    ? `The server cannot listen: ${reasonOf(error)}. Stop the process that uses the address, or set PORT, GOVOICE_METRICS_PORT or HOST.`
+    ? `The server cannot listen: ${reasonOf(error)}. ${listenRemedy(error.cause)}`
     : explainDatabase(database, error)
 
 /** Writes failures that an operator can correct to standard error, and logs every other one with its cause. */

@@ -2,15 +2,16 @@
 import { Layer } from "effect"
 import * as Accounts from "../accounts/Accounts.ts"
 import * as ApiKeys from "../accounts/ApiKeys.ts"
-import * as GatewayCredentials from "../invoices/live/GatewayCredentials.ts"
-import * as Deliveries from "../webhooks/DeliveryRecords.ts"
-import * as DeliveryStats from "../webhooks/DeliveryStats.ts"
+import * as GatewayCredentials from "../invoices/ksef/GatewayCredentials.ts"
+import * as OfflineCertificates from "../invoices/ksef/OfflineCertificates.ts"
+import * as Deliveries from "../deliveries/DeliveryRecords.ts"
+import * as DeliveryStats from "../deliveries/DeliveryStats.ts"
 import * as Invoices from "../invoices/Invoices.ts"
 import * as InvoiceStats from "../invoices/InvoiceStats.ts"
 import * as SubmitInvoice from "../invoices/SubmitInvoice.ts"
 import * as Sessions from "../accounts/Sessions.ts"
 import * as Organizations from "../accounts/Organizations.ts"
-import * as WebhookEndpoints from "../webhooks/WebhookEndpoints.ts"
+import * as WebhookEndpoints from "../deliveries/WebhookEndpoints.ts"
 
 /** Layer that provides every store from a migrated database. */
 export const layer = Layer.mergeAll(
@@ -21,6 +22,7 @@ export const layer = Layer.mergeAll(
   GatewayCredentials.layer,
   Invoices.layer,
   InvoiceStats.layer,
+  OfflineCertificates.layer,
   Sessions.layer,
   SubmitInvoice.layer,
   WebhookEndpoints.layer

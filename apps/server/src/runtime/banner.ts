@@ -5,11 +5,18 @@ import { version } from "../version.ts"
 
 const firstKey = (url: string): ReadonlyArray<string> => [
   "",
-  "A first API key, in three commands:",
+  "A first API key, in place of the steps of the console:",
   "",
-  `  curl -s ${url}/v1/control-plane/accounts -H 'content-type: application/json' -d '{"email":"you@example.com","password":"correct horse battery"}'`,
-  `  TOKEN=$(curl -s ${url}/v1/control-plane/auth/login -H 'content-type: application/json' -d '{"email":"you@example.com","password":"correct horse battery"}' | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
-  `  ORG=$(curl -s ${url}/v1/control-plane/organizations -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' -d '{"name":"My company"}' | sed 's/.*"id":"\\(org_[^"]*\\)".*/\\1/'); curl -s ${url}/v1/control-plane/organizations/$ORG/api-keys -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' -d '{"mode":"test"}'`
+  `  API=${url}/v1/control-plane`,
+  `  JSON='content-type: application/json'`,
+  `  LOGIN='{"email":"you@example.com","password":"correct horse battery"}'`,
+  `  curl -s $API/accounts -H "$JSON" -d "$LOGIN"`,
+  `  AUTH="authorization: Bearer $(curl -s $API/auth/login \\`,
+  `    -H "$JSON" -d "$LOGIN" | cut -d '"' -f 4)"`,
+  `  ORG=$(curl -s $API/organizations -H "$JSON" -H "$AUTH" \\`,
+  `    -d '{"name":"My company"}' | cut -d '"' -f 4)`,
+  `  curl -s $API/organizations/$ORG/api-keys -H "$JSON" -H "$AUTH" \\`,
+  `    -d '{"mode":"test"}'`
 ]
 
 /** Where the data is stored, in words. */

@@ -13,7 +13,6 @@ import {
 } from "../settings/Settings.ts"
 import { version } from "../version.ts"
 import { banner, storage } from "./banner.ts"
-import { collectAfterStart } from "./collectAfterStart.ts"
 import * as logging from "./logging.ts"
 import { runUntilShutdown } from "./runUntilShutdown.ts"
 import * as Server from "./Server.ts"
@@ -58,7 +57,6 @@ const announce = (settings: SettingsShape) =>
       ...(url === undefined ? {} : { url })
     })
     process.stderr.write(banner(settings, url))
-    yield* Effect.forkScoped(collectAfterStart)
   })
 
 // The first frame of the stack is the place of the fault.
@@ -84,11 +82,12 @@ const reportStop = (settings: SettingsShape) => (signal: NodeJS.Signals) =>
  * Runs the server. Invalid settings are printed and exit with 1, and so does everything else that prevents a start.
  * So does an uncaught exception, after workers had a second to write their completions.
  *
+ * `settings` are those of the environment, for a caller that has read them: the file of a secret can be a pipe.
+ *
  * Standard output has log lines only; the banner and the reason of a failed start go to standard error.
  */
-export const serve = (env: EnvironmentVariables): void => {
+export const serve = (env: EnvironmentVariables, settings: SettingsShape = readOrExit(env)): void => {
   disablePretenuring()
-  const settings = readOrExit(env)
   if (settings.database._tag === "Embedded") disableWasmOptimization()
   if (settings.liveMode) limitHeapGrowth()
 

@@ -5,6 +5,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path"
 import * as DataDirectory from "./DataDirectory.ts"
 import { DeploymentError } from "./DeploymentError.ts"
+import * as newSecrets from "./newSecrets.ts"
 import type { EncryptionKey } from "./Parsers.ts"
 import * as Parsers from "./Parsers.ts"
 import type { SettingsShape } from "./Settings.ts"
@@ -17,9 +18,11 @@ export interface DeploymentSecrets {
 type StoredSecrets = Readonly<Record<"GOVOICE_JWT_SECRET" | "GOVOICE_ENCRYPTION_KEYS", string>>
 
 const generate = (): StoredSecrets => ({
-  GOVOICE_JWT_SECRET: randomBytes(48).toString("base64url"),
-  GOVOICE_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString("base64")}`
+  GOVOICE_JWT_SECRET: newSecrets.jwtSecret(),
+  GOVOICE_ENCRYPTION_KEYS: newSecrets.encryptionKey("k1")
 })
+
+const areKeys = (text: string): boolean => Result.isSuccess(Result.try(() => Parsers.encryptionKeys(text)))
 
 const isStoredSecrets = (value: unknown): value is StoredSecrets =>
   typeof value === "object" &&
@@ -27,33 +30,52 @@ const isStoredSecrets = (value: unknown): value is StoredSecrets =>
   "GOVOICE_JWT_SECRET" in value &&
   typeof value.GOVOICE_JWT_SECRET === "string" &&
   "GOVOICE_ENCRYPTION_KEYS" in value &&
-  typeof value.GOVOICE_ENCRYPTION_KEYS === "string"
+  typeof value.GOVOICE_ENCRYPTION_KEYS === "string" &&
+  areKeys(value.GOVOICE_ENCRYPTION_KEYS)
+
+const parse = (content: string): unknown => Result.getOrUndefined(Result.try((): unknown => JSON.parse(content)))
 
 const load = (path: string): StoredSecrets => {
-  const stored: unknown = Result.getOrUndefined(Result.try((): unknown => JSON.parse(readFileSync(path, "utf8"))))
+  const content = Result.try(() => readFileSync(path, "utf8"))
+  if (Result.isFailure(content)) throw DataDirectory.faultOfFile(path, "read", content.failure)
+  const stored = parse(content.success)
   if (isStoredSecrets(stored)) return stored
   throw new DeploymentError({
-    message: `${path} cannot be read. Restore it from a backup: without it, stored secrets cannot be decrypted.`
+    message: `${path} does not have the secrets of this deployment. Restore it from a backup: without it, stored secrets cannot be decrypted.`
   })
 }
 
+const pathIn = (dataDir: string): string => join(dataDir, "secrets.json")
+
 // The file is linked into place complete. When another process was faster, its file is read.
 const persist = (dataDir: string): StoredSecrets => {
-  const path = join(dataDir, "secrets.json")
+  const path = pathIn(dataDir)
   if (existsSync(path)) return load(path)
   DataDirectory.ensure(dataDir)
   const generated = generate()
   const draft = `${path}.${randomBytes(6).toString("hex")}`
-  writeFileSync(draft, `${JSON.stringify(generated, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true })
   try {
+    writeFileSync(draft, `${JSON.stringify(generated, null, 2)}\n`, { flag: "wx", mode: 0o600, flush: true })
     linkSync(draft, path)
+    return generated
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
-    return load(path)
+    if (existsSync(path)) return load(path)
+    throw DataDirectory.faultOfFile(path, "written", error)
   } finally {
-    rmSync(draft)
+    rmSync(draft, { force: true })
   }
-  return generated
+}
+
+/**
+ * Returns the encryption keys of the settings, or those that are stored in the data directory; `undefined` if there are none.
+ *
+ * @throws {DeploymentError} when stored secrets cannot be read.
+ */
+export const findKeys = ({ database, encryptionKeys }: SettingsShape): ReadonlyArray<EncryptionKey> | undefined => {
+  if (encryptionKeys !== undefined || database._tag === "Postgres" || database.dataDir === undefined)
+    return encryptionKeys
+  const path = pathIn(database.dataDir)
+  return existsSync(path) ? Parsers.encryptionKeys(load(path).GOVOICE_ENCRYPTION_KEYS) : undefined
 }
 
 /**

@@ -7,8 +7,6 @@
 import type { OptionParsers } from "@govoice/dispatcher"
 import { Environment } from "@govoice/ksef/client"
 import { Result } from "effect"
-import { X509Certificate } from "node:crypto"
-import { readFileSync } from "node:fs"
 import { faultOf } from "./postgresUrl.ts"
 
 /** A setting that cannot be read. `message` continues a sentence that begins with the name of the setting. */
@@ -67,19 +65,6 @@ export const ksefUrl: Parser<Environment.Environment> = (value) => {
     : refuse("must be a URL that ends in /v2, with https, or with http on a loopback address, and without credentials")
 }
 
-const certificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
-
-/** A file of PEM certificates. Returns its text. */
-export const certificatesFile: Parser<string> = (path) => {
-  const content = Result.getOrElse(
-    Result.try(() => readFileSync(path, "utf8")),
-    () => refuse("must name a file that can be read")
-  )
-  const found = content.match(certificates) ?? []
-  const areReadable = Result.isSuccess(Result.try(() => found.map((certificate) => new X509Certificate(certificate))))
-  return found.length > 0 && areReadable ? content : refuse("must name a file of PEM certificates")
-}
-
 const entriesOf = (value: string): ReadonlyArray<string> => {
   const entries = value.split(",").map((entry) => entry.trim())
   return entries.includes("") ? refuse("must be a list separated by commas, without empty entries") : entries
@@ -121,6 +106,9 @@ export interface EncryptionKey {
   readonly id: string
   readonly bytes: Uint8Array
 }
+
+/** The form of the identifier of an encryption key. */
+export const encryptionKeyId = /^[A-Za-z0-9_-]{1,32}$/
 
 const encryptionKey: Parser<EncryptionKey> = (entry) => {
   const [, id, encoded] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/.exec(entry) ?? []

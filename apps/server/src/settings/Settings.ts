@@ -1,72 +1,27 @@
 /** The settings of a process: read from environment variables, complete, and checked against each other. */
-import type { PolicyOptions } from "@govoice/dispatcher"
 import { Environment } from "@govoice/ksef/client"
 import { Context } from "effect"
 import { type Definition, definitions, type Name, type Values } from "./definitions.ts"
 import type { EnvironmentVariables } from "./EnvironmentVariables.ts"
 import * as Parsers from "./Parsers.ts"
+import * as SecretFiles from "./SecretFiles.ts"
 
-export interface SettingsShape {
-  readonly http: { readonly host: string; readonly port: number }
-  readonly database:
-    | {
-        readonly _tag: "Postgres"
-        readonly url: string
-        /** Present when `url` is that of a pooler. `directUrl` is that of Postgres itself, if notifications are wanted. */
-        readonly pooler?: { readonly directUrl: string | undefined } | undefined
-      }
-    | { readonly _tag: "Embedded"; readonly dataDir: string | undefined }
-  readonly databaseWaitMs: number
-  readonly role: "all" | "api" | "worker"
-  readonly apiEnabled: boolean
-  readonly consoleEnabled: boolean
-  readonly liveMode: boolean
-  readonly ksef: {
-    /** The environment of KSeF, also while live mode is off. Live mode requires it. */
-    readonly environment: Environment.Environment | undefined
-    /** Names the environment in stored data: `test`, `demo`, `prod`, or the base URL of another. */
-    readonly environmentId: string | undefined
-    /** PEM certificates to verify the environment with, in place of the system's. */
-    readonly ca: string | undefined
-    readonly giveUpHours: number
-    readonly concurrency: number
-  }
-  readonly documentChecks: Values["GOVOICE_DOCUMENT_CHECKS"]
-  readonly signupOpen: boolean
-  readonly jwtSecret: string | undefined
-  readonly encryptionKeys: ReadonlyArray<Parsers.EncryptionKey> | undefined
-  readonly sandboxStepMs: number
-  readonly webhooks: {
-    readonly policy: PolicyOptions
-    readonly proxy: string | undefined
-    readonly timeoutMs: number
-    /** The waits between the attempts of a delivery, in milliseconds. */
-    readonly retrySchedule: ReadonlyArray<number>
-  }
-  readonly leaseMs: number
-  readonly organizationConcurrency: number
-  readonly workerConcurrency: number
-  readonly rateLimit: {
-    readonly perSecond: number
-    readonly burst: number
-    readonly bytesPerSecond: number
-    /** The limits of an organization are so many times those of a key. */
-    readonly organizationMultiple: number
-    readonly account: { readonly perSecond: number; readonly burst: number }
-  }
-  readonly accountConcurrency: number
-  readonly trustedProxies: ReadonlyArray<string>
-  readonly connectionsPerAddress: number
-  readonly redisUrl: string | undefined
-  readonly metricsPort: number | undefined
-  readonly eventRetentionDays: number
-  readonly idempotencyRetentionDays: number
-  readonly otlpEndpoint: string | undefined
-  readonly accessLog: Values["GOVOICE_ACCESS_LOG"]
-  readonly logLevel: Values["GOVOICE_LOG_LEVEL"]
-}
+/** The settings of a process. */
+export type SettingsShape = ReturnType<typeof read>
 
 export class Settings extends Context.Service<Settings, SettingsShape>()("@govoice/server/settings/Settings") {}
+
+/** The database of a process. */
+export type DatabaseSettings =
+  | {
+      readonly _tag: "Postgres"
+      readonly url: string
+      /** How many connections serve requests, at most. Defaults to that of the setting. */
+      readonly connections?: number | undefined
+      /** Present when `url` is that of a pooler. `directUrl` is that of Postgres itself, if notifications are wanted. */
+      readonly pooler?: { readonly directUrl: string | undefined } | undefined
+    }
+  | { readonly _tag: "Embedded"; readonly dataDir: string | undefined }
 
 /** Lists everything that is wrong with the settings. `faults` has a sentence for each. */
 export class InvalidSettings extends Error {
@@ -102,7 +57,9 @@ const readOne = <A>(
 
 /** Returns the environment variables that begin with `GOVOICE_` and are no settings: most likely typing mistakes. */
 export const unknownNames = (env: EnvironmentVariables): ReadonlyArray<string> =>
-  Object.keys(env).filter((name) => name.startsWith("GOVOICE_") && !Object.hasOwn(definitions, name))
+  Object.keys(env).filter(
+    (name) => name.startsWith("GOVOICE_") && !Object.hasOwn(definitions, name) && !SecretFiles.isVariable(name)
+  )
 
 /** Returns the warning of a name that `unknownNames` found. */
 export const unknownNameWarning = (name: string): string => `${name} is not a setting of Govoice, and has no effect.`
@@ -115,14 +72,21 @@ const requiredWithPostgres = ["GOVOICE_JWT_SECRET", "GOVOICE_ENCRYPTION_KEYS"] a
 const marginMs = 5000
 
 /**
- * Reads the settings from environment variables.
+ * Reads the settings from environment variables, and from the files of secrets that they name.
  *
  * @throws {InvalidSettings} with all faults.
  */
-export const read = (env: EnvironmentVariables): SettingsShape => {
-  const faults: Array<string> = []
+export const read = (given: EnvironmentVariables) => {
+  const { env, faults: faultsOfFiles } = SecretFiles.resolve(given)
+  const faults = [...faultsOfFiles]
+  const isGiven = (name: Name) => env[name] !== undefined || given[SecretFiles.variableOf(name)] !== undefined
   const value = <K extends Name>(name: K): Values[K] =>
-    readOne(name, definitions[name] as Definition<Values[K]>, env[name], faults)
+    readOne(
+      env[name] === given[name] ? name : `${name}, from ${SecretFiles.variableOf(name)},`,
+      definitions[name] as Definition<Values[K]>,
+      env[name],
+      faults
+    )
 
   const url = value("DATABASE_URL")
   const dataDir = value("GOVOICE_DATA_DIR")
@@ -130,15 +94,15 @@ export const read = (env: EnvironmentVariables): SettingsShape => {
   const encryptionKeys = value("GOVOICE_ENCRYPTION_KEYS")
   if (url !== undefined) {
     for (const name of requiredWithPostgres) {
-      if (env[name] === undefined) faults.push(`${name} is required with DATABASE_URL. Run 'govoice keys generate'.`)
+      if (!isGiven(name)) faults.push(`${name} is required with DATABASE_URL. Run 'govoice keys generate'.`)
     }
   }
 
   const directUrl = value("GOVOICE_DATABASE_DIRECT_URL")
   const isPooled = value("GOVOICE_DATABASE_POOLED") ?? directUrl !== undefined
-  if (env["DATABASE_URL"] === undefined) {
+  if (!isGiven("DATABASE_URL")) {
     for (const name of ["GOVOICE_DATABASE_DIRECT_URL", "GOVOICE_DATABASE_POOLED"] as const) {
-      if (env[name] !== undefined) faults.push(`${name} requires DATABASE_URL.`)
+      if (isGiven(name)) faults.push(`${name} requires DATABASE_URL.`)
     }
   }
   if (!isPooled && directUrl !== undefined) {
@@ -146,7 +110,7 @@ export const read = (env: EnvironmentVariables): SettingsShape => {
   }
 
   const role = value("GOVOICE_ROLE")
-  if (role !== "all" && env["DATABASE_URL"] === undefined) {
+  if (role !== "all" && !isGiven("DATABASE_URL")) {
     faults.push(
       `GOVOICE_ROLE=${role} requires DATABASE_URL: the embedded Postgres cannot be shared. Set DATABASE_URL, or remove GOVOICE_ROLE.`
     )
@@ -163,15 +127,11 @@ export const read = (env: EnvironmentVariables): SettingsShape => {
   const liveMode = value("GOVOICE_LIVE_MODE")
   const ksefName = value("GOVOICE_KSEF_ENVIRONMENT")
   const ksefCustom = value("GOVOICE_KSEF_URL")
-  const isGiven = (name: Name) => env[name] !== undefined
   if (isGiven("GOVOICE_KSEF_ENVIRONMENT") && isGiven("GOVOICE_KSEF_URL")) {
     faults.push("GOVOICE_KSEF_ENVIRONMENT and GOVOICE_KSEF_URL exclude each other. Remove one of them.")
   }
   if (liveMode && !isGiven("GOVOICE_KSEF_ENVIRONMENT") && !isGiven("GOVOICE_KSEF_URL")) {
     faults.push("GOVOICE_LIVE_MODE=true requires GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL.")
-  }
-  if (isGiven("GOVOICE_KSEF_CA_FILE") && !isGiven("GOVOICE_KSEF_URL")) {
-    faults.push("GOVOICE_KSEF_CA_FILE requires GOVOICE_KSEF_URL: the Ministry's certificates are public.")
   }
 
   const port = value("PORT")
@@ -180,23 +140,29 @@ export const read = (env: EnvironmentVariables): SettingsShape => {
     faults.push("GOVOICE_METRICS_PORT must differ from PORT.")
   }
 
-  const settings: SettingsShape = {
+  // Read for the embedded database, too, so that its faults are named.
+  const connections = value("GOVOICE_DATABASE_CONNECTIONS")
+
+  const database: DatabaseSettings =
+    url === undefined
+      ? { _tag: "Embedded", dataDir: dataDir === "memory" ? undefined : dataDir }
+      : { _tag: "Postgres", url, connections, pooler: isPooled ? { directUrl } : undefined }
+  const accountPerSecond = value("GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND")
+
+  const settings = {
     http: { host: value("HOST"), port },
-    database:
-      url === undefined
-        ? { _tag: "Embedded", dataDir: dataDir === "memory" ? undefined : dataDir }
-        : { _tag: "Postgres", url, pooler: isPooled ? { directUrl } : undefined },
+    database,
     databaseWaitMs: value("GOVOICE_DATABASE_WAIT_MS"),
     role,
     apiEnabled: value("GOVOICE_API_ENABLED"),
     consoleEnabled: value("GOVOICE_CONSOLE") === "on",
     liveMode,
     ksef: {
+      /** The environment of KSeF, also while live mode is off. Live mode requires it. */
       environment: ksefCustom ?? (ksefName === undefined ? undefined : Environment.environments[ksefName]),
+      /** Names the environment in stored data: `test`, `demo`, `prod`, or the base URL of another. */
       environmentId: ksefCustom?.baseUrl ?? ksefName,
-      ca: value("GOVOICE_KSEF_CA_FILE"),
-      giveUpHours: value("GOVOICE_KSEF_GIVE_UP_HOURS"),
-      concurrency: value("GOVOICE_KSEF_CONCURRENCY")
+      proxy: value("GOVOICE_KSEF_PROXY")
     },
     documentChecks: value("GOVOICE_DOCUMENT_CHECKS"),
     signupOpen: value("GOVOICE_SIGNUP") === "open",
@@ -207,9 +173,7 @@ export const read = (env: EnvironmentVariables): SettingsShape => {
       policy: {
         allowHttp: value("GOVOICE_WEBHOOK_ALLOW_HTTP"),
         allowNetworks: value("GOVOICE_WEBHOOK_ALLOW_NETWORKS"),
-        denyNetworks: value("GOVOICE_WEBHOOK_DENY_NETWORKS"),
-        denyPorts: value("GOVOICE_WEBHOOK_DENY_PORTS"),
-        nat64Prefixes: value("GOVOICE_WEBHOOK_NAT64_PREFIXES")
+        denyNetworks: value("GOVOICE_WEBHOOK_DENY_NETWORKS")
       },
       proxy: value("GOVOICE_WEBHOOK_PROXY"),
       timeoutMs,
@@ -222,19 +186,13 @@ export const read = (env: EnvironmentVariables): SettingsShape => {
       perSecond: value("GOVOICE_RATE_LIMIT_PER_SECOND"),
       burst: value("GOVOICE_RATE_LIMIT_BURST"),
       bytesPerSecond: value("GOVOICE_RATE_LIMIT_BYTES_PER_SECOND"),
-      organizationMultiple: value("GOVOICE_RATE_LIMIT_ORGANIZATION_MULTIPLE"),
-      account: {
-        perSecond: value("GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND"),
-        burst: value("GOVOICE_ACCOUNT_RATE_LIMIT_BURST")
-      }
+      account: { perSecond: accountPerSecond, burst: 10 * accountPerSecond }
     },
-    accountConcurrency: value("GOVOICE_ACCOUNT_CONCURRENCY"),
     trustedProxies: value("GOVOICE_TRUSTED_PROXIES"),
     connectionsPerAddress: value("GOVOICE_CONNECTIONS_PER_ADDRESS"),
     redisUrl: value("REDIS_URL"),
     metricsPort,
     eventRetentionDays: value("GOVOICE_EVENT_RETENTION_DAYS"),
-    idempotencyRetentionDays: value("GOVOICE_IDEMPOTENCY_RETENTION_DAYS"),
     otlpEndpoint: value("OTEL_EXPORTER_OTLP_ENDPOINT"),
     accessLog: value("GOVOICE_ACCESS_LOG"),
     logLevel: value("GOVOICE_LOG_LEVEL")

@@ -42,231 +42,215 @@ const networks = Parsers.listOf(OptionParsers.networks)
 
 const none = { defaultText: "none" } as const
 
+/** The settings, in the groups of the reference page. */
+export const groups = {
+  "The process": {
+    PORT: define("Port of the API. 0 picks a free one.", Parsers.integer(0, 65_535), 3000),
+    HOST: define("Address that the API and the metrics listen on.", Parsers.text, "127.0.0.1"),
+    GOVOICE_ROLE: define(
+      "What the process runs: the API (`api`), the workers (`worker`), or both (`all`). `api` and `worker` require `DATABASE_URL`.",
+      Parsers.oneOf("all", "api", "worker"),
+      "all"
+    ),
+    GOVOICE_LOG_LEVEL: define(
+      "Least severe level that is logged.",
+      Parsers.oneOf("Trace", "Debug", "Info", "Warn", "Error"),
+      "Info"
+    ),
+    GOVOICE_ACCESS_LOG: define(
+      "Which requests get a line in the log: none, those answered with a status of 400 or above or aborted (`errors`), or `all`. The line does not depend on `GOVOICE_LOG_LEVEL`.",
+      Parsers.oneOf("off", "errors", "all"),
+      "off"
+    ),
+    GOVOICE_METRICS_PORT: optional(
+      "Port of `/metrics`, on `HOST`, with `/healthz` and `/readyz` for workers. 0 picks a free one. Without it, metrics are not served.",
+      Parsers.integer(0, 65_535),
+      "none"
+    ),
+    OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+      "OTLP endpoint (HTTP) that traces are sent to. `/v1/traces` is appended.",
+      Parsers.url("http", "https"),
+      "no traces"
+    )
+  },
+  "Data and secrets": {
+    DATABASE_URL: optional(
+      "URL of the Postgres database. Off this machine, `sslmode` defaults to `verify-full`. Without the URL, an embedded Postgres stores its data in `GOVOICE_DATA_DIR`.",
+      Parsers.postgresUrl,
+      "embedded",
+      { secret: true }
+    ),
+    GOVOICE_DATABASE_POOLED: optional(
+      "Whether `DATABASE_URL` is that of a pooler such as PgBouncer, in transaction or session mode. Statements have no name then, and parameters are set for each transaction.",
+      Parsers.boolean,
+      "`true` with `GOVOICE_DATABASE_DIRECT_URL`, otherwise `false`"
+    ),
+    GOVOICE_DATABASE_DIRECT_URL: optional(
+      "URL of Postgres itself, when `DATABASE_URL` is that of a pooler. Each process listens for notifications over one connection to it. Without it, workers poll once a second.",
+      Parsers.postgresUrl,
+      "none",
+      { secret: true }
+    ),
+    GOVOICE_DATABASE_CONNECTIONS: define(
+      "How many connections to Postgres serve the requests of a process, at most. A process that works on invoices and webhooks has six more.",
+      Parsers.integer(2, 1000),
+      20
+    ),
+    GOVOICE_DATABASE_WAIT_MS: define(
+      "How long `serve` waits at start for a database that cannot be reached. 0 does not wait.",
+      Parsers.integer(0, 3_600_000),
+      30_000
+    ),
+    GOVOICE_DATA_DIR: define(
+      "Directory of the embedded Postgres and its secrets. `memory` stores nothing.",
+      Parsers.text,
+      ".govoice"
+    ),
+    GOVOICE_JWT_SECRET: optional(
+      "Signs access tokens and list cursors. At least 32 characters. Required with `DATABASE_URL`.",
+      Parsers.secret(32),
+      "generated and stored in the data directory",
+      { secret: true }
+    ),
+    GOVOICE_ENCRYPTION_KEYS: optional(
+      "Encrypt signing secrets, headers of endpoints and credentials at rest: `id:base64,…`, 32 bytes each. New values use the first key, stored values the key that they name. Required with `DATABASE_URL`.",
+      Parsers.encryptionKeys,
+      "generated and stored in the data directory",
+      { secret: true }
+    ),
+    GOVOICE_EVENT_RETENTION_DAYS: define(
+      "Days that events and their deliveries are kept at least. Whole weeks are removed, but for deliveries that are not finished.",
+      Parsers.integer(1, 36_500),
+      90
+    )
+  },
+  "The API": {
+    GOVOICE_API_ENABLED: define(
+      "Whether `/v1` is served. Otherwise every request to it is answered with `api_disabled`.",
+      Parsers.boolean,
+      true
+    ),
+    GOVOICE_CONSOLE: define(
+      "Whether the console of account owners is served under `/console`. Without it, no cookie is set or read.",
+      Parsers.oneOf("on", "off"),
+      "on"
+    ),
+    GOVOICE_SIGNUP: define("Whether anybody may create an account.", Parsers.oneOf("open", "closed"), "open"),
+    GOVOICE_RATE_LIMIT_PER_SECOND: define("Requests per second of one API key.", Parsers.integer(1, 1_000_000), 100),
+    GOVOICE_RATE_LIMIT_BURST: define("Requests that one API key may send at once.", Parsers.integer(1, 1_000_000), 200),
+    GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: define(
+      "Request body bytes per second of one API key. Four times as many may arrive at once.",
+      Parsers.integer(1_048_576, 1_099_511_627_776),
+      8_388_608
+    ),
+    GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: define(
+      "Control-plane requests per second of one account. Ten times as many may be sent at once.",
+      Parsers.integer(1, 1_000_000),
+      20
+    ),
+    GOVOICE_TRUSTED_PROXIES: define(
+      "Networks of the proxies in front of the API. Their `Forwarded` or `X-Forwarded-For` names the client.",
+      networks,
+      [],
+      none
+    ),
+    GOVOICE_CONNECTIONS_PER_ADDRESS: define(
+      "Connections that one client address may have open. Trusted proxies have no limit.",
+      Parsers.integer(1, 1_000_000),
+      256
+    ),
+    REDIS_URL: optional(
+      "URL of a Redis that shares the limits of API keys and addresses between processes. Without it, and while it is unavailable, each process counts for itself.",
+      Parsers.url("redis", "rediss"),
+      "none",
+      { secret: true }
+    ),
+    GOVOICE_SANDBOX_STEP_MS: define("Duration of one step of a sandbox scenario.", Parsers.integer(1, 3_600_000), 1000)
+  },
+  "Live mode": {
+    GOVOICE_LIVE_MODE: define(
+      "Whether live keys may submit to the national system (KSeF). `true` requires either `GOVOICE_KSEF_ENVIRONMENT` or `GOVOICE_KSEF_URL`.",
+      Parsers.boolean,
+      false
+    ),
+    GOVOICE_KSEF_ENVIRONMENT: optional(
+      "Environment of KSeF that this deployment uses: `test`, `demo` or `prod`. Credentials belong to the environment that they were stored for.",
+      Parsers.oneOf("test", "demo", "prod"),
+      "none"
+    ),
+    GOVOICE_KSEF_URL: optional(
+      "Base URL of another KSeF, such as a simulator. Ends in `/v2`; HTTPS, or HTTP on a loopback address. Excludes `GOVOICE_KSEF_ENVIRONMENT`.",
+      Parsers.ksefUrl,
+      "none"
+    ),
+    GOVOICE_KSEF_PROXY: optional(
+      "Forward proxy for calls to KSeF, as `http://user:password@host:port`. It receives `CONNECT` with the name of the host.",
+      Parsers.ofDispatcher(OptionParsers.proxy),
+      "none",
+      { secret: true }
+    ),
+    GOVOICE_DOCUMENT_CHECKS: define(
+      "What documents of live keys are checked for at submission: `schema` for form, national rules and XML schema, `well-formed` for well-formed XML alone.",
+      Parsers.oneOf("schema", "well-formed"),
+      "schema"
+    )
+  },
+  Webhooks: {
+    GOVOICE_WEBHOOK_ALLOW_HTTP: define("Whether webhooks may be sent to http URLs.", Parsers.boolean, false),
+    GOVOICE_WEBHOOK_ALLOW_NETWORKS: define(
+      "Networks that webhooks may reach although they are not public. A bare address is a network of one.",
+      networks,
+      [],
+      none
+    ),
+    GOVOICE_WEBHOOK_DENY_NETWORKS: define(
+      "Networks that webhooks may not reach. Wins over `GOVOICE_WEBHOOK_ALLOW_NETWORKS`.",
+      networks,
+      [],
+      none
+    ),
+    GOVOICE_WEBHOOK_PROXY: optional(
+      "Forward proxy for webhooks, as `http://user:password@host:port`. It receives `CONNECT` with the judged address.",
+      Parsers.ofDispatcher(OptionParsers.proxy),
+      "none",
+      { secret: true }
+    ),
+    GOVOICE_WEBHOOK_TIMEOUT_MS: optional(
+      "Deadline of one webhook attempt, from name lookup to response head.",
+      Parsers.integer(100, 600_000),
+      "10000, or `GOVOICE_LEASE_MS` minus 5001 if that is shorter"
+    ),
+    GOVOICE_RETRY_SCHEDULE_MS: define(
+      "Waits between the attempts of a delivery. There is one attempt more than there are waits.",
+      Parsers.integers(1, 30 * 86_400_000),
+      Backoff.defaultSchedule,
+      { defaultText: Backoff.defaultSchedule.join(",") }
+    ),
+    GOVOICE_TENANT_CONCURRENCY: define(
+      "Concurrency limit of one organization: its deliveries in flight over all workers.",
+      Parsers.integer(1, 10_000),
+      10
+    ),
+    GOVOICE_WORKER_CONCURRENCY: define(
+      "Concurrency limit of one worker: its deliveries in flight. A quarter is for organizations with none in flight.",
+      Parsers.integer(1, 10_000),
+      670
+    ),
+    GOVOICE_LEASE_MS: optional(
+      "Lease of a claimed delivery or invoice. When it expires, the work is retried after a wait, by any worker. Must be longer than `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 5000.",
+      Parsers.integer(1000, 3_600_000),
+      "30000, or `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 10000 if that is longer"
+    )
+  }
+} as const
+
+/** Every setting, by environment variable. */
 export const definitions = {
-  PORT: define("Port of the API. 0 picks a free one.", Parsers.integer(0, 65_535), 3000),
-  HOST: define("Address that the API and the metrics listen on.", Parsers.text, "127.0.0.1"),
-  DATABASE_URL: optional(
-    "URL of the Postgres database. Off this machine, `sslmode` defaults to `verify-full`. Without the URL, an embedded Postgres stores its data in `GOVOICE_DATA_DIR`.",
-    Parsers.postgresUrl,
-    "embedded",
-    { secret: true }
-  ),
-  GOVOICE_DATABASE_POOLED: optional(
-    "Whether `DATABASE_URL` is that of a pooler such as PgBouncer, in transaction or session mode. Statements have no name then, and parameters are set for each transaction.",
-    Parsers.boolean,
-    "`true` with `GOVOICE_DATABASE_DIRECT_URL`, otherwise `false`"
-  ),
-  GOVOICE_DATABASE_DIRECT_URL: optional(
-    "URL of Postgres itself, when `DATABASE_URL` is that of a pooler. Each process listens for notifications over one connection to it. Without it, workers poll once a second.",
-    Parsers.postgresUrl,
-    "none",
-    { secret: true }
-  ),
-  GOVOICE_DATABASE_WAIT_MS: define(
-    "How long `serve` waits at start for a database that cannot be reached. 0 does not wait.",
-    Parsers.integer(0, 3_600_000),
-    30_000
-  ),
-  GOVOICE_DATA_DIR: define(
-    "Directory of the embedded Postgres and its secrets. `memory` stores nothing.",
-    Parsers.text,
-    ".govoice"
-  ),
-  GOVOICE_ROLE: define(
-    "What the process runs: the API (`api`), the workers (`worker`), or both (`all`). `api` and `worker` require `DATABASE_URL`.",
-    Parsers.oneOf("all", "api", "worker"),
-    "all"
-  ),
-  GOVOICE_API_ENABLED: define(
-    "Whether `/v1` is served. Otherwise every request to it is answered with `api_disabled`.",
-    Parsers.boolean,
-    true
-  ),
-  GOVOICE_LIVE_MODE: define(
-    "Whether live keys may submit to the national system (KSeF). `true` requires either `GOVOICE_KSEF_ENVIRONMENT` or `GOVOICE_KSEF_URL`.",
-    Parsers.boolean,
-    false
-  ),
-  GOVOICE_KSEF_ENVIRONMENT: optional(
-    "Environment of KSeF that this deployment uses: `test`, `demo` or `prod`. Credentials belong to the environment that they were stored for.",
-    Parsers.oneOf("test", "demo", "prod"),
-    "none"
-  ),
-  GOVOICE_KSEF_URL: optional(
-    "Base URL of another KSeF, such as a simulator. Ends in `/v2`; HTTPS, or HTTP on a loopback address. Excludes `GOVOICE_KSEF_ENVIRONMENT`.",
-    Parsers.ksefUrl,
-    "none"
-  ),
-  GOVOICE_KSEF_CA_FILE: optional(
-    "File of PEM certificates that `GOVOICE_KSEF_URL` is verified with, instead of those of the system.",
-    Parsers.certificatesFile,
-    "the certificates of the system"
-  ),
-  GOVOICE_KSEF_GIVE_UP_HOURS: define(
-    "Hours from the first attempt after which an invoice that KSeF has not received fails, or one that it did not process and that cannot be sent again.",
-    Parsers.integer(1, 8760),
-    168
-  ),
-  GOVOICE_KSEF_CONCURRENCY: define(
-    "Concurrency limit of one process: its calls of KSeF in flight, over all taxpayers.",
-    Parsers.integer(1, 1000),
-    32
-  ),
-  GOVOICE_DOCUMENT_CHECKS: define(
-    "What documents of live keys are checked for at submission: `schema` for form, national rules and XML schema, `well-formed` for well-formed XML alone.",
-    Parsers.oneOf("schema", "well-formed"),
-    "schema"
-  ),
-  GOVOICE_CONSOLE: define(
-    "Whether the console of account owners is served under `/console`. Without it, no cookie is set or read.",
-    Parsers.oneOf("on", "off"),
-    "on"
-  ),
-  GOVOICE_SIGNUP: define("Whether anybody may create an account.", Parsers.oneOf("open", "closed"), "open"),
-  GOVOICE_JWT_SECRET: optional(
-    "Signs access tokens and list cursors. At least 32 characters. Required with `DATABASE_URL`.",
-    Parsers.secret(32),
-    "generated and stored in the data directory",
-    { secret: true }
-  ),
-  GOVOICE_ENCRYPTION_KEYS: optional(
-    "Encrypt signing secrets and credentials at rest: `id:base64,…`, 32 bytes each. New values use the first key, stored values the key that they name. Required with `DATABASE_URL`.",
-    Parsers.encryptionKeys,
-    "generated and stored in the data directory",
-    { secret: true }
-  ),
-  GOVOICE_SANDBOX_STEP_MS: define("Duration of one step of a sandbox scenario.", Parsers.integer(1, 3_600_000), 1000),
-  GOVOICE_WEBHOOK_ALLOW_HTTP: define("Whether webhooks may be sent to http URLs.", Parsers.boolean, false),
-  GOVOICE_WEBHOOK_ALLOW_NETWORKS: define(
-    "Networks that webhooks may reach although they are not public. A bare address is a network of one.",
-    networks,
-    [],
-    none
-  ),
-  GOVOICE_WEBHOOK_DENY_NETWORKS: define(
-    "Networks that webhooks may not reach. Wins over `GOVOICE_WEBHOOK_ALLOW_NETWORKS`.",
-    networks,
-    [],
-    none
-  ),
-  GOVOICE_WEBHOOK_DENY_PORTS: define(
-    "Ports that webhooks may not reach.",
-    Parsers.listOf(OptionParsers.ports),
-    [],
-    none
-  ),
-  GOVOICE_WEBHOOK_NAT64_PREFIXES: define(
-    "NAT64 prefixes of your network (RFC 6052). Addresses behind them are judged as the IPv4 address that they contain.",
-    Parsers.listOf(OptionParsers.nat64Prefixes),
-    [],
-    none
-  ),
-  GOVOICE_WEBHOOK_PROXY: optional(
-    "Forward proxy for webhooks, as `http://user:password@host:port`. It receives `CONNECT` with the judged address.",
-    Parsers.ofDispatcher(OptionParsers.proxy),
-    "none",
-    { secret: true }
-  ),
-  GOVOICE_WEBHOOK_TIMEOUT_MS: optional(
-    "Deadline of one webhook attempt, from name lookup to response head.",
-    Parsers.integer(100, 600_000),
-    "10000, or `GOVOICE_LEASE_MS` minus 5001 if that is shorter"
-  ),
-  GOVOICE_LEASE_MS: optional(
-    "Lease of a claimed delivery or invoice. When it expires, the work is retried after a wait, by any worker. Must be longer than `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 5000.",
-    Parsers.integer(1000, 3_600_000),
-    "30000, or `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 10000 if that is longer"
-  ),
-  GOVOICE_RETRY_SCHEDULE_MS: define(
-    "Waits between the attempts of a delivery. There is one attempt more than there are waits.",
-    Parsers.integers(1, 30 * 86_400_000),
-    Backoff.defaultSchedule,
-    { defaultText: Backoff.defaultSchedule.join(",") }
-  ),
-  GOVOICE_TENANT_CONCURRENCY: define(
-    "Concurrency limit of one organization: its deliveries in flight over all workers.",
-    Parsers.integer(1, 10_000),
-    10
-  ),
-  GOVOICE_WORKER_CONCURRENCY: define(
-    "Concurrency limit of one worker: its deliveries in flight. A quarter is for organizations with none in flight.",
-    Parsers.integer(1, 10_000),
-    670
-  ),
-  GOVOICE_RATE_LIMIT_PER_SECOND: define("Requests per second of one API key.", Parsers.integer(1, 1_000_000), 100),
-  GOVOICE_RATE_LIMIT_BURST: define("Requests that one API key may send at once.", Parsers.integer(1, 1_000_000), 200),
-  GOVOICE_RATE_LIMIT_BYTES_PER_SECOND: define(
-    "Request body bytes per second of one API key. Four times as many may arrive at once.",
-    Parsers.integer(1_048_576, 1_099_511_627_776),
-    8_388_608
-  ),
-  GOVOICE_RATE_LIMIT_ORGANIZATION_MULTIPLE: define(
-    "Limits of all API keys of one organization together, as a multiple of those of one key: requests, burst and bytes.",
-    Parsers.integer(1, 1000),
-    2
-  ),
-  GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND: define(
-    "Control-plane requests per second of one account.",
-    Parsers.integer(1, 1_000_000),
-    20
-  ),
-  GOVOICE_ACCOUNT_RATE_LIMIT_BURST: define(
-    "Control-plane requests that one account may send at once.",
-    Parsers.integer(1, 1_000_000),
-    200
-  ),
-  GOVOICE_ACCOUNT_CONCURRENCY: define(
-    "Concurrency limit of one account: its control-plane requests in progress in one process. Up to 32 more wait for at most 2 seconds.",
-    Parsers.integer(1, 10_000),
-    4
-  ),
-  GOVOICE_TRUSTED_PROXIES: define(
-    "Networks of the proxies in front of the API. Their `Forwarded` or `X-Forwarded-For` names the client.",
-    networks,
-    [],
-    none
-  ),
-  GOVOICE_CONNECTIONS_PER_ADDRESS: define(
-    "Connections that one client address may have open. Trusted proxies have no limit.",
-    Parsers.integer(1, 1_000_000),
-    256
-  ),
-  REDIS_URL: optional(
-    "URL of a Redis that shares the limits of API keys and addresses between processes. Without it, and while it is unavailable, each process counts for itself.",
-    Parsers.url("redis", "rediss"),
-    "none",
-    { secret: true }
-  ),
-  GOVOICE_METRICS_PORT: optional(
-    "Port of `/metrics`, on `HOST`. 0 picks a free one. Without it, metrics are not served.",
-    Parsers.integer(0, 65_535),
-    "none"
-  ),
-  GOVOICE_EVENT_RETENTION_DAYS: define(
-    "Days that events and their deliveries are kept after the last delivery completed.",
-    Parsers.integer(1, 36_500),
-    90
-  ),
-  GOVOICE_IDEMPOTENCY_RETENTION_DAYS: define(
-    "Days that an idempotency record is kept. It is never deleted before its invoice is final.",
-    Parsers.integer(30, 36_500),
-    30
-  ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: optional(
-    "OTLP endpoint (HTTP) that traces are sent to. `/v1/traces` is appended.",
-    Parsers.url("http", "https"),
-    "no traces"
-  ),
-  GOVOICE_ACCESS_LOG: define(
-    "Which requests get a line in the log: none, those answered with a status of 400 or above or aborted (`errors`), or `all`. The line does not depend on `GOVOICE_LOG_LEVEL`.",
-    Parsers.oneOf("off", "errors", "all"),
-    "off"
-  ),
-  GOVOICE_LOG_LEVEL: define(
-    "Least severe level that is logged.",
-    Parsers.oneOf("Trace", "Debug", "Info", "Warn", "Error"),
-    "Info"
-  )
+  ...groups["The process"],
+  ...groups["Data and secrets"],
+  ...groups["The API"],
+  ...groups["Live mode"],
+  ...groups.Webhooks
 } as const
 
 type Definitions = typeof definitions

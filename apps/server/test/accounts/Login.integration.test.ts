@@ -7,7 +7,7 @@ import * as Login from "../../src/accounts/Login.ts"
 import * as LoginThrottle from "../../src/accounts/LoginThrottle.ts"
 import { Passwords } from "../../src/accounts/Passwords.ts"
 import * as Sessions from "../../src/accounts/Sessions.ts"
-import * as SlidingWindowStore from "../../src/limits/SlidingWindowStore.ts"
+import * as SlidingWindows from "../../src/limits/SlidingWindows.ts"
 import { databases } from "../support/TestDatabase.ts"
 
 const password = "correct horse battery"
@@ -76,7 +76,7 @@ for (const database of databases) {
   const stores = Layer.mergeAll(Accounts.layer, Sessions.layer).pipe(Layer.provide(database.layer))
   const tested = Login.layer.pipe(
     Layer.provide([LoginThrottle.layer, passwords]),
-    Layer.provide(SlidingWindowStore.layerMemory),
+    Layer.provide(SlidingWindows.layerMemory),
     Layer.provideMerge(stores)
   )
 

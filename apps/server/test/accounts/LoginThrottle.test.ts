@@ -5,8 +5,7 @@ import * as Email from "../../src/accounts/Email.ts"
 import * as LoginThrottle from "../../src/accounts/LoginThrottle.ts"
 import * as Passwords from "../../src/accounts/Passwords.ts"
 import { Sessions } from "../../src/accounts/Sessions.ts"
-import * as MemorySlidingWindow from "../../src/limits/MemorySlidingWindow.ts"
-import * as SlidingWindowStore from "../../src/limits/SlidingWindowStore.ts"
+import * as SlidingWindows from "../../src/limits/SlidingWindows.ts"
 
 const owner = Email.normalize("owner@example.com")
 const other = Email.normalize("other@example.com")
@@ -16,7 +15,7 @@ const elsewhere = "203.0.113.7"
 // The owner has logged in from home before.
 const layer = LoginThrottle.layer.pipe(
   Layer.provide([
-    SlidingWindowStore.layerMemory,
+    SlidingWindows.layerMemory,
     Layer.mock(Sessions)({ isKnownNetwork: (email, network) => Effect.succeed(email === owner && network === home) })
   ])
 )
@@ -71,7 +70,7 @@ describe("LoginThrottle", () => {
 
 describe("MemorySlidingWindow", () => {
   it("evicts the key with the oldest events when there are too many", () => {
-    const window = MemorySlidingWindow.make(1, 1000, 3)
+    const window = SlidingWindows.makeWindow(1, 1000, 3)
     for (const key of ["a", "b", "c", "d"]) window.add(key, 0)
     assert.deepStrictEqual(
       ["a", "b", "c", "d"].map((key) => window.waitMs(key, 0)),
@@ -80,7 +79,7 @@ describe("MemorySlidingWindow", () => {
   })
 
   it("evicts keys that have no event in the window", () => {
-    const window = MemorySlidingWindow.make(2, 1000)
+    const window = SlidingWindows.makeWindow(2, 1000)
     let most = 0
     for (let index = 0; index < 50_000; index++) {
       window.add(String(index), index * 10)

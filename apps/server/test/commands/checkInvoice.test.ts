@@ -35,6 +35,26 @@ describe("govoice check-invoice", () => {
     assert.strictEqual(stdout, `✔ ${invoice}  FA (3)\n`.repeat(2))
   })
 
+  it("prints warnings apart from faults, and exits with 1 for them with --strict alone", async () => {
+    const document = readFileSync(invoice, "utf8")
+    const warned = file("warned.xml", document.replace("<JST>2", "<JST>1"))
+    const warning =
+      / {4}warning: line \d+, column \d+, Faktura\/Podmiot2\/JST: .* add a Podmiot3 with the Rola 8\. \(Broszura .*\)\n/
+    const lenient = await run([warned])
+    assert.deepStrictEqual({ code: lenient.code, stderr: lenient.stderr }, { code: 0, stderr: "" })
+    assert.match(lenient.stdout, new RegExp(`^✔ .*warned\\.xml  FA \\(3\\)\n${warning.source}$`))
+    const strict = await run(["--strict", warned, invoice])
+    assert.deepStrictEqual(
+      { code: strict.code, stderr: strict.stderr },
+      { code: 1, stderr: "1 of 2 files with warnings.\n" }
+    )
+
+    const wrong = file("wrong.xml", document.replace("<JST>2", "<JST>1").replace(/<P_2>.*<\/P_2>/, ""))
+    const { code, stdout } = await run([wrong])
+    assert.strictEqual(code, 1)
+    assert.match(stdout, new RegExp(`^✖ .*wrong\\.xml  FA \\(3\\)\n {4}line .*P_2.* is missing.*\n${warning.source}$`))
+  })
+
   it("names each fault with line and column, and continues after an unreadable file", async () => {
     const malformed = file("malformed.xml", "<a>\n <b>\n</a>")
     const binary = file("binary.xml", Uint8Array.of(0xff, 0xfe, 0x00))
@@ -78,7 +98,7 @@ describe("govoice check-invoice", () => {
     const { code, stdout } = await run(["--json", "-"], "<Faktura/>")
     assert.strictEqual(code, 1)
     const { violations, ...rest } = JSON.parse(stdout) as { readonly violations: ReadonlyArray<{ message: string }> }
-    assert.deepStrictEqual(rest, { file: "-", count: 1, valid: false })
+    assert.deepStrictEqual(rest, { file: "-", count: 1, warnings: [], valid: false })
     assert.include(violations[0]?.message, "the root element has no namespace")
   })
 

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "vitest"
-import { checkPolicy } from "../../src/commands/doctor/guard.ts"
-import { check as checkRuntime } from "../../src/commands/doctor/runtime.ts"
-import { check as checkSettings } from "../../src/commands/doctor/settings.ts"
+import { checkPolicy, checkSettings } from "../../src/commands/doctor.ts"
+import { checkRuntime } from "../../src/commands/Finding.ts"
 
 const levels = (findings: ReadonlyArray<{ readonly level: string }>) => findings.map(({ level }) => level)
 
@@ -44,7 +43,7 @@ describe("the doctor on settings", () => {
 describe("the doctor on the outbound guard", () => {
   const policy = (more: object = {}) =>
     checkPolicy({
-      policy: { allowHttp: false, allowNetworks: [], ...more },
+      policy: { allowHttp: false, allowNetworks: [], denyNetworks: [], ...more },
       proxy: undefined,
       timeoutMs: 1,
       retrySchedule: []

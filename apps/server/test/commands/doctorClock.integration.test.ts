@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { check } from "../../src/commands/doctor/database.ts"
+import { checkDatabase } from "../../src/commands/doctor.ts"
 import { shifted } from "../../src/database/DatabaseClock.ts"
 import { acquire } from "../support/TestDatabase.ts"
 import * as TestSettings from "../support/TestSettings.ts"
@@ -12,7 +12,7 @@ const examine = Effect.fnUntraced(function* (url: string, offsetMs: number) {
   // The clock of this machine is that of the database.
   const clock = shifted(yield* Clock.Clock, () => offsetMs)
   const settings = TestSettings.settings({ database: { _tag: "Postgres", url } })
-  const findings = yield* Effect.provideService(check(settings), Clock.Clock, clock)
+  const findings = yield* Effect.provideService(checkDatabase(settings), Clock.Clock, clock)
   const found = findings.filter((finding) => finding.check === "clock")
   assert.lengthOf(found, 1, JSON.stringify(findings))
   return found[0]!

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
-import { check } from "../../src/commands/doctor/proxies.ts"
+import { checkProxies } from "../../src/commands/doctor.ts"
 import * as ClientAddress from "../../src/http/transport/ClientAddress.ts"
 import { databases } from "../support/TestDatabase.ts"
 
@@ -22,7 +22,8 @@ const insertAccounts = Effect.gen(function* () {
 
 const examine = Effect.fnUntraced(function* (
   logins: ReadonlyArray<readonly [account: number, address: string, ageMs?: number]>,
-  trustedProxies: ReadonlyArray<string> = []
+  trustedProxies: ReadonlyArray<string> = [],
+  metricsPort?: number
 ) {
   const sql = yield* SqlClient.SqlClient
   yield* insertAccounts
@@ -33,7 +34,7 @@ const examine = Effect.fnUntraced(function* (
       VALUES (${randomUUID()}, ${account(index)}, ${new Date(Date.now() - ageMs)}, ${ClientAddress.group(address)})
     `
   }
-  return yield* check({ trustedProxies })
+  return yield* checkProxies({ metricsPort, trustedProxies })
 })
 
 for (const database of databases) {
@@ -99,6 +100,13 @@ for (const database of databases) {
         for (const [logins, trustedProxies] of cases) {
           assert.strictEqual((yield* examine(logins, trustedProxies)).level, "ok", JSON.stringify(logins))
         }
+      })
+    )
+
+    it.effect("says what it does not know without the metrics of the server", () =>
+      Effect.gen(function* () {
+        assert.include((yield* examine([])).message, "GOVOICE_METRICS_PORT")
+        assert.notInclude((yield* examine([], [], 9464)).message, "GOVOICE_METRICS_PORT")
       })
     )
 

@@ -14,13 +14,7 @@ import { exec, folder, onDatabase, tables } from "./support/onDatabase.ts"
 
 const notAsked = Effect.die("An existing database needs no files")
 
-const undoLastMigration = Effect.gen(function* () {
-  yield* exec(
-    "DROP TABLE national_submissions, national_sessions, national_logins, national_lanes, national_environment CASCADE"
-  )
-  yield* exec("DROP INDEX organizations_credential_nip_idx")
-  yield* exec("DELETE FROM schema_migrations WHERE name = 'national_system'")
-})
+const undoMigrations = Effect.andThen(exec("DROP SCHEMA public CASCADE"), exec("CREATE SCHEMA public"))
 
 const modes = (directory: string) =>
   globSync("**", { cwd: directory }).map((name) => (statSync(join(directory, name)).mode & 0o777).toString(8))
@@ -31,7 +25,7 @@ describe("a new embedded database", () => {
       assert.isTrue(yield* onDatabase(undefined, preparedFiles, Migrations.isCurrent))
       const files = yield* preparedFiles
       const changed = Effect.andThen(
-        exec("INSERT INTO schema_migrations VALUES (99, now(), 'other')"),
+        exec("INSERT INTO schema_migrations VALUES (99, now(), 'other', '', 1)"),
         exec("CHECKPOINT")
       )
       yield* onDatabase(undefined, Effect.succeed(files), changed)
@@ -66,11 +60,11 @@ describe("a new embedded database", () => {
 })
 
 describe("migrations over other files", () => {
-  it.live("run over prepared files and over a data directory that lack the last one", () =>
+  it.live("run over prepared files and over a data directory that lack them", () =>
     Effect.gen(function* () {
       const directory = join(yield* folder, "postgres")
       const before = yield* onDatabase(directory, preparedFiles, tables)
-      yield* onDatabase(directory, notAsked, undoLastMigration)
+      yield* onDatabase(directory, notAsked, undoMigrations)
       const older = Effect.sync(() => readFiles(directory))
       const run = Effect.gen(function* () {
         assert.isFalse(yield* Migrations.isCurrent)
@@ -86,10 +80,13 @@ describe("migrations over other files", () => {
   it.live("refuse the data directory of an unreleased version in one sentence", () =>
     Effect.gen(function* () {
       const directory = join(yield* folder, "postgres")
-      const renamed = exec("UPDATE schema_migrations SET name = 'lanes' WHERE migration_id = 5")
-      yield* onDatabase(directory, preparedFiles, renamed)
+      const edited = exec("UPDATE schema_migrations SET checksum = 'other' WHERE migration_id = 1")
+      yield* onDatabase(directory, preparedFiles, edited)
       const error = yield* Effect.flip(onDatabase(directory, notAsked, Migrations.run))
-      assert.match(error.message, /^The schema is of an unreleased version of Govoice.*\(migration 5 is lanes, /)
+      assert.match(
+        error.message,
+        /^The schema is not one of this version of Govoice: migration 1 is schema with checksum other, /
+      )
     })
   )
 })

@@ -6,13 +6,12 @@ import { SqlClient, Statement } from "effect/sql"
 import * as IdGenerator from "../../src/crypto/IdGenerator.ts"
 import * as Invoices from "../../src/invoices/Invoices.ts"
 import * as SubmitInvoice from "../../src/invoices/SubmitInvoice.ts"
-import { InvoiceGateways } from "../../src/invoices/sandbox/gateway/InvoiceGateway.ts"
-import * as SandboxGateway from "../../src/invoices/sandbox/gateway/SandboxGateway.ts"
+import * as TestSettings from "../support/TestSettings.ts"
 import { explain } from "../support/Explained.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { databases } from "../support/TestDatabase.ts"
 
-const gateways = Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) })
+const settings = TestSettings.layer()
 
 // `Batcher` takes the transformer when it is built.
 let statements = 0
@@ -32,7 +31,7 @@ const submitTo = (organizationId: Ids.OrganizationId, number: number) =>
   )
 
 for (const database of databases) {
-  const invoices = Layer.provide(Layer.merge(counted, SubmitInvoice.layer), gateways)
+  const invoices = Layer.provide(Layer.merge(counted, SubmitInvoice.layer), settings)
   layer(Layer.provideMerge(invoices, database.layer), { timeout: "120 seconds" })(
     `Invoices.find (${database.name})`,
     (it) => {
@@ -118,8 +117,8 @@ for (const database of databases) {
           assert.strictEqual(result.id, invoiceId)
           assert.lengthOf(explained, 1)
           assert.deepStrictEqual(explained[0]!.scanned, [])
-          assert.lengthOf(explained[0]!.indexes, 1)
-          assert.include(["invoices_pkey", "invoices_organization_id_id_idx"], explained[0]!.indexes[0])
+          assert.lengthOf(explained[0]!.readIndexes, 1)
+          assert.include(["invoices_pkey", "invoices_organization_id_id_idx"], explained[0]!.readIndexes[0])
           assert.isBelow(explained[0]!.blocks, 10)
         })
       )

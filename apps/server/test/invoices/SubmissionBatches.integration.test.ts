@@ -3,9 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as SqlErrors from "../../src/database/SqlErrors.ts"
-import { NationalSystem } from "../../src/invoices/live/ksef/NationalSystem.ts"
-import { InvoiceGateways } from "../../src/invoices/sandbox/gateway/InvoiceGateway.ts"
-import * as SandboxGateway from "../../src/invoices/sandbox/gateway/SandboxGateway.ts"
+import { NationalSystem } from "../../src/invoices/ksef/NationalSystem.ts"
+import * as TestSettings from "../support/TestSettings.ts"
 import * as SubmitInvoice from "../../src/invoices/SubmitInvoice.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { fa3, poll } from "../support/live.ts"
@@ -14,9 +13,7 @@ import { databases, layerPostgres } from "../support/TestDatabase.ts"
 // Submissions only compare it with `undefined`.
 const liveMode = Layer.succeed(NationalSystem)({} as never)
 
-const submissions = SubmitInvoice.layer.pipe(
-  Layer.provide([Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) }), liveMode])
-)
+const submissions = SubmitInvoice.layer.pipe(Layer.provide([TestSettings.layer(), liveMode]))
 
 /** Runs an effect while no idempotency record can be inserted, and inserts them after it. */
 const whileLocked = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -55,7 +52,7 @@ layer(Layer.provideMerge(submissions, layerPostgres), { timeout: "120 seconds", 
         })
         const waiting = sql<{ readonly pid: number }>`
           SELECT pid FROM pg_stat_activity
-          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO idempotency_records%'
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%WITH entry AS MATERIALIZED%'
         `
         const first = yield* whileLocked(
           Effect.gen(function* () {
@@ -78,7 +75,7 @@ layer(Layer.provideMerge(submissions, layerPostgres), { timeout: "120 seconds", 
         const counts = sql`
           SELECT (SELECT count(*)::int FROM idempotency_records WHERE organization_id = ${organizationId}) AS keys,
                  (SELECT count(*)::int FROM invoices WHERE organization_id = ${organizationId}) AS invoices,
-                 (SELECT count(*)::int FROM invoice_documents JOIN invoices ON invoices.id = invoice_id
+                 (SELECT count(*)::int FROM invoice_documents
                   WHERE organization_id = ${organizationId}) AS documents,
                  (SELECT count(*)::int FROM events WHERE organization_id = ${organizationId}) AS events,
                  (SELECT count(*)::int FROM deliveries WHERE organization_id = ${organizationId}) AS deliveries

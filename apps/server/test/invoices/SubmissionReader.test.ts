@@ -97,20 +97,33 @@ describe("SubmissionReader", () => {
     }
   )
 
-  it.live("throttles an organization that has 32 bodies waiting, and no other", () =>
+  it.live("lets every body wait for a thread, however many an organization sends at once", () =>
+    Effect.gen(function* () {
+      const bodies = Array.from({ length: 60 }, () => filled(70_000))
+      const others = yield* Effect.forEach(
+        [...bodies.map((body) => read(body)), read(filled(70_000), other)],
+        (one) => one,
+        {
+          concurrency: "unbounded"
+        }
+      )
+      assert.lengthOf(others, 61)
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.live("refuses a body when those of the organization that wait have 16 MiB, and no other", () =>
     Effect.gen(function* () {
       const tagOf = (body: Uint8Array<ArrayBuffer>, organizationId?: typeof other) =>
         read(body, organizationId).pipe(
           Effect.as("Read"),
           Effect.catch(({ _tag }) => Effect.succeed(_tag))
         )
-      const many = Array.from({ length: 40 }, () => tagOf(filled(400_000)))
+      const many = Array.from({ length: 50 }, () => tagOf(filled(400_000)))
       const tags = yield* Effect.all([...many, tagOf(filled(70_000), other)], { concurrency: "unbounded" })
-      const throttled = tags.filter((tag) => tag === "Throttled").length
-      // One or two run, 32 wait.
-      assert.include([6, 7], throttled)
+      const refused = tags.filter((tag) => tag === "SubmissionNotRead").length
+      // One or two run, 41 wait.
+      assert.include([7, 8], refused)
       assert.strictEqual(tags.at(-1), "Read")
-      assert.strictEqual(tags.filter((tag) => tag === "Read").length, 41 - throttled)
     }).pipe(Effect.provide(layer()))
   )
 

@@ -2,18 +2,17 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer } from "effect"
 import { SqlClient, Statement } from "effect/sql"
-import { InvoiceGateways } from "../../src/invoices/sandbox/gateway/InvoiceGateway.ts"
-import * as SandboxGateway from "../../src/invoices/sandbox/gateway/SandboxGateway.ts"
+import * as TestSettings from "../support/TestSettings.ts"
 import * as IdGenerator from "../../src/crypto/IdGenerator.ts"
 import * as Invoices from "../../src/invoices/Invoices.ts"
 import * as SubmitInvoice from "../../src/invoices/SubmitInvoice.ts"
 import * as fixtures from "../support/fixtures.ts"
 import { databases } from "../support/TestDatabase.ts"
 
-const gateways = Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) })
+const settings = TestSettings.layer()
 
 for (const database of databases) {
-  const invoices = Layer.provide(Layer.merge(Invoices.layer, SubmitInvoice.layer), gateways)
+  const invoices = Layer.provide(Layer.merge(Invoices.layer, SubmitInvoice.layer), settings)
   layer(Layer.provideMerge(invoices, database.layer), { timeout: "120 seconds" })(
     `SubmitInvoice (${database.name})`,
     (it) => {
@@ -80,7 +79,7 @@ for (const database of databases) {
               statements.push(statement.compile()[0])
               return statement
             })
-          const built = yield* Layer.build(Layer.fresh(Layer.provide(SubmitInvoice.layer, gateways))).pipe(
+          const built = yield* Layer.build(Layer.fresh(Layer.provide(SubmitInvoice.layer, settings))).pipe(
             Effect.provideService(Statement.CurrentTransformer, count)
           )
           const { submit } = Context.get(built, SubmitInvoice.SubmitInvoice)

@@ -70,6 +70,15 @@ describe("parseJson", () => {
     }
   )
 
+  // In time that grows with the square of the text, a megabyte takes many times the limit of a test.
+  it.each([
+    ["in a name", `{"${'\\"'.repeat(500_000)}`],
+    ["in a value", `{"\\n":"${'\\"'.repeat(500_000)}`],
+    ["in many names", `{"\\n":1,${'"a'.repeat(500_000)}`]
+  ])("refuses a megabyte of quotes that end no string, %s", (_place, text) => {
+    assert.throws(() => parseJson(text), SyntaxError)
+  })
+
   it("reads a megabyte of escapes", () => {
     const xml = "\n".repeat(400_000)
     assert.deepStrictEqual(parseJson(JSON.stringify({ invoice_xml: xml, "\n": "1" })), { invoice_xml: xml, "\n": "1" })

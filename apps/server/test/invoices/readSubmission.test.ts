@@ -3,6 +3,7 @@ import { CanonicalRequest, Metadata } from "@govoice/core"
 import * as fc from "fast-check"
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { maxDocumentBodyBytes } from "../../src/http/middleware/BodyReading.ts"
 import { hasMoreValues, readSubmission, type SubmissionFault } from "../../src/invoices/readSubmission.ts"
 
 const sample = readFileSync(new URL("../../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
@@ -34,6 +35,7 @@ describe("readSubmission", () => {
     assert.deepStrictEqual(submission, {
       invoiceXml: sample,
       metadata: { order: "4711" },
+      invoicingMode: "online",
       summary: {
         sha256: sha256(sample),
         sellerNip: "5265877635",
@@ -41,9 +43,22 @@ describe("readSubmission", () => {
         invoiceNumber: "FV/2026/11/0001",
         formCode: "FA (3)",
         schemaVersion: "1-0E",
-        hasAttachment: false
+        hasAttachment: false,
+        document: {
+          form: "FA (3)",
+          kind: "VAT",
+          number: "FV/2026/11/0001",
+          issue_date: "2026-11-20",
+          currency: "PLN",
+          total: "123.00",
+          seller: { tax_id: "5265877635", name: "Sprzedawca Testowy sp. z o.o." },
+          buyer: { tax_id: "5260250274", name: "Nabywca Testowy" }
+        }
       },
-      requestHash: CanonicalRequest.hash({ ...context, invoiceXml: sample, metadata: { order: "4711" } }, sha256)
+      requestHash: CanonicalRequest.hash(
+        { ...context, invoiceXml: sample, invoicingMode: "online", metadata: { order: "4711" } },
+        sha256
+      )
     })
   })
 
@@ -57,6 +72,61 @@ describe("readSubmission", () => {
       const body = Buffer.concat([Buffer.from('{"invoice_xml":"<a>'), Buffer.of(0xff), Buffer.from('</a>"}')])
       assert.deepStrictEqual(readBytes(body), { _tag: "Invalid", fault: { code: "invalid_request_body" } } as const)
     })
+
+    it("has an invoicing mode, of which null is the same as online, and which another request has", () => {
+      const modes = [undefined, null, "online", "offline"].map((invoicing_mode) =>
+        valid(JSON.stringify({ invoice_xml: sample, invoicing_mode }))
+      )
+      assert.deepStrictEqual(
+        modes.map(({ invoicingMode }) => invoicingMode),
+        ["online", "online", "online", "offline"]
+      )
+      assert.strictEqual(new Set(modes.map(({ requestHash }) => Buffer.from(requestHash).toString("hex"))).size, 2)
+    })
+
+    it("can correct an invoice technically, which another request does not", () => {
+      const offline = { invoice_xml: sample, invoicing_mode: "offline" }
+      const [plain, one, other] = [undefined, "inv_1", "inv_2"].map((corrects_invoice_id) =>
+        valid(JSON.stringify({ ...offline, corrects_invoice_id }))
+      )
+      assert.isUndefined(plain?.correctsInvoiceId)
+      assert.strictEqual(one?.correctsInvoiceId, "inv_1")
+      const hashes = [plain, one, other].map((each) => Buffer.from(each!.requestHash).toString("hex"))
+      assert.strictEqual(new Set(hashes).size, 3)
+    })
+
+    it.each<[body: Readonly<Record<string, unknown>>, message: RegExp]>([
+      [{ invoice_xml: sample, corrects_invoice_id: "inv_1" }, /requires invoicing_mode "offline"/],
+      [{ invoice_xml: sample, corrects_invoice_id: 1, invoicing_mode: "offline" }, /identifier of an invoice/],
+      [
+        {
+          invoice_xml: sample.replace("</Faktura>", "<Zalacznik/></Faktura>"),
+          corrects_invoice_id: "inv_1",
+          invoicing_mode: "offline"
+        },
+        /no attachment/
+      ]
+    ])("corrects no invoice technically where KSeF would not take it", (body, message) => {
+      const fault = faultOf(JSON.stringify(body))
+      assert.deepInclude(fault, { code: "invalid_parameter", param: "corrects_invoice_id" })
+      assert.match(fault?.message ?? "", message)
+    })
+
+    it.each([["Online"], [""], [true], [{}]])("has no invoicing mode %j", (invoicing_mode) => {
+      assert.deepInclude(faultOf(JSON.stringify({ invoice_xml: sample, invoicing_mode })), {
+        code: "invalid_parameter",
+        param: "invoicing_mode"
+      })
+    })
+
+    it.each([["<a/>"], [sample.replace("5265877635", "x")], [sample.replace("2026-11-20</P_1>", "x</P_1>")]])(
+      "is not issued offline without the parts of its QR codes",
+      (invoice_xml) => {
+        const fault = faultOf(JSON.stringify({ invoice_xml, invoicing_mode: "offline" }))
+        assert.deepInclude(fault, { code: "invalid_parameter", param: "invoicing_mode" })
+        assert.match(fault?.message ?? "", /NIP of the seller and the date of issue/)
+      }
+    )
 
     it("has no other members than the document and the metadata", () => {
       for (const name of ["colour", "toString", "__proto__", "constructor", ""]) {
@@ -104,6 +174,26 @@ describe("readSubmission", () => {
       const of = (bytes: number) => JSON.stringify({ invoice_xml: `<a>${"ż".repeat((bytes - 8) / 2)} </a>` })
       assert.strictEqual(Buffer.byteLength(valid(of(1_000_000)).invoiceXml), 1_000_000)
       fails(of(1_000_002), { code: "invalid_invoice_xml", message: "invoice_xml is larger than 1,000,000 bytes." })
+    })
+
+    it("may have up to 3,000,000 bytes with an attachment, also where the JSON escapes its letters", () => {
+      const of = (bytes: number, name: string) => {
+        const [start, end] = [`<Faktura><${name}>`, `</${name}></Faktura>`]
+        return start + "Zużycie energii w listopadzie, taryfa nocna, ".repeat(bytes).slice(0, bytes) + end
+      }
+      const large = of(2_900_000, "Zalacznik")
+      assert.isAbove(Buffer.byteLength(large), 2_950_000)
+      const json = JSON.stringify({ invoice_xml: large }).replaceAll("ż", String.raw`\u017c`)
+      assert.isBelow(json.length, maxDocumentBodyBytes)
+      assert.strictEqual(valid(json).invoiceXml, large)
+      assert.isTrue(valid(json).summary.hasAttachment)
+      const tooLarge = { code: "invalid_invoice_xml", message: "invoice_xml is larger than 3,000,000 bytes." } as const
+      fails(JSON.stringify({ invoice_xml: of(3_000_001, "Zalacznik") }), tooLarge)
+      // What only looks like one does not count.
+      fails(JSON.stringify({ invoice_xml: `<Faktura><!-- <Zalacznik> --><a>${"x".repeat(1_000_000)}</a></Faktura>` }), {
+        code: "invalid_invoice_xml",
+        message: "invoice_xml is larger than 1,000,000 bytes."
+      })
     })
 
     it("has at most 100,000 elements", () => {

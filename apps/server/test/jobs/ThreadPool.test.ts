@@ -10,8 +10,8 @@ const make = (options: Partial<ThreadPool.ThreadPoolOptions> = {}) =>
     name: "tested",
     entry: new URL("support/thread.ts", import.meta.url),
     threads: 1,
-    maxJobs: 100,
-    maxJobsPerGroup: 50,
+    maxSize: 100,
+    maxSizePerGroup: 50,
     timeoutMs: 50_000,
     ...options
   })
@@ -66,7 +66,7 @@ describe("ThreadPool", () => {
 
   it.live("refuses what is beyond the jobs of a group, and of all groups", () =>
     Effect.gen(function* () {
-      const pool = yield* make({ maxJobs: 3, maxJobsPerGroup: 2 })
+      const pool = yield* make({ maxSize: 3, maxSizePerGroup: 2 })
       const run = (group: string) => Effect.result(pool.run(group, answer(group, 50), []))
       const groups = ["a", "a", "a", "a", "b", "c"]
       const results = yield* Effect.forEach(groups, run, { concurrency: "unbounded" })
@@ -75,10 +75,22 @@ describe("ThreadPool", () => {
         "done",
         "done",
         "done",
-        new ThreadPool.ThreadPoolFull({ isGroup: true }),
+        new ThreadPool.ThreadPoolFull(),
         "done",
-        new ThreadPool.ThreadPoolFull({ isGroup: false })
+        new ThreadPool.ThreadPoolFull()
       ])
+    })
+  )
+
+  it.live("refuses a job that no thread takes in time, and runs the others", () =>
+    Effect.gen(function* () {
+      const pool = yield* make({ maxWaitMs: 50 })
+      yield* pool.run("a", answer("warm"), [])
+      const running = yield* Effect.forkChild(pool.run("a", answer("running", 400), []), { startImmediately: true })
+      const late = yield* Effect.flip(pool.run("a", answer("late"), []))
+      assert.strictEqual(late._tag, "ThreadPoolFull")
+      assert.strictEqual((yield* Fiber.join(running)).value, "running")
+      assert.strictEqual((yield* pool.run("a", answer("next"), [])).value, "next")
     })
   )
 
@@ -125,7 +137,7 @@ describe("ThreadPool", () => {
 
   it.live("drops a job whose caller is interrupted while it waits", () =>
     Effect.gen(function* () {
-      const pool = yield* make({ maxJobs: 2 })
+      const pool = yield* make({ maxSize: 2 })
       yield* pool.run("a", answer("warm"), [])
       const running = yield* Effect.forkChild(pool.run("a", answer("running", 150), []), { startImmediately: true })
       const waiting = yield* Effect.forkChild(pool.run("a", answer("waiting", 5000), []), { startImmediately: true })
@@ -168,8 +180,8 @@ describe("ThreadPool with batches", () => {
         name: "tested",
         entry: new URL("support/thread.ts", import.meta.url),
         threads: 1,
-        maxJobs: 100,
-        maxJobsPerGroup: 50,
+        maxSize: 100,
+        maxSizePerGroup: 50,
         timeoutMs: 50_000,
         ...options
       },

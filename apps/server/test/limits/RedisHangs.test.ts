@@ -5,14 +5,12 @@ import { RateLimiter } from "effect/persistence"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as RedisBreaker from "../../src/database/RedisBreaker.ts"
 import * as RedisClient from "../../src/database/RedisClient.ts"
-import * as TokenBucketStore from "../../src/limits/TokenBucketStore.ts"
-import { SlidingWindowStore, layerRedis as layerWindows } from "../../src/limits/SlidingWindowStore.ts"
+import * as TokenBuckets from "../../src/limits/TokenBuckets.ts"
+import { layerRedis as layerWindows, SlidingWindowStore } from "../../src/limits/SlidingWindows.ts"
 import { startRedis } from "./support/redis.ts"
 
 const stores = (url: string) =>
-  Layer.merge(TokenBucketStore.layerRedis, layerWindows).pipe(
-    Layer.provide([RedisClient.layer(url), RedisBreaker.layer])
-  )
+  Layer.merge(TokenBuckets.layerRedis, layerWindows).pipe(Layer.provide([RedisClient.layer(url), RedisBreaker.layer]))
 
 const take = Effect.flatMap(RateLimiter.RateLimiterStore, (store) =>
   store.tokenBucket({ key: "key_1", tokens: 1, limit: 10_000, refillRate: Duration.hours(1), allowOverflow: false })
@@ -63,7 +61,7 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
     Effect.gen(function* () {
       const redis = yield* startRedis
       const client = RedisClient.layer(redis.url, { silentTimeoutMs: 1000 })
-      const context = yield* Layer.build(TokenBucketStore.layerRedis.pipe(Layer.provide([client, RedisBreaker.layer])))
+      const context = yield* Layer.build(TokenBuckets.layerRedis.pipe(Layer.provide([client, RedisBreaker.layer])))
       const untilOfRedis = Effect.gen(function* () {
         while (!isOfRedis(yield* Effect.provide(take, context))) yield* Effect.sleep("50 millis")
       })

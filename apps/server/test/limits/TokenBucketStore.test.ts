@@ -3,7 +3,7 @@ import { Duration, Effect, Layer, Logger } from "effect"
 import { RateLimiter } from "effect/persistence"
 import * as RedisBreaker from "../../src/database/RedisBreaker.ts"
 import * as RedisClient from "../../src/database/RedisClient.ts"
-import * as TokenBucketStore from "../../src/limits/TokenBucketStore.ts"
+import * as TokenBuckets from "../../src/limits/TokenBuckets.ts"
 import { startRedis } from "./support/redis.ts"
 
 const take = (store: RateLimiter.RateLimiterStore["Service"], key: string) =>
@@ -21,10 +21,7 @@ layer(Layer.empty, { excludeTestServices: true })("TokenBucketStore", (it) => {
       const store = yield* Effect.provide(
         RateLimiter.RateLimiterStore,
         yield* Layer.build(
-          TokenBucketStore.layerRedis.pipe(
-            Layer.provide(RedisClient.layer(redis.url)),
-            Layer.provide(RedisBreaker.layer)
-          )
+          TokenBuckets.layerRedis.pipe(Layer.provide(RedisClient.layer(redis.url)), Layer.provide(RedisBreaker.layer))
         )
       )
       const remaining: Array<number> = []

@@ -1,7 +1,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
+import * as Partitions from "../../src/database/Partitions.ts"
 import * as Pruner from "../../src/maintenance/Pruner.ts"
 import { databases } from "../support/TestDatabase.ts"
 import { type Explained, explain } from "../support/Explained.ts"
@@ -9,6 +10,34 @@ import * as fixtures from "../support/fixtures.ts"
 import * as TestSettings from "../support/TestSettings.ts"
 
 const day = 86_400_000
+const week = 7 * day
+
+// A Monday.
+const start = Date.UTC(1970, 0, 5)
+
+// Those of the weeks from the current one on, and no others.
+const makePartitions = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const drop = Effect.fnUntraced(function* (pattern: string) {
+    const existing = yield* sql<{ readonly name: string }>`
+      SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+      WHERE inhparent IN ('events'::regclass, 'deliveries'::regclass) AND relname LIKE ${pattern}
+    `
+    for (const { name } of existing) yield* sql`DROP TABLE ${sql(name)}`
+  })
+  yield* drop("%")
+  yield* Partitions.make(Partitions.weeksAhead)
+  yield* drop("%before%")
+})
+
+const finish = Effect.fnUntraced(function* (condition: Statement.Fragment) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    UPDATE deliveries SET status = 'failed', failure_status = 'failed', due_at = NULL, is_due = false, lease_expires_at = NULL,
+           next_retry_at = NULL, last_error_summary = 'x'
+    WHERE ${condition}
+  `
+})
 
 const count = (table: string) =>
   Effect.gen(function* () {
@@ -20,63 +49,91 @@ const count = (table: string) =>
 const prune = Effect.flatMap(Pruner.Pruner, (retention) => retention.prune)
 
 for (const database of databases) {
-  const settings = TestSettings.layer({ eventRetentionDays: 3, idempotencyRetentionDays: 2 })
+  const settings = TestSettings.layer({ eventRetentionDays: 3 })
   const retention = Pruner.layer.pipe(Layer.provideMerge(database.layer), Layer.provide(settings))
-  const begin = Effect.andThen(fixtures.clear, TestClock.setTime(0))
+  const begin = Effect.all([fixtures.clear, TestClock.setTime(start), makePartitions])
 
   layer(retention, { timeout: "120 seconds" })(`Pruner (${database.name})`, (it) => {
-    it.effect("deletes events with their deliveries only after the retention time", () =>
+    it.effect("drops a week of events with their deliveries when all of it is older than the retention time", () =>
       Effect.gen(function* () {
         yield* begin
         const sql = yield* SqlClient.SqlClient
         yield* fixtures.backlog(20, 5)
-        yield* sql`
-          UPDATE deliveries SET status = 'failed', failure_status = 'failed', due_at = NULL, is_due = false, last_error_summary = 'x'
-        `
-        yield* TestClock.setTime(3 * day)
-        assert.deepInclude(yield* prune, { events: 0, idempotencyRecords: 0 })
-        yield* TestClock.setTime(3 * day + 1)
-        assert.deepInclude(yield* prune, { events: 25, idempotencyRecords: 0 })
-        assert.deepStrictEqual([yield* count("deliveries"), yield* count("events")], [0, 0])
-        assert.strictEqual(yield* count("invoices"), 2)
+        yield* TestClock.setTime(start + week)
+        yield* fixtures.backlog(3)
+        yield* finish(sql`true`)
+        yield* TestClock.setTime(start + week + 3 * day - 1)
+        assert.deepInclude(yield* prune, { weeks: 0, idempotencyRecords: 0 })
+        assert.deepStrictEqual([yield* count("deliveries"), yield* count("events")], [28, 28])
+        yield* TestClock.setTime(start + week + 3 * day)
+        assert.deepInclude(yield* prune, { weeks: 1, idempotencyRecords: 0 })
+        assert.deepStrictEqual([yield* count("deliveries"), yield* count("events")], [3, 3])
+        assert.strictEqual(yield* count("invoices"), 3)
       })
     )
 
-    it.effect("keeps deliveries that are not complete, and the events that deliveries need", () =>
+    it.effect("keeps what is not finished of an old week, and drops the week when it is", () =>
       Effect.gen(function* () {
         yield* begin
         const sql = yield* SqlClient.SqlClient
-        const { endpoints } = yield* fixtures.backlog(4)
-        const rows = yield* sql<{ readonly id: string }>`SELECT id FROM deliveries ORDER BY due_at`
-        const [pending, retrying, delivering, late] = rows.map(({ id }) => id)
+        const { endpoints } = yield* fixtures.backlog(20)
+        const before = yield* sql<{ readonly id: string }>`SELECT * FROM deliveries ORDER BY due_at`
+        const [pending, retrying, delivering] = before.map(({ id }) => id)
+        yield* finish(sql`id NOT IN (${pending!}, ${retrying!}, ${delivering!})`)
         yield* sql`
           UPDATE deliveries SET status = 'retrying', failure_status = 'retrying', is_due = false, next_retry_at = due_at
           WHERE id = ${retrying!}
         `
         yield* sql`UPDATE deliveries SET status = 'delivering', lease_expires_at = due_at WHERE id = ${delivering!}`
-        // A delivery of an old event that was completed yesterday.
-        yield* sql`
-          UPDATE deliveries SET status = 'succeeded', due_at = NULL, is_due = false, delivered_at = ${new Date(9 * day)},
-                 updated_at = ${new Date(9 * day)}
-          WHERE id = ${late!}
+        const read = sql`
+          SELECT deliveries.*, events.body FROM deliveries JOIN events ON events.id = event_id
+          WHERE due_at IS NOT NULL ORDER BY deliveries.id
         `
-        // An event without deliveries is not kept.
-        yield* sql`
-          INSERT INTO events (id, organization_id, invoice_id, created_at, type, body)
-          SELECT 'evt_00000000000000000000000000', organization_id, invoice_id, created_at, type, '{}'
-          FROM events LIMIT 1
-        `
-        yield* TestClock.setTime(10 * day)
-        assert.deepInclude(yield* prune, { events: 1, idempotencyRecords: 0 })
-        const left = yield* sql<{ readonly id: string }>`SELECT id FROM deliveries`
-        assert.sameMembers(
-          left.map(({ id }) => id),
-          [pending, retrying, delivering, late]
-        )
-        assert.strictEqual(yield* count("events"), 4)
-        yield* TestClock.setTime(12 * day + 1)
-        assert.deepInclude(yield* prune, { events: 1, idempotencyRecords: 0 })
+        const unfinished = yield* read
+        assert.lengthOf(unfinished, 3)
+
+        yield* TestClock.setTime(start + 10 * day)
+        assert.deepInclude(yield* prune, { weeks: 0 })
+        assert.deepStrictEqual([yield* count("deliveries"), yield* count("events")], [3, 3])
+        assert.deepStrictEqual(yield* read, unfinished)
+        assert.deepInclude(yield* prune, { weeks: 0 })
+        assert.deepStrictEqual(yield* read, unfinished)
+
+        yield* finish(sql`true`)
+        assert.deepInclude(yield* prune, { weeks: 1 })
+        assert.deepStrictEqual([yield* count("deliveries"), yield* count("events")], [0, 0])
         assert.strictEqual(endpoints.length, 1)
+      })
+    )
+
+    it.effect("makes the partitions of the next weeks, and events on both sides of a border are stored", () =>
+      Effect.gen(function* () {
+        yield* begin
+        const sql = yield* SqlClient.SqlClient
+        const weeks = Effect.map(
+          sql<{ readonly name: string }>`
+            SELECT inhrelid::regclass::text AS name FROM pg_inherits
+            WHERE inhparent IN ('events'::regclass, 'deliveries'::regclass) ORDER BY 1
+          `,
+          (rows) => rows.map(({ name }) => name)
+        )
+        const expected = (table: string, from: number, to: number) =>
+          Array.from({ length: to - from + 1 }, (_, n) => {
+            const date = new Date(start + (from + n) * week).toISOString().slice(0, 10).replaceAll("-", "")
+            return `${table}_${date}`
+          })
+        assert.deepStrictEqual(yield* weeks, [...expected("deliveries", 0, 4), ...expected("events", 0, 4)])
+        yield* TestClock.setTime(start + 3 * week)
+        yield* prune
+        assert.deepStrictEqual(yield* weeks, [...expected("deliveries", 2, 7), ...expected("events", 2, 7)])
+        for (const at of [start + 4 * week - 1, start + 4 * week]) {
+          yield* TestClock.setTime(at)
+          yield* fixtures.backlog(2)
+        }
+        const [row] = yield* sql<{ readonly n: number }>`
+          SELECT count(DISTINCT tableoid)::int AS n FROM deliveries
+        `
+        assert.strictEqual(row!.n, 2)
       })
     )
 
@@ -95,12 +152,12 @@ for (const database of databases) {
           yield* sql`
             INSERT INTO idempotency_records
               (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
-            VALUES (${organizationId}, 'test', ${key}, ${new Date(0)}, 201, ${new Uint8Array(32)}, ${invoiceId}, '{}')
+            VALUES (${organizationId}, 'test', ${key}, ${new Date(start)}, 201, ${new Uint8Array(32)}, ${invoiceId}, '{}')
           `
         }
-        yield* TestClock.setTime(2 * day)
+        yield* TestClock.setTime(start + Pruner.idempotencyRetentionMs)
         assert.strictEqual((yield* prune).idempotencyRecords, 0)
-        yield* TestClock.setTime(2 * day + 1)
+        yield* TestClock.setTime(start + Pruner.idempotencyRetentionMs + 1)
         assert.strictEqual((yield* prune).idempotencyRecords, 1)
         const left = yield* sql<{ readonly key: string }>`SELECT key FROM idempotency_records`
         assert.deepStrictEqual(left, [{ key: "open" }])
@@ -125,7 +182,7 @@ for (const database of databases) {
             hash.set(new TextEncoder().encode(session))
             yield* sql`
               INSERT INTO refresh_tokens (hash, session_id, created_at, expires_at)
-              VALUES (${hash}, ${session}, to_timestamp(0), ${new Date(at)})
+              VALUES (${hash}, ${session}, to_timestamp(0), ${new Date(start + at)})
             `
           }
         })
@@ -133,11 +190,11 @@ for (const database of databases) {
         yield* insert("refreshed", 4 * day, 8 * day)
         yield* insert("active", 9 * day)
 
-        yield* TestClock.setTime(5 * day)
+        yield* TestClock.setTime(start + 5 * day)
         assert.deepInclude(yield* prune, { refreshTokens: 0, sessions: 0 })
-        yield* TestClock.setTime(5 * day + 1)
+        yield* TestClock.setTime(start + 5 * day + 1)
         assert.deepInclude(yield* prune, { refreshTokens: 2, sessions: 0 })
-        yield* TestClock.setTime(6 * day + 1)
+        yield* TestClock.setTime(start + 6 * day + 1)
         assert.deepInclude(yield* prune, { refreshTokens: 1, sessions: 1 })
         const left = yield* sql<{ readonly id: string }>`SELECT id FROM sessions ORDER BY id`
         assert.deepStrictEqual(
@@ -145,7 +202,7 @@ for (const database of databases) {
           ["active", "refreshed"]
         )
         assert.strictEqual(yield* count("refresh_tokens"), 2)
-        yield* TestClock.setTime(20 * day)
+        yield* TestClock.setTime(start + 20 * day)
         assert.deepInclude(yield* prune, { refreshTokens: 2, sessions: 2 })
       })
     )
@@ -156,7 +213,7 @@ for (const database of databases) {
         const sql = yield* SqlClient.SqlClient
         const organizationId = yield* fixtures.organization
         const insert = Effect.fnUntraced(function* (id: string, revokedAt: number | null, expiresAt: number | null) {
-          const toDate = (at: number | null) => (at === null ? null : new Date(at))
+          const toDate = (at: number | null) => (at === null ? null : new Date(start + at))
           yield* sql`
             INSERT INTO api_keys (id, organization_id, created_at, revoked_at, expires_at, mode, last4, hash)
             VALUES (${id}, ${organizationId}, to_timestamp(0), ${toDate(revokedAt)}::timestamptz,
@@ -170,13 +227,13 @@ for (const database of databases) {
         yield* insert("key_revoked_before_expiry", 2 * day, 90 * day)
         yield* insert("key_revoked_late", 3 * day, 2 * day)
 
-        yield* TestClock.setTime(8 * day)
+        yield* TestClock.setTime(start + 8 * day)
         assert.deepInclude(yield* prune, { apiKeys: 0 })
-        yield* TestClock.setTime(8 * day + 1)
+        yield* TestClock.setTime(start + 8 * day + 1)
         assert.deepInclude(yield* prune, { apiKeys: 1 })
-        yield* TestClock.setTime(9 * day + 1)
+        yield* TestClock.setTime(start + 9 * day + 1)
         assert.deepInclude(yield* prune, { apiKeys: 3 })
-        yield* TestClock.setTime(80 * day)
+        yield* TestClock.setTime(start + 80 * day)
         assert.deepInclude(yield* prune, { apiKeys: 0 })
         const left = yield* sql<{ readonly id: string }>`SELECT id FROM api_keys ORDER BY id`
         assert.deepStrictEqual(
@@ -192,26 +249,23 @@ for (const database of databases) {
         const sql = yield* SqlClient.SqlClient
         const { endpoints } = yield* fixtures.backlog(1, 0, 1, 0)
         const [used, unused, usedAndActive, active] = endpoints
-        yield* sql`UPDATE webhook_endpoints SET deleted_at = ${new Date(day)} WHERE id IN (${used!}, ${unused!})`
+        yield* sql`UPDATE webhook_endpoints SET deleted_at = ${new Date(start + day)} WHERE id IN (${used!}, ${unused!})`
         const idsLeft = Effect.map(sql<{ readonly id: string }>`SELECT id FROM webhook_endpoints`, (rows) =>
           rows.map(({ id }) => id)
         )
 
-        yield* TestClock.setTime(8 * day)
+        yield* TestClock.setTime(start + 8 * day)
         assert.deepInclude(yield* prune, { endpoints: 0 })
-        yield* TestClock.setTime(8 * day + 1)
+        yield* TestClock.setTime(start + 8 * day + 1)
         assert.deepInclude(yield* prune, { endpoints: 1 })
         assert.sameMembers(yield* idsLeft, [used!, usedAndActive!, active!])
 
-        // Events and their deliveries are pruned after 3 days, and the endpoint in the same run.
-        yield* sql`
-          UPDATE deliveries SET status = 'endpoint_disabled', failure_status = 'endpoint_disabled', due_at = NULL,
-                 is_due = false, last_error_summary = 'x', updated_at = ${new Date(8 * day)}
-        `
-        yield* TestClock.setTime(11 * day)
-        assert.deepInclude(yield* prune, { events: 0, endpoints: 0 })
-        yield* TestClock.setTime(11 * day + 1)
-        assert.deepInclude(yield* prune, { events: 2, endpoints: 1 })
+        // Events and their deliveries are dropped 3 days after the week, and the endpoint in the same run.
+        yield* finish(sql`true`)
+        yield* TestClock.setTime(start + 10 * day - 1)
+        assert.deepInclude(yield* prune, { weeks: 0, endpoints: 0 })
+        yield* TestClock.setTime(start + 10 * day)
+        assert.deepInclude(yield* prune, { weeks: 1, endpoints: 1 })
         assert.sameMembers(yield* idsLeft, [usedAndActive!, active!])
       })
     )
@@ -238,7 +292,7 @@ for (const database of databases) {
         yield* sql`
           INSERT INTO deliveries
             (id, organization_id, endpoint_id, event_id, event_type, created_at, updated_at, due_at, is_due, status)
-          SELECT 'wd_' || lpad(n::text, 26, '0'), organization_id, 'we_' || lpad((10 * n)::text, 26, '0'), event_id,
+          SELECT left(id, 13) || lpad(n::text, 16, '0'), organization_id, 'we_' || lpad((10 * n)::text, 26, '0'), event_id,
                  event_type, created_at, updated_at, due_at, is_due, status
           FROM deliveries, generate_series(1, 1200) AS n
           WHERE endpoint_id = ${endpoints[0]!}
@@ -246,7 +300,7 @@ for (const database of databases) {
         yield* sql`ANALYZE api_keys`
         yield* sql`ANALYZE webhook_endpoints`
         yield* sql`ANALYZE deliveries`
-        yield* TestClock.setTime(10 * day)
+        yield* TestClock.setTime(start + 10 * day)
         const pruning = yield* Effect.forkChild(explain(prune))
         while (pruning.pollUnsafe() === undefined) {
           yield* TestClock.adjust(100)
@@ -279,11 +333,7 @@ for (const database of databases) {
       Effect.gen(function* () {
         yield* begin
         const sql = yield* SqlClient.SqlClient
-        const { id } = yield* fixtures.backlog(1500, 1500)
-        yield* sql`
-          UPDATE deliveries SET status = 'failed', failure_status = 'failed', due_at = NULL, is_due = false, last_error_summary = 'x'
-          WHERE id IN (SELECT id FROM deliveries ORDER BY event_id OFFSET 1200)
-        `
+        const id = yield* fixtures.organization
         const invoiceId = yield* fixtures.invoice(id)
         const open = yield* fixtures.invoice(id)
         yield* sql`UPDATE invoices SET due_at = created_at WHERE id = ${open}`
@@ -293,15 +343,13 @@ for (const database of databases) {
                  decode(repeat('00', 32), 'hex'), CASE WHEN n > 1300 THEN ${invoiceId} ELSE ${open} END, '{}'
           FROM generate_series(1, 3000) AS n
         `
-        yield* TestClock.setTime(10 * day)
+        yield* TestClock.setTime(start + Pruner.idempotencyRetentionMs)
         const pruning = yield* Effect.forkChild(prune)
         while (pruning.pollUnsafe() === undefined) {
           yield* TestClock.adjust(100)
           yield* TestClock.withLive(Effect.sleep(5))
         }
-        const removed = yield* Fiber.join(pruning)
-        assert.deepInclude(removed, { events: 1800, idempotencyRecords: 1700 })
-        assert.strictEqual(yield* count("deliveries"), 1200)
+        assert.deepInclude(yield* Fiber.join(pruning), { idempotencyRecords: 1700 })
       })
     )
   })

@@ -30,16 +30,23 @@ const insertAll = Effect.gen(function* () {
       (id, account_id, name, created_at, credential, credential_kind, credential_nip, credential_state, credential_updated_at)
     VALUES (${organization}, ${account}, 'Example', ${now}, ${credential}, 'ksef_token', '1111111111', 'unchecked', ${now})
   `
+  const ofCertificate = { column: "offline_certificates.private_key", row: organization } as const
+  yield* sql`
+    INSERT INTO offline_certificates (id, updated_at, valid_from, valid_until, serial_number, subject, private_key)
+    VALUES (${organization}, ${now}, ${now}, ${now}, '01', 'CN=Example', ${before.seal("private key", ofCertificate)})
+  `
   for (const id of endpoints) {
     const place = { column: "webhook_endpoints.secret", row: id } as const
     // A few are encrypted with the new key already, as new ones are.
     const ring = id.endsWith("7") ? during : before
     yield* sql`
       INSERT INTO webhook_endpoints
-        (id, organization_id, created_at, updated_at, enabled, url, event_types, secret, next_secret, next_secret_at)
+        (id, organization_id, created_at, updated_at, enabled, url, event_types, secret, next_secret, next_secret_at,
+         header_names, headers)
       VALUES (
         ${id}, ${organization}, ${now}, ${now}, true, 'https://example.com', ARRAY['*'],
-        ${ring.seal(`secret of ${id}`, place)}, ${before.seal(`next of ${id}`, place)}, ${now}
+        ${ring.seal(`secret of ${id}`, place)}, ${before.seal(`next of ${id}`, place)}, ${now},
+        ARRAY['x-a'], ${before.seal(`headers of ${id}`, { column: "webhook_endpoints.headers", row: id })}
       )
     `
   }
@@ -47,11 +54,18 @@ const insertAll = Effect.gen(function* () {
 
 const readAll = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<{ readonly id: string; readonly secret: Uint8Array; readonly next_secret: Uint8Array }>`
-    SELECT id, secret, next_secret FROM webhook_endpoints ORDER BY id
+  const rows = yield* sql<{
+    readonly id: string
+    readonly secret: Uint8Array
+    readonly next_secret: Uint8Array
+    readonly headers: Uint8Array
+  }>`
+    SELECT id, secret, next_secret, headers FROM webhook_endpoints ORDER BY id
   `
-  const [row] = yield* sql<{ readonly credential: Uint8Array }>`SELECT credential FROM organizations`
-  return { rows, credential: row!.credential }
+  const [row] = yield* sql<{ readonly credential: Uint8Array; readonly private_key: Uint8Array }>`
+    SELECT credential, private_key FROM organizations JOIN offline_certificates USING (id)
+  `
+  return { rows, credential: row!.credential, privateKey: row!.private_key }
 })
 
 const rotate = Effect.provide(rotateEncryption, KeyRing.layer([newer, older]))
@@ -62,17 +76,23 @@ for (const database of databases) {
       Effect.gen(function* () {
         yield* insertAll
         const alreadyNew = endpoints.filter((id) => id.endsWith("7")).length
-        assert.strictEqual(yield* rotate, endpoints.length * 2 - alreadyNew + 1)
+        assert.strictEqual(yield* rotate, endpoints.length * 3 - alreadyNew + 2)
 
-        const { credential, rows } = yield* readAll
+        const { credential, privateKey, rows } = yield* readAll
+        assert.strictEqual(
+          after.open(privateKey, { column: "offline_certificates.private_key", row: organization }),
+          "private key"
+        )
         assert.strictEqual(
           after.open(credential, { column: "organizations.credential", row: organization }),
           "credential"
         )
-        for (const { id, next_secret, secret } of rows) {
+        for (const { headers, id, next_secret, secret } of rows) {
           const place = { column: "webhook_endpoints.secret", row: id } as const
           assert.strictEqual(after.open(secret, place), `secret of ${id}`)
           assert.strictEqual(after.open(next_secret, place), `next of ${id}`)
+          const ofHeaders = { column: "webhook_endpoints.headers", row: id } as const
+          assert.strictEqual(after.open(headers, ofHeaders), `headers of ${id}`)
         }
         assert.strictEqual(yield* rotate, 0)
       })

@@ -21,6 +21,12 @@ interface Traces {
   }>
 }
 
+interface LogLine {
+  readonly level: string
+  readonly message: string
+  readonly annotations: Readonly<Record<string, unknown>>
+}
+
 const listen = async (answer: (request: IncomingMessage, body: string) => number): Promise<[Server, string]> => {
   const server = createServer((request, response) => {
     let body = ""
@@ -77,6 +83,7 @@ describe("Observability", () => {
         PORT: "0",
         GOVOICE_DATA_DIR: "memory",
         GOVOICE_METRICS_PORT: "0",
+        GOVOICE_LOG_LEVEL: "Debug",
         GOVOICE_SANDBOX_STEP_MS: "50",
         GOVOICE_RETRY_SCHEDULE_MS: "50",
         GOVOICE_WEBHOOK_ALLOW_HTTP: "true",
@@ -187,15 +194,35 @@ describe("Observability", () => {
     assert.notMatch(text, /127\.0\.0\.1|(evt|inv|org|we|wd)_[0-9a-z]{26}/)
   })
 
-  it("logs a failed attempt with delivery, event and invoice", async () => {
-    const line = await until("the line", () =>
-      server.stdout.split("\n").find((text) => text.includes("Delivery attempt failed"))
-    )
-    const { annotations, level, message } = JSON.parse(line) as Record<string, unknown>
-    assert.strictEqual(level, "INFO")
+  const lineOf = (message: string) =>
+    until(`the line: ${message}`, () => {
+      const line = server.stdout.split("\n").find((text) => text.includes(`"message":"${message}`))
+      return line === undefined ? undefined : (JSON.parse(line) as LogLine)
+    })
+
+  it("logs a failed attempt with delivery, event and invoice, at the level of details", async () => {
+    const { annotations, level, message } = await lineOf("Delivery attempt failed")
+    assert.strictEqual(level, "DEBUG")
     assert.strictEqual(message, "Delivery attempt failed: The endpoint returned HTTP 500.")
-    const { attempts, deliveryId, eventId, invoiceId: about } = annotations as Record<string, unknown>
+    const { attempts, deliveryId, eventId, invoiceId: about } = annotations
     assert.deepStrictEqual({ attempts, eventId, about }, { attempts: 1, eventId: webhooks[0], about: invoiceId })
     assert.match(String(deliveryId), /^wd_/)
+  })
+
+  it("logs the end of a delivery that needed a retry, and the trouble of its receiver's host", async () => {
+    const end = await until("the end of the delivery", () =>
+      server.stdout
+        .split("\n")
+        .filter((text) => text.includes('"message":"Delivery ended"'))
+        .map((text) => JSON.parse(text) as LogLine)
+        .find(({ annotations }) => annotations["eventId"] === webhooks[0])
+    )
+    assert.strictEqual(end.level, "INFO")
+    assert.deepInclude(end.annotations, { status: "succeeded", attempts: 2 })
+    const { annotations: begin, level } = await lineOf("Receiver unavailable")
+    assert.strictEqual(level, "WARN")
+    assert.deepInclude(begin, { failures: 1, reason: "The endpoint returned HTTP 500." })
+    const { annotations: recovered } = await lineOf("Receiver available again")
+    assert.deepInclude(recovered, { failures: 1, host: begin["host"] })
   })
 })

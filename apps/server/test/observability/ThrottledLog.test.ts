@@ -3,14 +3,19 @@ import { Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import * as ThrottledLog from "../../src/observability/ThrottledLog.ts"
 
-const recorded = <E, R>(run: (log: ThrottledLog.ThrottledLog) => Effect.Effect<void, E, R>) =>
+const recorded = <E, R>(
+  run: (log: ThrottledLog.ThrottledLog) => Effect.Effect<void, E, R>,
+  options: Partial<ThrottledLog.ThrottledLogOptions> = {}
+) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
     const logger = Logger.make<unknown, void>(({ fiber, message }) => {
       const { failures, reason } = fiber.getRef(References.CurrentLogAnnotations)
       lines.push(`${String(Array.isArray(message) ? message[0] : message)} ${String(failures)} ${String(reason)}`)
     })
-    yield* run(ThrottledLog.make({ down: "down", recovered: "recovered" })).pipe(Effect.provide(Logger.layer([logger])))
+    yield* run(ThrottledLog.make({ down: "down", recovered: "recovered", ...options })).pipe(
+      Effect.provide(Logger.layer([logger]))
+    )
     return lines
   })
 
@@ -32,6 +37,27 @@ describe("ThrottledLog", () => {
         "down 3001 refused",
         "down 6001 refused",
         "recovered 7000 undefined"
+      ])
+    })
+  )
+
+  it.effect("logs the beginning and the end alone where it does not repeat", () =>
+    Effect.gen(function* () {
+      const lines = yield* recorded(
+        ({ failure, success }) =>
+          Effect.gen(function* () {
+            for (const seconds of [70, 10]) {
+              yield* Effect.replicateEffect(Effect.andThen(failure("refused"), TestClock.adjust("1 second")), seconds)
+              yield* success
+            }
+          }),
+        { repeats: false }
+      )
+      assert.deepStrictEqual(lines, [
+        "down 1 refused",
+        "recovered 70 undefined",
+        "down 1 refused",
+        "recovered 10 undefined"
       ])
     })
   )

@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { judgeUrl } from "@govoice/dispatcher"
 import { Environment } from "@govoice/ksef/client"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { makePair } from "../../../../packages/ksef/test/support/certificates.ts"
 import { definitions } from "../../src/settings/definitions.ts"
+import * as SecretFiles from "../../src/settings/SecretFiles.ts"
 import { InvalidSettings, read, unknownNames } from "../../src/settings/Settings.ts"
 
 const key = Buffer.alloc(32, 1).toString("base64")
@@ -20,6 +19,92 @@ const faultsOf = (environment: Readonly<Record<string, string>>): ReadonlyArray<
   }
 }
 
+describe("secrets from files", () => {
+  const values: Readonly<Record<string, string>> = {
+    DATABASE_URL: "postgres://localhost/pooled",
+    GOVOICE_DATABASE_DIRECT_URL: "postgres://localhost/direct",
+    GOVOICE_JWT_SECRET: "x".repeat(32),
+    GOVOICE_ENCRYPTION_KEYS: `k1:${key}`,
+    GOVOICE_KSEF_PROXY: "http://user:password@127.0.0.1:3128",
+    GOVOICE_WEBHOOK_PROXY: "http://user:password@127.0.0.1:3128",
+    REDIS_URL: "redis://:password@127.0.0.1"
+  }
+
+  const withFiles = <A>(
+    contents: Readonly<Record<string, string>>,
+    use: (env: Record<string, string>, folder: string) => A
+  ): A => {
+    const folder = mkdtempSync(join(tmpdir(), "govoice-secrets-"))
+    try {
+      const env = Object.entries(contents).map(([name, content]) => {
+        writeFileSync(join(folder, name), content)
+        return [`${name}_FILE`, join(folder, name)]
+      })
+      return use(Object.fromEntries(env), folder)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }
+
+  it("are read for every secret setting, without the newline at the end", () => {
+    assert.sameMembers([...SecretFiles.names], Object.keys(values))
+    for (const newline of ["", "\n", "\r\n"]) {
+      const contents = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, `${value}${newline}`]))
+      withFiles(contents, (env) => {
+        assert.deepStrictEqual(read(env), read(values))
+        assert.isEmpty(unknownNames(env))
+      })
+    }
+  })
+
+  it("keep every other white space", () => {
+    withFiles({ GOVOICE_JWT_SECRET: ` ${"x".repeat(32)} \n\n` }, (env) => {
+      assert.strictEqual(read(env).jwtSecret, ` ${"x".repeat(32)} \n`)
+    })
+  })
+
+  it("are a fault beside the setting, where they cannot be read, and where they are empty", () => {
+    const jwt = { GOVOICE_JWT_SECRET: "hidden".repeat(6) }
+    withFiles(jwt, (env, folder) => {
+      assert.deepStrictEqual(faultsOf({ ...env, ...jwt }), [
+        "GOVOICE_JWT_SECRET and GOVOICE_JWT_SECRET_FILE exclude each other. Remove one of them."
+      ])
+      // The secret itself, by mistake, is a path that does not exist.
+      for (const [path, code] of [
+        ["hidden", "ENOENT"],
+        [folder, "EISDIR"]
+      ] as const) {
+        assert.deepStrictEqual(faultsOf({ GOVOICE_JWT_SECRET_FILE: path }), [
+          `GOVOICE_JWT_SECRET_FILE must name a file that can be read (${code}). Correct the path, or let this user read the file.`
+        ])
+      }
+    })
+    assert.deepStrictEqual(faultsOf({ GOVOICE_JWT_SECRET_FILE: "" }), [
+      "GOVOICE_JWT_SECRET_FILE is empty. Set the path of a file or remove it."
+    ])
+    withFiles({ GOVOICE_JWT_SECRET: "\n" }, (env) => {
+      assert.deepStrictEqual(faultsOf(env), [
+        "GOVOICE_JWT_SECRET_FILE names an empty file. Write the value of the setting to it."
+      ])
+    })
+  })
+
+  it("have the faults of their values, and no other setting misses them", () => {
+    withFiles({ ...values, DATABASE_URL: "http://hidden", GOVOICE_JWT_SECRET: "hidden" }, (env) => {
+      assert.deepStrictEqual(faultsOf({ ...env, GOVOICE_ROLE: "worker" }), [
+        "DATABASE_URL, from DATABASE_URL_FILE, must be a URL that begins with postgres:// or postgresql://.",
+        "GOVOICE_JWT_SECRET, from GOVOICE_JWT_SECRET_FILE, must have at least 32 characters."
+      ])
+    })
+    const missing = { GOVOICE_ROLE: "worker", GOVOICE_DATABASE_POOLED: "true", DATABASE_URL_FILE: "/missing" }
+    assert.lengthOf(faultsOf(missing), 1)
+  })
+
+  it("are known by the settings that are secret, and by no other", () => {
+    assert.deepStrictEqual(unknownNames({ GOVOICE_JWT_SECRET_FILE: "", GOVOICE_ROLE_FILE: "" }), ["GOVOICE_ROLE_FILE"])
+  })
+})
+
 describe("Settings", () => {
   it("defaults to the values of the contract", () => {
     assert.deepInclude(read({}), {
@@ -31,12 +116,12 @@ describe("Settings", () => {
       role: "all",
       apiEnabled: true,
       liveMode: false,
-      ksef: { environment: undefined, environmentId: undefined, ca: undefined, giveUpHours: 168, concurrency: 32 },
+      ksef: { environment: undefined, environmentId: undefined, proxy: undefined },
       documentChecks: "schema",
       signupOpen: true,
       sandboxStepMs: 1000,
       webhooks: {
-        policy: { allowHttp: false, allowNetworks: [], denyNetworks: [], denyPorts: [], nat64Prefixes: [] },
+        policy: { allowHttp: false, allowNetworks: [], denyNetworks: [] },
         proxy: undefined,
         timeoutMs: 10_000,
         retrySchedule: [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000]
@@ -47,10 +132,8 @@ describe("Settings", () => {
         perSecond: 100,
         burst: 200,
         bytesPerSecond: 8 * 1024 * 1024,
-        organizationMultiple: 2,
         account: { perSecond: 20, burst: 200 }
       },
-      accountConcurrency: 4,
       redisUrl: undefined,
       metricsPort: undefined
     })
@@ -129,14 +212,9 @@ describe("Settings", () => {
     assert.isTrue(ministry.liveMode)
     assert.deepInclude(ministry.ksef, { environment: Environment.environments.demo, environmentId: "demo" })
 
-    const folder = mkdtempSync(join(tmpdir(), "govoice-settings-"))
-    const file = join(folder, "ca.pem")
-    const { certificate } = makePair()
-    writeFileSync(file, certificate)
-    const custom = read({ GOVOICE_KSEF_URL: "https://ksef.example.com/v2/", GOVOICE_KSEF_CA_FILE: file })
-    rmSync(folder, { recursive: true })
+    const custom = read({ GOVOICE_KSEF_URL: "https://ksef.example.com/v2/" })
     assert.isFalse(custom.liveMode)
-    assert.deepInclude(custom.ksef, { environmentId: "https://ksef.example.com/v2", ca: certificate })
+    assert.deepInclude(custom.ksef, { environmentId: "https://ksef.example.com/v2" })
     assert.strictEqual(custom.ksef.environment?.name, "custom")
   })
 
@@ -149,15 +227,11 @@ describe("Settings", () => {
         PORT: "hidden",
         GOVOICE_LIVE_MODE: "true",
         GOVOICE_KSEF_ENVIRONMENT: "test",
-        GOVOICE_KSEF_URL: "http://127.0.0.1:4000/v2",
-        GOVOICE_KSEF_GIVE_UP_HOURS: "0",
-        GOVOICE_KSEF_CONCURRENCY: "1001"
+        GOVOICE_KSEF_URL: "http://127.0.0.1:4000/v2"
       }),
       [
         "GOVOICE_KSEF_ENVIRONMENT and GOVOICE_KSEF_URL exclude each other. Remove one of them.",
-        "PORT must be a whole number from 0 to 65535.",
-        "GOVOICE_KSEF_GIVE_UP_HOURS must be a whole number from 1 to 8760.",
-        "GOVOICE_KSEF_CONCURRENCY must be a whole number from 1 to 1000."
+        "PORT must be a whole number from 0 to 65535."
       ]
     )
     assert.lengthOf(faultsOf({ GOVOICE_LIVE_MODE: "true", GOVOICE_KSEF_ENVIRONMENT: "hidden" }), 1)
@@ -175,17 +249,6 @@ describe("Settings", () => {
     assert.match(fault ?? "", /^GOVOICE_KSEF_URL must /)
     assert.notInclude(fault, "hidden")
     assert.deepStrictEqual(others, [])
-  })
-
-  it("refuses a file of certificates that cannot be read, and one without a custom environment", () => {
-    const url = { GOVOICE_KSEF_URL: "https://ksef.example.com/v2" }
-    assert.deepStrictEqual(faultsOf({ ...url, GOVOICE_KSEF_CA_FILE: "/nowhere/hidden" }), [
-      "GOVOICE_KSEF_CA_FILE must name a file that can be read."
-    ])
-    assert.deepStrictEqual(faultsOf({ ...url, GOVOICE_KSEF_CA_FILE: import.meta.filename }), [
-      "GOVOICE_KSEF_CA_FILE must name a file of PEM certificates."
-    ])
-    assert.lengthOf(faultsOf({ GOVOICE_KSEF_ENVIRONMENT: "prod", GOVOICE_KSEF_CA_FILE: "/nowhere/hidden" }), 2)
   })
 
   it.each([
@@ -220,27 +283,21 @@ describe("Settings", () => {
     const { policy, proxy } = read({
       GOVOICE_WEBHOOK_ALLOW_NETWORKS: "10.1.0.0/16, 192.0.2.7",
       GOVOICE_WEBHOOK_DENY_NETWORKS: "FD00::/8",
-      GOVOICE_WEBHOOK_DENY_PORTS: "25,6000",
-      GOVOICE_WEBHOOK_NAT64_PREFIXES: "2001:db8:64::/96",
       GOVOICE_WEBHOOK_PROXY: "http://user:password@proxy.example.com:3128"
     }).webhooks
     assert.deepStrictEqual(policy, {
       allowHttp: false,
       allowNetworks: ["10.1.0.0/16", "192.0.2.7/32"],
-      denyNetworks: ["fd00::/8"],
-      denyPorts: [25, 6000],
-      nat64Prefixes: ["2001:db8:64::/96"]
+      denyNetworks: ["fd00::/8"]
     })
     assert.strictEqual(proxy, "http://user:password@proxy.example.com:3128")
-    assert.deepStrictEqual(judgeUrl("https://example.com:25", policy), { ok: false, rule: "port" })
   })
 
   it.each([
     ["GOVOICE_WEBHOOK_ALLOW_NETWORKS", "10.1.2.3/8"],
     ["GOVOICE_WEBHOOK_DENY_NETWORKS", "10.0.0.0/33"],
-    ["GOVOICE_WEBHOOK_DENY_PORTS", "65536"],
-    ["GOVOICE_WEBHOOK_NAT64_PREFIXES", "2001:db8::/64,10.0.0.0/8"],
     ["GOVOICE_WEBHOOK_PROXY", "https://proxy.example.com"],
+    ["GOVOICE_KSEF_PROXY", "https://proxy.example.com"],
     ["GOVOICE_TRUSTED_PROXIES", "10.0.0.1/24"]
   ])("refuses %s=%s at start", (name, value) => {
     const faults = faultsOf({ [name]: value })

@@ -21,12 +21,14 @@ interface Node {
 export interface Access {
   /** Tables that were read from end to end, or by all entries of an index that fit. */
   readonly scanned: ReadonlyArray<string>
-  /** Indexes that were used. */
+  /** Indexes of the plan. */
   readonly indexes: ReadonlyArray<string>
 }
 
 export interface Explained extends Access {
   readonly text: string
+  /** Indexes of steps that were executed. */
+  readonly readIndexes: ReadonlyArray<string>
   /** By the name of the CTE. CTEs that the planner has merged into others are absent. */
   readonly ctes: Readonly<Record<string, Access>>
   /** Rows that were read from tables and thrown away. */
@@ -42,11 +44,33 @@ export interface Explained extends Access {
 
 const flatten = (node: Node): ReadonlyArray<Node> => [node, ...(node.Plans ?? []).flatMap(flatten)]
 
+// Postgres names the indexes of partitions by their columns.
+const ofPartitions: Readonly<Record<string, string>> = {
+  deliveries_endpoint_id_due_at_idx: "deliveries_due_idx",
+  deliveries_due_at_idx: "deliveries_retries_idx",
+  deliveries_organization_id_due_at_idx: "deliveries_alone_idx",
+  deliveries_endpoint_id_failure_status_id_idx: "deliveries_failure_status_idx"
+}
+
+const partition = /_(?:before_)?\d{8}/
+
+const indexOf = (name: string): string => {
+  const ofTable = name.replace(partition, "")
+  return ofPartitions[ofTable] ?? ofTable
+}
+
+// The planner reads partitions that it knows to be empty from end to end.
+const isEmptyPartition = (node: Node): boolean => partition.test(node["Relation Name"] ?? "") && blocksOf(node) === 0
+
+const indexesOf = (nodes: ReadonlyArray<Node>): ReadonlyArray<string> => [
+  ...new Set(nodes.flatMap((node) => (node["Index Name"] === undefined ? [] : indexOf(node["Index Name"]))))
+]
+
 const accessOf = (nodes: ReadonlyArray<Node>): Access => ({
   scanned: nodes
-    .filter((node) => /Seq Scan|Bitmap Heap Scan/.test(node["Node Type"]))
+    .filter((node) => /Seq Scan|Bitmap Heap Scan/.test(node["Node Type"]) && !isEmptyPartition(node))
     .map((node) => node["Relation Name"] ?? ""),
-  indexes: [...new Set(nodes.flatMap((node) => node["Index Name"] ?? []))]
+  indexes: indexesOf(nodes)
 })
 
 // A plan contains each CTE once, below the node that reads it first.
@@ -73,6 +97,7 @@ const blocksOfAll = (plan: Node): number => {
 const summarize = (text: string, plan: { readonly Plan: Node; readonly "Execution Time": number }): Explained => {
   const nodes = flatten(plan.Plan)
   return {
+    readIndexes: indexesOf(nodes.filter((node) => node["Actual Loops"] > 0)),
     text,
     ...accessOf(nodes),
     ctes: Object.fromEntries(
@@ -112,6 +137,7 @@ export const explain = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         const client = yield* Effect.serviceOption(SqlClient.SqlClient)
         if (client._tag === "None") return yield* Effect.die(new Error("There is no client"))
         const [text, parameters] = statement.compile()
+        if (/^\s*(?:SET|LOCK|CREATE|ALTER|DROP|TRUNCATE)\b/.test(text)) return statement
         // Rolls back the changes of EXPLAIN, so that the statement itself runs on the original rows.
         yield* client.value
           .withTransaction(

@@ -1,5 +1,5 @@
 /** A dispatcher with the outcomes of a test. It records the requests. */
-import { Dispatcher, type DispatchRequest, type Outcome } from "@govoice/dispatcher"
+import { type Blocked, Dispatcher, type DispatchRequest, type Outcome } from "@govoice/dispatcher"
 import { Effect, Layer } from "effect"
 
 export const delivered: Outcome = { _tag: "Delivered", status: 204, attempted: true, durationMs: 1 }
@@ -24,7 +24,7 @@ export const failed = (
   durationMs: 1
 })
 
-export const blocked: Outcome = { _tag: "Blocked", rule: "private", retryable: false, attempted: false, durationMs: 1 }
+export const blocked: Blocked = { _tag: "Blocked", rule: "private", retryable: false, attempted: false, durationMs: 1 }
 
 export const make = (answer: (request: DispatchRequest) => Effect.Effect<Outcome>) => {
   const requests: Array<DispatchRequest> = []

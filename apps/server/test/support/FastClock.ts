@@ -2,19 +2,16 @@
  * A clock that passes over the time in which nothing happens, so that hours of waits take seconds.
  *
  * Time flows as ever while something reads the clock, as calls and statements do. Once nothing has for a few milliseconds, the
- * clock advances to the next sleep that ends. While something has a timeout, it is in progress, and the clock does not advance.
+ * clock advances to the next sleep that ends. It does not advance while the database executes a statement.
  */
+import { PgClient } from "@effect/sql-pg"
 import { type Clock, Duration, Effect, type Scope } from "effect"
-import * as QueryTimeout from "../../src/database/QueryTimeout.ts"
+import { Shared } from "../../src/database/Database.ts"
 
 const idleMs = 5
 
-// Of statements. A simulator in this process reads the clock while it works.
-const timeouts: ReadonlySet<number> = new Set([QueryTimeout.engineMs, QueryTimeout.requestMs])
-
 interface Sleeper {
   readonly at: number
-  readonly isTimeout: boolean
   readonly wake: () => void
 }
 
@@ -25,7 +22,13 @@ export interface FastClock {
 }
 
 /** Starts a clock that ends with the scope. Sleeps that end within `grainMs` of each other end together. */
-export const make = Effect.fnUntraced(function* (grainMs: number): Effect.fn.Return<FastClock, never, Scope.Scope> {
+export const make = Effect.fnUntraced(function* (
+  grainMs: number
+): Effect.fn.Return<FastClock, never, PgClient.PgClient | Shared | Scope.Scope> {
+  const { poolStats } = yield* PgClient.PgClient
+  // One connection waits for notifications all the time.
+  const listening = (yield* Shared) ? 1 : 0
+  const isBusy = () => Effect.runSync(poolStats!).used > listening
   const sleepers = new Set<Sleeper>()
   const startedAt = performance.now()
   const base = Date.now()
@@ -40,8 +43,7 @@ export const make = Effect.fnUntraced(function* (grainMs: number): Effect.fn.Ret
 
   const tick = () => {
     const next = Math.min(...Array.from(sleepers, ({ at }) => at))
-    const isBusy = Array.from(sleepers).some(({ isTimeout }) => isTimeout)
-    const isIdle = !isBusy && performance.now() - activeAt >= idleMs
+    const isIdle = !isBusy() && performance.now() - activeAt >= idleMs
     if (isIdle && Number.isFinite(next)) skippedMs += Math.max(0, next + grainMs - read())
     const current = read()
     for (const sleeper of [...sleepers].filter(({ at }) => at <= current).sort((a, b) => a.at - b.at)) {
@@ -66,8 +68,7 @@ export const make = Effect.fnUntraced(function* (grainMs: number): Effect.fn.Ret
       if (milliseconds <= 0) return Effect.yieldNow
       if (!Number.isFinite(milliseconds)) return Effect.never
       return Effect.callback<void>((resume) => {
-        const isTimeout = timeouts.has(milliseconds)
-        const sleeper = { at: now() + milliseconds, isTimeout, wake: () => resume(Effect.void) }
+        const sleeper = { at: now() + milliseconds, wake: () => resume(Effect.void) }
         sleepers.add(sleeper)
         return Effect.sync(() => sleepers.delete(sleeper))
       })

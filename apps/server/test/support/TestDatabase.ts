@@ -6,7 +6,7 @@
  */
 import { PgTypes } from "@effect/sql-pg"
 import { Clock, Effect, Layer } from "effect"
-import type { Statement } from "effect/sql"
+import type { SqlClient, Statement } from "effect/sql"
 import { join } from "node:path"
 import { inject } from "vitest"
 import { createFrom, templateDatabase } from "../../../../test/support/databases.ts"
@@ -15,8 +15,9 @@ import * as Database from "../../src/database/Database.ts"
 import * as EmbeddedClient from "../../src/database/EmbeddedClient.ts"
 import * as EmbeddedPostgres from "../../src/database/EmbeddedPostgres.ts"
 import * as PreparedDatabase from "../../src/database/prepared/PreparedDatabase.ts"
-import { StatementTime } from "../../src/database/StatementTime.ts"
+import { EvaluationTime, StatementTime } from "../../src/database/StatementTime.ts"
 import * as Migrations from "../../src/database/Migrations.ts"
+import * as Partitions from "../../src/database/Partitions.ts"
 
 const acquireFrom = (template: Effect.Effect<string>) =>
   Effect.acquireRelease(
@@ -28,14 +29,16 @@ const acquireFrom = (template: Effect.Effect<string>) =>
 export const acquire = acquireFrom(Effect.succeed("template1"))
 
 // Statements take the time of `Clock`, so that tests can set it.
-const layerClock = Layer.succeed(StatementTime)((sql) =>
+const timeOfClock = (sql: SqlClient.SqlClient) =>
   Effect.map(Clock.currentTimeMillis, (now): Statement.Fragment => sql`${PgTypes.timestamptz(now)}`)
-)
+const layerClock = Layer.merge(Layer.succeed(StatementTime)(timeOfClock), Layer.succeed(EvaluationTime)(timeOfClock))
 
 /** Migrates a database on the server of the run. */
 export const migrate = (url: string): Promise<unknown> => {
   const client = Database.layerClient({ _tag: "Postgres", url })
-  return Effect.runPromise(Effect.scoped(Layer.build(Migrations.layer.pipe(Layer.provide(client), Layer.fresh))))
+  return Effect.runPromise(
+    Effect.scoped(Effect.provide(Effect.andThen(Migrations.run, Partitions.make(1)), Layer.fresh(client)))
+  )
 }
 
 /** The files of a prepared database. The first suite of a run makes them unless an earlier run has. */
@@ -54,7 +57,9 @@ const layerPostgresLive = Layer.unwrap(
 )
 
 const layerEmbeddedLive = Layer.merge(
-  Layer.unwrap(Effect.map(EmbeddedPostgres.open(undefined, preparedFiles), EmbeddedClient.layer)),
+  Layer.effectDiscard(Partitions.make(1)).pipe(
+    Layer.provideMerge(Layer.unwrap(Effect.map(EmbeddedPostgres.open(undefined, preparedFiles), EmbeddedClient.layer)))
+  ),
   Layer.succeed(Database.Shared)(false)
 )
 

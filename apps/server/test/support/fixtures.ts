@@ -3,8 +3,8 @@ import type { Ids } from "@govoice/core"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
-import type { ClaimedDelivery } from "../../src/webhooks/ClaimedDelivery.ts"
-import type { Completion } from "../../src/webhooks/Completion.ts"
+import type { ClaimedDelivery } from "../../src/deliveries/ClaimedDelivery.ts"
+import type { Completion } from "../../src/deliveries/Completion.ts"
 import * as KeyRing from "../../src/crypto/KeyRing.ts"
 import * as IdGenerator from "../../src/crypto/IdGenerator.ts"
 import { readSubmission } from "../../src/invoices/readSubmission.ts"
@@ -26,7 +26,6 @@ export interface DeliveryRow {
   readonly fencing_token: number
   readonly attempt_count: number
   readonly interruption_count: number
-  readonly quarantine_interruption_count: number
   readonly last_http_status: number | null
   readonly last_error_summary: string | null
   readonly due_at: Date | null
@@ -41,7 +40,7 @@ export interface DeliveryRow {
 export const tables: ReadonlyArray<string> = [
   ["national_environment", "national_lanes", "national_logins", "national_submissions", "national_sessions"],
   ["deliveries", "events", "receipts", "invoice_documents", "idempotency_records", "invoices"],
-  ["organization_concurrency", "webhook_endpoints", "api_keys", "organizations"],
+  ["organization_concurrency", "webhook_endpoints", "api_keys", "offline_certificates", "organizations"],
   ["refresh_tokens", "sessions", "accounts"]
 ].flat()
 
@@ -114,7 +113,10 @@ export const invoice = Effect.fnUntraced(function* (organizationId: Ids.Organiza
       (id, organization_id, created_at, updated_at, completed_at, mode, status, scenario, official_number, metadata)
     VALUES (${id}, ${organizationId}, ${now}, ${now}, ${now}, 'test', 'accepted', 'accepted', 'n', '{}')
   `
-  yield* sql`INSERT INTO invoice_documents (invoice_id, xml, sha256) VALUES (${id}, '<Faktura/>', sha256('<Faktura/>'))`
+  yield* sql`
+    INSERT INTO invoice_documents (invoice_id, organization_id, xml, sha256)
+    VALUES (${id}, ${organizationId}, '<Faktura/>', sha256('<Faktura/>'))
+  `
   return id
 })
 
@@ -194,6 +196,7 @@ export const completion = (delivery: ClaimedDelivery, changes: Partial<Completio
   fencing_token: delivery.fencing_token,
   status: "succeeded",
   attempt_count: delivery.attempt_count,
+  pace: "steady",
   last_attempted_at: "2026-11-20T10:00:00.000Z",
   last_http_status: 204,
   last_error_summary: null,

@@ -1,20 +1,18 @@
 /** A deployment with live mode against a simulator, in this process, and what tests of it need. */
 import type { Ids } from "@govoice/core"
-import { startSimulator, type Simulator, type SimulatorOptions } from "@govoice/ksef-simulator"
+import { type Simulator, type SimulatorOptions, startSimulator } from "@govoice/ksef-simulator"
 import { Environment, type KsefClient as Client } from "@govoice/ksef/client"
 import { PolishTime } from "@govoice/ksef/format"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { GatewayCredentials } from "../../src/invoices/live/GatewayCredentials.ts"
+import { GatewayCredentials } from "../../src/invoices/ksef/GatewayCredentials.ts"
 import * as KeyRing from "../../src/crypto/KeyRing.ts"
-import { InvoiceGateways } from "../../src/invoices/sandbox/gateway/InvoiceGateway.ts"
-import * as NationalSystem from "../../src/invoices/live/ksef/NationalSystem.ts"
-import * as SandboxGateway from "../../src/invoices/sandbox/gateway/SandboxGateway.ts"
-import * as LaneWorker from "../../src/invoices/live/LaneWorker.ts"
+import * as NationalSystem from "../../src/invoices/ksef/NationalSystem.ts"
+import * as LaneWorker from "../../src/invoices/ksef/LaneWorker.ts"
 import { SubmitInvoice } from "../../src/invoices/SubmitInvoice.ts"
 import * as Notifier from "../../src/jobs/Notifier.ts"
 import * as Stores from "../../src/runtime/Stores.ts"
-import { wakeLane } from "../../src/invoices/live/wakeLanes.ts"
+import { wakeLane } from "../../src/invoices/ksef/LaneQueue.ts"
 import { realSleep } from "./FastClock.ts"
 import * as fixtures from "./fixtures.ts"
 import * as TestSettings from "./TestSettings.ts"
@@ -97,7 +95,7 @@ export const killHolder = (kill: Kill) =>
 export const layer = (running: Simulator, options: DeploymentOptions = {}) => {
   const { environment, environmentId } = systemOf(running)
   const base = TestSettings.settings({ leaseMs: options.leaseMs ?? 30_000 })
-  const system = NationalSystem.layerOf({ environment, environmentId, ca: undefined })
+  const system = NationalSystem.layerOf({ environment, environmentId, proxy: undefined })
   return (options.hasWorker === false ? Layer.empty : LaneWorker.layer).pipe(
     Layer.provideMerge(Stores.layer),
     Layer.provideMerge(Notifier.layer),
@@ -106,7 +104,6 @@ export const layer = (running: Simulator, options: DeploymentOptions = {}) => {
         ? system
         : gatedSystem(options).pipe(Layer.provide(system)),
       Layer.succeed(LaneWorker.RescueInterval)(options.rescueMs ?? 500),
-      Layer.succeed(InvoiceGateways)({ test: SandboxGateway.make(1000) }),
       Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing),
       TestSettings.layer({ ...base, ksef: { ...base.ksef, environment, environmentId } })
     ])

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import type { Fault, Simulator } from "@govoice/ksef-simulator"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { LookupTiming } from "../../src/invoices/live/ksef/LaneContext.ts"
+import { LookupTiming } from "../../src/invoices/ksef/LaneContext.ts"
 import * as fixtures from "./fixtures.ts"
 import * as live from "./live.ts"
 

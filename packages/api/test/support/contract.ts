@@ -12,11 +12,17 @@ export const operations: Readonly<
     auth: "key",
     status: 201,
     codes:
-      "missing_idempotency_key invalid_idempotency_key idempotency_conflict invalid_sandbox_scenario invalid_invoice_xml invalid_metadata live_mode_unavailable invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
+      "missing_idempotency_key invalid_idempotency_key idempotency_conflict invalid_sandbox_scenario invalid_invoice_xml invalid_metadata live_mode_unavailable offline_not_available invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
   },
   "GET /v1/invoices": { auth: "key", status: 200, codes: "unknown_parameter invalid_parameter" },
   "GET /v1/invoices/{id}": { auth: "key", status: 200, codes: "invoice_not_found" },
   "GET /v1/invoices/{id}/upo": { auth: "key", status: 200, codes: "invoice_not_found upo_not_available" },
+  "GET /v1/invoices/{id}/document": { auth: "key", status: 200, codes: "invoice_not_found" },
+  "GET /v1/invoices/{id}/qr": {
+    auth: "key",
+    status: 200,
+    codes: "invoice_not_found verification_not_available unknown_parameter invalid_parameter"
+  },
   "POST /v1/control-plane/accounts": {
     auth: "none",
     status: 201,
@@ -83,6 +89,22 @@ export const operations: Readonly<
     status: 204,
     codes: "organization_not_found"
   },
+  "PUT /v1/control-plane/organizations/{org_id}/offline-certificate": {
+    auth: "token",
+    status: 204,
+    codes:
+      "organization_not_found invalid_request_body unsupported_media_type request_too_large request_timeout unknown_parameter invalid_parameter"
+  },
+  "GET /v1/control-plane/organizations/{org_id}/offline-certificate": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found"
+  },
+  "DELETE /v1/control-plane/organizations/{org_id}/offline-certificate": {
+    auth: "token",
+    status: 204,
+    codes: "organization_not_found"
+  },
   "POST /v1/control-plane/organizations/{org_id}/api-keys": {
     auth: "token",
     status: 201,
@@ -142,11 +164,6 @@ export const operations: Readonly<
     status: 200,
     codes: "organization_not_found"
   },
-  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/verification-link": {
-    auth: "token",
-    status: 200,
-    codes: "organization_not_found invoice_not_found"
-  },
   "GET /v1/control-plane/organizations/{org_id}/overview": {
     auth: "token",
     status: 200,
@@ -177,6 +194,16 @@ export const operations: Readonly<
     status: 200,
     codes: "organization_not_found invoice_not_found upo_not_available"
   },
+  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/document": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found invoice_not_found"
+  },
+  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/qr": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found invoice_not_found verification_not_available unknown_parameter invalid_parameter"
+  },
   "GET /v1/control-plane/organizations/{org_id}/invoices": {
     auth: "token",
     status: 200,
@@ -205,6 +232,7 @@ export const catalog: Readonly<Record<string, readonly [type: string, status: nu
   invalid_invoice_xml: ["validation_error", 422, false],
   invalid_sandbox_scenario: ["invalid_request_error", 400, false],
   upo_not_available: ["invalid_request_error", 404, true],
+  verification_not_available: ["invalid_request_error", 404, false],
   rate_limit_exceeded: ["rate_limit_error", 429, true],
   api_disabled: ["api_error", 503, true],
   invalid_metadata: ["validation_error", 422, false],
@@ -219,6 +247,7 @@ export const catalog: Readonly<Record<string, readonly [type: string, status: nu
   method_not_allowed: ["invalid_request_error", 405, false],
   invoice_not_found: ["invalid_request_error", 404, false],
   live_mode_unavailable: ["invalid_request_error", 403, false],
+  offline_not_available: ["invalid_request_error", 403, false],
   missing_access_token: ["authentication_error", 401, false],
   invalid_credentials: ["authentication_error", 401, false],
   invalid_refresh_token: ["authentication_error", 401, false],
@@ -238,26 +267,28 @@ export const catalog: Readonly<Record<string, readonly [type: string, status: nu
 }
 
 const endpoint =
-  "id object organization_id url description|null event_types enabled standard_webhooks next_secret_at|null created_at updated_at"
+  "id object organization_id url description|null event_types enabled standard_webhooks modes headers max_in_flight|null next_secret_at|null created_at updated_at"
 
 /** The members of each record. All are required, no others are allowed, and `|null` marks nullable ones. */
 export const records: Readonly<Record<string, string>> = {
   Invoice:
-    "id object mode status scenario|null metadata official_number|null rejection|null failure|null upo_available attempt_count next_attempt_at|null created_at updated_at submitted_at|null completed_at|null",
+    "id object mode status scenario|null metadata document|null verification|null invoicing_mode official_mode|null send_by|null corrects|null official_number|null rejection|null failure|null upo_available attempt_count next_attempt_at|null created_at updated_at submitted_at|null completed_at|null",
   WebhookDelivery:
     "id object event_id event_type endpoint_id status attempt_count last_http_status|null last_error_summary|null next_retry_at|null created_at updated_at last_attempted_at|null delivered_at|null",
   WebhookDeliveryStats: "object endpoint_id window bucket_seconds generated_at now buckets",
   DeliveryBucket: "start total retrying failed endpoint_disabled capped",
-  OrganizationOverview: "object organization_id window bucket_seconds generated_at endpoints invoices",
+  OrganizationOverview:
+    "object organization_id window bucket_seconds generated_at endpoints limited_since|null invoices",
   LiveStatus: "object organization_id available live_mode environment|null waiting undecided limits",
   CallLimit: "group used per_hour|null blocked_until|null",
-  VerificationLink: "object invoice_id url|null",
   Event: "id object type mode created_at data",
   Me: "object id mode name|null last4 created_at organization live_mode_available",
   Account: "id object email created_at",
   Organization: "id object name gateway_credential created_at",
   GatewayCredential:
     "object present type|null context_nip|null environment|null expires_at|null state|null checked_at|null refusal|null updated_at|null",
+  OfflineCertificate:
+    "object present environment|null serial_number|null subject|null valid_from|null valid_until|null state|null updated_at|null",
   TokenPair: "access_token token_type expires_in refresh_token refresh_expires_in",
   InvoiceList: "object data has_more next_cursor|null",
   OrganizationList: "object data has_more next_cursor|null",
@@ -273,7 +304,7 @@ export const records: Readonly<Record<string, string>> = {
 
 /** The members of each request body. A question mark marks optional ones, a bar separates alternatives. */
 export const bodies: Readonly<Record<string, string>> = {
-  "POST /v1/invoices": "invoice_xml metadata?",
+  "POST /v1/invoices": "invoice_xml metadata? invoicing_mode? corrects_invoice_id?",
   "POST /v1/control-plane/accounts": "email password",
   "POST /v1/control-plane/auth/login": "email password",
   "POST /v1/control-plane/auth/refresh": "refresh_token",
@@ -283,25 +314,31 @@ export const bodies: Readonly<Record<string, string>> = {
   "PATCH /v1/control-plane/organizations/{org_id}": "name?",
   "PUT /v1/control-plane/organizations/{org_id}/gateway-credential":
     "type certificate private_key private_key_password? context_nip | type? token context_nip expires_at?",
+  "PUT /v1/control-plane/organizations/{org_id}/offline-certificate": "certificate private_key? private_key_password?",
   "POST /v1/control-plane/organizations/{org_id}/api-keys": "mode name? expires_at?",
   "POST /v1/control-plane/organizations/{org_id}/webhook-endpoints":
-    "url event_types description? enabled? standard_webhooks?",
+    "url event_types description? enabled? standard_webhooks? modes? headers? max_in_flight?",
   "PATCH /v1/control-plane/webhook-endpoints/{endpoint_id}":
-    "url? event_types? description? enabled? standard_webhooks?",
+    "url? event_types? description? enabled? standard_webhooks? modes? headers? max_in_flight?",
   "POST /v1/control-plane/webhook-endpoints/{endpoint_id}/rotate-secret": "activates_in_seconds?"
 }
 
 /** The query parameters and request headers of operations. */
 export const parameters: Readonly<Record<string, string>> = {
   "POST /v1/invoices": "Idempotency-Key Gov-Sandbox-Scenario? Gov-Sandbox-Checks?",
-  "GET /v1/invoices": "limit? cursor? status? created_after? created_before? metadata?",
+  "GET /v1/invoices":
+    "limit? cursor? order? status? created_after? created_before? number? official_number? buyer_tax_id? seller_tax_id? metadata?",
   "GET /v1/invoices/{id}/upo": "If-None-Match?",
+  "GET /v1/invoices/{id}/document": "If-None-Match?",
+  "GET /v1/invoices/{id}/qr": "If-None-Match? code? format? label?",
   "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/upo": "If-None-Match?",
+  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/document": "If-None-Match?",
+  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/qr": "If-None-Match? code? format? label?",
   "GET /v1/control-plane/organizations": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/api-keys": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/webhook-endpoints": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/invoices":
-    "limit? cursor? status? mode? created_after? created_before? event_id? idempotency_key?",
+    "limit? cursor? status? mode? created_after? created_before? number? official_number? buyer_tax_id? seller_tax_id? metadata? event_id? idempotency_key?",
   "GET /v1/control-plane/organizations/{org_id}/overview": "window?",
   "GET /v1/control-plane/webhook-endpoints/{endpoint_id}/delivery-stats": "window?",
   "GET /v1/control-plane/organizations/{org_id}/deliveries":
@@ -327,6 +364,7 @@ export const bounds: Readonly<Record<string, Readonly<Record<string, object>>>> 
     private_key: { minLength: 1, maxLength: 16_384 },
     context_nip: { pattern: "^[0-9]{10}$" }
   },
+  OfflineCertificateRequest: { certificate: { minLength: 1, maxLength: 16_384 } },
   WebhookEndpointRequest: { url: { maxLength: 2048 }, event_types: { minItems: 1, maxItems: 6, uniqueItems: true } },
   WebhookEndpointChange: { url: { maxLength: 2048 }, event_types: { minItems: 1, maxItems: 6, uniqueItems: true } },
   SecretRotation: { activates_in_seconds: { minimum: 0, maximum: 604_800 } }

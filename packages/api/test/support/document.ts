@@ -11,6 +11,7 @@ export interface Schema {
   readonly minimum?: number
   readonly maximum?: number
   readonly enum?: ReadonlyArray<unknown>
+  readonly "x-extensible-enum"?: ReadonlyArray<unknown>
   readonly anyOf?: ReadonlyArray<Schema>
   readonly allOf?: ReadonlyArray<Schema>
   readonly properties?: Readonly<Record<string, Schema>>
@@ -101,7 +102,7 @@ export const envelope = (schema: Schema): Readonly<Record<string, Schema>> =>
   schema.properties?.["error"]?.properties ?? {}
 
 export const codesOf = (response: Response): ReadonlyArray<unknown> =>
-  alternatives(json(response)?.schema ?? {}).map((schema) => envelope(schema)["code"]?.enum?.[0])
+  alternatives(json(response)?.schema ?? {}).flatMap((schema) => envelope(schema)["code"]?.enum ?? [])
 
 export const failures = [
   ...operations.flatMap(({ name, operation }) =>

@@ -3,7 +3,7 @@
  * document.
  */
 import { Effect, Layer, Redacted } from "effect"
-import { HttpRouter, HttpServer, HttpServerRequest } from "effect/http"
+import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import {
   AccountAuthorization,
@@ -87,7 +87,7 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       return operation in wrong ? (wrong[operation] as A) : result
     })
 
-  const receipt = ({ headers }: { readonly headers: { readonly "if-none-match"?: string } }) =>
+  const file = ({ headers }: { readonly headers: { readonly "if-none-match"?: string } }) =>
     Effect.succeed(
       headers["if-none-match"] === '"1"'
         ? undefined
@@ -96,6 +96,8 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
             headers: { etag: '"1"', "content-disposition": 'attachment; filename="upo.xml"' }
           })
     )
+
+  const image = () => Effect.succeed(HttpServerResponse.uint8Array(new Uint8Array()))
 
   const Me = HttpApiBuilder.group(Api, "me", (handlers) =>
     handlers.handle("get", (request) => note("me.get", request, examples["me.get"].response))
@@ -115,7 +117,9 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       )
       .handle("list", (request) => note("invoices.list", request, page([examples["invoices.get"].response])))
       .handle("get", (request) => note("invoices.get", request, examples["invoices.get"].response))
-      .handle("upo", receipt)
+      .handle("upo", file)
+      .handle("document", file)
+      .handle("qr", image)
   )
 
   const Accounts = HttpApiBuilder.group(Api, "accounts", (handlers) =>
@@ -141,13 +145,17 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       getGatewayCredential: (request) =>
         note("organizations.getGatewayCredential", request, examples["organizations.getGatewayCredential"].response),
       getInvoice: (request) => note("organizations.getInvoice", request, examples["organizations.getInvoice"].response),
-      getInvoiceUpo: receipt,
+      getInvoiceUpo: file,
+      getInvoiceDocument: file,
+      getInvoiceQr: image,
       getLiveStatus: (request) =>
         note("organizations.getLiveStatus", request, examples["organizations.getLiveStatus"].response),
-      getVerificationLink: (request) =>
-        note("organizations.getVerificationLink", request, examples["organizations.getVerificationLink"].response),
       getOverview: (request) =>
         note("organizations.getOverview", request, examples["organizations.getOverview"].response),
+      putOfflineCertificate: (request) => note("organizations.putOfflineCertificate", request, undefined),
+      getOfflineCertificate: (request) =>
+        note("organizations.getOfflineCertificate", request, examples["organizations.getOfflineCertificate"].response),
+      deleteOfflineCertificate: (request) => note("organizations.deleteOfflineCertificate", request, undefined),
       deleteGatewayCredential: (request) => note("organizations.deleteGatewayCredential", request, undefined),
       listInvoices: (request) => note("organizations.listInvoices", request, page([examples["invoices.get"].response]))
     })

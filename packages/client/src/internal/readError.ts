@@ -26,7 +26,7 @@ export const readError = async (
     param: null,
     requestId: undefined,
     docsUrl: undefined,
-    retryable: /408|42[59]|50[0234]/.test(status as never)
+    retryable: /408|42[59]|5../.test(status as never)
   }
   try {
     const received = check(envelope, (parse(text) as { error: unknown }).error) as typeof fields

@@ -11,7 +11,7 @@ export const me =
   "object id mode name? last4 createdAt organization.id organization.object organization.name liveModeAvailable:b"
 
 export const invoice =
-  "id object mode status scenario? metadata:o officialNumber? rejection.code? rejection.message? failure.code? failure.message? upoAvailable:b attemptCount:n nextAttemptAt? createdAt updatedAt submittedAt? completedAt?"
+  "id object mode status scenario? metadata:o document.form? verification.url? verification.label? invoicingMode officialMode? sendBy? corrects? officialNumber? rejection.code? rejection.message? failure.code? failure.message? upoAvailable:b attemptCount:n nextAttemptAt? createdAt updatedAt submittedAt? completedAt?"
 
 export const account = "id object email createdAt"
 
@@ -20,18 +20,21 @@ export const organization = "id object name gatewayCredential.present:b gatewayC
 export const gatewayCredential =
   "object present:b type? contextNip? environment? expiresAt? state? checkedAt? refusal.code? refusal.message? updatedAt?"
 
+export const offlineCertificate =
+  "object present:b environment? serialNumber? subject? validFrom? validUntil? state? updatedAt?"
+
 export const apiKey = "id object organizationId mode name? last4 createdAt expiresAt?"
 
 export const newApiKey = "id object organizationId mode name? last4 createdAt expiresAt? secret"
 
 export const webhookEndpoint =
-  "id object organizationId url description? eventTypes:o enabled:b standardWebhooks:b nextSecretAt? createdAt updatedAt"
+  "id object organizationId url description? eventTypes:o enabled:b standardWebhooks:b modes:o headers:o maxInFlight:n? nextSecretAt? createdAt updatedAt"
 
 export const newWebhookEndpoint =
-  "id object organizationId url description? eventTypes:o enabled:b standardWebhooks:b nextSecretAt? createdAt updatedAt secret"
+  "id object organizationId url description? eventTypes:o enabled:b standardWebhooks:b modes:o headers:o maxInFlight:n? nextSecretAt? createdAt updatedAt secret"
 
 export const rotatedWebhookEndpoint =
-  "id object organizationId url description? eventTypes:o enabled:b standardWebhooks:b nextSecretAt? createdAt updatedAt secret secretActivatesAt"
+  "id object organizationId url description? eventTypes:o enabled:b standardWebhooks:b modes:o headers:o maxInFlight:n? nextSecretAt? createdAt updatedAt secret secretActivatesAt"
 
 export const webhookDelivery =
   "id object eventId eventType endpointId status attemptCount:n lastHttpStatus:n? lastErrorSummary? nextRetryAt? createdAt updatedAt lastAttemptedAt? deliveredAt?"
@@ -39,12 +42,10 @@ export const webhookDelivery =
 export const webhookDeliveryStats = "object endpointId window bucketSeconds:n generatedAt now.waiting:n now.retrying:n"
 
 export const organizationOverview =
-  "object organizationId window bucketSeconds:n generatedAt invoices.retrying:n invoices.rejected24h:n invoices.failed24h:n"
+  "object organizationId window bucketSeconds:n generatedAt limitedSince? invoices.retrying:n invoices.rejected24h:n invoices.failed24h:n"
 
 export const liveStatus =
-  "object organizationId available:b liveMode:b environment? waiting.count:n waiting.oldestAt? undecided.count:n undecided.oldestAt?"
-
-export const verificationLink = "object invoiceId url?"
+  "object organizationId available:b liveMode:b environment? waiting.count:n waiting.oldestAt? waiting.failure.code? waiting.failure.message? undecided.count:n undecided.oldestAt? undecided.failure.code? undecided.failure.message?"
 
 export const tokenPair = "accessToken refreshToken"
 

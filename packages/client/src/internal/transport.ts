@@ -4,7 +4,7 @@
  * @module
  */
 import { type ApiError, ConnectionError, GovoiceError } from "../error.ts"
-import type { Fetch, FetchResponse, PlatformSignal } from "../fetch.ts"
+import type { Fetch, FetchResponse, PlatformSignal, ResponseHeaders } from "../fetch.ts"
 import type { CallOptions, ConnectionOptions, RequestInfo } from "../options.ts"
 import { assertMatches } from "./assertMatches.ts"
 import { callHook } from "./callHook.ts"
@@ -13,6 +13,7 @@ import { readError } from "./readError.ts"
 import { withTimeout } from "./withTimeout.ts"
 
 declare const fetch: Fetch
+declare const Request: { readonly prototype: object } | undefined
 declare const performance: { now(): number }
 
 /**
@@ -24,6 +25,14 @@ declare const performance: { now(): number }
 export interface RequestParts {
   readonly headers: Record<string, string>
   readonly body: string
+}
+
+/** The turn of a call among others. */
+export interface Turn {
+  /** Resolves when it is the turn of the call. */
+  readonly take: (signal: PlatformSignal) => Promise<void>
+  /** Called with the head of each response. */
+  readonly read: (headers: ResponseHeaders) => void
 }
 
 /**
@@ -41,7 +50,7 @@ export type Send = <A>(
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
   path: string,
   answer: string | ((response: FetchResponse) => Promise<A>),
-  options?: CallOptions & { readonly idempotencyKey?: string | undefined },
+  options?: CallOptions & { readonly idempotencyKey?: string | undefined; readonly turn?: Turn },
   parts?: RequestParts
 ) => Promise<A>
 
@@ -67,7 +76,7 @@ export const createTransport = (
   assertMatches(baseUrl, /^https?:\/\/[^/]/, `baseUrl must start with http:// or https://${got}.`)
   assertMatches(baseUrl, /^[^\s?#@]+$/, `baseUrl must not have white space, a password or a query${got}.`)
   assertMatches(baseUrl, /^(?!.*\/v1\/*$)/, `baseUrl must not end in /v1${got}.`)
-  const base = baseUrl.replace(/\/+$/, "")
+  const base = baseUrl.replace(/(?<!\/)\/+$/, "")
   const [protocol, , host] = base.split("/") as [string, string, string]
   const address = /:\d+$/.test(host) ? host : `${host}:${protocol === "https:" ? 443 : 80}`
 
@@ -79,7 +88,8 @@ export const createTransport = (
       signal,
       timeoutMs = options.timeoutMs ?? 30_000,
       deadlineMs = options.deadlineMs ?? 180_000,
-      idempotencyKey
+      idempotencyKey,
+      turn
     } = {},
     parts
   ) => {
@@ -100,8 +110,11 @@ export const createTransport = (
         ...parts,
         headers: { ...parts?.headers, ...(credential && { authorization: `Bearer ${credential}` }) },
         redirect: "manual",
+        // Some workers have no such member, and reject it.
+        ...(typeof Request !== "undefined" && "cache" in Request.prototype && { cache: "no-store" as const }),
         signal
       })
+      turn?.read(response.headers)
       info.requestId = response.headers.get("request-id") || undefined
       void callHook(options.onResponse, { ...info, status: response.status, headers: response.headers })
       if (response.ok)
@@ -115,6 +128,7 @@ export const createTransport = (
     for (;;) {
       try {
         if (delayMs) await withTimeout(delayMs, signal)
+        else if (turn) await withTimeout(expires - performance.now(), signal, turn.take, "Other calls left no turn")
         return await withTimeout(
           Math.min(timeoutMs, expires - performance.now()),
           signal,
@@ -122,6 +136,8 @@ export const createTransport = (
           `No response from ${address}`
         )
       } catch (thrown) {
+        // Next.js ends the prerendering of a page by an error of `fetch`, which has to arrive as it is.
+        if ((thrown as Thrown | undefined)?.digest) throw thrown
         const error = (
           thrown instanceof GovoiceError
             ? thrown
@@ -151,6 +167,7 @@ export const createTransport = (
 }
 
 interface Thrown {
+  readonly digest?: string
   readonly name?: string
   readonly code?: string
   readonly cause?: Thrown

@@ -11,6 +11,7 @@ interface JsonSchema {
   readonly type?: string
   readonly description?: string
   readonly enum?: ReadonlyArray<unknown>
+  readonly "x-extensible-enum"?: ReadonlyArray<unknown>
   readonly anyOf?: ReadonlyArray<JsonSchema>
   readonly items?: JsonSchema
   readonly properties?: Readonly<Record<string, JsonSchema>>
@@ -25,6 +26,7 @@ const answers = [
   "Account",
   "Organization",
   "GatewayCredential",
+  "OfflineCertificate",
   "ApiKey",
   "NewApiKey",
   "WebhookEndpoint",
@@ -35,8 +37,7 @@ const answers = [
   "WebhookDeliveryStats",
   "OrganizationOverview",
   "CallLimit",
-  "LiveStatus",
-  "VerificationLink"
+  "LiveStatus"
 ] as const
 
 /** The request bodies: name in the document, name of the type, doc comment. */
@@ -55,6 +56,11 @@ const inputs = [
     "CertificateCredential",
     "CertificateCredential",
     "A KSeF certificate of the type Authentication with its private key, an input of `setGatewayCredential`."
+  ],
+  [
+    "OfflineCertificateRequest",
+    "OfflineCertificateRequest",
+    "The input of `setOfflineCertificate`: a KSeF certificate of the type Offline with its private key."
   ],
   ["ApiKeyRequest", "ApiKeyRequest", "The input of `createApiKey`."],
   ["WebhookEndpointRequest", "WebhookEndpointRequest", "The input of `createWebhookEndpoint`."],
@@ -80,6 +86,7 @@ const read = {
 
 /** Unions of values with a named type: a member that has it, the name, doc comment. */
 const named = [
+  ["Invoice.invoicing_mode", "InvoicingMode", "How an invoice was issued."],
   ["Invoice.mode", "Mode", "`test` for the sandbox, `live` for the national system."],
   ["Invoice.status", "InvoiceStatus", "The status of an invoice. `accepted`, `rejected` and `failed` are final."],
   ["Invoice.scenario", "SandboxScenario", "The sandbox scenario of an invoice."],
@@ -89,6 +96,7 @@ const named = [
     "GatewayCredentialState",
     "Whether the national system accepted a credential. `unchecked` until the first login with it."
   ],
+  ["OfflineCertificate.state", "OfflineCertificateState", "Whether a certificate can sign now."],
   ["WebhookDelivery.status", "DeliveryStatus", "The status of a delivery."],
   ["WebhookDelivery.event_type", "EventType", "The type of an event."],
   ["WebhookDeliveryStats.window", "StatisticsWindow", "The time that statistics cover."]
@@ -119,7 +127,9 @@ export const generated = (): Readonly<Record<string, string>> => {
 // Types
 // -----------------------------------------------------------------------------
 
-const literals = (schema: JsonSchema): ReadonlyArray<string> => schema.enum!.map((value) => JSON.stringify(value))
+const valuesOf = (schema: JsonSchema) => schema.enum ?? schema["x-extensible-enum"]
+const literals = (schema: JsonSchema): ReadonlyArray<string> =>
+  (valuesOf(schema) ?? []).map((value) => JSON.stringify(value))
 
 // A newer service may send other values, so a union of several values is open.
 const open = (values: ReadonlyArray<string>): string =>
@@ -137,7 +147,7 @@ const records = (schemas: Readonly<Record<string, JsonSchema>>): string => {
   const type = (schema: JsonSchema, depth: number, given: boolean): string => {
     if (schema.$ref !== undefined) return refName(schema.$ref)
     if (schema.anyOf !== undefined) return schema.anyOf.map((each) => type(each, depth, given)).join(" | ")
-    if (schema.enum !== undefined) {
+    if (valuesOf(schema) !== undefined) {
       const values = literals(schema)
       const name = nameOf.get(values.filter((value) => value !== '"*"').join())
       if (name === undefined) return given ? values.join(" | ") : open(values)
@@ -200,12 +210,13 @@ const records = (schemas: Readonly<Record<string, JsonSchema>>): string => {
 // Record schemas
 // -----------------------------------------------------------------------------
 
-// The format is that of `RecordSchema` in `internal/decode.ts`. The records of a list are checked one by one.
+// The format is that of `RecordSchema` in `internal/decode.ts`. The records of a list are checked one by one. What may be null within
+// a record that may be null is not checked: it is text to show.
 const members = (schema: JsonSchema, path: string, orNull = ""): ReadonlyArray<string> => {
   if (schema.anyOf !== undefined) {
     const [value, none, ...rest] = schema.anyOf
     if (none?.type !== "null" || rest.length > 0) throw new Error(`No check for ${JSON.stringify(schema)}`)
-    return members(value!, path, "?")
+    return orNull === "" ? members(value!, path, "?") : []
   }
   if (schema.properties !== undefined) {
     return Object.entries(schema.properties).flatMap(([name, member]) => {

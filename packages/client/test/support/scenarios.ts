@@ -70,6 +70,12 @@ const record = {
   status: "queued",
   scenario: "accepted",
   metadata: { order_id: "42" },
+  document: null,
+  verification: null,
+  invoicing_mode: "online",
+  official_mode: null,
+  send_by: null,
+  corrects: null,
   official_number: null,
   rejection: null,
   failure: null,
@@ -123,7 +129,7 @@ const GET = `GET /v1/invoices/${id}`
 const POST = "POST /v1/invoices"
 const times = (count: number, request: string): ReadonlyArray<string> => Array<string>(count).fill(request)
 
-const retriedStatuses = [408, 425, 429, 500, 502, 503, 504]
+const retriedStatuses = [408, 425, 429, 500, 501, 502, 503, 504, 520, 522, 524, 529, 599]
 
 /** All scenarios. */
 export const scenarios: ReadonlyArray<Scenario> = [
@@ -156,7 +162,15 @@ export const scenarios: ReadonlyArray<Scenario> = [
     resolves: { id },
     requests: [GET, GET]
   })),
-  ...[400, 401, 403, 404, 409, 410, 413, 422, 431, 501].map((status): Scenario => ({
+  ...[500, 501, 520, 522, 524, 529].map((status): Scenario => ({
+    name: `${status} without an envelope is retried for a submission, with the same key`,
+    answers: [html(status), html(status), invoice()],
+    call: submit,
+    resolves: { id },
+    requests: times(3, POST),
+    headersOfEach: { "idempotency-key": "order 42" }
+  })),
+  ...[400, 401, 403, 404, 409, 410, 413, 422, 431].map((status): Scenario => ({
     name: `${status} without an envelope is not retried`,
     answers: [html(status)],
     call: get,
@@ -642,6 +656,29 @@ export const scenarios: ReadonlyArray<Scenario> = [
     call: ({ client }) => client.invoices.downloadUpo(id),
     rejects: { _tag: "DecodeError", attempts: 1 },
     requests: [`${GET}/upo`]
+  },
+  {
+    name: "downloads a document, byte for byte",
+    answers: [{ headers: { "content-type": "application/xml" }, body: "<ż/>" }],
+    call: async ({ client }) => ({ text: await (await client.invoices.document(id)).text() }),
+    resolves: { text: "<ż/>" },
+    requests: [`${GET}/document`]
+  },
+  {
+    name: "draws a QR code as SVG",
+    answers: [{ headers: { "content-type": "image/svg+xml" }, body: "<svg/>" }],
+    call: async ({ client }) => ({ text: await (await client.invoices.qr(id)).text() }),
+    resolves: { text: "<svg/>" },
+    requests: [`${GET}/qr?code=1&format=svg&label=true`]
+  },
+  {
+    name: "draws the second QR code as PNG without its label",
+    answers: [{ headers: { "content-type": "image/png" }, bytes: [0x89, 0x50, 0x4e, 0x47] }],
+    call: async ({ client }) => ({
+      bytes: [...(await (await client.invoices.qr(id, { code: 2, format: "png", label: false })).bytes())]
+    }),
+    resolves: { bytes: [0x89, 0x50, 0x4e, 0x47] },
+    requests: [`${GET}/qr?code=2&format=png&label=false`]
   },
   {
     name: "waits through an outage",

@@ -26,10 +26,7 @@ const reasons: Readonly<Record<string, FailureReason>> = {
   GOVOICE_PROTOCOL: "protocol"
 }
 
-/**
- * Whether an HTTP status is a transient error. A copy of `DeliveryVerdict.isRetryableStatus` of `@govoice/core`, on which this
- * package does not depend; `copies.test.ts` of the server compares them.
- */
+/** Whether an HTTP status is a transient error. */
 export const isRetryableStatus = (status: number): boolean => status === 429 || (status >= 500 && status <= 599)
 
 /** An error with a code, like the errors of Node. */

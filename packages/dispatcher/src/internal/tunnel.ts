@@ -1,7 +1,8 @@
 /**
  * Opens a tunnel to a judged address through the forward proxy of the operator (RFC 9110 §9.3.6).
  *
- * The proxy receives the address and never the name, so that it connects to what was judged and looks nothing up.
+ * For a dispatcher, the proxy receives the address and never the name, so that it connects to what was judged and looks nothing
+ * up.
  */
 import * as net from "node:net"
 import { codeError } from "./classify.ts"
@@ -10,7 +11,7 @@ import type { Proxy } from "./optionReaders.ts"
 /** The largest answer of a proxy that is read, in bytes. */
 const maxAnswerBytes = 8 * 1024
 
-/** Calls back when `socket`, which is connected to the proxy, is a tunnel to the address. */
+/** Calls back when `socket`, which is connected to the proxy, is a tunnel to the address or name. */
 export const openTunnel = (
   socket: net.Socket,
   { authorization }: Proxy,

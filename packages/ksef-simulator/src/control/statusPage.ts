@@ -8,35 +8,8 @@ import { statusOfInvoice } from "../sessions/invoiceStatus.ts"
 import { countsOf, statusOfSession } from "../sessions/sessionStatus.ts"
 import type { Simulation } from "../Simulation.ts"
 import type { Invoice, LedgerCall, Session } from "../state/records.ts"
+import { Html, html, type Part } from "./html.ts"
 import { pageStyle } from "./pageStyle.ts"
-
-/** Text that is written as it stands. Everything else is escaped. */
-class Html {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
-type Part = Html | string | number | ReadonlyArray<Html>
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;"
-}
-
-const escaped = (part: Part): string => {
-  if (part instanceof Html) return part.text
-  if (typeof part === "object") return part.map(({ text }) => text).join("")
-  return String(part).replaceAll(/[&<>"']/g, (character) => entities[character]!)
-}
-
-const html = (strings: TemplateStringsArray, ...parts: ReadonlyArray<Part>): Html =>
-  new Html(strings.reduce((all, string, index) => `${all}${escaped(parts[index - 1] ?? "")}${string}`))
 
 const shown = 50
 

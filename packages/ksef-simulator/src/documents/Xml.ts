@@ -89,7 +89,7 @@ export class Xml {
     } catch (error) {
       if (!(error instanceof this.#library.XmlValidateError)) throw error
       return error.details.slice(0, 10).map(({ line, message }) => ({
-        message: message.replaceAll(/\{[^}]*\}/g, "").trim(),
+        message: message.replaceAll(/\{[^{}]*\}/g, "").trim(),
         line
       }))
     }

@@ -2,7 +2,7 @@
  * The checks of KSeF on a document by itself: size, encoding, XML rules, schema, dates, NIPs. Whether it may be sent by who
  * sent it, and whether it was sent before, is judged elsewhere.
  */
-import { DiscouragedCharacters, Nip } from "@govoice/ksef/format"
+import { DiscouragedCharacters, Nip, XmlValues } from "@govoice/ksef/format"
 import type { FormName, Header, Verdict } from "../state/records.ts"
 import { isFault, type Xml, type XmlDocument } from "./Xml.ts"
 
@@ -73,7 +73,6 @@ const decode = (bytes: Uint8Array): string | undefined => {
 const textFault = (bytes: Uint8Array): string | undefined => {
   const text = decode(bytes)
   if (text === undefined) return "Dokument nie jest zapisany w kodowaniu UTF-8."
-  if (text.startsWith("\uFEFF")) return "Dokument zawiera znacznik kolejności bajtów (BOM)."
   const encoding = declaredEncoding(text)
   if (encoding !== undefined && encoding.toLowerCase() !== "utf-8") {
     return `Dokument deklaruje kodowanie ${encoding} zamiast UTF-8.`
@@ -91,7 +90,11 @@ const judgeParsed = (xml: Xml, document: XmlDocument, rules: Rules, size: number
   }
   const faults = xml.validate(rules.form, document)
   if (faults.length > 0) return invalid(...faults.map(({ line, message }) => `${message} (wiersz ${line})`))
-  const read = (path: string) => xml.text(document, path, namespaces)
+  // Tokens of the schema: white space around and between words says nothing.
+  const read = (path: string) => {
+    const text = xml.text(document, path, namespaces)
+    return text === undefined ? undefined : XmlValues.collapsed(text)
+  }
   const hasAttachment = xml.count(document, "/f:Faktura/f:Zalacznik", namespaces) > 0
   const maxSize = hasAttachment ? rules.maxSizeWithAttachment : rules.maxSize
   if (size > maxSize) return tooLarge(maxSize)
@@ -118,9 +121,17 @@ const tooLarge = (maxSize: number): Judgment => ({
   verdict: { code: 430, details: [`Rozmiar faktury przekracza dopuszczalny limit ${maxSize} bajtów.`] }
 })
 
+const byteOrderMark = Buffer.from("\uFEFF")
+
+const marked: Judgment = {
+  ok: false,
+  verdict: { code: 430, details: ["Plik zaczyna się znacznikiem kolejności bajtów (BOM). Zapisz go w UTF-8 bez BOM."] }
+}
+
 /** Judges a document. */
 export const judgeDocument = (xml: Xml, bytes: Uint8Array, rules: Rules): Judgment => {
   if (bytes.length > Math.max(rules.maxSize, rules.maxSizeWithAttachment)) return tooLarge(rules.maxSizeWithAttachment)
+  if (byteOrderMark.equals(bytes.subarray(0, byteOrderMark.length))) return marked
   const fault = textFault(bytes)
   if (fault !== undefined) return invalid("Nieprawidłowy XML", fault)
   const judgment = xml.with(bytes, (document) => judgeParsed(xml, document, rules, bytes.length))

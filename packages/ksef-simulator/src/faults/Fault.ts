@@ -28,10 +28,12 @@ export interface FaultSelector {
 export type FaultAction =
   /** Answers 429. `retryAfter` is in seconds and defaults to 60. */
   | { readonly do: "429"; readonly retryAfter?: number }
-  /** Answers an error of the server with JSON. `status` defaults to 503. */
-  | { readonly do: "5xx"; readonly status?: number }
+  /** Answers an error of the server with JSON. `status` defaults to 503. `retryAfter` is in seconds; without it there is no header. */
+  | { readonly do: "5xx"; readonly status?: number; readonly retryAfter?: number }
   /** Answers with the page of a firewall or a proxy. `status` defaults to 502; 200 is possible. */
   | { readonly do: "html"; readonly status?: number }
+  /** Carries out the call, and adds `X-System-Warning`. `code` defaults to `simulated`. */
+  | { readonly do: "system-warning"; readonly message: string; readonly code?: string }
   /** Waits, then carries out the call. */
   | { readonly do: "delay"; readonly ms: number }
   /** Never answers. The call is not carried out. */
@@ -66,8 +68,11 @@ export type FaultAction =
   | { readonly do: "expire-access" }
   /** Revokes the KSeF token that the caller logged in with. */
   | { readonly do: "revoke-token" }
-  /** Answers 403 as the firewall in front of KSeF does, for so long. `ms` defaults to 0: this call alone. */
-  | { readonly do: "block-403"; readonly ms?: number }
+  /**
+   * Answers 403 as the firewall in front of KSeF does, for so long. `ms` defaults to 0: this call alone. `detail` is its text, by
+   * default that of a block.
+   */
+  | { readonly do: "block-403"; readonly ms?: number; readonly detail?: string }
   /** Answers that there is no UPO yet. */
   | { readonly do: "upo-late" }
   /** Answers a handed-out link of a UPO with status 200 and a page in place of the document. */

@@ -23,11 +23,11 @@ export const htmlPage = (status: number): Reply => ({
   body: `<html>\r\n<head><title>${status}</title></head>\r\n<body>\r\n<center><h1>${status}</h1></center>\r\n<hr><center>Request unsuccessful. Incident ID: simulated</center>\r\n</body>\r\n</html>\r\n`
 })
 
-const blockedPage = (address: string): Reply =>
+const blockedPage = (address: string, detail = "This request was blocked by our security service"): Reply =>
   json(403, {
     title: "Request blocked",
     status: 403,
-    detail: "The request was blocked by the security service.",
+    detail,
     security: { incidentId: "simulated", clientIp: address }
   })
 
@@ -43,20 +43,23 @@ const raise = (code: ExceptionCode, ...details: ReadonlyArray<string>): never =>
 /** Blocks that are under way, by context. */
 export class Blocks {
   readonly #now: () => number
-  readonly #until = new Map<string, number>()
+  readonly #blocks = new Map<string, { readonly until: number; readonly detail: string | undefined }>()
 
   constructor(now: () => number) {
     this.#now = now
   }
 
-  set(nip: string | null, ms: number): void {
-    if (ms > 0) this.#until.set(nip ?? "", this.#now() + ms)
+  set(nip: string | null, ms: number, detail: string | undefined): void {
+    if (ms > 0) this.#blocks.set(nip ?? "", { until: this.#now() + ms, detail })
   }
 
   /** The answer of the firewall while a context is blocked. */
   reply(nip: string | null, address: string): Reply | undefined {
-    const until = Math.max(this.#until.get(nip ?? "") ?? 0, this.#until.get("") ?? 0)
-    return this.#now() < until ? blockedPage(address) : undefined
+    const now = this.#now()
+    const block = [this.#blocks.get(nip ?? ""), this.#blocks.get("")].find(
+      (one) => one !== undefined && now < one.until
+    )
+    return block === undefined ? undefined : blockedPage(address, block.detail)
   }
 }
 
@@ -87,7 +90,8 @@ export const withTransportFault = async (
   switch (fault.do) {
     case "5xx": {
       const status = fault.status ?? 503
-      return json(status, exceptionBody(status, "Simulated failure.", [], clock.now()))
+      const headers = fault.retryAfter === undefined ? {} : { "retry-after": String(fault.retryAfter) }
+      return json(status, exceptionBody(status, "Simulated failure.", [], clock.now()), headers)
     }
     case "html":
       return htmlPage(fault.status ?? 502)
@@ -134,6 +138,11 @@ export const withFault = async (
         21184,
         `Trwają prace serwisowe i sesja ${call.path["referenceNumber"]} jest tymczasowo niedostępna. Spróbuj ponownie później lub otwórz nową sesję, aby wysłać kolejne faktury.`
       )
+    case "system-warning": {
+      const reply = await handle()
+      const warning = `[${fault.code ?? "simulated"}]: ${fault.message}`
+      return { ...reply, headers: { ...reply.headers, "x-system-warning": warning } }
+    }
     case "415-after-rotation":
       await simulation.keys.rotate("unannounced")
       return handle()
@@ -146,8 +155,8 @@ export const withFault = async (
       revokeTokenOf(call)
       return handle()
     case "block-403":
-      blocks.set(fault.nip ?? null, fault.ms ?? 0)
-      return blockedPage(call.address)
+      blocks.set(fault.nip ?? null, fault.ms ?? 0, fault.detail)
+      return blockedPage(call.address, fault.detail)
     case "upo-late":
       return raise(21178, "UPO nie zostało jeszcze wygenerowane.")
     case "session-gone":

@@ -26,10 +26,20 @@ const anyStatus: Member = { expected: "a status from 200 to 599", check: isWhole
 const details: Member = { expected: "a list of texts", check: isTexts }
 const anyCode: Member = { expected: "a code from 100 to 599", check: isWhole(100, 599), required: true }
 
+// The separators of the header are no part of a warning.
+const headerText: Member = {
+  expected: "printable ASCII without |, [ and ]",
+  check: (value) => typeof value === "string" && /^[ -Z^-{}~\\]+$/.test(value)
+}
+
 const members: Readonly<Record<FaultName, Readonly<Record<string, Member>>>> = {
   "429": { retryAfter: { expected: "seconds from 0 up", check: isWhole(0) } },
-  "5xx": { status: { expected: "a status from 500 to 599", check: isWhole(500, 599) } },
+  "5xx": {
+    status: { expected: "a status from 500 to 599", check: isWhole(500, 599) },
+    retryAfter: { expected: "seconds from 0 up", check: isWhole(0) }
+  },
   html: { status: anyStatus },
+  "system-warning": { message: { ...headerText, required: true }, code: headerText },
   delay: { ms: { expected: "milliseconds from 0 to 600000", check: isWhole(0, 600_000), required: true } },
   stall: {},
   "drop-before": {},
@@ -48,7 +58,10 @@ const members: Readonly<Record<FaultName, Readonly<Record<string, Member>>>> = {
   "rotate-keys": { rotation: { expected: '"planned" or "emergency"', check: isOneOf("planned", "emergency") } },
   "expire-access": {},
   "revoke-token": {},
-  "block-403": { ms: { expected: "milliseconds from 0 up", check: isWhole(0) } },
+  "block-403": {
+    ms: { expected: "milliseconds from 0 up", check: isWhole(0) },
+    detail: { expected: "a text", check: (value) => typeof value === "string" }
+  },
   "upo-late": {},
   "upo-html": {},
   "session-gone": {},

@@ -30,6 +30,7 @@ export const points: Readonly<Record<FaultName, Points>> = {
   "429": everywhere,
   "5xx": transport,
   html: transport,
+  "system-warning": everywhere,
   delay: transport,
   stall: transport,
   "drop-before": transport,

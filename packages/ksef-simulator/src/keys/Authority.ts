@@ -31,27 +31,36 @@ export interface CertificateRequest {
 
 const name = { commonName: "KSeF simulator CA", organization: "KSeF simulator", country: "PL" }
 
+/** What an authority needs besides its own key. `issued` has the certificates in PEM, by serial number. */
+interface Open {
+  readonly issued: Collection<string>
+  readonly serials: Serials
+  readonly now: () => number
+}
+
 /** Signs certificates. */
 export class Authority {
   readonly #key: KeyObject
   readonly #serials: Serials
+  readonly #issued: Collection<string>
   readonly #now: () => number
   /** The certificate of the authority. */
   readonly certificate: X509Certificate
 
-  private constructor(key: KeyObject, certificate: X509Certificate, serials: Serials, now: () => number) {
+  private constructor(key: KeyObject, certificate: X509Certificate, { issued, now, serials }: Open) {
     this.#key = key
     this.#serials = serials
+    this.#issued = issued
     this.#now = now
     this.certificate = certificate
   }
 
   /** Takes the key of an earlier process, or generates one. */
-  static open(settings: Collection<string | number>, serials: Serials, now: () => number): Authority {
+  static open(settings: Collection<string | number>, open: Open): Authority {
     const kept = settings.get("authority")
     const [key, der] =
-      kept === undefined ? create(settings, serials, now()) : (JSON.parse(String(kept)) as [string, string])
-    return new Authority(createPrivateKey(key), new X509Certificate(Buffer.from(der, "base64")), serials, now)
+      kept === undefined ? create(settings, open.serials, open.now()) : (JSON.parse(String(kept)) as [string, string])
+    return new Authority(createPrivateKey(key), new X509Certificate(Buffer.from(der, "base64")), open)
   }
 
   /** Signs a certificate, and returns its DER. */
@@ -79,10 +88,18 @@ export class Authority {
       publicKey,
       usages: [kind === "authentication" ? "digitalSignature" : "nonRepudiation"]
     })
+    const pem = Certificate.toPem(certificate)
+    this.#issued.set(new X509Certificate(certificate).serialNumber, pem)
     return {
-      certificate: Certificate.toPem(certificate),
+      certificate: pem,
       privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString()
     }
+  }
+
+  /** Returns a certificate that was issued to a taxpayer, by its serial number in hexadecimal digits. */
+  find(serialNumber: string): X509Certificate | undefined {
+    const pem = this.#issued.get(serialNumber)
+    return pem === undefined ? undefined : new X509Certificate(pem)
   }
 
   /** Whether a certificate was issued here. */

@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { plainAddress } from "../auth/addresses.ts"
 import { answerControl } from "../control/control.ts"
+import { verificationPage } from "../control/verificationPages.ts"
 import { statusPage } from "../control/statusPage.ts"
 import { type Silence, withOutsideFault } from "../faults/callFaults.ts"
 import { json, type Reply } from "../http/Reply.ts"
@@ -22,6 +23,8 @@ const notFound: Reply = json(404, {
   detail: "The API is under /v2, its state at /, what tests can change under /_simulator."
 })
 
+const ignore = (): void => {}
+
 /** Serves one simulator. */
 export class Server {
   readonly #node: NodeServer
@@ -35,12 +38,15 @@ export class Server {
     this.#api = api
     this.#node = createServer({ requestTimeout: 600_000, headersTimeout: 30_000, keepAliveTimeout: 60_000 })
     this.#node.on("request", (request, response) => {
+      // Whoever reads a body stops to listen before its last error, that of a client that left.
+      for (const stream of [request, response]) stream.on("error", ignore)
       const handled = this.#handle(request, response).finally(() => this.#underWay.delete(handled))
       this.#underWay.add(handled)
     })
     this.#node.on("clientError", answerMalformed)
     this.#node.on("connection", (socket: Socket) => {
       this.#sockets.add(socket)
+      socket.on("error", ignore)
       socket.on("close", () => this.#sockets.delete(socket))
     })
   }
@@ -50,7 +56,7 @@ export class Server {
     await new Promise<void>((resolve, reject) => {
       this.#node.once("error", reject)
       this.#node.listen(port, host, () => {
-        this.#node.off("error", reject)
+        this.#node.off("error", reject).on("error", ignore)
         resolve()
       })
     })
@@ -91,6 +97,10 @@ export class Server {
       return this.#outside(request, path, "getBeaconMessages", null, async () => json(200, beacon.messages))
     }
     if (path.startsWith("/_simulator")) return answerControl(this.#simulation, request, path, query)
+    if (request.method === "GET") {
+      const page = verificationPage(this.#simulation, path, request.headers.host ?? "")
+      if (page !== undefined) return page
+    }
     if (path === "/" && request.method === "GET") {
       return statusPage(this.#simulation, this.#simulation.links.apiUrl, query.has("refresh"))
     }

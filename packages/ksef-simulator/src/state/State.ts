@@ -67,6 +67,8 @@ function* flattened(kinds: Records): Iterable<JournalRecord> {
 /** The memory of one simulator. */
 export class State {
   readonly settings: Collection<string | number>
+  /** In PEM, by serial number. */
+  readonly certificates: Collection<string>
   readonly keys: Collection<EncryptionKey>
   readonly tokens: Collection<KsefToken>
   readonly logins: Collection<Login>
@@ -98,6 +100,7 @@ export class State {
     const of = <A>(kind: string): ReadonlyMap<string, A> => (kept.get(kind) ?? new Map()) as ReadonlyMap<string, A>
     const collection = <A>(kind: string) => new Collection<A>(kind, this.#journal, of<A>(kind))
     this.settings = collection("setting")
+    this.certificates = collection("certificate")
     this.keys = collection("key")
     this.tokens = collection("token")
     this.logins = collection("login")

@@ -67,6 +67,7 @@ describe("Faults", () => {
 
 describe("parseFault", () => {
   const examples: Readonly<Record<string, object>> = {
+    "system-warning": { message: "Soon." },
     delay: { ms: 5 },
     exception: { code: 21173 },
     verdict: { code: 550, on: "login" },

@@ -49,6 +49,24 @@ export const wayCases = {
       assert.isEmpty(simulator.ledger.accepted())
     }
   },
+  "system-warning": {
+    "carries out the call, and its answer has the header": async () => {
+      const { client, session, simulator } = await ready()
+      simulator.faults.add({ do: "system-warning", on: "sendInvoice", message: "Schema FA(3) ends soon." })
+      const warned = await client.send(session, fa3())
+      assert.deepStrictEqual(
+        [warned.status, warned.headers.get("x-system-warning")],
+        [202, "[simulated]: Schema FA(3) ends soon."]
+      )
+      simulator.faults.add({ do: "system-warning", code: "W1", message: "Soon." })
+      assert.strictEqual((await client.call("GET", "/rate-limits")).headers.get("x-system-warning"), "[W1]: Soon.")
+      assert.isNull((await client.call("GET", "/rate-limits")).headers.get("x-system-warning"))
+      assert.throws(
+        () => simulator.faults.add({ do: "system-warning", message: "a | b" }),
+        /"message".*printable ASCII/
+      )
+    }
+  },
   delay: {
     "answers late, and ends with the simulator": async () => {
       const { client, simulator } = await ready()

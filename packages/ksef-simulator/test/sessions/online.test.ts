@@ -182,7 +182,6 @@ describe("a document that is sent", () => {
     ["is not well-formed", `${fa3()}<`, /Nieprawidłowy XML/],
     ["departs from the schema", fa3().replace("<P_15>123.00</P_15>", ""), /Element 'Adnotacje'.*\(wiersz 2\)/],
     ["has another root", "<Inna/>", /Inna/],
-    ["begins with a byte order mark", `\uFEFF${fa3()}`, /BOM/],
     ["declares another encoding", fa3().replace("UTF-8", "ISO-8859-2"), /ISO-8859-2/],
     ["has a processing instruction", fa3().replace("<Faktura", "<?x y?><Faktura"), /instrukcje przetwarzania/],
     ["has a document type", fa3().replace("<Faktura", "<!DOCTYPE Faktura []><Faktura"), /DOCTYPE/],
@@ -194,6 +193,14 @@ describe("a document that is sent", () => {
     const { status } = await client.submit(await client.open(), document)
     assert.strictEqual(status.code, 450)
     assert.match(status.details?.join(" ") ?? "", detail)
+  })
+
+  it("that begins with a byte order mark ends as 430, and says what to do", async () => {
+    const simulator = await start()
+    const client = await Client.login(simulator)
+    const { status } = await client.submit(await client.open(), `\uFEFF${fa3()}`)
+    assert.strictEqual(status.code, 430)
+    assert.match(status.details?.join(" ") ?? "", /BOM.*bez/)
   })
 
   it("that is no UTF-8 ends as 450", async () => {
@@ -280,6 +287,21 @@ describe("a document that is sent", () => {
       originalKsefNumber: original.ksefNumber!
     })
     assert.lengthOf(simulator.ledger.accepted(), 1)
+  })
+
+  it("with the number of an accepted one is a duplicate whatever its white space, as in a token of the schema", async () => {
+    const simulator = await start()
+    const client = await Client.login(simulator)
+    const session = await client.open()
+    const original = await client.submit(session, fa3({ number: " FV  1 " }))
+    assert.strictEqual(original.invoiceNumber, "FV 1")
+    for (const number of ["FV 1", "FV\n1", "\tFV 1"]) {
+      assert.strictEqual((await client.submit(session, fa3({ number }))).status.code, 440, JSON.stringify(number))
+    }
+    assert.strictEqual((await client.submit(session, fa3({ number: "FV1" }))).status.code, 200)
+    const rr = await client.open(faRrForm)
+    assert.strictEqual((await client.submit(rr, faRr({ number: "RR 1" }))).status.code, 200)
+    assert.strictEqual((await client.submit(rr, faRr({ number: "RR  1" }))).status.code, 440)
   })
 
   it("with the number of a refused one, or of another kind, is no duplicate", async () => {

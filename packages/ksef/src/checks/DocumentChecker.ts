@@ -1,31 +1,30 @@
 /**
- * Checks an invoice document before it is sent: XML, form, the rules of KSeF, schema. The first stage that finds anything
- * ends the check.
+ * Checks an invoice document before it is sent: XML and form first, then the rules of KSeF and the schema together.
  *
- * Sums are not checked, nor whether the sender may issue the invoice, nor duplicates: KSeF decides those.
+ * What KSeF takes and the rules of accounting do not is a warning. Whether the sender may issue the invoice, and duplicates, KSeF
+ * decides.
  *
  * @since 0.1.0
  */
 import * as StrictXml from "../xml/StrictXml.ts"
+import * as accountingRules from "./accountingRules.ts"
 import * as DocumentFields from "./DocumentFields.ts"
 import * as ElementLocator from "./ElementLocator.ts"
 import { checkedForms, type InvoiceForm, otherForm } from "./InvoiceForms.ts"
+import * as InvoiceContent from "./InvoiceContent.ts"
 import * as nationalRules from "./nationalRules.ts"
 import * as schemaMessages from "./schemaMessages.ts"
 import * as SchemaModel from "./SchemaModel.ts"
 import * as SchemaValidator from "./SchemaValidator.ts"
-import { maxShown, quoted, type Report, type Violation } from "./Violation.ts"
+import { maxShown, maxWarnings, quoted, type Report, type Violation } from "./Violation.ts"
 
 /**
- * The inputs of a check beside the document.
+ * The inputs of a check beside the document. FA (2) passes in the test environment, unchecked.
  *
  * @category models
  * @since 0.1.0
  */
-export interface CheckOptions extends nationalRules.RuleOptions {
-  /** Whether FA (2) passes, unchecked. It does in the test environment only. */
-  readonly acceptsFa2: boolean
-}
+export type CheckOptions = nationalRules.RuleOptions
 
 /**
  * Checks documents.
@@ -56,18 +55,25 @@ export const load = async (): Promise<DocumentChecker> => {
   return {
     check: (xml, options) => {
       const visitor = DocumentFields.makeVisitor()
-      const malformed = StrictXml.read(xml, visitor, limits)
+      const contentVisitor = InvoiceContent.makeVisitor()
+      const malformed = StrictXml.read(xml, both(visitor, contentVisitor), limits)
       if (malformed !== undefined) return report(undefined, [{ ...malformed, path: undefined }])
       const fields = visitor.fields()
       const form = formOf(fields)
       if (form === undefined) {
         const isFa2 = otherForm(fields.root.namespace) === "FA (2)"
-        return report(undefined, isFa2 && options.acceptsFa2 ? [] : [notAccepted(xml, fields)])
+        return report(undefined, isFa2 && options.environment === "test" ? [] : [notAccepted(xml, fields)])
       }
       const broken = nationalRules.violations(xml, form, fields, options)
-      if (broken.count > 0) return { form: form.systemCode, ...broken }
       const faults = validator.validate(form.schema, xml)
-      return faults.count === 0 ? report(form, []) : schemaReport(xml, form, faults, modelOf(form))
+      const bySchema = faults.count === 0 ? [] : schemaViolations(xml, form, faults, modelOf(form))
+      const advice = accountingRules.warnings(xml, contentVisitor.content(), options.today)
+      return {
+        form: form.systemCode,
+        violations: [...broken.violations, ...bySchema].toSorted(byPosition).slice(0, maxShown),
+        count: broken.count + faults.count,
+        warnings: [...broken.warnings, ...advice].toSorted(byPosition).slice(0, maxWarnings)
+      }
     }
   }
 }
@@ -78,27 +84,44 @@ const limits: StrictXml.Limits = { maxElements: Infinity, maxAttributes: Infinit
 const report = (form: InvoiceForm | undefined, violations: ReadonlyArray<Violation>): Report => ({
   form: form?.systemCode,
   violations: violations.slice(0, maxShown),
-  count: violations.length
+  count: violations.length,
+  warnings: []
 })
 
-const schemaReport = (
+const byPosition = (left: Violation, right: Violation): number => left.line - right.line || left.column - right.column
+
+const both = (first: StrictXml.Visitor, second: StrictXml.Visitor): StrictXml.Visitor => ({
+  open: (element) => {
+    first.open(element)
+    second.open(element)
+  },
+  text: (text) => {
+    first.text(text)
+    second.text(text)
+  },
+  close: () => {
+    first.close()
+    second.close()
+  }
+})
+
+const schemaViolations = (
   xml: string,
   form: InvoiceForm,
-  { count, shown }: SchemaValidator.SchemaFaults,
+  { shown }: SchemaValidator.SchemaFaults,
   model: SchemaModel.SchemaModel
-): Report => {
+): ReadonlyArray<Violation> => {
   const elements = ElementLocator.locate(
     xml,
     shown.flatMap(({ xpath }) => xpath ?? [])
   )
-  const violations = shown.map((fault): Violation => {
+  return shown.map((fault): Violation => {
     const element = elements.get(fault.xpath ?? "")
     const position = element === undefined ? { line: fault.line, column: 1 } : StrictXml.positionAt(xml, element.index)
     const description = element && model.find(element.names)?.description
     const path = description === undefined ? element?.path : `${element!.path} (${description})`
     return { ...position, path, message: schemaMessages.sentence(fault, element, form, model) }
   })
-  return { form: form.systemCode, violations, count }
 }
 
 const formOf = ({ root }: DocumentFields.DocumentFields): InvoiceForm | undefined =>

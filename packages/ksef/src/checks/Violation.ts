@@ -18,7 +18,38 @@ export interface Violation extends StrictXml.Position {
 }
 
 /**
- * The result of a check: at most `maxShown` violations, and how many there are in all.
+ * What a warning is about.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type WarningCode =
+  | "buyer_nip_misplaced"
+  | "corrected_invoice_missing"
+  | "corrected_number_missing"
+  | "discouraged_character"
+  | "exchange_rate_missing"
+  | "issue_date_past"
+  | "issuer_repeated"
+  | "line_number_missing"
+  | "line_number_repeated"
+  | "lines_differ"
+  | "recipient_missing"
+  | "total_differs"
+
+/**
+ * What KSeF takes, and the seller should look at. `source` names the text that has the rule.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Warning extends Violation {
+  readonly code: WarningCode
+  readonly source: string
+}
+
+/**
+ * The result of a check: at most `maxShown` violations, and how many there are in all; at most `maxWarnings` warnings.
  *
  * @category models
  * @since 0.1.0
@@ -28,6 +59,7 @@ export interface Report {
   readonly form: string | undefined
   readonly violations: ReadonlyArray<Violation>
   readonly count: number
+  readonly warnings: ReadonlyArray<Warning>
 }
 
 /**
@@ -39,12 +71,20 @@ export interface Report {
 export const maxShown = 5
 
 /**
+ * How many warnings are reported.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxWarnings = 20
+
+/**
  * Formats a report as one text, or returns `undefined` when there is no violation.
  *
  * @category formatting
  * @since 0.1.0
  */
-export const format = ({ count, form, violations }: Report): string | undefined => {
+export const format = ({ count, form, violations }: Omit<Report, "warnings">): string | undefined => {
   const [first] = violations
   if (first === undefined) return undefined
   const subject = form === undefined ? "invoice_xml" : `invoice_xml is not a valid ${form} document`

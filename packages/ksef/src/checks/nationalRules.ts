@@ -9,7 +9,7 @@ import * as StrictXml from "../xml/StrictXml.ts"
 import * as wellFormednessScan from "../xml/wellFormednessScan.ts"
 import type { DocumentFields } from "./DocumentFields.ts"
 import type { InvoiceForm } from "./InvoiceForms.ts"
-import { maxShown, quoted, type Report, type Violation } from "./Violation.ts"
+import { maxShown, quoted, type Report, type Violation, type Warning } from "./Violation.ts"
 
 /**
  * The inputs of the rules beside the document.
@@ -20,15 +20,19 @@ import { maxShown, quoted, type Report, type Violation } from "./Violation.ts"
 export interface RuleOptions {
   /** The day in Poland, `YYYY-MM-DD`. */
   readonly today: string
+  readonly environment: "custom" | "demo" | "prod" | "test"
 }
 
 /**
- * The first `maxShown` violations, and how many there are in all.
+ * The first `maxShown` violations, and how many there are in all. Production takes discouraged characters, with a warning.
  *
  * @category models
  * @since 0.1.0
  */
-export type RuleViolations = Pick<Report, "count" | "violations">
+export type RuleViolations = Pick<Report, "count" | "violations" | "warnings">
+
+// The schema tells what is not a date.
+const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text))
 
 /**
  * Returns the violations of a well-formed document.
@@ -40,10 +44,11 @@ export const violations = (
   xml: string,
   form: InvoiceForm,
   fields: DocumentFields,
-  { today }: RuleOptions
+  { environment, today }: RuleOptions
 ): RuleViolations => {
   const found: Array<{ readonly index: number; readonly message: string; readonly path: string | undefined }> = []
   const at = (index: number, message: string, path?: string) => ({ index, message, path })
+  const warnings: Array<Warning> = []
   if (xml.startsWith("\uFEFF")) found.push(at(0, "the document begins with a byte order mark (U+FEFF); remove it"))
   const instruction = wellFormednessScan.processingInstruction(xml)
   if (instruction !== undefined) {
@@ -52,10 +57,20 @@ export const violations = (
   const discouraged = DiscouragedCharacters.search(xml)
   if (discouraged !== -1) {
     const code = xml.codePointAt(discouraged)!.toString(16).toUpperCase().padStart(4, "0")
-    found.push(at(discouraged, `the character U+${code} is not allowed; remove it`))
+    const character = `the character U+${code}`
+    if (environment !== "prod") found.push(at(discouraged, `${character} is not allowed; remove it`))
+    else {
+      warnings.push({
+        ...StrictXml.positionAt(xml, discouraged),
+        code: "discouraged_character",
+        path: undefined,
+        message: `${character} is discouraged; remove it`,
+        source: "weryfikacja-faktury.md"
+      })
+    }
   }
   const { issueDate, nips } = fields
-  if (issueDate !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(issueDate.text) && issueDate.text > today) {
+  if (issueDate !== undefined && isDate(issueDate.text) && issueDate.text > today) {
     const message = `the date of issue ${issueDate.text} is later than today in Poland, ${today}`
     found.push(at(issueDate.index, message, `Faktura/${form.issueDate}`))
   }
@@ -71,5 +86,5 @@ export const violations = (
     path,
     message
   }))
-  return { violations: shown, count: found.length }
+  return { violations: shown, count: found.length, warnings }
 }

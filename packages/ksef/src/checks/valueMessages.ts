@@ -200,6 +200,6 @@ const patterns: ReadonlyArray<KnownPattern> = [
   },
   {
     pattern: String.raw`([1-9]((\d[1-9])|([1-9]\d))\d{7}|M\d{9}|[A-Z]{3}\d{7})-(20[2-9][0-9]|2[1-9][0-9]{2}|[3-9][0-9]{3})(0[1-9]|1[0-2])(0[1-9]|[1-2][0-9]|3[0-1])-([0-9A-F]{6})-?([0-9A-F]{6})-([0-9A-F]{2})`,
-    what: "a KSeF number such as 5265877635-20260201-0A1B2C-3D4E5F-6A"
+    what: "a KSeF number such as 5265877635-20260201-0A1B2C3D4E5F-6A"
   }
 ]

@@ -101,7 +101,13 @@ export interface KsefClient {
 
   readonly openOnline: (session: OpenSession) => Answer<typeof SessionAnswers.OnlineSessionOpened>
   readonly send: (
-    invoice: InSession & { readonly document: SealedDocument }
+    invoice: InSession & {
+      readonly document: SealedDocument
+      /** Whether the seller issued it offline. */
+      readonly offlineMode?: boolean
+      /** SHA-256 in Base64 of the document that it corrects technically. */
+      readonly hashOfCorrectedInvoice?: string | undefined
+    }
   ) => Answer<typeof SessionAnswers.InvoiceSent>
   readonly closeOnline: (session: InSession) => Effect.Effect<void, KsefError>
 
@@ -109,6 +115,8 @@ export interface KsefClient {
     session: OpenSession & {
       readonly archive: Pick<SealedDocument, "size" | "hash">
       readonly parts: ReadonlyArray<SealedDocument>
+      /** Whether the seller issued its documents offline, all of them. */
+      readonly offlineMode?: boolean
     }
   ) => Answer<typeof SessionAnswers.BatchSessionOpened>
   readonly uploadPart: (part: SessionAnswers.PartUpload, encrypted: Uint8Array) => Effect.Effect<void, KsefError>
@@ -144,7 +152,7 @@ export interface KsefClient {
 /**
  * Makes a client. Its connections are closed with the scope, and calls that are still under way then fail.
  *
- * @throws {TypeError} as a defect, when `ca` has no certificate that can be read.
+ * @throws {TypeError} as a defect, when `ca` has no certificate that can be read, or `proxy` is no such URL.
  * @category constructors
  * @since 0.1.0
  */
@@ -231,7 +239,7 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
           body: jsonBody({ formCode: formOf(form), encryption: encryptionOf(sessionKey, publicKey) })
         })
       ),
-    send: ({ document, ...session }) =>
+    send: ({ document, hashOfCorrectedInvoice, offlineMode = false, ...session }) =>
       operations.send({
         ...about(session),
         body: jsonBody({
@@ -239,18 +247,21 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
           invoiceSize: document.size,
           encryptedInvoiceHash: document.encryptedHash,
           encryptedInvoiceSize: document.encrypted.length,
-          encryptedInvoiceContent: document.encrypted.toString("base64")
+          encryptedInvoiceContent: document.encrypted.toString("base64"),
+          offlineMode,
+          ...(hashOfCorrectedInvoice === undefined ? {} : { hashOfCorrectedInvoice })
         })
       }),
     closeOnline: (session) => nothingOf("closeOnline", about(session)),
 
-    openBatch: ({ accessToken, archive, form, parts, publicKey, sessionKey }) =>
+    openBatch: ({ accessToken, archive, form, offlineMode = false, parts, publicKey, sessionKey }) =>
       Effect.suspend(() =>
         operations.openBatch({
           bearer: accessToken,
           headers: openHeaders,
           body: jsonBody({
             formCode: formOf(form),
+            offlineMode,
             batchFile: {
               fileSize: archive.size,
               fileHash: archive.hash,

@@ -55,7 +55,8 @@ export class Caller {
         minVersion: "TLSv1.2",
         ...(options.ca === undefined ? {} : { ca: options.ca })
       }),
-      connectTimeoutMs: Math.min(connectTimeoutMs, options.timeoutMs)
+      connectTimeoutMs: Math.min(connectTimeoutMs, options.timeoutMs),
+      proxy: options.proxy
     })
   }
 

@@ -6,6 +6,7 @@
  */
 import * as net from "node:net"
 import * as tls from "node:tls"
+import { ForwardProxy } from "@govoice/dispatcher"
 import { Client, type Dispatcher } from "undici"
 import { ConnectError } from "./lookup.ts"
 
@@ -14,6 +15,8 @@ export interface ConnectOptions {
   readonly lookup: net.LookupFunction
   readonly secureContext: tls.SecureContext
   readonly connectTimeoutMs: number
+  /** A forward proxy, as `http://user:password@host:port`. */
+  readonly proxy: string | undefined
 }
 
 /** After this, an idle connection is closed: addresses are looked up again, and its peer has not closed it yet. */
@@ -32,7 +35,10 @@ export class Connection {
     this.origin = origin
     this.#client = new Client(origin, {
       connect: (_options, callback) => {
-        this.#socket = connect(new URL(origin), options, callback)
+        this.#socket = connect(new URL(origin), options, (...result) => {
+          this.#socket = result[1] ?? this.#socket
+          callback(...result)
+        })
       },
       allowH2: false,
       pipelining: 1,
@@ -105,27 +111,17 @@ export class Connections {
 
 const connect = (
   { hostname, port, protocol }: URL,
-  { connectTimeoutMs, lookup, secureContext }: ConnectOptions,
+  { connectTimeoutMs, lookup, proxy, secureContext }: ConnectOptions,
   callback: (...result: [null, net.Socket] | [Error, null]) => void
 ): net.Socket => {
   const secure = protocol === "https:"
   const host = hostname.replace(/^\[|\]$/g, "")
-  const where = { host, port: Number(port || (secure ? 443 : 80)), lookup }
-  const socket = secure
-    ? tls.connect({
-        ...where,
-        ...(net.isIP(host) === 0 ? { servername: host } : {}),
-        ALPNProtocols: ["http/1.1"],
-        secureContext,
-        // Stated because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
-        rejectUnauthorized: true
-      })
-    : net.connect(where)
+  const target = { host, port: Number(port || (secure ? 443 : 80)) }
   let isPending = true
   let isConnected = false
   const fail = (error: Error): void => {
     clearTimeout(timer)
-    socket.destroy()
+    tcp.destroy()
     if (!isPending) return
     isPending = false
     callback(
@@ -133,19 +129,39 @@ const connect = (
       null
     )
   }
-  const timer = setTimeout(() => fail(new ConnectError("connect-failed", "ETIMEDOUT")), connectTimeoutMs)
-  socket.setNoDelay(true)
-  socket.setKeepAlive(true, 60_000)
-  socket.on("error", fail)
-  // A socket that is destroyed without an error only closes.
-  socket.once("close", () => fail(new ConnectError(isConnected ? "tls-failed" : "connect-failed", "ECONNRESET")))
-  socket.once("connect", () => {
-    isConnected = true
-  })
-  socket.once(secure ? "secureConnect" : "connect", () => {
+  const watch = (socket: net.Socket): void => {
+    socket.on("error", fail)
+    // A socket that is destroyed without an error only closes.
+    socket.once("close", () => fail(new ConnectError(isConnected ? "tls-failed" : "connect-failed", "ECONNRESET")))
+  }
+  const settle = (socket: net.Socket): void => {
     clearTimeout(timer)
     isPending = false
     callback(null, socket)
-  })
-  return socket
+  }
+  const onConnected = (): void => {
+    isConnected = true
+    if (!secure) return settle(tcp)
+    const socket = tls.connect({
+      socket: tcp,
+      host,
+      ...(net.isIP(host) === 0 ? { servername: host } : {}),
+      ALPNProtocols: ["http/1.1"],
+      secureContext,
+      // Stated because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
+      rejectUnauthorized: true
+    })
+    watch(socket)
+    socket.once("secureConnect", () => settle(socket))
+  }
+  // The proxy looks the name up. Whom it reaches, TLS proves.
+  const tcp =
+    proxy === undefined
+      ? net.connect({ ...target, lookup }, onConnected)
+      : ForwardProxy.connect(proxy, target, (error) => (error === null ? onConnected() : fail(error)))
+  const timer = setTimeout(() => fail(new ConnectError("connect-failed", "ETIMEDOUT")), connectTimeoutMs)
+  tcp.setNoDelay(true)
+  tcp.setKeepAlive(true, 10_000)
+  watch(tcp)
+  return tcp
 }

@@ -18,10 +18,24 @@ export interface InvoiceHeader {
   readonly namespace: string
   /** `Podmiot1/DaneIdentyfikacyjne/NIP`: the tax number of the seller. */
   readonly sellerNip: string | undefined
-  /** `Fa/P_1`: the date of issue. */
+  /** `Podmiot1/DaneIdentyfikacyjne/Nazwa`. */
+  readonly sellerName: string | undefined
+  /**
+   * The tax number of the buyer, of `Podmiot2/DaneIdentyfikacyjne`: `NIP`, else `KodUE` and `NrVatUE` together, else `NrID`.
+   */
+  readonly buyerTaxId: string | undefined
+  /** `Podmiot2/DaneIdentyfikacyjne/Nazwa`. */
+  readonly buyerName: string | undefined
+  /** `Fa/P_1`, in an FA_RR `FakturaRR/P_4B`: the date of issue. */
   readonly issueDate: string | undefined
-  /** `Fa/P_2`: the number that the seller gave the invoice. */
+  /** `Fa/P_2`, in an FA_RR `FakturaRR/P_4C`: the number of the invoice. */
   readonly invoiceNumber: string | undefined
+  /** `RodzajFaktury`: the kind of invoice, such as `VAT` or `KOR`. */
+  readonly kind: string | undefined
+  /** `KodWaluty`: the currency. */
+  readonly currency: string | undefined
+  /** `Fa/P_15`, in an FA_RR `FakturaRR/P_12_1`: the total with tax, in the digits of the document. */
+  readonly total: string | undefined
   /** `Naglowek/KodFormularza/@kodSystemowy`: the form, such as `FA (3)`. */
   readonly formCode: string | undefined
   /** `Naglowek/KodFormularza/@wersjaSchemy`: the version of the form's schema, such as `1-0E`. */
@@ -59,6 +73,7 @@ export const makeVisitor = (): HeaderVisitor => {
   // The field that is open, and the number of elements that are.
   let field: string | undefined
   let fieldDepth = 0
+  const textAt = (place: string): string | undefined => collapsed(texts.get(place))
 
   return {
     open: (element) => {
@@ -88,9 +103,18 @@ export const makeVisitor = (): HeaderVisitor => {
     },
     header: () => ({
       namespace,
-      sellerNip: collapsed(texts.get(nip)),
-      issueDate: collapsed(texts.get(date)),
-      invoiceNumber: collapsed(texts.get(number)),
+      sellerNip: textAt("Podmiot1/DaneIdentyfikacyjne/NIP"),
+      sellerName: textAt("Podmiot1/DaneIdentyfikacyjne/Nazwa"),
+      buyerTaxId:
+        textAt(`${buyer}/NIP`) ??
+        vatNumber(textAt(`${buyer}/KodUE`), textAt(`${buyer}/NrVatUE`)) ??
+        textAt(`${buyer}/NrID`),
+      buyerName: textAt(`${buyer}/Nazwa`),
+      issueDate: textAt("Fa/P_1") ?? textAt("FakturaRR/P_4B"),
+      invoiceNumber: textAt("Fa/P_2") ?? textAt("FakturaRR/P_4C"),
+      kind: textAt("Fa/RodzajFaktury") ?? textAt("FakturaRR/RodzajFaktury"),
+      currency: textAt("Fa/KodWaluty") ?? textAt("FakturaRR/KodWaluty"),
+      total: textAt("Fa/P_15") ?? textAt("FakturaRR/P_12_1"),
       formCode: collapsed(formCode),
       schemaVersion: collapsed(schemaVersion),
       hasAttachment
@@ -111,12 +135,21 @@ export const read = (xml: string): InvoiceHeader => {
 
 const attachment = "Zalacznik"
 const form = "Naglowek/KodFormularza"
-const nip = "Podmiot1/DaneIdentyfikacyjne/NIP"
-const date = "Fa/P_1"
-const number = "Fa/P_2"
-const fields: ReadonlySet<string> = new Set([nip, date, number])
-const fieldNames: ReadonlySet<string> = new Set([attachment, "KodFormularza", "NIP", "P_1", "P_2"])
+const buyer = "Podmiot2/DaneIdentyfikacyjne"
+const fields: ReadonlySet<string> = new Set([
+  "Podmiot1/DaneIdentyfikacyjne/NIP",
+  "Podmiot1/DaneIdentyfikacyjne/Nazwa",
+  ...["NIP", "KodUE", "NrVatUE", "NrID", "Nazwa"].map((name) => `${buyer}/${name}`),
+  ...["P_1", "P_2", "RodzajFaktury", "KodWaluty", "P_15"].map((name) => `Fa/${name}`),
+  ...["P_4B", "P_4C", "RodzajFaktury", "KodWaluty", "P_12_1"].map((name) => `FakturaRR/${name}`)
+])
+const fieldNames: ReadonlySet<string> = new Set(
+  [attachment, form, ...fields].map((place) => place.slice(place.lastIndexOf("/") + 1))
+)
 const maxFieldDepth = 4
+
+const vatNumber = (country: string | undefined, digits: string | undefined): string | undefined =>
+  digits === undefined ? undefined : `${country ?? ""}${digits}`
 
 const collapsed = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : XmlValues.collapsed(text) || undefined

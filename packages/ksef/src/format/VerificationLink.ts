@@ -18,10 +18,23 @@ export const hosts = {
 } as const
 
 /**
+ * Returns the origin of the verification pages of an environment: `test`, `demo`, `prod`, or the base URL of another one, such as a
+ * simulator, which has the pages itself.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const originOf = (environment: string): string =>
+  isPublic(environment) ? `https://${hosts[environment]}` : new URL(environment).origin
+
+const isPublic = (environment: string): environment is keyof typeof hosts => Object.hasOwn(hosts, environment)
+
+/**
  * The parts of a link.
  *
  * **Details**
  *
+ * - `origin`: of the verification pages, as `originOf` returns it.
  * - `sellerNip`: ten digits.
  * - `issueDate`: `P_1` of the invoice, `YYYY-MM-DD`.
  * - `documentHash`: SHA-256 of the exact bytes of the invoice, in standard Base64.
@@ -30,7 +43,7 @@ export const hosts = {
  * @since 0.1.0
  */
 export interface Source {
-  readonly environment: keyof typeof hosts
+  readonly origin: string
   readonly sellerNip: string
   readonly issueDate: string
   readonly documentHash: string
@@ -42,8 +55,8 @@ export interface Source {
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ documentHash, environment, issueDate, sellerNip }: Source): string => {
+export const make = ({ documentHash, issueDate, origin, sellerNip }: Source): string => {
   const [year, month, day] = issueDate.split("-")
   const hash = documentHash.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
-  return `https://${hosts[environment]}/invoice/${sellerNip}/${day}-${month}-${year}/${hash}`
+  return `${origin}/invoice/${sellerNip}/${day}-${month}-${year}/${hash}`
 }

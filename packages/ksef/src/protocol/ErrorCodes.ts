@@ -11,7 +11,7 @@ import type { Operation } from "./Operation.ts"
  *
  * **Details**
  *
- * - `new-session`: open another session at once; it counts as no attempt.
+ * - `new-session`: open another session at once; it counts as no attempt. After two with `maintenance` in a row, wait 5 min.
  * - `already-closed`: the session is closed, which was wanted.
  * - `session-unreadable`: this login cannot read the session any more, or there is none.
  * - `refresh-keys`: read the public keys again, then repeat once.
@@ -59,6 +59,14 @@ export interface Row {
   readonly refusal?: CredentialCode
   readonly since?: string
 }
+
+/**
+ * The code with which KSeF refuses a send during maintenance: its session is unavailable for a while.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maintenance = 21184
 
 const xades: ReadonlyArray<Operation> = ["loginWithXades"]
 const logins: ReadonlyArray<Operation> = ["loginWithToken", "loginWithXades"]
@@ -121,7 +129,7 @@ export const errorCodes: ReadonlyArray<Row> = [
     action: "already-closed"
   },
   {
-    code: 21184,
+    code: maintenance,
     meaning: "maintenance: the session is unavailable",
     at: ["send"],
     action: "new-session",
@@ -199,12 +207,14 @@ export const errorCode = (operation: Operation, code: number): Row | undefined =
  *
  * - `refuse`: the credential lacks a right, or may not be used from here or in this way.
  * - `not-readable`: this login cannot read the session or invoice; others may.
+ * - `unavailable`: the firewall could not reach KSeF: the same as an error of the server.
+ * - `retry`: nothing is known about it: ask again after 2, 10 and 30 s, then `rest`.
  * - `rest`: KSeF or its firewall blocks the taxpayer: wait 15 min, doubling to 6 h.
  *
  * @category models
  * @since 0.1.0
  */
-export type ForbiddenAction = "refuse" | "not-readable" | "rest"
+export type ForbiddenAction = "refuse" | "not-readable" | "unavailable" | "retry" | "rest"
 
 /**
  * One reason of a 403. `refusal` is what the owner of the credential sees.
@@ -219,7 +229,7 @@ export interface ForbiddenRow {
 }
 
 /**
- * The documented reasons of a 403.
+ * The documented reasons of a 403. Source: `ForbiddenProblemDetails` of the OpenAPI document.
  *
  * @category constants
  * @since 0.1.0
@@ -243,11 +253,57 @@ export const forbiddenReasons: ReadonlyMap<string, ForbiddenRow> = new Map<strin
 ])
 
 /**
- * Returns what a 403 means by its reason. One without a reason, or with one that is not documented, is a block: firewalls
- * give none.
+ * One text of the firewall before KSeF, which gives no reason code.
+ *
+ * **Details**
+ *
+ * - `text`: how the `detail` begins, or a part of the page.
+ * - `source`: where it was published.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface FirewallRow extends ForbiddenRow {
+  readonly text: string
+  readonly source: string
+}
+
+/**
+ * The texts of the firewall before KSeF (Imperva) that tell whether a 403 passes by itself.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const firewallTexts: ReadonlyArray<FirewallRow> = [
+  {
+    text: "The proxy failed to connect to the web server, due to TCP connection timeout",
+    meaning: "the firewall could not connect to KSeF in time",
+    action: "unavailable",
+    source: "error page 20 of Imperva"
+  },
+  {
+    text: "The proxy failed to connect to the web server, due to TCP connection rejection",
+    meaning: "the firewall was refused a connection to KSeF",
+    action: "unavailable",
+    source: "error page 8 of Imperva"
+  },
+  {
+    text: "This request was blocked by our security service",
+    meaning: "the firewall blocks this address or client",
+    action: "rest",
+    source: "issues 247 and 617 of CIRFMF/ksef-api; error pages 14 to 16 of Imperva"
+  }
+]
+
+/**
+ * Returns what a 403 means by its reason, or by its text where it has none: firewalls give no reasons.
  *
  * @category getters
  * @since 0.1.0
  */
-export const forbiddenReason = (reasonCode: string | undefined): ForbiddenRow =>
-  forbiddenReasons.get(reasonCode ?? "") ?? { meaning: "blocked without a reason", action: "rest" }
+export const forbidden = (reasonCode: string | undefined, detail: string | undefined): ForbiddenRow =>
+  forbiddenReasons.get(reasonCode ?? "") ??
+  firewallTexts.find(({ text }) => detail?.startsWith(text) === true) ?? {
+    meaning: "blocked without a reason that is known",
+    action: "retry"
+  }

@@ -85,7 +85,12 @@ export const invoiceStatuses: Readonly<Record<number, Row>> = {
     action: "send-in-batch",
     shown: ["attachment_not_allowed"]
   },
-  430: { meaning: "size or hash of the file do not fit", final: true, action: "reject", shown: ["file_refused"] },
+  430: {
+    meaning: "size or hash of the file do not fit, or it begins with a byte order mark",
+    final: true,
+    action: "reject",
+    shown: ["file_refused"]
+  },
   435: {
     meaning: "the file cannot be decrypted",
     final: true,

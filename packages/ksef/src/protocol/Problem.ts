@@ -6,6 +6,7 @@
  */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { firewallTexts } from "./ErrorCodes.ts"
 import { nullable } from "./Fields.ts"
 
 /**
@@ -27,6 +28,7 @@ export interface ErrorDetail {
  *
  * - `format`: problem details (RFC 9457), the legacy `exception`, the legacy body of 429, nothing, HTML, or none of them.
  * - `reasonCode`: why a 403 refuses; of a firewall it is missing.
+ * - `detail`: of a page, the text of the firewall that it has, if it is one of `ErrorCodes.firewallTexts`.
  * - `missingPermissions`: of which a 403 requires one.
  * - `traceId`: for a support ticket; the `serviceCode` of a legacy exception.
  *
@@ -54,7 +56,12 @@ export const read = (body: string): Problem => {
   const known = fromProblemDetails(json) ?? fromException(json) ?? fromTooManyRequests(json)
   if (known !== undefined) return known
   if (body.trim() === "") return { ...nothing, format: "empty" }
-  return { ...nothing, format: /^\s*<(?:!doctype|html|head|body|meta|script)\b/i.test(body) ? "html" : "unreadable" }
+  const page = firewallTexts.find(({ text }) => body.includes(text))?.text
+  return {
+    ...nothing,
+    detail: page,
+    format: /^\s*<(?:!doctype|html|head|body|meta|script)\b/i.test(body) ? "html" : "unreadable"
+  }
 }
 
 const nothing = {

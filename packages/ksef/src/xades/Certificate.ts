@@ -66,10 +66,15 @@ export const issuer = (certificate: X509Certificate): Name => nameOf(fields(cert
 /**
  * Returns the serial number of a certificate as a decimal number.
  *
+ * @throws {RangeError} for one of more than 64 bytes. RFC 5280 (4.1.2.2) allows 20.
+ *
  * @category getters
  * @since 0.1.0
  */
-export const serialNumber = (certificate: X509Certificate): string => BigInt(`0x${certificate.serialNumber}`).toString()
+export const serialNumber = ({ serialNumber }: X509Certificate): string => {
+  if (serialNumber.length > 128) throw new RangeError("Expected a serial number of at most 64 bytes")
+  return BigInt(`0x${serialNumber}`).toString()
+}
 
 /**
  * Returns whom the subject identifies: an organization by `organizationIdentifier` (2.5.4.97), a person by `serialNumber`
@@ -125,10 +130,11 @@ const usages = ["digitalSignature", "nonRepudiation"] as const
 
 const keyUsageExtension = "2.5.29.15"
 
+// From the last mark before the digits: from each mark, the search would take time with the square of the text.
 const identities = [
-  { type: "2.5.4.97", pattern: /VATPL.*?(\d{10})/, value: "Nip" },
-  { type: "2.5.4.5", pattern: /(?:TINPL|NIP).*?(\d{10})/, value: "Nip" },
-  { type: "2.5.4.5", pattern: /(?:PNOPL|PESEL).*?(\d{11})/, value: "Pesel" }
+  { type: "2.5.4.97", pattern: /VATPL(?:(?!VATPL).)*?(\d{10})/, value: "Nip" },
+  { type: "2.5.4.5", pattern: /(?:TINPL|NIP)(?:(?!TINPL|NIP).)*?(\d{10})/, value: "Nip" },
+  { type: "2.5.4.5", pattern: /(?:PNOPL|PESEL)(?:(?!PNOPL|PESEL).)*?(\d{11})/, value: "Pesel" }
 ] as const
 
 // RFC 4514, section 3.

@@ -61,13 +61,18 @@ export const readAll = (bytes: Buffer): ReadonlyArray<Value> => {
   return values
 }
 
+// The numbers of an identifier have no size limit, and long ones take time with the square of their length.
+const maxIdentifierBytes = 64
+
 /**
  * Reads an object identifier into its dotted form, such as `2.5.4.97`.
  *
+ * @throws {RangeError} for one of more than 64 bytes. The longest in use has half of them.
  * @category parsing
  * @since 0.1.0
  */
 export const objectIdentifier = (content: Buffer): string => {
+  if (content.length > maxIdentifierBytes) throw new RangeError("Expected an object identifier of at most 64 bytes")
   const arcs: Array<bigint> = []
   let arc = 0n
   for (const byte of content) {

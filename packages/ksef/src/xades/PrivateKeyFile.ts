@@ -54,6 +54,33 @@ export const readPlain = (pem: string): KeyObject | undefined => {
   return attempt(() => createPrivateKey(block))
 }
 
+/**
+ * Decrypts bytes that were encrypted as private keys are (RFC 5958), with PBES2.
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const open = (encrypted: Buffer, password: string): Effect.Effect<Buffer, KeyFileError> =>
+  Effect.suspend(() => {
+    const encryption = attempt(() => readEncryption(encrypted))
+    if (encryption === undefined) return fail("unreadable")
+    if (encryption._tag === "Unknown") return fail("password-wrong")
+    if (encryption.iterations > maxIterations) return fail("too-costly")
+    return Effect.flatMap(derive(password, encryption), (key) => {
+      const plain = attempt(() => decipher(encryption, key))
+      return plain === undefined ? fail("password-wrong") : Effect.succeed(plain)
+    })
+  })
+
+/**
+ * Decrypts a private key in DER (RFC 5958).
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const openKey = (encrypted: Buffer, password: string): Effect.Effect<KeyObject, KeyFileError> =>
+  Effect.suspend(() => decrypt(encrypted, password))
+
 const keyBlock = /-----BEGIN ((?:ENCRYPTED |RSA |EC )?PRIVATE KEY)-----((?:(?!-----)[\s\S])*)-----END \1-----/
 
 const messages = {
@@ -89,13 +116,17 @@ const decrypt = (encrypted: Buffer, password: string | undefined): Effect.Effect
   if (encryption.iterations > maxIterations) return fail("too-costly")
   return Effect.flatMap(derive(password, encryption), (key) =>
     parseDer(() => {
-      const decipher = createDecipheriv(encryption.cipher.name, key, encryption.iv)
-      const plain = Buffer.concat([decipher.update(encryption.content), decipher.final()])
+      const plain = decipher(encryption, key)
       const parsed = createPrivateKey({ key: plain, format: "der", type: "pkcs8" })
       plain.fill(0)
       return parsed
     })
   )
+}
+
+const decipher = ({ cipher, content, iv }: Pbes2, key: Buffer): Buffer => {
+  const opened = createDecipheriv(cipher.name, key, iv)
+  return Buffer.concat([opened.update(content), opened.final()])
 }
 
 const parseDer = (run: () => KeyObject) => {

@@ -72,7 +72,7 @@ const verified = (document: XmlTree.Document): Verified => {
 
   const signedInfo = only(signature, ds, "SignedInfo")
   const method = algorithmOf(only(signedInfo, ds, "SignatureMethod"))
-  const signed = XmlTree.childElements(signedInfo, ds, "Reference").map((reference) =>
+  const signed = few(XmlTree.childElements(signedInfo, ds, "Reference"), "references").map((reference) =>
     resolved({ reference, document, signature, all })
   )
   if (!signed.some(({ node }) => node === document)) refuse("The signature does not cover the whole document")
@@ -175,7 +175,10 @@ const canonicalization = (element: XmlTree.Element): CanonicalXml.Method => {
   const [list] = XmlTree.childElements(element, algorithms.exclusiveCanonicalization, "InclusiveNamespaces")
   if (list === undefined) return method
   const prefixes = (XmlTree.attribute(list, "PrefixList") ?? "").split(/\s+/).filter(Boolean)
-  return { ...method, inclusivePrefixes: prefixes.map((prefix) => (prefix === "#default" ? "" : prefix)) }
+  return {
+    ...method,
+    inclusivePrefixes: few(prefixes, "prefixes in a list").map((prefix) => (prefix === "#default" ? "" : prefix))
+  }
 }
 
 const signedProperties = (signature: XmlTree.Element): XmlTree.Element => {
@@ -189,11 +192,11 @@ const signedProperties = (signature: XmlTree.Element): XmlTree.Element => {
 
 /** The certificate of the key info whose digest the signed properties name. */
 const signingCertificate = (signature: XmlTree.Element, properties: XmlTree.Element): X509Certificate => {
-  const named = XmlTree.elements(properties)
-    .filter(
-      ({ name, namespace, parent }) =>
-        namespace === xades && name === "Cert" && parent !== undefined && signingCertificates.has(parent.name)
-    )
+  const certs = XmlTree.elements(properties).filter(
+    ({ name, namespace, parent }) =>
+      namespace === xades && name === "Cert" && parent !== undefined && signingCertificates.has(parent.name)
+  )
+  const named = few(certs, "named certificates")
     .map((cert) => only(cert, xades, "CertDigest"))
     .map((digest) => ({
       hash: algorithms.digestMethods.get(algorithmOf(only(digest, ds, "DigestMethod"))),
@@ -221,6 +224,10 @@ const signingCertificate = (signature: XmlTree.Element, properties: XmlTree.Elem
 const signedPropertiesType = "http://uri.etsi.org/01903#SignedProperties"
 
 const signingCertificates: ReadonlySet<string> = new Set(["SigningCertificate", "SigningCertificateV2"])
+
+// Each of them costs as much as the document is long. A login document has two references and one certificate.
+const few = <A>(found: ReadonlyArray<A>, what: string): ReadonlyArray<A> =>
+  found.length > 32 ? refuse(`The signature has more than 32 ${what}`) : found
 
 const only = (parent: XmlTree.Element, namespace: string, name: string): XmlTree.Element => {
   const found = XmlTree.childElements(parent, namespace, name)

@@ -1,5 +1,6 @@
 /**
- * A certificate with its private key, checked for what a login at KSeF needs.
+ * A certificate with its private key, checked for what its purpose needs: a login at KSeF, or the code KOD II of invoices that
+ * are issued offline.
  *
  * @since 0.1.0
  */
@@ -8,6 +9,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Certificate from "./Certificate.ts"
+import * as Pkcs12 from "./Pkcs12.ts"
 import * as PrivateKeyFile from "./PrivateKeyFile.ts"
 
 /**
@@ -43,9 +45,10 @@ export class SigningCredential {
  * - `password`: the password of the key is missing or wrong.
  * - `key-mismatch`: the key belongs to another certificate.
  * - `not-yet-valid`, `expired`: outside of the validity of the certificate.
- * - `key-unsupported`: neither RSA of 2048 to 8192 bits nor EC P-256.
+ * - `key-unsupported`: neither RSA of 2048 to 8192 bits, to sign codes 4096, nor EC P-256.
  * - `offline-certificate`: a KSeF certificate of the type Offline, which signs the code KOD II and cannot log in.
- * - `key-usage`: the key usage excludes digital signatures.
+ * - `authentication-certificate`: a KSeF certificate of the type Authentication, which logs in and cannot sign the code KOD II.
+ * - `key-usage`: the key usage excludes the purpose.
  *
  * @category errors
  * @since 0.1.0
@@ -60,6 +63,7 @@ export class CredentialError extends Data.TaggedError("CredentialError")<{
     | "expired"
     | "key-unsupported"
     | "offline-certificate"
+    | "authentication-certificate"
     | "key-usage"
   readonly message: string
 }> {}
@@ -76,19 +80,31 @@ export interface Source {
 }
 
 /**
+ * What a pair is for: a KSeF certificate of the type Authentication logs in, one of the type Offline signs the code KOD II.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Purpose = "login" | "offline"
+
+/**
  * Reads a pair whose key is not encrypted, and checks it at a time in milliseconds. Of several certificates in the text, the
  * first is used.
  *
  * @category parsing
  * @since 0.1.0
  */
-export const read = (source: Source, now: number): Result.Result<SigningCredential, CredentialError> => {
+export const read = (
+  source: Source,
+  now: number,
+  purpose: Purpose = "login"
+): Result.Result<SigningCredential, CredentialError> => {
   const certificate = readCertificate(source.certificate)
   if (certificate === undefined) return Result.fail(unreadableCertificate())
   const key = PrivateKeyFile.readPlain(source.privateKey)
   return key === undefined
     ? Result.fail(error("key-unreadable", "The private key is not a PEM key that can be read without a password."))
-    : check(certificate, key, now)
+    : check(certificate, key, now, purpose)
 }
 
 /**
@@ -99,7 +115,8 @@ export const read = (source: Source, now: number): Result.Result<SigningCredenti
  */
 export const open = (
   { password, ...source }: Source & { readonly password?: string | undefined },
-  now: number
+  now: number,
+  purpose: Purpose = "login"
 ): Effect.Effect<SigningCredential, CredentialError> =>
   Effect.suspend(() => {
     const certificate = readCertificate(source.certificate)
@@ -108,9 +125,33 @@ export const open = (
       Effect.mapError(({ message, reason }) =>
         error(reason.startsWith("password") ? "password" : "key-unreadable", message)
       ),
-      Effect.flatMap((key) => Effect.fromResult(check(certificate, key, now)))
+      Effect.flatMap((key) => Effect.fromResult(check(certificate, key, now, purpose)))
     )
   })
+
+/**
+ * Reads a pair from a PKCS#12 file, and checks it as `open` does.
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const openPkcs12 = (
+  file: Buffer,
+  password: string,
+  now: number,
+  purpose: Purpose = "login"
+): Effect.Effect<SigningCredential, CredentialError> =>
+  Pkcs12.read(file, password).pipe(
+    Effect.mapError(({ message, reason }) =>
+      error(reason.startsWith("password") ? "password" : "certificate-unreadable", message)
+    ),
+    Effect.flatMap(({ certificates, key }) => {
+      const certificate = readCertificate(certificates)
+      return certificate === undefined
+        ? Effect.fail(unreadableCertificate())
+        : Effect.fromResult(check(certificate, key, now, purpose))
+    })
+  )
 
 const error = (reason: CredentialError["reason"], message: string) => new CredentialError({ reason, message })
 
@@ -139,11 +180,15 @@ const readCertificate = (pem: string): ReadCertificate | undefined =>
 const check = (
   { certificate, usage }: ReadCertificate,
   key: KeyObject,
-  now: number
+  now: number,
+  purpose: Purpose
 ): Result.Result<SigningCredential, CredentialError> => {
   const fail = (reason: CredentialError["reason"], message: string) => Result.fail(error(reason, message))
-  if (!isSupported(key)) {
-    return fail("key-unsupported", "The key is neither RSA of 2048 to 8192 bits nor EC on the curve P-256.")
+  if (!isSupported(key, maxBits[purpose])) {
+    return fail(
+      "key-unsupported",
+      `The key is neither RSA of 2048 to ${maxBits[purpose]} bits nor EC on the curve P-256.`
+    )
   }
   if (!isPair(certificate, key)) return fail("key-mismatch", "The private key does not belong to the certificate.")
   const from = certificate.validFromDate.getTime()
@@ -151,22 +196,44 @@ const check = (
   if (Number.isNaN(from) || Number.isNaN(until)) return Result.fail(unreadableCertificate())
   if (now < from) return fail("not-yet-valid", `The certificate is valid from ${new Date(from).toISOString()}.`)
   if (now > until) return fail("expired", `The certificate expired at ${new Date(until).toISOString()}.`)
-  if (usage !== undefined && !usage.includes("digitalSignature")) {
-    return usage.includes("nonRepudiation")
-      ? fail(
-          "offline-certificate",
-          "This is an Offline certificate, which cannot log in. Use a KSeF certificate of the type Authentication."
-        )
-      : fail("key-usage", "The key usage of the certificate does not include digital signatures.")
-  }
+  const unfit = usageFault(usage, purpose)
+  if (unfit !== undefined) return Result.fail(unfit)
   return Result.succeed(new SigningCredential(certificate, key))
 }
 
-const isSupported = ({ asymmetricKeyDetails, asymmetricKeyType }: KeyObject): boolean => {
+// KSeF issues certificates of either type, each with its key usage alone. Others that log in may have none, which allows all.
+const usageFault = (usage: ReadCertificate["usage"], purpose: Purpose): CredentialError | undefined => {
+  const signs = usage?.includes("digitalSignature") ?? true
+  const commits = usage?.includes("nonRepudiation") ?? false
+  if (purpose === "login") {
+    if (signs) return undefined
+    return commits
+      ? error(
+          "offline-certificate",
+          "This is an Offline certificate, which cannot log in. Use a KSeF certificate of the type Authentication."
+        )
+      : error("key-usage", "The key usage of the certificate does not include digital signatures.")
+  }
+  if (commits) return undefined
+  return signs && usage !== undefined
+    ? error(
+        "authentication-certificate",
+        "This is an Authentication certificate, which cannot sign for invoices that are issued offline. Request a KSeF certificate of the type Offline."
+      )
+    : error(
+        "key-usage",
+        "The key usage of the certificate does not include non-repudiation. Request a KSeF certificate of the type Offline."
+      )
+}
+
+// A longer key takes OpenSSL seconds to sign with, and KSeF issues none. A login signs once, and every invoice that is issued
+// offline is signed.
+const maxBits: Readonly<Record<Purpose, number>> = { login: 8192, offline: 4096 }
+
+const isSupported = ({ asymmetricKeyDetails, asymmetricKeyType }: KeyObject, max: number): boolean => {
   if (asymmetricKeyType === "ec") return asymmetricKeyDetails?.namedCurve === "prime256v1"
   const bits = asymmetricKeyDetails?.modulusLength ?? 0
-  // A longer key takes OpenSSL seconds to sign with, and KSeF issues none.
-  return asymmetricKeyType === "rsa" && bits >= 2048 && bits <= 8192
+  return asymmetricKeyType === "rsa" && bits >= 2048 && bits <= max
 }
 
 // Only the public parts are compared by `checkPrivateKey`: a key file can have a private part of another key.

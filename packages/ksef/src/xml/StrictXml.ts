@@ -248,6 +248,9 @@ const worded = (message: string, read: string): string => {
   if (words === "undefined entity") {
     return `undefined entity "${shortName(read.slice(read.lastIndexOf("&")))}"; write the character itself`
   }
+  if (words === "text data outside of root node" && !/^\uFEFF?\s*</.test(read)) {
+    return "it begins with text; send the document itself, not its path or an encoding of it"
+  }
   const character = read.codePointAt(read.length - 1)
   return words.startsWith("disallowed character") && character !== undefined
     ? `${words}: U+${character.toString(16).toUpperCase().padStart(4, "0")}`

@@ -3,11 +3,11 @@ import { schemaFile } from "@govoice/ksef/schemas"
 import { StrictXml } from "@govoice/ksef/xml"
 import { assert, beforeAll, describe, expect, it } from "vitest"
 import * as Libxml2 from "../xml/libxml2.ts"
-import { documents, fa3, fa3Prefixed, faRr } from "./documents.ts"
+import { documents, fa3, fa3Prefixed, faRr, fa3Correction } from "./documents.ts"
 import { type Fault, make } from "./faults.ts"
 import { imported } from "./mutations.ts"
 
-const options: DocumentChecker.CheckOptions = { today: "2026-11-22", acceptsFa2: false }
+const options: DocumentChecker.CheckOptions = { today: "2026-11-22", environment: "demo" }
 
 let checker: DocumentChecker.DocumentChecker
 beforeAll(async () => {
@@ -95,6 +95,15 @@ describe("the message about an invalid document", () => {
       "of a wrong check digit",
       () => edited("5260250274", "5260250275"),
       'invoice_xml is not a valid FA (3) document: line 26, column 7, Faktura/Podmiot2/DaneIdentyfikacyjne/NIP: "5260250275" is not a NIP: its check digit is wrong.'
+    ],
+    [
+      "of a KSeF number",
+      () =>
+        fa3Correction.replace(
+          "<NrKSeFN>1</NrKSeFN>",
+          "<NrKSeF>1</NrKSeF><NrKSeFFaKorygowanej>1-2</NrKSeFFaKorygowanej>"
+        ),
+      'invoice_xml is not a valid FA (3) document: line 66, column 25, Faktura/Fa/DaneFaKorygowanej/NrKSeFFaKorygowanej (Numer identyfikujący fakturę korygowaną w KSeF): "1-2" is not a KSeF number such as 5265877635-20260201-0A1B2C3D4E5F-6A.'
     ],
     [
       "of a processing instruction",
@@ -215,7 +224,7 @@ describe("the message about an invalid document", () => {
 
   it("numbers a party only where the document has several of its kind", () => {
     const third = (nip: string): string =>
-      `<Podmiot3><DaneIdentyfikacyjne><NIP>${nip}</NIP></DaneIdentyfikacyjne></Podmiot3>`
+      `<Podmiot3><DaneIdentyfikacyjne><NIP>${nip}</NIP><Nazwa>A</Nazwa></DaneIdentyfikacyjne><Rola>4</Rola></Podmiot3>`
     const paths = (xml: string) => check(xml).violations.map(({ path }) => path)
     const [wrong, right] = [third("5260250275"), third("5260250274")]
     assert.deepStrictEqual(paths(edited("<Fa>", `${wrong}<Fa>`)), ["Faktura/Podmiot3/DaneIdentyfikacyjne/NIP"])
@@ -287,7 +296,7 @@ describe("a document that is built to be expensive", () => {
 describe("FA (2)", () => {
   it("passes unchecked in the test environment only", () => {
     const xml = '<Faktura xmlns="http://crd.gov.pl/wzor/2023/06/29/12648/"/>'
-    assert.strictEqual(checker.check(xml, { ...options, acceptsFa2: true }).count, 0)
+    assert.strictEqual(checker.check(xml, { ...options, environment: "test" }).count, 0)
     assert.strictEqual(checker.check(xml, options).count, 1)
   })
 })

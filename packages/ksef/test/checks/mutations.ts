@@ -18,7 +18,7 @@ export const imported: ReadonlyMap<string, string> = new Map(
   ])
 )
 
-const options: DocumentChecker.CheckOptions = { today: "2026-11-22", acceptsFa2: false }
+const options: DocumentChecker.CheckOptions = { today: "2026-11-22", environment: "demo" }
 
 /** Checks `count` documents. Returns how many were refused. */
 export const run = async (count: number, seed: number): Promise<number> => {

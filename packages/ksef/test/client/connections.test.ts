@@ -5,7 +5,20 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
-import { cleanup, environmentAt, json, serveBytes, serveHttp, serveRaw, until, withClient } from "../support/servers.ts"
+import * as net from "node:net"
+import { makePair } from "../support/certificates.ts"
+import {
+  cleanup,
+  environmentAt,
+  failure,
+  json,
+  serveBytes,
+  serveHttp,
+  serveHttps,
+  serveRaw,
+  until,
+  withClient
+} from "../support/servers.ts"
 
 const at = (port: number) => `http://127.0.0.1:${port}/v2`
 
@@ -122,6 +135,50 @@ describe("the connections of KsefClient", () => {
     const result = await pending
     assert.strictEqual(Result.isFailure(result) && result.failure.reason, "connection-lost")
     await until(() => server.open() === 0)
+  })
+
+  it("go through the forward proxy of the options, by the name of the host, which is not looked up here", async () => {
+    const pair = makePair({ key: "P-256", names: ["localhost"] })
+    const server = await serveHttps({ key: pair.privateKey, cert: pair.certificate }, (response) => response.end("[]"))
+    const asked: Array<string> = []
+    const proxy = await serveRaw((socket, received) => {
+      if (!received.endsWith("\r\n\r\n")) return
+      asked.push(received)
+      socket.removeAllListeners("data")
+      const onwards = net.connect(server.port, "127.0.0.1", () => {
+        socket.write("HTTP/1.1 200 OK\r\n\r\n")
+        socket.pipe(onwards).pipe(socket)
+      })
+      onwards.on("error", () => socket.destroy())
+    })
+    const resolve = () => Promise.reject(new Error("A name was looked up"))
+    const { result } = await withClient(
+      {
+        url: "https://localhost/v2",
+        ca: pair.certificate,
+        proxy: `http://us%65r:secret@127.0.0.1:${proxy.port}`,
+        resolve
+      },
+      (client) => Effect.replicateEffect(client.publicKeys, 5)
+    )
+    assert.isTrue(Result.isSuccess(result), JSON.stringify(result))
+    assert.strictEqual(server.received.length, 5)
+    assert.deepStrictEqual(asked, [
+      `CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\nProxy-Authorization: Basic ${btoa("user:secret")}\r\n\r\n`
+    ])
+  })
+
+  it("fail where the proxy refuses the tunnel, before anything is sent", async () => {
+    const proxy = await serveRaw((socket) => socket.write("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"))
+    const { code, outcome, reason } = await failure(
+      { url: "https://localhost/v2", proxy: `http://127.0.0.1:${proxy.port}` },
+      (client) => client.publicKeys
+    )
+    assert.deepStrictEqual(
+      { code, outcome, reason },
+      { code: "GOVOICE_PROXY", outcome: "unsent", reason: "connect-failed" }
+    )
+    await until(() => proxy.open() === 0)
   })
 
   it("do not use the proxies of the environment variables", async () => {

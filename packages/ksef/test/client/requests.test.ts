@@ -167,6 +167,7 @@ describe("KsefClient", () => {
     assert.strictEqual(plain.toString(), "<Faktura/>")
     assert.deepEqual(body, {
       encryptedInvoiceContent: body.encryptedInvoiceContent,
+      offlineMode: false,
       invoiceHash: sha256(plain),
       invoiceSize: plain.length,
       encryptedInvoiceHash: sha256(encrypted),

@@ -10,8 +10,14 @@ const sample = readFileSync(new URL("../../../../examples/invoices/fa3-vat23.xml
 const nothing: InvoiceHeader.InvoiceHeader = {
   namespace: "",
   sellerNip: undefined,
+  sellerName: undefined,
+  buyerTaxId: undefined,
+  buyerName: undefined,
   issueDate: undefined,
   invoiceNumber: undefined,
+  kind: undefined,
+  currency: undefined,
+  total: undefined,
   formCode: undefined,
   schemaVersion: undefined,
   hasAttachment: false
@@ -22,8 +28,14 @@ describe("InvoiceHeader", () => {
     assert.deepStrictEqual(InvoiceHeader.read(sample), {
       namespace: "http://crd.gov.pl/wzor/2025/06/25/13775/",
       sellerNip: "5265877635",
+      sellerName: "Sprzedawca Testowy sp. z o.o.",
+      buyerTaxId: "5260250274",
+      buyerName: "Nabywca Testowy",
       issueDate: "2026-11-20",
       invoiceNumber: "FV/2026/11/0001",
+      kind: "VAT",
+      currency: "PLN",
+      total: "123.00",
       formCode: "FA (3)",
       schemaVersion: "1-0E",
       hasAttachment: false
@@ -51,9 +63,24 @@ describe("InvoiceHeader", () => {
     ["the first of several", "<F><Fa><P_2>1</P_2><P_2>2</P_2></Fa><Fa><P_2>3</P_2></Fa></F>", { invoiceNumber: "1" }],
     ["the first of several, though it is empty", "<F><Fa><P_2/><P_2>2</P_2></Fa></F>", {}],
     [
-      "the seller's number and not the buyer's",
+      "the numbers of the seller and the buyer",
       "<F><Podmiot2><DaneIdentyfikacyjne><NIP>1</NIP></DaneIdentyfikacyjne></Podmiot2><Podmiot1><DaneIdentyfikacyjne><NIP>2</NIP></DaneIdentyfikacyjne></Podmiot1></F>",
-      { sellerNip: "2" }
+      { sellerNip: "2", buyerTaxId: "1" }
+    ],
+    [
+      "a VAT number of the buyer with its country",
+      "<F><Podmiot2><DaneIdentyfikacyjne><KodUE>DE</KodUE><NrVatUE>123456789</NrVatUE></DaneIdentyfikacyjne></Podmiot2></F>",
+      { buyerTaxId: "DE123456789" }
+    ],
+    [
+      "another identifier of the buyer",
+      "<F><Podmiot2><DaneIdentyfikacyjne><KodKraju>US</KodKraju><NrID>12-3</NrID></DaneIdentyfikacyjne></Podmiot2></F>",
+      { buyerTaxId: "12-3" }
+    ],
+    [
+      "the fields of an FA_RR",
+      "<F><FakturaRR><KodWaluty>EUR</KodWaluty><P_4A>2026-11-01</P_4A><P_4B>2026-11-02</P_4B><P_4C>RR  7</P_4C><P_11_1>1</P_11_1><P_12_1>107.00</P_12_1><P_12_1W>450.00</P_12_1W><RodzajFaktury>VAT_RR</RodzajFaktury></FakturaRR></F>",
+      { issueDate: "2026-11-02", invoiceNumber: "RR 7", kind: "VAT_RR", currency: "EUR", total: "107.00" }
     ],
     [
       "the same names elsewhere",
@@ -102,7 +129,13 @@ describe("InvoiceHeader", () => {
         assert.deepStrictEqual(InvoiceHeader.read(xml), {
           namespace: "urn:x",
           sellerNip: field(root, "Podmiot1", "DaneIdentyfikacyjne", "NIP"),
+          sellerName: undefined,
+          buyerTaxId: undefined,
+          buyerName: undefined,
           issueDate: field(root, "Fa", "P_1"),
+          kind: undefined,
+          currency: undefined,
+          total: undefined,
           invoiceNumber: field(root, "Fa", "P_2"),
           formCode: XmlValues.collapsed(form?.get("kodSystemowy") ?? "") || undefined,
           schemaVersion: XmlValues.collapsed(form?.get("wersjaSchemy") ?? "") || undefined,

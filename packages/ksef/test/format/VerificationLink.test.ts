@@ -7,7 +7,7 @@ describe("VerificationLink", () => {
   it("is the link of the official example", () => {
     assert.strictEqual(
       VerificationLink.make({
-        environment: "test",
+        origin: VerificationLink.originOf("test"),
         sellerNip: "1111111111",
         issueDate: "2026-02-01",
         documentHash: "UtQp9Gpc51y+u3xApZjIjgkpZ01js+J8KflSPW8WzIE="
@@ -21,7 +21,7 @@ describe("VerificationLink", () => {
       fc.property(fc.uint8Array(), fc.constantFrom("test", "demo", "prod"), (document, environment) => {
         const hash = createHash("sha256").update(document)
         const link = VerificationLink.make({
-          environment,
+          origin: VerificationLink.originOf(environment),
           sellerNip: "5265877635",
           issueDate: "2026-11-20",
           documentHash: hash.copy().digest("base64")
@@ -31,5 +31,8 @@ describe("VerificationLink", () => {
         assert.strictEqual(new URL(link).host, VerificationLink.hosts[environment])
       })
     )
+  })
+  it("leads to the pages of a simulator, which has them itself", () => {
+    assert.strictEqual(VerificationLink.originOf("http://127.0.0.1:8080/v2"), "http://127.0.0.1:8080")
   })
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ErrorCodes, InvoiceStatuses, LoginStatuses, Operation, SessionStatuses } from "@govoice/ksef/protocol"
+import { ErrorCodes, InvoiceStatuses, LoginStatuses, Operation, Problem, SessionStatuses } from "@govoice/ksef/protocol"
 import * as OpenApi from "./openApi.ts"
 
 const sorted = (numbers: ReadonlyArray<number>) => [...new Set(numbers)].sort((left, right) => left - right)
@@ -164,10 +164,26 @@ describe("ErrorCodes", () => {
     assert.isUndefined(ErrorCodes.errorCode("send", 99999))
   })
 
-  it("treats a 403 without a reason, or with an unknown one, as a block", () => {
-    assert.strictEqual(ErrorCodes.forbiddenReason(undefined).action, "rest")
-    assert.strictEqual(ErrorCodes.forbiddenReason("something-new").action, "rest")
-    assert.strictEqual(ErrorCodes.forbiddenReason("constructor").action, "rest")
-    assert.strictEqual(ErrorCodes.forbiddenReason("missing-permissions").refusal, "credential_without_rights")
+  it("has a 403 without a reason and with an unknown text retried soon", () => {
+    for (const [reason, detail] of [
+      [undefined, undefined],
+      ["something-new", undefined],
+      ["constructor", "No."]
+    ]) {
+      assert.strictEqual(ErrorCodes.forbidden(reason, detail).action, "retry")
+    }
+    assert.strictEqual(ErrorCodes.forbidden("missing-permissions", undefined).refusal, "credential_without_rights")
+  })
+
+  it("tells the texts of the firewall that pass by themselves from blocks, also within a page", () => {
+    for (const { action, source, text } of ErrorCodes.firewallTexts) {
+      assert.isNotEmpty(source)
+      assert.strictEqual(ErrorCodes.forbidden(undefined, `${text}.`).action, action)
+      const page = Problem.read(`<html><body><p>${text}.</p></body></html>`)
+      assert.strictEqual(ErrorCodes.forbidden(page.reasonCode, page.detail).action, action)
+    }
+    // The reason that KSeF gives decides before the text.
+    const [timeout] = ErrorCodes.firewallTexts
+    assert.strictEqual(ErrorCodes.forbidden("security-service-blocked", timeout?.text).action, "rest")
   })
 })

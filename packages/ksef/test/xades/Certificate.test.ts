@@ -18,6 +18,11 @@ describe("Certificate", () => {
       [[types.serialNumber, "NIP: 5265877635"]],
       { type: "Nip", value: "5265877635" }
     ],
+    [
+      "a person with a mark that occurs twice",
+      [[types.serialNumber, "NIP NIP 5265877635"]],
+      { type: "Nip", value: "5265877635" }
+    ],
     ["a person with a PESEL", [[types.serialNumber, "PNOPL-88102341294"]], { type: "Pesel", value: "88102341294" }],
     ["another country", [[types.organizationIdentifier, "VATDE-526587763"]], undefined],
     ["no identifier", [[types.commonName, "VATPL-5265877635"]], undefined]

@@ -131,6 +131,7 @@ describe("PrivateKeyFile", () => {
     ["no key", "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----"],
     ["an empty block", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----"],
     ["an empty encrypted block", "-----BEGIN ENCRYPTED PRIVATE KEY-----\n-----END ENCRYPTED PRIVATE KEY-----"],
+    ["an encryption with an endless identifier", encryptedPem(sequence(oid("ff".repeat(65)), sequence()), salt)],
     ["a block of another end", privateKey.replace("END PRIVATE", "END RSA PRIVATE")],
     ["a block within a block", privateKey.replace("\n", "\n-----BEGIN ENCRYPTED PRIVATE KEY-----\n")],
     ["a public key", privateKey.replaceAll("PRIVATE", "PUBLIC")]

@@ -63,6 +63,23 @@ describe("SigningCredential", () => {
     assert.match(Result.isFailure(result) ? result.failure.message : "", /Offline certificate.*Authentication/)
   })
 
+  it.each<[what: string, options: Options, wanted: string]>([
+    ["accepts an Offline certificate", { keyUsage: ["nonRepudiation"] }, "usable"],
+    ["accepts one with a key usage of both kinds", { keyUsage: ["digitalSignature", "nonRepudiation"] }, "usable"],
+    ["refuses an Authentication certificate", { keyUsage: ["digitalSignature"] }, "authentication-certificate"],
+    ["refuses another key usage", { keyUsage: ["keyEncipherment"] }, "key-usage"],
+    ["refuses no key usage", { keyUsage: "absent" }, "key-usage"],
+    ["refuses a validity that ended", { keyUsage: ["nonRepudiation"], from: 0, until: now - 1 }, "expired"],
+    ["refuses EC on P-384", { keyUsage: ["nonRepudiation"], key: "P-384" }, "key-unsupported"]
+  ])("%s for invoices that are issued offline", (_, options, wanted) => {
+    const { certificate, privateKey } = makePair({ ...valid, ...options })
+    const result = SigningCredential.read({ certificate, privateKey }, now, "offline")
+    assert.strictEqual(reason(result), wanted)
+    if (wanted === "authentication-certificate") {
+      assert.match(Result.isFailure(result) ? result.failure.message : "", /Request .* of the type Offline/)
+    }
+  })
+
   it("refuses an unreadable certificate or key, and the key of another certificate", () => {
     assert.strictEqual(reason(read({}, { certificate: "" })), "certificate-unreadable")
     assert.strictEqual(reason(read({}, { certificate: makePair().privateKey })), "certificate-unreadable")

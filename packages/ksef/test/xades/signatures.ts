@@ -115,6 +115,11 @@ export const refused = (): ReadonlyArray<
       9105
     ],
     [
+      "more references than a document needs",
+      xml.replace(/<ds:Reference [^]*<\/ds:Reference>/, (all) => all.repeat(17)),
+      9105
+    ],
+    [
       "a reference without an address",
       signed({
         extraReference: `<@Reference><@DigestMethod Algorithm="${digestMethods.sha256}"/><@DigestValue>AA==</@DigestValue></@Reference>`

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { encoder, type NodeCrypto, type NodeKey } from "./platform.ts"
+import { encode, type NodeCrypto, type NodeKey } from "./platform.ts"
 
 declare const TextDecoder: new () => { decode(bytes: Uint8Array): string }
 
@@ -16,7 +16,7 @@ export const makeNodeKey =
       .update(timestamp + ".")
       .update(body)
       .digest("hex")
-    return signatures?.some((entry) => node.timingSafeEqual(encoder.encode(mac), encoder.encode(entry))) ?? mac
+    return signatures?.some((entry) => node.timingSafeEqual(encode(mac), encode(entry))) ?? mac
   }
 
 /** Returns the text of a body without a byte order mark. Invalid UTF-8 becomes U+FFFD. */

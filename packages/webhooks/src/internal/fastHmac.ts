@@ -29,20 +29,27 @@ declare const Buffer:
 /** The block size of SHA-256. */
 const block = 64
 
-const allocate = (length: number) => (typeof Buffer === "undefined" ? undefined! : Buffer.alloc(length))
+const allocate = () =>
+  typeof Buffer === "undefined"
+    ? undefined
+    : {
+        // For larger bodies, the copy costs as much as `createHmac`.
+        message: Buffer.alloc(2 ** 15),
+        outer: Buffer.alloc(block + 32),
+        expected: Buffer.alloc(64),
+        received: Buffer.alloc(64)
+      }
 
-// For larger bodies, the copy costs as much as `createHmac`.
-const message = allocate(2 ** 15)
-const outer = allocate(block + 32)
-const expected = allocate(64)
-const received = allocate(64)
+let shared: ReturnType<typeof allocate>
 
 /** Returns the key for a secret of printable ASCII. */
 export const makeNodeKey = (node: NodeCrypto, secret: string): NodeKey => {
   const general = compact.makeNodeKey(node, secret)
   const { hash, timingSafeEqual } = node
+  shared ??= allocate()
   // `crypto.hash` exists since Node 20.12.
-  if (!hash || !message) return general
+  if (!hash || !shared) return general
+  const { message, outer, expected, received } = shared
 
   const key = secret.length > block ? hash("sha256", secret, "latin1") : secret
   const innerPad = new Uint8Array(block).fill(0x36)

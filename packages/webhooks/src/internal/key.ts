@@ -5,7 +5,7 @@
  */
 import { WebhookVerificationError } from "../error.ts"
 import { makeNodeKey } from "./fast.ts"
-import { encoder, nodeCrypto, type WebCrypto, type WebKey } from "./platform.ts"
+import { encode, nodeCrypto, type WebCrypto, type WebKey } from "./platform.ts"
 
 declare const Blob: new (parts: ReadonlyArray<string | Uint8Array>) => { arrayBuffer(): Promise<ArrayBuffer> }
 declare const crypto: WebCrypto
@@ -39,7 +39,7 @@ export const makeKey = (secret: string): Key => {
   let key: WebKey | undefined
   return async (timestamp, body, signatures) => {
     const signed = await new Blob([timestamp, ".", body]).arrayBuffer()
-    key ??= await crypto.subtle.importKey("raw", encoder.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
+    key ??= await crypto.subtle.importKey("raw", encode(secret), { name: "HMAC", hash: "SHA-256" }, false, [
       "sign",
       "verify"
     ])

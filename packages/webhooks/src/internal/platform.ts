@@ -48,11 +48,12 @@ export type NodeKey = (
   signatures?: ReadonlyArray<string>
 ) => string | boolean
 
-declare const TextEncoder: new () => {
-  encode(text: string): Uint8Array
-}
+declare const TextEncoder: new () => { encode(text: string): Uint8Array }
+declare const Buffer: { from(text: string): Uint8Array } | undefined
 
-export const encoder = new TextEncoder()
+/** Returns the UTF-8 bytes of a text. With `Buffer` first: jest-environment-jsdom has no `TextEncoder`. */
+export const encode = (text: string): Uint8Array =>
+  typeof Buffer === "undefined" ? new TextEncoder().encode(text) : Buffer.from(text)
 
 /**
  * Returns `node:crypto` if the runtime has it (Node, Bun, Deno, workerd with nodejs_compat). Looked up at run time, so that

@@ -86,8 +86,14 @@ const makeWarn = () => {
   }
 }
 
+/** The default of `onError`. */
+export const logError = (error: unknown): void => console.error(error)
+
 /** Calls a callback of the application, whose failure must not change the answer. */
-const call = async <Args extends ReadonlyArray<unknown>>(callback: (...args: Args) => unknown, ...args: Args) => {
+export const call = async <Args extends ReadonlyArray<unknown>>(
+  callback: (...args: Args) => unknown,
+  ...args: Args
+) => {
   try {
     await callback(...args)
   } catch {
@@ -101,7 +107,7 @@ export const makeReceive = <Request extends { readonly method?: string | undefin
   onWebhook: OnWebhook<Request>,
   read: ReadBody<Request>
 ) => {
-  const { maxBodyBytes = 2 ** 20, onError = console.error, onRejected = makeWarn() } = options
+  const { maxBodyBytes = 2 ** 20, onError = logError, onRejected = makeWarn() } = options
   const { verify } = createVerifier(options)
 
   return async (request: Request): Promise<Answer> => {

@@ -8,6 +8,9 @@ import type { InvoiceByEventType, InvoiceEventType } from "../event.ts"
 type Sample = { readonly [Type in InvoiceEventType]: Partial<InvoiceByEventType[Type]> }
 
 const officialNumber = "5265877635-20261120-0100A0B1C2D3-32"
+const verificationUrl =
+  "https://qr-test.ksef.mf.gov.pl/invoice/5265877635/20-11-2026/bVWOvc2WhLGYVUR-jaB2cBSxGNFVO1IOPrp5B4VVW5U"
+const verified = { url: verificationUrl, label: officialNumber, certificate_url: null }
 
 /** The members that differ from a received invoice. `t` returns the time so many seconds after its creation. */
 const samples = (t: (seconds: number) => string) =>
@@ -16,6 +19,7 @@ const samples = (t: (seconds: number) => string) =>
     "invoice.submitted": { status: "submitted", attempt_count: 1, submitted_at: t(1), updated_at: t(1) },
     "invoice.accepted": {
       status: "accepted",
+      verification: verified,
       official_number: officialNumber,
       attempt_count: 1,
       submitted_at: t(1),
@@ -24,6 +28,8 @@ const samples = (t: (seconds: number) => string) =>
     },
     "invoice.upo_available": {
       status: "accepted",
+      verification: verified,
+      official_mode: "online",
       official_number: officialNumber,
       upo_available: true,
       attempt_count: 1,
@@ -62,6 +68,21 @@ export const sampleInvoice = (type: string, id: string, now: number) => {
     status: "queued",
     scenario: "accepted",
     metadata: { order: "FV/2026/11/0042", customer: "Zakłady Żółta Łódź" },
+    document: {
+      form: "FA (3)",
+      kind: "VAT",
+      number: "FV/2026/11/0042",
+      issue_date: "2026-11-20",
+      currency: "PLN",
+      total: "123.00",
+      seller: { tax_id: "5265877635", name: "Sprzedawca Testowy" },
+      buyer: { tax_id: "5260250274", name: "Nabywca Testowy" }
+    },
+    verification: { url: verificationUrl, label: "OFFLINE", certificate_url: null },
+    invoicing_mode: "online" as "online" | "offline",
+    official_mode: null,
+    send_by: null,
+    corrects: null,
     official_number: null,
     rejection: null,
     failure: null,

@@ -14,7 +14,9 @@ const lock = join(root, "node_modules", ".building")
 const pause = (millis: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, millis)
 
 const isCurrent = () => {
-  const built = ["index.js", "index.cjs", "index.d.ts", "index.d.cts", "effect.d.ts"].map((name) => join(dist, name))
+  const built = ["index.js", "index.cjs", "index.d.ts", "index.d.cts", "effect.js", "effect.d.ts"].map((name) =>
+    join(dist, name)
+  )
   if (!built.every((path) => existsSync(path))) return false
   const oldest = Math.min(...built.map((path) => statSync(path).mtimeMs))
   const sources = [...globSync("src/**/*.ts", { cwd: root }), "tsup.config.ts"].map((path) => join(root, path))

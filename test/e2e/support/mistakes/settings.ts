@@ -1,5 +1,5 @@
 /** Mistakes in settings, which prevent a start or are warned of. */
-import { check } from "../../../../apps/server/src/commands/doctor/settings.ts"
+import { checkSettings } from "../../../../apps/server/src/commands/doctor.ts"
 import { InvalidSettings, read } from "../../../../apps/server/src/settings/Settings.ts"
 import { secrets } from "../server.ts"
 import type { LogLine } from "../../../support/serverProcess.ts"
@@ -33,7 +33,7 @@ export const settingMistakes = (log: () => ReadonlyArray<LogLine>): ReadonlyArra
   {
     title: "A misspelled name, in `govoice doctor`",
     see: async () =>
-      check({ GOVOICE_RETRY_SHEDULE_MS: "5000" })
+      checkSettings({ GOVOICE_RETRY_SHEDULE_MS: "5000" })
         .findings.filter(({ level }) => level !== "ok")
         .map(({ message, remedy }) => `${message} ${remedy}`)
         .join(" ")

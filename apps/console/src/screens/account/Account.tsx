@@ -7,25 +7,26 @@ import { setPreference, usePreference } from "../../ui/preferences.ts"
 import { Screen } from "../../ui/Screen.tsx"
 import { problemOf } from "../../session/problem.ts"
 import { clearSession, logout } from "../../session/session.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Check, Field, Select } from "../../ui/Field.tsx"
 import { Id } from "../../ui/Id.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
-import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
+import { ProblemNotice } from "../../ui/Notice.tsx"
 import { Facts, Panel } from "../../ui/Panel.tsx"
 import { toast } from "../../ui/Toasts.tsx"
+import { fieldErrors } from "../../ui/problems.ts"
 import { textOf } from "../../ui/form.ts"
 import { useFaultFocus } from "../../ui/useFaultFocus.ts"
 
 const Identity = () => (
-  <Panel title={en.account.title}>
+  <Panel title={texts.account.title}>
     <Loaded query={useQuery(accountQuery)}>
       {({ email, id }) => (
         <Facts
           entries={[
-            [en.login.email, email],
-            [en.id, <Id id={id} whole />]
+            [texts.login.email, email],
+            [texts.id, <Id id={id} whole />]
           ]}
         />
       )}
@@ -48,43 +49,40 @@ const Password = () => {
       {
         onSuccess: () => {
           element.reset()
-          toast(en.account.passwordChanged)
+          toast(texts.account.passwordChanged)
         }
       }
     )
   }
   const isWrong = error !== null && problemOf(error).code === "invalid_credentials"
+  const errors = fieldErrors(error, ["new_password"])
   const form = useFaultFocus(error)
   return (
-    <Panel title={en.account.password}>
+    <Panel title={texts.account.password}>
       <form ref={form} className="stack" onSubmit={submit}>
-        {error !== null && !isWrong && <ProblemNotice error={error} />}
-        {isWrong && (
-          <Notice tone="bad" role="alert">
-            <p>{en.account.wrongPassword}</p>
-          </Notice>
-        )}
+        {!isWrong && errors.rest !== null && <ProblemNotice error={errors.rest} />}
         <Field
-          label={en.account.currentPassword}
+          label={texts.account.currentPassword}
           name="current"
           type="password"
           autoComplete="current-password"
           required
-          error={isWrong ? en.account.wrongPassword : undefined}
+          error={isWrong ? texts.account.wrongPassword : undefined}
         />
         <Field
-          label={en.account.newPassword}
+          label={texts.account.newPassword}
           name="new"
           type="password"
           autoComplete="new-password"
           required
           minLength={12}
           maxLength={128}
-          hint={en.account.passwordHint}
+          hint={texts.account.passwordHint}
+          error={errors.of("new_password")}
         />
         <div>
           <Button type="submit" busy={isPending}>
-            {en.account.changePassword}
+            {texts.account.changePassword}
           </Button>
         </div>
       </form>
@@ -97,15 +95,15 @@ const Logins = () => {
   const everywhere = useMutation({ mutationFn: () => logoutAll(connection), onSuccess: clearSession })
   const error = here.error ?? everywhere.error
   return (
-    <Panel title={en.account.logins}>
+    <Panel title={texts.account.logins}>
       {error !== null && <ProblemNotice error={error} />}
-      <p className="muted">{en.account.loginsMeaning}</p>
+      <p className="muted">{texts.account.loginsMeaning}</p>
       <div className="line">
         <Button busy={here.isPending} onClick={() => here.mutate()}>
-          {en.account.logoutHere}
+          {texts.account.logoutHere}
         </Button>
         <Button busy={everywhere.isPending} onClick={() => everywhere.mutate()}>
-          {en.account.logoutEverywhere}
+          {texts.account.logoutEverywhere}
         </Button>
       </div>
     </Panel>
@@ -113,50 +111,66 @@ const Logins = () => {
 }
 
 const Preferences = () => {
+  const language = usePreference("language")
   const theme = usePreference("theme")
   const density = usePreference("density")
   const timeZone = usePreference("timeZone")
   const shortcuts = usePreference("shortcuts")
   return (
-    <Panel title={en.account.preferences}>
-      <p className="muted">{en.account.preferencesMeaning}</p>
+    <Panel title={texts.account.preferences}>
+      <p className="muted">{texts.account.preferencesMeaning}</p>
       <Select
-        label={en.account.theme}
+        label={texts.account.language}
+        value={language}
+        onChange={(event) => {
+          setPreference("language", event.target.value as typeof language)
+          // Texts are chosen when the page loads.
+          location.reload()
+        }}
+      >
+        {(["browser", "en", "pl"] as const).map((name) => (
+          <option key={name} value={name} lang={name === "browser" ? undefined : name}>
+            {texts.account.languages[name]}
+          </option>
+        ))}
+      </Select>
+      <Select
+        label={texts.account.theme}
         value={theme}
         onChange={(event) => setPreference("theme", event.target.value as typeof theme)}
       >
-        <option value="system">{en.theme.system}</option>
-        <option value="light">{en.theme.light}</option>
-        <option value="dark">{en.theme.dark}</option>
+        <option value="system">{texts.theme.system}</option>
+        <option value="light">{texts.theme.light}</option>
+        <option value="dark">{texts.theme.dark}</option>
       </Select>
       <Select
-        label={en.account.density}
+        label={texts.account.density}
         value={density}
         onChange={(event) => setPreference("density", event.target.value as typeof density)}
       >
-        <option value="dense">{en.account.dense}</option>
-        <option value="comfortable">{en.account.comfortable}</option>
+        <option value="dense">{texts.account.dense}</option>
+        <option value="comfortable">{texts.account.comfortable}</option>
       </Select>
       <Select
-        label={en.account.timeZone}
+        label={texts.account.timeZone}
         value={timeZone}
         onChange={(event) => setPreference("timeZone", event.target.value as typeof timeZone)}
       >
-        <option value="local">{en.account.local(Intl.DateTimeFormat().resolvedOptions().timeZone)}</option>
+        <option value="local">{texts.account.local(Intl.DateTimeFormat().resolvedOptions().timeZone)}</option>
         <option value="utc">UTC</option>
       </Select>
       <Check
         checked={shortcuts === "on"}
         onChange={(event) => setPreference("shortcuts", event.target.checked ? "on" : "off")}
       >
-        {en.keys.single}
+        {texts.keys.single}
       </Check>
     </Panel>
   )
 }
 
 const Account = () => (
-  <Screen title={en.nav.accountSettings}>
+  <Screen title={texts.nav.accountSettings}>
     <div className="stack">
       <Identity />
       <Password />

@@ -1,8 +1,7 @@
 import type { WebhookDelivery, WebhookEndpoint } from "@govoice/client"
 import { useQueries, useQuery } from "@tanstack/react-query"
-import { useCallback } from "react"
 import { useLocation, useSearch } from "wouter"
-import { pollMs } from "../../api/live.ts"
+import { pollMs } from "../../api/polling.ts"
 import { type UseRead, useSteadyRows } from "../../api/steadyRows.ts"
 import {
   configQuery,
@@ -14,11 +13,10 @@ import {
   overviewQuery
 } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../ui/organization.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { ButtonLink } from "../../ui/Button.tsx"
 import { EventType } from "../../ui/EventType.tsx"
 import { Instant } from "../../ui/Instant.tsx"
-import { useWide } from "../../ui/media.ts"
 import { Pager } from "../../ui/Pager.tsx"
 import { StatusBadge } from "../../ui/StatusBadge.tsx"
 import { type Column, Table } from "../../ui/Table.tsx"
@@ -28,23 +26,18 @@ import { type DeliverySearch, deliverySearch, knownEventTypes, noDeliveryFilter 
 import { EndpointOf } from "../../ui/EndpointName.tsx"
 import { nameOf } from "../../url/endpointUrl.ts"
 import { ChoiceLinks, FilterChip, Filters, FilterSelect, TimeFilter } from "../lists/Filters.tsx"
-import { count } from "../../ui/count.ts"
+import { count } from "../../ui/numbers.ts"
 import { SubmissionSnippet } from "../../ui/SubmissionSnippet.tsx"
 import { EmptyList, ListPanel } from "../lists/ListPanel.tsx"
 import { usePages } from "../lists/usePages.ts"
-import { classNames } from "../../ui/classNames.ts"
-import { DeliveryPanel, type OpenDelivery } from "./DeliveryPanel.tsx"
-import { answerOf } from "./whatToDo.ts"
-import styles from "./DeliveryList.module.css"
-
-const css = classNames(styles)
+import { outcomeOf } from "./whatToDo.ts"
 
 const statusChoices = [
-  [undefined, en.list.all],
-  ["failed", en.status["failed"]!],
-  ["retrying", en.status["retrying"]!],
-  ["endpoint_disabled", en.status["endpoint_disabled"]!],
-  ["succeeded", en.status["succeeded"]!]
+  [undefined, texts.list.all],
+  ["failed", texts.status.delivery["failed"]!],
+  ["retrying", texts.status.delivery["retrying"]!],
+  ["endpoint_disabled", texts.status.delivery["endpoint_disabled"]!],
+  ["succeeded", texts.status.delivery["succeeded"]!]
 ] as const
 
 const rowsOfNone: ReadonlyArray<WebhookDelivery> = []
@@ -62,23 +55,16 @@ const choicesOf = (
   all: ReadonlyArray<WebhookEndpoint>,
   chosen: string | undefined
 ): ReadonlyArray<readonly [id: string, name: string]> => [
-  ...all.map((endpoint): readonly [string, string] => [endpoint.id, nameOf(endpoint, all)]),
+  ...all.map((endpoint): readonly [string, string] => [endpoint.id, nameOf(endpoint)]),
   ...(chosen === undefined || all.some(({ id }) => id === chosen) ? [] : [[chosen, shorten(chosen)] as const])
 ]
 
-/** The deliveries of the organization, or of one endpoint, with the panel of an open one. */
-export const DeliveryList = ({
-  endpoint: only,
-  open
-}: {
-  readonly endpoint?: string
-  readonly open?: OpenDelivery | undefined
-}) => {
+/** The deliveries of the organization, or of one endpoint. */
+export const DeliveryList = ({ endpoint: only }: { readonly endpoint?: string }) => {
   const { id: org } = useCurrentOrganization()
   const [, navigate] = useLocation()
   const { dropped, value } = deliverySearch.read(useSearch())
   const search: DeliverySearch = { ...value, endpoint: only ?? value.endpoint, in: undefined }
-  const isWide = useWide(1024)
   const endpoints = useQuery(endpointsQuery(org))
   const deliveries = useQuery(deliveriesQuery(org, search))
   const config = useQuery(configQuery)
@@ -112,37 +98,34 @@ export const DeliveryList = ({
     deliveries.isPlaceholderData ? undefined : page?.nextCursor,
     (cursor) => `${listPath}${write({ ...search, cursor })}`
   )
-  const close = useCallback(() => navigate(`${listPath}${write(search)}`), [listPath, listKey, navigate])
-
-  const urlOf = (id: string) => endpoints.data?.find((endpoint) => endpoint.id === id)?.url
   const columns: ReadonlyArray<Column<WebhookDelivery>> = [
     {
-      head: en.list.status,
+      head: texts.list.status,
       cell: ({ nextRetryAt, status }) => (
         <span className="line">
           <StatusBadge of="delivery" status={status} quiet />
           {nextRetryAt !== null && (
             <span className="small muted">
-              {en.delivery.next} <Instant at={nextRetryAt} />
+              {texts.delivery.next} <Instant at={nextRetryAt} />
             </span>
           )}
         </span>
       )
     },
-    { head: en.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },
+    { head: texts.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },
     ...(only === undefined
       ? [
           {
-            head: en.endpoints.endpoint,
+            head: texts.endpoints.endpoint,
             leftOut: "narrowest" as const,
             cell: ({ endpointId }: WebhookDelivery) => <EndpointOf id={endpointId} endpoints={endpoints.data} />
           }
         ]
       : []),
-    { head: en.delivery.attempts, isNumber: true, leftOut: "narrow", cell: ({ attemptCount }) => attemptCount },
-    { head: en.delivery.answer, cell: answerOf },
+    { head: texts.delivery.attempts, isNumber: true, leftOut: "narrow", cell: ({ attemptCount }) => attemptCount },
+    { head: texts.delivery.response, cell: outcomeOf },
     {
-      head: en.created,
+      head: texts.created,
       cell: ({ createdAt }) => <Instant at={createdAt} />
     }
   ]
@@ -153,89 +136,79 @@ export const DeliveryList = ({
     if (counted === undefined || (status !== "failed" && status !== "retrying")) return undefined
     const sum = counted.reduce((all, each) => all + (status === "failed" ? each.failed24h : each.retrying), 0)
     if (sum === 0) return undefined
-    return [count(sum), status === "failed" ? en.list.inDay(count(sum)) : en.list.now(count(sum))] as const
+    return [count(sum), status === "failed" ? texts.list.inDay(count(sum)) : texts.list.now(count(sum))] as const
   }
   const isFiltered = listKey !== JSON.stringify({ ...noDeliveryFilter, endpoint: only })
-  const isPanelOnly = open !== undefined && !isWide
-
   return (
-    <div className={css("area", open !== undefined && isWide && "split")}>
-      {!isPanelOnly && (
-        <div className="stack">
-          <Filters>
-            <ChoiceLinks
-              label={en.list.status}
-              choices={statusChoices.map(([status, label]) => ({
-                label,
-                to: listAddress({ status }),
-                isCurrent: search.status === status,
-                count: countOf(status)
-              }))}
-            />
-            {only === undefined && (endpointChoices.length > 1 || search.endpoint !== undefined) && (
-              <FilterSelect
-                label={en.endpoints.endpoint}
-                all={en.filters.allEndpoints}
-                value={search.endpoint}
-                options={endpointChoices}
-                onChange={(endpoint) => filter({ endpoint })}
-              />
-            )}
-            <FilterSelect
-              label={en.endpoints.types}
-              all={en.filters.allTypes}
-              value={search.type}
-              options={knownEventTypes.map((type) => [type, type])}
-              onChange={(type) => filter({ type: type as DeliverySearch["type"] })}
-            />
-            <TimeFilter range={search} onChange={filter} />
-            {search.event !== undefined && (
-              <FilterChip label={shorten(search.event)} onRemove={() => filter({ event: undefined })} />
-            )}
-            {search.invoice !== undefined && (
-              <FilterChip label={shorten(search.invoice)} onRemove={() => filter({ invoice: undefined })} />
-            )}
-          </Filters>
-          <ListPanel
-            title={only === undefined ? en.delivery.listAll : en.delivery.list}
-            query={deliveries}
-            waiting={waiting}
-            onShow={show}
-            isFirstPage={search.cursor === undefined}
-            dropped={dropped}
-          >
-            <Table
-              caption={en.delivery.list}
-              columns={columns}
-              rows={rows}
-              idOf={({ id }) => id}
-              timeOf={({ createdAt }) => createdAt}
-              addressOf={rowAddress}
-              selected={open?.delivery}
-              empty={
-                <EmptyList
-                  isFiltered={isFiltered}
-                  empty={en.delivery.empty}
-                  emptyFiltered={en.delivery.emptyFiltered(config.data?.eventRetentionDays)}
-                  action={
-                    endpoints.data?.length === 0 ? (
-                      <ButtonLink to={paths.newEndpoint(org)}>{en.endpoints.create}</ButtonLink>
-                    ) : (
-                      <ButtonLink to={paths.newKey(org)}>{en.apiKeys.create}</ButtonLink>
-                    )
-                  }
-                  snippet={<SubmissionSnippet />}
-                  clearTo={listPath}
-                />
+    <div className="stack">
+      <Filters>
+        <ChoiceLinks
+          label={texts.list.status}
+          choices={statusChoices.map(([status, label]) => ({
+            label,
+            to: listAddress({ status }),
+            isCurrent: search.status === status,
+            count: countOf(status)
+          }))}
+        />
+        {only === undefined && (endpointChoices.length > 1 || search.endpoint !== undefined) && (
+          <FilterSelect
+            label={texts.endpoints.endpoint}
+            all={texts.filters.allEndpoints}
+            value={search.endpoint}
+            options={endpointChoices}
+            onChange={(endpoint) => filter({ endpoint })}
+          />
+        )}
+        <FilterSelect
+          label={texts.endpoints.types}
+          all={texts.filters.allTypes}
+          value={search.type}
+          options={knownEventTypes.map((type) => [type, type])}
+          onChange={(type) => filter({ type: type as DeliverySearch["type"] })}
+        />
+        <TimeFilter range={search} onChange={filter} />
+        {search.event !== undefined && (
+          <FilterChip label={shorten(search.event)} onRemove={() => filter({ event: undefined })} />
+        )}
+        {search.invoice !== undefined && (
+          <FilterChip label={shorten(search.invoice)} onRemove={() => filter({ invoice: undefined })} />
+        )}
+      </Filters>
+      <ListPanel
+        title={only === undefined ? texts.delivery.listAll : texts.delivery.list}
+        query={deliveries}
+        waiting={waiting}
+        onShow={show}
+        isFirstPage={search.cursor === undefined}
+        dropped={dropped}
+      >
+        <Table
+          caption={texts.delivery.list}
+          columns={columns}
+          rows={rows}
+          idOf={({ id }) => id}
+          timeOf={({ createdAt }) => createdAt}
+          addressOf={rowAddress}
+          empty={
+            <EmptyList
+              isFiltered={isFiltered}
+              empty={texts.delivery.empty}
+              emptyFiltered={texts.delivery.emptyFiltered(config.data?.eventRetentionDays)}
+              action={
+                endpoints.data?.length === 0 ? (
+                  <ButtonLink to={paths.newEndpoint(org)}>{texts.endpoints.create}</ButtonLink>
+                ) : (
+                  <ButtonLink to={paths.newKey(org)}>{texts.apiKeys.create}</ButtonLink>
+                )
               }
+              snippet={<SubmissionSnippet />}
+              clearTo={listPath}
             />
-          </ListPanel>
-          <Pager {...pages} />
-        </div>
-      )}
-      {open !== undefined && (
-        <DeliveryPanel key={open.delivery} open={open} isAlone={!isWide} url={urlOf(open.endpoint)} onClose={close} />
-      )}
+          }
+        />
+      </ListPanel>
+      <Pager {...pages} />
     </div>
   )
 }

@@ -1,10 +1,10 @@
 /**
- * Advice for the owner about a delivery: one entry for each class of results.
+ * The outcome of the last attempt in words, and advice for the owner: one entry for each class of outcomes.
  */
 import type { WebhookDelivery } from "@govoice/client"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 
-type Advice = keyof typeof en.advice
+type Advice = keyof typeof texts.advice
 
 const byStatus = (status: number): Advice => {
   if (status === 401 || status === 403) return "refused"
@@ -15,11 +15,14 @@ const byStatus = (status: number): Advice => {
   return "serverError"
 }
 
-/** Advice for the sentences of `DeliveryVerdict` in core, which the service writes. Others have the general advice. */
+/** Advice for the sentences of `AttemptOutcome.ts`, which the service writes. Others have the general advice. */
 export const bySummary: Readonly<Record<string, Advice>> = {
   "The request timed out.": "timeout",
   "The connection failed.": "connection",
   "The endpoint address is not allowed.": "address",
+  "The URL is not complete. It needs a scheme and a host, such as https://example.com/hooks.": "address",
+  "The URL does not begin with https://.": "address",
+  "The URL has a user name or a password. Remove them.": "address",
   "The attempt was interrupted.": "interrupted",
   "The delivery was stopped because sending it repeatedly interrupted the sender.": "interrupted",
   "The signing secret is temporarily unavailable.": "operator",
@@ -36,7 +39,39 @@ export const adviceFor = ({ lastErrorSummary, lastHttpStatus, status }: WebhookD
   return bySummary[lastErrorSummary] ?? "other"
 }
 
-/** Returns the last answer in a word: the HTTP status, or why there is none. */
-export const answerOf = (record: WebhookDelivery): number | string =>
-  record.lastHttpStatus ??
-  (record.lastErrorSummary === null ? "" : (en.noAnswer[adviceFor(record)] ?? en.delivery.none))
+/** The names of the statuses that receivers answer with most. */
+const statusNames: Readonly<Record<number, string>> = {
+  200: "OK",
+  201: "Created",
+  202: "Accepted",
+  204: "No Content",
+  301: "Moved Permanently",
+  302: "Found",
+  303: "See Other",
+  307: "Temporary Redirect",
+  308: "Permanent Redirect",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  410: "Gone",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout"
+}
+
+/** Returns the outcome of the last attempt: the HTTP status with its name, or why there is none. Empty before the first. */
+export const outcomeOf = (record: WebhookDelivery): string => {
+  const { lastErrorSummary, lastHttpStatus } = record
+  if (lastHttpStatus !== null) return [lastHttpStatus, statusNames[lastHttpStatus]].filter(Boolean).join(" ")
+  return lastErrorSummary === null ? "" : (texts.noResponse[adviceFor(record)] ?? texts.delivery.noResponse)
+}

@@ -6,7 +6,8 @@ import { endpointQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
 import { receivers } from "../../snippets/receiver.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
+import { guides } from "../../ui/guides.tsx"
 import { Id } from "../../ui/Id.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
@@ -14,7 +15,6 @@ import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { Snippet } from "../../ui/Snippet.tsx"
 import { Switch } from "../../ui/Switch.tsx"
 import { Tabs } from "../../ui/Tabs.tsx"
-import { shorten } from "../../url/ids.ts"
 import { healthSearch } from "../../url/searches.ts"
 import { type EndpointTab, endpointTabs, paths } from "../../url/paths.ts"
 import { DeliveryList } from "../deliveries/DeliveryList.tsx"
@@ -31,9 +31,9 @@ const EnabledSwitch = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => 
     <>
       {error !== null && <ProblemNotice error={error} />}
       <Switch
-        label={en.endpoints.switch}
+        label={texts.endpoints.switch}
         isOn={endpoint.enabled}
-        words={[en.endpoints.on, en.endpoints.off]}
+        words={[texts.endpoints.on, texts.endpoints.off]}
         onChange={(next) => {
           if (!next) setAsking(true)
           else if (!isPending) mutate(true)
@@ -46,16 +46,17 @@ const EnabledSwitch = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => 
 
 const Receiver = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => (
   <div className="stack">
-    <p className="muted">{en.endpoints.receiverMeaning}</p>
-    <Snippet label={en.endpoints.receiver} forms={receivers(endpoint.url)} />
-    <p className="small muted">{en.endpoints.noResend}</p>
+    <p className="muted">{texts.endpoints.receiverMeaning}</p>
+    <Snippet label={texts.endpoints.receiver} forms={receivers(endpoint.url)} />
+    <p className="small muted">{texts.endpoints.noResend}</p>
+    <div>{guides.webhooks}</div>
   </div>
 )
 
 const isTab = (text: string): text is EndpointTab => (endpointTabs as ReadonlyArray<string>).includes(text)
 
 /** One endpoint, with its tabs. */
-const Endpoint = ({ delivery, id, tab }: { readonly id: string; readonly tab: string; readonly delivery?: string }) => {
+const Endpoint = ({ id, tab }: { readonly id: string; readonly tab: string }) => {
   const { id: org } = useCurrentOrganization()
   const endpoint = useQuery(endpointQuery(id))
   const { data } = endpoint
@@ -63,32 +64,31 @@ const Endpoint = ({ delivery, id, tab }: { readonly id: string; readonly tab: st
   const { dropped } = healthSearch.read(useSearch())
   return (
     <Screen
-      title={data?.url ?? en.endpoints.endpoint}
-      parent={{ label: en.nav.endpoints, to: paths.endpoints(org) }}
+      title={data?.url ?? texts.endpoints.endpoint}
+      parent={{ label: texts.nav.endpoints, to: paths.endpoints(org) }}
       beside={<Id id={id} />}
-      part={delivery === undefined ? en.endpoints.tab[current] : en.delivery.titleOfOne(shorten(delivery))}
-      address={paths.endpointTab(org, id, current)}
+      part={texts.endpoints.tab[current]}
       actions={data !== undefined && <EnabledSwitch endpoint={data} />}
     >
       <div className="stack">
         {data?.nextSecretAt && (
           <Notice tone="info">
             <p>
-              {en.endpoints.rotationPending} <Instant at={data.nextSecretAt} whole />
+              {texts.endpoints.rotationPending} <Instant at={data.nextSecretAt} whole />
             </p>
           </Notice>
         )}
         <Tabs
-          label={en.endpoints.tabs}
+          label={texts.endpoints.tabs}
           tabs={endpointTabs.map((name) => ({
-            label: en.endpoints.tab[name],
+            label: texts.endpoints.tab[name],
             to: paths.endpointTab(org, id, name),
             isCurrent: name === current
           }))}
         />
         <Dropped names={[...(isTab(tab) ? [] : [tab]), ...(current === "health" ? dropped : [])]} />
         {current === "deliveries" ? (
-          <DeliveryList endpoint={id} open={delivery === undefined ? undefined : { endpoint: id, delivery }} />
+          <DeliveryList endpoint={id} />
         ) : data === undefined && endpoint.error !== null ? (
           <ProblemNotice error={endpoint.error} onRetry={() => void endpoint.refetch()} />
         ) : (

@@ -4,8 +4,8 @@ import { endpointsQuery, overviewQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
 import { receivers } from "../../snippets/receiver.ts"
-import { en } from "../../text/en.ts"
-import { Bars } from "../../ui/Bars.tsx"
+import { texts } from "../../text/texts.ts"
+import { SmallBars } from "../../ui/Bars.tsx"
 import { ButtonLink } from "../../ui/Button.tsx"
 import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
@@ -23,7 +23,11 @@ import { EndpointName } from "../../ui/EndpointName.tsx"
 const exampleUrl = "https://shop.example.com/hooks/govoice"
 
 export const EnabledBadge = ({ enabled }: { readonly enabled: boolean }) =>
-  enabled ? <span className="muted">{en.endpoints.on}</span> : <Badge icon="off" tone="muted" text={en.endpoints.off} />
+  enabled ? (
+    <span className="muted">{texts.endpoints.on}</span>
+  ) : (
+    <Badge icon="off" tone="muted" text={texts.endpoints.off} />
+  )
 
 const Endpoints = () => {
   const { id: org } = useCurrentOrganization()
@@ -31,24 +35,24 @@ const Endpoints = () => {
   const overview = useQuery(overviewQuery(org))
   const picture = (id: string) => overview.data?.endpoints.find(({ endpointId }) => endpointId === id)
   const columns: ReadonlyArray<Column<WebhookEndpoint>> = [
-    { head: en.endpoints.endpoint, cell: ({ url }) => <EndpointName url={url} /> },
+    { head: texts.endpoints.endpoint, cell: ({ url }) => <EndpointName url={url} /> },
     {
-      head: en.endpoints.types,
+      head: texts.endpoints.types,
       cell: ({ eventTypes }) =>
-        eventTypes.includes("*") ? en.endpoints.allShort : en.endpoints.typeCount(eventTypes.length)
+        eventTypes.includes("*") ? texts.endpoints.allShort : texts.endpoints.typeCount(eventTypes.length)
     },
-    { head: en.endpoints.state, cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
+    { head: texts.endpoints.state, cell: ({ enabled }) => <EnabledBadge enabled={enabled} /> },
     {
-      head: en.endpoints.window("24h"),
+      head: texts.endpoints.window("24h"),
       cell: ({ id, url }) => {
         const found = picture(id)
         return found === undefined ? null : (
-          <Bars size="small" label={en.endpoints.barsOf(url, "24h")} bars={barsOf(found.buckets)} />
+          <SmallBars label={texts.endpoints.barsOf(url, "24h")} bars={barsOf(found.buckets)} />
         )
       }
     },
     {
-      head: en.endpoints.note,
+      head: texts.endpoints.note,
       cell: ({ description }) =>
         description && (
           <span className="foreign muted" title={description}>
@@ -59,27 +63,27 @@ const Endpoints = () => {
   ]
   const create = (
     <ButtonLink to={paths.newEndpoint(org)} kind="primary" icon="plus">
-      {en.endpoints.create}
+      {texts.endpoints.create}
     </ButtonLink>
   )
   return (
-    <Screen title={en.nav.endpoints} actions={create}>
-      <Panel title={en.endpoints.list} flush>
+    <Screen title={texts.nav.endpoints} actions={create}>
+      <Panel title={texts.endpoints.list} flush>
         {overview.error !== null && (
           <ProblemNotice error={overview.error} asOf={overview.dataUpdatedAt} onRetry={() => void overview.refetch()} />
         )}
         <Loaded query={endpoints} skeleton={<Skeleton rows lines={4} />}>
           {(rows) => (
             <Table
-              caption={en.endpoints.list}
+              caption={texts.endpoints.list}
               columns={columns}
               rows={rows}
               idOf={({ id }) => id}
               addressOf={({ id }) => paths.endpoint(org, id)}
               empty={
                 <EmptyState
-                  sentence={en.endpoints.empty}
-                  snippet={<Snippet label={en.endpoints.receiver} forms={receivers(exampleUrl)} />}
+                  sentence={texts.endpoints.empty}
+                  snippet={<Snippet label={texts.endpoints.receiver} forms={receivers(exampleUrl)} />}
                 >
                   {create}
                 </EmptyState>

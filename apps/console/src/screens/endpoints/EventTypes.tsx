@@ -1,6 +1,5 @@
 import type { EventType, Known } from "@govoice/client"
-import { eventTypes } from "../../generated/meanings.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Check, Group } from "../../ui/Field.tsx"
 import { knownEventTypes } from "../../url/searches.ts"
 
@@ -18,16 +17,21 @@ export const EventTypes = ({
   const toggle = (type: Known<EventType>) =>
     onChange(value.includes(type) ? value.filter((each) => each !== type) : [...value, type])
   return (
-    <Group legend={en.endpoints.types}>
-      <Check type="radio" name="types" checked={isAll} onChange={() => onChange(["*"])} hint={en.endpoints.allHint}>
-        {en.endpoints.all}
+    <Group legend={texts.endpoints.types}>
+      <Check type="radio" name="types" checked={isAll} onChange={() => onChange(["*"])} hint={texts.endpoints.allHint}>
+        {texts.endpoints.all}
       </Check>
       <Check type="radio" name="types" checked={!isAll} onChange={() => onChange(knownEventTypes)}>
-        {en.endpoints.some}
+        {texts.endpoints.some}
       </Check>
       {!isAll &&
         knownEventTypes.map((type) => (
-          <Check key={type} checked={value.includes(type)} onChange={() => toggle(type)} hint={eventTypes[type]}>
+          <Check
+            key={type}
+            checked={value.includes(type)}
+            onChange={() => toggle(type)}
+            hint={texts.meanings.event[type]}
+          >
             <code>{type}</code>
           </Check>
         ))}

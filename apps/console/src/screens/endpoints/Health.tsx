@@ -2,13 +2,14 @@ import { listDeliveries, type WebhookDeliveryStats, type WebhookEndpoint } from 
 import { useQuery } from "@tanstack/react-query"
 import { Link, useSearch } from "wouter"
 import { connection } from "../../api/connection.ts"
-import { every, pollMs } from "../../api/live.ts"
+import { every, pollMs } from "../../api/polling.ts"
 import { mostCounted, statsQuery } from "../../api/queries.ts"
-import { LiveButton } from "../../ui/LiveButton.tsx"
-import { en } from "../../text/en.ts"
+import { Updated } from "../../ui/Updated.tsx"
+import { texts } from "../../text/texts.ts"
 import { Bars } from "../../ui/Bars.tsx"
 import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
+import { count } from "../../ui/numbers.ts"
 import { Panel } from "../../ui/Panel.tsx"
 import { Table } from "../../ui/Table.tsx"
 import { duration } from "../../ui/times.ts"
@@ -61,27 +62,25 @@ const Figure = ({
   </div>
 )
 
-const count = (value: number) => (value >= mostCounted ? `${mostCounted}+` : String(value))
-
 const Numbers = ({ endpoint, stats }: { readonly endpoint: string; readonly stats: WebhookDeliveryStats }) => {
   const { data: times, error } = useQuery(timesQuery(endpoint))
   const failed = stats.buckets.reduce((sum, bucket) => sum + bucket.failed, 0)
   return (
     <dl className={css("numbers")}>
-      <Figure label={en.health.waiting} value={count(stats.now.waiting)} />
-      <Figure label={en.health.retrying} value={count(stats.now.retrying)} />
-      <Figure label={en.health.failed(stats.window)} value={count(failed)} />
+      <Figure label={texts.health.waiting} value={count(stats.now.waiting, mostCounted)} />
+      <Figure label={texts.health.retrying} value={count(stats.now.retrying, mostCounted)} />
+      <Figure label={texts.health.failed(stats.window)} value={count(failed, mostCounted)} />
       <Figure
-        label={en.health.time}
+        label={texts.health.time}
         value={times ? `${duration(times.p50)} / ${duration(times.p95)}` : "-"}
         note={
           times
-            ? en.health.timeNote(times.count)
+            ? texts.health.timeNote(times.count)
             : times === null
-              ? en.health.timeNone
+              ? texts.health.timeNone
               : error === null
                 ? undefined
-                : en.health.timeUnread
+                : texts.health.timeUnread
         }
       />
     </dl>
@@ -95,11 +94,11 @@ export const Health = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => 
   const path = paths.endpoint(endpoint.organizationId, endpoint.id)
   return (
     <Panel
-      title={en.health.title}
+      title={texts.health.title}
       aside={
         <>
           <WindowLinks path={path} search={search} />
-          <LiveButton updatedAt={stats.dataUpdatedAt} />
+          <Updated updatedAt={stats.dataUpdatedAt} />
         </>
       }
     >
@@ -108,22 +107,24 @@ export const Health = ({ endpoint }: { readonly endpoint: WebhookEndpoint }) => 
           <>
             <Numbers endpoint={endpoint.id} stats={found} />
             {found.buckets.every(({ total }) => total === 0) ? (
-              <EmptyState sentence={en.health.empty}>
+              <EmptyState sentence={texts.health.empty}>
                 <Link to={paths.endpointTab(endpoint.organizationId, endpoint.id, "receiver")}>
-                  {en.health.emptyAction}
+                  {texts.health.emptyAction}
                 </Link>
               </EmptyState>
             ) : search.as === "bars" ? (
               <figure className={css("figure")}>
-                <Bars label={en.health.caption(found.window)} bars={barsOf(found.buckets)} />
-                <figcaption className="small muted">{en.health.legend(found.bucketSeconds)}</figcaption>
+                <Bars label={texts.health.caption(found.window)} bars={barsOf(found.buckets)} />
+                <figcaption className="small muted">
+                  {texts.health.chart(found.bucketSeconds)}. {texts.health.legend}
+                </figcaption>
               </figure>
             ) : (
               <Table
-                caption={en.health.caption(found.window)}
+                caption={texts.health.caption(found.window)}
                 idOf={({ start }) => start}
                 rows={found.buckets.filter(({ total }) => total > 0).toReversed()}
-                empty={en.health.empty}
+                empty={texts.health.empty}
                 columns={bucketColumns}
               />
             )}

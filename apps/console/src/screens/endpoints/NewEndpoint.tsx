@@ -5,10 +5,9 @@ import { useLocation } from "wouter"
 import { connection } from "../../api/connection.ts"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
-import { problemOf } from "../../session/problem.ts"
 import { localReceivers } from "../../snippets/localReceivers.ts"
 import { receivers } from "../../snippets/receiver.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { Field } from "../../ui/Field.tsx"
 import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
@@ -16,7 +15,9 @@ import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { Snippet } from "../../ui/Snippet.tsx"
 import { paths } from "../../url/paths.ts"
 import { EventTypes, type Subscription } from "./EventTypes.tsx"
+import { allModes, Modes } from "./Modes.tsx"
 import { faultOf, isLoopback } from "../../url/endpointUrl.ts"
+import { fieldErrors } from "../../ui/problems.ts"
 import { textOf } from "../../ui/form.ts"
 import { useFaultFocus } from "../../ui/useFaultFocus.ts"
 
@@ -28,6 +29,7 @@ const NewEndpoint = () => {
   const [wasLeft, setLeft] = useState(false)
   const [submissions, setSubmissions] = useState(0)
   const [types, setTypes] = useState<Subscription>(["*"])
+  const [modes, setModes] = useState(allModes)
   // The secret is in this state and nowhere else.
   const [created, setCreated] = useState<NewWebhookEndpoint>()
   const { error, isPending, mutate, reset } = useMutation({
@@ -36,17 +38,18 @@ const NewEndpoint = () => {
         await createWebhookEndpoint(connection, org, {
           url: url.trim(),
           eventTypes: types,
+          modes,
           description: description || null
         })
       ),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ["organizations", org] })
   })
-  const problem = error === null ? undefined : problemOf(error)
+  const errors = fieldErrors(error, ["url", "description"])
   const fault = wasLeft && (url !== "" || submissions > 0) ? faultOf(url.trim()) : undefined
-  const refusal = problem?.param === "url" ? problem.message : undefined
+  const refusal = errors.of("url")
   const form = useFaultFocus(submissions, error)
   return (
-    <Screen title={en.endpoints.create} parent={{ label: en.nav.endpoints, to: paths.endpoints(org) }}>
+    <Screen title={texts.endpoints.create} parent={{ label: texts.nav.endpoints, to: paths.endpoints(org) }}>
       <form
         ref={form}
         className="stack"
@@ -59,9 +62,9 @@ const NewEndpoint = () => {
             mutate(textOf(new FormData(event.currentTarget), "note").trim())
         }}
       >
-        {problem !== undefined && <ProblemNotice error={error} />}
+        {errors.rest !== null && <ProblemNotice error={errors.rest} />}
         <Field
-          label={en.endpoints.url}
+          label={texts.endpoints.url}
           isCode
           type="url"
           inputMode="url"
@@ -69,7 +72,7 @@ const NewEndpoint = () => {
           autoComplete="off"
           spellCheck={false}
           placeholder="https://shop.example.com/hooks/govoice"
-          hint={en.endpoints.urlHint}
+          hint={texts.endpoints.urlHint}
           error={fault ?? refusal}
           value={url}
           onBlur={() => setLeft(true)}
@@ -80,28 +83,35 @@ const NewEndpoint = () => {
         />
         {refusal !== undefined && isLoopback(url.trim()) && (
           <Notice tone="info">
-            <p>{en.endpoints.localMeaning}</p>
-            <Snippet label={en.endpoints.localSettings} forms={[localReceivers]} />
+            <p>{texts.endpoints.localMeaning}</p>
+            <Snippet label={texts.endpoints.localSettings} forms={[localReceivers]} />
           </Notice>
         )}
         <EventTypes value={types} onChange={setTypes} />
-        <Field label={en.endpoints.note} name="note" maxLength={500} autoComplete="off" />
+        <Modes value={modes} onChange={setModes} />
+        <Field
+          label={texts.endpoints.note}
+          name="note"
+          maxLength={500}
+          autoComplete="off"
+          error={errors.of("description")}
+        />
         <div className="line">
           <Button type="submit" kind="primary" busy={isPending} disabled={types.length === 0}>
-            {en.endpoints.submit}
+            {texts.endpoints.submit}
           </Button>
-          <ButtonLink to={paths.endpoints(org)}>{en.cancel}</ButtonLink>
+          <ButtonLink to={paths.endpoints(org)}>{texts.cancel}</ButtonLink>
         </div>
       </form>
       {created !== undefined && (
         <SecretOnce
-          title={en.endpoints.createdTitle}
+          title={texts.endpoints.createdTitle}
           secret={created.secret}
-          variable="GOVOICE_WEBHOOK_SECRET"
+          variable="WEBHOOK_SECRET"
           onClose={() => navigate(paths.endpointTab(org, created.id, "receiver"))}
         >
-          <p className="small muted">{en.endpoints.secretMeaning}</p>
-          <Snippet label={en.endpoints.receiver} forms={receivers(created.url)} />
+          <p className="small muted">{texts.endpoints.secretMeaning}</p>
+          <Snippet label={texts.endpoints.receiver} forms={receivers(created.url)} />
         </SecretOnce>
       )}
     </Screen>

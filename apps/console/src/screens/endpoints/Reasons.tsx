@@ -1,7 +1,7 @@
 import type { WebhookDelivery, WebhookEndpoint } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { deliveriesQuery } from "../../api/queries.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
@@ -9,25 +9,24 @@ import { Skeleton } from "../../ui/Skeleton.tsx"
 import { Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
 import { noDeliveryFilter } from "../../url/searches.ts"
-import { adviceFor } from "../deliveries/whatToDo.ts"
+import { adviceFor, outcomeOf } from "../deliveries/whatToDo.ts"
 import styles from "./Health.module.css"
 import { classNames } from "../../ui/classNames.ts"
 
 const css = classNames(styles)
 
 interface Reason {
-  readonly summary: string
+  readonly outcome: string
   readonly newest: WebhookDelivery
   readonly count: number
 }
 
-/** Groups deliveries by the error of their last attempt, the most frequent first. */
+/** Groups deliveries by the outcome of their last attempt, the most frequent first. */
 const reasonsOf = (deliveries: ReadonlyArray<WebhookDelivery>): ReadonlyArray<Reason> => {
   const failures = deliveries.filter(({ lastErrorSummary }) => lastErrorSummary !== null)
-  const groups = Map.groupBy(failures, ({ lastErrorSummary }) => lastErrorSummary!)
-  return [...groups]
-    .map(([summary, group]) => ({
-      summary,
+  return [...Map.groupBy(failures, outcomeOf)]
+    .map(([outcome, group]) => ({
+      outcome,
       newest: group.reduce((one, other) => (other.id > one.id ? other : one)),
       count: group.length
     }))
@@ -39,26 +38,26 @@ export const Reasons = ({ endpoint: { id, organizationId: org } }: { readonly en
   const failed = useQuery(deliveriesQuery(org, { ...noDeliveryFilter, endpoint: id, status: "failed" }))
   const retrying = useQuery(deliveriesQuery(org, { ...noDeliveryFilter, endpoint: id, status: "retrying" }))
   return (
-    <Panel title={en.health.reasons} flush>
+    <Panel title={texts.health.reasons} flush>
       <Loaded query={failed} skeleton={<Skeleton rows lines={2} />}>
         {({ data: ended }) => (
           <Loaded query={retrying} skeleton={<Skeleton rows lines={2} />}>
             {({ data: underway }) => (
               <>
                 <Table
-                  caption={en.health.reasons}
+                  caption={texts.health.reasons}
                   rows={reasonsOf([...ended, ...underway])}
-                  idOf={({ summary }) => summary}
+                  idOf={({ outcome }) => outcome}
                   copyOf={({ newest }) => newest.id}
                   timeOf={({ newest }) => newest.createdAt}
                   addressOf={({ newest }) => paths.delivery(org, id, newest.id)}
-                  empty={en.health.noReasons}
+                  empty={texts.health.noReasons}
                   columns={[
-                    { head: en.health.reason, cell: ({ summary }) => <span className="strong">{summary}</span> },
-                    { head: en.delivery.whatToDo, cell: ({ newest }) => en.advice[adviceFor(newest)] },
-                    { head: en.health.deliveries, isNumber: true, cell: ({ count }) => count },
+                    { head: texts.health.reason, cell: ({ outcome }) => <span className="strong">{outcome}</span> },
+                    { head: texts.delivery.whatToDo, cell: ({ newest }) => texts.advice[adviceFor(newest)] },
+                    { head: texts.health.deliveries, isNumber: true, cell: ({ count }) => count },
                     {
-                      head: en.health.newest,
+                      head: texts.health.newest,
                       cell: ({ newest }) => (
                         <span className="nowrap">
                           <Instant at={newest.createdAt} />
@@ -69,7 +68,7 @@ export const Reasons = ({ endpoint: { id, organizationId: org } }: { readonly en
                 />
                 {ended.length + underway.length > 0 && (
                   <p className={`small muted ${css("foot")}`}>
-                    {en.health.reasonsNote(ended.length + underway.length)}
+                    {texts.health.reasonsNote(ended.length + underway.length)}
                   </p>
                 )}
               </>

@@ -4,7 +4,7 @@ import { useState } from "react"
 import { connection } from "../../api/connection.ts"
 import { endpointQuery } from "../../api/queries.ts"
 import { rotationVerifier } from "../../snippets/receiver.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { Check, Group } from "../../ui/Field.tsx"
@@ -35,34 +35,39 @@ export const Rotation = ({
   })
   if (rotated !== undefined)
     return (
-      <SecretOnce title={en.rotation.doneTitle} secret={rotated.secret} variable="NEW_WEBHOOK_SECRET" onClose={onClose}>
+      <SecretOnce
+        title={texts.rotation.doneTitle}
+        secret={rotated.secret}
+        variable="NEW_WEBHOOK_SECRET"
+        onClose={onClose}
+      >
         <p>
           {delay === 0 ? (
-            en.rotation.activeNow
+            texts.rotation.activeNow
           ) : (
             <>
-              {en.rotation.oldSignsUntil} <Instant at={rotated.secretActivatesAt} whole />
+              {texts.rotation.oldSignsUntil} <Instant at={rotated.secretActivatesAt} whole />
             </>
           )}
         </p>
-        <Snippet label={en.rotation.snippet} forms={[rotationVerifier]} />
+        <Snippet label={texts.rotation.snippet} forms={[rotationVerifier]} />
       </SecretOnce>
     )
   return (
     <Dialog
-      title={en.rotation.title}
+      title={texts.rotation.title}
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>{en.cancel}</Button>
+          <Button onClick={onClose}>{texts.cancel}</Button>
           <Button kind="danger" busy={isPending} onClick={() => mutate()}>
-            {en.endpoints.rotate}
+            {texts.endpoints.rotate}
           </Button>
         </>
       }
     >
-      <p>{en.rotation.meaning}</p>
-      <Group legend={en.rotation.when}>
+      <p>{texts.rotation.meaning}</p>
+      <Group legend={texts.rotation.when}>
         {delays.map((seconds) => (
           <Check
             key={seconds}
@@ -70,19 +75,19 @@ export const Rotation = ({
             name="delay"
             checked={delay === seconds}
             onChange={() => setDelay(seconds)}
-            hint={seconds === 86_400 ? en.rotation.proposed : undefined}
+            hint={seconds === 86_400 ? texts.rotation.proposed : undefined}
           >
-            {en.rotation.delays[seconds]}
+            {texts.rotation.delays[seconds]}
           </Check>
         ))}
       </Group>
       {delay === 0 && (
         <Notice tone="warn">
-          <p>{en.rotation.nowWarning}</p>
+          <p>{texts.rotation.nowWarning}</p>
         </Notice>
       )}
-      <Snippet label={en.rotation.snippet} forms={[rotationVerifier]} />
-      {endpoint.nextSecretAt !== null && <p className="small muted">{en.rotation.replaces}</p>}
+      <Snippet label={texts.rotation.snippet} forms={[rotationVerifier]} />
+      {endpoint.nextSecretAt !== null && <p className="small muted">{texts.rotation.replaces}</p>}
       {error !== null && <ProblemNotice error={error} />}
     </Dialog>
   )

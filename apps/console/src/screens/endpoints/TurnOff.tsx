@@ -2,7 +2,7 @@ import { updateWebhookEndpoint, type WebhookEndpoint } from "@govoice/client"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { connection } from "../../api/connection.ts"
 import { endpointQuery, mostCounted, statsQuery } from "../../api/queries.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { toast } from "../../ui/Toasts.tsx"
 import { TypedConfirmation } from "../../ui/TypedConfirmation.tsx"
 
@@ -23,7 +23,7 @@ export const useEnabled = (endpoint: WebhookEndpoint, onDone?: () => void) => {
     onSuccess: async (changed) => {
       queryClient.setQueryData(endpointQuery(endpoint.id).queryKey, changed)
       onDone?.()
-      toast(changed.enabled ? en.endpoints.turnedOn : en.endpoints.turnedOff)
+      toast(changed.enabled ? texts.endpoints.turnedOn : texts.endpoints.turnedOff)
       await queryClient.invalidateQueries({ queryKey: ["organizations", endpoint.organizationId] })
     }
   })
@@ -41,14 +41,14 @@ export const TurnOff = ({
   const onTheirWay = useOnTheirWay(endpoint)
   return (
     <TypedConfirmation
-      title={en.endpoints.turnOffTitle}
-      action={en.endpoints.turnOff}
+      title={texts.endpoints.turnOffTitle}
+      action={texts.endpoints.turnOff}
       isBusy={isPending}
       error={error}
       onCancel={onClose}
       onConfirm={() => mutate(false)}
     >
-      <p>{en.endpoints.turnOffMeaning(onTheirWay)}</p>
+      <p>{texts.endpoints.turnOffMeaning(onTheirWay)}</p>
     </TypedConfirmation>
   )
 }

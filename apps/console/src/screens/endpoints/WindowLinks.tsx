@@ -1,5 +1,5 @@
 import { Link } from "wouter"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { healthSearch, type HealthSearch } from "../../url/searches.ts"
 
 /** Links to the other window of delivery counts, and to their other form. */
@@ -8,10 +8,10 @@ export const WindowLinks = ({ path, search }: { readonly path: string; readonly 
   return (
     <>
       <Link to={to({ window: search.window === "24h" ? "7d" : "24h" })} className="small">
-        {search.window === "24h" ? en.health.show7d : en.health.show24h}
+        {search.window === "24h" ? texts.health.show7d : texts.health.show24h}
       </Link>
       <Link to={to({ as: search.as === "bars" ? "table" : "bars" })} className="small">
-        {search.as === "bars" ? en.health.asTable : en.health.asBars}
+        {search.as === "bars" ? texts.health.asTable : texts.health.asBars}
       </Link>
     </>
   )

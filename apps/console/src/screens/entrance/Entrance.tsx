@@ -1,7 +1,7 @@
 import { Link, Route, Switch } from "wouter"
 import type { Config } from "../../api/config.ts"
 import { Plain } from "../../ui/Plain.tsx"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { paths } from "../../url/paths.ts"
 import { Login } from "./Login.tsx"
 import { SignUp } from "./SignUp.tsx"
@@ -14,11 +14,11 @@ export const Entrance = ({ config }: { readonly config: Config }) => (
         <SignUp />
       ) : (
         <Plain
-          title={en.signup.title}
-          sentence={en.signup.closed}
+          title={texts.signup.title}
+          sentence={texts.signup.closed}
           below={
             <p className="small">
-              <Link to={paths.login}>{en.signup.toLogin}</Link>
+              <Link to={paths.login}>{texts.signup.toLogin}</Link>
             </p>
           }
         />

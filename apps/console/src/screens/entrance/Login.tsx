@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { Link } from "wouter"
 import { Plain } from "../../ui/Plain.tsx"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Check, Field } from "../../ui/Field.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
@@ -16,15 +16,15 @@ export const Login = ({ maySignUp }: { readonly maySignUp: boolean }) => {
   const { error, isPending, mutate } = useMutation({ mutationFn: login, gcTime: 0 })
   return (
     <Plain
-      title={en.login.title}
+      title={texts.login.title}
       below={
         <p className="small muted">
           {maySignUp ? (
             <>
-              {en.login.noAccount} <Link to={paths.signup}>{en.login.toSignUp}</Link>
+              {texts.login.noAccount} <Link to={paths.signup}>{texts.login.toSignUp}</Link>
             </>
           ) : (
-            en.login.signUpClosed
+            texts.login.signUpClosed
           )}
         </p>
       }
@@ -38,13 +38,13 @@ export const Login = ({ maySignUp }: { readonly maySignUp: boolean }) => {
           mutate({ email: textOf(form, "email"), password: textOf(form, "password"), remember })
         }}
       >
-        <Field label={en.login.email} name="email" type="email" autoComplete="username" required autoFocus />
-        <Field label={en.login.password} name="password" type="password" autoComplete="current-password" required />
+        <Field label={texts.login.email} name="email" type="email" autoComplete="username" required autoFocus />
+        <Field label={texts.login.password} name="password" type="password" autoComplete="current-password" required />
         <Check checked={remember} onChange={(event) => setRemember(event.target.checked)}>
-          {en.login.remember}
+          {texts.login.remember}
         </Check>
         <Button type="submit" kind="primary" busy={isPending}>
-          {isPending ? en.login.busy : en.login.submit}
+          {isPending ? texts.login.busy : texts.login.submit}
         </Button>
       </form>
     </Plain>

@@ -4,13 +4,13 @@ import { useState } from "react"
 import { Link } from "wouter"
 import { connection } from "../../api/connection.ts"
 import { Plain } from "../../ui/Plain.tsx"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Field } from "../../ui/Field.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { paths } from "../../url/paths.ts"
-import { problemOf } from "../../session/problem.ts"
 import { login } from "../../session/session.ts"
+import { fieldErrors } from "../../ui/problems.ts"
 import { textOf } from "../../ui/form.ts"
 
 const leastPassword = 12
@@ -26,18 +26,17 @@ export const SignUp = () => {
     },
     gcTime: 0
   })
-  const param = error === null ? undefined : problemOf(error).param
-  const fieldError = (name: string) => (param === name ? problemOf(error).message : undefined)
+  const errors = fieldErrors(error, ["email", "password"])
   return (
     <Plain
-      title={en.signup.title}
+      title={texts.signup.title}
       below={
         <p className="small muted">
-          {en.signup.hasAccount} <Link to={paths.login}>{en.signup.toLogin}</Link>
+          {texts.signup.hasAccount} <Link to={paths.login}>{texts.signup.toLogin}</Link>
         </p>
       }
     >
-      {error !== null && <ProblemNotice error={error} />}
+      {errors.rest !== null && <ProblemNotice error={errors.rest} />}
       <form
         className="stack"
         onSubmit={(event) => {
@@ -47,28 +46,28 @@ export const SignUp = () => {
         }}
       >
         <Field
-          label={en.login.email}
+          label={texts.login.email}
           name="email"
           type="email"
           autoComplete="username"
           required
           autoFocus
-          error={fieldError("email")}
+          error={errors.of("email")}
         />
         <Field
-          label={en.login.password}
+          label={texts.login.password}
           name="password"
           type="password"
           autoComplete="new-password"
           required
           minLength={leastPassword}
           maxLength={128}
-          hint={length < leastPassword ? en.signup.passwordHint : en.signup.passwordEnough}
-          error={fieldError("password")}
+          hint={length < leastPassword ? texts.signup.passwordHint : texts.signup.passwordEnough}
+          error={errors.of("password")}
           onChange={(event) => setLength(event.target.value.length)}
         />
         <Button type="submit" kind="primary" busy={isPending}>
-          {isPending ? en.signup.busy : en.signup.submit}
+          {isPending ? texts.signup.busy : texts.signup.submit}
         </Button>
       </form>
     </Plain>

@@ -12,7 +12,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Redirect } from "wouter"
 import { connection } from "../../api/connection.ts"
 import { Screen } from "../../ui/Screen.tsx"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { ButtonLink } from "../../ui/Button.tsx"
 import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
@@ -73,12 +73,12 @@ const Go = ({ id }: { readonly id: string }) => {
     queryFn: ({ signal }) => addressOf(id, signal)
   })
   return (
-    <Screen title={en.go.title}>
+    <Screen title={texts.go.title}>
       <Loaded query={address}>
         {(to) =>
           to === null ? (
-            <EmptyState sentence={en.go.none(id)}>
-              <ButtonLink to={paths.home}>{en.notFound.home}</ButtonLink>
+            <EmptyState sentence={texts.go.none(id)}>
+              <ButtonLink to={paths.home}>{texts.notFound.home}</ButtonLink>
             </EmptyState>
           ) : (
             <Redirect to={to} replace />

@@ -1,9 +1,9 @@
+import type { WebhookDelivery } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "wouter"
 import { deliveriesOfInvoiceQuery, endpointsQuery } from "../../api/queries.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { EmptyState } from "../../ui/EmptyState.tsx"
-import { EventType } from "../../ui/EventType.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
@@ -13,8 +13,15 @@ import { Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
 import { deliverySearch, noDeliveryFilter } from "../../url/searches.ts"
 import { EndpointOf } from "../../ui/EndpointName.tsx"
+import { outcomeOf } from "../deliveries/whatToDo.ts"
 
-/** The newest deliveries of the events of an invoice, with a link to all of them. */
+/** Events in the order of time. The deliveries of one event stand together: their order is that of their endpoints. */
+const inOrder = (deliveries: ReadonlyArray<WebhookDelivery>): ReadonlyArray<WebhookDelivery> =>
+  deliveries.toSorted((one, other) =>
+    one.eventId === other.eventId ? (one.endpointId < other.endpointId ? -1 : 1) : one.eventId < other.eventId ? -1 : 1
+  )
+
+/** The newest deliveries of an invoice by event, with a link to all of them. */
 export const DeliveriesOfInvoice = ({ invoice, org }: { readonly org: string; readonly invoice: string }) => {
   const deliveries = useQuery(deliveriesOfInvoiceQuery(org, invoice))
   const { data: endpoints } = useQuery(endpointsQuery(org))
@@ -22,40 +29,37 @@ export const DeliveriesOfInvoice = ({ invoice, org }: { readonly org: string; re
   return (
     <Panel
       flush
-      title={en.invoice.deliveries}
+      title={texts.invoice.deliveries}
       aside={
         <Link className="small" to={list}>
-          {en.invoice.allDeliveries}
+          {texts.viewAll}
         </Link>
       }
     >
       <Loaded query={deliveries} skeleton={<Skeleton rows lines={3} />}>
         {({ data }) => (
           <Table
-            caption={en.invoice.deliveries}
-            rows={data}
+            caption={texts.invoice.deliveries}
+            rows={inOrder(data)}
+            groupOf={({ eventType }) => eventType}
             idOf={({ id }) => id}
             timeOf={({ createdAt }) => createdAt}
             addressOf={({ endpointId, id }) =>
               `${paths.delivery(org, endpointId, id)}${deliverySearch.write({ ...noDeliveryFilter, invoice })}`
             }
             empty={
-              <EmptyState sentence={en.invoice.noDeliveries}>
-                <Link to={paths.endpoints(org)}>{en.nav.endpoints}</Link>
+              <EmptyState sentence={texts.invoice.noDeliveries}>
+                <Link to={paths.endpoints(org)}>{texts.nav.endpoints}</Link>
               </EmptyState>
             }
             columns={[
-              { head: en.list.status, cell: ({ status }) => <StatusBadge of="delivery" status={status} quiet /> },
-              { head: en.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },
+              { head: texts.list.status, cell: ({ status }) => <StatusBadge of="delivery" status={status} quiet /> },
               {
-                head: en.endpoints.endpoint,
+                head: texts.endpoints.endpoint,
                 cell: ({ endpointId }) => <EndpointOf id={endpointId} endpoints={endpoints} />
               },
-              {
-                head: en.delivery.answer,
-                cell: ({ lastErrorSummary, lastHttpStatus }) => lastErrorSummary ?? lastHttpStatus
-              },
-              { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
+              { head: texts.delivery.response, cell: outcomeOf },
+              { head: texts.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
             ]}
           />
         )}

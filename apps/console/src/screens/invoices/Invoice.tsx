@@ -1,53 +1,27 @@
-import { downloadOrganizationUpo, type Invoice as InvoiceRecord } from "@govoice/client"
-import { useMutation, useQuery } from "@tanstack/react-query"
-import { invoiceStatuses } from "../../generated/meanings.ts"
+import { downloadOrganizationDocument, downloadOrganizationUpo, type Invoice as InvoiceRecord } from "@govoice/client"
+import { useQuery } from "@tanstack/react-query"
 import { connection } from "../../api/connection.ts"
 import { invoiceQuery } from "../../api/queries.ts"
-import { LiveButton } from "../../ui/LiveButton.tsx"
+import { Updated } from "../../ui/Updated.tsx"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
-import { en } from "../../text/en.ts"
-import { Button } from "../../ui/Button.tsx"
+import { texts } from "../../text/texts.ts"
 import { CopyButton } from "../../ui/CopyButton.tsx"
 import { Id } from "../../ui/Id.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
-import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
+import { Notice } from "../../ui/Notice.tsx"
 import { Facts, Panel } from "../../ui/Panel.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
 import { ModeBadge, StatusBadge } from "../../ui/StatusBadge.tsx"
+import { dayOf } from "../../ui/times.ts"
 import { shorten } from "../../url/ids.ts"
 import { paths } from "../../url/paths.ts"
 import { DeliveriesOfInvoice } from "./DeliveriesOfInvoice.tsx"
+import { Download } from "./Download.tsx"
 import { LifeLine } from "./LifeLine.tsx"
+import { totalOf } from "./total.ts"
 import { Verification } from "./Verification.tsx"
-
-/** Saves bytes as a file, through a link that exists for the time of the click. */
-const save = (bytes: Uint8Array<ArrayBuffer>, name: string): void => {
-  const url = URL.createObjectURL(new Blob([bytes], { type: "application/xml" }))
-  const link = document.createElement("a")
-  link.href = url
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
-}
-
-const DownloadUpo = ({ id, org }: { readonly org: string; readonly id: string }) => {
-  const { error, isPending, mutate } = useMutation({
-    mutationFn: async () => {
-      const upo = await downloadOrganizationUpo(connection, org, id)
-      save(await upo.bytes(), `upo-${id}.xml`)
-    }
-  })
-  return (
-    <>
-      <Button icon="download" busy={isPending} onClick={() => mutate()}>
-        {en.invoice.download}
-      </Button>
-      {error !== null && <ProblemNotice error={error} onRetry={() => mutate()} />}
-    </>
-  )
-}
 
 /** The position that a message of a rejection names. */
 const positionOf = (message: string): string | undefined => /\bline \d+, column \d+/i.exec(message)?.[0]
@@ -62,14 +36,47 @@ const Reason = ({ invoice }: { readonly invoice: InvoiceRecord }) => {
       <p>{reason.message}</p>
       <Facts
         entries={[
-          [en.invoice.code, <code>{reason.code}</code>],
-          [en.invoice.position, position !== undefined && <strong>{position}</strong>],
-          [en.delivery.nextAttempt, nextAttemptAt && <Instant at={nextAttemptAt} />]
+          [texts.invoice.code, <code>{reason.code}</code>],
+          [texts.invoice.position, position !== undefined && <strong>{position}</strong>],
+          [texts.delivery.nextAttempt, nextAttemptAt && <Instant at={nextAttemptAt} />]
         ]}
       />
     </Notice>
   )
 }
+
+const partyOf = (party: NonNullable<InvoiceRecord["document"]>["buyer"]): string | null =>
+  party && [party.name, party.taxId].filter(Boolean).join(", ")
+
+// What is printed on the invoice.
+const documentFacts = ({ document }: InvoiceRecord): ReadonlyArray<[string, string | null]> =>
+  document === null
+    ? []
+    : [
+        [texts.invoice.sellersNumber, document.number],
+        [texts.invoice.issueDate, document.issueDate && dayOf(document.issueDate)],
+        [texts.invoice.seller, partyOf(document.seller)],
+        [texts.invoice.buyer, partyOf(document.buyer)],
+        [texts.invoice.total, totalOf(document)],
+        [texts.invoice.form, [document.form, document.kind].filter(Boolean).join(", ")]
+      ]
+
+// `failure` is set once it waits for longer than a minute. The last day is the next working day, so that there is no time to lose.
+const Deadline = ({ invoice: { failure, sendBy, status, submittedAt } }: { readonly invoice: InvoiceRecord }) =>
+  sendBy !== null && failure !== null && submittedAt === null && status !== "failed" ? (
+    <Notice tone="warn">
+      <p>{texts.invoice.sendByNear(sendBy)}</p>
+    </Notice>
+  ) : null
+
+const nameOfMode = (mode: string): string => (mode === "offline" ? texts.invoice.offline : texts.invoice.online)
+
+// How it was issued, and how KSeF took it.
+const modeFacts = (invoice: InvoiceRecord): ReadonlyArray<[string, string | null]> => [
+  [texts.invoice.issued, invoice.invoicingMode === "offline" ? texts.invoice.offline : null],
+  [texts.invoice.officialMode, invoice.officialMode && nameOfMode(invoice.officialMode)],
+  [texts.invoice.sendBy, invoice.sendBy]
+]
 
 /** One invoice. */
 const Invoice = ({ id }: { readonly id: string }) => {
@@ -78,8 +85,8 @@ const Invoice = ({ id }: { readonly id: string }) => {
   const { data, dataUpdatedAt } = invoice
   return (
     <Screen
-      title={data?.officialNumber ?? shorten(id)}
-      parent={{ label: en.nav.invoices, to: paths.invoices(org) }}
+      title={data?.document?.number ?? data?.officialNumber ?? shorten(id)}
+      parent={{ label: texts.nav.invoices, to: paths.invoices(org) }}
       beside={
         data !== undefined && (
           <>
@@ -88,47 +95,66 @@ const Invoice = ({ id }: { readonly id: string }) => {
           </>
         )
       }
-      actions={data?.upoAvailable === true && <DownloadUpo org={org} id={id} />}
+      actions={
+        data !== undefined && (
+          <>
+            {data.upoAvailable && (
+              <Download
+                label={texts.invoice.download}
+                name={`upo-${id}.xml`}
+                read={() => downloadOrganizationUpo(connection, org, id)}
+              />
+            )}
+            <Download
+              label={texts.invoice.downloadDocument}
+              name={`invoice-${id}.xml`}
+              read={() => downloadOrganizationDocument(connection, org, id)}
+            />
+          </>
+        )
+      }
       isLive={data?.mode === "live"}
     >
       <div className="stack">
         <Loaded query={invoice} skeleton={<Skeleton lines={8} />}>
           {(found) => (
             <>
-              <Panel title={en.invoice.title} aside={<LiveButton updatedAt={dataUpdatedAt} />}>
+              <Panel title={texts.invoice.title} aside={<Updated updatedAt={dataUpdatedAt} />}>
                 <LifeLine invoice={found} />
                 <p className="muted">
-                  {found.upoAvailable
-                    ? en.invoice.upoMeaning
-                    : (invoiceStatuses as Record<string, string>)[found.status]}
+                  {found.upoAvailable ? texts.invoice.upoMeaning : texts.meanings.invoice[found.status]}
                 </p>
                 <Reason invoice={found} />
+                <Deadline invoice={found} />
                 <Facts
                   entries={[
                     [
-                      en.invoice.officialNumber,
+                      texts.invoice.officialNumber,
                       found.officialNumber && (
                         <span className="line">
                           <code>{found.officialNumber}</code>
-                          <CopyButton text={found.officialNumber} label={en.invoice.copyNumber} />
+                          <CopyButton text={found.officialNumber} label={texts.invoice.copyNumber} />
                         </span>
                       )
                     ],
-                    [en.invoice.scenario, found.scenario && <code>{found.scenario}</code>],
-                    [en.invoice.attempts, found.attemptCount],
-                    [en.created, <Instant at={found.createdAt} whole />],
-                    [en.invoice.submittedAt, found.submittedAt && <Instant at={found.submittedAt} whole />],
-                    [en.invoice.completedAt, found.completedAt && <Instant at={found.completedAt} whole />],
-                    [en.id, <Id id={found.id} whole />],
+                    ...documentFacts(found),
+                    ...modeFacts(found),
+                    [texts.invoice.corrects, found.corrects && <Id id={found.corrects} />],
+                    [texts.invoice.scenario, found.scenario && <code>{found.scenario}</code>],
+                    [texts.invoice.attempts, found.attemptCount],
+                    [texts.created, <Instant at={found.createdAt} whole />],
+                    [texts.invoice.submittedAt, found.submittedAt && <Instant at={found.submittedAt} whole />],
+                    [texts.invoice.completedAt, found.completedAt && <Instant at={found.completedAt} whole />],
+                    [texts.id, <Id id={found.id} whole />],
                     ...Object.entries(found.metadata).map(([name, value]): [string, string] => [
-                      en.invoice.metadataOf(name),
+                      texts.invoice.metadataOf(name),
                       value
                     ])
                   ]}
                 />
               </Panel>
               <DeliveriesOfInvoice org={org} invoice={id} />
-              {found.mode === "live" && found.status === "accepted" && <Verification org={org} id={id} />}
+              {found.verification !== null && <Verification org={org} id={id} {...found.verification} />}
             </>
           )}
         </Loaded>

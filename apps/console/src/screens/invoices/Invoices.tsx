@@ -1,19 +1,20 @@
 import type { Invoice } from "@govoice/client"
 import { useQueries, useQuery } from "@tanstack/react-query"
-import { type FormEvent } from "react"
+import { type FormEvent, useState } from "react"
 import { useLocation, useSearch } from "wouter"
 import { everyUnsettled, invoiceQuery, invoicesQuery, isUnsettled } from "../../api/queries.ts"
-import { pollMs } from "../../api/live.ts"
+import { pollMs } from "../../api/polling.ts"
 import { useSteadyRows } from "../../api/steadyRows.ts"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Pager } from "../../ui/Pager.tsx"
 import { ModeBadge, StatusBadge } from "../../ui/StatusBadge.tsx"
 import { type Column, Table } from "../../ui/Table.tsx"
-import { shorten } from "../../url/ids.ts"
+import { isId, shorten } from "../../url/ids.ts"
+import { type InvoiceName, invoiceNames, namesOf } from "../../url/invoiceNames.ts"
 import { paths } from "../../url/paths.ts"
 import { type InvoiceSearch, invoiceSearch } from "../../url/searches.ts"
 import { ChoiceLinks, FilterChip, Filters, TimeFilter } from "../lists/Filters.tsx"
@@ -25,35 +26,47 @@ import { knownInvoiceStatuses } from "../../url/searches.ts"
 import styles from "./Invoices.module.css"
 import { classNames } from "../../ui/classNames.ts"
 import { textOf } from "../../ui/form.ts"
+import { SelectControl } from "../../ui/Field.tsx"
+import { totalOf } from "./total.ts"
 
 const css = classNames(styles)
 
+const capitalized = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}`
+
 const rowsOfNone: ReadonlyArray<Invoice> = []
 
-/** The first two pairs of the metadata. It is foreign text. */
-const Metadata = ({ metadata }: Pick<Invoice, "metadata">) => {
-  const pairs = Object.entries(metadata)
-  return (
-    <span className="foreign muted">
-      {pairs
-        .slice(0, 2)
-        .map(([name, value]) => `${name} = ${value}`)
-        .join(", ")}
-      {pairs.length > 2 && " …"}
-    </span>
-  )
-}
+/** A text, and a less important one below it. Both are foreign. */
+const TwoLines = ({ below, text }: { readonly text: string; readonly below: string | null }) => (
+  <span className={css("lines")}>
+    <span className={css("first")}>{text}</span>
+    {below !== null && below !== text && <span className={css("below")}>{below}</span>}
+  </span>
+)
 
 const columns: ReadonlyArray<Column<Invoice>> = [
-  { head: en.list.status, cell: ({ status }) => <StatusBadge of="invoice" status={status} quiet /> },
   {
-    head: en.invoice.number,
-    cell: ({ id, officialNumber }) => <code>{officialNumber ?? shorten(id)}</code>
+    head: texts.invoice.number,
+    cell: ({ document, id, officialNumber }) => {
+      const below = officialNumber ?? shorten(id)
+      return <TwoLines text={document?.number ?? below} below={below} />
+    }
   },
-  { head: en.mode.title, cell: ({ mode }) => <ModeBadge mode={mode} /> },
-  { head: en.invoice.scenario, leftOut: "narrow", cell: ({ scenario }) => <span className="muted">{scenario}</span> },
-  { head: en.invoice.metadata, leftOut: "narrow", cell: ({ metadata }) => <Metadata metadata={metadata} /> },
-  { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
+  {
+    head: texts.invoice.buyer,
+    cell: ({ document }) => {
+      const { name = null, taxId = null } = document?.buyer ?? {}
+      const text = name ?? taxId
+      return text && <TwoLines text={text} below={taxId} />
+    }
+  },
+  {
+    head: texts.invoice.total,
+    isNumber: true,
+    cell: ({ document }) => (document?.total ? <span className={css("total")}>{totalOf(document)}</span> : null)
+  },
+  { head: texts.list.status, cell: ({ status }) => <StatusBadge of="invoice" status={status} quiet /> },
+  { head: texts.mode.title, cell: ({ mode }) => <ModeBadge mode={mode} /> },
+  { head: texts.created, leftOut: "narrow", cell: ({ createdAt }) => <Instant at={createdAt} /> }
 ]
 
 const Invoices = () => {
@@ -84,60 +97,81 @@ const Invoices = () => {
     (cursor) => address({ cursor })
   )
   const isFiltered = invoiceSearch.write({ ...search, cursor: undefined }) !== ""
+  const [by, setBy] = useState<InvoiceName>("number")
   const find = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const key = textOf(new FormData(event.currentTarget), "key").trim()
-    filter({ key: key === "" ? undefined : key })
+    const text = textOf(new FormData(event.currentTarget), "text").trim()
+    if (text === "") return
+    if (isId("inv", text)) return navigate(paths.invoice(org, text))
+    const [likeliest] = namesOf(text)
+    // No number of a seller looks like these.
+    const isOther = by === "number" && (likeliest === "official" || likeliest === "metadata")
+    event.currentTarget.reset()
+    filter({ [isOther ? likeliest : by]: text })
   }
   return (
     <Screen
-      title={search.status === undefined ? en.nav.invoices : en.invoice.titleOf(en.status[search.status]!)}
+      title={search.status === undefined ? texts.nav.invoices : texts.invoice.titleOf[search.status]!}
       isLive={search.mode === "live"}
     >
       <div className="stack">
         <Filters>
           <ChoiceLinks
-            label={en.mode.title}
+            label={texts.mode.title}
             choices={[
               {
-                label: en.list.all,
+                label: texts.list.all,
                 to: address({ mode: undefined, key: undefined }),
                 isCurrent: search.mode === undefined
               },
-              { label: en.mode.test, to: address({ mode: "test" }), isCurrent: search.mode === "test" },
-              { label: en.mode.live, to: address({ mode: "live" }), isCurrent: search.mode === "live" }
+              { label: texts.mode.test, to: address({ mode: "test" }), isCurrent: search.mode === "test" },
+              { label: texts.mode.live, to: address({ mode: "live" }), isCurrent: search.mode === "live" }
             ]}
           />
           <FilterSelect
-            label={en.list.status}
-            all={en.filters.allStatuses}
+            label={texts.list.status}
+            all={texts.filters.allStatuses}
             value={search.status}
-            options={knownInvoiceStatuses.map((status) => [status, en.status[status]!])}
+            options={knownInvoiceStatuses.map((status) => [status, texts.status.invoice[status]!])}
             onChange={(status) => filter({ status: status as InvoiceSearch["status"] })}
           />
           <TimeFilter range={search} onChange={filter} />
-          {search.key === undefined ? (
-            <form className={css("find")} onSubmit={find} role="search">
-              <input
-                className={css("key")}
-                name="key"
-                aria-label={en.invoice.idempotencyKey}
-                placeholder={en.invoice.idempotencyKey}
-                maxLength={255}
-                autoComplete="off"
-                spellCheck={false}
-              />
-              <Button type="submit" icon="search" aria-label={en.invoice.find} title={en.invoice.find} />
-            </form>
-          ) : (
-            <FilterChip
-              label={`${en.invoice.idempotencyKey}: ${search.key}`}
-              onRemove={() => filter({ key: undefined })}
+          <form className={css("find")} onSubmit={find} role="search">
+            <SelectControl
+              aria-label={texts.invoice.findBy}
+              value={by}
+              onChange={(event) => setBy(event.target.value as InvoiceName)}
+            >
+              {invoiceNames.map((name) => (
+                <option key={name} value={name}>
+                  {capitalized(texts.invoice.names[name])}
+                </option>
+              ))}
+            </SelectControl>
+            <input
+              className={css("text")}
+              name="text"
+              aria-label={capitalized(texts.invoice.names[by])}
+              placeholder={texts.invoice.placeholders[by]}
+              maxLength={1000}
+              autoComplete="off"
+              spellCheck={false}
             />
+            <Button type="submit" icon="search" aria-label={texts.invoice.find} title={texts.invoice.find} />
+          </form>
+          {invoiceNames.map(
+            (name) =>
+              search[name] !== undefined && (
+                <FilterChip
+                  key={name}
+                  label={`${capitalized(texts.invoice.names[name])}: ${search[name]}`}
+                  onRemove={() => filter({ [name]: undefined })}
+                />
+              )
           )}
         </Filters>
         <ListPanel
-          title={en.invoice.list}
+          title={texts.invoice.list}
           query={invoices}
           waiting={waiting}
           onShow={show}
@@ -145,7 +179,7 @@ const Invoices = () => {
           dropped={dropped}
         >
           <Table
-            caption={en.invoice.list}
+            caption={texts.invoice.list}
             columns={columns}
             rows={rows}
             idOf={({ id }) => id}
@@ -154,9 +188,9 @@ const Invoices = () => {
             empty={
               <EmptyList
                 isFiltered={isFiltered}
-                empty={en.invoice.empty}
-                emptyFiltered={en.invoice.emptyFiltered}
-                action={<ButtonLink to={paths.newKey(org)}>{en.apiKeys.create}</ButtonLink>}
+                empty={texts.invoice.empty}
+                emptyFiltered={texts.invoice.emptyFiltered}
+                action={<ButtonLink to={paths.newKey(org)}>{texts.apiKeys.create}</ButtonLink>}
                 snippet={<SubmissionSnippet />}
                 clearTo={path}
               />

@@ -1,5 +1,5 @@
 import type { Invoice } from "@govoice/client"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { classNames } from "../../ui/classNames.ts"
 import { Instant } from "../../ui/Instant.tsx"
 import styles from "./Invoice.module.css"
@@ -24,28 +24,28 @@ export const stepsOf = ({
   const isAccepted = status === "accepted"
   const hasFailed = status === "rejected" || status === "failed"
   const start = [
-    { name: en.status["queued"]!, isPassed: true, at: createdAt },
-    { name: en.status["submitted"]!, isPassed: submittedAt !== null, at: submittedAt }
+    { name: texts.status.invoice["queued"]!, isPassed: true, at: createdAt },
+    { name: texts.status.invoice["submitted"]!, isPassed: submittedAt !== null, at: submittedAt }
   ]
   return hasFailed
     ? [
         ...start.filter(({ isPassed }) => isPassed),
-        { name: en.status[status]!, isPassed: true, isEnd: true, at: completedAt }
+        { name: texts.status.invoice[status]!, isPassed: true, isEnd: true, at: completedAt }
       ]
     : [
         ...start,
-        { name: en.status["accepted"]!, isPassed: isAccepted, at: isAccepted ? completedAt : null },
-        { name: en.invoice.upo, isPassed: upoAvailable, at: null }
+        { name: texts.status.invoice["accepted"]!, isPassed: isAccepted, at: isAccepted ? completedAt : null },
+        { name: texts.invoice.upo, isPassed: upoAvailable, at: null }
       ]
 }
 
 export const LifeLine = ({ invoice }: { readonly invoice: Invoice }) => (
-  <ol className={css("life")} aria-label={en.invoice.life}>
+  <ol className={css("life")} aria-label={texts.invoice.life}>
     {stepsOf(invoice).map(({ at, isEnd, isPassed, name }) => (
       <li key={name} className={css("step", isPassed && "passed", isEnd && "ended")}>
         <span>
           {name}
-          <span className="visually-hidden"> {isPassed ? en.invoice.passed : en.invoice.ahead}</span>
+          <span className="visually-hidden"> {isPassed ? texts.invoice.passed : texts.invoice.ahead}</span>
         </span>
         {at !== null && (
           <span className={css("at")}>

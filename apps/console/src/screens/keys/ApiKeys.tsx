@@ -5,11 +5,12 @@ import { connection } from "../../api/connection.ts"
 import { keysQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { useNow } from "../../ui/clock.ts"
 import { EmptyState } from "../../ui/EmptyState.tsx"
 import { focusSoon, heading } from "../../ui/focus.ts"
+import { guides } from "../../ui/guides.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
@@ -27,7 +28,7 @@ const Revocation = ({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onC
     mutationFn: () => revokeApiKey(connection, apiKey.id),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: keysQuery(apiKey.organizationId).queryKey })
-      toast(en.apiKeys.revoked)
+      toast(texts.apiKeys.revoked)
       onClose()
       // The row of the button that opened the dialog is going.
       focusSoon(heading)
@@ -35,15 +36,15 @@ const Revocation = ({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onC
   })
   return (
     <TypedConfirmation
-      title={en.apiKeys.revokeTitle(apiKey.last4)}
-      action={en.apiKeys.revoke}
+      title={texts.apiKeys.revokeTitle(apiKey.last4)}
+      action={texts.apiKeys.revoke}
       isBusy={isPending}
       error={error}
       onCancel={onClose}
       onConfirm={() => mutate()}
-      {...(apiKey.mode === "live" && { typed: { text: apiKey.last4, label: en.apiKeys.typeLast4(apiKey.last4) } })}
+      {...(apiKey.mode === "live" && { typed: { text: apiKey.last4, label: texts.apiKeys.typeLast4(apiKey.last4) } })}
     >
-      <p>{en.apiKeys.revokeMeaning}</p>
+      <p>{texts.apiKeys.revokeMeaning}</p>
     </TypedConfirmation>
   )
 }
@@ -56,51 +57,52 @@ const ApiKeys = () => {
   const isExpired = ({ expiresAt }: ApiKey) => expiresAt !== null && Date.parse(expiresAt) <= now
   const columns: ReadonlyArray<Column<ApiKey>> = [
     {
-      head: en.name,
-      cell: (key) => <span className={isExpired(key) ? "muted" : "strong"}>{key.name ?? en.apiKeys.unnamed}</span>
+      head: texts.name,
+      cell: (key) => <span className={isExpired(key) ? "muted" : "strong"}>{key.name ?? texts.apiKeys.unnamed}</span>
     },
-    { head: en.mode.title, cell: ({ mode }) => <ModeBadge mode={mode} /> },
-    { head: en.apiKeys.key, cell: ({ last4, mode }) => <code>{`sk_${mode}_…${last4}`}</code> },
-    { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> },
+    { head: texts.mode.title, cell: ({ mode }) => <ModeBadge mode={mode} /> },
+    { head: texts.apiKeys.key, cell: ({ last4, mode }) => <code>{`sk_${mode}_…${last4}`}</code> },
+    { head: texts.created, cell: ({ createdAt }) => <Instant at={createdAt} /> },
     {
-      head: en.apiKeys.expires,
+      head: texts.apiKeys.expires,
       cell: (key) =>
         key.expiresAt === null ? (
-          <span className="muted">{en.never}</span>
+          <span className="muted">{texts.never}</span>
         ) : (
           <span className={isExpired(key) ? "muted" : undefined}>
-            {isExpired(key) && `${en.apiKeys.expired} `}
+            {isExpired(key) && `${texts.apiKeys.expired} `}
             <Instant at={key.expiresAt} />
           </span>
         )
     },
     {
-      head: en.actions,
+      head: texts.actions,
       cell: (key) => (
-        <Button size="small" onClick={() => setRevoking(key)} aria-label={en.apiKeys.revokeKey(key.last4)}>
-          {en.apiKeys.revoke}
+        <Button size="small" onClick={() => setRevoking(key)} aria-label={texts.apiKeys.revokeKey(key.last4)}>
+          {texts.apiKeys.revoke}
         </Button>
       )
     }
   ]
   const create = (
     <ButtonLink to={paths.newKey(org)} kind="primary" icon="plus">
-      {en.apiKeys.create}
+      {texts.apiKeys.create}
     </ButtonLink>
   )
   return (
-    <Screen title={en.nav.keys} actions={create}>
-      <Panel title={en.apiKeys.list} flush>
+    <Screen title={texts.nav.keys} actions={create}>
+      <Panel title={texts.apiKeys.list} flush>
         <Loaded query={keys} skeleton={<Skeleton rows lines={4} />}>
           {(rows) => (
             <Table
-              caption={en.apiKeys.list}
+              caption={texts.apiKeys.list}
               columns={columns}
               rows={rows}
               idOf={({ id }) => id}
               empty={
-                <EmptyState sentence={en.apiKeys.empty} snippet={<SubmissionSnippet />}>
+                <EmptyState sentence={texts.apiKeys.empty} snippet={<SubmissionSnippet />}>
                   {create}
+                  {guides.sandbox}
                 </EmptyState>
               }
             />

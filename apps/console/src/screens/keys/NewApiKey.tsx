@@ -7,14 +7,15 @@ import { configQuery, keysQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
 import { curlSubmission } from "../../snippets/submission.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { Check, Field, Group, Select } from "../../ui/Field.tsx"
 import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { Snippet } from "../../ui/Snippet.tsx"
 import { paths } from "../../url/paths.ts"
-import { SubmitWithKey } from "../overview/SubmitWithKey.tsx"
+import { SubmitInvoice } from "../overview/SubmitInvoice.tsx"
+import { fieldErrors } from "../../ui/problems.ts"
 import { textOf } from "../../ui/form.ts"
 
 const dayMs = 24 * 60 * 60_000
@@ -37,8 +38,13 @@ const NewApiKey = () => {
     },
     onSuccess: () => queryClient.invalidateQueries({ queryKey: keysQuery(org).queryKey })
   })
+  const errors = fieldErrors(error, ["name"])
   return (
-    <Screen title={en.apiKeys.create} parent={{ label: en.nav.keys, to: paths.keys(org) }} isLive={mode === "live"}>
+    <Screen
+      title={texts.apiKeys.create}
+      parent={{ label: texts.nav.keys, to: paths.keys(org) }}
+      isLive={mode === "live"}
+    >
       <form
         className="stack"
         onSubmit={(event) => {
@@ -47,50 +53,57 @@ const NewApiKey = () => {
           mutate({ name: textOf(form, "name").trim(), days: Number(form.get("days")) })
         }}
       >
-        {error !== null && <ProblemNotice error={error} />}
-        <Group legend={en.mode.title}>
+        {errors.rest !== null && <ProblemNotice error={errors.rest} />}
+        <Group legend={texts.mode.title}>
           <Check
             type="radio"
             name="mode"
             checked={mode === "test"}
             onChange={() => setMode("test")}
-            hint={en.apiKeys.testMeaning}
+            hint={texts.apiKeys.testMeaning}
           >
-            <span className="strong">{en.mode.test}</span>
+            <span className="strong">{texts.mode.test}</span>
           </Check>
           <Check
             type="radio"
             name="mode"
             checked={mode === "live"}
             onChange={() => setMode("live")}
-            hint={en.apiKeys.liveMeaning}
+            hint={texts.apiKeys.liveMeaning}
           >
-            <span className="strong">{en.mode.live}</span>
+            <span className="strong">{texts.mode.live}</span>
           </Check>
         </Group>
         {mode === "live" && config.data?.liveMode === false && (
           <Notice tone="warn">
-            <p>{en.apiKeys.liveModeOff}</p>
+            <p>{texts.apiKeys.liveModeOff}</p>
           </Notice>
         )}
-        <Field label={en.name} name="name" maxLength={200} autoComplete="off" hint={en.apiKeys.nameHint} />
-        <Select label={en.apiKeys.expires} name="days" defaultValue="0" hint={en.apiKeys.expiresHint}>
+        <Field
+          label={texts.name}
+          name="name"
+          maxLength={200}
+          autoComplete="off"
+          hint={texts.apiKeys.nameHint}
+          error={errors.of("name")}
+        />
+        <Select label={texts.apiKeys.expires} name="days" defaultValue="0" hint={texts.apiKeys.expiresHint}>
           {lifetimes.map((days) => (
             <option key={days} value={days}>
-              {days === 0 ? en.never : en.days(days)}
+              {days === 0 ? texts.never : texts.days(days)}
             </option>
           ))}
         </Select>
         <div className="line">
           <Button type="submit" kind="primary" busy={isPending}>
-            {en.apiKeys.submit}
+            {texts.apiKeys.submit}
           </Button>
-          <ButtonLink to={paths.keys(org)}>{en.cancel}</ButtonLink>
+          <ButtonLink to={paths.keys(org)}>{texts.cancel}</ButtonLink>
         </div>
       </form>
       {created !== undefined && (
         <SecretOnce
-          title={en.apiKeys.createdTitle(created.mode === "live" ? en.mode.live : en.mode.test)}
+          title={texts.apiKeys.createdTitle(created.mode === "live" ? texts.mode.live : texts.mode.test)}
           secret={created.secret}
           variable="GOVOICE_API_KEY"
           onClose={() => {
@@ -99,9 +112,9 @@ const NewApiKey = () => {
           }}
         >
           {created.mode === "test" ? (
-            <SubmitWithKey org={org} apiKey={created.secret} />
+            <SubmitInvoice org={org} />
           ) : (
-            <Snippet label={en.apiKeys.use} forms={[curlSubmission(location.origin)]} />
+            <Snippet label={texts.apiKeys.use} forms={[curlSubmission(location.origin)]} />
           )}
         </SecretOnce>
       )}

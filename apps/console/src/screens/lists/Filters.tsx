@@ -4,7 +4,7 @@
 import { useState } from "react"
 import type { ReactNode } from "react"
 import { Link } from "wouter"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
 import { classNames } from "../../ui/classNames.ts"
 import { Dialog } from "../../ui/Dialog.tsx"
@@ -20,7 +20,7 @@ const css = classNames(styles)
 
 /** The frame of all filters of a list. */
 export const Filters = ({ children }: { readonly children: ReactNode }) => (
-  <div className={css("filters")} data-filters="" role="group" aria-label={en.filters.label} data-print="hidden">
+  <div className={css("filters")} data-filters="" role="group" aria-label={texts.filters.label} data-print="hidden">
     {children}
   </div>
 )
@@ -92,7 +92,7 @@ export const FilterChip = ({ label, onRemove }: { readonly label: string; readon
       kind="quiet"
       size="small"
       icon="cross"
-      aria-label={en.filters.remove(label)}
+      aria-label={texts.filters.remove(label)}
       onClick={() => {
         onRemove()
         focusSoon(firstFilter, heading)
@@ -132,11 +132,11 @@ const RangeDialog = ({
   const [to, setTo] = useState(textOf(range.to))
   return (
     <Dialog
-      title={en.filters.range}
+      title={texts.filters.range}
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>{en.cancel}</Button>
+          <Button onClick={onClose}>{texts.cancel}</Button>
           <Button
             kind="primary"
             onClick={() => {
@@ -144,19 +144,19 @@ const RangeDialog = ({
               onClose()
             }}
           >
-            {en.filters.apply}
+            {texts.filters.apply}
           </Button>
         </>
       }
     >
       <Field
-        label={en.filters.from(zoneOf(from))}
+        label={texts.filters.from(zoneOf(from))}
         type="datetime-local"
         value={from}
         onChange={(event) => setFrom(event.target.value)}
       />
       <Field
-        label={en.filters.to(zoneOf(to))}
+        label={texts.filters.to(zoneOf(to))}
         type="datetime-local"
         value={to}
         onChange={(event) => setTo(event.target.value)}
@@ -177,13 +177,13 @@ export const TimeFilter = ({
   const { from, to } = range
   const text =
     from === undefined && to === undefined
-      ? en.filters.anyTime
+      ? texts.filters.anyTime
       : [from, to].map((minute) => (minute === undefined ? "…" : shortTime(Date.parse(minute)))).join(" - ")
   const last = (hours: number) => () => onChange({ from: minuteOf(Date.now() - hours * hourMs), to: undefined })
   return (
     <>
       <Menu
-        label={`${en.filters.time}: ${text}`}
+        label={`${texts.filters.time}: ${text}`}
         buttonClass={buttonStyles["button"]!}
         button={
           <>
@@ -192,12 +192,12 @@ export const TimeFilter = ({
           </>
         }
       >
-        <MenuButton onClick={() => onChange({ from: undefined, to: undefined })}>{en.filters.anyTime}</MenuButton>
-        <MenuButton onClick={last(1)}>{en.filters.lastHour}</MenuButton>
-        <MenuButton onClick={last(24)}>{en.filters.lastDay}</MenuButton>
-        <MenuButton onClick={last(7 * 24)}>{en.filters.lastWeek}</MenuButton>
+        <MenuButton onClick={() => onChange({ from: undefined, to: undefined })}>{texts.filters.anyTime}</MenuButton>
+        <MenuButton onClick={last(1)}>{texts.filters.lastHour}</MenuButton>
+        <MenuButton onClick={last(24)}>{texts.filters.lastDay}</MenuButton>
+        <MenuButton onClick={last(7 * 24)}>{texts.filters.lastWeek}</MenuButton>
         <MenuRule />
-        <MenuButton onClick={() => setOpen(true)}>{en.filters.range}</MenuButton>
+        <MenuButton onClick={() => setOpen(true)}>{texts.filters.range}</MenuButton>
       </Menu>
       {isOpen && <RangeDialog range={range} onChange={onChange} onClose={() => setOpen(false)} />}
     </>

@@ -1,9 +1,9 @@
 /**
- * The line above the rows of a list: new rows that wait, and live updating.
+ * The line above the rows of a list: new rows that wait, and how old the rows are.
  */
 import { useEffect } from "react"
-import { LiveButton } from "../../ui/LiveButton.tsx"
-import { en } from "../../text/en.ts"
+import { Updated } from "../../ui/Updated.tsx"
+import { texts } from "../../text/texts.ts"
 import { announceChange } from "../../ui/announce.ts"
 import { Button } from "../../ui/Button.tsx"
 import { firstRow, focusSoon, heading } from "../../ui/focus.ts"
@@ -21,7 +21,7 @@ export const ListHead = ({
   readonly isFirstPage: boolean
 }) => {
   useEffect(() => {
-    if (waiting !== undefined) announceChange(en.list.waiting(waiting))
+    if (waiting !== undefined) announceChange(texts.list.waiting(waiting))
   }, [waiting])
   return (
     <>
@@ -34,11 +34,11 @@ export const ListHead = ({
             focusSoon(firstRow, heading)
           }}
         >
-          {en.list.show(waiting)}
+          {texts.list.show(waiting)}
         </Button>
       )}
-      <span className="small muted">{en.list.newestFirst}</span>
-      {isFirstPage ? <LiveButton updatedAt={updatedAt} /> : <span className="small muted">{en.list.olderPage}</span>}
+      <span className="small muted">{texts.list.newestFirst}</span>
+      {isFirstPage ? <Updated updatedAt={updatedAt} /> : <span className="small muted">{texts.list.olderPage}</span>}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import type { UseQueryResult } from "@tanstack/react-query"
 import type { ReactNode } from "react"
 import { useLocation } from "wouter"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
 import { EmptyState } from "../../ui/EmptyState.tsx"
 import { firstFilter, focusSoon, heading } from "../../ui/focus.ts"
@@ -73,7 +73,7 @@ export const EmptyList = ({
           focusSoon(firstFilter, heading)
         }}
       >
-        {en.filters.clear}
+        {texts.filters.clear}
       </Button>
     </EmptyState>
   ) : (

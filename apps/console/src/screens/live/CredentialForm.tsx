@@ -2,13 +2,14 @@ import { setGatewayCredential } from "@govoice/client"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { connection } from "../../api/connection.ts"
-import { problemOf } from "../../session/problem.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Check, Field, Group, TextArea } from "../../ui/Field.tsx"
+import { Check, Field, Group } from "../../ui/Field.tsx"
 import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { toast } from "../../ui/Toasts.tsx"
+import { CertificateFields, certificateOf, FileFault, type PickedFile } from "./CertificateFields.tsx"
 import { isNip } from "./nip.ts"
+import { fieldErrors } from "../../ui/problems.ts"
 import { textOf } from "../../ui/form.ts"
 import { useFaultFocus } from "../../ui/useFaultFocus.ts"
 
@@ -25,39 +26,31 @@ export const CredentialForm = ({
   readonly onDone: () => void
 }) => {
   const queryClient = useQueryClient()
-  const [kind, setKind] = useState<Kind>("ksef_token")
+  const [kind, setKind] = useState<Kind>("certificate")
+  const [picked, setPicked] = useState<PickedFile>(undefined)
   const [nip, setNip] = useState("")
   const [wasLeft, setLeft] = useState(false)
   const [submissions, setSubmissions] = useState(0)
   const { error, isPending, mutate } = useMutation({
-    mutationFn: (form: FormData) => {
-      const text = (name: string) => textOf(form, name).trim()
-      return setGatewayCredential(
+    mutationFn: async (form: FormData) =>
+      setGatewayCredential(
         connection,
         org,
         kind === "ksef_token"
-          ? { type: kind, token: text("token"), contextNip: nip }
-          : {
-              type: kind,
-              certificate: text("certificate"),
-              privateKey: text("privateKey"),
-              privateKeyPassword: text("privateKeyPassword") || null,
-              contextNip: nip
-            }
-      )
-    },
+          ? { type: kind, token: textOf(form, "token").trim(), contextNip: nip }
+          : { type: kind, ...(await certificateOf(form, picked)), contextNip: nip }
+      ),
     gcTime: 0,
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ["organizations"] })
-      toast(en.credential.stored)
+      toast(texts.credential.stored)
       onDone()
     }
   })
-  const problem = error === null ? undefined : problemOf(error)
+  const errors = fieldErrors(error, ["context_nip", "token", "certificate", "private_key", "private_key_password"])
   const form = useFaultFocus(submissions, error)
-  const errorOf = (name: string) => (problem?.param === name ? problem.message : undefined)
   const nipFault =
-    wasLeft && (nip !== "" || submissions > 0) && !isNip(nip) ? en.credential.nipFault : errorOf("context_nip")
+    wasLeft && (nip !== "" || submissions > 0) && !isNip(nip) ? texts.credential.nipFault : errors.of("context_nip")
   return (
     <form
       ref={form}
@@ -72,37 +65,37 @@ export const CredentialForm = ({
     >
       {isReplacing && (
         <Notice tone="warn">
-          <p>{en.credential.replaceMeaning}</p>
+          <p>{texts.credential.replaceMeaning}</p>
         </Notice>
       )}
-      {problem !== undefined && <ProblemNotice error={error} />}
-      <Group legend={en.credential.kind}>
-        <Check
-          type="radio"
-          name="kind"
-          checked={kind === "ksef_token"}
-          onChange={() => setKind("ksef_token")}
-          hint={en.credential.tokenHint}
-        >
-          {en.credential.token}
-        </Check>
+      {errors.rest !== null && !(error instanceof FileFault) && <ProblemNotice error={errors.rest} />}
+      <Group legend={texts.credential.kind}>
         <Check
           type="radio"
           name="kind"
           checked={kind === "certificate"}
           onChange={() => setKind("certificate")}
-          hint={en.credential.certificateHint}
+          hint={texts.credential.certificateHint}
         >
-          {en.credential.certificate}
+          {texts.credential.certificate}
+        </Check>
+        <Check
+          type="radio"
+          name="kind"
+          checked={kind === "ksef_token"}
+          onChange={() => setKind("ksef_token")}
+          hint={texts.credential.tokenHint}
+        >
+          {texts.credential.token}
         </Check>
       </Group>
       <Field
-        label={en.credential.nip}
+        label={texts.credential.nip}
         isCode
         inputMode="numeric"
         required
         maxLength={13}
-        hint={en.credential.nipHint}
+        hint={texts.credential.nipHint}
         error={nipFault}
         value={nip}
         onBlur={() => setLeft(true)}
@@ -110,49 +103,30 @@ export const CredentialForm = ({
       />
       {kind === "ksef_token" ? (
         <Field
-          label={en.credential.token}
+          label={texts.credential.token}
           name="token"
           type="password"
           isCode
           required
           autoComplete="off"
-          hint={en.credential.writeOnly}
-          error={errorOf("token")}
+          hint={texts.credential.writeOnly}
+          error={errors.of("token")}
         />
       ) : (
-        <>
-          <TextArea
-            label={en.credential.certificatePem}
-            name="certificate"
-            isCode
-            required
-            placeholder="-----BEGIN CERTIFICATE-----"
-            error={errorOf("certificate")}
-          />
-          <TextArea
-            label={en.credential.privateKey}
-            name="privateKey"
-            isCode
-            required
-            placeholder="-----BEGIN PRIVATE KEY-----"
-            hint={en.credential.writeOnly}
-            error={errorOf("private_key")}
-          />
-          <Field
-            label={en.credential.privateKeyPassword}
-            name="privateKeyPassword"
-            type="password"
-            autoComplete="off"
-            hint={en.credential.passwordHint}
-            error={errorOf("private_key_password")}
-          />
-        </>
+        <CertificateFields
+          certificate={texts.credential.certificatePem}
+          privateKey={texts.credential.privateKey}
+          errorOf={errors.of}
+          fileFault={error instanceof FileFault ? error.message : undefined}
+          picked={picked}
+          onPick={setPicked}
+        />
       )}
       <div className="line">
         <Button type="submit" kind="primary" busy={isPending}>
-          {en.credential.store}
+          {texts.credential.store}
         </Button>
-        {isReplacing && <Button onClick={onDone}>{en.cancel}</Button>}
+        {isReplacing && <Button onClick={onDone}>{texts.cancel}</Button>}
       </div>
     </form>
   )

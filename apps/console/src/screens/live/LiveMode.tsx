@@ -3,11 +3,13 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { connection } from "../../api/connection.ts"
 import { configQuery, credentialQuery, liveStatusQuery } from "../../api/queries.ts"
-import { LiveButton } from "../../ui/LiveButton.tsx"
+import { Updated } from "../../ui/Updated.tsx"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
+import { Consequence, DangerZone } from "../../ui/DangerZone.tsx"
+import { guides } from "../../ui/guides.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
@@ -18,19 +20,21 @@ import { Badge } from "../../ui/StatusBadge.tsx"
 import { toast } from "../../ui/Toasts.tsx"
 import { TypedConfirmation } from "../../ui/TypedConfirmation.tsx"
 import { CredentialForm } from "./CredentialForm.tsx"
+import { OfflineCertificate } from "./OfflineCertificate.tsx"
+import { isTokenEnding } from "./tokenLogin.ts"
 import { Progress } from "./Progress.tsx"
 
 const StateBadge = ({ state }: Pick<GatewayCredential, "state">) =>
   state === "accepted" ? (
-    <Badge icon="check" tone="good" text={en.credential.states.accepted} />
+    <Badge icon="check" tone="good" text={texts.credential.states.accepted} />
   ) : state === "refused" ? (
-    <Badge icon="cross" tone="bad" text={en.credential.states.refused} />
+    <Badge icon="cross" tone="bad" text={texts.credential.states.refused} />
   ) : (
-    <Badge icon="dotted" tone="info" text={en.credential.states.unchecked} />
+    <Badge icon="dotted" tone="info" text={texts.credential.states.unchecked} />
   )
 
 const kindOf = (type: string | null) =>
-  type === "certificate" ? en.credential.certificate : type === "ksef_token" ? en.credential.token : type
+  type === "certificate" ? texts.credential.certificate : type === "ksef_token" ? texts.credential.token : type
 
 /** Conditions of live mode, each with whether it is met. */
 const Conditions = ({
@@ -47,14 +51,14 @@ const Conditions = ({
   const seen: readonly [boolean, string] = [
     state === "accepted",
     state === "accepted"
-      ? en.live.credentialAccepted
+      ? texts.live.credentialAccepted
       : state === "refused"
-        ? en.live.credentialRefused
-        : en.live.credentialUnchecked
+        ? texts.live.credentialRefused
+        : texts.live.credentialUnchecked
   ]
   const conditions: ReadonlyArray<readonly [isMet: boolean, text: string]> = [
-    [liveMode, liveMode ? en.live.deploymentOn : en.live.deploymentOff],
-    [present, present ? en.live.credentialStored : en.live.credentialMissing],
+    [liveMode, liveMode ? texts.live.deploymentOn : texts.live.deploymentOff],
+    [present, present ? texts.live.credentialStored : texts.live.credentialMissing],
     ...(present ? [seen] : [])
   ]
   return (
@@ -62,14 +66,14 @@ const Conditions = ({
       <ul className="stack-tight">
         {conditions.map(([isMet, text]) => (
           <li key={text} className="point small">
-            <Icon name={isMet ? "check" : "dotted"} label={isMet ? en.live.met : en.live.open} />
+            <Icon name={isMet ? "check" : "dotted"} label={isMet ? texts.live.met : texts.live.open} />
             <span className={isMet ? undefined : "muted"}>{text}</span>
           </li>
         ))}
       </ul>
       {environment && (
         <p className="small">
-          {en.live.environment} <code>{environment}</code>
+          {texts.live.environment} <code>{environment}</code>
         </p>
       )}
     </>
@@ -78,23 +82,28 @@ const Conditions = ({
 
 const Stored = ({ credential }: { readonly credential: GatewayCredential }) => (
   <>
+    {isTokenEnding(credential.type, Date.now()) && (
+      <Notice tone="warn">
+        <p>{texts.credential.tokenEnds}</p>
+      </Notice>
+    )}
     {credential.refusal !== null && (
       <Notice tone="bad">
         <p>{credential.refusal.message}</p>
         <p className="muted">
-          {en.credential.refusalCode} <code>{credential.refusal.code}</code>
+          {texts.credential.refusalCode} <code>{credential.refusal.code}</code>
         </p>
       </Notice>
     )}
     <Facts
       entries={[
-        [en.credential.state, <StateBadge state={credential.state} />],
-        [en.credential.kind, kindOf(credential.type)],
-        [en.credential.nip, credential.contextNip && <code>{credential.contextNip}</code>],
-        [en.credential.environment, credential.environment && <code>{credential.environment}</code>],
-        [en.credential.expires, credential.expiresAt && <Instant at={credential.expiresAt} whole />],
-        [en.credential.checked, credential.checkedAt && <Instant at={credential.checkedAt} />],
-        [en.credential.storedAt, credential.updatedAt && <Instant at={credential.updatedAt} whole />]
+        [texts.credential.state, <StateBadge state={credential.state} />],
+        [texts.credential.kind, kindOf(credential.type)],
+        [texts.credential.nip, credential.contextNip && <code>{credential.contextNip}</code>],
+        [texts.credential.environment, credential.environment && <code>{credential.environment}</code>],
+        [texts.credential.expires, credential.expiresAt && <Instant at={credential.expiresAt} whole />],
+        [texts.credential.checked, credential.checkedAt && <Instant at={credential.checkedAt} />],
+        [texts.credential.storedAt, credential.updatedAt && <Instant at={credential.updatedAt} whole />]
       ]}
     />
   </>
@@ -107,21 +116,21 @@ const Removal = ({ onClose }: { readonly onClose: () => void }) => {
     mutationFn: () => deleteGatewayCredential(connection, org),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ["organizations"] })
-      toast(en.credential.removed)
+      toast(texts.credential.removed)
       onClose()
     }
   })
   return (
     <TypedConfirmation
-      title={en.credential.removeTitle}
-      action={en.credential.remove}
+      title={texts.credential.removeTitle}
+      action={texts.credential.remove}
       isBusy={isPending}
       error={error}
-      typed={{ text: name.trim(), label: en.credential.typeName(name) }}
+      typed={{ text: name.trim(), label: texts.credential.typeName(name) }}
       onCancel={onClose}
       onConfirm={() => mutate()}
     >
-      <p>{en.credential.removeMeaning}</p>
+      <p>{texts.credential.removeMeaning}</p>
     </TypedConfirmation>
   )
 }
@@ -135,31 +144,39 @@ const LiveMode = () => {
   const [isReplacing, setReplacing] = useState(false)
   const [isRemoving, setRemoving] = useState(false)
   return (
-    <Screen title={en.nav.live} isLive actions={<LiveButton updatedAt={credential.dataUpdatedAt} />}>
+    <Screen title={texts.nav.live} isLive actions={<Updated updatedAt={credential.dataUpdatedAt} />}>
       <Loaded query={credential} skeleton={<Skeleton lines={8} />}>
         {(found) => (
           <div className="stack">
-            <Panel title={en.live.conditions}>
+            <Panel title={texts.live.conditions}>
               <Conditions
                 credential={found}
                 environment={status.data?.environment}
                 liveMode={config.data?.liveMode === true}
               />
+              <div>{guides.live}</div>
             </Panel>
-            <Panel title={en.credential.title}>
-              {found.present ? <Stored credential={found} /> : <p className="muted">{en.credential.none}</p>}
+            <Panel title={texts.credential.title}>
+              {found.present ? <Stored credential={found} /> : <p className="muted">{texts.credential.none}</p>}
               {(!found.present || isReplacing) && (
                 <CredentialForm org={org} onDone={() => setReplacing(false)} isReplacing={found.present} />
               )}
+              {found.present && !isReplacing && (
+                <div>
+                  <Button onClick={() => setReplacing(true)}>{texts.credential.replace}</Button>
+                </div>
+              )}
             </Panel>
+            <OfflineCertificate />
             <Loaded query={status}>{(live) => <Progress status={live} />}</Loaded>
             {found.present && (
-              <Panel title={en.dangerZone}>
-                <div className="line">
-                  {!isReplacing && <Button onClick={() => setReplacing(true)}>{en.credential.replace}</Button>}
-                  <Button onClick={() => setRemoving(true)}>{en.credential.remove}</Button>
-                </div>
-              </Panel>
+              <DangerZone>
+                <Consequence meaning={texts.credential.removeRow}>
+                  <Button kind="danger" onClick={() => setRemoving(true)}>
+                    {texts.credential.remove}
+                  </Button>
+                </Consequence>
+              </DangerZone>
             )}
           </div>
         )}

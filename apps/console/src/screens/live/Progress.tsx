@@ -1,7 +1,8 @@
 import type { LiveStatus } from "@govoice/client"
 import { Link } from "wouter"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Instant } from "../../ui/Instant.tsx"
+import { count } from "../../ui/numbers.ts"
 import { Panel } from "../../ui/Panel.tsx"
 import { Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
@@ -12,29 +13,34 @@ type Group = LiveStatus["waiting"]
 
 const Count = ({ group }: { readonly group: Group }) => (
   <>
-    {group.count >= 1000 ? "1000+" : group.count}
+    {count(group.count)}
     {group.oldestAt !== null && (
       <span className="small muted">
         {" "}
-        {en.live.oldest} <Instant at={group.oldestAt} />
+        {texts.live.oldest} <Instant at={group.oldestAt} />
       </span>
+    )}
+    {group.failure !== null && (
+      <p className="small">
+        <code>{group.failure.code}</code> {group.failure.message}
+      </p>
     )}
   </>
 )
 
 const Limits = ({ limits }: Pick<LiveStatus, "limits">) => (
-  <Panel title={en.live.limits} flush>
+  <Panel title={texts.live.limits} flush>
     <Table
-      caption={en.live.limits}
+      caption={texts.live.limits}
       rows={limits}
       idOf={({ group }) => group}
-      empty={<p className="muted">{en.live.noLimits}</p>}
+      empty={<p className="muted">{texts.live.noLimits}</p>}
       columns={[
-        { head: en.live.group, cell: ({ group }) => <code>{group}</code> },
-        { head: en.live.used, isNumber: true, cell: ({ used }) => used },
-        { head: en.live.perHour, isNumber: true, cell: ({ perHour }) => perHour ?? en.live.unlimited },
+        { head: texts.live.group, cell: ({ group }) => <code>{group}</code> },
+        { head: texts.live.used, isNumber: true, cell: ({ used }) => used },
+        { head: texts.live.perHour, isNumber: true, cell: ({ perHour }) => perHour ?? texts.live.unlimited },
         {
-          head: en.live.blocked,
+          head: texts.live.blocked,
           cell: ({ blockedUntil }) => blockedUntil !== null && <Instant at={blockedUntil} />
         }
       ]}
@@ -49,17 +55,17 @@ export const Progress = ({ status }: { readonly status: LiveStatus }) => {
   const { limits, organizationId, undecided, waiting } = status
   return (
     <>
-      <Panel title={en.live.waiting}>
-        <p className="muted">{en.live.waitingMeaning}</p>
+      <Panel title={texts.live.waiting}>
+        <p className="muted">{texts.live.waitingMeaning}</p>
         <Sum
           entries={[
-            [en.live.waitingHere, <Count key="waiting" group={waiting} />, to("queued")],
-            [en.live.undecided, <Count key="undecided" group={undecided} />, to("submitted")]
+            { label: texts.live.waitingHere, value: <Count group={waiting} />, to: to("queued") },
+            { label: texts.live.undecided, value: <Count group={undecided} />, to: to("submitted") }
           ]}
         />
         <p className="small muted">
-          {en.live.showWaiting} <Link to={to("queued")}>{en.live.waitingQueued}</Link>,{" "}
-          <Link to={to("retrying")}>{en.live.waitingRetrying}</Link>
+          {texts.live.showWaiting} <Link to={to("queued")}>{texts.live.waitingQueued}</Link>,{" "}
+          <Link to={to("retrying")}>{texts.live.waitingRetrying}</Link>
         </p>
       </Panel>
       <Limits limits={limits} />

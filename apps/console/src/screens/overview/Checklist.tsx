@@ -1,20 +1,20 @@
 import type { WebhookDelivery } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
-import { type ReactNode, useState } from "react"
+import { type ReactNode, useEffect, useRef, useState } from "react"
 import { Link } from "wouter"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { classNames } from "../../ui/classNames.ts"
 import { Icon } from "../../ui/Icon.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
-import { Skeleton } from "../../ui/Skeleton.tsx"
 import { StatusBadge } from "../../ui/StatusBadge.tsx"
+import { toast } from "../../ui/Toasts.tsx"
 import { duration } from "../../ui/times.ts"
 import { paths } from "../../url/paths.ts"
 import { progressQuery } from "./progress.ts"
 import { SubmissionSnippet } from "../../ui/SubmissionSnippet.tsx"
-import { SubmitFromHere } from "./SubmitFromHere.tsx"
+import SubmitDialog from "./SubmitDialog.tsx"
 import styles from "./Checklist.module.css"
 
 const css = classNames(styles)
@@ -34,9 +34,9 @@ const Outcome = ({ delivery, org }: { readonly org: string; readonly delivery: W
 /** `204 after 38 ms` */
 const Answer = ({ delivery: { createdAt, deliveredAt, lastHttpStatus } }: { readonly delivery: WebhookDelivery }) => (
   <>
-    {lastHttpStatus !== null && <span>{en.delivery.http(lastHttpStatus)}</span>}{" "}
+    {lastHttpStatus !== null && <span>{`HTTP ${lastHttpStatus}`}</span>}{" "}
     {deliveredAt !== null && (
-      <span>{en.checklist.after(duration(Date.parse(deliveredAt) - Date.parse(createdAt)))}</span>
+      <span>{texts.checklist.after(duration(Date.parse(deliveredAt) - Date.parse(createdAt)))}</span>
     )}
   </>
 )
@@ -50,90 +50,84 @@ interface Step {
 
 const FirstInvoice = ({ onSubmit }: { readonly onSubmit: () => void }) => (
   <>
-    <p className="muted">{en.checklist.invoiceMeaning}</p>
+    <p className="muted">{texts.checklist.invoiceMeaning}</p>
     <div>
       <Button kind="primary" icon="invoice" onClick={onSubmit}>
-        {en.checklist.fromHere}
+        {texts.submit.button}
       </Button>
     </div>
     <SubmissionSnippet />
   </>
 )
 
+/** The steps that are open. None when a webhook was delivered. */
 const Steps = ({ onSubmit, org }: { readonly org: string; readonly onSubmit: () => void }) => {
   const progress = useQuery(progressQuery(org))
-  if (progress.data?.delivered)
-    return (
-      <p className={css("folded")}>
-        <Icon name="check" />
-        <span>
-          {en.checklist.complete}{" "}
-          <Link to={paths.delivery(org, progress.data.delivered.endpointId, progress.data.delivered.id)}>
-            {en.checklist.newestDelivered}
-          </Link>{" "}
-          <Answer delivery={progress.data.delivered} />
-        </span>
-      </p>
-    )
+  const isComplete = progress.data === undefined ? undefined : progress.data.delivered !== null
+  const wasOpen = useRef(false)
+  useEffect(() => {
+    if (isComplete === true && wasOpen.current) toast(texts.checklist.complete)
+    wasOpen.current = isComplete === false
+  }, [isComplete])
+  if (isComplete === true) return null
   return (
-    // As high as the line of an owner who is done, so that nothing below moves when it comes.
-    <Loaded query={progress} skeleton={<Skeleton lines={1} />}>
+    <Loaded query={progress} skeleton={null}>
       {({ delivered, endpoint, invoice, key, newest }) => {
         const steps: ReadonlyArray<Step> = [
-          { name: en.checklist.account, title: "", isDone: true, content: null },
-          { name: en.checklist.organization, title: "", isDone: true, content: null },
+          { name: texts.checklist.account, title: "", isDone: true, content: null },
+          { name: texts.checklist.organization, title: "", isDone: true, content: null },
           {
-            name: en.checklist.key,
-            title: en.checklist.keyTitle,
+            name: texts.checklist.key,
+            title: texts.checklist.keyTitle,
             isDone: key !== null,
             content: (
               <>
-                <p className="muted">{en.checklist.keyMeaning}</p>
+                <p className="muted">{texts.checklist.keyMeaning}</p>
                 <div>
                   <ButtonLink to={paths.newKey(org)} kind="primary" icon="key">
-                    {en.apiKeys.create}
+                    {texts.apiKeys.create}
                   </ButtonLink>
                 </div>
               </>
             )
           },
           {
-            name: en.checklist.endpoint,
-            title: en.checklist.endpointTitle,
+            name: texts.checklist.endpoint,
+            title: texts.checklist.endpointTitle,
             isDone: endpoint !== null,
             content: (
               <>
-                <p className="muted">{en.checklist.endpointMeaning}</p>
+                <p className="muted">{texts.checklist.endpointMeaning}</p>
                 <div>
                   <ButtonLink to={paths.newEndpoint(org)} kind="primary" icon="endpoint">
-                    {en.endpoints.create}
+                    {texts.endpoints.create}
                   </ButtonLink>
                 </div>
               </>
             )
           },
           {
-            name: en.checklist.invoice,
-            title: en.checklist.invoiceTitle,
+            name: texts.checklist.invoice,
+            title: texts.checklist.invoiceTitle,
             isDone: invoice !== null,
             content: <FirstInvoice onSubmit={onSubmit} />
           },
           {
-            name: en.checklist.webhook,
-            title: en.checklist.webhookTitle,
+            name: texts.checklist.webhook,
+            title: texts.checklist.webhookTitle,
             isDone: delivered !== null,
             content: (
               <>
                 <p className="muted">
                   {newest === null
                     ? invoice === null
-                      ? en.checklist.webhookLater
-                      : en.checklist.webhookNone
-                    : en.checklist.webhookWaiting}
+                      ? texts.checklist.webhookLater
+                      : texts.checklist.webhookNone
+                    : texts.checklist.webhookWaiting}
                 </p>
                 {newest !== null && <Outcome org={org} delivery={newest} />}
                 {newest === null && invoice !== null && <FirstInvoice onSubmit={onSubmit} />}
-                <p className="small muted">{en.checklist.verifiedMeaning}</p>
+                <p className="small muted">{texts.checklist.verifiedMeaning}</p>
               </>
             )
           }
@@ -142,14 +136,14 @@ const Steps = ({ onSubmit, org }: { readonly org: string; readonly onSubmit: () 
         const open = steps.filter(({ isDone }) => !isDone)
         return (
           <Panel
-            title={en.checklist.title}
-            aside={<span className={css("count")}>{en.checklist.count(done.length, steps.length)}</span>}
+            title={texts.checklist.title}
+            aside={<span className={css("count")}>{texts.checklist.count(done.length, steps.length)}</span>}
           >
             <div className={css("steps")}>
               <ul className={css("done")}>
                 {done.map(({ name }) => (
                   <li key={name}>
-                    <Icon name="check" label={en.checklist.done} />
+                    <Icon name="check" label={texts.checklist.done} />
                     {name}
                   </li>
                 ))}
@@ -175,14 +169,16 @@ const Steps = ({ onSubmit, org }: { readonly org: string; readonly onSubmit: () 
   )
 }
 
-/** The steps from the account to the first delivered webhook. Folds to one line when the last is done. */
-export const Checklist = ({ org }: { readonly org: string }) => {
+/** The steps from the account to the first delivered webhook. Goes when the last is done. */
+const Checklist = ({ org }: { readonly org: string }) => {
   // The dialog outlives the step that opened it, which is done as soon as the invoice is submitted.
   const [isSubmitting, setSubmitting] = useState(false)
   return (
     <>
       <Steps org={org} onSubmit={() => setSubmitting(true)} />
-      {isSubmitting && <SubmitFromHere org={org} onClose={() => setSubmitting(false)} />}
+      {isSubmitting && <SubmitDialog org={org} onClose={() => setSubmitting(false)} />}
     </>
   )
 }
+
+export default Checklist

@@ -1,7 +1,7 @@
 import type { DeliveryBucket, OrganizationOverview as Counts, WebhookEndpoint } from "@govoice/client"
 import { Link } from "wouter"
-import { en } from "../../text/en.ts"
-import { Bars } from "../../ui/Bars.tsx"
+import { texts } from "../../text/texts.ts"
+import { SmallBars } from "../../ui/Bars.tsx"
 import { classNames } from "../../ui/classNames.ts"
 import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Instant } from "../../ui/Instant.tsx"
@@ -11,7 +11,7 @@ import { healthSearch, type HealthSearch } from "../../url/searches.ts"
 import { barsOf } from "../endpoints/bars.ts"
 import { bucketColumns } from "../endpoints/bucketColumns.tsx"
 import { EndpointName } from "../../ui/EndpointName.tsx"
-import { count } from "../../ui/count.ts"
+import { count } from "../../ui/numbers.ts"
 import styles from "./EndpointCounts.module.css"
 
 const css = classNames(styles)
@@ -38,40 +38,40 @@ export const EndpointTable = ({
     }
   })
   const bars: Column<WebhookEndpoint> = {
-    head: en.endpoints.window(search.window),
+    head: texts.endpoints.window(search.window),
     cell: ({ id, url }) => {
       const found = of(id)
       return found === undefined ? null : (
-        <Bars size="small" label={en.endpoints.barsOf(url, search.window)} bars={barsOf(found.buckets)} />
+        <SmallBars label={texts.endpoints.barsOf(url, search.window)} bars={barsOf(found.buckets)} />
       )
     }
   }
   return (
     <Table
-      caption={en.overview.endpoints}
+      caption={texts.overview.endpoints}
       rows={endpoints}
       idOf={({ id }) => id}
       addressOf={({ id }) => paths.endpoint(org, id)}
       empty={
-        <EmptyState sentence={en.endpoints.empty}>
-          <Link to={paths.newEndpoint(org)}>{en.endpoints.create}</Link>
+        <EmptyState sentence={texts.endpoints.empty}>
+          <Link to={paths.newEndpoint(org)}>{texts.endpoints.create}</Link>
         </EmptyState>
       }
       columns={[
-        { head: en.endpoints.endpoint, cell: ({ url }) => <EndpointName url={url} /> },
+        { head: texts.endpoints.endpoint, cell: ({ url }) => <EndpointName url={url} /> },
         ...(search.as === "bars" ? [bars] : []),
-        number(en.health.waiting, ({ waiting }) => waiting),
-        number(en.health.retrying, ({ retrying }) => retrying),
-        number(en.overview.failed, ({ failed24h }) => failed24h),
+        number(texts.health.waiting, ({ waiting }) => waiting),
+        number(texts.health.retrying, ({ retrying }) => retrying),
+        number(texts.overview.failed, ({ failed24h }) => failed24h),
         {
-          head: en.overview.changed,
+          head: texts.overview.changed,
           leftOut: "narrow",
           cell: ({ nextSecretAt, updatedAt }) => (
             <span className="small muted">
               <Instant at={updatedAt} />
               {nextSecretAt !== null && (
                 <>
-                  , {en.overview.rotates} <Instant at={nextSecretAt} />
+                  , {texts.overview.rotates} <Instant at={nextSecretAt} />
                 </>
               )}
             </span>
@@ -108,7 +108,7 @@ export const BucketTable = ({
   return (
     <>
       <Table
-        caption={en.health.caption(counts.window)}
+        caption={texts.health.caption(counts.window)}
         rows={rows.slice(0, mostRows)}
         idOf={({ endpoint, start }) => `${endpoint.id} ${start}`}
         copyOf={({ endpoint }) => endpoint.id}
@@ -116,13 +116,13 @@ export const BucketTable = ({
         addressOf={({ endpoint }) =>
           `${paths.endpoint(org, endpoint.id)}${healthSearch.write({ window: counts.window === "7d" ? "7d" : "24h", as: "table" })}`
         }
-        empty={en.health.empty}
+        empty={texts.health.empty}
         columns={[
-          { head: en.endpoints.endpoint, cell: ({ endpoint }) => <EndpointName url={endpoint.url} /> },
+          { head: texts.endpoints.endpoint, cell: ({ endpoint }) => <EndpointName url={endpoint.url} /> },
           ...bucketColumns
         ]}
       />
-      {rows.length > mostRows && <p className={`small muted ${css("note")}`}>{en.overview.mostRows(mostRows)}</p>}
+      {rows.length > mostRows && <p className={`small muted ${css("note")}`}>{texts.overview.mostRows(mostRows)}</p>}
     </>
   )
 }

@@ -1,28 +1,44 @@
 import type { OrganizationOverview as Counts, WebhookDelivery, WebhookEndpoint } from "@govoice/client"
-import { useQuery } from "@tanstack/react-query"
+import { useQuery, type UseQueryResult } from "@tanstack/react-query"
+import { lazy, Suspense, useState } from "react"
 import { Link, useSearch } from "wouter"
 import { deliveriesQuery, endpointsQuery, keysQuery, overviewQuery } from "../../api/queries.ts"
-import { LiveButton } from "../../ui/LiveButton.tsx"
+import { Updated } from "../../ui/Updated.tsx"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { EventType } from "../../ui/EventType.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Panel } from "../../ui/Panel.tsx"
-import { ProblemNotice } from "../../ui/Notice.tsx"
+import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
 import { StatusBadge } from "../../ui/StatusBadge.tsx"
 import { Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
-import { deliverySearch, healthSearch, invoiceSearch, noDeliveryFilter } from "../../url/searches.ts"
+import { deliverySearch, healthSearch, type HealthSearch, invoiceSearch, noDeliveryFilter } from "../../url/searches.ts"
 import { EndpointOf } from "../../ui/EndpointName.tsx"
 import { WindowLinks } from "../endpoints/WindowLinks.tsx"
+import { outcomeOf } from "../deliveries/whatToDo.ts"
 import { Dropped } from "../lists/Dropped.tsx"
-import { Checklist } from "./Checklist.tsx"
-import { count } from "../../ui/count.ts"
+import { type Bar, Bars } from "../../ui/Bars.tsx"
+import { Button } from "../../ui/Button.tsx"
+import { classNames } from "../../ui/classNames.ts"
+import { Icon } from "../../ui/Icon.tsx"
+import { count, number } from "../../ui/numbers.ts"
+import { duration } from "../../ui/times.ts"
+import { barsOf } from "../endpoints/bars.ts"
+import { arrivingQuery } from "./arriving.ts"
+import { progressQuery } from "./progress.ts"
 import { BucketTable, EndpointTable } from "./EndpointCounts.tsx"
 import { Sum } from "./Sum.tsx"
+import styles from "./Overview.module.css"
+
+const css = classNames(styles)
+
+// Of the first day, or of a click: not part of the first load.
+const Checklist = lazy(() => import("./Checklist.tsx"))
+const SubmitDialog = lazy(() => import("./SubmitDialog.tsx"))
 
 const troublesOf = (all: ReadonlyArray<WebhookDelivery>) =>
   all.toSorted((one, other) => (one.id < other.id ? 1 : -1)).slice(0, 10)
@@ -35,13 +51,13 @@ const Troubles = ({ endpoints, org }: { readonly org: string; readonly endpoints
   return (
     <Panel
       flush
-      title={en.overview.troubles}
+      title={texts.overview.troubles}
       aside={
         <Link
           className="small"
           to={`${paths.deliveries(org)}${deliverySearch.write({ ...noDeliveryFilter, status: "failed" })}`}
         >
-          {en.overview.allFailed}
+          {texts.viewAll}
         </Link>
       }
     >
@@ -59,21 +75,21 @@ const Troubles = ({ endpoints, org }: { readonly org: string; readonly endpoints
         error === null && <Skeleton rows lines={3} />
       ) : (
         <Table
-          caption={en.overview.troubles}
+          caption={texts.overview.troubles}
           rows={troublesOf([...failed.data.data, ...retrying.data.data])}
           idOf={({ id }) => id}
           timeOf={({ createdAt }) => createdAt}
           addressOf={({ endpointId, id }) => paths.delivery(org, endpointId, id)}
-          empty={en.overview.noTroubles}
+          empty={texts.overview.noTroubles}
           columns={[
-            { head: en.list.status, cell: ({ status }) => <StatusBadge of="delivery" status={status} /> },
-            { head: en.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },
+            { head: texts.list.status, cell: ({ status }) => <StatusBadge of="delivery" status={status} /> },
+            { head: texts.delivery.event, cell: ({ eventType }) => <EventType type={eventType} /> },
             {
-              head: en.endpoints.endpoint,
+              head: texts.endpoints.endpoint,
               cell: ({ endpointId }) => <EndpointOf id={endpointId} endpoints={endpoints} />
             },
-            { head: en.delivery.answer, cell: ({ lastErrorSummary }) => lastErrorSummary },
-            { head: en.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
+            { head: texts.delivery.response, cell: outcomeOf },
+            { head: texts.created, cell: ({ createdAt }) => <Instant at={createdAt} /> }
           ]}
         />
       )}
@@ -81,21 +97,132 @@ const Troubles = ({ endpoints, org }: { readonly org: string; readonly endpoints
   )
 }
 
-/** Counts invoices by trouble. The labels come before the counts, so that nothing below moves when these come. */
-const Invoices = ({ counts, org }: { readonly org: string; readonly counts: Counts | undefined }) => {
-  const to = (status: "failed" | "rejected" | "retrying") =>
+const day = "24h"
+
+/** Whether everything arrives: the answer in a sentence, and the figures behind it. */
+const Arriving = ({ counts, org }: { readonly org: string; readonly counts: Counts | undefined }) => {
+  const { data } = useQuery(arrivingQuery(org))
+  const invoices = (status: "accepted" | "failed" | "rejected" | "submitted") =>
     `${paths.invoices(org)}${invoiceSearch.write({ ...invoiceSearch.read("").value, status })}`
-  const entry = (label: string, number: number | undefined, path: string, tone: "warn" | "bad") =>
-    [label, number === undefined ? "" : count(number), path, number ? tone : undefined] as const
-  const { failed24h, rejected24h, retrying } = counts?.invoices ?? {}
+  const deliveries = `${paths.deliveries(org)}${deliverySearch.write({ ...noDeliveryFilter, status: "failed" })}`
+  const failedDeliveries = counts?.endpoints.reduce((sum, { failed24h }) => sum + failed24h, 0) ?? 0
+  const { failed24h = 0, rejected24h = 0, retrying = 0 } = counts?.invoices ?? {}
+  const troubles = [
+    [rejected24h, texts.overview.rejectedInvoices, invoices("rejected")],
+    [failed24h, texts.overview.failedInvoices, invoices("failed")],
+    [failedDeliveries, texts.overview.failedDeliveries, deliveries]
+  ] as const
+  const all = troubles.reduce((sum, [number]) => sum + number, 0)
+  const shown = ({ count: counted, isCapped }: { readonly count: number; readonly isCapped: boolean }) =>
+    isCapped ? `${number(counted)}+` : number(counted)
   return (
-    <Sum
-      entries={[
-        entry(en.overview.invoicesRetrying, retrying, to("retrying"), "warn"),
-        entry(en.overview.invoicesRejected, rejected24h, to("rejected"), "bad"),
-        entry(en.overview.invoicesFailed, failed24h, to("failed"), "bad")
-      ]}
-    />
+    <section className="stack" aria-label={texts.nav.overview}>
+      <p className={css("verdict", all === 0 ? "well" : "ill")}>
+        {counts !== undefined && (
+          <>
+            <Icon name={all === 0 ? "check" : "warning"} />
+            {all === 0 ? texts.overview.well : texts.overview.notWell}
+          </>
+        )}
+      </p>
+      <Sum
+        entries={[
+          {
+            label: texts.overview.accepted,
+            value: data && shown(data.accepted),
+            to: invoices("accepted")
+          },
+          {
+            label: texts.overview.inProgress,
+            value: data && counts && shown({ ...data.inProgress, count: data.inProgress.count + retrying }),
+            to: paths.invoices(org)
+          },
+          {
+            label: texts.overview.attention,
+            value: counts && count(all),
+            tone: all > 0 ? "bad" : undefined,
+            note:
+              counts === undefined
+                ? ""
+                : troubles.map(([number, words, to]) =>
+                    number === 0 ? null : (
+                      <Link key={to} to={to}>
+                        {words(count(number))}
+                      </Link>
+                    )
+                  )
+          },
+          {
+            label: texts.overview.median,
+            value: data && (data.median === null ? "–" : duration(data.median.ms)),
+            note: data?.median ? texts.overview.medianNote(data.median.of) : ""
+          }
+        ]}
+      />
+    </section>
+  )
+}
+
+/** The bars of all endpoints together. */
+const together = ({ endpoints }: Counts): ReadonlyArray<Bar> => {
+  const [first, ...rest] = endpoints.map(({ buckets }) => barsOf(buckets))
+  return (first ?? []).map((bar, index) =>
+    rest.reduce(
+      (sum, bars) => ({
+        ...sum,
+        total: sum.total + (bars[index]?.total ?? 0),
+        trouble: sum.trouble + (bars[index]?.trouble ?? 0),
+        isCapped: sum.isCapped || bars[index]?.isCapped === true
+      }),
+      bar
+    )
+  )
+}
+
+/** The seconds of one bar before the counts come. */
+const secondsOfWindow = { "24h": 3600, "7d": 6 * 3600 } as const
+
+const secondsOf = (bars: ReadonlyArray<Bar>): number => (Date.parse(bars[1]!.start) - Date.parse(bars[0]!.start)) / 1000
+
+/** The deliveries of the window, as bars or as a table. */
+const Chart = ({
+  endpoints,
+  org,
+  query,
+  search
+}: {
+  readonly org: string
+  readonly query: UseQueryResult<Counts>
+  readonly endpoints: ReadonlyArray<WebhookEndpoint>
+  readonly search: HealthSearch
+}) => {
+  const bars = query.data === undefined ? [] : together(query.data)
+  const isTable = search.as === "table"
+  return (
+    <Panel
+      flush={isTable}
+      title={
+        isTable
+          ? texts.health.caption(search.window)
+          : texts.health.chart(bars.length > 1 ? secondsOf(bars) : secondsOfWindow[search.window])
+      }
+      aside={<WindowLinks path={paths.overview(org)} search={search} />}
+    >
+      <Loaded query={query} skeleton={<Skeleton shape="chart" />}>
+        {(counts) =>
+          isTable ? (
+            <BucketTable org={org} endpoints={endpoints} counts={counts} />
+          ) : bars.every(({ total }) => total === 0) ? (
+            <p className="muted">{texts.health.empty}</p>
+          ) : (
+            <>
+              <Bars label={texts.health.caption(counts.window)} bars={bars} />
+              <p className="small muted">{texts.health.legend}</p>
+            </>
+          )
+        }
+      </Loaded>
+    </Panel>
   )
 }
 
@@ -106,11 +233,11 @@ const Keys = ({ org }: { readonly org: string }) => {
       {(all) =>
         all[0] !== undefined && (
           <p className="small muted">
-            {en.overview.keys(
+            {texts.overview.keys(
               all.filter(({ mode }) => mode === "test").length,
               all.filter(({ mode }) => mode === "live").length
             )}{" "}
-            <Instant at={all[0].createdAt} />. <Link to={paths.keys(org)}>{en.overview.openKeys}</Link>
+            <Instant at={all[0].createdAt} />. <Link to={paths.keys(org)}>{texts.overview.openKeys}</Link>
           </p>
         )
       }
@@ -118,43 +245,72 @@ const Keys = ({ org }: { readonly org: string }) => {
   )
 }
 
-/** One look at the organization: how far it is, its endpoints, its troubles. */
+/** One look at the organization: what is left to set up, or whether everything arrives. */
 export const Overview = () => {
   const { id: org } = useCurrentOrganization()
   const { dropped, value: search } = healthSearch.read(useSearch())
   const endpoints = useQuery(endpointsQuery(org))
-  const day = useQuery(overviewQuery(org))
+  const ofDay = useQuery(overviewQuery(org, day))
   const overview = useQuery(overviewQuery(org, search.window))
+  const progress = useQuery(progressQuery(org))
+  const [isSubmitting, setSubmitting] = useState(false)
+  // Decided once: the list tells itself when its last step is done, and its dialog stays open meanwhile.
+  const [wasSetUp, setWasSetUp] = useState<boolean>()
+  if (wasSetUp === undefined && progress.data !== undefined) setWasSetUp(progress.data.delivered !== null)
+  // Before the first invoice there is nothing to count.
+  const isNew = progress.data?.invoice === null
   return (
-    <Screen title={en.nav.overview} actions={<LiveButton updatedAt={overview.dataUpdatedAt} />}>
+    <Screen
+      title={texts.nav.overview}
+      actions={
+        <>
+          {!isNew && (
+            <Button icon="invoice" onClick={() => setSubmitting(true)}>
+              {texts.submit.button}
+            </Button>
+          )}
+          <Updated updatedAt={overview.dataUpdatedAt} />
+        </>
+      }
+    >
       <div className="stack">
         <Dropped names={dropped} />
-        <Checklist org={org} />
-        {/* The panel below shows the error of the counts of 24 h, unless it shows another window. */}
-        {search.window !== "24h" && day.error !== null && (
-          <ProblemNotice error={day.error} asOf={day.dataUpdatedAt} onRetry={() => void day.refetch()} />
+        <Suspense fallback={null}>{wasSetUp === false && <Checklist org={org} />}</Suspense>
+        {progress.data === undefined && progress.error === null ? (
+          <Skeleton shape="figures" />
+        ) : (
+          !isNew && (
+            <>
+              {/* The chart shows the error of the counts of 24 hours, unless it shows another window. */}
+              {search.window !== day && ofDay.error !== null && (
+                <ProblemNotice error={ofDay.error} asOf={ofDay.dataUpdatedAt} onRetry={() => void ofDay.refetch()} />
+              )}
+              {typeof ofDay.data?.limitedSince === "string" && (
+                <Notice tone="warn">
+                  <p>
+                    {texts.overview.limitedSince} <Instant at={ofDay.data.limitedSince} />.{" "}
+                    {texts.overview.limitedRemedy}
+                  </p>
+                </Notice>
+              )}
+              <Arriving org={org} counts={ofDay.data} />
+              <Chart org={org} query={overview} endpoints={endpoints.data ?? []} search={search} />
+              <Panel title={texts.overview.endpoints} flush>
+                <Loaded query={endpoints} skeleton={<Skeleton rows lines={2} />}>
+                  {(rows) => <EndpointTable org={org} endpoints={rows} counts={overview.data} search={search} />}
+                </Loaded>
+              </Panel>
+              <Troubles org={org} endpoints={endpoints.data ?? []} />
+              <Keys org={org} />
+            </>
+          )
         )}
-        {(day.data !== undefined || day.error === null) && <Invoices org={org} counts={day.data} />}
-        <Panel title={en.overview.endpoints} flush aside={<WindowLinks path={paths.overview(org)} search={search} />}>
-          {overview.error !== null && (
-            <ProblemNotice
-              error={overview.error}
-              asOf={overview.dataUpdatedAt}
-              onRetry={() => void overview.refetch()}
-            />
-          )}
-          <Loaded query={endpoints} skeleton={<Skeleton rows lines={2} />}>
-            {(rows) => <EndpointTable org={org} endpoints={rows} counts={overview.data} search={search} />}
-          </Loaded>
-        </Panel>
-        {search.as === "table" && overview.data !== undefined && (
-          <Panel title={en.health.caption(search.window)} flush>
-            <BucketTable org={org} endpoints={endpoints.data ?? []} counts={overview.data} />
-          </Panel>
-        )}
-        <Troubles org={org} endpoints={endpoints.data ?? []} />
-        <Keys org={org} />
       </div>
+      {isSubmitting && (
+        <Suspense fallback={null}>
+          <SubmitDialog org={org} onClose={() => setSubmitting(false)} />
+        </Suspense>
+      )}
     </Screen>
   )
 }

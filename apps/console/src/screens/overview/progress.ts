@@ -4,7 +4,7 @@
 import { listInvoices, listOrganizationDeliveries } from "@govoice/client"
 import { queryOptions } from "@tanstack/react-query"
 import { connection } from "../../api/connection.ts"
-import { everyBy, pollMs } from "../../api/live.ts"
+import { everyBy, pollMs } from "../../api/polling.ts"
 import { endpointsQuery, keysQuery } from "../../api/queries.ts"
 
 /** The state of the steps. A step without a record is open. */

@@ -3,12 +3,12 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useLocation } from "wouter"
 import { connection } from "../../api/connection.ts"
 import { Screen } from "../../ui/Screen.tsx"
-import { problemOf } from "../../session/problem.ts"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Field } from "../../ui/Field.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { paths } from "../../url/paths.ts"
+import { fieldErrors } from "../../ui/problems.ts"
 import { textOf } from "../../ui/form.ts"
 import { useFaultFocus } from "../../ui/useFaultFocus.ts"
 
@@ -22,9 +22,10 @@ const NewOrganization = () => {
       navigate(paths.overview(id))
     }
   })
+  const errors = fieldErrors(error, ["name"])
   const form = useFaultFocus(error)
   return (
-    <Screen title={en.organization.create}>
+    <Screen title={texts.organization.create}>
       <form
         ref={form}
         className="stack"
@@ -33,20 +34,20 @@ const NewOrganization = () => {
           mutate(textOf(new FormData(event.currentTarget), "name").trim())
         }}
       >
-        <p className="muted">{en.organization.meaning}</p>
-        {error !== null && <ProblemNotice error={error} />}
+        <p className="muted">{texts.organization.meaning}</p>
+        {errors.rest !== null && <ProblemNotice error={errors.rest} />}
         <Field
-          label={en.organization.name}
+          label={texts.organization.name}
           name="name"
           required
           maxLength={200}
           autoComplete="organization"
-          hint={en.organization.nameHint}
-          error={error !== null && problemOf(error).param === "name" ? problemOf(error).message : undefined}
+          hint={texts.organization.nameHint}
+          error={errors.of("name")}
         />
         <div>
           <Button type="submit" kind="primary" busy={isPending}>
-            {en.organization.submit}
+            {texts.organization.submit}
           </Button>
         </div>
       </form>

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { connection } from "../../api/connection.ts"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
-import { en } from "../../text/en.ts"
+import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Field } from "../../ui/Field.tsx"
 import { Id } from "../../ui/Id.tsx"
@@ -11,6 +11,7 @@ import { Instant } from "../../ui/Instant.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 import { Facts, Panel } from "../../ui/Panel.tsx"
 import { toast } from "../../ui/Toasts.tsx"
+import { fieldErrors } from "../../ui/problems.ts"
 import { textOf } from "../../ui/form.ts"
 
 const Settings = () => {
@@ -20,13 +21,14 @@ const Settings = () => {
     mutationFn: (name: string) => updateOrganization(connection, id, { name }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ["organizations"], exact: true })
-      toast(en.saved)
+      toast(texts.saved)
     }
   })
+  const errors = fieldErrors(error, ["name"])
   return (
-    <Screen title={en.nav.settings}>
+    <Screen title={texts.nav.settings}>
       <div className="stack">
-        <Panel title={en.organization.title}>
+        <Panel title={texts.organization.title}>
           <form
             className="stack"
             onSubmit={(event) => {
@@ -34,21 +36,28 @@ const Settings = () => {
               mutate(textOf(new FormData(event.currentTarget), "name").trim())
             }}
           >
-            {error !== null && <ProblemNotice error={error} />}
-            <Field label={en.organization.name} name="name" required maxLength={200} defaultValue={name} />
+            {errors.rest !== null && <ProblemNotice error={errors.rest} />}
+            <Field
+              label={texts.organization.name}
+              name="name"
+              required
+              maxLength={200}
+              defaultValue={name}
+              error={errors.of("name")}
+            />
             <div>
               <Button type="submit" busy={isPending}>
-                {en.save}
+                {texts.save}
               </Button>
             </div>
           </form>
           <Facts
             entries={[
-              [en.id, <Id id={id} whole />],
-              [en.created, <Instant at={createdAt} whole />]
+              [texts.id, <Id id={id} whole />],
+              [texts.created, <Instant at={createdAt} whole />]
             ]}
           />
-          <p className="small muted">{en.organization.cannotDelete}</p>
+          <p className="small muted">{texts.organization.cannotDelete}</p>
         </Panel>
       </div>
     </Screen>

@@ -1,25 +1,9 @@
-/** Tells whether a request comes from a page of the server itself, as browsers report it. */
+/** Answers requests of the console that a page of another origin sent. */
 import { Problems } from "@govoice/api"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { isSameOrigin } from "../transport/Origin.ts"
 import { SameOrigin } from "./ConsoleApi.ts"
-
-type RequestHeaders = Readonly<Record<string, string | undefined>>
-
-const parse = (url: string): URL | undefined => (URL.canParse(url) ? new URL(url) : undefined)
-
-// The scheme that a client used is not known behind a proxy, so the hosts are compared, each without the default port.
-const isHostOf = (origin: string, host: string): boolean => {
-  const from = parse(origin)
-  return from !== undefined && from.host !== "" && from.host === parse(`${from.protocol}//${host}`)?.host
-}
-
-/** Whether `Sec-Fetch-Site` says so, or, where a browser does not send it, `Origin` has the host of the request. */
-export const isSameOrigin = (headers: RequestHeaders): boolean => {
-  const { host, origin, "sec-fetch-site": site } = headers
-  if (site !== undefined) return site === "same-origin"
-  return origin !== undefined && host !== undefined && isHostOf(origin, host)
-}
 
 /** Provides `SameOrigin`. */
 export const layer = Layer.succeed(SameOrigin)((httpEffect) =>

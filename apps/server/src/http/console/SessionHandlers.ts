@@ -6,17 +6,16 @@
  */
 import { Problems } from "@govoice/api"
 import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import * as RequestContext from "../RequestContext.ts"
 import { AccessTokens, lifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
 import { Authenticator } from "../../accounts/Authenticator.ts"
 import { Login } from "../../accounts/Login.ts"
 import { Sessions } from "../../accounts/Sessions.ts"
-import { SlidingWindowStore } from "../../limits/SlidingWindowStore.ts"
+import { SlidingWindowStore } from "../../limits/SlidingWindows.ts"
 import { failWhileWaiting } from "../../limits/Throttled.ts"
 import * as OpaqueToken from "../../crypto/OpaqueToken.ts"
 import { SuccessorTokens } from "../../crypto/SuccessorTokens.ts"
-import { AddressLimits } from "../middleware/AddressLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 import { ConsoleApi } from "./ConsoleApi.ts"
@@ -34,18 +33,18 @@ const clearCookie = HttpEffect.appendPreResponseHandler((_request, response) =>
 const refuse = Effect.andThen(clearCookie, Problems.fail("invalid_refresh_token"))
 
 /** Layer that implements the `consoleSession` group. */
-export const layer = RequestContext.group(
+export const layer = HttpApiBuilder.group(
   ConsoleApi,
   "consoleSession",
   Effect.fnUntraced(function* (handlers) {
     const accessTokens = yield* AccessTokens
-    const addressLimits = yield* AddressLimits
     const authenticator = yield* Authenticator
     const login = yield* Login
     const sessions = yield* Sessions
     const successors = yield* SuccessorTokens
     const windows = yield* SlidingWindowStore
-    const refreshes = windows.make({ name: "console-session", limit: maxRefreshes, windowMs: 60_000 })
+    const refreshLimit = { name: "console-session", limit: maxRefreshes, windowMs: 60_000 }
+    const refreshes = windows.make(refreshLimit)
 
     const respond = (session: SessionIdentity, cookie: Omit<SessionCookie.SessionCookie, "sessionId">) =>
       Effect.map(accessTokens.issue(session), (accessToken) =>
@@ -65,7 +64,6 @@ export const layer = RequestContext.group(
       open: Effect.fnUntraced(
         function* ({ payload: { email, password, remember = false }, request }) {
           const address = addressOf(request)
-          yield* addressLimits.take("login", address)
           const { refreshToken, session } = yield* login.logIn({
             email,
             password,
@@ -81,11 +79,9 @@ export const layer = RequestContext.group(
 
       refresh: Effect.fnUntraced(
         function* ({ request }) {
-          const address = addressOf(request)
-          yield* addressLimits.check("console-refresh", address)
           const cookie = SessionCookie.read(request.headers["cookie"])
           if (cookie === undefined) return yield* refuse
-          yield* Effect.flatMap(refreshes.wait(cookie.sessionId), failWhileWaiting)
+          yield* Effect.flatMap(refreshes.wait(cookie.sessionId), failWhileWaiting(refreshLimit))
 
           const refreshToken = successors.after(cookie.refreshToken)
           const session = yield* sessions
@@ -94,7 +90,6 @@ export const layer = RequestContext.group(
               Effect.catchTag("InvalidRefreshToken", ({ revoked }) =>
                 Effect.gen(function* () {
                   yield* invalidate(revoked)
-                  if (revoked === undefined) yield* addressLimits.take("console-refresh", address)
                   return yield* refuse
                 })
               )

@@ -1,15 +1,14 @@
 /** Serves accounts and sessions. */
 import { type Account, AccountAuthorization, Api, Problems } from "@govoice/api"
 import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
 import type { HttpServerRequest } from "effect/http"
-import * as RequestContext from "../RequestContext.ts"
 import { AccessTokens, lifetime as accessLifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
 import { Authenticator } from "../../accounts/Authenticator.ts"
 import * as Email from "../../accounts/Email.ts"
 import { Login } from "../../accounts/Login.ts"
 import * as OpaqueToken from "../../crypto/OpaqueToken.ts"
 import { Passwords } from "../../accounts/Passwords.ts"
-import { AddressLimits, type LimitedCall } from "../middleware/AddressLimits.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { Accounts } from "../../accounts/Accounts.ts"
 import { lifetime as refreshLifetime, Sessions } from "../../accounts/Sessions.ts"
@@ -21,21 +20,17 @@ const networkOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest) =>
   ClientAddress.group(Option.getOrUndefined(remoteAddress))
 
 /** Layer that implements the `accounts` group. */
-export const layer = RequestContext.group(
+export const layer = HttpApiBuilder.group(
   Api,
   "accounts",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
     const accessTokens = yield* AccessTokens
     const authenticator = yield* Authenticator
-    const addressLimits = yield* AddressLimits
     const login = yield* Login
     const sessions = yield* Sessions
     const passwords = yield* Passwords
     const { signupOpen } = yield* Settings
-
-    const limitAddress = (kind: LimitedCall, { remoteAddress }: HttpServerRequest.HttpServerRequest) =>
-      addressLimits.take(kind, Option.getOrUndefined(remoteAddress)).pipe(Effect.catchTag("Throttled", Throttling.fail))
 
     const tokens = (session: SessionIdentity, refreshToken: string): Effect.Effect<Account.TokenPair> =>
       Effect.map(accessTokens.issue(session), (accessToken) => ({
@@ -49,7 +44,6 @@ export const layer = RequestContext.group(
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload, request }) {
         if (!signupOpen) return yield* Problems.fail("signup_disabled")
-        yield* limitAddress("signup", request)
 
         const hash = yield* passwords
           .hash(payload.password, { network: networkOf(request) })
@@ -60,7 +54,6 @@ export const layer = RequestContext.group(
       }),
 
       login: Effect.fnUntraced(function* ({ payload, request }) {
-        yield* limitAddress("login", request)
         const { refreshToken, session } = yield* login.logIn({ ...payload, network: networkOf(request) }).pipe(
           Effect.catchTags({
             InvalidCredentials: () => Problems.fail("invalid_credentials"),
@@ -70,9 +63,7 @@ export const layer = RequestContext.group(
         return yield* tokens(session, refreshToken)
       }),
 
-      refresh: Effect.fnUntraced(function* ({ payload, request }) {
-        yield* limitAddress("refresh", request)
-
+      refresh: Effect.fnUntraced(function* ({ payload }) {
         const refreshToken = OpaqueToken.refreshToken()
         const session = yield* sessions
           .rotate(OpaqueToken.hash(payload.refresh_token), OpaqueToken.hash(refreshToken))
@@ -87,8 +78,7 @@ export const layer = RequestContext.group(
         return yield* tokens(session, refreshToken)
       }),
 
-      logout: Effect.fnUntraced(function* ({ payload, request }) {
-        yield* limitAddress("logout", request)
+      logout: Effect.fnUntraced(function* ({ payload }) {
         const ended = yield* sessions.revoke(OpaqueToken.hash(payload.refresh_token))
         if (ended !== undefined) yield* authenticator.invalidateSession(ended)
       }),

@@ -1,7 +1,7 @@
 /** Serves API keys. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
 import { Clock, Effect } from "effect"
-import * as RequestContext from "../RequestContext.ts"
+import { HttpApiBuilder } from "effect/http-api"
 import { Authenticator } from "../../accounts/Authenticator.ts"
 import { Cursors } from "../../crypto/Cursors.ts"
 import { ApiKeys } from "../../accounts/ApiKeys.ts"
@@ -11,7 +11,7 @@ import * as Pagination from "./Pagination.ts"
 const organizationNotFound = () => Problems.fail("organization_not_found")
 
 /** Layer that implements the `apiKeys` group. */
-export const layer = RequestContext.group(
+export const layer = HttpApiBuilder.group(
   Api,
   "apiKeys",
   Effect.fnUntraced(function* (handlers) {

@@ -1,16 +1,14 @@
-/** Serves the documentation page of each error code at `/docs/errors/{code}`, as text. */
+/** Serves the documentation page of each error code at `/docs/errors/{code}`: HTML for browsers, text otherwise. */
 import { CurrentRequestId } from "@govoice/api"
 import { Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Responses from "../Responses.ts"
 import pages from "./errorPages.json" with { type: "json" }
+import * as markdownPage from "./markdownPage.ts"
 
-const found = new Map(
-  Object.entries(pages).map(([code, text]) => [
-    code,
-    HttpServerResponse.text(text, { contentType: "text/plain; charset=utf-8" })
-  ])
-)
+const texts = new Map(Object.entries(pages))
+
+const vary = { vary: "Accept" }
 
 /** Adds the route. The pages are generated from `docs/errors`. */
 export const layer = HttpRouter.add(
@@ -18,6 +16,14 @@ export const layer = HttpRouter.add(
   "/docs/errors/:code",
   Effect.gen(function* () {
     const { code = "" } = yield* HttpRouter.params
-    return found.get(code) ?? Responses.problem("not_found", yield* CurrentRequestId)
+    const text = texts.get(code)
+    if (text === undefined) return Responses.problem("not_found", yield* CurrentRequestId)
+    const { headers } = yield* HttpServerRequest.HttpServerRequest
+    return headers["accept"]?.includes("text/html") === true
+      ? HttpServerResponse.text(markdownPage.make(text, "errors"), {
+          contentType: "text/html; charset=utf-8",
+          headers: { ...markdownPage.headers, ...vary }
+        })
+      : HttpServerResponse.text(text, { contentType: "text/plain; charset=utf-8", headers: vary })
   })
 )

@@ -3,22 +3,27 @@
  */
 import { Api, DeveloperAuthorization, Problems, SubmissionHeaders } from "@govoice/api"
 import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
 import { HttpServerResponse } from "effect/http"
-import * as RequestContext from "../RequestContext.ts"
 import { Cursors } from "../../crypto/Cursors.ts"
 import * as Page from "../../database/Page.ts"
 import { DocumentChecks } from "../../invoices/checks/DocumentChecks.ts"
-import { LiveMode } from "../../invoices/live/LiveMode.ts"
+import { GatewayCredentials } from "../../invoices/ksef/GatewayCredentials.ts"
+import * as CertificateUrl from "../../invoices/CertificateUrl.ts"
 import { Invoices } from "../../invoices/Invoices.ts"
 import type { SubmissionFault } from "../../invoices/readSubmission.ts"
 import { type InvalidSubmission, SubmissionReader } from "../../invoices/SubmissionReader.ts"
 import { SubmitInvoice } from "../../invoices/SubmitInvoice.ts"
+import * as TechnicalCorrection from "../../invoices/TechnicalCorrection.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
 import { CurrentDocumentBody } from "../middleware/BodyReading.ts"
 import { RateLimits } from "../middleware/RateLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
+import * as InvoiceFilters from "./InvoiceFilters.ts"
+import * as InvoicePages from "./InvoicePages.ts"
 import * as Pagination from "./Pagination.ts"
-import * as UpoResponse from "./UpoResponse.ts"
+import * as FileResponse from "./FileResponse.ts"
+import * as QrResponse from "./QrResponse.ts"
 
 // A problem of one of the codes, for the type of the endpoint.
 type InvalidSubmissionProblem = {
@@ -31,14 +36,16 @@ const invalidSubmission = ({ fault: { code, ...details } }: InvalidSubmission) =
 const invoiceNotFound = () => Problems.fail("invoice_not_found")
 
 /** Implements the `invoices` group. */
-export const layer = RequestContext.group(
+export const layer = HttpApiBuilder.group(
   Api,
   "invoices",
   Effect.fnUntraced(function* (handlers) {
+    const certificateUrlOf = yield* CertificateUrl.make
+    const checkCorrection = yield* TechnicalCorrection.makeCheck
     const cursors = yield* Cursors
     const documentChecks = yield* DocumentChecks
     const invoices = yield* Invoices
-    const liveMode = yield* LiveMode
+    const credentials = yield* GatewayCredentials
     const notifier = yield* Notifier
     const rateLimits = yield* RateLimits
     const submissionReader = yield* SubmissionReader
@@ -58,16 +65,17 @@ export const layer = RequestContext.group(
 
           list: Effect.fnUntraced(function* ({ query }) {
             const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
-            const { created_after, created_before, metadata, status } = query
-            const wanted = metadata && JSON.stringify(metadata)
-            const name = ["keyInvoices", organizationId, mode, status, created_after, created_before, wanted]
-            return yield* Pagination.serve(cursors, name, query, (page) =>
+            const { created_after, created_before, order, status } = query
+            const isSettled = order === "asc" || created_after !== undefined
+            const filters = [status, created_after, created_before, ...InvoiceFilters.nameOf(query)]
+            const served = Pagination.serve(cursors, ["keyInvoices", organizationId, mode, ...filters], query, (page) =>
               invoices.list(
                 organizationId,
-                { mode, status, metadata },
+                { mode, status, isSettled, ...InvoiceFilters.read(query) },
                 Page.within(page, "inv", Pagination.timeOf(query))
               )
             )
+            return yield* InvoicePages.answer(organizationId, served)
           }),
 
           upo: Effect.fnUntraced(function* ({ params, request }) {
@@ -78,7 +86,26 @@ export const layer = RequestContext.group(
                 ReceiptNotAvailable: () => Problems.fail("upo_not_available")
               })
             )
-            return UpoResponse.respond(params.id, receipt, request.headers["if-none-match"])
+            return FileResponse.respond(FileResponse.xml(`upo-${params.id}`, receipt), request.headers["if-none-match"])
+          }),
+
+          document: Effect.fnUntraced(function* ({ params, request }) {
+            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
+            const document = yield* invoices
+              .document({ organizationId, mode }, params.id)
+              .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+            return FileResponse.respond(
+              FileResponse.xml(`invoice-${params.id}`, document),
+              request.headers["if-none-match"]
+            )
+          }),
+
+          qr: Effect.fnUntraced(function* ({ params, query, request }) {
+            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
+            const invoice = yield* invoices
+              .find({ organizationId, mode }, params.id)
+              .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+            return yield* QrResponse.respond(invoice, query, request.headers["if-none-match"])
           })
         })
         // Raw, because `SubmissionReader` decodes the body, off the event loop if that takes long.
@@ -97,11 +124,10 @@ export const layer = RequestContext.group(
             const submission = yield* submissionReader.read(organizationId, body, context).pipe(
               Effect.catchTags({
                 InvalidSubmission: invalidSubmission,
-                SubmissionNotRead: () => Problems.fail("service_unavailable"),
-                Throttled: Throttling.fail
+                SubmissionNotRead: () => Throttling.failWithoutTurn
               })
             )
-            if (mode === "live" && !(yield* liveMode.isAvailableTo(organizationId))) {
+            if (mode === "live" && !(yield* credentials.isLiveModeAvailable(organizationId))) {
               return yield* Problems.fail("live_mode_unavailable")
             }
             const keyed = { organizationId, idempotencyKey, ...context, ...submission }
@@ -112,19 +138,19 @@ export const layer = RequestContext.group(
               Effect.flatMap(submitInvoice.findEarlier(keyed), (earlier) =>
                 earlier === undefined ? refusal : Effect.succeed(earlier)
               )
-            const storing = isChecked
-              ? documentChecks.check(organizationId, mode, submission.invoiceXml).pipe(
-                  Effect.as(undefined),
-                  Effect.catchTags({
-                    InvalidDocument: ({ message }) => earlierOr(Problems.fail("invalid_invoice_xml", { message })),
-                    Throttled: (fault) => earlierOr(Throttling.fail(fault))
-                  }),
-                  Effect.flatMap((earlier) =>
-                    earlier === undefined ? submitInvoice.submit(keyed) : Effect.succeed(earlier)
-                  )
-                )
-              : submitInvoice.submit(keyed)
+            const storing = Effect.gen(function* () {
+              yield* checkCorrection(keyed)
+              if (isChecked) yield* documentChecks.check(organizationId, mode, submission.invoiceXml)
+              return yield* submitInvoice.submit({ ...keyed, certificateUrl: yield* certificateUrlOf(keyed) })
+            })
             const submitted = yield* storing.pipe(
+              Effect.catchTags({
+                InvalidDocument: ({ message }) => earlierOr(Problems.fail("invalid_invoice_xml", { message })),
+                DocumentNotChecked: () => earlierOr(Throttling.failWithoutTurn),
+                InvalidCorrection: ({ message }) =>
+                  earlierOr(Problems.fail("invalid_parameter", { message, param: "corrects_invoice_id" })),
+                OfflineNotAvailable: () => earlierOr(Problems.fail("offline_not_available"))
+              }),
               Effect.catchTags({
                 IdempotencyConflict: () => Problems.fail("idempotency_conflict"),
                 GatewayNotConfigured: () => Problems.fail("live_mode_unavailable")
@@ -132,7 +158,7 @@ export const layer = RequestContext.group(
             )
             if (!submitted.replayed) {
               yield* notifier.wake(mode === "live" ? "lanes" : "invoices")
-              yield* notifier.wake("deliveries", [organizationId])
+              yield* notifier.wake("deliveries")
             }
 
             // The stored text, so that every response to this submission is the same.

@@ -1,31 +1,55 @@
 /** Serves organizations and the owner's view of their invoices. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
 import { Clock, Effect, Option } from "effect"
-import * as RequestContext from "../RequestContext.ts"
+import type { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
 import * as Page from "../../database/Page.ts"
 import { Invoices } from "../../invoices/Invoices.ts"
-import { checkGatewayCredential } from "../../invoices/live/checkGatewayCredential.ts"
-import { GatewayCredentials } from "../../invoices/live/GatewayCredentials.ts"
+import {
+  checkGatewayCredential,
+  type InvalidCredential,
+  type KeyFileOwner,
+  maxKeysPerAccount
+} from "../../invoices/ksef/checkGatewayCredential.ts"
+import { GatewayCredentials } from "../../invoices/ksef/GatewayCredentials.ts"
+import * as OfflineCertificates from "../../invoices/ksef/OfflineCertificates.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
-import { LiveStatus } from "../../invoices/live/LiveStatus.ts"
+import { LiveStatus } from "../../invoices/ksef/LiveStatus.ts"
 import { InvoiceStats } from "../../invoices/InvoiceStats.ts"
-import { DeliveryStats, windows } from "../../webhooks/DeliveryStats.ts"
+import type { NoSlot } from "../../limits/Slots.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { DeliveryStats, windows } from "../../deliveries/DeliveryStats.ts"
 import { StatisticsLimits } from "../middleware/StatisticsLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
+import * as InvoiceFilters from "./InvoiceFilters.ts"
+import * as InvoicePages from "./InvoicePages.ts"
 import * as Pagination from "./Pagination.ts"
-import * as UpoResponse from "./UpoResponse.ts"
+import * as FileResponse from "./FileResponse.ts"
+import * as QrResponse from "./QrResponse.ts"
 
 // How long a caller waits that found the queue for encrypted keys full. Opening one takes up to a second.
 const keyFilesRetryAfterMs = 5000
+const encryptedKeys = { name: "encrypted-keys", quota: maxKeysPerAccount, unit: "concurrent-requests" } as const
 
 const notFound = () => Problems.fail("organization_not_found")
 const invoiceNotFound = () => Problems.fail("invoice_not_found", { message: "No such invoice in this organization." })
 
+const ownerOf = (account: string, { remoteAddress }: HttpServerRequest.HttpServerRequest): KeyFileOwner => ({
+  account,
+  network: ClientAddress.group(Option.getOrUndefined(remoteAddress))
+})
+
+const answerFaults = <A>(checked: Effect.Effect<A, InvalidCredential | NoSlot>) =>
+  Effect.catchTags(checked, {
+    InvalidCredential: ({ message, param }) => Problems.fail("invalid_parameter", { message, param }),
+    NoSlot: () => Throttling.fail({ limit: encryptedKeys, waitMs: keyFilesRetryAfterMs })
+  })
+
 /** Layer that implements the `organizations` group. */
-export const layer = RequestContext.group(
+export const layer = HttpApiBuilder.group(
   Api,
   "organizations",
   Effect.fnUntraced(function* (handlers) {
@@ -33,10 +57,12 @@ export const layer = RequestContext.group(
     const cursors = yield* Cursors
     const invoices = yield* Invoices
     const deliveryStats = yield* DeliveryStats
+    const { organizationConcurrency } = yield* Settings
     const invoiceStats = yield* InvoiceStats
     const limits = yield* StatisticsLimits
     const liveStatus = yield* LiveStatus
     const notifier = yield* Notifier
+    const offlineCertificates = yield* OfflineCertificates.OfflineCertificates
     const organizations = yield* Organizations
 
     const findOrganization = Effect.fnUntraced(function* (id: string) {
@@ -75,13 +101,8 @@ export const layer = RequestContext.group(
 
       putGatewayCredential: Effect.fnUntraced(function* ({ params, payload, request }) {
         const accountId = yield* AccountAuthorization.CurrentAccount
-        const owner = { account: accountId, network: ClientAddress.group(Option.getOrUndefined(request.remoteAddress)) }
-        const checked = yield* checkGatewayCredential(payload, owner, yield* Clock.currentTimeMillis).pipe(
-          Effect.catchTags({
-            InvalidCredential: ({ message, param }) => Problems.fail("invalid_parameter", { message, param }),
-            SlotsFull: () => Throttling.fail({ waitMs: keyFilesRetryAfterMs })
-          })
-        )
+        const now = yield* Clock.currentTimeMillis
+        const checked = yield* answerFaults(checkGatewayCredential(payload, ownerOf(accountId, request), now))
         yield* credentials
           .put(accountId, params.org_id, checked)
           .pipe(Effect.catchTag("OrganizationNotFound", notFound))
@@ -101,14 +122,39 @@ export const layer = RequestContext.group(
         yield* notifier.wake("lanes")
       }),
 
+      putOfflineCertificate: Effect.fnUntraced(function* ({ params, payload, request }) {
+        const accountId = yield* AccountAuthorization.CurrentAccount
+        const now = yield* Clock.currentTimeMillis
+        const pair = yield* answerFaults(OfflineCertificates.check(payload, ownerOf(accountId, request), now))
+        yield* offlineCertificates
+          .put(accountId, params.org_id, pair)
+          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+      }),
+
+      getOfflineCertificate: Effect.fnUntraced(function* ({ params }) {
+        return yield* offlineCertificates
+          .describe(yield* AccountAuthorization.CurrentAccount, params.org_id)
+          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+      }),
+
+      deleteOfflineCertificate: Effect.fnUntraced(function* ({ params }) {
+        yield* offlineCertificates
+          .remove(yield* AccountAuthorization.CurrentAccount, params.org_id)
+          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+      }),
+
       getOverview: Effect.fnUntraced(function* ({ params, query: { window = "24h" } }) {
         const { id } = yield* findOrganization(params.org_id)
         yield* limits
           .take(yield* AccountAuthorization.CurrentAccount)
           .pipe(Effect.catchTag("Throttled", Throttling.fail))
-        const [{ at, counts }, ofInvoices] = yield* Effect.all(
-          [deliveryStats.ofOrganization(id, window), invoiceStats.ofOrganization(id)],
-          { concurrency: 2 }
+        const [{ at, counts }, ofInvoices, limitedSince] = yield* Effect.all(
+          [
+            deliveryStats.ofOrganization(id, window),
+            invoiceStats.ofOrganization(id),
+            deliveryStats.limitedSince(id, organizationConcurrency)
+          ],
+          { concurrency: 3 }
         )
         return {
           object: "organization_overview" as const,
@@ -117,6 +163,7 @@ export const layer = RequestContext.group(
           bucket_seconds: windows[window].seconds,
           generated_at: new Date(at).toISOString(),
           endpoints: counts,
+          limited_since: limitedSince === null ? null : limitedSince.toISOString(),
           invoices: {
             retrying: ofInvoices.retrying,
             rejected_24h: ofInvoices.rejected,
@@ -128,14 +175,6 @@ export const layer = RequestContext.group(
       getLiveStatus: Effect.fnUntraced(function* ({ params }) {
         const { id } = yield* findOrganization(params.org_id)
         return yield* liveStatus.read(id)
-      }),
-
-      getVerificationLink: Effect.fnUntraced(function* ({ params }) {
-        const { id: organizationId } = yield* findOrganization(params.org_id)
-        const { id } = yield* invoices
-          .find({ organizationId }, params.invoice_id)
-          .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
-        return { object: "verification_link" as const, invoice_id: id, url: yield* liveStatus.verificationLink(id) }
       }),
 
       getInvoice: Effect.fnUntraced(function* ({ params }) {
@@ -153,7 +192,29 @@ export const layer = RequestContext.group(
             ReceiptNotAvailable: () => Problems.fail("upo_not_available")
           })
         )
-        return UpoResponse.respond(params.invoice_id, receipt, request.headers["if-none-match"])
+        return FileResponse.respond(
+          FileResponse.xml(`upo-${params.invoice_id}`, receipt),
+          request.headers["if-none-match"]
+        )
+      }),
+
+      getInvoiceDocument: Effect.fnUntraced(function* ({ params, request }) {
+        const { id: organizationId } = yield* findOrganization(params.org_id)
+        const document = yield* invoices
+          .document({ organizationId }, params.invoice_id)
+          .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+        return FileResponse.respond(
+          FileResponse.xml(`invoice-${params.invoice_id}`, document),
+          request.headers["if-none-match"]
+        )
+      }),
+
+      getInvoiceQr: Effect.fnUntraced(function* ({ params, query, request }) {
+        const { id: organizationId } = yield* findOrganization(params.org_id)
+        const invoice = yield* invoices
+          .find({ organizationId }, params.invoice_id)
+          .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+        return yield* QrResponse.respond(invoice, query, request.headers["if-none-match"])
       }),
 
       listInvoices: Effect.fnUntraced(function* ({ params, query }) {
@@ -173,14 +234,24 @@ export const layer = RequestContext.group(
           })
         }
         const submission = idempotencyKey === undefined || mode === undefined ? undefined : { idempotencyKey, mode }
-        const filters = [status, mode, eventId, idempotencyKey, created_after, created_before]
-        return yield* Pagination.serve(cursors, ["invoices", organization.id, ...filters], query, (page) =>
+        const isSettled = created_after !== undefined
+        const filters = [
+          status,
+          mode,
+          eventId,
+          idempotencyKey,
+          created_after,
+          created_before,
+          ...InvoiceFilters.nameOf(query)
+        ]
+        const served = Pagination.serve(cursors, ["invoices", organization.id, ...filters], query, (page) =>
           invoices.list(
             organization.id,
-            { status, mode, eventId, submission },
+            { status, mode, eventId, submission, isSettled, ...InvoiceFilters.read(query) },
             Page.within(page, "inv", Pagination.timeOf(query))
           )
         )
+        return yield* InvoicePages.answer(organization.id, served)
       })
     })
   })

@@ -7,17 +7,19 @@ import type { Page, PageRequest, TimeRange } from "../../database/Page.ts"
 interface Query {
   readonly limit?: number
   readonly cursor?: string
+  readonly order?: Lists.Order
 }
 
 /** Serves one list: `name` says which list it is, whose, and with which filters, and goes into its cursors. */
 export const serve = <A extends { readonly id: string }>(
   cursors: Cursors["Service"],
   name: ReadonlyArray<string | undefined>,
-  { cursor, limit = Lists.limits.default }: Query,
+  { cursor, limit = Lists.limits.default, order }: Query,
   fetch: (page: PageRequest) => Effect.Effect<Page<A>>
 ) =>
   Effect.gen(function* () {
-    const list = name.map((part) => part ?? "")
+    const isAscending = order === "asc"
+    const list = [...(isAscending ? ["asc"] : []), ...name.map((part) => part ?? "")]
     const after = cursor === undefined ? undefined : cursors.read(list, cursor)
     if (cursor !== undefined && after === undefined) {
       return yield* Problems.fail("invalid_parameter", {
@@ -26,13 +28,14 @@ export const serve = <A extends { readonly id: string }>(
       })
     }
 
-    const { continueAfter, hasMore, records } = yield* fetch({ limit, after })
-    const next = continueAfter ?? records.at(-1)?.id
+    const { continueAfter, hasMore, records } = yield* fetch({ limit, after, isAscending })
+    // A reader continues an ascending list later, also one that is empty so far. Every identifier sorts after "0".
+    const next = continueAfter ?? records.at(-1)?.id ?? (isAscending ? (after ?? "0") : undefined)
     return {
       object: "list" as const,
       data: records,
       has_more: hasMore,
-      next_cursor: hasMore && next !== undefined ? cursors.make(list, next) : null
+      next_cursor: (hasMore || isAscending) && next !== undefined ? cursors.make(list, next) : null
     }
   })
 

@@ -1,15 +1,16 @@
 /** Serves webhook endpoints and their delivery records. */
 import { AccountAuthorization, Api, Problems } from "@govoice/api"
+import { Mode } from "@govoice/core"
 import { judgeUrl, type Rule } from "@govoice/dispatcher"
 import { Effect } from "effect"
-import * as RequestContext from "../RequestContext.ts"
+import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
 import * as Page from "../../database/Page.ts"
 import { Settings } from "../../settings/Settings.ts"
-import { Deliveries } from "../../webhooks/DeliveryRecords.ts"
+import { Deliveries } from "../../deliveries/DeliveryRecords.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
-import { WebhookEndpoints } from "../../webhooks/WebhookEndpoints.ts"
-import { DeliveryStats, windows } from "../../webhooks/DeliveryStats.ts"
+import { type MaxInFlightTooHigh, WebhookEndpoints } from "../../deliveries/WebhookEndpoints.ts"
+import { DeliveryStats, windows } from "../../deliveries/DeliveryStats.ts"
 import { StatisticsLimits } from "../middleware/StatisticsLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import { filterNames, filterOf } from "./deliveryFilters.ts"
@@ -22,6 +23,12 @@ const secretNotStandard = () =>
     param: "standard_webhooks",
     message:
       "The signing secret of this endpoint has an older format that cannot sign Standard Webhooks. Rotate it with rotate-secret; when the new secret is active, set standard_webhooks again."
+  })
+
+const maxInFlightTooHigh = ({ limit }: MaxInFlightTooHigh) =>
+  Problems.fail("invalid_parameter", {
+    param: "max_in_flight",
+    message: `max_in_flight: must be at most ${limit}, the limit of the organization. Send less, or null for that limit alone.`
   })
 
 // The operator of a deployment may allow plain HTTP and networks.
@@ -39,7 +46,7 @@ const remedyFor = (rule: Rule): string =>
   "Send a URL with a public address, or have the operator allow the network in GOVOICE_WEBHOOK_ALLOW_NETWORKS."
 
 /** Layer that implements the `webhookEndpoints` group. */
-export const layer = RequestContext.group(
+export const layer = HttpApiBuilder.group(
   Api,
   "webhookEndpoints",
   Effect.fnUntraced(function* (handlers) {
@@ -71,10 +78,14 @@ export const layer = RequestContext.group(
             description: payload.description ?? null,
             eventTypes: payload.event_types,
             enabled: payload.enabled ?? true,
-            standardWebhooks: payload.standard_webhooks ?? false
+            standardWebhooks: payload.standard_webhooks ?? false,
+            modes: payload.modes ?? Mode.Mode.literals,
+            headers: payload.headers ?? {},
+            maxInFlight: payload.max_in_flight ?? null
           })
           .pipe(
             Effect.catchTags({
+              MaxInFlightTooHigh: maxInFlightTooHigh,
               OrganizationNotFound: organizationNotFound,
               TooManyWebhookEndpoints: () =>
                 Problems.fail("limit_reached", {
@@ -86,16 +97,34 @@ export const layer = RequestContext.group(
 
       update: Effect.fnUntraced(function* ({ params, payload }) {
         yield* checkUrl(payload.url)
-        const { description, enabled, event_types: eventTypes, standard_webhooks: standardWebhooks, url } = payload
+        const {
+          description,
+          enabled,
+          event_types: eventTypes,
+          headers,
+          max_in_flight: maxInFlight,
+          modes,
+          standard_webhooks: standardWebhooks,
+          url
+        } = payload
         return yield* endpoints
           .update(yield* AccountAuthorization.CurrentAccount, params.endpoint_id, {
             ...(url === undefined ? {} : { url }),
             ...(description === undefined ? {} : { description }),
             ...(eventTypes === undefined ? {} : { eventTypes }),
             ...(enabled === undefined ? {} : { enabled }),
-            ...(standardWebhooks === undefined ? {} : { standardWebhooks })
+            ...(standardWebhooks === undefined ? {} : { standardWebhooks }),
+            ...(modes === undefined ? {} : { modes }),
+            ...(headers === undefined ? {} : { headers }),
+            ...(maxInFlight === undefined ? {} : { maxInFlight })
           })
-          .pipe(Effect.catchTags({ WebhookEndpointNotFound: endpointNotFound, SecretNotStandard: secretNotStandard }))
+          .pipe(
+            Effect.catchTags({
+              MaxInFlightTooHigh: maxInFlightTooHigh,
+              WebhookEndpointNotFound: endpointNotFound,
+              SecretNotStandard: secretNotStandard
+            })
+          )
       }),
 
       rotateSecret: Effect.fnUntraced(function* ({ params, payload }) {

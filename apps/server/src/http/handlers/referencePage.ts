@@ -56,14 +56,17 @@ const readViewer = Effect.acquireUseRelease(
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-// The viewer reads `examples` of a media type or parameter, and passes over `example`.
+// The viewer reads `examples` of a media type or parameter, and passes over `example`. A sample has every parameter with a schema,
+// such as a cursor of another list: an optional one has its schema in a content, where the viewer shows it and samples leave it out.
 const withExamples = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withExamples)
   if (!isRecord(value)) return value
   const copy = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withExamples(member)]))
   if (!("schema" in value && "example" in value)) return copy
   const { example, ...rest } = copy
-  return { ...rest, examples: { default: { value: example } } }
+  if (!("in" in value) || value["required"] === true) return { ...rest, examples: { default: { value: example } } }
+  const { schema, ...parameter } = rest as { readonly schema?: object }
+  return { ...parameter, content: { "text/plain": { schema: { ...schema, examples: [example] } } } }
 }
 
 const inScript = (value: unknown): string => JSON.stringify(value).replaceAll("<", String.raw`\u003c`)
@@ -92,10 +95,8 @@ export const make = Effect.fnUntraced(function* (document: OpenApi.OpenAPISpec, 
   // A page cannot say who frames it: browsers ignore that directive outside of headers.
   const inPage = policy.replace("; frame-ancestors 'none'", "")
   const ofSite = place.home === undefined ? "" : `<meta http-equiv="content-security-policy" content="${inPage}">\n`
-  const back =
-    place.home === undefined
-      ? ""
-      : `<p style="margin: 1rem; font: 1rem system-ui"><a href="${place.home}">Documentation</a></p>\n`
+  const [home, label] = place.home === undefined ? ["/docs/guides", "Guides"] : [place.home, "Documentation"]
+  const back = `<p style="margin: 1rem; font: 1rem system-ui"><a href="${home}">${label}</a></p>\n`
   const html = `<!doctype html>
 <html lang="en">
 <head>

@@ -3,8 +3,8 @@
  * of each kind in a sliding minute.
  */
 import { Context, Effect, Layer } from "effect"
-import * as NetworkWindows from "../../limits/NetworkWindows.ts"
-import { SlidingWindowStore } from "../../limits/SlidingWindowStore.ts"
+import * as SlidingWindows from "../../limits/SlidingWindows.ts"
+import { SlidingWindowStore } from "../../limits/SlidingWindows.ts"
 import { failWhileWaiting, type Throttled } from "../../limits/Throttled.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 
@@ -29,8 +29,10 @@ export class AddressLimits extends Context.Service<
 export const layer: Layer.Layer<AddressLimits, never, SlidingWindowStore> = Layer.effect(
   AddressLimits,
   Effect.map(SlidingWindowStore, (windows) => {
-    const window = (kind: LimitedCall) =>
-      NetworkWindows.make(windows, { name: `address:${kind}`, limit: maxCalls, windowMs: 60_000 })
+    const window = (kind: LimitedCall) => {
+      const options = { name: `address:${kind}`, limit: maxCalls, windowMs: 60_000 }
+      return { ...SlidingWindows.makeForNetworks(windows, options), failWhileWaiting: failWhileWaiting(options) }
+    }
     const calls = {
       "console-refresh": window("console-refresh"),
       login: window("login"),
@@ -39,8 +41,10 @@ export const layer: Layer.Layer<AddressLimits, never, SlidingWindowStore> = Laye
       signup: window("signup")
     }
     return {
-      take: (kind, address) => Effect.flatMap(calls[kind].take(ClientAddress.group(address)), failWhileWaiting),
-      check: (kind, address) => Effect.flatMap(calls[kind].wait(ClientAddress.group(address)), failWhileWaiting)
+      take: (kind, address) =>
+        Effect.flatMap(calls[kind].take(ClientAddress.group(address)), calls[kind].failWhileWaiting),
+      check: (kind, address) =>
+        Effect.flatMap(calls[kind].wait(ClientAddress.group(address)), calls[kind].failWhileWaiting)
     }
   })
 )

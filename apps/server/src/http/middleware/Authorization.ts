@@ -3,8 +3,7 @@ import { AccountAuthorization, DeveloperAuthorization, Problems } from "@govoice
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { SessionIdentity } from "../../accounts/AccessTokens.ts"
-import * as FairSlots from "../../jobs/FairSlots.ts"
-import * as ConcurrencyLimit from "../../limits/ConcurrencyLimit.ts"
+import * as Slots from "../../limits/Slots.ts"
 import { Authenticator } from "../../accounts/Authenticator.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
@@ -47,16 +46,15 @@ export const layerDeveloper = Layer.effect(
   })
 )
 
-// A page that opens with many requests at once waits for its own.
-const maxWaitingPerAccount = 32
-const maxWaitMsPerAccount = 2000
-
 /**
  * How many reads of all accounts together are in progress in one process: half of the connections to the database, so that
  * submissions and writes find one. Requests with a body are not counted: it can arrive slowly.
  */
 export const maxReads = 10
-const maxWaitingReads = 1000
+const maxWaiting = 1000
+
+/** How many requests of one account are in progress in one process. Others wait for their turn. */
+export const accountConcurrency = 4
 
 /** Provides `AccountAuthorization`: a valid access token of an active session, within the limits of its account. */
 export const layerAccount = Layer.effect(
@@ -64,12 +62,21 @@ export const layerAccount = Layer.effect(
   Effect.gen(function* () {
     const authenticator = yield* Authenticator
     const rateLimits = yield* RateLimits
-    const { accountConcurrency } = yield* Settings
-    const reads = FairSlots.make({ slots: maxReads, maxJobs: maxWaitingReads, maxJobsPerGroup: accountConcurrency })
-    const inProgress = ConcurrencyLimit.make({
-      perKey: accountConcurrency,
-      maxWaiting: maxWaitingPerAccount,
-      maxWaitMs: maxWaitMsPerAccount
+    const { rateLimit } = yield* Settings
+    const limit = { name: "account-concurrency", quota: accountConcurrency, unit: "concurrent-requests" } as const
+    const ofAccounts = Slots.make({
+      slots: Infinity,
+      slotsPerGroup: accountConcurrency,
+      maxWaiting: Infinity,
+      // The requests that its rate limit lets an account send at once.
+      maxWaitingPerGroup: rateLimit.account.burst,
+      maxWaitMs: Slots.turnMs
+    })
+    const ofReads = Slots.make({
+      slots: maxReads,
+      maxWaiting,
+      maxWaitingPerGroup: accountConcurrency,
+      maxWaitMs: Slots.turnMs
     })
 
     return {
@@ -83,13 +90,12 @@ export const layerAccount = Layer.effect(
           Effect.provideService(AccountAuthorization.CurrentAccount, session.accountId),
           Effect.provideService(CurrentSession, session)
         )
-        return yield* (isRead ? reads.run(session.accountId)(served) : served).pipe(
-          inProgress.run(session.accountId),
-          Effect.catchTags({
-            SlotsFull: () => Throttling.fail({ waitMs: maxWaitMsPerAccount }),
-            Throttled: Throttling.fail
-          })
-        )
+        const reading = isRead
+          ? Effect.catchTag(ofReads.run(session.accountId)(served), "NoSlot", () => Throttling.failWithoutTurn)
+          : served
+        return yield* ofAccounts
+          .run(session.accountId)(reading)
+          .pipe(Effect.catchTag("NoSlot", () => Throttling.fail({ limit, waitMs: 1000 })))
       })
     }
   })

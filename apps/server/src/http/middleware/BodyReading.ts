@@ -2,12 +2,17 @@
  * Reads the body of a request within its limits of size and time. Passes a body with a document on as bytes, and the text of
  * any other one that is a JSON object in UTF-8.
  */
-import { AccountAuthorization, DeveloperAuthorization, Problems, Validation } from "@govoice/api"
-import { Context, Effect, Layer, Option, Result } from "effect"
+import { AccountAuthorization, CurrentRequestId, DeveloperAuthorization, Problems, Validation } from "@govoice/api"
+import { Cause, Context, Effect, Exit, Layer, Option, Result } from "effect"
 import { Headers, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { parseJson } from "../../invoices/parseJson.ts"
-import * as BodyMemory from "../transport/BodyMemory.ts"
+import { mayHaveEscapedName, parseJson } from "../../invoices/parseJson.ts"
+import type { Throttled } from "../../limits/Throttled.ts"
+import * as Responses from "../Responses.ts"
+import * as ByteBudget from "../../limits/ByteBudget.ts"
 import * as BodyReader from "../transport/BodyReader.ts"
+import { isSameOrigin } from "../transport/Origin.ts"
+import { AddressLimits, type LimitedCall } from "./AddressLimits.ts"
+import * as Throttling from "./Throttling.ts"
 
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
@@ -22,17 +27,17 @@ export const CurrentDocumentBody = Context.Reference<Buffer<ArrayBuffer>>("@govo
 
 interface BodyClass {
   readonly maxBytes: number
-  readonly memory: BodyMemory.BodyMemory
+  readonly memory: ByteBudget.ByteBudget
 }
 
 // A body takes about four times its bytes until it is answered. Bodies of the control plane have memory of their own: they
 // never delay a document.
 const makeClasses = () => {
-  const control = BodyMemory.make({ totalBytes: 8 * mebibyte, ownerBytes: 2 * mebibyte, bodyBytes: 256 * kibibyte })
+  const control = ByteBudget.make({ totalBytes: 8 * mebibyte, ownerBytes: 2 * mebibyte, bodyBytes: 256 * kibibyte })
   return {
     documents: {
       maxBytes: maxDocumentBodyBytes,
-      memory: BodyMemory.make({
+      memory: ByteBudget.make({
         totalBytes: 48 * mebibyte,
         ownerBytes: 12 * mebibyte,
         bodyBytes: maxDocumentBodyBytes
@@ -43,13 +48,16 @@ const makeClasses = () => {
   } satisfies Record<string, BodyClass>
 }
 
-const withoutCredential = [
-  "accounts.create",
-  "accounts.login",
-  "accounts.refresh",
-  "consoleSession.open",
-  "consoleSession.refresh"
-]
+// The calls without a credential, and what each counts as for its address. Every one counts before anything of it is read,
+// whatever the answer is. A refresh of the console counts when it fails: all pages of an office refresh from one address.
+const withoutCredential: Readonly<Record<string, { readonly kind: LimitedCall; readonly onlyFailures?: true }>> = {
+  "accounts.create": { kind: "signup" },
+  "accounts.login": { kind: "login" },
+  "accounts.refresh": { kind: "refresh" },
+  "accounts.logout": { kind: "logout" },
+  "consoleSession.open": { kind: "login" },
+  "consoleSession.refresh": { kind: "console-refresh", onlyFailures: true }
+}
 
 // A request without a body is like one with an empty object.
 const withOptionalBody = ["webhookEndpoints.rotateSecret"]
@@ -67,7 +75,7 @@ const parseObject = (bytes: Uint8Array): string => {
   const value = parseJson(text)
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new SyntaxError("not an object")
   // The decoder of the payload uses `JSON.parse`: names have no escapes for it.
-  return text.includes("\\") ? JSON.stringify(value) : text
+  return mayHaveEscapedName(text) ? JSON.stringify(value) : text
 }
 
 // `Object.create` replaces one property of the request, in one line. `HttpServerRequest.fromWeb` would lose the addresses, the
@@ -104,6 +112,7 @@ const failWith = (fault: BodyReader.BodyFault, maxBytes: number) =>
     if (fault === "too-large") return yield* tooLarge(maxBytes)
     if (fault === "aborted") return yield* Problems.fail("invalid_request_body")
     yield* closeConnection
+    if (fault === "no-turn") return yield* Throttling.failWithoutTurn
     return yield* Problems.fail("request_timeout", fault === "memory-exhausted" ? { message: bodyDiscarded } : {})
   })
 
@@ -120,15 +129,16 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const classes = makeClasses()
     const reader = yield* BodyReader.make(BodyReader.limits)
+    const addressLimits = yield* AddressLimits
 
     const classOf = (group: string, endpoint: string): BodyClass =>
       group === "invoices"
         ? classes.documents
-        : withoutCredential.includes(`${group}.${endpoint}`)
+        : withoutCredential[`${group}.${endpoint}`] !== undefined
           ? classes.credentials
           : classes.control
 
-    return Effect.fnUntraced(function* (httpEffect, { endpoint, group }) {
+    const read: Validation.BodyReading["Service"] = Effect.fnUntraced(function* (httpEffect, { endpoint, group }) {
       const request = yield* HttpServerRequest.HttpServerRequest
       const {
         "content-encoding": encoding = "identity",
@@ -167,6 +177,45 @@ export const layer = Layer.effect(
           onFault: (fault) => failWith(fault, maxBytes)
         }
       )
+    })
+
+    const tooMany = (throttled: Throttled) =>
+      Effect.map(CurrentRequestId, (requestId) => {
+        const { headers, message } = Throttling.refusalOf(throttled)
+        return Responses.problem("rate_limit_exceeded", requestId, headers, { message })
+      })
+
+    // A session that refreshes too often is not a failure of its address.
+    const isFailure = (exit: Exit.Exit<HttpServerResponse.HttpServerResponse, unknown>): boolean => {
+      if (Exit.isSuccess(exit)) return exit.value.status >= 400 && exit.value.status !== 429
+      const error = Cause.squash(exit.cause)
+      return Problems.is(error) && error.error.code !== "rate_limit_exceeded"
+    }
+
+    // A page of any site can have the browser of its reader send what is no JSON, as a form does. Its answer is known by its head:
+    // it does not count, or the page would use up the limit of the reader's address.
+    const isFormOfOtherSite = ({ headers }: HttpServerRequest.HttpServerRequest): boolean =>
+      (headers["sec-fetch-site"] ?? headers["origin"]) !== undefined &&
+      !isSameOrigin(headers) &&
+      !isJson(headers["content-type"] ?? "")
+
+    return Validation.BodyReading.of((httpEffect, options) => {
+      const limited = withoutCredential[`${options.group.identifier}.${options.endpoint.identifier}`]
+      if (limited === undefined) return read(httpEffect, options)
+      const { kind, onlyFailures } = limited
+      return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        if (isFormOfOtherSite(request)) return read(httpEffect, options)
+        const address = Option.getOrUndefined(request.remoteAddress)
+        const count = addressLimits.take(kind, address)
+        const served = read(httpEffect, options)
+        return Effect.matchEffect(onlyFailures ? addressLimits.check(kind, address) : count, {
+          onFailure: tooMany,
+          onSuccess: () =>
+            onlyFailures
+              ? Effect.onExit(served, (exit) => (isFailure(exit) ? Effect.ignore(count) : Effect.void))
+              : served
+        })
+      })
     })
   })
 )

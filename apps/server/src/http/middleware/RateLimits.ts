@@ -5,14 +5,16 @@
  * `RateLimit` name the limit of requests of the key on every response, and that of bytes where the request has a body. A
  * response with `rate_limit_exceeded` names the limit that was exceeded.
  */
-import { Problems } from "@govoice/api"
+import type { Problems } from "@govoice/api"
 import type { Ids } from "@govoice/core"
 import { Context, Duration, Effect, Layer } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { RateLimiter } from "effect/persistence"
 import type { ApiKeyIdentity } from "../../accounts/ApiKeys.ts"
 import { Settings } from "../../settings/Settings.ts"
+import type { NamedLimit } from "../../limits/Throttled.ts"
 import { maxDocumentBodyBytes } from "./BodyReading.ts"
+import * as Throttling from "./Throttling.ts"
 
 type Key = Pick<ApiKeyIdentity, "id" | "organizationId">
 
@@ -37,8 +39,7 @@ export class RateLimits extends Context.Service<
 >()("@govoice/server/http/middleware/RateLimits") {}
 
 interface Limit {
-  /** The name of the limit in the headers. */
-  readonly name: string
+  readonly named: NamedLimit
   readonly policy: string
   /** Distinguishes the buckets of an identifier. */
   readonly suffix: string
@@ -60,9 +61,6 @@ interface Remaining {
   readonly resetSeconds: number
 }
 
-// Rounded to nanoseconds first: the product of a time that is not a whole number of milliseconds is not exact.
-const seconds = (milliseconds: number): number => Math.ceil(Math.round(milliseconds * 1e6) / 1e9)
-
 const timesOf = (window: Duration.Duration, tokens: number) => {
   const refillRate = Duration.divideUnsafe(window, tokens)
   return { windowMs: Duration.toMillis(window), refillRate, refillMs: Duration.toMillis(refillRate) }
@@ -70,9 +68,10 @@ const timesOf = (window: Duration.Duration, tokens: number) => {
 
 const requestLimit = (name: string, burst: number, perSecond: number): Limit => {
   const times = timesOf(Duration.max(Duration.seconds(burst / perSecond), Duration.millis(1)), burst)
+  const named = { name, quota: burst, windowMs: times.windowMs }
   return {
-    name,
-    policy: `"${name}";q=${burst};w=${seconds(times.windowMs)}`,
+    named,
+    policy: Throttling.policyOf(named),
     suffix: "",
     unit: 1,
     tokens: burst,
@@ -86,9 +85,11 @@ const byteBurstSeconds = 4
 
 const byteLimit = (name: string, perSecond: number): Limit => {
   const tokens = Math.floor((byteBurstSeconds * perSecond) / byteUnit)
+  const windowMs = byteBurstSeconds * 1000
+  const named = { name, quota: byteBurstSeconds * perSecond, unit: "content-bytes", windowMs } as const
   return {
-    name,
-    policy: `"${name}";q=${byteBurstSeconds * perSecond};w=${byteBurstSeconds};qu="content-bytes"`,
+    named,
+    policy: Throttling.policyOf(named),
     suffix: ":bytes",
     unit: byteUnit,
     tokens,
@@ -96,25 +97,23 @@ const byteLimit = (name: string, perSecond: number): Limit => {
   }
 }
 
-const addHeaders = (headers: Readonly<Record<string, string>>) =>
-  HttpEffect.appendPreResponseHandler((_request, response) =>
-    Effect.succeed(HttpServerResponse.setHeaders(response, headers))
-  )
-
 const reportRemaining = (all: ReadonlyArray<Remaining>) =>
-  addHeaders({
+  Throttling.addHeaders({
     "ratelimit-policy": all.map(({ limit }) => limit.policy).join(", "),
     ratelimit: all
-      .map(({ limit, remaining, resetSeconds }) => `"${limit.name}";r=${remaining};t=${resetSeconds}`)
+      .map(({ limit, remaining, resetSeconds }) => `"${limit.named.name}";r=${remaining};t=${resetSeconds}`)
       .join(", ")
   })
+
+/** All keys of an organization together have so many times the limits of one key. */
+const organizationMultiple = 2
 
 /** Provides `RateLimits`. */
 export const layer = Layer.effect(
   RateLimits,
   Effect.gen(function* () {
     const store = yield* RateLimiter.RateLimiterStore
-    const { account, burst, bytesPerSecond, organizationMultiple, perSecond } = (yield* Settings).rateLimit
+    const { account, burst, bytesPerSecond, perSecond } = (yield* Settings).rateLimit
     const keyLimits = { requests: requestLimit("default", burst, perSecond), bytes: byteLimit("bytes", bytesPerSecond) }
     const organizationLimits = {
       requests: requestLimit("organization", organizationMultiple * burst, organizationMultiple * perSecond),
@@ -122,12 +121,7 @@ export const layer = Layer.effect(
     }
     const accountLimit = requestLimit("account", account.burst, account.perSecond)
 
-    const refuse = Effect.fnUntraced(function* (limit: Limit, waitMs: number) {
-      const retryAfter = Math.max(1, seconds(waitMs))
-      yield* reportRemaining([{ limit, remaining: 0, resetSeconds: retryAfter }])
-      yield* addHeaders({ "retry-after": String(retryAfter) })
-      return yield* Problems.fail("rate_limit_exceeded")
-    })
+    const refuse = ({ named }: Limit, waitMs: number) => Throttling.fail({ limit: named, waitMs })
 
     /**
      * Takes tokens, and returns what is left, or fails. This is `RateLimiter.consume` for token buckets, with the times of a
@@ -148,7 +142,7 @@ export const layer = Layer.effect(
           : Effect.succeed<Remaining>({
               limit,
               remaining: Math.max(0, Math.floor(remaining)) * unit,
-              resetSeconds: seconds(Math.max(0, Math.ceil(limit.tokens - remaining) * refillMs - elapsedMs))
+              resetSeconds: Throttling.seconds(Math.max(0, Math.ceil(limit.tokens - remaining) * refillMs - elapsedMs))
             })
       )
     }

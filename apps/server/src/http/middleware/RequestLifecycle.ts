@@ -1,8 +1,10 @@
 /** Gives every request an identifier, a response in the envelope of errors, and a line in the log. */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { CurrentRequestId } from "@govoice/api"
 import type { Ids } from "@govoice/core"
 import { Cause, type Clock, Context, Effect, LogLevel, Option, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ServerResponse } from "node:http"
 import * as OutageLog from "../../database/OutageLog.ts"
 import * as SqlErrors from "../../database/SqlErrors.ts"
 import * as ThrottledLog from "../../observability/ThrottledLog.ts"
@@ -14,7 +16,10 @@ import * as RequestTimeout from "./RequestTimeout.ts"
 import * as Responses from "../Responses.ts"
 import * as Routes from "../Routes.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
+import * as LocalHosts from "../transport/LocalHosts.ts"
+import * as ProxyWarning from "./ProxyWarning.ts"
 import * as Target from "../transport/RequestTarget.ts"
+import * as UnreadAnswers from "../transport/UnreadAnswers.ts"
 
 const isRouteNotFound = (error: unknown): boolean =>
   error instanceof HttpServerError.HttpServerError && error.reason._tag === "RouteNotFound"
@@ -54,6 +59,12 @@ const answerCause = (
   )
 }
 
+const refuseHost = (
+  requestId: Ids.RequestId,
+  { headers }: HttpServerRequest.HttpServerRequest
+): HttpServerResponse.HttpServerResponse =>
+  Responses.problem("malformed_request", requestId, {}, { message: LocalHosts.refusal(headers["host"] ?? "") })
+
 // A write that succeeded implies that the database was reachable. A read may be answered from a cache.
 const mayWrite = (method: string): boolean => method !== "GET" && method !== "HEAD" && method !== "OPTIONS"
 
@@ -77,15 +88,24 @@ const finish = (
 }
 
 // Behind a trusted proxy, the address of a request is that of the client.
-const makeWithClientAddress = (trustedProxies: ReadonlyArray<string>) => {
-  const clients = ClientAddress.make(trustedProxies)
-  return (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest => {
-    const peer = Option.getOrUndefined(request.remoteAddress)
-    return peer === undefined || !clients.isProxy(peer)
-      ? request
-      : request.modify({ remoteAddress: Option.some(clients.find(peer, request.headers)) })
-  }
+const withClientAddress = (
+  clients: ClientAddress.ClientAddresses,
+  request: HttpServerRequest.HttpServerRequest,
+  peer: string
+): HttpServerRequest.HttpServerRequest =>
+  request.modify({ remoteAddress: Option.some(clients.find(peer, request.headers)) })
+
+// As much as the documents that arrive may take. Pages and files are in memory once for all requests, but the system has a copy
+// for each connection that does not read.
+const unreadMemory = { maxBytes: 48 * 1024 * 1024, smallBytes: 4 * 1024 }
+
+const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | undefined => {
+  const response = NodeHttpServerRequest.toServerResponse(request)
+  return response instanceof ServerResponse ? response : undefined
 }
+
+const bytesOf = ({ body }: HttpServerResponse.HttpServerResponse): number =>
+  body._tag === "Uint8Array" ? body.contentLength : 0
 
 // Two additions. `Effect.provideContext` would copy the context.
 const withRequestId =
@@ -101,9 +121,20 @@ const withRequestId =
 /** Adds the identifier, the error responses and the log line to all requests. */
 export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
-    const { apiEnabled, consoleEnabled, logLevel, trustedProxies } = yield* Settings
+    const { apiEnabled, consoleEnabled, http, logLevel, trustedProxies } = yield* Settings
     const routes = Routes.make({ consoleEnabled })
-    const withClientAddress = makeWithClientAddress(trustedProxies)
+    const clients = ClientAddress.make(trustedProxies)
+    const isServed = LocalHosts.make(http.host)
+    const noteStranger = yield* ProxyWarning.make
+    const unread = UnreadAnswers.make(unreadMemory)
+    const countUnread = (
+      request: HttpServerRequest.HttpServerRequest,
+      response: HttpServerResponse.HttpServerResponse
+    ): void => {
+      const bytes = bytesOf(response)
+      const answer = bytes > unreadMemory.smallBytes ? nodeResponseOf(request) : undefined
+      if (answer !== undefined) unread.add(answer, bytes)
+    }
     const timeoutLog = ThrottledLog.make({
       down: `Requests exceed ${RequestTimeout.requestMs} ms and are answered with service_unavailable`,
       recovered: "Requests are answered in time again"
@@ -130,10 +161,12 @@ export const layer = HttpRouter.middleware(
       const observation = observe(requestId, method)
       const isConsole = consoleEnabled && target?.isConsole === true
       const isApi = target?.isApi === true || (isConsole && target.isConsoleSession)
+      const peer = Option.getOrUndefined(request.remoteAddress)
+      const isForwarded = peer !== undefined && clients.isProxy(peer)
 
       const route = (target: Target.Target) => {
         const { path } = target
-        const routable = withClientAddress(target.request)
+        const routable = isForwarded ? withClientAddress(clients, target.request, peer) : target.request
         const routed = observation.readRoute(httpEffect)
         const answered = (
           routable === request ? routed : Effect.provideService(routed, HttpServerRequest.HttpServerRequest, routable)
@@ -150,9 +183,13 @@ export const layer = HttpRouter.middleware(
       const answer =
         target === undefined
           ? Effect.succeed(Responses.problem("malformed_request", requestId))
-          : isApi && !apiEnabled
-            ? Effect.succeed(Responses.problem("api_disabled", requestId))
-            : route(target)
+          : !isForwarded && !isServed(request.headers["host"])
+            ? Effect.succeed(refuseHost(requestId, request))
+            : isApi && !apiEnabled
+              ? Effect.succeed(Responses.problem("api_disabled", requestId))
+              : isForwarded || !isApi
+                ? route(target)
+                : Effect.andThen(noteStranger(peer, request.headers), route(target))
 
       const note = (response: HttpServerResponse.HttpServerResponse) =>
         Effect.annotateLogs(Effect.logDebug("Request"), {
@@ -163,9 +200,10 @@ export const layer = HttpRouter.middleware(
         })
 
       const traced = RequestTracing.trace(request, target?.path)(observation.complete(answer))
-      return Effect.map(withRequestId(requestId)(isLogged ? Effect.tap(traced, note) : traced), (response) =>
-        finish(response, requestId, { isApi, isConsole })
-      )
+      return Effect.map(withRequestId(requestId)(isLogged ? Effect.tap(traced, note) : traced), (response) => {
+        countUnread(request, response)
+        return finish(response, requestId, { isApi, isConsole })
+      })
     }
 
     return (httpEffect) =>

@@ -1,7 +1,7 @@
 /** Limits how often an account asks for counts, which cost more than records do. */
 import type { Ids } from "@govoice/core"
 import { Context, Effect, Layer } from "effect"
-import { SlidingWindowStore } from "../../limits/SlidingWindowStore.ts"
+import { SlidingWindowStore } from "../../limits/SlidingWindows.ts"
 import { failWhileWaiting, type Throttled } from "../../limits/Throttled.ts"
 
 /** How often an account may ask in ten seconds: twice a second. */
@@ -17,7 +17,8 @@ export class StatisticsLimits extends Context.Service<
 export const layer: Layer.Layer<StatisticsLimits, never, SlidingWindowStore> = Layer.effect(
   StatisticsLimits,
   Effect.map(SlidingWindowStore, (windows) => {
-    const requests = windows.make({ name: "statistics", limit: maxRequests, windowMs: 10_000 })
-    return { take: (accountId) => Effect.flatMap(requests.take(accountId), failWhileWaiting) }
+    const limit = { name: "statistics", limit: maxRequests, windowMs: 10_000 }
+    const requests = windows.make(limit)
+    return { take: (accountId) => Effect.flatMap(requests.take(accountId), failWhileWaiting(limit)) }
   })
 )

@@ -8,7 +8,8 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Effect, type Scope } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { BodyMemory, BodyShare } from "./BodyMemory.ts"
+import { turnMs } from "../../limits/Slots.ts"
+import type { ByteBudget, BodyShare } from "../../limits/ByteBudget.ts"
 
 export interface BodyLimits {
   /** Bytes that have to arrive in a second, once the grace period is over. */
@@ -17,6 +18,8 @@ export interface BodyLimits {
   readonly graceMs: number
   /** How often the rates are checked. */
   readonly checkMs: number
+  /** How long a body waits for memory. */
+  readonly maxPauseMs: number
   /** A body of up to so many bytes takes no share of the memory. */
   readonly smallBytes: number
 }
@@ -26,16 +29,17 @@ export const limits: BodyLimits = {
   minBytesPerSecond: 16 * 1024,
   graceMs: 5000,
   checkMs: 1000,
+  maxPauseMs: turnMs,
   smallBytes: 32 * 1024
 }
 
 /** Why a body was not read. */
-export type BodyFault = "aborted" | "memory-exhausted" | "too-large" | "too-slow"
+export type BodyFault = "aborted" | "no-turn" | "memory-exhausted" | "too-large" | "too-slow"
 
 export interface ReadOptions {
   readonly maxBytes: number
   /** Counts the bytes of a large body for its owner. */
-  readonly memory: BodyMemory
+  readonly memory: ByteBudget
   readonly owner: string
 }
 
@@ -55,19 +59,20 @@ const expectsContinue = /(?:^|\W)100-continue(?:$|\W)/i
 
 /** One body on its way. */
 class Reading {
-  readonly memory: BodyMemory
+  readonly memory: ByteBudget
   share: BodyShare | undefined
   received = 0
   isPaused = false
   onFault: ((fault: BodyFault) => void) | undefined
   private readonly startedAt: number
   private activeMs = 0
+  private pausedMs = 0
   private creditMs: number
   private uncredited = 0
   private checkedAt: number
   private readonly limits: BodyLimits
 
-  constructor(memory: BodyMemory, limits: BodyLimits, now: number) {
+  constructor(memory: ByteBudget, limits: BodyLimits, now: number) {
     this.memory = memory
     this.limits = limits
     this.creditMs = limits.graceMs
@@ -84,7 +89,10 @@ class Reading {
   check(now: number): void {
     const elapsedMs = Math.min(now - this.checkedAt, 2 * this.limits.checkMs)
     this.checkedAt = now
-    if (this.isPaused) return
+    if (this.isPaused) {
+      this.pausedMs += elapsedMs
+      return
+    }
     this.activeMs += elapsedMs
     const earnedMs = (this.uncredited / this.limits.minBytesPerSecond) * 1000
     this.uncredited = 0
@@ -93,6 +101,10 @@ class Reading {
 
   get isTooSlow(): boolean {
     return this.creditMs < 0
+  }
+
+  get waitsTooLong(): boolean {
+    return this.pausedMs > this.limits.maxPauseMs
   }
 
   isPastGrace(now: number): boolean {
@@ -176,6 +188,7 @@ export const make = (limits: BodyLimits): Effect.Effect<BodyReader, never, Scope
       for (const reading of readings) {
         reading.check(now)
         if (reading.isTooSlow) reading.onFault?.("too-slow")
+        if (reading.waitsTooLong) reading.onFault?.("no-turn")
       }
       endSlowest(now)
     }

@@ -4,20 +4,15 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Problems } from "@govoice/api"
 import { Effect, Layer } from "effect"
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES
-} from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Duplex } from "node:stream"
 import * as IdGenerator from "../../crypto/IdGenerator.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as Responses from "../Responses.ts"
 import * as ClientAddress from "./ClientAddress.ts"
 import * as ConnectionLimits from "./ConnectionLimits.ts"
+import * as StartProgress from "../../observability/StartProgress.ts"
+import * as Turns from "./Turns.ts"
 
 /** How much the server reads, and how long it waits, in milliseconds. */
 export interface Limits {
@@ -51,9 +46,6 @@ export const limits: Limits = {
   maxConnections: 10_000
 }
 
-// How long a client has to read an answer after which the connection ends.
-const closeGraceMs = 500
-
 // Connections can be refused as fast as they come.
 const warnEveryMs = 60_000
 
@@ -62,32 +54,34 @@ const codeOf = (error: NodeJS.ErrnoException, isInBody: boolean): Problems.Code 
   return error.code === "ERR_HTTP_REQUEST_TIMEOUT" && isInBody ? "request_timeout" : "malformed_request"
 }
 
-// Written by hand, because there is no request to answer: Node could not read one.
-const endWith = (socket: Duplex, code: Problems.Code): void => {
+const problem = (code: Problems.Code, message?: string) => {
   const requestId = IdGenerator.at("req", Date.now())
-  const problem = Problems.make(code, requestId)
-  const body = JSON.stringify(problem)
-  const status = Problems.status(problem)
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    "Content-Type: application/json",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `Request-Id: ${requestId}`,
-    ...Object.entries(Responses.securityHeaders).map(([name, value]) => `${name}: ${value}`),
-    "Connection: close"
-  ]
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
-  const timer = setTimeout(() => socket.destroy(), closeGraceMs)
-  socket.once("close", () => clearTimeout(timer))
+  const body = Problems.make(code, requestId, { message })
+  const status = Problems.status(body)
+  const text = JSON.stringify(body)
+  const headers = {
+    "Content-Type": "application/json",
+    "Content-Length": Buffer.byteLength(text),
+    "Request-Id": requestId,
+    ...Responses.securityHeaders
+  }
+  return { status, headers, text }
 }
 
-interface Exchange {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
+// Written by hand, because there is no request to answer: Node could not read one.
+const endWith = (socket: Duplex, code: Problems.Code): void => {
+  const { headers, status, text } = problem(code)
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "Connection: close"
+  ]
+  socket.write(`${head.join("\r\n")}\r\n\r\n${text}`)
+  Turns.closeSoon(socket)
 }
 
 // Unreadable bytes may belong to a request that is answered already, or follow one whose answer is being sent.
-const isAnswered = (exchange: Exchange | undefined): boolean =>
+const isAnswered = (exchange: Turns.Exchange | undefined): boolean =>
   exchange !== undefined &&
   exchange.response.headersSent &&
   !(exchange.request.complete && exchange.response.writableEnded)
@@ -97,59 +91,52 @@ const refuseUpgrades = (server: Server): void => {
   server.on("newListener", (event, listener) => {
     if (event === "upgrade") queueMicrotask(() => server.off("upgrade", listener as () => void))
   })
-  // It ignores unknown expectations too: the request is answered as it stands.
-  server.on("checkExpectation", (request, response) => server.emit("request", request, response))
-  server.on("connect", (_request, socket: Duplex) => {
-    socket.on("error", () => {})
-    endWith(socket, "not_found")
-  })
+  server.on("connect", (_request, socket: Duplex) => endWith(socket, "not_found"))
 }
 
-/** How many requests wait for the routes. A connection can send any number without reading an answer. */
-export const maxWaiting = 1000
-
-// The server listens before its routes are ready. Requests that come in between wait for them; without a listener, Node
-// would read a request and never answer it.
-const queueUntilServed = (server: Server): void => {
-  let waiting: Array<Exchange> = []
-  const queue = (request: IncomingMessage, response: ServerResponse) => {
-    if (waiting.length >= maxWaiting) waiting = waiting.filter((one) => !one.request.socket.destroyed)
-    if (waiting.length < maxWaiting) waiting.push({ request, response })
-    else request.socket.destroy()
+// The server listens before its routes are ready, so that probes learn why it is not.
+const answerUntilServed = (server: Server, reason: () => string): void => {
+  const answer = ({ url }: IncomingMessage, response: ServerResponse): void => {
+    if (url?.split("?", 1)[0] === "/healthz") {
+      response.writeHead(200, { "Content-Type": "application/json", ...Responses.securityHeaders })
+      return void response.end(JSON.stringify({ status: "ok" }))
+    }
+    const { headers, status, text } = problem("service_unavailable", reason())
+    response.writeHead(status, { ...headers, "Retry-After": "1" }).end(text)
   }
-  server.on("request", queue)
-  const onListener = (event: string | symbol, listener: RequestListener) => {
+  const onListener = (event: string | symbol): void => {
     if (event !== "request") return
     server.off("newListener", onListener)
-    server.off("request", queue)
-    queueMicrotask(() => {
-      for (const { request, response } of waiting) if (!response.destroyed) listener(request, response)
-    })
+    server.off("request", answer)
   }
+  server.on("request", answer)
   server.on("newListener", onListener)
 }
 
-/** Makes a server that is not listening yet. */
-export const make = (limits: Limits): Server => {
+/**
+ * Makes a server that is not listening yet. Until somebody listens to its requests, it answers that it is alive and, with the
+ * reason, that it is unavailable.
+ */
+export const make = (limits: Limits, reason: () => string = () => StartProgress.starting): Server => {
   // A request without Host is answered later, in the envelope. Node would answer it without.
   const server = createServer({ ...limits, joinDuplicateHeaders: true, requireHostHeader: false })
   server.maxConnections = limits.maxConnections
-  const latest = new WeakMap<Duplex, Exchange>()
-
-  server.on("request", (request, response) => latest.set(request.socket, { request, response }))
-  // While the server stops, a connection that becomes idle would keep it from stopping.
-  server.on("request", (_request, response) => {
-    response.once("close", () => {
+  const latest = Turns.take(server, {
+    maxHeldBytes: limits.maxHeaderSize,
+    closeMs: limits.keepAliveTimeout,
+    // While the server stops, a connection that becomes idle would keep it from stopping.
+    onAnswered: () => {
       if (!server.listening) setImmediate(() => server.closeIdleConnections())
-    })
+    }
   })
+
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const exchange = latest.get(socket)
+    const exchange = latest(socket)
     if (error.code === "ECONNRESET" || !socket.writable || isAnswered(exchange)) return void socket.destroy()
     endWith(socket, codeOf(error, exchange?.request.complete === false))
   })
   refuseUpgrades(server)
-  queueUntilServed(server)
+  answerUntilServed(server, reason)
   ConnectionLimits.endStalled(server, { stalledMs: limits.stalledMs, checkMs: limits.connectionsCheckingInterval })
   return server
 }
@@ -175,8 +162,10 @@ export const layer = Layer.unwrap(
       )
     }
 
+    const progress = yield* StartProgress.StartProgress
+
     const makeServer = (): Server => {
-      const server = make(limits)
+      const server = make(limits, () => progress.reason)
       ConnectionLimits.limitByAddress(server, {
         perAddress: connectionsPerAddress,
         isExempt: isProxy,

@@ -2,14 +2,15 @@
  * Checks documents against form, national rules and XML schema before they are stored, in threads.
  *
  * A check helps the sender; the verdict is the national system's. A document that cannot be checked, because its thread ended
- * or took too long, passes unchecked. `InvoicesHandlers` decides whether a document is checked.
+ * or took too long, passes unchecked. One for which no thread becomes free within its wait is answered with 503, to be sent again.
+ * `InvoicesHandlers` decides whether a document is checked.
  */
 import type { Ids } from "@govoice/core"
-import { Violation } from "@govoice/ksef/checks"
+import { type DocumentChecker, Violation } from "@govoice/ksef/checks"
 import { PolishTime } from "@govoice/ksef/format"
 import { Clock, Context, Data, Effect, Layer, Metric } from "effect"
 import { availableParallelism } from "node:os"
-import { Throttled } from "../../limits/Throttled.ts"
+import { turnMs } from "../../limits/Slots.ts"
 import * as ThreadPool from "../../jobs/ThreadPool.ts"
 import * as EngineMetrics from "../../observability/EngineMetrics.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -21,6 +22,9 @@ export class InvalidDocument extends Data.TaggedError("InvalidDocument")<{
   readonly message: string
 }> {}
 
+/** No thread became free in time. */
+export class DocumentNotChecked extends Data.TaggedError("DocumentNotChecked") {}
+
 /** Checks documents. */
 export class DocumentChecks extends Context.Service<
   DocumentChecks,
@@ -29,18 +33,21 @@ export class DocumentChecks extends Context.Service<
     readonly appliesToLive: boolean
     /**
      * Checks a well-formed document as the environment of the deployment does, or as production does for a document of the
-     * sandbox. Fails with `Throttled` when too many documents of the organization are waiting.
+     * sandbox.
      */
     readonly check: (
       organizationId: Ids.OrganizationId,
       mode: "live" | "test",
       xml: string
-    ) => Effect.Effect<void, InvalidDocument | Throttled>
+    ) => Effect.Effect<void, DocumentNotChecked | InvalidDocument>
   }
 >()("@govoice/server/invoices/checks/DocumentChecks") {}
 
 // Beside a thread, the event loop and Postgres need processors, too.
 const threads = availableParallelism() >= 4 ? 2 : 1
+
+// Of the documents that wait, in UTF-16 code units. Those that are not small hold memory that `ByteBudget` admitted.
+const maxWaitingLength = 64 * 1024 * 1024
 
 /** The module that runs in the threads. */
 export const threadEntry = new URL(
@@ -51,11 +58,15 @@ export const threadEntry = new URL(
 /** The time limit for each document. */
 export const timeoutMs = 5000
 
+const environmentOf = (id: string | undefined): DocumentChecker.CheckOptions["environment"] =>
+  id === "test" || id === "demo" || id === "prod" ? id : "custom"
+
 /** Options for tests. */
 export interface Options {
   readonly entry: URL
   readonly timeoutMs: number
   readonly threads?: number
+  readonly maxWaitMs?: number
 }
 
 /** Provides `DocumentChecks`. */
@@ -68,9 +79,9 @@ export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, 
         {
           name: "documentChecks",
           threads,
-          // Documents that wait are small, or hold memory that `BodyMemory` admitted.
-          maxJobs: 1024,
-          maxJobsPerGroup: 256,
+          maxSize: maxWaitingLength,
+          maxSizePerGroup: maxWaitingLength / 4,
+          maxWaitMs: turnMs,
           ...options
         },
         // Checked in 5 ms or so.
@@ -92,14 +103,13 @@ export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, 
         appliesToLive: documentChecks === "schema",
         check: Effect.fn("DocumentChecks.check")(function* (organizationId, mode, xml) {
           const today = PolishTime.day(yield* Clock.currentTimeMillis)
-          const acceptsFa2 = mode === "live" && ksef.environmentId === "test"
-          yield* pool.run(organizationId, { xml, options: { today, acceptsFa2 } }, []).pipe(
+          // The sandbox judges as production does.
+          const environment = mode === "live" ? environmentOf(ksef.environmentId) : "prod"
+          yield* pool.run(organizationId, { xml, options: { today, environment } }, [], xml.length).pipe(
             Effect.matchEffect({
               onSuccess: (checked) => report(Violation.format(checked)),
-              onFailure: (error): Effect.Effect<void, Throttled> => {
-                if (error._tag === "ThreadLost") return passUnchecked("thread lost")
-                return error.isGroup ? Effect.fail(new Throttled({ waitMs: 1000 })) : passUnchecked("queue full")
-              }
+              onFailure: (error): Effect.Effect<void, DocumentNotChecked> =>
+                error._tag === "ThreadLost" ? passUnchecked("thread lost") : Effect.fail(new DocumentNotChecked())
             })
           )
         })

@@ -29,7 +29,7 @@ const readStart = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
   for await (const chunk of stream) {
     chunks.push(chunk)
     length += chunk.length
-    if (length > InvoiceXml.maxBytes) break
+    if (length > InvoiceXml.maxBytesWithAttachment) break
   }
   return Buffer.concat(chunks)
 }
@@ -37,7 +37,7 @@ const readStart = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
 const readXml = async (file: string): Promise<string> => {
   const bytes = await readStart(file === stdin ? process.stdin : createReadStream(file))
   // The limit is checked with the text, and the cut may divide a character.
-  if (bytes.length > InvoiceXml.maxBytes) return "x".repeat(InvoiceXml.maxBytes + 1)
+  if (bytes.length > InvoiceXml.maxBytesWithAttachment) return bytes.toString()
   if (bytes.subarray(0, 5).equals(pdfMark)) throw new Error("This is a PDF. Name the XML document of the invoice.")
   try {
     return decoder.decode(bytes)
@@ -52,7 +52,8 @@ const withoutSubject = (message: string): string => message.replace(/^invoice_xm
 const atStart = (message: string): Violation.Report => ({
   form: undefined,
   violations: [{ line: 1, column: 1, path: undefined, message: withoutSubject(message) }],
-  count: 1
+  count: 1,
+  warnings: []
 })
 
 // Faults that are found before the document is checked.
@@ -60,10 +61,11 @@ const outerReport = (xml: string): Violation.Report | undefined => {
   const outerFault = InvoiceXml.fault(xml)
   if (outerFault !== undefined) return atStart(outerFault)
   const { fault } = InvoiceDocument.read(xml)
-  const [, message = "", line, column] = /^(.*) \(line (\d+), column (\d+)\)\.$/s.exec(fault ?? "") ?? []
-  if (line === undefined) return undefined
+  if (fault === undefined) return undefined
+  const [, message = "", line, column] = /^(.*) \(line (\d+), column (\d+)\)\.$/s.exec(fault) ?? []
+  if (line === undefined) return atStart(fault)
   const violation = { line: Number(line), column: Number(column), path: undefined, message: withoutSubject(message) }
-  return { form: undefined, violations: [violation], count: 1 }
+  return { form: undefined, violations: [violation], count: 1, warnings: [] }
 }
 
 const notChecked =
@@ -90,8 +92,8 @@ export const make = (
     const pool = yield* ThreadPool.make<DocumentCheckJob, Violation.Report>({
       name: "documentChecks",
       threads: 1,
-      maxJobs: 1,
-      maxJobsPerGroup: 1,
+      maxSize: 1,
+      maxSizePerGroup: 1,
       ...options
     })
     const failed = (file: string, error: string): CheckedFile => ({
@@ -99,6 +101,7 @@ export const make = (
       form: undefined,
       violations: [],
       count: 0,
+      warnings: [],
       error
     })
     return {

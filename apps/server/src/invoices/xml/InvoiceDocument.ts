@@ -4,7 +4,7 @@
  * The document is stored and passed on byte for byte. This module applies no schema;
  * `checks/DocumentChecks` does.
  */
-import { InvoiceXml, Text } from "@govoice/core"
+import { type Invoice, InvoiceXml, Text } from "@govoice/core"
 import { InvoiceHeader } from "@govoice/ksef/format"
 import { StrictXml } from "@govoice/ksef/xml"
 
@@ -22,10 +22,12 @@ const limits: StrictXml.Limits = { maxElements: InvoiceXml.maxElements, maxAttri
 export const read = (xml: string): ReadDocument => {
   const visitor = InvoiceHeader.makeVisitor()
   const fault = StrictXml.read(xml, visitor, limits)
-  return {
-    fault: fault && `invoice_xml ${fault.message} (line ${fault.line}, column ${fault.column}).`,
-    header: visitor.header()
+  const header = visitor.header()
+  if (fault !== undefined) {
+    return { fault: `invoice_xml ${fault.message} (line ${fault.line}, column ${fault.column}).`, header }
   }
+  const isTooLarge = !header.hasAttachment && InvoiceXml.isLarger(xml, InvoiceXml.maxBytes)
+  return { fault: isTooLarge ? InvoiceXml.tooLarge(InvoiceXml.maxBytes) : undefined, header }
 }
 
 /**
@@ -46,18 +48,41 @@ export interface Summary {
   /** The version of the form's schema: at most 50 characters. */
   readonly schemaVersion: string | null
   readonly hasAttachment: boolean
+  /** What the record of the invoice says of the document. */
+  readonly document: Invoice.Document | null
 }
 
 /** Makes the summary of a document from its hash and its header. */
-export const summarize = (sha256: Uint8Array, header: InvoiceHeader.InvoiceHeader): Summary => ({
-  sha256,
-  sellerNip: header.sellerNip !== undefined && /^[0-9]{10}$/.test(header.sellerNip) ? header.sellerNip : null,
-  issueDate: header.issueDate !== undefined && isDate(header.issueDate) ? header.issueDate : null,
-  invoiceNumber: cut(header.invoiceNumber, 256),
-  formCode: cut(header.formCode, 50),
-  schemaVersion: cut(header.schemaVersion, 50),
-  hasAttachment: header.hasAttachment
-})
+export const summarize = (sha256: Uint8Array, header: InvoiceHeader.InvoiceHeader): Summary => {
+  const issueDate = header.issueDate !== undefined && isDate(header.issueDate) ? header.issueDate : null
+  const invoiceNumber = cut(header.invoiceNumber, 256)
+  const formCode = cut(header.formCode, 50)
+  return {
+    sha256,
+    sellerNip: header.sellerNip !== undefined && /^[0-9]{10}$/.test(header.sellerNip) ? header.sellerNip : null,
+    issueDate,
+    invoiceNumber,
+    formCode,
+    schemaVersion: cut(header.schemaVersion, 50),
+    hasAttachment: header.hasAttachment,
+    document:
+      formCode === null
+        ? null
+        : {
+            form: formCode,
+            kind: orNull(header.kind, 20),
+            number: invoiceNumber,
+            issue_date: issueDate,
+            currency: orNull(header.currency, 20),
+            total: orNull(header.total, 30),
+            seller: party(header.sellerNip, header.sellerName),
+            buyer: party(header.buyerTaxId, header.buyerName)
+          }
+  }
+}
+
+const party = (taxId: string | undefined, name: string | undefined): Invoice.Document["seller"] =>
+  taxId === undefined && name === undefined ? null : { tax_id: orNull(taxId, 60), name: cut(name, 512) }
 
 const isDate = (text: string): boolean =>
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) &&
@@ -67,3 +92,7 @@ const isDate = (text: string): boolean =>
 // The cut can leave a space at the end.
 const cut = (text: string | undefined, maxLength: number): string | null =>
   text === undefined ? null : Text.truncate(text, maxLength).replace(/ $/, "")
+
+// A part of an amount or of an identifier would be another one.
+const orNull = (text: string | undefined, maxLength: number): string | null =>
+  text === undefined || text.length > maxLength ? null : text

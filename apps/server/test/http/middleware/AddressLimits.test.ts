@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import * as SlidingWindowStore from "../../../src/limits/SlidingWindowStore.ts"
+import * as SlidingWindows from "../../../src/limits/SlidingWindows.ts"
 import * as AddressLimits from "../../../src/http/middleware/AddressLimits.ts"
 
-const layer = AddressLimits.layer.pipe(Layer.provide(SlidingWindowStore.layerMemory))
+const layer = AddressLimits.layer.pipe(Layer.provide(SlidingWindows.layerMemory))
 
 const waitOf = (kind: AddressLimits.LimitedCall, address: string) =>
   Effect.flatMap(AddressLimits.AddressLimits, (limits) =>

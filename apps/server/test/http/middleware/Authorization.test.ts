@@ -4,12 +4,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Authenticator } from "../../../src/accounts/Authenticator.ts"
-import { layerAccount, maxReads } from "../../../src/http/middleware/Authorization.ts"
+import {
+  accountConcurrency as concurrency,
+  layerAccount,
+  maxReads
+} from "../../../src/http/middleware/Authorization.ts"
 import { RateLimits } from "../../../src/http/middleware/RateLimits.ts"
 import * as TestSettings from "../../support/TestSettings.ts"
 
 const accounts = 20
-const concurrency = 2
 const route = HttpRouter.route("GET", "/v1/control-plane/organizations", HttpServerResponse.empty())
 
 // The token of a request is the id of its account.
@@ -20,7 +23,7 @@ const authorization = layerAccount.pipe(
         Effect.succeed({ accountId: accountId as Ids.AccountId, sessionId: accountId })
     }),
     Layer.mock(RateLimits)({ takeForAccount: () => Effect.void }),
-    TestSettings.layer({ accountConcurrency: concurrency })
+    TestSettings.layer()
   ])
 )
 

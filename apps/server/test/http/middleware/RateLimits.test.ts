@@ -2,16 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
 import { Effect, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { RateLimits, layer } from "../../../src/http/middleware/RateLimits.ts"
-import * as TokenBucketStore from "../../../src/limits/TokenBucketStore.ts"
+import { layer, RateLimits } from "../../../src/http/middleware/RateLimits.ts"
+import * as TokenBuckets from "../../../src/limits/TokenBuckets.ts"
 import * as TestSettings from "../../support/TestSettings.ts"
 
 const mebibyte = 1024 * 1024
 const { rateLimit } = TestSettings.settings()
 
 const limits = layer.pipe(
-  Layer.provide(TokenBucketStore.layerMemory),
-  Layer.provide(TestSettings.layer({ rateLimit: { ...rateLimit, bytesPerSecond: mebibyte, organizationMultiple: 2 } }))
+  Layer.provide(TokenBuckets.layerMemory),
+  Layer.provide(TestSettings.layer({ rateLimit: { ...rateLimit, bytesPerSecond: mebibyte } }))
 )
 
 const organization: Ids.OrganizationId = "org_01kakd3zz0e5ksv2c8f4n6q9rt"

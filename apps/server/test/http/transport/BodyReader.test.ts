@@ -5,14 +5,14 @@ import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "e
 import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
-import * as BodyMemory from "../../../src/http/transport/BodyMemory.ts"
+import * as ByteBudget from "../../../src/limits/ByteBudget.ts"
 import * as BodyReader from "../../../src/http/transport/BodyReader.ts"
 import * as NodeServer from "../../../src/http/transport/NodeServer.ts"
 
 const kibibyte = 1024
 const patient = { timeout: 50_000 }
 const small: BodyReader.BodyLimits = { ...BodyReader.limits, graceMs: 500, checkMs: 50 }
-const memory = BodyMemory.make({ totalBytes: 512 * kibibyte, ownerBytes: 512 * kibibyte, bodyBytes: 256 * kibibyte })
+const memory = ByteBudget.make({ totalBytes: 512 * kibibyte, ownerBytes: 512 * kibibyte, bodyBytes: 256 * kibibyte })
 
 const route = HttpRouter.use((router) =>
   Effect.gen(function* () {

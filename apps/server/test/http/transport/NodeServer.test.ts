@@ -3,7 +3,6 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type AddressInfo, createConnection, type Socket } from "node:net"
-import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as NodeServer from "../../../src/http/transport/NodeServer.ts"
 import * as RequestLifecycle from "../../../src/http/middleware/RequestLifecycle.ts"
@@ -113,60 +112,39 @@ describe("a server with timeouts and a connection limit", () => {
 })
 
 describe("a server whose routes are not ready", () => {
-  it("closes a connection that sends more requests than may wait, and answers another one", async () => {
-    const server = NodeServer.make(NodeServer.limits)
+  it("answers that it is alive and why it is unavailable, until somebody serves", async () => {
+    let reason = "The database cannot be reached."
+    const server = NodeServer.make(NodeServer.limits, () => reason)
     try {
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-      const { port } = server.address() as AddressInfo
-      const flood = createConnection(port, "127.0.0.1").on("error", () => {})
-      const closed = new Promise<boolean>((resolve) => flood.once("close", () => resolve(true)))
-      flood.write("GET /flood HTTP/1.1\r\nHost: x\r\n\r\n".repeat(NodeServer.maxWaiting + 1))
-      assert.isTrue(await Promise.race([closed, setTimeout(20_000, false)]))
-
-      const arrived = new Promise<Socket>((resolve) => server.once("connection", resolve))
-      const early = fetch(`http://127.0.0.1:${port}/early`)
-      const connection = await arrived
-      while (connection.bytesRead === 0) await setTimeout(10)
-      const paths: Array<string | undefined> = []
-      server.on("request", (request, response) => {
-        paths.push(request.url)
-        response.end("answered")
-      })
-      assert.strictEqual(await (await early).text(), "answered")
-      assert.deepStrictEqual(paths, ["/early"])
-    } finally {
-      server.closeAllConnections()
-      server.close()
-    }
-  })
-
-  it("answers requests that came before, once, and those that come after", async () => {
-    const server = NodeServer.make(NodeServer.limits)
-    try {
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-      const address = server.address()
-      assert.isObject(address)
-      const url = `http://127.0.0.1:${(address as AddressInfo).port}`
-
-      const arrived = new Promise<unknown>((resolve) => server.once("connection", resolve))
-      const early = fetch(`${url}/early`, { headers: { connection: "close" } })
-      await arrived
-      const abandoned = createConnection((address as AddressInfo).port, "127.0.0.1")
-      abandoned.end("GET /abandoned HTTP/1.1\r\nHost: x\r\n\r\n")
-      await new Promise((resolve) => abandoned.once("close", resolve).destroy())
-      await setTimeout(100)
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const ask = async (path: string, method = "GET") => {
+        const response = await fetch(`${url}${path}`, { method })
+        const { headers, status } = response
+        return { status, headers, body: (await response.json()) as { readonly error?: Record<string, unknown> } }
+      }
+      const alive = await ask("/healthz?probe")
+      assert.deepStrictEqual([alive.status, alive.body], [200, { status: "ok" }])
+      for (const [path, method] of [
+        ["/readyz", "GET"],
+        ["/v1/invoices", "POST"]
+      ] as const) {
+        const { body, headers, status } = await ask(path, method)
+        assert.strictEqual(status, 503)
+        assert.strictEqual(headers.get("retry-after"), "1")
+        assert.include(body.error, { code: "service_unavailable", message: reason, retryable: true })
+        assert.strictEqual(headers.get("request-id"), body.error?.["request_id"])
+      }
+      reason = "The server is starting."
+      assert.strictEqual((await ask("/readyz")).body.error?.["message"], reason)
 
       const paths: Array<string | undefined> = []
       server.on("request", (request, response) => {
         paths.push(request.url)
-        response.end("answered")
+        response.end(JSON.stringify({}))
       })
-      assert.strictEqual(await (await early).text(), "answered")
-      assert.strictEqual(await (await fetch(`${url}/late`)).text(), "answered")
-      assert.deepStrictEqual(
-        paths.filter((path) => path !== "/abandoned"),
-        ["/early", "/late"]
-      )
+      assert.strictEqual((await ask("/readyz")).status, 200)
+      assert.deepStrictEqual(paths, ["/readyz"])
     } finally {
       server.closeAllConnections()
       server.close()

@@ -30,7 +30,7 @@ const withBrokenThread = (timeoutMs: number) =>
     Layer.provide(TestSettings.layer())
   )
 
-const withTwoThreads = DocumentChecks.layerWith({ entry: threadEntry, timeoutMs, threads: 2 }).pipe(
+const withTwoThreads = DocumentChecks.layerWith({ entry: threadEntry, timeoutMs, threads: 2, maxWaitMs: 100_000 }).pipe(
   Layer.provide(TestSettings.layer())
 )
 
@@ -124,13 +124,14 @@ describe("DocumentChecks", () => {
     }).pipe(Effect.provide(withBrokenThread(timeoutMs)), Effect.provide(logged))
   )
 
-  it.live("throttles an organization with too many documents in the queue", () =>
+  it.live("refuses a document when those of the organization that wait have 16 MiB, and no other", () =>
     Effect.gen(function* () {
-      const fibers = yield* Effect.forEach(Array.from({ length: 257 }), () =>
-        Effect.forkChild(check("<hang/>"), { startImmediately: true })
+      const large = `<hang>${"x".repeat(1_000_000)}</hang>`
+      const fibers = yield* Effect.forEach(Array.from({ length: 17 }), () =>
+        Effect.forkChild(check(large), { startImmediately: true })
       )
-      const error = yield* Effect.flip(check("<hang/>"))
-      assert.strictEqual(error._tag, "Throttled")
+      const error = yield* Effect.flip(check(large))
+      assert.strictEqual(error._tag, "DocumentNotChecked")
       yield* Fiber.interruptAll(fibers)
     }).pipe(Effect.provide(withBrokenThread(20_000)))
   )

@@ -25,7 +25,7 @@ describe("FileChecks", () => {
         entry: new URL("support/brokenThread.ts", import.meta.url),
         timeoutMs: 8000
       })
-      const options = { today: "2026-11-22", acceptsFa2: false }
+      const options = { today: "2026-11-22", environment: "demo" } as const
       const lost = yield* checks.check(file("lost.xml", xml!), options)
       assert.include(lost.error, "The document could not be checked: the check failed, or took over 5 s.")
       const valid = yield* checks.check(file("valid.xml", "<a/>"), options)

@@ -23,9 +23,14 @@ describe("InvoiceDocument", () => {
       ["text that is too large", "x".repeat(1_000_001), "invoice_xml is larger than 1,000,000 bytes."],
       ["NUL", "<a>\u0000</a>", "invoice_xml contains a NUL or an unpaired surrogate."],
       [
-        "text that is not XML",
-        "invoice",
-        "invoice_xml is not well-formed: text data outside of root node (line 1, column 7)."
+        "a path",
+        "out/invoice.xml",
+        "invoice_xml is not well-formed: it begins with text; send the document itself, not its path or an encoding of it (line 1, column 15)."
+      ],
+      [
+        "text after the document",
+        "<a/>b",
+        "invoice_xml is not well-formed: text data outside of root node (line 1, column 5)."
       ],
       [
         "a wrong end tag",
@@ -76,7 +81,8 @@ describe("InvoiceDocument", () => {
         invoiceNumber: null,
         formCode: null,
         schemaVersion: null,
-        hasAttachment: false
+        hasAttachment: false,
+        document: null
       })
     })
 
@@ -97,6 +103,30 @@ describe("InvoiceDocument", () => {
         schemaVersion: "1-0E"
       })
       assert.deepStrictEqual([invoiceNumber, formCode, schemaVersion], ["🧾".repeat(256), "x".repeat(49), "1-0E"])
+    })
+
+    it("bounds what the record says of the document: truncates texts, and has null for a longer amount or identifier", () => {
+      const long = "x".repeat(1000)
+      const { document } = summaryOf({
+        formCode: "FA (3)",
+        kind: long,
+        invoiceNumber: long,
+        currency: long,
+        total: long,
+        sellerNip: long,
+        buyerName: long
+      })
+      assert.deepStrictEqual(document, {
+        form: "FA (3)",
+        kind: null,
+        number: "x".repeat(256),
+        issue_date: null,
+        currency: null,
+        total: null,
+        seller: { tax_id: null, name: null },
+        buyer: { tax_id: null, name: "x".repeat(512) }
+      })
+      assert.deepInclude(summaryOf({ formCode: "FA (3)" }).document, { seller: null, buyer: null })
     })
   })
 })

@@ -7,9 +7,10 @@ import { Ids, type Invoice, type InvoiceEvent } from "@govoice/core"
 import type { Account, TokenPair } from "../../Account.ts"
 import type { ApiKey, Me, NewApiKey } from "../../ApiKey.ts"
 import type { GatewayCredential } from "../../GatewayCredential.ts"
+import type { OfflineCertificate } from "../../OfflineCertificate.ts"
 import type { Organization } from "../../Organization.ts"
 import * as Problems from "../../Problems.ts"
-import type { LiveStatus, VerificationLink } from "../../LiveStatus.ts"
+import type { LiveStatus } from "../../LiveStatus.ts"
 import type * as Statistics from "../../Statistics.ts"
 import type { SubmissionRequest } from "../../Submission.ts"
 import type { WebhookDelivery } from "../../WebhookDelivery.ts"
@@ -65,6 +66,18 @@ const gatewayCredential: GatewayCredential = {
   updated_at: "2026-11-19T14:04:16.380Z"
 }
 
+const offlineCertificate: OfflineCertificate = {
+  object: "offline_certificate",
+  present: true,
+  environment: "test",
+  serial_number: "01F20A5D352AE590",
+  subject: "CN=Sprzedawca Testowy,C=PL",
+  valid_from: "2026-11-19T10:20:31.000Z",
+  valid_until: "2028-11-18T10:20:31.000Z",
+  state: "valid",
+  updated_at: "2026-11-19T14:04:52.116Z"
+}
+
 const apiKey: ApiKey = {
   id: id("key", "2026-11-19T14:05:02.913Z"),
   object: "api_key",
@@ -95,6 +108,9 @@ const submission: SubmissionRequest = {
   metadata: { order: "2026/11/0042" }
 }
 
+const verificationUrl =
+  "https://qr-test.ksef.mf.gov.pl/invoice/5265877635/20-11-2026/bVWOvc2WhLGYVUR-jaB2cBSxGNFVO1IOPrp5B4VVW5U"
+
 const received: Invoice.Invoice = {
   id: id("inv", "2026-11-20T09:00:00.214Z"),
   object: "invoice",
@@ -102,6 +118,21 @@ const received: Invoice.Invoice = {
   status: "queued",
   scenario: "accepted",
   metadata: { order: "2026/11/0042" },
+  document: {
+    form: "FA (3)",
+    kind: "VAT",
+    number: "FV/2026/11/0042",
+    issue_date: "2026-11-20",
+    currency: "PLN",
+    total: "123.00",
+    seller: { tax_id: "5265877635", name: "Sprzedawca Testowy" },
+    buyer: { tax_id: "5260250274", name: "Nabywca Testowy" }
+  },
+  verification: { url: verificationUrl, label: "OFFLINE", certificate_url: null },
+  invoicing_mode: "online",
+  official_mode: null,
+  send_by: null,
+  corrects: null,
   official_number: null,
   rejection: null,
   failure: null,
@@ -125,12 +156,18 @@ const submitted: Invoice.Invoice = {
 const accepted: Invoice.Invoice = {
   ...submitted,
   status: "accepted",
+  verification: { url: verificationUrl, label: "5265877635-20261120-0A1B2C3D4E5F-43", certificate_url: null },
   official_number: "5265877635-20261120-0A1B2C3D4E5F-43",
   updated_at: "2026-11-20T09:00:02.241Z",
   completed_at: "2026-11-20T09:00:02.241Z"
 }
 
-const receipted: Invoice.Invoice = { ...accepted, upo_available: true, updated_at: "2026-11-20T09:00:03.255Z" }
+const receipted: Invoice.Invoice = {
+  ...accepted,
+  official_mode: "online",
+  upo_available: true,
+  updated_at: "2026-11-20T09:00:03.255Z"
+}
 
 const rejected: Invoice.Invoice = {
   ...submitted,
@@ -172,6 +209,9 @@ const endpoint: WebhookEndpoint = {
   event_types: ["invoice.accepted", "invoice.rejected"],
   enabled: true,
   standard_webhooks: false,
+  modes: ["test", "live"],
+  headers: ["X-Api-Key"],
+  max_in_flight: null,
   next_secret_at: null,
   created_at: "2026-11-19T14:06:30.556Z",
   updated_at: "2026-11-19T14:06:30.556Z"
@@ -230,6 +270,7 @@ const overview: Statistics.OrganizationOverview = {
   bucket_seconds: 3600,
   generated_at: "2026-11-20T09:30:00.000Z",
   endpoints: [{ endpoint_id: endpoint.id, waiting: 3, retrying: 2, failed_24h: 1, buckets: [bucket] }],
+  limited_since: null,
   invoices: { retrying: 0, rejected_24h: 4, failed_24h: 0 }
 }
 
@@ -239,15 +280,9 @@ const liveStatus: LiveStatus = {
   available: true,
   live_mode: true,
   environment: "test",
-  waiting: { count: 3, oldest_at: "2026-11-20T09:29:41.108Z" },
-  undecided: { count: 12, oldest_at: "2026-11-20T09:28:03.950Z" },
+  waiting: { count: 3, oldest_at: "2026-11-20T09:29:41.108Z", failure: null },
+  undecided: { count: 12, oldest_at: "2026-11-20T09:28:03.950Z", failure: null },
   limits: [{ group: "invoiceSend", used: 96, per_hour: 180, blocked_until: null }]
-}
-
-const verificationLink: VerificationLink = {
-  object: "verification_link",
-  invoice_id: receipted.id,
-  url: "https://qr-test.ksef.mf.gov.pl/invoice/5265877635/20-11-2026/UtQp9Gpc51y-u3xApZjIjgkpZ01js-J8KflSPW8WzIE"
 }
 
 const page = <A>(record: A) => ({ object: "list" as const, data: [record], has_more: false, next_cursor: null })
@@ -278,17 +313,29 @@ export const operations = {
       context_nip: "5265877635"
     }
   },
+  "organizations.getOfflineCertificate": { response: offlineCertificate },
+  "organizations.putOfflineCertificate": {
+    request: {
+      certificate: "-----BEGIN CERTIFICATE-----\nMIIC…\n-----END CERTIFICATE-----\n",
+      private_key: "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIF…\n-----END ENCRYPTED PRIVATE KEY-----\n",
+      private_key_password: "correct horse …"
+    }
+  },
   "organizations.list": { response: page(organization) },
   "organizations.get": { response: organization },
   "organizations.getOverview": { response: overview },
   "organizations.getLiveStatus": { response: liveStatus },
-  "organizations.getVerificationLink": { response: verificationLink },
   "organizations.getInvoice": { response: receipted },
   "organizations.listInvoices": { response: page(receipted) },
   "apiKeys.create": { request: { mode: "test", name: "Shop" }, response: newApiKey },
   "apiKeys.list": { response: page(apiKey) },
   "webhookEndpoints.create": {
-    request: { url: endpoint.url, event_types: endpoint.event_types, description: endpoint.description },
+    request: {
+      url: endpoint.url,
+      event_types: endpoint.event_types,
+      description: endpoint.description,
+      headers: { "X-Api-Key": "key-of-the-gateway" }
+    },
     response: newEndpoint
   },
   "webhookEndpoints.update": {
@@ -306,6 +353,44 @@ export const operations = {
 
 /** Returns the example of an operation. It is empty if the operation has no bodies. */
 export const of = (operation: string): Example => (operations as Readonly<Record<string, Example>>)[operation] ?? {}
+
+const parameters: Readonly<Record<string, unknown>> = {
+  id: receipted.id,
+  invoice_id: receipted.id,
+  org_id: organization.id,
+  key_id: apiKey.id,
+  endpoint_id: endpoint.id,
+  delivery_id: delivery.id,
+  event_id: delivery.event_id,
+  event_type: delivery.event_type,
+  "idempotency-key": "invoice-2026-11-0042",
+  idempotency_key: "invoice-2026-11-0042",
+  "gov-sandbox-scenario": "accepted",
+  "gov-sandbox-checks": "schema",
+  "if-none-match": '"5f0c1a"',
+  limit: 50,
+  cursor: "aW52XzAxbTd3…",
+  status: "failed",
+  mode: "test",
+  window: "24h",
+  number: "FV/2026/11/0042",
+  official_number: "5265877635-20261120-0A1B2C3D4E5F-43",
+  buyer_tax_id: "5260250274",
+  seller_tax_id: "5265877635",
+  code: "1",
+  format: "png",
+  label: "true",
+  order: "asc",
+  created_after: "2026-11-20T00:00:00Z",
+  created_before: "2026-11-21T00:00:00Z",
+  metadata: submission.metadata
+}
+
+/** Returns the example of a parameter. */
+export const parameter = (name: string): unknown => {
+  if (!(name in parameters)) throw new Error(`The parameter ${name} has no example`)
+  return parameters[name]
+}
 
 /** The example of each event, by its type. */
 export const events: Readonly<Record<InvoiceEvent.EventType, InvoiceEvent.InvoiceEvent>> = {

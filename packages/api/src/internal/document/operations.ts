@@ -11,6 +11,7 @@ const parametrize = ({ in: place, name, ...rest }: OpenApi.OpenAPISpecParameter)
   name: place === "header" ? canonical(name) : name,
   in: place,
   ...lift(rest),
+  example: Examples.parameter(name),
   ...(place === "query" && name === "limit"
     ? { description: "The maximum number of records of the page.", schema: Lists.limitJsonSchema }
     : {}),

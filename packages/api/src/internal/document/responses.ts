@@ -34,6 +34,15 @@ export const lift = ({ schema, ...rest }: OpenApi.OpenAPISpecHeader) => {
   return { ...rest, ...(description === undefined ? {} : { description }), schema: { ...own, ...constraint } }
 }
 
+// An operation may get new codes under the same status.
+const orAnother = (schema: object) => ({
+  anyOf: [...("anyOf" in schema ? (schema.anyOf as ReadonlyArray<object>) : [schema]), ref("schemas", "Error")]
+})
+
+// An image is requested in either format.
+const withPng = <A extends object>(content: A): A =>
+  "image/svg+xml" in content ? { ...content, "image/png": content["image/svg+xml"] } : content
+
 /** Completes a response that Effect derived. */
 export const respond = (
   response: OpenApi.OpenApiSpecResponse,
@@ -54,14 +63,16 @@ export const respond = (
       ),
       ...headersOf(options.status, options.developer)
     },
-    ...(response.content === undefined ? {} : { content: response.content }),
+    ...(response.content === undefined ? {} : { content: withPng(response.content) }),
     ...(json === undefined
       ? {}
       : {
           content: {
             "application/json": {
               ...json,
-              ...(codes.length > 0 ? { examples: examplesOf(codes) } : { example: options.example })
+              ...(codes.length > 0
+                ? { schema: orAnother(json.schema), examples: examplesOf(codes) }
+                : { example: options.example })
             }
           }
         })
@@ -73,7 +84,10 @@ export const component = (code: Problems.Code) => ({
   description: describe([code]),
   headers: headersOf(ErrorCatalog.catalog[code].status, false),
   content: {
-    "application/json": { schema: ref("schemas", Problems.identifier(code)), examples: examplesOf([code]) }
+    "application/json": {
+      schema: orAnother(ref("schemas", Problems.identifier(code))),
+      examples: examplesOf([code])
+    }
   }
 })
 

@@ -7,5 +7,5 @@ serveJobs(({ xml }: DocumentCheckJob): Violation.Report => {
   if (xml === "<exit/>") process.exit(1)
   // Waits forever, without a processor, which the other tests need.
   if (xml === "<hang/>") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
-  return { form: undefined, violations: [], count: 0 }
+  return { form: undefined, violations: [], count: 0, warnings: [] }
 })

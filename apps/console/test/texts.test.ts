@@ -1,0 +1,57 @@
+/**
+ * The languages of the page: the same keys, each with words, and dates, amounts and numbers as each writes them.
+ */
+import { assert, describe, it } from "vitest"
+import { en } from "../src/text/en.ts"
+import { pl } from "../src/text/pl.ts"
+import { knownDeliveryStatuses, knownEventTypes, knownInvoiceStatuses } from "../src/url/searches.ts"
+
+/** The paths of all texts below a value. */
+const keysOf = (value: unknown, path = ""): ReadonlyArray<string> =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value).flatMap(([key, member]) => keysOf(member, `${path}.${key}`))
+    : [`${path}: ${typeof value === "function" ? `function of ${value.length}` : typeof value}`]
+
+const wordsOf = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "string"
+    ? [value]
+    : typeof value === "object" && value !== null
+      ? Object.values(value).flatMap(wordsOf)
+      : []
+
+describe("the languages of the console", () => {
+  it("have the same keys", () => {
+    assert.deepStrictEqual([...keysOf(pl)].sort(), [...keysOf(en)].sort())
+  })
+
+  it("have words for every key, and no name of a member of the API in a sentence", () => {
+    for (const texts of [en, pl])
+      for (const words of wordsOf(texts)) {
+        assert.isNotEmpty(words.trim())
+        assert.notMatch(words, /\b[a-z]+_[a-z_]+\b(?<!inv_|evt_|we_|wd_)/, words)
+      }
+  })
+
+  it("have a word and a meaning for every status and event type", () => {
+    for (const { meanings, status } of [en, pl]) {
+      assert.sameMembers(Object.keys(status.invoice), [...knownInvoiceStatuses])
+      assert.sameMembers(Object.keys(meanings.invoice), [...knownInvoiceStatuses])
+      assert.sameMembers(Object.keys(status.delivery), [...knownDeliveryStatuses])
+      assert.sameMembers(Object.keys(meanings.delivery), [...knownDeliveryStatuses])
+      assert.sameMembers(Object.keys(meanings.event), [...knownEventTypes])
+    }
+  })
+
+  it("count in their own forms", () => {
+    assert.deepStrictEqual([1, 2].map(en.endpoints.typeCount), ["1 type", "2 types"])
+    assert.deepStrictEqual([1, 2, 5, 12, 22, 25].map(pl.endpoints.typeCount), [
+      "1 rodzaj",
+      "2 rodzaje",
+      "5 rodzajów",
+      "12 rodzajów",
+      "22 rodzaje",
+      "25 rodzajów"
+    ])
+    assert.strictEqual(pl.overview.failedDeliveries("1000+"), "1000+ webhooków nieudanych")
+  })
+})

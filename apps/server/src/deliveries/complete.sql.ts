@@ -1,0 +1,84 @@
+/** The statement that writes completions. */
+import type { Ids } from "@govoice/core"
+import type { SqlClient, Statement } from "effect/sql"
+import { column, textArray } from "../database/Arrays.ts"
+import type { Completion } from "./Completion.ts"
+import { copyStatusOfFailures } from "./failureStatus.sql.ts"
+
+const ms = (at: string | null) => (at === null ? null : Date.parse(at))
+
+/**
+ * Writes each completion whose fencing token still matches, releases its lease, frees its slot, and records how fast its endpoint
+ * is. Returns the `id` of those that were written: the lease of the others was lost.
+ *
+ * Every statement locks the counts of organizations first, in order and before the deliveries, so that no two block each other.
+ * An endpoint is slow from an attempt that timed out or could not connect until one that succeeds; a new one is steady once it
+ * has answered.
+ */
+export const complete = (
+  sql: SqlClient.SqlClient,
+  completions: ReadonlyArray<Completion>
+): Statement.Statement<{ readonly id: Ids.DeliveryId }> => sql`
+  WITH locked AS MATERIALIZED (
+    SELECT FROM organization_concurrency
+    WHERE organization_id = ANY (${textArray([...new Set(completions.map((one) => one.organization_id))])})
+    ORDER BY organization_id FOR UPDATE
+  ), completed AS (
+    UPDATE deliveries SET
+      status             = one.status,
+      failure_status     = ${copyStatusOfFailures(sql, sql`one.status`)},
+      is_due             = false,
+      lease_expires_at   = NULL,
+      attempt_count      = one.attempt_count,
+      last_attempted_at  = one.last_attempted_at,
+      last_http_status   = one.last_http_status,
+      last_error_summary = one.last_error_summary,
+      next_retry_at      = one.next_retry_at,
+      delivered_at       = CASE one.status WHEN 'succeeded' THEN one.updated_at END,
+      due_at             = one.next_retry_at,
+      updated_at         = greatest(deliveries.updated_at, one.updated_at)
+    FROM unnest(
+      ${column("text", completions, ({ id }) => id)},
+      ${column("text", completions, ({ endpoint_id }) => endpoint_id)},
+      ${column("int4", completions, ({ fencing_token }) => fencing_token)},
+      ${column("text", completions, ({ status }) => status)},
+      ${column("int4", completions, ({ attempt_count }) => attempt_count)},
+      ${column("timestamptz", completions, ({ last_attempted_at }) => ms(last_attempted_at))},
+      ${column("int2", completions, ({ last_http_status }) => last_http_status)},
+      ${column("text", completions, ({ last_error_summary }) => last_error_summary)},
+      ${column("timestamptz", completions, ({ next_retry_at }) => ms(next_retry_at))},
+      ${column("timestamptz", completions, ({ updated_at }) => ms(updated_at))},
+      ${column("text", completions, ({ pace }) => pace)}
+    ) WITH ORDINALITY AS one (
+      id, endpoint_id, fencing_token, status, attempt_count, last_attempted_at, last_http_status, last_error_summary, next_retry_at,
+      updated_at, pace, nth
+    )
+    WHERE deliveries.endpoint_id = one.endpoint_id AND deliveries.id = one.id
+      AND deliveries.fencing_token = one.fencing_token AND deliveries.lease_expires_at IS NOT NULL
+      AND (SELECT count(*) FROM locked) > 0
+    RETURNING deliveries.id, deliveries.organization_id, deliveries.endpoint_id, deliveries.status, pace, nth
+  ), counted AS (
+    UPDATE organization_concurrency SET in_flight = jsonb_strip_nulls(in_flight || (
+      SELECT jsonb_object_agg(endpoint_id, nullif((in_flight ->> endpoint_id)::int - n::int, 0))
+      FROM jsonb_each_text(removed) AS one (endpoint_id, n)
+    ))
+    FROM (
+      SELECT organization_id, jsonb_object_agg(endpoint_id, n) AS removed
+      FROM (SELECT organization_id, endpoint_id, count(*) AS n FROM completed GROUP BY 1, 2) AS of_endpoint
+      GROUP BY 1
+    ) AS freed
+    WHERE organization_concurrency.organization_id = freed.organization_id
+  ), paced AS (
+    UPDATE webhook_endpoints SET pace = last.pace
+    FROM (
+      SELECT DISTINCT ON (endpoint_id) endpoint_id, pace, status FROM completed WHERE pace IS NOT NULL
+      ORDER BY endpoint_id, nth DESC
+    ) AS last
+    CROSS JOIN LATERAL (
+      SELECT ctid AS row_ctid, pace FROM webhook_endpoints WHERE id >= last.endpoint_id ORDER BY id LIMIT 1
+    ) AS endpoint
+    WHERE webhook_endpoints.ctid = row_ctid AND endpoint.pace <> last.pace
+      AND (endpoint.pace <> 'slow' OR last.status = 'succeeded')
+  )
+  SELECT id FROM completed
+`

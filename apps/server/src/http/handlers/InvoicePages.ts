@@ -1,0 +1,26 @@
+/**
+ * Makes pages of invoices in turn. Their metadata can be ten megabytes, which take several times as much until the answer is
+ * complete: two at once in a process, one of them of an organization.
+ */
+import type { Ids } from "@govoice/core"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import * as Slots from "../../limits/Slots.ts"
+import * as Throttling from "../middleware/Throttling.ts"
+
+const slots = Slots.make({
+  slots: 2,
+  slotsPerGroup: 1,
+  maxWaiting: 1000,
+  maxWaitingPerGroup: 250,
+  maxWaitMs: Slots.turnMs
+})
+
+/** Answers with a page of an organization, when it is its turn. */
+export const answer = <A, E, R>(organizationId: Ids.OrganizationId, page: Effect.Effect<A, E, R>) =>
+  // The records have the shape of the answer. Not encoded by the schema, which would do it after the turn.
+  slots
+    .run(organizationId)(
+      Effect.map(page, (list) => HttpServerResponse.text(JSON.stringify(list), { contentType: "application/json" }))
+    )
+    .pipe(Effect.catchTag("NoSlot", () => Throttling.failWithoutTurn))

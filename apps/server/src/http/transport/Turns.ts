@@ -1,0 +1,240 @@
+/**
+ * Serves the requests of each connection of a server one at a time, and outlives their errors.
+ *
+ * Node reads ahead: it parses all requests that one read of a connection returned, and begins to serve each. Here it gets the
+ * bytes up to the end of one head, and what is behind a request waits until that is answered: as bytes, and never more of
+ * them than a head may have. A connection that sends more ends after the answer. So a client reads its answers, or gets no
+ * others.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+
+/** A request, with the event of the server that passes it on. */
+export interface Exchange {
+  readonly event: "checkContinue" | "request"
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}
+
+type Emit = (event: string | symbol, ...args: ReadonlyArray<unknown>) => boolean
+
+const blankLine = "\r\n\r\n"
+
+const nothing = Buffer.alloc(0)
+
+const ignore = (): void => {}
+
+/** How long a client has to read an answer after which the connection ends. */
+const closeGraceMs = 500
+
+/** What the system may hold of a connection after it is closed, in bytes. */
+const smallBytes = 16 * 1024
+
+const maySystemHoldMuch = (socket: Duplex): boolean => ((socket as Partial<Socket>).bytesWritten ?? 0) > smallBytes
+
+// After a close, the system keeps what the client does not read, for minutes, and nobody counts the connection any more.
+const dropWithin = (socket: Duplex, milliseconds: number): void => {
+  const drop = () => (maySystemHoldMuch(socket) ? (socket as Socket).resetAndDestroy() : socket.destroy())
+  const timer = setTimeout(drop, milliseconds)
+  socket.once("close", () => clearTimeout(timer))
+}
+
+/** Ends a connection after the answer. A close at once could reset it before the client has read that. */
+export const closeSoon = (socket: Duplex): void => {
+  socket.end()
+  dropWithin(socket, closeGraceMs)
+}
+
+/**
+ * Has a connection close when its answers are sent, as Node closes it, unless the system may hold much of them: then it closes when
+ * the client has read them and closed its side, or is dropped after a time.
+ */
+const closeWhenRead = (socket: Socket, withinMs: number): void => {
+  let isClosing = false
+  const close = () => {
+    if (!maySystemHoldMuch(socket)) return void socket.destroy()
+    dropWithin(socket, withinMs)
+    // So that the end of the other side is seen.
+    socket.resume()
+  }
+  socket.destroySoon = () => {
+    if (isClosing) return
+    isClosing = true
+    if (socket.writable) socket.end()
+    if (socket.writableFinished) close()
+    else socket.once("finish", close)
+  }
+}
+
+export interface TurnsOptions {
+  /** How many bytes of a connection wait behind a request. More of them end it after the answer. */
+  readonly maxHeldBytes: number
+  /** How long a client has to read answers after which the connection is closed, in milliseconds. */
+  readonly closeMs: number
+  /** Called when all of an answer is handed to the system. */
+  readonly onAnswered: () => void
+}
+
+interface ConnectionOptions extends TurnsOptions {
+  readonly socket: Socket
+  /** The parser. It passes requests to `arrive` while it runs. */
+  readonly parse: (bytes: Buffer) => void
+  readonly serve: (exchange: Exchange) => void
+}
+
+class Connection {
+  /** The request that is served, or was last. */
+  latest: Exchange | undefined
+  /** The request that is served. */
+  private current: Exchange | undefined
+  /** The request whose head came with the end of the body before it. */
+  private next: Exchange | undefined
+  /** The bytes behind them. */
+  private held = nothing
+  /** How much of the body of the last request is not parsed yet, if its head tells. */
+  private bodyLeft = 0
+  /** The last bytes that were parsed, if a head may end in the next ones. */
+  private seam = ""
+  private isEnding = false
+  private readonly options: ConnectionOptions
+
+  constructor(options: ConnectionOptions) {
+    this.options = options
+  }
+
+  arrive(exchange: Exchange): void {
+    this.bodyLeft = Number(exchange.request.headers["content-length"] ?? 0)
+    if (this.current === undefined) this.begin(exchange)
+    else this.next = exchange
+  }
+
+  receive(bytes: Buffer): void {
+    if (this.isEnding) return
+    if (this.held.length > 0) return this.hold(bytes)
+    for (let at = 0; at < bytes.length;) {
+      // What follows an answer that ends the connection is not read.
+      if (!this.options.socket.writable) return
+      if (this.next !== undefined || this.current?.request.complete === true) return this.hold(bytes.subarray(at))
+      const end = this.endOfPiece(bytes, at)
+      this.options.parse(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))
+      at = end
+    }
+  }
+
+  /** Returns the end of a piece that has one end of a head at most, and nothing behind it. */
+  private endOfPiece(bytes: Buffer, from: number): number {
+    if (this.bodyLeft > 0) {
+      const length = Math.min(this.bodyLeft, bytes.length - from)
+      this.bodyLeft -= length
+      return from + length
+    }
+    const { seam } = this
+    this.seam = ""
+    if (seam !== "") {
+      const at = (seam + bytes.toString("latin1", 0, 3)).indexOf(blankLine)
+      if (at !== -1) return at + blankLine.length - seam.length
+    }
+    const at = bytes.indexOf(blankLine, from)
+    if (at !== -1) return at + blankLine.length
+    this.seam = (seam + bytes.toString("latin1", Math.max(from, bytes.length - 3))).slice(-3)
+    return bytes.length
+  }
+
+  private hold(bytes: Buffer): void {
+    if (this.held.length + bytes.length <= this.options.maxHeldBytes) {
+      // Copied, because they are a part of a buffer of 64 KiB.
+      this.held = Buffer.concat([this.held, bytes])
+      return
+    }
+    this.isEnding = true
+    this.held = nothing
+    this.next = undefined
+    if (this.current === undefined) closeSoon(this.options.socket)
+    else if (!this.current.response.headersSent) this.current.response.shouldKeepAlive = false
+  }
+
+  private begin(exchange: Exchange): void {
+    this.current = exchange
+    this.latest = exchange
+    exchange.response.once("finish", () => this.finish())
+    this.options.serve(exchange)
+  }
+
+  // All of the answer is handed to the system.
+  private finish(): void {
+    this.current = undefined
+    this.options.onAnswered()
+    const { socket } = this.options
+    if (this.isEnding) {
+      if (maySystemHoldMuch(socket)) socket.destroySoon()
+      else closeSoon(socket)
+    }
+    // After other connections had their turn.
+    else if (this.next !== undefined || this.held.length > 0) setImmediate(() => this.proceed())
+  }
+
+  private proceed(): void {
+    const { held, next } = this
+    this.held = nothing
+    this.next = undefined
+    if (!this.options.socket.writable) return
+    if (next !== undefined) this.begin(next)
+    this.receive(held)
+  }
+}
+
+/** Has a server serve its requests in turn. Returns the request of a connection that is served, or was last. */
+export const take = (server: Server, options: TurnsOptions): ((socket: Duplex) => Exchange | undefined) => {
+  const connections = new WeakMap<Duplex, Connection>()
+  const emit = server.emit.bind(server) as Emit
+
+  const connect = (socket: Socket): boolean => {
+    socket.on("error", ignore)
+    closeWhenRead(socket, options.closeMs)
+    const isPassed = emit("connection", socket)
+    // The listener that Node added. With one of ours in its place, it reads nothing but what we pass on.
+    const [parse] = socket.listeners("data") as Array<(bytes: Buffer) => void>
+    if (parse === undefined) return isPassed
+    const serve = ({ event, request, response }: Exchange) => emit(event, request, response)
+    const connection = new Connection({ ...options, socket, parse, serve })
+    connections.set(socket, connection)
+    socket.off("data", parse).on("data", (bytes: Buffer) => connection.receive(bytes))
+    return isPassed
+  }
+
+  const admit = (event: Exchange["event"], request: IncomingMessage, response: ServerResponse): boolean => {
+    // Nobody else has to listen until the last error of an exchange, and nobody can remove these.
+    request.on("error", ignore)
+    response.on("error", ignore)
+    const connection = connections.get(request.socket)
+    if (connection === undefined) return emit(event, request, response)
+    connection.arrive({ event, request, response })
+    return true
+  }
+
+  // Everything that Node passes on comes through here, whoever listens.
+  const passOn: Emit = (event, ...args) => {
+    const [first, second] = args
+    switch (event) {
+      case "connection":
+        return connect(first as Socket)
+      case "checkContinue":
+        return admit(event, first as IncomingMessage, second as ServerResponse)
+      // An unknown expectation is ignored: the request is answered as it stands.
+      case "checkExpectation":
+      case "request":
+        return admit("request", first as IncomingMessage, second as ServerResponse)
+      default:
+        return emit(event, ...args)
+    }
+  }
+  server.emit = passOn as Server["emit"]
+  // Without a listener, Node answers an unknown expectation itself.
+  server.on("checkExpectation", ignore)
+  // With a listener, Node leaves it to that to close a connection that was idle for too long.
+  server.on("timeout", (socket: Socket) => socket.destroySoon())
+  // Of a listening server: the system has no file descriptor for a connection, for example.
+  server.on("error", ignore)
+  return (socket) => connections.get(socket)?.latest
+}

@@ -1,0 +1,319 @@
+/**
+ * Claims lanes and runs them. Leases are renewed together; a lane whose lease was lost is stopped at once.
+ */
+import { Clock, Context, Duration, Effect, FiberMap, Layer, Metric, Schedule } from "effect"
+import { GatewayCredentials } from "./GatewayCredentials.ts"
+import * as OutageLog from "../../database/OutageLog.ts"
+import { Notifier } from "../../jobs/Notifier.ts"
+import * as WorkerLoop from "../../jobs/WorkerLoop.ts"
+import * as EngineMetrics from "../../observability/EngineMetrics.ts"
+import { Settings } from "../../settings/Settings.ts"
+import * as KsefMetrics from "./KsefMetrics.ts"
+import * as LaneCalls from "./LaneCalls.ts"
+import { makeProcess } from "./LaneProcess.ts"
+import { type LaneContext, LookupTiming } from "./LaneContext.ts"
+import * as LaneRules from "./LaneRules.ts"
+import * as LaneStore from "./LaneStore.ts"
+import * as Logins from "./Logins.ts"
+import { NationalSystem, type NationalSystemShape } from "./NationalSystem.ts"
+import { PublicKeyCache } from "./LaneCalls.ts"
+import { runLane, StepSignals } from "./runLane.ts"
+import { toLimits } from "./RateLimitWindows.ts"
+import type { TroubleRecord } from "./Troubles.ts"
+import * as WaitReasons from "./WaitReasons.ts"
+import { type Lane, LaneQueue } from "./LaneQueue.ts"
+import * as LaneQueueLayer from "./LaneQueue.ts"
+
+const maxLanes = 200
+
+/** How often lanes are looked for that have work and that nobody made due, in milliseconds. Tests replace it. */
+export const RescueInterval: Context.Reference<number> = Context.Reference(
+  "@govoice/server/invoices/ksef/LaneWorker/RescueInterval",
+  { defaultValue: () => 10_000 }
+)
+
+// A claim does not tell when the next lane is due.
+const pollIntervalMs = 1000
+
+const limitsMaxAgeMs = 24 * 3_600_000
+
+interface LeasedLane {
+  readonly lane: Lane
+  readonly context: LaneContext
+  readonly signals: StepSignals
+  leasedUntil: number
+}
+
+const makeWorker = Effect.fnUntraced(function* (system: NationalSystemShape) {
+  const { leaseMs } = yield* Settings
+  return {
+    system,
+    leaseMs,
+    queue: yield* LaneQueue,
+    store: yield* LaneStore.LaneStore,
+    credentials: yield* GatewayCredentials,
+    notifier: yield* Notifier,
+    reasons: yield* WaitReasons.make(system.environmentId),
+    showMissing: yield* WaitReasons.makeShowMissing(system.environmentId),
+    tokenStoreOf: yield* Logins.makeTokenStore,
+    lookupTiming: yield* LookupTiming,
+    process: makeProcess(),
+    keys: new PublicKeyCache(system.client),
+    leasedLanes: new Map<string, LeasedLane>(),
+    fibers: yield* FiberMap.make<string>(),
+    /** Whether the log has that the circuit breaker is open. */
+    isOutageLogged: false
+  }
+})
+
+type Worker = Effect.Success<ReturnType<typeof makeWorker>>
+
+const contextOf = (worker: Worker, lane: Lane, signals: StepSignals): LaneContext => {
+  const { credentials, keys, lookupTiming, notifier, process, store, system, tokenStoreOf } = worker
+  const call = LaneCalls.make(process, lane)
+  return {
+    lane,
+    process,
+    store,
+    system,
+    credentials,
+    keys,
+    call,
+    logins: Logins.make({
+      call,
+      client: system.client,
+      credentials,
+      keys,
+      tokens: tokenStoreOf(lane),
+      tokenLogins: process.tokenLogins,
+      failedLogins: process.failedLogins
+    }),
+    giveUpMs: LaneRules.giveUpMs,
+    lookupTiming,
+    organizations: new Map(),
+    organizationsReadAt: 0,
+    postponed: new Map(),
+    links: new Map(),
+    accepted: [],
+    receiptsAt: 0,
+    hasUnfinishedSessions: true,
+    wake: (step, at) => signals.wake(step, at),
+    wakeDeliveries: notifier.wake("deliveries")
+  }
+}
+
+const readLimits = Effect.fnUntraced(function* ({ queue, store, system }: Worker, context: LaneContext) {
+  const { lane } = context
+  const now = yield* Clock.currentTimeMillis
+  if (lane.limitsAt !== undefined && now - lane.limitsAt < limitsMaxAgeMs) return
+  const [organization] = yield* store.organizations(lane.nip)
+  if (organization === undefined || organization.credential_state !== "accepted") return
+  const token = yield* context.logins.accessToken(organization)
+  const limits = yield* context.call("rateLimits", system.client.rateLimits(token))
+  lane.windows.setLimits(toLimits(limits))
+  yield* queue.setLimits(lane, limits)
+})
+
+const run = (worker: Worker, entry: LeasedLane) => {
+  const { leasedLanes, process, queue } = worker
+  const { context, lane, signals } = entry
+  return Effect.gen(function* () {
+    yield* Effect.ignore(readLimits(worker, context))
+    const release = yield* runLane(context, signals)
+    if (release.nextAt === Infinity) process.troubles.resolveAll(lane.nip)
+    yield* queue.release(lane, release, yield* Clock.currentTimeMillis)
+  }).pipe(
+    Effect.catchTag("LaneLost", ({ nip }) =>
+      Effect.annotateLogs(Effect.logWarning("Lane lease lost; its outcomes are discarded"), { nip })
+    ),
+    Effect.catchCause((cause) =>
+      OutageLog.report(
+        cause,
+        Effect.logError("Lane stopped; another holder continues when its lease expires", cause)
+      ).pipe(Effect.annotateLogs({ nip: lane.nip }))
+    ),
+    // A stop gives the lane back, so that the next holder need not wait for the lease.
+    Effect.onInterrupt(() =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Effect.ignore(queue.release(lane, { nextAt: now, isSendIdle: false }, now))
+      )
+    ),
+    Effect.ensuring(
+      Effect.sync(() => {
+        if (leasedLanes.get(lane.nip) === entry) leasedLanes.delete(lane.nip)
+      })
+    )
+  )
+}
+
+const renew = Effect.fnUntraced(function* ({ fibers, leaseMs, leasedLanes, queue }: Worker) {
+  const entries = [...leasedLanes.values()]
+  if (entries.length === 0) return
+  const startedAt = yield* Clock.currentTimeMillis
+  const renewed = yield* queue.renew(
+    entries.map(({ lane }) => lane),
+    leaseMs
+  )
+  for (const entry of entries) {
+    if (renewed.has(entry.lane.nip)) entry.leasedUntil = startedAt + leaseMs
+    else if (leasedLanes.get(entry.lane.nip) === entry) yield* FiberMap.remove(fibers, entry.lane.nip)
+  }
+})
+
+// A holder that cannot renew stops before another one can begin.
+const stopExpired = Effect.fnUntraced(function* ({ fibers, leasedLanes }: Worker) {
+  const now = yield* Clock.currentTimeMillis
+  for (const [nip, { leasedUntil }] of leasedLanes) if (leasedUntil <= now) yield* FiberMap.remove(fibers, nip)
+})
+
+const keepLeases = (worker: Worker) =>
+  renew(worker).pipe(
+    Effect.timeout(Duration.millis(worker.leaseMs / 3)),
+    Effect.catchCause((cause) => OutageLog.report(cause, Effect.logWarning("Lane leases could not be renewed", cause))),
+    Effect.andThen(stopExpired(worker))
+  )
+
+const showReasons = Effect.fnUntraced(function* ({ leasedLanes, process, reasons }: Worker) {
+  const known = process.troubles.current()
+  const held = yield* reasons.lastHeld(known)
+  for (const { nip } of known) {
+    const record = held.has(nip) ? undefined : process.troubles.handOver(nip)
+    if (record === undefined) continue
+    yield* Effect.annotateLogs(Effect.logInfo("Another process has the lane of a taxpayer whose invoices wait"), {
+      nip,
+      code: record.code
+    })
+  }
+  const troubles = process.troubles.current()
+  const unknown = process.breaker.isOpen ? process.unavailable() : WaitReasons.itsTurn
+  const showUnsent = reasons.showUnsent(troubles, [...leasedLanes.keys()], unknown)
+  while ((yield* showUnsent) === WaitReasons.maxInvoices);
+  while ((yield* reasons.showUndecided(troubles)) === WaitReasons.maxInvoices);
+})
+
+// One line when a taxpayer begins to wait for another reason than its limits, and one when it goes on.
+const logTroubles = Effect.fnUntraced(function* ({ process, reasons }: Worker) {
+  const { begun, ended } = process.troubles.takeChanges()
+  const counts = yield* reasons.count([...begun, ...ended])
+  const now = yield* Clock.currentTimeMillis
+  const log = (records: ReadonlyArray<TroubleRecord>, line: Effect.Effect<void>) =>
+    Effect.forEach(
+      records,
+      ({ code, failures, nip, since }) =>
+        Effect.annotateLogs(line, {
+          nip,
+          code,
+          failures,
+          seconds: Math.round((now - since) / 1000),
+          invoices: counts.get(nip) ?? 0
+        }),
+      { discard: true }
+    )
+  yield* log(begun, Effect.logWarning("Invoices of a taxpayer wait for KSeF"))
+  yield* log(ended, Effect.logInfo("Invoices of a taxpayer do not wait for KSeF any more"))
+})
+
+const tolerant = <E>(effect: Effect.Effect<unknown, E>, message: string) =>
+  Effect.catchCause(effect, (cause) => OutageLog.report(cause, Effect.logWarning(message, cause)))
+
+const rescue = (worker: Worker) =>
+  Effect.all(
+    [
+      tolerant(Effect.andThen(worker.queue.rescue, worker.showMissing), "Lanes could not be rescued"),
+      tolerant(
+        Effect.andThen(showReasons(worker), logTroubles(worker)),
+        "The reasons of waiting invoices could not be stored"
+      )
+    ],
+    { discard: true }
+  )
+
+// It names the reason of an outage, in the log when it begins, and to the owners of the invoices that were tried.
+const readBeacon = Effect.fnUntraced(function* (
+  { process, store, system }: Worker,
+  { isFirst }: { readonly isFirst: boolean }
+) {
+  const beacon = yield* Effect.orElseSucceed(system.client.beacon, () => undefined)
+  if (isFirst) {
+    yield* Effect.annotateLogs(
+      Effect.logWarning("KSeF is unavailable; calls are stopped"),
+      beacon === undefined ? {} : { beacon: beacon.status }
+    )
+  }
+  process.outage.report(beacon?.status)
+  yield* tolerant(process.outage.tell(store.explain), "The reason of an outage could not be stored")
+})
+
+/** Asks KSeF for its keys while the circuit breaker is open, unless it said when to ask again. */
+const probeInTime = Effect.fnUntraced(function* (worker: Worker, now: number) {
+  const { keys, process } = worker
+  const { anonymous, breaker, outage } = process
+  if (!worker.isOutageLogged) {
+    worker.isOutageLogged = true
+    yield* Metric.update(KsefMetrics.breakerOpen, 1)
+    yield* readBeacon(worker, { isFirst: true })
+  }
+  // A probe within the wait that KSeF asked for would not be made.
+  const probeAt = Math.max(breaker.state.openUntil, anonymous.pausedUntil("anonymous"))
+  if (now < probeAt) return { sleepUntil: probeAt }
+  keys.invalidate()
+  yield* Effect.ignore(keys.get("SymmetricKeyEncryption", LaneCalls.make(process, "probe")))
+  yield* Metric.update(KsefMetrics.breakerOpen, breaker.isOpen ? 1 : 0)
+  if (breaker.isOpen) {
+    yield* readBeacon(worker, { isFirst: false })
+    return "again" as const
+  }
+  worker.isOutageLogged = false
+  outage.end()
+  yield* Effect.logInfo("KSeF is available again")
+  return "again" as const
+})
+
+const iterate = Effect.fnUntraced(function* (worker: Worker, woken: boolean) {
+  const { fibers, leaseMs, leasedLanes, process, queue } = worker
+  const now = yield* Clock.currentTimeMillis
+  if (process.breaker.isOpen) return yield* probeInTime(worker, now)
+  const leased = woken ? [...leasedLanes.keys()] : []
+  const limit = maxLanes - leasedLanes.size
+  if (limit <= 0 && leased.length === 0) return { sleepUntil: Infinity }
+  const claim = queue.claim({ limit, leaseMs, leased })
+  const claimed = yield* EngineMetrics.timed(EngineMetrics.claimDuration("lanes"), claim)
+  for (const nip of claimed.withInvoices) leasedLanes.get(nip)?.signals.wake("send")
+  for (const nip of claimed.withCredential) {
+    const entry = leasedLanes.get(nip)
+    if (entry === undefined) continue
+    entry.context.organizationsReadAt = 0
+    entry.signals.wake("send")
+  }
+  for (const lane of claimed.lanes) {
+    const signals = new StepSignals()
+    const entry = { lane, context: contextOf(worker, lane, signals), signals, leasedUntil: now + leaseMs }
+    leasedLanes.set(lane.nip, entry)
+    process.troubles.hold(lane)
+    yield* FiberMap.run(fibers, lane.nip, run(worker, entry))
+  }
+  yield* Metric.update(KsefMetrics.lanes, leasedLanes.size)
+  return { sleepUntil: now + pollIntervalMs }
+})
+
+const runLanes = Effect.fnUntraced(function* (system: NationalSystemShape) {
+  const worker = yield* makeWorker(system)
+  const renewEvery = Schedule.spaced(Duration.millis(worker.leaseMs / 3))
+  yield* Effect.forkScoped(Effect.repeat(keepLeases(worker), renewEvery))
+  yield* Effect.forkScoped(Effect.repeat(rescue(worker), Schedule.spaced(Duration.millis(yield* RescueInterval))))
+  const { notifier } = worker
+  yield* WorkerLoop.run({ kind: "lanes", iterate: (woken) => iterate(worker, woken), notifier })
+})
+
+/** Runs the lanes of this deployment. Without live mode it does nothing. Provides nothing. */
+export const layer = Layer.unwrap(
+  Effect.gen(function* () {
+    const system = yield* NationalSystem
+    const { leaseMs } = yield* Settings
+    if (system === undefined) return Layer.empty
+    return Layer.effectDiscard(runLanes(system)).pipe(
+      Layer.provide(LaneStore.layerOf(system.environmentId, leaseMs)),
+      Layer.provide(LaneQueueLayer.layerOf(system.environmentId))
+    )
+  })
+)

@@ -1,0 +1,116 @@
+/** Why the invoices of taxpayers wait, as far as the lanes of this process know. */
+import type { Invoice } from "@govoice/core"
+
+/** The steps of a lane that invoices wait for. */
+export type WaitingStep = "send" | "verdicts"
+
+/** A reason to wait. `isRoutine` tells whether it is nothing to log: a limit that was kept, or a call that was not made. */
+export interface Trouble {
+  readonly reason: Invoice.Reason
+  /** When the lane goes on. */
+  readonly until: number
+  readonly isRoutine: boolean
+}
+
+/** The lease under which a lane reports: it is the last one of its taxpayer until another process has claimed the lane. */
+export interface Lease {
+  readonly nip: string
+  readonly fencingToken: number
+}
+
+/** The reason of a taxpayer. */
+export interface TroubleOfTaxpayer extends Trouble, Lease {}
+
+/** The trouble of a taxpayer, for the log: when it began, its first reason, and how many failures there were. */
+export interface TroubleRecord {
+  readonly nip: string
+  readonly code: string
+  readonly since: number
+  readonly failures: number
+}
+
+interface Taxpayer {
+  fencingToken: number
+  readonly steps: Map<WaitingStep, Trouble>
+  readonly failures: Record<WaitingStep, number>
+  /** Absent while nothing of it is to be logged. */
+  record?: TroubleRecord
+  isLogged: boolean
+}
+
+/** The reasons of a process, by taxpayer. They outlive the leases of lanes, which are released while they wait. */
+export class Troubles {
+  readonly #taxpayers = new Map<string, Taxpayer>()
+
+  /** Keeps why a step of a lane waits. The first message of a code is kept: later ones tell less. */
+  report({ fencingToken, nip }: Lease, step: WaitingStep, trouble: Trouble, now: number): void {
+    const { reason, isRoutine } = trouble
+    const taxpayer: Taxpayer = this.#taxpayers.get(nip) ?? {
+      fencingToken,
+      steps: new Map(),
+      failures: { send: 0, verdicts: 0 },
+      isLogged: false
+    }
+    this.#taxpayers.set(nip, taxpayer)
+    taxpayer.fencingToken = fencingToken
+    const before = taxpayer.steps.get(step)
+    taxpayer.steps.set(step, before?.reason.code === reason.code ? { ...trouble, reason: before.reason } : trouble)
+    taxpayer.failures[step] += 1
+    if (isRoutine && taxpayer.record === undefined) return
+    const { code = reason.code, failures = 0, since = now } = taxpayer.record ?? {}
+    taxpayer.record = { nip, code, since, failures: failures + Number(!isRoutine) }
+  }
+
+  /** The step goes on. */
+  resolve(nip: string, step: WaitingStep): void {
+    this.#taxpayers.get(nip)?.steps.delete(step)
+  }
+
+  /** The lane has nothing to do. */
+  resolveAll(nip: string): void {
+    this.#taxpayers.get(nip)?.steps.clear()
+  }
+
+  /** How often a step has reported a reason since its taxpayer has trouble. */
+  failures(nip: string, step: WaitingStep): number {
+    return this.#taxpayers.get(nip)?.failures[step] ?? 0
+  }
+
+  /** Why taxpayers wait now: to be sent, or else for a verdict. */
+  current(): ReadonlyArray<TroubleOfTaxpayer> {
+    return [...this.#taxpayers].flatMap(([nip, { fencingToken, steps }]) => {
+      const trouble = steps.get("send") ?? steps.get("verdicts")
+      return trouble === undefined ? [] : [{ nip, fencingToken, ...trouble }]
+    })
+  }
+
+  /** This process has claimed the lane again. */
+  hold({ fencingToken, nip }: Lease): void {
+    const taxpayer = this.#taxpayers.get(nip)
+    if (taxpayer !== undefined) taxpayer.fencingToken = fencingToken
+  }
+
+  /** Another process has had the lane since, and knows better. Returns the trouble, where it was logged. */
+  handOver(nip: string): TroubleRecord | undefined {
+    const taxpayer = this.#taxpayers.get(nip)
+    this.#taxpayers.delete(nip)
+    return taxpayer?.isLogged === true ? taxpayer.record : undefined
+  }
+
+  /** Returns the troubles that began and ended since this was last called. One that did both is in neither. */
+  takeChanges(): { readonly begun: ReadonlyArray<TroubleRecord>; readonly ended: ReadonlyArray<TroubleRecord> } {
+    const begun: Array<TroubleRecord> = []
+    const ended: Array<TroubleRecord> = []
+    for (const [nip, taxpayer] of this.#taxpayers) {
+      const { isLogged, record, steps } = taxpayer
+      if (steps.size === 0) {
+        this.#taxpayers.delete(nip)
+        if (isLogged && record !== undefined) ended.push(record)
+      } else if (!isLogged && record !== undefined) {
+        taxpayer.isLogged = true
+        begun.push(record)
+      }
+    }
+    return { begun, ended }
+  }
+}

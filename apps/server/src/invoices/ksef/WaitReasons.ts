@@ -1,0 +1,277 @@
+/**
+ * Has every live invoice that waits show why: in its `failure`, and thereby in the live status of its organization.
+ *
+ * Lanes know the reasons of the taxpayers that they serve. Of an invoice that nobody has a reason for, the credential of its
+ * organization tells one, and otherwise that earlier invoices go first.
+ */
+import { PgTypes } from "@effect/sql-pg"
+import type { Invoice } from "@govoice/core"
+import { Clock, Effect, Random } from "effect"
+import { SqlClient } from "effect/sql"
+import { column, textArray } from "../../database/Arrays.ts"
+import { StatementTime } from "../../database/StatementTime.ts"
+import { columnsOf } from "../ClaimedInvoice.ts"
+import type { Lease, TroubleOfTaxpayer, TroubleRecord } from "./Troubles.ts"
+import { Notifier } from "../../jobs/Notifier.ts"
+import type { SendingInvoice } from "./laneRows.ts"
+import * as LaneRules from "./LaneRules.ts"
+import * as liveTransitions from "./liveTransitions.ts"
+import { unreadableSession } from "./StatusRules.ts"
+import * as TransitionSteps from "../TransitionSteps.ts"
+
+/** After how many seconds an invoice shows a reason that is known, and another one. It is looked at every 10 s. */
+const known = 30
+const other = 40
+
+/** Organizations that are looked at in one go. */
+const maxOrganizations = 1000
+
+/** How many invoices are written at once. */
+export const maxInvoices = 5000
+
+const missing: Invoice.Reason = {
+  code: "gateway_credential_missing",
+  message: "The organization has no KSeF credential for the environment of this deployment. Store one."
+}
+
+const refused: Invoice.Reason = {
+  code: "gateway_credential_refused",
+  message: "KSeF refused the credential of the organization. Replace it, or repair it at KSeF."
+}
+
+/** Why an invoice waits of which nothing else is known. */
+export const itsTurn: Invoice.Reason = {
+  code: "gateway_limit",
+  message: "The invoice waits for its turn: earlier invoices are sent first."
+}
+
+/** Makes the functions that write reasons, for credentials of this environment. */
+export const make = Effect.fnUntraced(function* (environmentId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const statementTime = (yield* StatementTime)(sql)
+
+  const waits = sql`mode = 'live' AND status IN ('queued', 'retrying')`
+  const json = (reason: Invoice.Reason) => sql`${PgTypes.jsonb(reason)}::jsonb`
+  const rowsOf = (troubles: ReadonlyArray<TroubleOfTaxpayer>) =>
+    PgTypes.json(troubles.map(({ nip, reason, until }) => ({ nip, failure: reason, until: new Date(until) })))
+
+  return {
+    /** Returns which of these taxpayers no other process has had the lane of since. */
+    lastHeld: Effect.fn("WaitReasons.lastHeld")(function* (leases: ReadonlyArray<Lease>) {
+      if (leases.length === 0) return new Set<string>()
+      const rows = yield* sql<{ readonly nip: string }>`
+        SELECT nip FROM unnest(
+          ${column("text", leases, ({ nip }) => nip)}, ${column("int4", leases, ({ fencingToken }) => fencingToken)}
+        ) AS held (nip, fencing_token) JOIN national_lanes USING (nip, fencing_token)
+      `
+      return new Set(rows.map(({ nip }) => nip))
+    }),
+
+    /**
+     * Writes the reasons of some invoices that are not sent, and returns how many. `unknown` is that of those without another. The lanes
+     * that other processes lease, which is all but these, have theirs written by them.
+     */
+    showUnsent: Effect.fn("WaitReasons.showUnsent")(function* (
+      troubles: ReadonlyArray<TroubleOfTaxpayer>,
+      leased: ReadonlyArray<string>,
+      unknown: Invoice.Reason
+    ) {
+      const now = yield* statementTime
+      const written = yield* sql`
+        WITH RECURSIVE trouble AS MATERIALIZED (
+          SELECT * FROM json_to_recordset(${rowsOf(troubles)}) AS trouble (nip text, failure jsonb, until timestamptz)
+        ), waiting (organization_id, position) AS (
+          (SELECT organization_id, 1 FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT 1)
+          UNION ALL
+          SELECT next.organization_id, position + 1 FROM waiting CROSS JOIN LATERAL (
+            SELECT organization_id FROM invoices WHERE ${waits} AND organization_id > waiting.organization_id
+            ORDER BY organization_id, due_at, id LIMIT 1
+          ) AS next
+          WHERE position < ${maxOrganizations}::int
+        ), reason AS MATERIALIZED (
+          SELECT waiting.organization_id, trouble.until,
+                 CASE WHEN credential_environment IS DISTINCT FROM ${environmentId} THEN ${json(missing)}
+                      WHEN credential_state = 'refused' THEN ${json(refused)}
+                      WHEN trouble.failure IS NOT NULL THEN trouble.failure
+                      ELSE ${json(unknown)}
+                 END AS failure,
+                 trouble.failure IS NOT NULL OR credential_environment IS DISTINCT FROM ${environmentId}
+                   OR credential_state = 'refused' AS is_known
+          FROM waiting JOIN organizations ON organizations.id = waiting.organization_id
+          LEFT JOIN trouble ON trouble.nip = credential_nip
+          LEFT JOIN national_lanes ON national_lanes.nip = credential_nip
+          WHERE is_leased IS NOT TRUE OR credential_nip = ANY(${textArray(leased)})
+        ), picked AS MATERIALIZED (
+          SELECT invoice.id, reason.failure, reason.until FROM reason CROSS JOIN LATERAL (
+            SELECT id FROM invoices
+            WHERE organization_id = reason.organization_id AND ${waits}
+              AND CASE status
+                    WHEN 'queued' THEN
+                      due_at <= ${now} - CASE WHEN is_known THEN ${known}::int ELSE ${other}::int END * interval '1 second'
+                      AND (invoices.failure IS NULL OR is_known AND invoices.failure->>'code' <> reason.failure->>'code')
+                    ELSE reason.until > ${now} AND next_attempt_at < reason.until
+                  END
+            ORDER BY organization_id, due_at, id LIMIT ${maxInvoices}::int FOR UPDATE SKIP LOCKED
+          ) AS invoice
+          LIMIT ${maxInvoices}::int
+        )
+        UPDATE invoices SET
+          failure         = CASE status WHEN 'queued' THEN picked.failure ELSE invoices.failure END,
+          next_attempt_at = CASE status WHEN 'retrying' THEN picked.until END
+        FROM picked
+        WHERE invoices.id = picked.id AND invoices.id = ANY (ARRAY(SELECT id FROM picked)) AND status IN ('queued', 'retrying')
+        RETURNING invoices.id
+      `
+      return written.length
+    }),
+
+    /**
+     * Writes the reasons of some invoices that were sent, or may have been, while nobody can be asked about them, and returns how many.
+     * They are those of lanes with trouble alone.
+     */
+    showUndecided: Effect.fn("WaitReasons.showUndecided")(function* (troubles: ReadonlyArray<TroubleOfTaxpayer>) {
+      if (troubles.length === 0) return 0
+      const now = yield* statementTime
+      const before = sql`${now} - ${known}::int * interval '1 second'`
+      const written = yield* sql`
+        WITH trouble AS MATERIALIZED (
+          SELECT * FROM json_to_recordset(${rowsOf(troubles)}) AS trouble (nip text, failure jsonb, until timestamptz)
+        ), undecided AS (
+          SELECT invoice_id, failure FROM trouble CROSS JOIN LATERAL (
+            SELECT invoice_id FROM national_submissions
+            WHERE national_submissions.nip = trouble.nip AND due_at IS NOT NULL AND state IN ('sending', 'sent')
+              AND created_at <= ${before}
+          ) AS submission
+          UNION ALL
+          SELECT invoice_id, failure FROM trouble CROSS JOIN LATERAL (
+            SELECT id FROM national_sessions
+            WHERE national_sessions.nip = trouble.nip AND state NOT IN ('done', 'abandoned')
+          ) AS session CROSS JOIN LATERAL (
+            SELECT invoice_id FROM national_submissions
+            WHERE session_id = session.id AND due_at IS NULL AND state IN ('sending', 'sent') AND created_at <= ${before}
+          ) AS submission
+        ), picked AS MATERIALIZED (
+          SELECT invoice.id, undecided.failure FROM undecided CROSS JOIN LATERAL (
+            SELECT id FROM invoices
+            WHERE id = invoice_id AND invoices.failure IS NULL AND status IN ('submitting', 'submitted')
+            LIMIT 1 FOR UPDATE SKIP LOCKED
+          ) AS invoice
+          LIMIT ${maxInvoices}::int
+        )
+        UPDATE invoices SET failure = picked.failure
+        FROM picked
+        WHERE invoices.id = picked.id AND invoices.id = ANY (ARRAY(SELECT id FROM picked))
+          AND status IN ('submitting', 'submitted')
+        RETURNING invoices.id
+      `
+      return written.length
+    }),
+
+    /** Counts the invoices of taxpayers that are not decided, up to 1,000 each. */
+    count: Effect.fn("WaitReasons.count")(function* (records: ReadonlyArray<TroubleRecord>) {
+      if (records.length === 0) return new Map<string, number>()
+      const nips = records.map(({ nip }) => ({ nip }))
+      const rows = yield* sql<{ readonly nip: string; readonly invoices: number }>`
+        SELECT wanted.nip, (
+          SELECT count(*)::int FROM (
+            SELECT FROM organizations CROSS JOIN LATERAL (
+              SELECT FROM invoices WHERE organization_id = organizations.id AND ${waits}
+              ORDER BY organization_id, due_at, id LIMIT 1000
+            ) AS invoice
+            WHERE credential_nip = wanted.nip AND credential_environment = ${environmentId} LIMIT 1000
+          ) AS unsent
+        ) + (
+          SELECT count(*)::int FROM (
+            SELECT FROM national_submissions
+            WHERE national_submissions.nip = wanted.nip AND due_at IS NOT NULL AND state IN ('sending', 'sent') LIMIT 1000
+          ) AS undecided
+        ) AS invoices
+        FROM json_to_recordset(${PgTypes.json(nips)}) AS wanted (nip text)
+      `
+      return new Map(rows.map(({ invoices, nip }) => [nip, invoices]))
+    })
+  }
+})
+
+/**
+ * Makes the effect that has one invoice of each organization show that its credential is missing: it was deleted, or is for another
+ * environment. It returns how many were written.
+ *
+ * No lane has such invoices. As with a refused credential, one of the organization is `retrying` and shows the reason, until the
+ * time to give up; the others stay queued. After a credential is stored, all of them are sent at once.
+ */
+export const makeShowMissing = Effect.fnUntraced(function* (environmentId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const notifier = yield* Notifier
+  const statementTime = (yield* StatementTime)(sql)
+  const steps = yield* TransitionSteps.make
+
+  const waits = sql`mode = 'live' AND status IN ('queued', 'retrying')`
+  const lacks = sql`organizations.credential_environment IS DISTINCT FROM ${environmentId}`
+  const shows = sql`status = 'retrying' AND failure->>'code' = ${missing.code}`
+
+  // An invoice whose session could not be read is not given up: KSeF may have it.
+  // One lookup in the index for each organization. The invoice that shows the reason is not due; where none does, it is
+  // the one that did before, or the oldest.
+  const select = Effect.flatMap(
+    statementTime,
+    (now) => sql<SendingInvoice & { readonly may_have_it: boolean }>`
+      WITH RECURSIVE waiting (organization_id, position) AS (
+        (SELECT organization_id, 1 FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT 1)
+        UNION ALL
+        SELECT next.organization_id, position + 1 FROM waiting CROSS JOIN LATERAL (
+          SELECT organization_id FROM invoices WHERE ${waits} AND organization_id > waiting.organization_id
+          ORDER BY organization_id, due_at, id LIMIT 1
+        ) AS next
+        WHERE position < ${maxOrganizations}::int
+      )
+      SELECT ${sql.literal(columnsOf("invoice"))}, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version,
+             EXISTS (
+               SELECT 1 FROM national_submissions WHERE invoice_id = invoice.id AND code = ${unreadableSession}::int
+             ) AS may_have_it
+      FROM waiting JOIN organizations ON organizations.id = waiting.organization_id AND ${lacks}
+      CROSS JOIN LATERAL (
+        SELECT * FROM invoices
+        WHERE organization_id = waiting.organization_id AND ${waits} AND due_at <= ${now}
+        ORDER BY ${shows} DESC, due_at, id LIMIT 1
+      ) AS invoice
+      JOIN invoice_documents ON invoice_id = invoice.id
+      WHERE NOT EXISTS (
+        SELECT 1 FROM invoices
+        WHERE organization_id = waiting.organization_id AND ${waits} AND due_at > ${now} AND ${shows}
+      )
+    `
+  )
+
+  return Effect.gen(function* () {
+    const rows = yield* select
+    if (rows.length === 0) return 0
+    const now = yield* Clock.currentTimeMillis
+    const random = yield* Random.next
+    const pending = rows.map((row) => {
+      const tried = { ...row, status: "submitting", attempt_count: row.attempt_count + 1 } as const
+      return {
+        ...liveTransitions.attemptFailed(tried, missing, now, {
+          giveUpMs: row.may_have_it ? Infinity : LaneRules.giveUpMs,
+          random
+        }),
+        statusBefore: row.status
+      }
+    })
+    // The lock waits for a credential that is being stored, and has a later one wait for this statement.
+    const written = yield* sql`
+      WITH owner AS MATERIALIZED (
+        SELECT id FROM organizations WHERE id = ANY(${textArray(rows.map((row) => row.organization_id))}) AND ${lacks}
+        ORDER BY id FOR SHARE
+      ), ${steps(
+        pending,
+        sql`invoices.status = transition.status_before AND invoices.organization_id IN (SELECT id FROM owner)`
+      )}
+      SELECT id FROM transitioned
+    `
+    if (pending.some(({ transition }) => transition.emits !== null)) {
+      yield* notifier.wake("deliveries")
+    }
+    return written.length
+  }).pipe(Effect.withSpan("WaitReasons.showMissing"))
+})

@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { checkServing } from "../../src/commands/doctor.ts"
+import { metricName } from "../../src/http/middleware/ProxyWarning.ts"
+
+const serve = (metrics: string) =>
+  Effect.acquireRelease(
+    Effect.callback<Server>((resume) => {
+      const server = createServer((_request, response) => response.end(metrics))
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+  ).pipe(Effect.map((server) => (server.address() as AddressInfo).port))
+
+const examine = (metricsPort: number | undefined, role: "all" | "api" | "worker" = "api", host = "127.0.0.1") =>
+  checkServing({ http: { host, port: 3000 }, metricsPort, role })
+
+describe("the doctor beside a server", () => {
+  it.effect("warns when most requests come from a proxy that the settings do not name", () =>
+    Effect.gen(function* () {
+      const port = yield* serve(`# TYPE ${metricName} gauge\n${metricName} 1\nother 0\n`)
+      for (const host of ["127.0.0.1", "0.0.0.0"]) {
+        const [finding, ...others] = yield* examine(port, "all", host)
+        assert.isEmpty(others)
+        assert.strictEqual(finding?.level, "warning")
+        assert.include(finding?.remedy, "set GOVOICE_TRUSTED_PROXIES to its network")
+      }
+      assert.isEmpty(yield* examine(port, "worker"))
+    })
+  )
+
+  it.effect("finds nothing otherwise, without metrics, and without a server", () =>
+    Effect.gen(function* () {
+      for (const metrics of ["", `${metricName} 0\n`, `${metricName}_other 1\n`, "<html>"]) {
+        assert.isEmpty(yield* examine(yield* serve(metrics)))
+      }
+      for (const port of [undefined, 0, 1]) assert.isEmpty(yield* examine(port))
+    })
+  )
+})

@@ -1,0 +1,123 @@
+/** Answers that nobody reads, on real sockets. */
+import { once } from "node:events"
+import { existsSync } from "node:fs"
+import { createServer, type Server } from "node:http"
+import { type AddressInfo, connect, type Socket } from "node:net"
+import { afterEach, assert, describe, it } from "vitest"
+import * as UnreadAnswers from "../../../src/http/transport/UnreadAnswers.ts"
+
+const mebibyte = 1024 * 1024
+const answerBytes = 8 * mebibyte
+const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+describe("UnreadAnswers", () => {
+  let server: Server
+  const sockets: Array<Socket> = []
+
+  const start = async (maxBytes: number, bytes = answerBytes): Promise<void> => {
+    const unread = UnreadAnswers.make({ maxBytes, smallBytes: 1024 })
+    server = createServer((_request, response) => {
+      unread.add(response, bytes)
+      response.end(Buffer.alloc(bytes, "a"))
+    })
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+  }
+  const open = async (): Promise<Socket> => {
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1")
+    sockets.push(socket)
+    socket.on("error", () => {})
+    await once(socket, "connect")
+    return socket
+  }
+  /** Reads the beginning of an answer, and then nothing. */
+  const begin = async (): Promise<Socket> => {
+    const socket = await open()
+    socket.write(request)
+    await once(socket, "readable")
+    return socket
+  }
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 5))
+  /** Counts the bytes that a connection reads. */
+  const count = (socket: Socket) => {
+    const counted = { bytes: 0 }
+    socket.on("data", (chunk: Buffer) => (counted.bytes += chunk.length))
+    return {
+      bytes: () => counted.bytes,
+      until: async (bytes: number) => {
+        while (counted.bytes < bytes && !socket.destroyed) await turn()
+        assert.isAtLeast(counted.bytes, bytes)
+      }
+    }
+  }
+  const connections = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)))
+    })
+  const untilConnections = async (count: number): Promise<void> => {
+    for (const deadline = Date.now() + 50_000; (await connections()) !== count;) {
+      assert.isBelow(Date.now(), deadline, `not ${count} connections`)
+      await turn()
+    }
+  }
+
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  it("of more bytes than may wait are reset, and as many as may wait stay", async () => {
+    await start(3 * answerBytes)
+    for (let unread = 0; unread < 12; unread++) await begin()
+    // The last one is counted before any of it is sent.
+    await untilConnections(3)
+  })
+
+  // The system takes all of these at once, and keeps them.
+  it.skipIf(!existsSync("/proc/net/tcp"))("count while the system holds them, and not when they are read", async () => {
+    await start(3 * mebibyte, mebibyte)
+    const reader = await open()
+    const read = count(reader)
+    for (let answers = 1; answers <= 10; answers++) {
+      reader.write(request)
+      await read.until(answers * mebibyte)
+    }
+    for (let unread = 0; unread < 12; unread++) await begin()
+    // The last one is counted before any of it is sent, and each client has received a little.
+    while ((await connections()) > 6) await turn()
+    reader.write(request)
+    await read.until(11 * mebibyte)
+  })
+
+  it("are reset before that of a client that reads", async () => {
+    await start(3 * answerBytes)
+    const reader = await open()
+    const read = count(reader)
+    reader.write(request)
+    await read.until(answerBytes / 2)
+    reader.pause()
+    for (let unread = 0; unread < 8; unread++) await begin()
+    reader.resume()
+    await read.until(answerBytes)
+  })
+
+  it("free their memory when they are read, or their client leaves", async () => {
+    // What the system has not been told to be received yet is little.
+    await start(2 * answerBytes + mebibyte)
+    for (let time = 0; time < 5; time++) {
+      const left = await begin()
+      left.destroy()
+      await untilConnections(0)
+    }
+    const socket = await open()
+    const read = count(socket)
+    for (let answers = 1; answers <= 10; answers++) {
+      socket.write(request)
+      await read.until(answers * answerBytes)
+    }
+    await begin()
+    await begin()
+    await untilConnections(3)
+  })
+})

@@ -1,0 +1,179 @@
+import { assert, layer } from "@effect/vitest"
+import { CertificateLink } from "@govoice/ksef/crypto"
+import type { Simulator } from "@govoice/ksef-simulator"
+import type { Ids } from "@govoice/core"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
+import * as CertificateUrl from "../../../src/invoices/CertificateUrl.ts"
+import * as LaneOverview from "../../../src/invoices/ksef/LaneOverview.ts"
+import * as OfflineCertificates from "../../../src/invoices/ksef/OfflineCertificates.ts"
+import { SubmitInvoice } from "../../../src/invoices/SubmitInvoice.ts"
+import * as TechnicalCorrection from "../../../src/invoices/TechnicalCorrection.ts"
+import { Notifier } from "../../../src/jobs/Notifier.ts"
+import * as fixtures from "../../support/fixtures.ts"
+import * as live from "../../support/live.ts"
+import { liveDatabases } from "../../support/TestDatabase.ts"
+
+const storeCertificate = Effect.fnUntraced(function* (running: Simulator, organizationId: Ids.OrganizationId) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly account_id: Ids.AccountId }>`
+    SELECT account_id FROM organizations WHERE id = ${organizationId}
+  `
+  const { certificate, privateKey } = running.issueCertificate({ nip: running.nip, kind: "offline" })
+  const pair = yield* OfflineCertificates.check(
+    { certificate, private_key: privateKey },
+    { account: "a", network: "" },
+    Date.now()
+  )
+  yield* (yield* OfflineCertificates.OfflineCertificates).put(row!.account_id, organizationId, pair)
+  return pair
+})
+
+/** Submits an invoice as the API does. */
+const issue = Effect.fnUntraced(function* (
+  organizationId: Ids.OrganizationId,
+  invoiceXml: string,
+  invoicingMode: "online" | "offline",
+  correctsInvoiceId?: string
+) {
+  const { submit } = yield* SubmitInvoice
+  const submission = {
+    ...fixtures.submission({
+      organizationId,
+      invoiceXml,
+      idempotencyKey: createHash("sha256").update(invoiceXml).digest("hex"),
+      mode: "live"
+    }),
+    invoicingMode,
+    ...(correctsInvoiceId === undefined ? {} : { correctsInvoiceId })
+  }
+  const certificateUrl = yield* (yield* CertificateUrl.make)(submission)
+  const { body, invoiceId } = yield* submit({ ...submission, certificateUrl })
+  yield* (yield* Notifier).wake("lanes")
+  return { id: invoiceId, body }
+})
+
+const modes = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ readonly id: string; readonly invoicing_mode: string; readonly official_mode: string | null }>`
+    SELECT id, invoicing_mode, official_mode FROM invoices ORDER BY id
+  `
+)
+
+const textOf = (url: string) => Effect.promise(async () => (await fetch(url)).text())
+
+for (const database of liveDatabases) {
+  layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(
+    `live invoices that are issued offline (${database.name})`,
+    (it) => {
+      it.effect("are sent as such one by one, beside others, with codes that lead to the pages of the simulator", () =>
+        Effect.gen(function* () {
+          yield* fixtures.clear
+          const ksef = yield* live.simulator()
+          const program = Effect.gen(function* () {
+            const organizationId = yield* live.taxpayer(ksef)
+            const pair = yield* storeCertificate(ksef, organizationId)
+            const online = yield* issue(organizationId, live.fa3({ number: "FV/1", seller: ksef.nip }), "online")
+            const offline = yield* issue(organizationId, live.fa3({ number: "FV/2", seller: ksef.nip }), "offline")
+            const { verification } = JSON.parse(offline.body) as {
+              readonly verification: { readonly url: string; readonly certificate_url: string }
+            }
+            assert.include(yield* textOf(`${verification.url}x`), "The invoice is not in KSeF")
+            yield* live.eventually(live.allDone, live.invoices)
+            assert.deepStrictEqual(yield* modes, [
+              { id: online.id, invoicing_mode: "online", official_mode: "online" },
+              { id: offline.id, invoicing_mode: "offline", official_mode: "offline" }
+            ])
+            assert.include(yield* textOf(verification.url), "The invoice is in KSeF")
+            assert.isTrue(CertificateLink.verify(verification.certificate_url, pair.certificate.publicKey))
+            assert.include(yield* textOf(verification.certificate_url), "The issuer is confirmed")
+            const forged = verification.certificate_url.replace(`/${ksef.nip}/`, "/1111111111/")
+            assert.include(yield* textOf(forged), "The signature is not one of this certificate.")
+          })
+          yield* live.withDeployment(ksef, program)
+        })
+      )
+
+      it.effect("are sent in batches of their own", () =>
+        Effect.gen(function* () {
+          yield* fixtures.clear
+          const ksef = yield* live.simulator()
+          yield* live.withDeployment(
+            ksef,
+            Effect.gen(function* () {
+              const organization = yield* live.taxpayer(ksef)
+              yield* storeCertificate(ksef, organization)
+              for (let index = 0; index < 40; index++) {
+                const invoicingMode = index % 8 === 4 ? "online" : "offline"
+                yield* issue(organization, live.fa3({ number: `FV/${index}`, seller: ksef.nip }), invoicingMode)
+              }
+            }),
+            { hasWorker: false }
+          )
+          yield* live.withDeployment(ksef, live.eventually(live.allDone, live.invoices))
+          const all = yield* modes
+          assert.lengthOf(all, 40)
+          for (const { invoicing_mode, official_mode } of all) assert.strictEqual(official_mode, invoicing_mode)
+          const opened = ksef.ledger.calls().filter(({ operation }) => operation === "openBatchSession")
+          assert.isAtLeast(opened.length, 1)
+        })
+      )
+
+      it.effect("are corrected technically one by one, and the first code leads to the correction", () =>
+        Effect.gen(function* () {
+          yield* fixtures.clear
+          const ksef = yield* live.simulator()
+          const program = Effect.gen(function* () {
+            const organizationId = yield* live.taxpayer(ksef)
+            yield* storeCertificate(ksef, organizationId)
+            // The simulator refuses a document that is dated after today.
+            const wrong = live.fa3({ number: "FV/1", seller: ksef.nip }).replace(/<P_1>[^<]*/, "<P_1>2049-01-04")
+            const rejected = yield* issue(organizationId, wrong, "offline")
+            yield* live.eventually(live.allDone, live.invoices)
+            const { verification } = JSON.parse(rejected.body) as { readonly verification: { readonly url: string } }
+
+            const right = live.fa3({ number: "FV/1", seller: ksef.nip })
+            const correction = yield* issue(organizationId, right, "offline", rejected.id)
+            assert.strictEqual((JSON.parse(correction.body) as { readonly corrects: string }).corrects, rejected.id)
+            const all = yield* live.eventually((some) => some.length === 2 && live.allDone(some), live.invoices)
+            const accepted = all.find(({ status }) => status === "accepted")
+            const page = yield* textOf(verification.url)
+            assert.include(page, "The invoice was corrected technically")
+            assert.include(page, accepted?.official_number ?? "none")
+
+            const check = yield* TechnicalCorrection.makeCheck
+            const again = fixtures.submission({
+              organizationId,
+              invoiceXml: right,
+              idempotencyKey: "again",
+              mode: "live"
+            })
+            const { message } = yield* Effect.flip(check({ ...again, correctsInvoiceId: rejected.id }))
+            assert.match(message, new RegExp(`has an accepted correction already: ${correction.id}`))
+          })
+          yield* live.withDeployment(ksef, program)
+        })
+      )
+
+      it.effect("are counted when their last day has passed and they were not sent", () =>
+        Effect.gen(function* () {
+          yield* fixtures.clear
+          const ksef = yield* live.simulator()
+          const program = Effect.gen(function* () {
+            const organizationId = yield* live.taxpayer(ksef)
+            yield* storeCertificate(ksef, organizationId)
+            yield* issue(organizationId, live.fa3({ number: "FV/1", seller: ksef.nip }), "offline")
+            assert.strictEqual((yield* LaneOverview.readGauges).offline_overdue, 0)
+            const sql = yield* SqlClient.SqlClient
+            yield* sql`UPDATE invoices SET send_by = '2026-01-02'`
+            assert.strictEqual((yield* LaneOverview.readGauges).offline_overdue, 1)
+            yield* sql`UPDATE invoices SET status = 'submitted', submitted_at = now()`
+            assert.strictEqual((yield* LaneOverview.readGauges).offline_overdue, 0)
+          })
+          yield* live.withDeployment(ksef, program, { hasWorker: false })
+        })
+      )
+    }
+  )
+}

@@ -1,0 +1,10 @@
+/** The reasons of waiting invoices under all faults that the simulator has. */
+import { layer } from "@effect/vitest"
+import { assertReasons, faultCases } from "../../support/liveReasons.ts"
+import { databases } from "../../support/TestDatabase.ts"
+
+layer(databases[0].layer, { timeout: "10 minutes", excludeTestServices: true })("live invoices that wait", (it) => {
+  for (const one of Object.values(faultCases).flat()) {
+    it.effect(`show a reason within a minute: ${JSON.stringify(one.fault)}`, () => assertReasons(one))
+  }
+})

@@ -1,0 +1,76 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Ids } from "@govoice/core"
+import { Effect, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { CallFailed } from "../../../src/invoices/ksef/CallFailure.ts"
+import { makeProcess } from "../../../src/invoices/ksef/LaneProcess.ts"
+import type { LaneContext } from "../../../src/invoices/ksef/LaneContext.ts"
+import type { Changes, SubmissionChange, SubmissionRow } from "../../../src/invoices/ksef/laneRows.ts"
+import * as StatusPoller from "../../../src/invoices/ksef/StatusPoller.ts"
+import * as StatusRules from "../../../src/invoices/ksef/StatusRules.ts"
+
+const minute = 60_000
+const organizationId = "org_1" as Ids.OrganizationId
+const refused = new CallFailed({
+  call: "invoiceStatus",
+  until: 0,
+  failure: { _tag: "not-readable", message: "no access" }
+})
+
+/** Runs the step for documents of a session that its login has not been able to read since 0, and returns the changes. */
+const poll = (rows: ReadonlyArray<SubmissionRow>) =>
+  Effect.gen(function* () {
+    const written: Array<SubmissionChange> = []
+    // The cast: the step needs these members of the lane alone.
+    const context = {
+      lane: { nip: "5265877635" },
+      process: makeProcess(8),
+      store: {
+        dueVerdicts: () => Effect.succeed({ rows, nextAt: Infinity }),
+        markUnreadable: () => Effect.die("It is marked already."),
+        submissionsOf: (id: string) => Effect.succeed(rows.filter((row) => row.id === id)),
+        write: (_: unknown, { submissions = [] }: Changes) => Effect.sync(() => void written.push(...submissions))
+      },
+      system: { client: { invoiceStatus: () => Effect.fail(refused) } },
+      call: (_: unknown, effect: Effect.Effect<unknown>) => effect,
+      logins: { accessToken: () => Effect.succeed(Redacted.make("token")) },
+      organizations: new Map([[organizationId, { id: organizationId }]]),
+      wake: () => {}
+    } as unknown as LaneContext
+    yield* StatusPoller.make(context, Effect.succeed(Infinity))
+    return written
+  })
+
+// Has the columns that the step reads.
+const submission = (id: string, handedOverAt: number) =>
+  ({
+    id: `inv_${id}`,
+    submission_id: id,
+    status: "submitted",
+    submission_state: "sent",
+    submission_reference: `reference ${id}`,
+    session_id: "1",
+    session_organization_id: organizationId,
+    session_reference: "session",
+    session_unreadable_since: new Date(0),
+    handed_over_at: new Date(handedOverAt),
+    check_count: 0,
+    code: null
+  }) as SubmissionRow
+
+describe("documents of a session that cannot be read", () => {
+  it.effect("are given up an hour after they were sent, not before", () =>
+    Effect.gen(function* () {
+      const rows = [submission("1", -minute), submission("2", 61 * minute)]
+      yield* TestClock.adjust("61 minutes")
+      const postponedUntil = new Date(61 * minute + StatusRules.postponeMs)
+      assert.deepStrictEqual(yield* poll(rows), [
+        { id: "1", checkCount: 0, state: "refused", code: 403, dueAt: new Date(61 * minute) },
+        { id: "2", checkCount: 1, dueAt: postponedUntil }
+      ])
+      yield* TestClock.adjust("60 minutes")
+      const [, second] = yield* poll(rows)
+      assert.deepInclude(second, { id: "2", state: "refused", code: 403 })
+    })
+  )
+})

@@ -1,0 +1,64 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Troubles } from "../../../src/invoices/ksef/Troubles.ts"
+
+const trouble = (code: string, message = code, isRoutine = false) => ({
+  reason: { code, message },
+  until: 9,
+  isRoutine
+})
+
+const lease = (nip: string) => ({ nip, fencingToken: 1 })
+
+describe("Troubles", () => {
+  it("has one record when the trouble of a taxpayer begins and one when it ends, with the count of failures", () => {
+    const troubles = new Troubles()
+    troubles.report(lease("1"), "send", trouble("gateway_unavailable"), 5)
+    const record = { nip: "1", code: "gateway_unavailable", since: 5 }
+    assert.deepStrictEqual(troubles.takeChanges(), { begun: [{ ...record, failures: 1 }], ended: [] })
+    troubles.report(lease("1"), "send", trouble("gateway_blocked"), 6)
+    troubles.report(lease("1"), "verdicts", trouble("gateway_unavailable"), 7)
+    assert.deepStrictEqual(troubles.takeChanges(), { begun: [], ended: [] })
+    troubles.resolve("1", "send")
+    assert.deepStrictEqual(troubles.takeChanges(), { begun: [], ended: [] }, "verdicts wait")
+    troubles.resolve("1", "verdicts")
+    assert.deepStrictEqual(troubles.takeChanges(), { begun: [], ended: [{ ...record, failures: 3 }] })
+    assert.deepStrictEqual(troubles.takeChanges(), { begun: [], ended: [] })
+  })
+
+  it("has no record of a limit that was kept, or of a trouble that ended before it was looked at", () => {
+    const troubles = new Troubles()
+    troubles.report(lease("1"), "send", trouble("gateway_limit", "full", true), 5)
+    troubles.report(lease("2"), "send", trouble("gateway_unavailable"), 5)
+    troubles.resolve("2", "send")
+    assert.deepStrictEqual(troubles.takeChanges(), { begun: [], ended: [] })
+    assert.deepStrictEqual(
+      troubles.current().map(({ nip, reason }) => [nip, reason.code]),
+      [["1", "gateway_limit"]]
+    )
+  })
+
+  it("ends with the lane in another process, without the line of an end", () => {
+    const troubles = new Troubles()
+    troubles.report(lease("1"), "send", trouble("gateway_unavailable"), 5)
+    troubles.takeChanges()
+    troubles.report(lease("2"), "send", trouble("gateway_unavailable"), 5)
+    troubles.hold({ nip: "1", fencingToken: 2 })
+    assert.strictEqual(troubles.current()[0]?.fencingToken, 2, "the same process has the lane again")
+    assert.strictEqual(troubles.handOver("1")?.code, "gateway_unavailable")
+    assert.isUndefined(troubles.handOver("2"), "nothing of it was logged")
+    assert.deepStrictEqual(troubles.current(), [])
+    assert.deepStrictEqual(troubles.takeChanges(), { begun: [], ended: [] })
+  })
+
+  it("keeps the first message of a code, and names what sending waits for before what verdicts do", () => {
+    const troubles = new Troubles()
+    troubles.report(lease("1"), "verdicts", trouble("gateway_unavailable"), 5)
+    troubles.report(lease("1"), "send", trouble("gateway_blocked", "This request was blocked."), 5)
+    troubles.report(lease("1"), "send", trouble("gateway_blocked", "KSeF blocks.", true), 6)
+    assert.strictEqual(troubles.current()[0]?.reason.message, "This request was blocked.")
+    troubles.resolve("1", "send")
+    assert.strictEqual(troubles.current()[0]?.reason.code, "gateway_unavailable")
+    troubles.resolveAll("1")
+    assert.deepStrictEqual(troubles.current(), [])
+  })
+})

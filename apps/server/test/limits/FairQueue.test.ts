@@ -1,0 +1,153 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import * as Slots from "../../src/limits/Slots.ts"
+
+interface Job {
+  readonly group: string
+  readonly cost: number
+}
+
+const make = (maxSize = 1000, maxSizePerGroup = 1000) => Slots.makeQueue<Job>({ maxSize, maxSizePerGroup })
+
+/** Takes jobs and charges them at once. */
+const drain = (queue: Slots.FairQueue<Job>, count = Infinity): ReadonlyArray<string> => {
+  const groups: Array<string> = []
+  for (let taken = queue.take(); taken !== undefined; taken = queue.take()) {
+    taken.charge(taken.job.cost)
+    groups.push(taken.job.group)
+    if (groups.length === count) break
+  }
+  return groups
+}
+
+const addMany = (queue: Slots.FairQueue<Job>, group: string, cost: number, count: number): void => {
+  for (let job = 0; job < count; job++) assert.isTrue(queue.add(group, { group, cost }))
+}
+
+describe("FairQueue", () => {
+  it("returns the jobs of one group in the order of their arrival", () => {
+    const queue = make()
+    for (const cost of [1, 2, 3]) queue.add("a", { group: "a", cost })
+    assert.deepStrictEqual([queue.take()?.job.cost, queue.take()?.job.cost, queue.take()?.job.cost], [1, 2, 3])
+    assert.isUndefined(queue.take())
+  })
+
+  it("gives groups the same cost, not the same number of jobs", () => {
+    const queue = make()
+    addMany(queue, "expensive", 10, 10)
+    addMany(queue, "cheap", 1, 100)
+    const served = drain(queue, 55)
+    assert.strictEqual(served.filter((group) => group === "expensive").length, 5)
+  })
+
+  it("serves a group that arrives late next, and lets it catch up on nothing", () => {
+    const queue = make()
+    addMany(queue, "early", 10, 50)
+    drain(queue, 20)
+    addMany(queue, "late", 10, 20)
+    const served = drain(queue, 10)
+    assert.strictEqual(served[0], "late")
+    assert.strictEqual(served.filter((group) => group === "late").length, 5)
+  })
+
+  it("remembers what a group has used while its jobs run out", () => {
+    const queue = make()
+    addMany(queue, "steady", 1, 100)
+    drain(queue, 10)
+    addMany(queue, "burst", 50, 1)
+    drain(queue, 1)
+    addMany(queue, "burst", 1, 1)
+    assert.deepStrictEqual(drain(queue, 40), Array<string>(40).fill("steady"))
+  })
+
+  it("counts the sizes of jobs until they are taken", () => {
+    const queue = make(100, 50)
+    const add = (group: string, size: number) => queue.add(group, { group, cost: 1 }, size)
+    assert.deepStrictEqual(
+      [add("a", 30), add("a", 21), add("a", 20), add("b", 50), add("c", 1)],
+      [true, false, true, true, false]
+    )
+    queue.take()
+    assert.strictEqual(queue.size(), 70)
+    assert.isTrue(add("c", 30))
+  })
+
+  it("passes over a group that has its maximum of running jobs", () => {
+    const queue = Slots.makeQueue<Job>({ maxSize: 10, maxSizePerGroup: 10, maxRunningPerGroup: 1 })
+    for (const group of ["a", "a", "b"]) queue.add(group, { group, cost: 1 })
+    const [first, second, third] = [queue.take(), queue.take(), queue.take()]
+    assert.deepStrictEqual([first?.job.group, second?.job.group, third], ["a", "b", undefined])
+    first?.charge(1)
+    assert.strictEqual(queue.take()?.job.group, "a")
+  })
+
+  it("refuses jobs beyond the maximum of a group and of the queue, and accepts others once some are gone", () => {
+    const queue = make(3, 2)
+    const job = { group: "a", cost: 1 }
+    assert.deepStrictEqual(
+      ["a", "a", "a", "b", "c"].map((group) => queue.add(group, { ...job })),
+      [true, true, false, true, false]
+    )
+    queue.take()
+    assert.isTrue(queue.add("c", job))
+    queue.remove("c", job)
+    assert.strictEqual(queue.size(), 2)
+    queue.remove("c", job)
+    assert.strictEqual(queue.size(), 2, "a job is removed once")
+  })
+
+  it("evicts all groups when the queue is idle, and those that are not ahead of the others while it is busy", () => {
+    const queue = make(10)
+    for (let group = 0; group < 1000; group++) {
+      addMany(queue, String(group), 1, 1)
+      drain(queue)
+    }
+    assert.strictEqual(queue.groups(), 0)
+
+    let most = 0
+    addMany(queue, "steady", 1, 2)
+    for (let group = 0; group < 1000; group++) {
+      addMany(queue, String(group), 1, 1)
+      drain(queue, 2)
+      addMany(queue, "steady", 1, 1)
+      most = Math.max(most, queue.groups())
+    }
+    assert.isAtMost(most, 20)
+  })
+
+  it("takes no job that does not fit, and leaves it in its place", () => {
+    const queue = make()
+    addMany(queue, "a", 1, 1)
+    addMany(queue, "a", 9, 1)
+    addMany(queue, "a", 1, 1)
+    const fits = ({ cost }: Job): boolean => cost < 5
+    assert.strictEqual(queue.take(fits)?.job.cost, 1)
+    assert.isUndefined(queue.take(fits))
+    assert.strictEqual(queue.size(), 2)
+    assert.strictEqual(queue.take()?.job.cost, 9)
+  })
+
+  it("property: no group with jobs is behind another one by more than the cost of two jobs", () => {
+    const maxCost = 100
+    const job = fc.record({ group: fc.constantFrom("a", "b", "c"), cost: fc.integer({ min: 1, max: maxCost }) })
+    fc.assert(
+      fc.property(fc.array(job, { minLength: 30, maxLength: 200 }), (jobs) => {
+        const queue = make()
+        const waiting = new Map<string, number>()
+        for (const each of jobs) {
+          queue.add(each.group, each)
+          waiting.set(each.group, (waiting.get(each.group) ?? 0) + 1)
+        }
+        const used = new Map<string, number>()
+        for (let taken = queue.take(); taken !== undefined; taken = queue.take()) {
+          const { cost, group } = taken.job
+          taken.charge(cost)
+          used.set(group, (used.get(group) ?? 0) + cost)
+          waiting.set(group, waiting.get(group)! - 1)
+          const backlogged = [...waiting].flatMap(([name, count]) => (count > 0 ? [used.get(name) ?? 0] : []))
+          assert.isAtMost(Math.max(...used.values()) - Math.min(...backlogged, Infinity), 2 * maxCost)
+        }
+      })
+    )
+  })
+})

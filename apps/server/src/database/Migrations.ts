@@ -112,7 +112,8 @@ const applyStatements = (migration: Statements) =>
   }).pipe((attempt) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(attempt)))
 
 // Processes that build the same index wait for each other at its table. Nothing but such statements waits for a build, and it
-// waits for older transactions: it has no timeout. A build that was interrupted leaves an invalid index.
+// waits for older transactions, of which another build can be one: Postgres ends one of the two. It has no timeout. A build that
+// was interrupted leaves an invalid index.
 const applyIndexes = (migration: Indexes) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -126,7 +127,7 @@ const applyIndexes = (migration: Indexes) =>
 const attempt = (migration: Migration): Effect.Effect<Attempt, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.catchIf(
     "statements" in migration ? applyStatements(migration) : applyIndexes(migration),
-    SqlErrors.isLockTimeout,
+    (error): error is SqlError.SqlError => SqlErrors.isLockTimeout(error) || SqlErrors.isDeadlock(error),
     () => Effect.succeed("locked table" as const)
   )
 

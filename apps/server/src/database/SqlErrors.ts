@@ -27,6 +27,10 @@ export const isPermanent = (error: unknown): error is SqlError.SqlError =>
 export const isLockTimeout = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && sqlState(error) === "55P03"
 
+/** Tells whether a statement was ended because it and another waited for each other. */
+export const isDeadlock = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) && sqlState(error) === "40P01"
+
 /** Tells whether the disk of the database is full. */
 export const isDiskFull = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && sqlState(error) === "53100"

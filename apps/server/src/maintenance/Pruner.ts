@@ -63,7 +63,7 @@ export const layer: Layer.Layer<Pruner, never, SqlClient.SqlClient | Settings> =
       Effect.andThen(Partitions.dropOlder(eventRetentionDays * dayMs)),
       Effect.provideService(SqlClient.SqlClient, sql),
       Effect.catchIf(SqlErrors.isLockTimeout, () =>
-        Effect.as(Effect.logInfo("Partitions of events are locked; they are made and dropped later"), 0)
+        Effect.as(Effect.logDebug("Partitions of events are locked; they are made and dropped later"), 0)
       )
     )
 

@@ -39,16 +39,16 @@ const inOpenTransaction = (effect: Effect.Effect<unknown, unknown, SqlClient.Sql
     return Effect.andThen(Deferred.succeed(end, undefined), Fiber.join(fiber))
   })
 
-/** Waits until a session waits for a lock with a statement of this beginning. */
-const untilWaiting = (beginning: string) =>
+/** Waits until so many sessions wait for a lock with a statement of this form. */
+const untilWaiting = (form: string, sessions = 1) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     until(
       Effect.map(
         sql`
           SELECT pid FROM pg_stat_activity
-          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE ${`${beginning}%`}
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE ${`${form}%`}
         `,
-        (rows) => rows.length > 0
+        (rows) => rows.length >= sessions
       )
     )
   )
@@ -168,6 +168,8 @@ describe("Migrations", () => {
         assert.isFalse((yield* status).isCurrent)
 
         const again = yield* Effect.forkScoped(Effect.all([run, run], { concurrency: "unbounded" }))
+        // Postgres ends one of the two if each waits for the other.
+        yield* untilWaiting("%INDEX CONCURRENTLY", 2)
         yield* end
         yield* Fiber.join(again)
         assert.isTrue((yield* status).isCurrent)

@@ -211,6 +211,7 @@ export const schema: Statements = {
         id              text COLLATE "C" NOT NULL,
         organization_id text COLLATE "C" NOT NULL,
         created_at      timestamptz NOT NULL,
+        mode            text NOT NULL,
         updated_at      timestamptz NOT NULL,
         submitted_at    timestamptz,
         completed_at    timestamptz,
@@ -219,20 +220,19 @@ export const schema: Statements = {
         first_failed_at timestamptz,
         attempt_count   integer NOT NULL DEFAULT 0,
         upo_available   boolean NOT NULL DEFAULT false,
-        mode            text NOT NULL,
         status          text NOT NULL,
-        scenario        text,
         official_number text,
         reference       text,
-        traceparent     text,
         rejection       jsonb,
         failure         jsonb,
+        official_mode   text,
+        scenario        text,
+        traceparent     text,
         metadata        json NOT NULL,
         document        json,
         verification_url text,
         certificate_url text,
         invoicing_mode  text NOT NULL DEFAULT 'online',
-        official_mode   text,
         send_by         text,
         corrects        text COLLATE "C",
 
@@ -263,7 +263,7 @@ export const schema: Statements = {
         ),
         CONSTRAINT invoices_send_by_form         CHECK (send_by ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'),
         CONSTRAINT invoices_updated_after_created CHECK (updated_at >= created_at)
-      ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)
+      ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)
     `,
     `CREATE INDEX invoices_due_at_idx ON invoices (due_at, id) WHERE due_at IS NOT NULL AND mode = 'test'`,
     // Live invoices that wait to be sent.

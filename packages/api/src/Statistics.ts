@@ -111,7 +111,13 @@ export const OrganizationOverview = Schema.Struct({
   invoices: Schema.Struct({
     retrying: count("Invoices that are retrying."),
     rejected_24h: count("Invoices of the last 24 hours that were rejected."),
-    failed_24h: count("Invoices of the last 24 hours that failed.")
+    failed_24h: count("Invoices of the last 24 hours that failed."),
+    accepted_24h: count("Invoices of the last 24 hours that were accepted, among the newest 10,000."),
+    in_progress: count("Invoices that are queued, submitting, retrying or submitted, among the newest 10,000."),
+    median_seconds_to_upo: Schema.NullOr(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))).annotate({
+      description:
+        "The median time from the submission to the receipt (UPO), over the newest 100 invoices that have one. Null if none has."
+    })
   })
 }).annotate({
   identifier: "OrganizationOverview",

@@ -497,6 +497,12 @@ export interface OrganizationOverview {
     readonly rejected24h: number
     /** Invoices of the last 24 hours that failed. */
     readonly failed24h: number
+    /** Invoices of the last 24 hours that were accepted, among the newest 10,000. */
+    readonly accepted24h: number
+    /** Invoices that are queued, submitting, retrying or submitted, among the newest 10,000. */
+    readonly inProgress: number
+    /** The median time from the submission to the receipt (UPO), over the newest 100 invoices that have one. Null if none has. */
+    readonly medianSecondsToUpo: number | null
   }
 }
 

@@ -137,7 +137,8 @@ describe("An owner", () => {
       endpoints.map((endpoint) => [endpoint.endpointId, endpoint.failed24h]),
       [[endpointId, 0]]
     )
-    assert.deepStrictEqual(invoices, { retrying: 0, rejected24h: 0, failed24h: 0 })
+    assert.deepInclude(invoices, { retrying: 0, rejected24h: 0, failed24h: 0 })
+    assert.strictEqual(invoices.accepted24h + invoices.inProgress, 1)
   })
 
   it("finds an invoice by its numbers, its buyer, its seller and its metadata", async () => {

@@ -301,7 +301,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
         const overview = record(await overviewOf(query))
         assert.deepInclude(overview, { object: "organization_overview", window, bucket_seconds: seconds })
         assert.propertyVal(overview, "limited_since", null)
-        assert.deepStrictEqual(overview["invoices"], { retrying: 0, rejected_24h: 1, failed_24h: 0 })
+        assert.deepInclude(overview["invoices"], { retrying: 0, rejected_24h: 1, failed_24h: 0 })
         const endpoints = overview["endpoints"] as ReadonlyArray<Record<string, unknown>>
         assert.deepStrictEqual(
           endpoints.map(({ endpoint_id }) => endpoint_id),

@@ -7,6 +7,9 @@ import { idBoundary } from "../database/idBoundary.ts"
 /** How far is counted. */
 export const limit = 1000
 
+/** The newest invoices among which those are counted whose status has no index. */
+export const mostExamined = 10_000
+
 const dayMs = 86_400_000
 
 /** The counts of an organization. */
@@ -16,6 +19,10 @@ export interface InvoiceCounts {
   readonly rejected: number
   /** Of the last 24 hours. */
   readonly failed: number
+  /** Of the last 24 hours. */
+  readonly accepted: number
+  readonly inProgress: number
+  readonly medianSecondsToUpo: number | null
 }
 
 /** Counts invoices. The caller checks the owner. Counts are kept for 30 seconds. */
@@ -44,9 +51,27 @@ export const layer: Layer.Layer<InvoiceStats, never, SqlClient.SqlClient> = Laye
       ) AS counted
     `
 
+    // As the pages of `Invoices`: written so, the planner takes the index of the organization whatever it expects.
     const select = (id: Ids.OrganizationId, dayAgo: string) => sql<InvoiceCounts>`
-      SELECT (${countSince(id, "retrying", "")}) AS retrying, (${countSince(id, "rejected", dayAgo)}) AS rejected,
-             (${countSince(id, "failed", dayAgo)}) AS failed
+      WITH newest AS MATERIALIZED (
+        SELECT id, status, created_at, upo_available FROM invoices
+        WHERE organization_id = ANY (ARRAY[${id}]) ORDER BY organization_id ASC, id DESC LIMIT (SELECT ${mostExamined}::int)
+      ), trouble AS (
+        SELECT (${countSince(id, "retrying", "")}) AS retrying, (${countSince(id, "rejected", dayAgo)}) AS rejected,
+               (${countSince(id, "failed", dayAgo)}) AS failed
+      )
+      SELECT trouble.*,
+             (SELECT least(count(*), ${limit})::int FROM newest WHERE status = 'accepted' AND id >= ${dayAgo}) AS accepted,
+             (
+               SELECT least(count(*), ${limit})::int FROM newest
+               WHERE status IN ('queued', 'submitting', 'retrying', 'submitted')
+             ) AS "inProgress",
+             (
+               SELECT extract(epoch FROM percentile_disc(0.5) WITHIN GROUP (ORDER BY receipt.created_at - received.created_at))::float8
+               FROM (SELECT id, created_at FROM newest WHERE upo_available ORDER BY id DESC LIMIT 100) AS received
+               CROSS JOIN LATERAL (SELECT created_at FROM receipts WHERE invoice_id = received.id OFFSET 0) AS receipt
+             ) AS "medianSecondsToUpo"
+      FROM trouble
     `
 
     const counts = yield* Cache.makeWith(

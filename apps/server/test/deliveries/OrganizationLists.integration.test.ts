@@ -343,8 +343,67 @@ layer(database, { excludeTestServices: true })("an organization with many delive
         }
       }
       const { result } = yield* explain((yield* InvoiceStats.InvoiceStats).ofOrganization(organizationId))
-      assert.deepStrictEqual(result, { retrying: 0, rejected: 3, failed: 1 })
+      assert.deepStrictEqual(result, {
+        retrying: 0,
+        rejected: 3,
+        failed: 1,
+        accepted: 5,
+        inProgress: 0,
+        medianSecondsToUpo: null
+      })
     })
+  )
+
+  it.effect(
+    "counts the newest invoices only, and takes the time to the receipt from a hundred of them",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* fixtures.clear
+        const organizationId = yield* fixtures.organization
+        const [other, small] = [yield* fixtures.organization, yield* fixtures.organization]
+        // Every tenth is queued. Receipts came 10 s after the newest two hundred, and an hour after the others.
+        const store = Effect.fnUntraced(function* (owner: Ids.OrganizationId, count: number) {
+          const ids = Array.from({ length: count }, (_, n) => IdGenerator.at("inv", Date.now() - n * 1000))
+          yield* sql`
+            INSERT INTO invoices
+              (id, organization_id, created_at, updated_at, completed_at, due_at, mode, status, scenario, official_number, upo_available, metadata)
+            SELECT id, ${owner}, now(), now(), CASE WHEN NOT is_queued THEN now() END, CASE WHEN is_queued THEN now() END, 'test',
+                   CASE WHEN is_queued THEN 'queued' ELSE 'accepted' END, 'accepted', CASE WHEN NOT is_queued THEN 'n' END, NOT is_queued, '{}'
+            FROM (SELECT id, n % 10 = 0 AS is_queued FROM unnest(${textArray(ids)}) WITH ORDINALITY AS one (id, n)) AS invoice
+          `
+          yield* sql`
+            INSERT INTO receipts (invoice_id, organization_id, created_at, sha256, xml)
+            SELECT id, organization_id, created_at + CASE WHEN row_number() OVER (ORDER BY id DESC) <= 200 THEN interval '10 s' ELSE interval '1 hour' END,
+                   sha256(''), ''
+            FROM invoices WHERE organization_id = ${owner} AND upo_available
+          `
+        })
+        yield* store(organizationId, InvoiceStats.mostExamined + 5000)
+        yield* store(other, 2 * InvoiceStats.mostExamined)
+        yield* store(small, 3)
+        yield* sql`VACUUM ANALYZE invoices, receipts`
+        const stats = yield* InvoiceStats.InvoiceStats
+        const { blocks, indexes, report, result, wasted } = yield* costOf(
+          "counts of invoices",
+          stats.ofOrganization(organizationId)
+        )
+        assert.deepStrictEqual(result, {
+          retrying: 0,
+          rejected: 0,
+          failed: 0,
+          accepted: InvoiceStats.limit,
+          inProgress: InvoiceStats.limit,
+          medianSecondsToUpo: 10
+        })
+        assert.includeMembers([...indexes], ["invoices_organization_id_id_idx", "receipts_pkey"], report)
+        assert.notInclude([...indexes], "invoices_pkey", report)
+        assert.isBelow(blocks, InvoiceStats.mostExamined / 5, report)
+        assert.strictEqual(wasted, 0, report)
+        const few = yield* stats.ofOrganization(small)
+        assert.deepInclude(few, { accepted: 3, inProgress: 0, medianSecondsToUpo: 10 })
+      }),
+    { timeout: 200_000 }
   )
 })
 

@@ -42,7 +42,7 @@ export const webhookDelivery =
 export const webhookDeliveryStats = "object endpointId window bucketSeconds:n generatedAt now.waiting:n now.retrying:n"
 
 export const organizationOverview =
-  "object organizationId window bucketSeconds:n generatedAt limitedSince? invoices.retrying:n invoices.rejected24h:n invoices.failed24h:n"
+  "object organizationId window bucketSeconds:n generatedAt limitedSince? invoices.retrying:n invoices.rejected24h:n invoices.failed24h:n invoices.accepted24h:n invoices.inProgress:n invoices.medianSecondsToUpo:n?"
 
 export const liveStatus =
   "object organizationId available:b liveMode:b environment? waiting.count:n waiting.oldestAt? waiting.failure.code? waiting.failure.message? undecided.count:n undecided.oldestAt? undecided.failure.code? undecided.failure.message?"

@@ -25,10 +25,9 @@ import { type Bar, Bars } from "../../ui/Bars.tsx"
 import { Button } from "../../ui/Button.tsx"
 import { classNames } from "../../ui/classNames.ts"
 import { Icon } from "../../ui/Icon.tsx"
-import { count, number } from "../../ui/numbers.ts"
+import { count } from "../../ui/numbers.ts"
 import { duration } from "../../ui/times.ts"
 import { barsOf } from "../endpoints/bars.ts"
-import { arrivingQuery } from "./arriving.ts"
 import { progressQuery } from "./progress.ts"
 import { BucketTable, EndpointTable } from "./EndpointCounts.tsx"
 import { Sum } from "./Sum.tsx"
@@ -101,20 +100,17 @@ const day = "24h"
 
 /** Whether everything arrives: the answer in a sentence, and the figures behind it. */
 const Arriving = ({ counts, org }: { readonly org: string; readonly counts: Counts | undefined }) => {
-  const { data } = useQuery(arrivingQuery(org))
   const invoices = (status: "accepted" | "failed" | "rejected" | "submitted") =>
     `${paths.invoices(org)}${invoiceSearch.write({ ...invoiceSearch.read("").value, status })}`
   const deliveries = `${paths.deliveries(org)}${deliverySearch.write({ ...noDeliveryFilter, status: "failed" })}`
   const failedDeliveries = counts?.endpoints.reduce((sum, { failed24h }) => sum + failed24h, 0) ?? 0
-  const { failed24h = 0, rejected24h = 0, retrying = 0 } = counts?.invoices ?? {}
+  const { failed24h = 0, medianSecondsToUpo = null, rejected24h = 0 } = counts?.invoices ?? {}
   const troubles = [
     [rejected24h, texts.overview.rejectedInvoices, invoices("rejected")],
     [failed24h, texts.overview.failedInvoices, invoices("failed")],
     [failedDeliveries, texts.overview.failedDeliveries, deliveries]
   ] as const
   const all = troubles.reduce((sum, [number]) => sum + number, 0)
-  const shown = ({ count: counted, isCapped }: { readonly count: number; readonly isCapped: boolean }) =>
-    isCapped ? `${number(counted)}+` : number(counted)
   return (
     <section className="stack" aria-label={texts.nav.overview}>
       <p className={css("verdict", all === 0 ? "well" : "ill")}>
@@ -129,12 +125,12 @@ const Arriving = ({ counts, org }: { readonly org: string; readonly counts: Coun
         entries={[
           {
             label: texts.overview.accepted,
-            value: data && shown(data.accepted),
+            value: counts && count(counts.invoices.accepted24h),
             to: invoices("accepted")
           },
           {
             label: texts.overview.inProgress,
-            value: data && counts && shown({ ...data.inProgress, count: data.inProgress.count + retrying }),
+            value: counts && count(counts.invoices.inProgress),
             to: paths.invoices(org)
           },
           {
@@ -154,8 +150,8 @@ const Arriving = ({ counts, org }: { readonly org: string; readonly counts: Coun
           },
           {
             label: texts.overview.median,
-            value: data && (data.median === null ? "–" : duration(data.median.ms)),
-            note: data?.median ? texts.overview.medianNote(data.median.of) : ""
+            value: counts && (medianSecondsToUpo === null ? "–" : duration(medianSecondsToUpo * 1000)),
+            note: medianSecondsToUpo === null ? "" : texts.overview.medianNote
           }
         ]}
       />

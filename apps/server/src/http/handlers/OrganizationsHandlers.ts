@@ -167,7 +167,10 @@ export const layer = HttpApiBuilder.group(
           invoices: {
             retrying: ofInvoices.retrying,
             rejected_24h: ofInvoices.rejected,
-            failed_24h: ofInvoices.failed
+            failed_24h: ofInvoices.failed,
+            accepted_24h: ofInvoices.accepted,
+            in_progress: ofInvoices.inProgress,
+            median_seconds_to_upo: ofInvoices.medianSecondsToUpo
           }
         }
       }),

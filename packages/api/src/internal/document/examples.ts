@@ -271,7 +271,14 @@ const overview: Statistics.OrganizationOverview = {
   generated_at: "2026-11-20T09:30:00.000Z",
   endpoints: [{ endpoint_id: endpoint.id, waiting: 3, retrying: 2, failed_24h: 1, buckets: [bucket] }],
   limited_since: null,
-  invoices: { retrying: 0, rejected_24h: 4, failed_24h: 0 }
+  invoices: {
+    retrying: 0,
+    rejected_24h: 4,
+    failed_24h: 0,
+    accepted_24h: 412,
+    in_progress: 7,
+    median_seconds_to_upo: 42.108
+  }
 }
 
 const liveStatus: LiveStatus = {

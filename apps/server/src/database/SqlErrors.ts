@@ -39,8 +39,8 @@ export const isDiskFull = (error: unknown): error is SqlError.SqlError =>
 export const isSilent = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && error.reason._tag === "StatementTimeoutError" && sqlState(error) === ""
 
-// Socket errors, and what a server answers while it starts, stops or has no connection left.
-const unreachableCodes = /^(?:ECONN|EHOST|ENET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT$|08(?!P01)|53300|57P)/
+// Socket errors, and what a server answers while it starts, stops, has no connection left, or is a replica.
+const unreachableCodes = /^(?:ECONN|EHOST|ENET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|ENOENT$|08(?!P01)|25006|53300|57P)/
 
 // The driver gives these no code.
 const unreachableMessages = /timed out|closed/

@@ -2,7 +2,7 @@
 import { SqlError } from "effect/sql"
 import { reasonOf } from "../observability/reasonOf.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
-import { type PostgresTarget, targetOf } from "../settings/postgresUrl.ts"
+import { describeHosts, type PostgresTarget, targetOf } from "../settings/postgresUrl.ts"
 import type { SettingsShape } from "../settings/Settings.ts"
 import { DataDirInUse } from "./DataDirLock.ts"
 import * as SqlErrors from "./SqlErrors.ts"
@@ -24,7 +24,8 @@ const remedies: Readonly<Record<string, (target: PostgresTarget) => string>> = {
   "28P01": () => "Correct the user and password in DATABASE_URL.",
   "28000": () => "Correct the user in DATABASE_URL, or let it connect from here in pg_hba.conf.",
   "42501": ({ user }) => `Grant ${user} the privilege, or run 'govoice migrate' as the owner of the tables.`,
-  "25006": () => "The database is read-only: point DATABASE_URL at the primary.",
+  "25006": () =>
+    "The database is read-only: point DATABASE_URL at the primary, or at all servers with target_session_attrs=read-write.",
   "53300": () => "Raise max_connections, or start fewer processes.",
   "55000": ({ database }) => `Allow connections: ALTER DATABASE ${JSON.stringify(database)} ALLOW_CONNECTIONS true.`
 }
@@ -40,8 +41,8 @@ export const poolerRemedy =
 const isPooler = (error: SqlError.SqlError): boolean => /unsupported startup parameter/.test(reasonOf(error))
 
 const explainPostgres = (target: PostgresTarget, error: SqlError.SqlError): string => {
-  const { database, host, port } = target
-  const where = `Postgres at ${host}:${port}`
+  const { database } = target
+  const where = `Postgres at ${describeHosts(target)}`
   const reason = reasonOf(error)
   const state = SqlErrors.sqlState(error)
   const remedy = remedies[state]?.(target)

@@ -50,7 +50,7 @@ export const url =
 /** The connection URL of a Postgres. */
 export const postgresUrl: Parser<string> = (value) => {
   const fault = faultOf(value)
-  return fault === undefined ? url("postgres", "postgresql")(value) : refuse(fault)
+  return fault === undefined ? value : refuse(fault)
 }
 
 /** The base URL of a KSeF that is not the Ministry's. */

@@ -75,7 +75,7 @@ export const groups = {
   },
   "Data and secrets": {
     DATABASE_URL: optional(
-      "URL of the Postgres database. Off this machine, `sslmode` defaults to `verify-full`. Without the URL, an embedded Postgres stores its data in `GOVOICE_DATA_DIR`.",
+      "URL of the Postgres database. Several hosts are separated by commas, with `target_session_attrs=read-write`. Off this machine, `sslmode` defaults to `verify-full`. Without the URL, an embedded Postgres stores its data in `GOVOICE_DATA_DIR`.",
       Parsers.postgresUrl,
       "embedded",
       { secret: true }

@@ -3,22 +3,65 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connectionOptions } from "../../src/database/connectionOptions.ts"
-import { faultOf, targetOf } from "../../src/settings/postgresUrl.ts"
+import { describeHosts, faultOf, targetOf, withoutHosts } from "../../src/settings/postgresUrl.ts"
 
 describe("targetOf", () => {
   it("reads host, port, database and user, and prefers parameters", () => {
     assert.deepInclude(targetOf("postgres://u%40x:secret@db.example.com:6432/name"), {
-      host: "db.example.com",
-      port: "6432",
+      hosts: [{ host: "db.example.com", port: 6432 }],
       database: "name",
       user: "u@x"
     })
     assert.deepInclude(targetOf("postgres://a:b@c:1/d?host=/var/run/postgresql&port=2&dbname=e&user=f"), {
-      host: "/var/run/postgresql",
-      port: "2",
+      hosts: [{ host: "/var/run/postgresql", port: 2 }],
       database: "e",
       user: "f"
     })
+  })
+})
+
+describe("several hosts", () => {
+  const tail = "target_session_attrs=read-write"
+
+  it.each([
+    [`postgres://u:p@a:1,b,[::1]:3/x?${tail}`, "a:1, b:5432, [::1]:3"],
+    [`postgres://u:p@a,b/x?${tail}&port=6000`, "a:6000, b:6000"],
+    [`postgresql:///x?host=a,/var/run/postgresql&port=1,2&user=u&${tail}`, "a:1, /var/run/postgresql:2"]
+  ])("are read as libpq reads them: %s", (url, expected) => {
+    assert.isUndefined(faultOf(url))
+    assert.strictEqual(describeHosts(targetOf(url)), expected)
+    assert.deepInclude(targetOf(url), { user: "u", database: "x", sessionAttributes: "read-write" })
+    const { searchParams } = new URL(withoutHosts(url))
+    assert.isFalse(searchParams.has("host") || searchParams.has("port"))
+  })
+
+  it("are local when all of them are", () => {
+    assert.isTrue(targetOf(`postgres://u:p@localhost,127.0.0.1:2/x?${tail}`).isLocal)
+    assert.strictEqual(targetOf(`postgres://u:p@localhost,db.example.com/x?${tail}`).sslMode, "verify-full")
+  })
+
+  it("are passed to the driver, unlike a single one that may be any", () => {
+    const { hosts, targetSessionAttrs } = connectionOptions(`postgres://u:p@127.0.0.1,localhost:2/x?${tail}`)
+    assert.deepStrictEqual(hosts, [
+      { host: "127.0.0.1", port: 5432 },
+      { host: "localhost", port: 2 }
+    ])
+    assert.strictEqual(targetSessionAttrs, "read-write")
+    assert.notProperty(connectionOptions("postgres://u:p@127.0.0.1/x"), "hosts")
+    assert.deepStrictEqual(connectionOptions(`postgres://u:p@127.0.0.1/x?${tail}`).hosts, [
+      { host: "127.0.0.1", port: 5432 }
+    ])
+  })
+
+  it.each([
+    ["postgres://u:p@a,b/x", /^has several hosts, and must end in target_session_attrs=read-write/],
+    ["postgres://u:p@a,b/x?target_session_attrs=standby", /^must have a target_session_attrs among: any, primary/],
+    [`postgres://u:p@a,b/x?port=1,2,3&${tail}`, /^must have one port, or one for each of its 2 hosts$/],
+    [`postgres://u:p@a,b/x?port=1,x&${tail}`, /^must have ports from 1 to 65535$/],
+    [`postgres://u:p@a,b:x/x?${tail}`, /percent-encoded$/],
+    ["http://a,b/x", /^must have|^has several|^must be a URL that begins with postgres/]
+  ])("are refused with a sentence: %s", (url, expected) => {
+    assert.match(faultOf(url) ?? "", expected)
   })
 })
 

@@ -135,12 +135,32 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
     assert.match(stdout, /\d+\.\d+\.\d+/)
   })
 
+  it("runs `dev` in an empty folder, with what a first invoice needs", async () => {
+    const empty = join(project.folder, "dev")
+    mkdirSync(empty)
+    const child = spawn(node, [command(), "dev"], { cwd: empty, env: env(), stdio: ["ignore", "pipe", "pipe"] })
+    running.add(child)
+    let output = ""
+    child.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()))
+    for await (const chunk of child.stdout) {
+      output += String(chunk)
+      if (output.includes("Webhooks are verified")) break
+    }
+    const link = /Log in +(\S+),/.exec(output)![1]!
+    assert.include((await fetch(link, { redirect: "manual" })).headers.get("set-cookie"), "__Host-govoice=")
+    assert.deepStrictEqual(readdirSync(empty), [".govoice"])
+    child.kill("SIGTERM")
+    const [code] = (await once(child, "exit")) as [number | null]
+    assert.strictEqual(code, 0, output)
+    running.delete(child)
+  })
+
   it("prints its commands with --help", () => {
     const [bin] = readdirSync(join(project.folder, "node_modules/.bin")).filter((name) => name === "govoice")
     assert.strictEqual(bin, "govoice")
     const help = govoice(["--help"])
     assert.strictEqual(help.status, 0)
-    for (const name of ["serve", "migrate", "doctor", "account", "keys", "prune", "settings"])
+    for (const name of ["dev", "serve", "migrate", "doctor", "account", "keys", "prune", "settings"])
       assert.include(help.stdout, name)
   })
 

@@ -45,6 +45,31 @@ const serve = (env: EnvironmentVariables) =>
     ])
   )
 
+const dev = (env: EnvironmentVariables) =>
+  Command.make(
+    "dev",
+    {
+      open: Flag.Boolean("open").pipe(
+        Flag.withDescription("Open the console in a browser. `--no-open` prints its address alone."),
+        Flag.withDefault(true)
+      )
+    },
+    (flags) =>
+      load(
+        () => import("./dev.ts"),
+        ({ start }) => start(env, flags)
+      )
+  ).pipe(
+    Command.withDescription(
+      "Run a server for development on this machine alone: on the embedded Postgres, with an account, an organization, a test key, and a receiver that verifies and prints webhooks. Opens the console logged in, where there is a browser, and prints three commands to try. Everything is kept in GOVOICE_DATA_DIR, and the next start continues with it."
+    ),
+    Command.withShortDescription("Run a server for development, with everything set up."),
+    Command.withExamples([
+      { command: "govoice dev", description: "In .govoice, at http://127.0.0.1:3000" },
+      { command: "PORT=0 govoice dev --no-open", description: "On a free port, without a browser" }
+    ])
+  )
+
 const doctor = (env: EnvironmentVariables) =>
   Command.make(
     "doctor",
@@ -494,9 +519,10 @@ const settings = Command.make("settings", {}, () =>
 export const govoice = (env: EnvironmentVariables) =>
   Command.make("govoice").pipe(
     Command.withDescription(
-      "Govoice: e-invoice submission that loses nothing, and signed webhooks. Start with `govoice serve`: it needs no database and no settings. Exit codes: 0 success, 1 failure, 2 usage error, 130 interrupted."
+      "Govoice: e-invoice submission that loses nothing, and signed webhooks. Start with `govoice dev`: it needs no database and no settings. Exit codes: 0 success, 1 failure, 2 usage error, 130 interrupted."
     ),
     Command.withSubcommands([
+      dev(env),
       serve(env),
       doctor(env),
       migrate(env),
@@ -509,6 +535,7 @@ export const govoice = (env: EnvironmentVariables) =>
       settings
     ]),
     Command.withExamples([
+      { command: "govoice dev", description: "Try everything here, on an embedded Postgres" },
       { command: "govoice serve", description: "Run the server here, on an embedded Postgres" },
       { command: "govoice doctor", description: "See whether a deployment has what it needs" },
       { command: "govoice account create owner@example.com --organization Example", description: "A first API key" }

@@ -1,5 +1,5 @@
 /** Starts the server from environment variables, and runs it until a signal stops it. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import { reasonOf } from "../observability/reasonOf.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { broadNetworks } from "../settings/trustedProxies.ts"
@@ -47,7 +47,10 @@ const warnOfBroadProxies = ({ trustedProxies }: SettingsShape) =>
     { discard: true }
   )
 
-const announce = (settings: SettingsShape) =>
+/** What is done when the server listens on a URL. */
+type OnListening = (url: string) => Effect.Effect<void, unknown, Scope.Scope>
+
+const announce = (settings: SettingsShape, onListening: OnListening | undefined) =>
   Effect.gen(function* () {
     const { url } = yield* Server.Listening
     yield* Effect.annotateLogs(Effect.logInfo("Server started"), {
@@ -56,7 +59,8 @@ const announce = (settings: SettingsShape) =>
       data: storage(settings),
       ...(url === undefined ? {} : { url })
     })
-    process.stderr.write(banner(settings, url))
+    if (onListening !== undefined && url !== undefined) yield* onListening(url)
+    else process.stderr.write(banner(settings, url))
   })
 
 // The first frame of the stack is the place of the fault.
@@ -84,14 +88,19 @@ const reportStop = (settings: SettingsShape) => (signal: NodeJS.Signals) =>
  *
  * `settings` are those of the environment, for a caller that has read them: the file of a secret can be a pipe.
  *
- * Standard output has log lines only; the banner and the reason of a failed start go to standard error.
+ * Standard output has log lines only; the banner and the reason of a failed start go to standard error. With `onListening`, that
+ * runs in place of the banner, and a failure of it stops the server.
  */
-export const serve = (env: EnvironmentVariables, settings: SettingsShape = readOrExit(env)): void => {
+export const serve = (
+  env: EnvironmentVariables,
+  settings: SettingsShape = readOrExit(env),
+  onListening?: OnListening
+): void => {
   disablePretenuring()
   if (settings.database._tag === "Embedded") disableWasmOptimization()
   if (settings.liveMode) limitHeapGrowth()
 
-  Layer.effectDiscard(announce(settings)).pipe(
+  Layer.effectDiscard(announce(settings, onListening)).pipe(
     Layer.provide(Server.layer(settings)),
     Layer.launch,
     (server) => Effect.andThen(Effect.andThen(warnOfUnknown(env), warnOfBroadProxies(settings)), server),

@@ -184,6 +184,7 @@ export const sampleBody = (event: string): string =>
         official_mode: null,
         send_by: null,
         corrects: null,
+        warnings: null,
         official_number: "5265877635-20261120-0100001AF629-61",
         rejection: null,
         failure: null,

@@ -149,6 +149,31 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await end()
   })
 
+  it("shows what KSeF takes and the seller should look at, with the place in the document", async () => {
+    const owner = await Owner.make(server)
+    await owner.call("PUT", "organizations/{org}/gateway-credential", {
+      type: "ksef_token",
+      token: simulator.token,
+      context_nip: simulator.nip
+    })
+    simulator.faults.add({ do: "system-warning", on: "sendInvoice", code: "W1", message: "FA (3) ends soon." })
+    const xml = fa3({ number: "FV/W", seller: simulator.nip }).replace("<P_15>123.00", "<P_15>124.00")
+    const id = await owner.submit(await owner.createKey("live"), "warned", { xml })
+    await invoiceWith(owner, id, ({ status }) => status === "accepted")
+
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    await owner.open(page, `/invoices/${id}`)
+    const list = page.getByRole("listitem")
+    const ofDocument = await list.filter({ hasText: "total_differs" }).innerText()
+    assert.match(ofDocument, /the amount due is 124\.00, .* \(Broszura .*\)\. line 2, column \d+ total_differs$/)
+    assert.strictEqual(
+      await list.filter({ hasText: "system_warning" }).innerText(),
+      "[W1] FA (3) ends soon. system_warning"
+    )
+    await end()
+  })
+
   it("shows the number, the rejection, and the QR code to print", async () => {
     const owner = await Owner.make(server)
     await owner.call("PUT", "organizations/{org}/gateway-credential", {

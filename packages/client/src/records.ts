@@ -198,6 +198,16 @@ export interface Invoice {
   readonly sendBy: string | null
   /** The rejected invoice, issued offline, that this one corrects technically. Null for others. */
   readonly corrects: string | null
+  /** What the national system takes, and the seller should look at, in the order of the document: at most 20 from the check of the document, and at most 5 that the national system sent with its answer. Empty where there is none, and for a document that was not checked. */
+  readonly warnings: ReadonlyArray<{
+    /** What it is about, such as `total_differs`; `system_warning` where the national system sent it. */
+    readonly code: string
+    readonly message: string
+    /** The line of the document, from 1. Null where it is about no place in the document. */
+    readonly line: number | null
+    /** The column in that line, in characters, from 1. */
+    readonly column: number | null
+  }>
   /** The number that the national system assigned. Null until the invoice is accepted. */
   readonly officialNumber: string | null
   /** The reason for the rejection. Null unless the invoice is rejected. */

@@ -112,6 +112,31 @@ export const Verification = Schema.Struct({
 export type Verification = typeof Verification.Type
 
 /**
+ * What the national system takes, and the seller should look at. `line` and `column` count from 1.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Warning = Schema.Struct({
+  code: Schema.String.annotate({
+    description: "What it is about, such as `total_differs`; `system_warning` where the national system sent it."
+  }),
+  message: Schema.String,
+  line: Schema.NullOr(Schema.Int).annotate({
+    description: "The line of the document, from 1. Null where it is about no place in the document."
+  }),
+  column: Schema.NullOr(Schema.Int).annotate({ description: "The column in that line, in characters, from 1." })
+})
+
+/**
+ * Type of a decoded `Warning`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Warning = typeof Warning.Type
+
+/**
  * The record of one invoice.
  *
  * @category models
@@ -141,6 +166,10 @@ export const Invoice = Schema.Struct({
   }),
   corrects: Schema.NullOr(Ids.schema("inv")).annotate({
     description: "The rejected invoice, issued offline, that this one corrects technically. Null for others."
+  }),
+  warnings: Schema.Array(Warning).annotate({
+    description:
+      "What the national system takes, and the seller should look at, in the order of the document: at most 20 from the check of the document, and at most 5 that the national system sent with its answer. Empty where there is none, and for a document that was not checked."
   }),
   official_number: Schema.NullOr(Schema.String).annotate({
     description: "The number that the national system assigned. Null until the invoice is accepted."

@@ -29,6 +29,16 @@ export const acceptedInvoice = {
   official_mode: "online",
   send_by: null,
   corrects: null,
+  warnings: [
+    {
+      code: "total_differs",
+      message:
+        "Faktura/Fa/P_15: the amount due is 123.00, and the net values and taxes by rate (P_13, P_14) add up to 124.00.",
+      line: 2,
+      column: 1130
+    },
+    { code: "system_warning", message: "[W1] FA (3) ends soon.", line: null, column: null }
+  ],
   official_number: "5265877635-20261120-0100A0B1C2D3-5F",
   rejection: null,
   failure: null,
@@ -48,6 +58,7 @@ export const queuedInvoice = {
   document: null,
   verification: null,
   official_mode: null,
+  warnings: [],
   official_number: null,
   upo_available: false,
   attempt_count: 0,

@@ -48,6 +48,14 @@ interface InvoiceFields {
   readonly send_by: string | null
   /** The rejected invoice that this one corrects technically. */
   readonly corrects: string | null
+  /** What the national system takes, and the seller should look at; empty where there is none. */
+  readonly warnings: ReadonlyArray<{
+    readonly code: string
+    readonly message: string
+    /** From 1; `null` where the warning is about no place in the document. */
+    readonly line: number | null
+    readonly column: number | null
+  }>
   /** The number that the national system assigned. */
   readonly official_number: string | null
   /** The reason for the rejection. */

@@ -49,6 +49,7 @@ describe("signedWebhook", () => {
       "official_mode",
       "send_by",
       "corrects",
+      "warnings",
       "official_number",
       "rejection",
       "failure",

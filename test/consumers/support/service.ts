@@ -18,6 +18,7 @@ export const invoice = {
   official_mode: null,
   send_by: null,
   corrects: null,
+  warnings: [],
   official_number: null,
   rejection: null,
   failure: null,

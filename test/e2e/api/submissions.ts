@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
+import { PolishTime } from "../../../packages/ksef/src/format.ts"
 import { problemOf } from "../support/agreement.ts"
 import { submit, until, xml } from "../support/client.ts"
 import { type ApiSuite, codeOf, id, record, timestamp } from "./suite.ts"
@@ -39,6 +40,7 @@ export const testSubmissions = (api: ApiSuite): void => {
         official_mode: null,
         send_by: null,
         corrects: null,
+        warnings: [],
         official_number: null,
         rejection: null,
         failure: null,
@@ -82,6 +84,43 @@ export const testSubmissions = (api: ApiSuite): void => {
         label: accepted["official_number"],
         certificate_url: null
       })
+    })
+
+    it("answers with the warnings about a document that was checked, then, again, and in lists and events", async () => {
+      const invoice = await readFile(new URL("../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
+      const body = {
+        invoice_xml: invoice
+          .replace(/<P_1>[^<]*/, `<P_1>${PolishTime.day(Date.now())}`)
+          .replace("<P_15>123.00", "<P_15>124.00")
+      }
+      const line = 2
+      const column = body.invoice_xml.split("\n")[1]!.indexOf("<P_15>") + 1
+      const unchecked = await submit(call, api.tenant.testKey, { body })
+      assert.deepStrictEqual(record(unchecked)["warnings"], [])
+
+      const headers = { "idempotency-key": randomUUID(), "gov-sandbox-checks": "schema" }
+      const first = await submit(call, api.tenant.testKey, { body, headers })
+      const { id: invoiceId, warnings } = record(first)
+      const message =
+        "Faktura/Fa/P_15: the amount due is 124.00, and the net values and taxes by rate (P_13, P_14) add up to 123.00 (Broszura informacyjna dotycząca struktury logicznej FA(3))."
+      assert.deepStrictEqual(warnings, [{ code: "total_differs", message, line, column }])
+      const again = await submit(call, api.tenant.testKey, { body, headers })
+      assert.strictEqual(again.headers.get("idempotent-replayed"), "true")
+      assert.strictEqual(again.text, first.text)
+
+      const show = () => call("GET", `/v1/invoices/${String(invoiceId)}`, { auth: api.tenant.testKey })
+      const accepted = record(await until(show, (answer) => record(answer)["status"] === "accepted"))
+      assert.deepStrictEqual(accepted["warnings"], warnings)
+      for (const [path, auth] of [
+        ["/v1/invoices", api.tenant.testKey],
+        [`/v1/control-plane/organizations/${api.tenant.organizationId}/invoices`, api.tenant.token]
+      ] as const) {
+        const list = await call("GET", `${path}?number=FV/2026/11/0001`, { auth })
+        const found = (record(list)["data"] as ReadonlyArray<Record<string, unknown>>).find(
+          ({ id }) => id === invoiceId
+        )
+        assert.deepStrictEqual(found?.["warnings"], warnings, path)
+      }
     })
 
     it("checks headers before the body, and the key before both", async () => {

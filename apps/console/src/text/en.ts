@@ -642,6 +642,8 @@ export const en = {
     completedAt: "Completed",
     code: "Code",
     position: "Position",
+    positionOf: (line: number, column: number) => `line ${line}, column ${column}`,
+    warningsMeaning: "KSeF does not refuse the invoice for this, but look at it:",
     deliveries: "Deliveries of this invoice",
     noDeliveries: "No endpoint received an event of this invoice.",
     verification: "Verification (KOD I)",

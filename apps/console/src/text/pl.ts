@@ -647,6 +647,8 @@ export const pl: Texts = {
     completedAt: "Zakończono",
     code: "Kod",
     position: "Miejsce",
+    positionOf: (line, column) => `wiersz ${line}, kolumna ${column}`,
+    warningsMeaning: "KSeF nie odrzuca z tego powodu faktury, ale warto to sprawdzić:",
     deliveries: "Webhooki tej faktury",
     noDeliveries: "Na żaden adres nie wysłano zdarzenia tej faktury.",
     verification: "Weryfikacja (KOD I)",

@@ -30,6 +30,7 @@ const names = [
   "official_mode",
   "send_by",
   "corrects",
+  "warnings",
   "official_number",
   "rejection",
   "failure",
@@ -63,6 +64,8 @@ export interface InvoiceTransition {
   readonly rejection?: Invoice.Reason
   readonly failure?: Invoice.Reason | null
   readonly receipt?: Uint8Array
+  /** Added to those that the invoice has. */
+  readonly warnings?: ReadonlyArray<Invoice.Warning>
   /** What the receipt says. */
   readonly officialMode?: Invoice.InvoicingMode
 }

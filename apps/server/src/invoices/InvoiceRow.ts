@@ -18,6 +18,8 @@ export interface InvoiceRow {
   readonly official_mode: Invoice.InvoicingMode | null
   readonly send_by: string | null
   readonly corrects: Ids.InvoiceId | null
+  /** Null where there is none. */
+  readonly warnings: ReadonlyArray<Invoice.Warning> | null
   readonly official_number: string | null
   readonly rejection: Invoice.Reason | null
   readonly failure: Invoice.Reason | null
@@ -44,7 +46,7 @@ const nextAttemptAt = `
   ) END AS next_attempt_at`
 
 /** Those columns, for a statement about `invoices`. */
-export const columns = `id, mode, status, scenario, metadata, document, verification_url, certificate_url, invoicing_mode, official_mode, send_by, corrects,
+export const columns = `id, mode, status, scenario, metadata, document, verification_url, certificate_url, invoicing_mode, official_mode, send_by, corrects, warnings,
   official_number, rejection, failure, upo_available, attempt_count,
   ${nextAttemptAt}, created_at, updated_at, submitted_at, completed_at`
 
@@ -69,6 +71,7 @@ export const toApi = (row: InvoiceRow): Invoice.Invoice => ({
   official_mode: row.official_mode,
   send_by: row.send_by,
   corrects: row.corrects,
+  warnings: row.warnings ?? [],
   official_number: row.official_number,
   rejection: row.rejection,
   failure: row.failure,

@@ -6,7 +6,7 @@
  * response that was stored with the key.
  */
 import { PgTypes } from "@effect/sql-pg"
-import { type Ids, InvoiceState } from "@govoice/core"
+import { type Ids, type Invoice, InvoiceState } from "@govoice/core"
 import { VerificationLink, WorkingDays } from "@govoice/ksef/format"
 import { Clock, Context, Data, Effect, Layer, Metric } from "effect"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
@@ -39,6 +39,8 @@ export interface OrganizationSubmission extends SubmissionContext, ValidSubmissi
   readonly idempotencyKey: string
   /** The link behind the second QR code of one that is issued offline. */
   readonly certificateUrl?: string | undefined
+  /** What the check of its document found. */
+  readonly warnings?: ReadonlyArray<Invoice.Warning> | undefined
 }
 
 /** A submission that is stored. */
@@ -97,6 +99,7 @@ const newRow = (submission: OrganizationSubmission, now: Date, liveEnvironment: 
   official_mode: null,
   send_by: sendBy(submission),
   corrects: (submission.correctsInvoiceId ?? null) as Ids.InvoiceId | null,
+  warnings: submission.warnings?.length ? submission.warnings : null,
   official_number: null,
   rejection: null,
   failure: null,
@@ -137,6 +140,7 @@ const entryColumns: Arrays.Columns<Entry> = {
   invoicing_mode: ["text", ({ row }) => row.invoicing_mode],
   send_by: ["text", ({ row }) => row.send_by],
   corrects: ["text", ({ row }) => row.corrects],
+  warnings: ["text", ({ row }) => row.warnings && JSON.stringify(row.warnings)],
   created_at: ["timestamptz", ({ row }) => row.created_at.getTime()],
   due_at: ["timestamptz", ({ dueAt }) => dueAt],
   traceparent: ["text", ({ event }) => event.traceparent],
@@ -224,9 +228,9 @@ export const layer: Layer.Layer<SubmitInvoice, never, Settings | SqlClient.SqlCl
       ), transitioned AS (
         INSERT INTO invoices
           (id, organization_id, mode, status, scenario, metadata, document, verification_url, certificate_url, invoicing_mode,
-           send_by, corrects, created_at, updated_at, due_at, traceparent)
+           send_by, corrects, warnings, created_at, updated_at, due_at, traceparent)
         SELECT id, organization_id, mode, status, scenario, metadata::json, record_document::json, verification_url, certificate_url,
-               invoicing_mode, send_by, corrects, created_at, created_at, due_at, traceparent
+               invoicing_mode, send_by, corrects, warnings::json, created_at, created_at, due_at, traceparent
         FROM entry JOIN reserved ON invoice_id = id
         RETURNING id
       ), document AS (

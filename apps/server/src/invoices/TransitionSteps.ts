@@ -21,6 +21,7 @@ export const transitioned = <Row extends ClaimedInvoice>({
   status: transition.status,
   updated_at: transitionedAt({ invoice, transition }),
   official_mode: transition.officialMode ?? invoice.official_mode,
+  warnings: transition.warnings?.length ? [...(invoice.warnings ?? []), ...transition.warnings] : invoice.warnings,
   upo_available: invoice.upo_available || transition.receipt !== undefined,
   official_number: transition.officialNumber ?? invoice.official_number,
   rejection: transition.rejection ?? invoice.rejection,
@@ -47,6 +48,7 @@ const toParameters = ({ invoice, statusBefore, transition }: PendingTransition, 
   reference: transition.reference ?? invoice.reference,
   attempt_count: next.attempt_count,
   due_at: transition.dueAt,
+  warnings: next.warnings === invoice.warnings ? null : next.warnings,
   receipt: transition.receipt === undefined ? null : Buffer.from(transition.receipt).toString("base64")
 })
 
@@ -65,7 +67,7 @@ export const make = Effect.gen(function* () {
         SELECT * FROM json_to_recordset(${PgTypes.json(rows)}) AS transition (
           id text, status_before text, status text, upo_available boolean, official_mode text, official_number text, rejection jsonb, failure jsonb,
           next_attempt_at timestamptz, submitted_at timestamptz, completed_at timestamptz, updated_at timestamptz,
-          reference text, due_at timestamptz, receipt text, attempt_count int
+          reference text, due_at timestamptz, warnings json, receipt text, attempt_count int
         )
       ), transitioned AS (
         UPDATE invoices SET
@@ -73,6 +75,7 @@ export const make = Effect.gen(function* () {
           upo_available   = transition.upo_available,
           official_mode   = transition.official_mode,
           official_number = transition.official_number,
+          warnings        = coalesce(transition.warnings, invoices.warnings),
           rejection       = transition.rejection,
           failure         = transition.failure,
           next_attempt_at = transition.next_attempt_at,

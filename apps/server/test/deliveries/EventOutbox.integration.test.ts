@@ -22,6 +22,7 @@ const invoiceOf = (id: Ids.InvoiceId): Invoice.Invoice => ({
   official_mode: null,
   send_by: null,
   corrects: null,
+  warnings: [],
   official_number: null,
   rejection: null,
   failure: null,

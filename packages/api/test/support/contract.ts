@@ -272,7 +272,7 @@ const endpoint =
 /** The members of each record. All are required, no others are allowed, and `|null` marks nullable ones. */
 export const records: Readonly<Record<string, string>> = {
   Invoice:
-    "id object mode status scenario|null metadata document|null verification|null invoicing_mode official_mode|null send_by|null corrects|null official_number|null rejection|null failure|null upo_available attempt_count next_attempt_at|null created_at updated_at submitted_at|null completed_at|null",
+    "id object mode status scenario|null metadata document|null verification|null invoicing_mode official_mode|null send_by|null corrects|null warnings official_number|null rejection|null failure|null upo_available attempt_count next_attempt_at|null created_at updated_at submitted_at|null completed_at|null",
   WebhookDelivery:
     "id object event_id event_type endpoint_id status attempt_count last_http_status|null last_error_summary|null next_retry_at|null created_at updated_at last_attempted_at|null delivered_at|null",
   WebhookDeliveryStats: "object endpoint_id window bucket_seconds generated_at now buckets",

@@ -76,6 +76,7 @@ const record = {
   official_mode: null,
   send_by: null,
   corrects: null,
+  warnings: [],
   official_number: null,
   rejection: null,
   failure: null,

@@ -20,6 +20,7 @@ export const record = {
   official_mode: null,
   send_by: null,
   corrects: null,
+  warnings: [],
   official_number: null,
   rejection: null,
   failure: null,

@@ -18,8 +18,10 @@ import * as LimitAnswers from "../protocol/LimitAnswers.ts"
 import * as LoginAnswers from "../protocol/LoginAnswers.ts"
 import type { Operation } from "../protocol/Operation.ts"
 import * as SessionAnswers from "../protocol/SessionAnswers.ts"
+import * as SystemWarning from "../protocol/SystemWarning.ts"
 import * as answers from "./answers.ts"
 import { Caller, maxJsonBytes, type OperationRequest } from "./caller.ts"
+import type { Response } from "./exchange.ts"
 import { KsefError } from "./KsefError.ts"
 import { type Options, resolveOptions, type ResolvedOptions } from "./Options.ts"
 
@@ -40,6 +42,16 @@ export type Bearer = Redacted.Redacted
 export interface InSession {
   readonly accessToken: Bearer
   readonly session: string
+}
+
+/**
+ * What KSeF sent beside an answer.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Warned {
+  readonly warnings: ReadonlyArray<SystemWarning.SystemWarning>
 }
 
 /**
@@ -108,7 +120,7 @@ export interface KsefClient {
       /** SHA-256 in Base64 of the document that it corrects technically. */
       readonly hashOfCorrectedInvoice?: string | undefined
     }
-  ) => Answer<typeof SessionAnswers.InvoiceSent>
+  ) => Effect.Effect<typeof SessionAnswers.InvoiceSent.Type & Warned, KsefError>
   readonly closeOnline: (session: InSession) => Effect.Effect<void, KsefError>
 
   readonly openBatch: (
@@ -120,7 +132,7 @@ export interface KsefClient {
     }
   ) => Answer<typeof SessionAnswers.BatchSessionOpened>
   readonly uploadPart: (part: SessionAnswers.PartUpload, encrypted: Uint8Array) => Effect.Effect<void, KsefError>
-  readonly closeBatch: (session: InSession) => Effect.Effect<void, KsefError>
+  readonly closeBatch: (session: InSession) => Effect.Effect<Warned, KsefError>
 
   readonly sessions: (
     filter: Page & { readonly accessToken: Bearer; readonly sessionType: "Online" | "Batch"; readonly from?: number }
@@ -165,6 +177,10 @@ export const make = (options: Options): Effect.Effect<KsefClient, never, Scope.S
     (caller) => client(caller, resolveOptions(options))
   )
 
+const warned = (response: Response): Warned => ({
+  warnings: SystemWarning.read(answers.header(response, "x-system-warning"))
+})
+
 const maxUpoBytes = 1024 * 1024
 const maxInvoiceBytes = 4 * 1024 * 1024
 
@@ -191,7 +207,6 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
     redeem: jsonOf("redeem", LoginAnswers.Tokens),
     refresh: jsonOf("refresh", LoginAnswers.Refreshed),
     openOnline: jsonOf("openOnline", SessionAnswers.OnlineSessionOpened),
-    send: jsonOf("send", SessionAnswers.InvoiceSent),
     openBatch: jsonOf("openBatch", SessionAnswers.BatchSessionOpened),
     sessions: jsonOf("sessions", SessionAnswers.SessionPage),
     sessionStatus: jsonOf("sessionStatus", SessionAnswers.SessionStatus),
@@ -201,6 +216,7 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
     contextLimits: jsonOf("contextLimits", LimitAnswers.ContextLimits),
     rateLimits: jsonOf("rateLimits", LimitAnswers.RateLimits)
   }
+  const decodeSent = answers.json(SessionAnswers.InvoiceSent)
   const decodeBeacon = answers.json(LimitAnswers.Beacon)
   const featureHeader = caller.environment.features.join(",")
   const openHeaders = featureHeader === "" ? {} : { "x-ksef-feature": featureHeader }
@@ -239,8 +255,8 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
           body: jsonBody({ formCode: formOf(form), encryption: encryptionOf(sessionKey, publicKey) })
         })
       ),
-    send: ({ document, hashOfCorrectedInvoice, offlineMode = false, ...session }) =>
-      operations.send({
+    send: ({ document, hashOfCorrectedInvoice, offlineMode = false, ...session }) => {
+      const call = caller.operation("send", {
         ...about(session),
         body: jsonBody({
           invoiceHash: document.hash,
@@ -251,7 +267,11 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
           offlineMode,
           ...(hashOfCorrectedInvoice === undefined ? {} : { hashOfCorrectedInvoice })
         })
-      }),
+      })
+      return Effect.flatMap(call, (response) =>
+        Effect.map(decodeSent("send", response), (answer) => ({ ...answer, ...warned(response) }))
+      )
+    },
     closeOnline: (session) => nothingOf("closeOnline", about(session)),
 
     openBatch: ({ accessToken, archive, form, offlineMode = false, parts, publicKey, sessionKey }) =>
@@ -277,7 +297,7 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
         })
       ),
     uploadPart: (part, encrypted) => uploadPart(caller, part, encrypted, uploadTimeoutMs),
-    closeBatch: (session) => nothingOf("closeBatch", about(session)),
+    closeBatch: (session) => Effect.map(caller.operation("closeBatch", about(session)), warned),
 
     sessions: ({ accessToken, from, sessionType, ...page }) =>
       operations.sessions({

@@ -83,6 +83,7 @@ export const sampleInvoice = (type: string, id: string, now: number) => {
     official_mode: null,
     send_by: null,
     corrects: null,
+    warnings: [],
     official_number: null,
     rejection: null,
     failure: null,

@@ -45,6 +45,25 @@ const Reason = ({ invoice }: { readonly invoice: InvoiceRecord }) => {
   )
 }
 
+// Those of the national system are about no place in the document.
+const placeOf = ({ column, line }: InvoiceRecord["warnings"][number]): string =>
+  line === null ? "" : texts.invoice.positionOf(line, column ?? 1)
+
+const Warnings = ({ warnings }: Pick<InvoiceRecord, "warnings">) =>
+  warnings.length === 0 ? null : (
+    <Notice tone="warn">
+      <p>{texts.invoice.warningsMeaning}</p>
+      <ul>
+        {warnings.map((warning, index) => (
+          // Two can be alike.
+          <li key={index}>
+            {warning.message} {placeOf(warning)} <code>{warning.code}</code>
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  )
+
 const partyOf = (party: NonNullable<InvoiceRecord["document"]>["buyer"]): string | null =>
   party && [party.name, party.taxId].filter(Boolean).join(", ")
 
@@ -126,6 +145,7 @@ const Invoice = ({ id }: { readonly id: string }) => {
                 </p>
                 <Reason invoice={found} />
                 <Deadline invoice={found} />
+                <Warnings warnings={found.warnings} />
                 <Facts
                   entries={[
                     [

@@ -235,6 +235,7 @@ export const schema: Statements = {
         invoicing_mode  text NOT NULL DEFAULT 'online',
         send_by         text,
         corrects        text COLLATE "C",
+        warnings        json,
 
         CONSTRAINT invoices_pkey                 PRIMARY KEY (id),
         CONSTRAINT invoices_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations (id),

@@ -11,6 +11,7 @@ import { DocumentChecks } from "../../invoices/checks/DocumentChecks.ts"
 import { GatewayCredentials } from "../../invoices/ksef/GatewayCredentials.ts"
 import * as CertificateUrl from "../../invoices/CertificateUrl.ts"
 import { Invoices } from "../../invoices/Invoices.ts"
+import * as InvoiceWarnings from "../../invoices/InvoiceWarnings.ts"
 import type { SubmissionFault } from "../../invoices/readSubmission.ts"
 import { type InvalidSubmission, SubmissionReader } from "../../invoices/SubmissionReader.ts"
 import { SubmitInvoice } from "../../invoices/SubmitInvoice.ts"
@@ -140,8 +141,9 @@ export const layer = HttpApiBuilder.group(
               )
             const storing = Effect.gen(function* () {
               yield* checkCorrection(keyed)
-              if (isChecked) yield* documentChecks.check(organizationId, mode, submission.invoiceXml)
-              return yield* submitInvoice.submit({ ...keyed, certificateUrl: yield* certificateUrlOf(keyed) })
+              const found = isChecked ? yield* documentChecks.check(organizationId, mode, submission.invoiceXml) : []
+              const warnings = InvoiceWarnings.ofDocument(found, submission.invoicingMode)
+              return yield* submitInvoice.submit({ ...keyed, certificateUrl: yield* certificateUrlOf(keyed), warnings })
             })
             const submitted = yield* storing.pipe(
               Effect.catchTags({

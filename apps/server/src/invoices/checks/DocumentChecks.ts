@@ -33,13 +33,13 @@ export class DocumentChecks extends Context.Service<
     readonly appliesToLive: boolean
     /**
      * Checks a well-formed document as the environment of the deployment does, or as production does for a document of the
-     * sandbox.
+     * sandbox. Returns what KSeF takes, and the seller should look at; nothing for one that passes unchecked.
      */
     readonly check: (
       organizationId: Ids.OrganizationId,
       mode: "live" | "test",
       xml: string
-    ) => Effect.Effect<void, DocumentNotChecked | InvalidDocument>
+    ) => Effect.Effect<ReadonlyArray<Violation.Warning>, DocumentNotChecked | InvalidDocument>
   }
 >()("@govoice/server/invoices/checks/DocumentChecks") {}
 
@@ -91,13 +91,18 @@ export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, 
       const passUnchecked = (reason: string) =>
         Metric.update(EngineMetrics.documentChecks("skipped"), 1).pipe(
           Effect.andThen(Effect.logWarning("Document not checked; passed on")),
-          Effect.annotateLogs({ reason })
+          Effect.annotateLogs({ reason }),
+          Effect.as([])
         )
 
-      const report = (text: string | undefined) =>
-        Metric.update(EngineMetrics.documentChecks(text === undefined ? "valid" : "invalid"), 1).pipe(
-          Effect.andThen(text === undefined ? Effect.void : Effect.fail(new InvalidDocument({ message: text })))
+      const report = (checked: Violation.Report) => {
+        const message = Violation.format(checked)
+        return Metric.update(EngineMetrics.documentChecks(message === undefined ? "valid" : "invalid"), 1).pipe(
+          Effect.andThen(
+            message === undefined ? Effect.succeed(checked.warnings) : Effect.fail(new InvalidDocument({ message }))
+          )
         )
+      }
 
       return {
         appliesToLive: documentChecks === "schema",
@@ -105,10 +110,10 @@ export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, 
           const today = PolishTime.day(yield* Clock.currentTimeMillis)
           // The sandbox judges as production does.
           const environment = mode === "live" ? environmentOf(ksef.environmentId) : "prod"
-          yield* pool.run(organizationId, { xml, options: { today, environment } }, [], xml.length).pipe(
+          return yield* pool.run(organizationId, { xml, options: { today, environment } }, [], xml.length).pipe(
             Effect.matchEffect({
-              onSuccess: (checked) => report(Violation.format(checked)),
-              onFailure: (error): Effect.Effect<void, DocumentNotChecked> =>
+              onSuccess: report,
+              onFailure: (error): Effect.Effect<ReadonlyArray<Violation.Warning>, DocumentNotChecked> =>
                 error._tag === "ThreadLost" ? passUnchecked("thread lost") : Effect.fail(new DocumentNotChecked())
             })
           )

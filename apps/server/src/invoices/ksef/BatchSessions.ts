@@ -5,10 +5,11 @@
  * has begun, `done`. A session that was never closed is never processed: the intent to send its members is stored once it is
  * open, so that a batch that cannot be opened changes no invoice.
  */
-import type { Ids } from "@govoice/core"
+import type { Ids, Invoice } from "@govoice/core"
 import { SessionStatuses } from "@govoice/ksef/protocol"
 import { Clock, Effect, Result } from "effect"
 import type { SqlError } from "effect/sql"
+import * as InvoiceWarnings from "../InvoiceWarnings.ts"
 import { type Failure, failureOf, isUnreadableSession } from "./CallFailure.ts"
 import { closeOnline } from "./InteractiveSessions.ts"
 import { authorized, type LaneContext, reportTrouble, stepFailure, timeToGiveUpOf } from "./LaneContext.ts"
@@ -71,14 +72,19 @@ const writeMembers = <E>(
     })
   )
 
-/** Stores that KSeF has the members of a batch. */
-export const markSent = (context: LaneContext, sessionId: string, reference: string) =>
+/** Stores that KSeF has the members of a batch, and the warnings that it sent. */
+export const markSent = (
+  context: LaneContext,
+  sessionId: string,
+  reference: string,
+  warnings: ReadonlyArray<Invoice.Warning> = []
+) =>
   writeMembers(context, sessionId, (row, now) =>
     Effect.succeed<Changes>(
       row.submission_state === "sending"
         ? {
             submissions: [{ id: row.submission_id, state: "sent", sentAt: new Date(now), dueAt: null }],
-            transitions: liveTransitions.submitted(row, `${reference}/${row.id}`, now)
+            transitions: liveTransitions.submitted(row, `${reference}/${row.id}`, now, warnings)
           }
         : {}
     )
@@ -136,16 +142,18 @@ export const close = Effect.fnUntraced(function* (
   organizationId: Ids.OrganizationId,
   reference: string
 ) {
-  yield* authorized(context, organizationId, "closeBatch", (accessToken) =>
+  const { warnings } = yield* authorized(context, organizationId, "closeBatch", (accessToken) =>
     context.system.client.closeBatch({ accessToken, session: reference })
   ).pipe(
     Effect.catchTag("CallFailed", (error) => {
       const failure = failureOf(error, "closeBatch")
-      return failure?._tag === "code" && failure.action === "already-closed" ? Effect.void : Effect.fail(error)
+      return failure?._tag === "code" && failure.action === "already-closed"
+        ? Effect.succeed({ warnings: [] })
+        : Effect.fail(error)
     })
   )
   // Before the session is due: the verdict step runs beside this one, and decides about what is marked.
-  yield* markSent(context, sessionId, reference)
+  yield* markSent(context, sessionId, reference, InvoiceWarnings.ofSystem(warnings))
   const now = yield* Clock.currentTimeMillis
   yield* context.store.write(context.lane, {
     sessions: [{ id: sessionId, state: "closed", checkCount: 0, dueAt: new Date(now + LaneRules.batchPollWait(0, 0)) }]

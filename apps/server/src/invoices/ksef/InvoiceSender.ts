@@ -4,10 +4,12 @@
  * The order of writes is intent, call, outcome. An outcome that is not known stays the intent, and is looked up.
  */
 import type { Ids } from "@govoice/core"
+import type { KsefClient } from "@govoice/ksef/client"
 import { PolishTime } from "@govoice/ksef/format"
 import { ErrorCodes, SessionStatuses } from "@govoice/ksef/protocol"
 import { Clock, Effect, Metric, Option } from "effect"
 import { Backoff } from "@govoice/dispatcher"
+import * as InvoiceWarnings from "../InvoiceWarnings.ts"
 import * as LaneRules from "./LaneRules.ts"
 import type {
   Changes,
@@ -199,7 +201,7 @@ const sent = Effect.fnUntraced(function* (
   sending: Sending,
   session: OpenSession,
   invoice: SendingInvoice,
-  reference: string,
+  { referenceNumber: reference, warnings }: Effect.Success<ReturnType<KsefClient.KsefClient["send"]>>,
   checkCount: number
 ) {
   const { context } = sending
@@ -222,7 +224,12 @@ const sent = Effect.fnUntraced(function* (
         dueAt: new Date(pollAt)
       }
     ],
-    transitions: liveTransitions.submitted(invoice, `${session.reference}/${reference}`, now)
+    transitions: liveTransitions.submitted(
+      invoice,
+      `${session.reference}/${reference}`,
+      now,
+      InvoiceWarnings.ofSystem(warnings)
+    )
   })
   context.wake("verdicts", pollAt)
   yield* context.wakeDeliveries
@@ -295,7 +302,7 @@ const sendOne = Effect.fnUntraced(function* (
     )
   )
   if (result._tag === "Failure") return yield* failed(sending, session, invoice, result.failure)
-  yield* sent(sending, session, invoice, result.success.referenceNumber, checkCount)
+  yield* sent(sending, session, invoice, result.success, checkCount)
   return undefined
 })
 

@@ -14,8 +14,13 @@ const at = (
   at: new Date(now)
 })
 
-/** The national system has the document. An invoice that is sent again stays submitted. */
-export const submitted = (invoice: ClaimedInvoice, reference: string, now: number): ReadonlyArray<PendingTransition> =>
+/** The national system has the document, and sent these warnings. An invoice that is sent again stays submitted. */
+export const submitted = (
+  invoice: ClaimedInvoice,
+  reference: string,
+  now: number,
+  warnings: ReadonlyArray<Invoice.Warning> = []
+): ReadonlyArray<PendingTransition> =>
   invoice.status === "submitted"
     ? []
     : [
@@ -26,6 +31,7 @@ export const submitted = (invoice: ClaimedInvoice, reference: string, now: numbe
             dueAt: new Date(now),
             submittedAt: new Date(now),
             reference,
+            warnings,
             failure: null
           }
         }

@@ -56,6 +56,18 @@ describe("DocumentChecks", () => {
     }).pipe((test) => onDay("2026-11-22", test), Effect.provide(layerOf()))
   )
 
+  it.effect("returns the warnings about a document, and none for one that passes unchecked", () =>
+    Effect.gen(function* () {
+      const wrong = invoice.replace("<P_15>123.00", "<P_15>124.00")
+      const warnings = yield* check(wrong).pipe(Effect.provide(layerOf()))
+      assert.deepStrictEqual(
+        warnings.map(({ code, path }) => [code, path]),
+        [["total_differs", "Faktura/Fa/P_15"]]
+      )
+      assert.deepStrictEqual(yield* check(wrong).pipe(Effect.provide(withBrokenThread(timeoutMs))), [])
+    }).pipe((test) => onDay("2026-11-20", test))
+  )
+
   it.effect("compares the date of issue with the day in Poland", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse("2026-11-19T23:30:00Z"))

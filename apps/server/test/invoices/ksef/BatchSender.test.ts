@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
-import { KsefError } from "@govoice/ksef/client"
+import { type KsefClient, KsefError } from "@govoice/ksef/client"
 import { ErrorCodes, Problem } from "@govoice/ksef/protocol"
 import { Effect, Logger, Metric, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -20,6 +20,8 @@ const organizationId = "org_1" as Ids.OrganizationId
 const id = "inv_1" as Ids.InvoiceId
 const giveUpMs = 168 * 3_600_000
 
+const closed = Effect.succeed<KsefClient.Warned>({ warnings: [] })
+
 interface Batch {
   /** The invoices that may be sent. */
   readonly begun?: ReadonlyArray<Ids.InvoiceId>
@@ -33,7 +35,7 @@ interface Batch {
 const setUp = (
   process = makeProcess(32),
   uploadPart: Effect.Effect<void, KsefError> = Effect.void,
-  closeBatch: Effect.Effect<void, CallFailed> = Effect.void,
+  closeBatch: Effect.Effect<KsefClient.Warned, CallFailed> = closed,
   columns: Partial<SubmissionRow> = {},
   { begun = [id], earlier = [], status = 100 }: Batch = {}
 ) => {
@@ -192,7 +194,7 @@ describe("BatchSender", () => {
       const process = makeProcess(32)
       let uploads = 0
       const upload = Effect.sync(() => void (uploads += 1))
-      const close = Effect.suspend(() => (uploads < 2 ? Effect.fail(closeRefusedBy(21205)) : Effect.void))
+      const close = Effect.suspend(() => (uploads < 2 ? Effect.fail(closeRefusedBy(21205)) : closed))
       const { hasState, send } = setUp(process, upload, close)
       yield* send
       assert.strictEqual(uploads, 2)
@@ -243,7 +245,7 @@ describe("BatchSender", () => {
       const logger = Logger.layer([
         Logger.make(({ logLevel, message }) => void logged.push(`${logLevel} ${String(message)}`))
       ])
-      const { hasState, send, transitions } = setUp(process, Effect.fail(firewall), Effect.void, {
+      const { hasState, send, transitions } = setUp(process, Effect.fail(firewall), closed, {
         has_attachment: true
       })
       yield* Effect.provide(send, logger)
@@ -271,7 +273,7 @@ describe("BatchSender", () => {
       const statusesAt = (firstFailedAt: number, earlier: ReadonlyArray<Partial<SubmissionRow>> = []) =>
         Effect.gen(function* () {
           const columns = { has_attachment: true, first_failed_at: new Date(firstFailedAt) }
-          const { send, transitions } = setUp(undefined, Effect.fail(firewall), Effect.void, columns, { earlier })
+          const { send, transitions } = setUp(undefined, Effect.fail(firewall), closed, columns, { earlier })
           yield* send
           return transitions().map(({ emits, status }) => [status, emits])
         })
@@ -316,7 +318,7 @@ describe("BatchSender", () => {
 
   it.effect("gives the members of a batch the reason that another of its invoices may not be sent any more", () =>
     Effect.gen(function* () {
-      const { hasState, send, transitions } = setUp(undefined, Effect.void, Effect.void, {}, { begun: [] })
+      const { hasState, send, transitions } = setUp(undefined, Effect.void, closed, {}, { begun: [] })
       yield* send
       assert.isTrue(hasState("abandoned"))
       assert.deepInclude(transitions()[0], {
@@ -338,7 +340,7 @@ describe("BatchSender", () => {
           const { poll, transitions, written } = setUp(
             undefined,
             Effect.void,
-            Effect.void,
+            closed,
             { status: "submitted" },
             { status: 500, earlier }
           )
@@ -357,7 +359,7 @@ describe("BatchSender", () => {
 
   it.effect("marks no document of a batch as submitted if KSeF canceled it before it was closed (440)", () =>
     Effect.gen(function* () {
-      const { hasState, poll, transitions } = setUp(undefined, Effect.void, Effect.void, {}, { status: 440 })
+      const { hasState, poll, transitions } = setUp(undefined, Effect.void, closed, {}, { status: 440 })
       yield* poll
       assert.isTrue(hasState("abandoned"))
       assert.deepStrictEqual(

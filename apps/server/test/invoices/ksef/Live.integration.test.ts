@@ -1,6 +1,8 @@
 import { assert, layer } from "@effect/vitest"
+import type { Ids } from "@govoice/core"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { SubmitInvoice } from "../../../src/invoices/SubmitInvoice.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
 import { liveDatabases } from "../../support/TestDatabase.ts"
@@ -43,6 +45,66 @@ for (const database of liveDatabases) {
         assert.deepStrictEqual(sessions, [{ state: "done" }])
         const lanes = yield* sql`SELECT is_leased FROM national_lanes`
         assert.deepStrictEqual(lanes, [{ is_leased: false }])
+      })
+    )
+
+    it.effect("shows the warnings of KSeF beside those of the document, sent one by one or in a batch", () =>
+      Effect.gen(function* () {
+        yield* fixtures.clear
+        const ksef = yield* live.simulator()
+        ksef.faults.add({ do: "system-warning", on: "sendInvoice", code: "W1", message: "Soon." })
+        ksef.faults.add({
+          do: "system-warning",
+          on: "closeBatchSession",
+          code: "W2",
+          message: "Later.",
+          times: "always"
+        })
+        const ofDocument = { code: "total_differs", message: "Look.", line: 2, column: 7 }
+        const submitSome = (organizationId: Ids.OrganizationId, numbers: ReadonlyArray<number>) =>
+          Effect.forEach(numbers, (number) =>
+            Effect.flatMap(SubmitInvoice, ({ submit }) =>
+              submit({
+                ...fixtures.submission({
+                  organizationId,
+                  invoiceXml: live.fa3({ number: `FV/${number}`, seller: ksef.nip }),
+                  idempotencyKey: `key-${number}`,
+                  mode: "live"
+                }),
+                warnings: number % 2 === 0 ? [ofDocument] : []
+              })
+            )
+          )
+        const ofSystem = (message: string) => ({ code: "system_warning", message, line: null, column: null })
+        const stored = Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql<{ readonly warnings: ReadonlyArray<unknown>; readonly shown: ReadonlyArray<unknown> }>`
+            SELECT warnings, (
+              SELECT body::json #> '{data,invoice,warnings}' FROM events
+              WHERE invoice_id = invoices.id AND type = 'invoice.accepted'
+            ) AS shown FROM invoices ORDER BY id
+          `
+        )
+        const one = Effect.gen(function* () {
+          const organizationId = yield* live.taxpayer(ksef)
+          yield* submitSome(organizationId, [2])
+          yield* live.eventually(live.allDone, live.invoices)
+          return organizationId
+        })
+        const organizationId = yield* live.withDeployment(ksef, one)
+        const both = [ofDocument, ofSystem("[W1] Soon.")]
+        assert.deepStrictEqual(yield* stored, [{ warnings: both, shown: both }])
+
+        const numbers = Array.from({ length: 40 }, (_, index) => index + 3)
+        yield* live.withDeployment(ksef, submitSome(organizationId, numbers), { hasWorker: false })
+        yield* live.withDeployment(ksef, live.eventually(live.allDone, live.invoices))
+        assert.isTrue(ksef.ledger.calls().some(({ operation }) => operation === "closeBatchSession"))
+        const inBatches = (yield* stored).slice(1).map(({ warnings }) => warnings)
+        const later = ofSystem("[W2] Later.")
+        assert.deepStrictEqual(
+          inBatches,
+          numbers.map((number) => (number % 2 === 0 ? [ofDocument, later] : [later]))
+        )
       })
     )
   })

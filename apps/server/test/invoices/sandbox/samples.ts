@@ -60,6 +60,7 @@ export const invoice: ClaimedInvoice = {
   official_mode: null,
   send_by: null,
   corrects: null,
+  warnings: null,
   official_number: null,
   rejection: null,
   failure: null,

@@ -133,6 +133,7 @@ const received: Invoice.Invoice = {
   official_mode: null,
   send_by: null,
   corrects: null,
+  warnings: [],
   official_number: null,
   rejection: null,
   failure: null,

@@ -36,6 +36,11 @@ const rejections: Readonly<Record<RejectionCode, Line>> = {
     means: "The document has an attachment, and the taxpayer has not registered for sending attachments.",
     remedy: "Register with the tax administration, or remove the attachment, and submit it again."
   },
+  correction_refused: {
+    means:
+      "KSeF refuses the technical correction: the invoice that it corrects was accepted, or has an accepted correction.",
+    remedy: "Look up in KSeF which of both it is. Nothing else is to be sent."
+  },
   file_refused: {
     means: "KSeF received a file whose size or hash it does not accept, or which begins with a byte order mark.",
     remedy:
@@ -81,9 +86,9 @@ export const failures = {
   },
   duplicate_unresolved: {
     means:
-      "KSeF names an accepted invoice as the original, and does not let the credential read it for a comparison. It is tried for a day.",
+      "KSeF names an accepted invoice as the original, and does not let the credential read it for a comparison. Or it has an accepted technical correction, and does not show the session in which this invoice may be it. It is tried for a day.",
     remedy:
-      "Compare the invoice of the number in the message. Grant the credential `InvoiceRead`, so that this is decided by itself."
+      "Compare the invoice of the number in the message, or the correction that KSeF has. Grant the credential `InvoiceRead`, so that this is decided by itself."
   },
   unknown_verdict: {
     means:

@@ -20,6 +20,7 @@ import type { Operation } from "./Operation.ts"
  * - `not-yet`: ask again later.
  * - `not-readable`: no such document for this login.
  * - `first-page`: read the list from its beginning.
+ * - `reject`: KSeF will not take the document in this form: reject the invoice.
  * - `defect`: a mistake of ours: log an error, fail with `gateway_protocol_error`.
  * - the actions of a login.
  *
@@ -36,6 +37,7 @@ export type ErrorAction =
   | "not-yet"
   | "not-readable"
   | "first-page"
+  | "reject"
   | "defect"
   | LoginAction
 
@@ -106,8 +108,8 @@ export const errorCodes: ReadonlyArray<Row> = [
   { code: 21161, meaning: "too many parts", at: ["openBatch"], action: "defect" },
   { code: 21164, meaning: "no such invoice", at: ["invoice"], action: "not-readable" },
   { code: 21165, meaning: "the invoice is not stored yet", at: ["invoice"], action: "not-yet" },
-  { code: 21166, meaning: "technical correction not available", at: ["send"], action: "defect" },
-  { code: 21167, meaning: "technical correction not allowed", at: ["send"], action: "defect" },
+  { code: 21166, meaning: "technical correction not available", at: ["send"], action: "reject" },
+  { code: 21167, meaning: "technical correction not allowed", at: ["send"], action: "reject" },
   {
     code: 21173,
     meaning: "no such session",

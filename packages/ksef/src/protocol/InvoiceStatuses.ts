@@ -31,6 +31,7 @@ export type InvoiceAction = "poll" | "accept" | "reject" | "resend" | "send-in-b
 export type InvoiceCode =
   | "seller_not_permitted"
   | "attachment_not_allowed"
+  | "correction_refused"
   | "file_refused"
   | "duplicate_invoice"
   | "duplicate_unresolved"

@@ -3,11 +3,17 @@
  *
  * The session that KSeF names is a hint only: after batches it named the wrong one.
  */
+import type { Invoice } from "@govoice/core"
 import { Clock, Effect } from "effect"
+import type { SqlError } from "effect/sql"
 import { Sha256 } from "@govoice/ksef/crypto"
+import type { PendingTransition } from "../ClaimedInvoice.ts"
+import { transitioned } from "../TransitionSteps.ts"
 import { type Failure, failureOf, withDetails } from "./CallFailure.ts"
 import { authorized, type LaneContext } from "./LaneContext.ts"
-import type { Changes, SubmissionRow } from "./laneRows.ts"
+import type { LaneLost } from "./LaneQueue.ts"
+import type { Changes, SendingInvoice, SubmissionChange, SubmissionRow } from "./laneRows.ts"
+import * as liveTransitions from "./liveTransitions.ts"
 import type { LoginError } from "./Logins.ts"
 import * as SessionInvoiceList from "./SessionInvoiceList.ts"
 import { type InvoiceStatus, numberOf } from "./StatusRules.ts"
@@ -51,6 +57,53 @@ const acceptedElsewhere = (row: SubmissionRow, original: string, answer: Invoice
   return { submissions: [originalSession === undefined ? change : { ...change, originalSession }], transitions }
 }
 
+interface Accepted {
+  readonly submission: SubmissionRow
+  readonly reference: string
+  readonly number: string
+}
+
+const acceptedSubmission = ({ reference, submission }: Accepted, now: number): SubmissionChange => ({
+  id: submission.submission_id,
+  state: "decided",
+  reference,
+  code: 200,
+  dueAt: new Date(now)
+})
+
+/**
+ * Looks for the accepted one of the earlier submissions of an invoice, in their sessions. `isUnread` tells whether one of those that
+ * could not be read still cannot.
+ */
+const findAccepted = Effect.fnUntraced(function* (
+  context: LaneContext,
+  row: SubmissionRow,
+  earlier: ReadonlyArray<SubmissionRow>,
+  original: string | undefined
+) {
+  let isUnanswered = false
+  let isUnread = false
+  for (const submission of earlier) {
+    const { code, session_organization_id: organization, session_reference: reference } = submission
+    const wasUnreadable = code === StatusRules.unreadableSession
+    // A session that could not be read is not asked for again where the number leads to the original.
+    if (reference === null || (wasUnreadable && original !== undefined)) continue
+    const list = yield* lookUp(SessionInvoiceList.read(context, organization, reference))
+    if (list === unanswered) {
+      isUnanswered = true
+      continue
+    }
+    isUnread ||= wasUnreadable && list === undefined
+    const [[, found] = []] = list === undefined ? [] : yield* SessionInvoiceList.findAll(context, list, [submission])
+    const number = found === undefined ? undefined : numberOf(row, found)
+    if (found?.status.code !== 200 || number === undefined) continue
+    if (original !== undefined && original !== number) continue
+    const accepted: Accepted = { submission, reference: found.referenceNumber, number }
+    return { accepted, isUnanswered, isUnread }
+  }
+  return { accepted: undefined, isUnanswered, isUnread }
+})
+
 /** Returns the changes for a duplicate. */
 export const resolve = Effect.fn("Duplicates.resolve")(function* (
   context: LaneContext,
@@ -73,33 +126,13 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
   // The original may be an invoice with the same document, whose verdict was not read yet.
   if (yield* context.store.hasOpenCopy(row)) return StatusRules.pending(row, now, 440)
 
-  let isUnanswered = false
-  for (const submission of earlier) {
-    const { code, session_organization_id: organization, session_reference: reference } = submission
-    // A session that could not be read is not asked for again where the number leads to the original.
-    if (reference === null || (code === StatusRules.unreadableSession && original !== undefined)) continue
-    const list = yield* lookUp(SessionInvoiceList.read(context, organization, reference))
-    if (list === unanswered) {
-      isUnanswered = true
-      continue
-    }
-    const [[, found] = []] = list === undefined ? [] : yield* SessionInvoiceList.findAll(context, list, [submission])
-    const number = found === undefined ? undefined : numberOf(row, found)
-    if (found?.status.code !== 200 || number === undefined) continue
-    if (original !== undefined && original !== number) continue
-    const change = {
-      id: submission.submission_id,
-      state: "decided",
-      reference: found.referenceNumber,
-      code: 200,
-      dueAt: new Date(now)
-    } as const
-    return StatusRules.merge([
-      decided(row),
-      { submissions: [change], transitions: StatusRules.accepted(row, number, now).transitions ?? [] }
-    ])
+  const { accepted, ...read } = yield* findAccepted(context, row, earlier, original)
+  if (accepted !== undefined) {
+    const { transitions = [] } = StatusRules.accepted(row, accepted.number, now)
+    return StatusRules.merge([decided(row), { submissions: [acceptedSubmission(accepted, now)], transitions }])
   }
 
+  let { isUnanswered } = read
   if (original !== undefined) {
     const download = yield* lookUp(
       authorized(context, row.session_organization_id, "invoice", (accessToken) =>
@@ -118,4 +151,58 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
   if (isUnanswered || now - row.handed_over_at.getTime() < giveUpMs) return StatusRules.postponed(row, now, 440)
   const message = `KSeF calls the invoice a duplicate, and the original cannot be read.${named} Compare it with this invoice.`
   return StatusRules.failed(row, 440, { code: "duplicate_unresolved", message }, now)
+})
+
+const correctionUnresolved: Invoice.Reason = {
+  code: "duplicate_unresolved",
+  message: "KSeF has an accepted technical correction, and does not show the session in which this invoice may be it."
+}
+
+/**
+ * Returns the changes for a technical correction that KSeF refuses and may have: one of its sessions could not be read, and the
+ * accepted correction that KSeF has may be the one in it. That session is read again, for a day. The changes are written one after
+ * the other. `all` are the submissions of the invoice, the newest first, and `refusal` is what KSeF says of that one.
+ */
+export const resolveCorrection = Effect.fn("Duplicates.resolveCorrection")(function* (
+  context: LaneContext,
+  invoice: SendingInvoice,
+  all: ReadonlyArray<SubmissionRow>,
+  refusal: Invoice.Reason
+): Effect.fn.Return<ReadonlyArray<Changes>, LaneLost | SqlError.SqlError> {
+  const now = yield* Clock.currentTimeMillis
+  const [row, ...earlier] = all
+  const refused = (dueAt: Date | null): SubmissionChange => ({ id: invoice.submission_id, state: "refused", dueAt })
+  const { accepted, isUnanswered, isUnread } = yield* findAccepted(context, row!, earlier, undefined)
+  if (accepted !== undefined) {
+    const sent = liveTransitions.submitted(
+      row!,
+      `${accepted.submission.session_reference ?? ""}/${accepted.reference}`,
+      now
+    )
+    const [submitted = row!] = sent.map((one) => transitioned({ ...one, invoice: row! }))
+    return [
+      { transitions: sent },
+      {
+        submissions: [refused(null), acceptedSubmission(accepted, now)],
+        transitions: [liveTransitions.accepted(submitted, accepted.number, now)]
+      }
+    ]
+  }
+  const end = (transition: PendingTransition): ReadonlyArray<Changes> => [
+    { submissions: [refused(null)], transitions: [transition] }
+  ]
+  if (!isUnanswered && !isUnread) return end(liveTransitions.rejected(invoice, refusal, now))
+  const sentAt = Math.min(
+    ...earlier
+      .filter(({ code }) => code === StatusRules.unreadableSession)
+      .map(({ handed_over_at: at }) => at.getTime())
+  )
+  if (!isUnanswered && now - sentAt >= giveUpMs) {
+    const message = `${correctionUnresolved.message} Compare it with this invoice.`
+    return end(liveTransitions.failed(invoice, { ...correctionUnresolved, message }, now))
+  }
+  const again = now + StatusRules.postponeMs
+  return invoice.status === "submitted"
+    ? [{ submissions: [refused(new Date(again))], reasons: [{ id: invoice.id, failure: correctionUnresolved }] }]
+    : end(liveTransitions.postponed(invoice, correctionUnresolved, again, now))
 })

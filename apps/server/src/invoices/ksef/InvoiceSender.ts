@@ -10,6 +10,7 @@ import { ErrorCodes, SessionStatuses } from "@govoice/ksef/protocol"
 import { Clock, Effect, Metric, Option } from "effect"
 import { Backoff } from "@govoice/dispatcher"
 import * as InvoiceWarnings from "../InvoiceWarnings.ts"
+import * as DuplicateResolver from "./DuplicateResolver.ts"
 import * as LaneRules from "./LaneRules.ts"
 import type {
   Changes,
@@ -39,6 +40,7 @@ import {
 import type { LoginError } from "./Logins.ts"
 import type { InteractiveSessions, OpenSession } from "./InteractiveSessions.ts"
 import * as liveTransitions from "./liveTransitions.ts"
+import * as StatusPoller from "./StatusPoller.ts"
 import * as StatusRules from "./StatusRules.ts"
 
 /** How many documents are sent one by one before the lane looks again at what waits. */
@@ -262,8 +264,14 @@ const failed = Effect.fnUntraced(function* (
   if (tried.stopsLane) pause(sending, now)
   if (tried.kind === "again") yield* otherSession(sending, session, error, now)
   const failure = { ...tried, until: Math.max(tried.until, pausedUntil(sending)) }
-  reportTrouble(context, "send", error, failure, now)
-  const submissions = invoice.status === "submitted" ? yield* store.submissionsOf(invoice.id) : []
+  if (tried.kind !== "reject") reportTrouble(context, "send", error, failure, now)
+  const needsAll = invoice.status === "submitted" || tried.kind === "reject"
+  const submissions = needsAll ? yield* store.submissionsOf(invoice.id) : []
+  if (tried.kind === "reject" && StatusRules.mayHaveIt(submissions)) {
+    const steps = yield* DuplicateResolver.resolveCorrection(context, invoice, submissions, failure.reason)
+    for (const changes of steps) yield* StatusPoller.writeAll(context, [changes])
+    return undefined
+  }
   const changes = notSent(invoice, submissions, failure, now, yield* timeToGiveUpOf(context, invoice))
   yield* store.write(lane, changes)
   remember(context, invoice.id, failure)
@@ -522,6 +530,9 @@ export const notSent = (
     state: "refused",
     dueAt: dueAt === null ? null : new Date(dueAt)
   })
+  if (failure.kind === "reject") {
+    return { submissions: [submission(null)], transitions: [liveTransitions.rejected(invoice, failure.reason, now)] }
+  }
   // Sent before: the invoice stays submitted, and the submission says when it is sent again.
   if (invoice.status === "submitted") {
     if (failure.kind === "fail" && !StatusRules.mayHaveIt(all)) {

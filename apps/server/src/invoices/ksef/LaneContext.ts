@@ -213,8 +213,9 @@ export interface StepFailure {
    * - `postponed`: it does not; the invoice waits until `until`.
    * - `again`: the same at once, in another session.
    * - `fail`: a later attempt cannot succeed.
+   * - `reject`: the national system will not take the document.
    */
-  readonly kind: "attempt" | "postponed" | "again" | "fail"
+  readonly kind: "attempt" | "postponed" | "again" | "fail" | "reject"
   readonly until: number
   /** Whether nothing else of the lane can succeed either, for a while. */
   readonly stopsLane: boolean
@@ -257,6 +258,9 @@ export const stepFailure = (
   if (own?._tag === "code") {
     if (own.action === "refresh-keys") context.keys.invalidate()
     if (againActions.has(own.action)) return { reason: unavailable, kind: "again", until, stopsLane: false }
+    if (own.action === "reject") {
+      return { reason: reason("correction_refused", message), kind: "reject", until, stopsLane: false }
+    }
     if (own.action === "defect") {
       return { reason: reason("gateway_protocol_error", message), kind: "fail", until, stopsLane: false }
     }

@@ -54,6 +54,18 @@ const issue = Effect.fnUntraced(function* (
   return { id: invoiceId, body }
 })
 
+// The same document under another key.
+const issueAgain = Effect.fnUntraced(function* (organizationId: Ids.OrganizationId, invoiceXml: string) {
+  const submission = {
+    ...fixtures.submission({ organizationId, invoiceXml, idempotencyKey: "again", mode: "live" }),
+    invoicingMode: "offline" as const
+  }
+  const certificateUrl = yield* (yield* CertificateUrl.make)(submission)
+  const { invoiceId } = yield* (yield* SubmitInvoice).submit({ ...submission, certificateUrl })
+  yield* (yield* Notifier).wake("lanes")
+  return invoiceId
+})
+
 const modes = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<{ readonly id: string; readonly invoicing_mode: string; readonly official_mode: string | null }>`
@@ -151,6 +163,43 @@ for (const database of liveDatabases) {
             })
             const { message } = yield* Effect.flip(check({ ...again, correctsInvoiceId: rejected.id }))
             assert.match(message, new RegExp(`has an accepted correction already: ${correction.id}`))
+          })
+          yield* live.withDeployment(ksef, program)
+        })
+      )
+
+      it.effect("are rejected if KSeF refuses the technical correction, and nothing else waits for that", () =>
+        Effect.gen(function* () {
+          yield* fixtures.clear
+          const ksef = yield* live.simulator()
+          const xmlOf = (number: string) => live.fa3({ number, seller: ksef.nip })
+          const program = Effect.gen(function* () {
+            const organizationId = yield* live.taxpayer(ksef)
+            yield* storeCertificate(ksef, organizationId)
+            const wrong = xmlOf("FV/1").replace(/<P_1>[^<]*/, "<P_1>2049-01-04")
+            const rejected = yield* issue(organizationId, wrong, "offline")
+            yield* live.eventually(live.allDone, live.invoices)
+            // Both are checked before KSeF has one of them.
+            yield* issue(organizationId, xmlOf("FV/1"), "offline", rejected.id)
+            yield* live.eventually((all) => all.length === 2 && live.allDone(all), live.invoices)
+            const late = yield* Effect.forEach([1, 2, 3], (index) =>
+              issue(organizationId, xmlOf(`FV/1-${index}`), "offline", rejected.id)
+            )
+            // The original was accepted.
+            const copy = yield* issueAgain(organizationId, xmlOf("FV/1"))
+            yield* live.eventually((all) => all.length === 6 && live.allDone(all), live.invoices)
+            const ofAccepted = yield* issue(organizationId, xmlOf("FV/2"), "offline", copy)
+            yield* issue(organizationId, xmlOf("FV/3"), "offline")
+            const all = yield* live.eventually((some) => some.length === 8 && live.allDone(some), live.invoices)
+            const endOf = (id: string) => all.find((one) => one.id === id)!
+            for (const { id } of late) {
+              assert.deepInclude(endOf(id), { status: "rejected", failure: null })
+              assert.strictEqual(endOf(id).rejection?.code, "correction_refused")
+              assert.include(endOf(id).rejection?.message, "Faktura posiada już przetworzoną prawidłowo korektę")
+            }
+            assert.strictEqual(endOf(ofAccepted.id).status, "rejected")
+            assert.include(endOf(ofAccepted.id).rejection?.message, "do prawidłowo przetworzonej faktury")
+            assert.strictEqual(all.at(-1)?.status, "accepted")
           })
           yield* live.withDeployment(ksef, program)
         })

@@ -45,7 +45,9 @@ export default defineConfig({
             {
               name: "console",
               test: (id) =>
-                !/\.css$|\/uqr\/|src\/text\/(?:en|pl)\.|overview\/(?:Checklist|Submit)|KeySheet/.test(id) &&
+                !/\.css$|\/(?:uqr|saxes|xmlchars)\/|src\/text\/(?:en|pl|document)\.|overview\/(?:Checklist|Submit)|KeySheet/.test(
+                  id
+                ) &&
                 /rolldown\/runtime|node_modules|packages\/client|src\/(?:main|api|app|session|text|ui|url|generated|screens\/(?:entrance\/|overview\/|deliveries\/whatToDo))|screens\/endpoints\/(?:bars|bucketColumns|WindowLinks)\.|snippets\/submission/.test(
                   id
                 )

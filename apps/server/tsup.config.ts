@@ -26,11 +26,14 @@ const folderOf = (input: string): string | undefined => {
 // Their licenses ask that the notice goes along with the code.
 const notice = (folder: string): string => {
   const { license, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
-  const [file] = globSync("{LICENSE,LICENCE,license}*", { cwd: folder })
+  // `licenses` has the text of a license that a package has in its repository alone.
+  const ofRepository = join(import.meta.dirname, "licenses", `${name}.txt`)
+  const [found] = globSync("{LICENSE,LICENCE,license}*", { cwd: folder })
+  const file = found === undefined ? existsSync(ofRepository) && ofRepository : join(folder, found)
   // Given to the public domain: nothing has to go along.
-  if (file === undefined && license === "Unlicense") return `## ${name} ${version} (${license})\n`
-  if (file === undefined) throw new Error(`${name} is bundled, and has no license to go along`)
-  return `## ${name} ${version} (${license ?? "see below"})\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`
+  if (file === false && license === "Unlicense") return `## ${name} ${version} (${license})\n`
+  if (file === false) throw new Error(`${name} is bundled, and has no license to go along`)
+  return `## ${name} ${version} (${license ?? "see below"})\n\n${readFileSync(file, "utf8").trim()}\n`
 }
 
 interface Output {
@@ -55,8 +58,12 @@ const reachable = (outputs: Readonly<Record<string, Output>>): ReadonlySet<strin
 
 const consoleFolder = "../console"
 
-// The packages that the console's page imports. `vite` bundles them with their dependencies.
-const importedByConsole = ["@tanstack/react-query", "react", "react-dom", "uqr", "wouter"]
+// The packages that the console's page imports, itself or with the code that reads documents. `vite` bundles them with their
+// dependencies.
+const importedByConsole: ReadonlyArray<readonly [folder: string, name: string]> = [
+  ...["@tanstack/react-query", "react", "react-dom", "uqr", "wouter"].map((name) => [consoleFolder, name] as const),
+  ["../../packages/ksef", "saxes"]
+]
 
 const foldersOfConsole = (): ReadonlyArray<string> => {
   const found = new Set<string>()
@@ -67,7 +74,7 @@ const foldersOfConsole = (): ReadonlyArray<string> => {
     const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
     for (const next of Object.keys(dependencies)) visit(join(folder, name.startsWith("@") ? "../.." : ".."), next)
   }
-  for (const name of importedByConsole) visit(join(consoleFolder, "node_modules"), name)
+  for (const [folder, name] of importedByConsole) visit(join(folder, "node_modules"), name)
   return [...found]
 }
 

@@ -8,6 +8,7 @@ export default packageConfig(
     crypto: "src/crypto.ts",
     format: "src/format.ts",
     protocol: "src/protocol.ts",
+    reading: "src/reading.ts",
     schemas: "src/schemas.ts",
     xades: "src/xades.ts",
     xml: "src/xml.ts"

@@ -52,8 +52,12 @@ const rooms: ReadonlyArray<Room> = [
     ],
     node: "any"
   },
-  // The page runs in browsers: the client alone, so that it can do nothing that another client could not.
-  { folder: "apps/console", may: ["@govoice/client", "@tanstack/react-query", "react", "react-dom", "uqr", "wouter"] }
+  // The page runs in browsers: the client alone, so that it can do nothing that another client could not. `@govoice/ksef/reading`
+  // reads documents.
+  {
+    folder: "apps/console",
+    may: ["@govoice/client", "@govoice/ksef", "@tanstack/react-query", "react", "react-dom", "uqr", "wouter"]
+  }
 ]
 
 // Entries that may import more than the rest of their package.
@@ -192,6 +196,17 @@ describe("the sandbox", () => {
       [...dispatcher].filter((specifier) => network.test(specifier)),
       ["node:net", "node:tls", "undici"]
     )
+  })
+})
+
+describe("the console", () => {
+  it("imports @govoice/ksef/reading, which loads saxes alone, and nothing else of the protocol", () => {
+    const ofProtocol = sourcesBelow("apps/console/src")
+      .flatMap((file) => importsOf(join(root, file)).map(({ specifier }) => specifier))
+      .filter((specifier) => packageOf(specifier) === "@govoice/ksef")
+    assert.deepStrictEqual([...new Set(ofProtocol)], ["@govoice/ksef/reading"])
+    const loaded = [...loadedBy(["packages/ksef/src/reading.ts"])].filter((specifier) => !specifier.startsWith("."))
+    assert.deepStrictEqual(loaded, ["saxes"])
   })
 })
 

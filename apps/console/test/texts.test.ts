@@ -2,6 +2,7 @@
  * The languages of the page: the same keys, each with words, and dates, amounts and numbers as each writes them.
  */
 import { assert, describe, it } from "vitest"
+import { documentTexts } from "../src/text/document.ts"
 import { en } from "../src/text/en.ts"
 import { pl } from "../src/text/pl.ts"
 import { knownDeliveryStatuses, knownEventTypes, knownInvoiceStatuses } from "../src/url/searches.ts"
@@ -22,6 +23,7 @@ const wordsOf = (value: unknown): ReadonlyArray<string> =>
 describe("the languages of the console", () => {
   it("have the same keys", () => {
     assert.deepStrictEqual([...keysOf(pl)].sort(), [...keysOf(en)].sort())
+    assert.deepStrictEqual([...keysOf(documentTexts.pl)].sort(), [...keysOf(documentTexts.en)].sort())
   })
 
   it("have words for every key, and no name of a member of the API in a sentence", () => {

@@ -112,7 +112,7 @@ const OrganizationScreens = ({ org }: { readonly org: string }) => (
         <Route path={paths.invoices(":org")}>
           <Invoices />
         </Route>
-        <Route path={patterns.invoice}>{({ invoice }) => <Invoice id={invoice} />}</Route>
+        <Route path={patterns.invoice}>{({ invoice, tab }) => <Invoice id={invoice} tab={tab} />}</Route>
         <Route path={paths.keys(":org")}>
           <ApiKeys />
         </Route>

@@ -14,6 +14,7 @@ export const paths = {
   overview: organization,
   invoices: (org: string) => `${organization(org)}/invoices`,
   invoice: (org: string, id: string) => `${organization(org)}/invoices/${id}`,
+  invoiceXml: (org: string, id: string) => `${organization(org)}/invoices/${id}/xml`,
   deliveries: (org: string) => `${organization(org)}/deliveries`,
   endpoints: (org: string) => `${organization(org)}/endpoints`,
   newEndpoint: (org: string) => `${organization(org)}/endpoints/new`,
@@ -31,7 +32,7 @@ export const paths = {
 export const patterns = {
   delivery: "/o/:org/endpoints/:endpoint/deliveries/:delivery",
   endpoint: "/o/:org/endpoints/:endpoint/:tab?",
-  invoice: "/o/:org/invoices/:invoice",
+  invoice: "/o/:org/invoices/:invoice/:tab?",
   go: "/go/:id"
 } as const
 

@@ -2,6 +2,8 @@
 import { XMLBuilder } from "fast-xml-parser"
 import * as StrictXml from "../xml/StrictXml.ts"
 
+export { collapsed } from "./whiteSpace.ts"
+
 /** An element by its local name. Its text is what stands directly inside of it. Attributes keep their prefixes. */
 export interface Values {
   readonly name: string
@@ -57,9 +59,6 @@ export const all = (from: Values, ...path: ReadonlyArray<string>): ReadonlyArray
 
 /** Returns the text of the first element at a path, or `undefined` where there is none. */
 export const text = (from: Values, ...path: ReadonlyArray<string>): string | undefined => all(from, ...path)[0]?.text
-
-/** Collapses white space as in an `xsd:token`. Two steps, because one expression for both ends takes quadratic time. */
-export const collapsed = (text: string): string => text.replace(/[\t\n\r ]+/g, " ").replace(/^ | $/g, "")
 
 /** The content of an element: text, or the elements inside. An element whose content is `undefined` is left out. */
 export type Content = string | undefined | ReadonlyArray<readonly [name: string, content: Content]>

@@ -1,5 +1,6 @@
 import { downloadOrganizationDocument, downloadOrganizationUpo, type Invoice as InvoiceRecord } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
+import { lazy, Suspense } from "react"
 import { connection } from "../../api/connection.ts"
 import { invoiceQuery } from "../../api/queries.ts"
 import { Updated } from "../../ui/Updated.tsx"
@@ -22,6 +23,9 @@ import { Download } from "./Download.tsx"
 import { LifeLine } from "./LifeLine.tsx"
 import { totalOf } from "./total.ts"
 import { Verification } from "./Verification.tsx"
+
+// The code that reads documents is larger than this screen.
+const DocumentPanel = lazy(() => import("./document/DocumentPanel.tsx"))
 
 /** The position that a message of a rejection names. */
 const positionOf = (message: string): string | undefined => /\bline \d+, column \d+/i.exec(message)?.[0]
@@ -98,7 +102,7 @@ const modeFacts = (invoice: InvoiceRecord): ReadonlyArray<[string, string | null
 ]
 
 /** One invoice. */
-const Invoice = ({ id }: { readonly id: string }) => {
+const Invoice = ({ id, tab }: { readonly id: string; readonly tab: string | undefined }) => {
   const { id: org } = useCurrentOrganization()
   const invoice = useQuery(invoiceQuery(org, id))
   const { data, dataUpdatedAt } = invoice
@@ -173,6 +177,9 @@ const Invoice = ({ id }: { readonly id: string }) => {
                   ]}
                 />
               </Panel>
+              <Suspense fallback={<Skeleton lines={8} />}>
+                <DocumentPanel org={org} invoice={found} tab={tab} />
+              </Suspense>
               <DeliveriesOfInvoice org={org} invoice={id} />
               {found.verification !== null && <Verification org={org} id={id} {...found.verification} />}
             </>

@@ -7,6 +7,7 @@
 export * as AuthTokenRequest from "./format/AuthTokenRequest.ts"
 export * as Crc8 from "./format/Crc8.ts"
 export * as DiscouragedCharacters from "./format/DiscouragedCharacters.ts"
+export * as InternalId from "./format/InternalId.ts"
 export * as InvoiceHeader from "./format/InvoiceHeader.ts"
 export * as KsefNumber from "./format/KsefNumber.ts"
 export * as Nip from "./format/Nip.ts"

@@ -2,7 +2,7 @@
  * The checks of KSeF on a document by itself: size, encoding, XML rules, schema, dates, NIPs. Whether it may be sent by who
  * sent it, and whether it was sent before, is judged elsewhere.
  */
-import { DiscouragedCharacters, Nip, XmlValues } from "@govoice/ksef/format"
+import { DiscouragedCharacters, InternalId, Nip, XmlValues } from "@govoice/ksef/format"
 import type { FormName, Header, Verdict } from "../state/records.ts"
 import { isFault, type Xml, type XmlDocument } from "./Xml.ts"
 
@@ -112,6 +112,12 @@ const judgeParsed = (xml: Xml, document: XmlDocument, rules: Rules, size: number
     const nips = xml.elements(document, nipPaths.join(" | "), namespaces).map(({ content }) => content)
     const wrong = nips.find((nip) => !Nip.isValid(nip))
     if (wrong !== undefined) return invalid(`Nieprawidłowy numer NIP: ${wrong}.`)
+    const unit = xml
+      .elements(document, "/f:Faktura/f:Podmiot3/f:DaneIdentyfikacyjne/f:IDWew", namespaces)
+      .map(({ content }) => XmlValues.collapsed(content))
+      .find((id) => !InternalId.isValid(id))
+    // In the words of KSeF.
+    if (unit !== undefined) return invalid(`Identyfikator wewnętrzny podmiotu trzeciego: '${unit}' jest nieprawidłowy.`)
   }
   return { ok: true, facts: { header, hasAttachment } }
 }

@@ -275,6 +275,25 @@ describe("a document that is sent", () => {
     assert.strictEqual((await owner.submit(await owner.open(), document("3"))).status.code, 450)
   })
 
+  it("with an internal identifier whose check digit is wrong ends as 450 if NIPs are checked", async () => {
+    const document = (number: string, id: string) =>
+      fa3({ number }).replace(
+        "<Fa>",
+        `<Podmiot3><DaneIdentyfikacyjne><IDWew>${id}</IDWew><Nazwa>A</Nazwa></DaneIdentyfikacyjne><Rola>4</Rola></Podmiot3><Fa>`
+      )
+    const simulator = await start()
+    const client = await Client.login(simulator)
+    const wrong = "6824515772-12344"
+    assert.strictEqual((await client.submit(await client.open(), document("1", wrong))).status.code, 200)
+    const strict = await client.open(fa3Form, { "x-ksef-feature": "subject-identifier-validation" })
+    assert.strictEqual((await client.submit(strict, document("2", "6824515772-12343"))).status.code, 200)
+    const { status } = await client.submit(strict, document("3", wrong))
+    assert.deepStrictEqual(
+      [status.code, status.details],
+      [450, [`Identyfikator wewnętrzny podmiotu trzeciego: '${wrong}' jest nieprawidłowy.`]]
+    )
+  })
+
   it("with the number of an accepted one ends as 440 and names the original, in any session", async () => {
     const simulator = await start()
     const client = await Client.login(simulator)

@@ -30,8 +30,8 @@ export interface Field {
 export interface DocumentFields {
   readonly root: { readonly name: string; readonly namespace: string; readonly index: number }
   readonly issueDate: Field | undefined
-  /** The tax numbers of the parties, in their order. */
-  readonly nips: ReadonlyArray<Field>
+  /** The tax numbers of the parties, and the internal identifiers of third ones, in their order. */
+  readonly identifiers: ReadonlyArray<Field>
 }
 
 /**
@@ -45,14 +45,14 @@ export interface FieldsVisitor extends StrictXml.Visitor {
 }
 
 /**
- * Makes a visitor. The first one of a field counts, except for tax numbers, of which every one does.
+ * Makes a visitor. The first one of a field counts, except for identifiers, of which every one does.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const makeVisitor = (): FieldsVisitor => {
   const path: Array<string> = []
-  const nips: Array<MutableField & { readonly party: string; readonly occurrence: number }> = []
+  const identifiers: Array<MutableField & { readonly party: string; readonly occurrence: number }> = []
   // How often each child of the root has occurred.
   const counts = new Map<string, number>()
   let root: DocumentFields["root"] = { name: "", namespace: "", index: 0 }
@@ -68,10 +68,10 @@ export const makeVisitor = (): FieldsVisitor => {
     const place = path.slice(1).join("/")
     if (issueDates.has(place) && issueDate === undefined) {
       current = issueDate = { path: path.join("/"), text: "", index: element.index() }
-    } else if (nipPlaces.has(place)) {
+    } else if (identifierPlaces.has(place)) {
       const party = path[1]!
       const field = { path: path.join("/"), text: "", index: element.index(), party, occurrence: counts.get(party)! }
-      nips.push(field)
+      identifiers.push(field)
       current = field
     }
   }
@@ -88,7 +88,7 @@ export const makeVisitor = (): FieldsVisitor => {
     fields: () => ({
       root,
       issueDate: issueDate && { ...issueDate, text: collapsed(issueDate.text) },
-      nips: nips.map(({ index, occurrence, party, path, text }) => {
+      identifiers: identifiers.map(({ index, occurrence, party, path, text }) => {
         const numbered = counts.get(party) === 1 ? path : path.replace(party, `${party}[${occurrence}]`)
         return { index, path: numbered, text: collapsed(text) }
       })
@@ -102,8 +102,11 @@ interface MutableField extends Field {
 
 const issueDates: ReadonlySet<string> = new Set(checkedForms.map(({ issueDate }) => issueDate))
 
-const nipPlaces: ReadonlySet<string> = new Set(
-  ["Podmiot1", "Podmiot2", "Podmiot3", "PodmiotUpowazniony"].map((party) => `${party}/DaneIdentyfikacyjne/NIP`)
-)
+const identifierPlaces: ReadonlySet<string> = new Set([
+  ...["Podmiot1", "Podmiot2", "Podmiot3", "PodmiotUpowazniony"].map((party) => `${party}/DaneIdentyfikacyjne/NIP`),
+  "Podmiot3/DaneIdentyfikacyjne/IDWew"
+])
 
-const names: ReadonlySet<string> = new Set([...issueDates, ...nipPlaces].map((place) => place.split("/").at(-1)!))
+const names: ReadonlySet<string> = new Set(
+  [...issueDates, ...identifierPlaces].map((place) => place.split("/").at(-1)!)
+)

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as DiscouragedCharacters from "../format/DiscouragedCharacters.ts"
+import * as InternalId from "../format/InternalId.ts"
 import * as Nip from "../format/Nip.ts"
 import * as StrictXml from "../xml/StrictXml.ts"
 import * as wellFormednessScan from "../xml/wellFormednessScan.ts"
@@ -69,15 +70,18 @@ export const violations = (
       })
     }
   }
-  const { issueDate, nips } = fields
+  const { identifiers, issueDate } = fields
   if (issueDate !== undefined && isDate(issueDate.text) && issueDate.text > today) {
     const message = `the date of issue ${issueDate.text} is later than today in Poland, ${today}`
     found.push(at(issueDate.index, message, `Faktura/${form.issueDate}`))
   }
-  for (const { index, path, text } of nips) {
-    // The schema tells what is not ten digits.
+  for (const { index, path, text } of identifiers) {
+    // The schema tells what does not have the form.
     if (/^\d{10}$/.test(text) && !Nip.isValid(text)) {
       found.push(at(index, `${quoted(text)} is not a NIP: its check digit is wrong`, path))
+    }
+    if (/^\d{10}-\d{5}$/.test(text) && !InternalId.isValid(text)) {
+      found.push(at(index, `${quoted(text)} is not an internal identifier: a check digit is wrong`, path))
     }
   }
   // A position takes time in proportion to its index, so only violations that are shown get one.

@@ -236,6 +236,23 @@ describe("the message about an invalid document", () => {
     ])
   })
 
+  it("refuses the internal identifier of a third party whose check digits are wrong", () => {
+    const third = (id: string) =>
+      edited(
+        "<Fa>",
+        `<Podmiot3><DaneIdentyfikacyjne><IDWew>${id}</IDWew><Nazwa>A</Nazwa></DaneIdentyfikacyjne><Rola>4</Rola></Podmiot3><Fa>`
+      )
+    assert.strictEqual(check(third("6824515772-12343")).count, 0)
+    for (const id of ["6824515772-12344", "6824515773-12343"]) {
+      const { count, violations } = check(third(id))
+      assert.strictEqual(count, 1)
+      assert.deepInclude(violations[0], {
+        path: "Faktura/Podmiot3/DaneIdentyfikacyjne/IDWew",
+        message: `"${id}" is not an internal identifier: a check digit is wrong`
+      })
+    }
+  })
+
   it("names the root element that the form has", () => {
     assert.include(messageOf(fa3.replaceAll("Faktura", "faktura")), "faktura: the root element must be Faktura; send")
   })

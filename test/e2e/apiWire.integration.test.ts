@@ -5,7 +5,17 @@ import { connect } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Agreement, type Answer, checkAnswer, problemOf } from "./support/agreement.ts"
-import { type Call, makeCall, password, readAgreement, signUp, submit, type Tenant, xml } from "./support/client.ts"
+import {
+  type Call,
+  makeCall,
+  password,
+  readAgreement,
+  signUp,
+  submit,
+  type Tenant,
+  until,
+  xml
+} from "./support/client.ts"
 import { exchange, parse } from "./support/raw.ts"
 import { openMigrated, type TestDatabase } from "./support/databases.ts"
 import { type Server, startServer } from "./support/server.ts"
@@ -280,14 +290,16 @@ describe("the server on the wire", () => {
     assert.strictEqual(codeOf(small), "invalid_credentials")
     const invoice_xml = `<a>${"a".repeat(400_000)}</a>`
     // 24 MB: less than the burst of the rate limit on bytes.
-    const documents = await Promise.all(
-      Array.from({ length: 60 }, () => submit(call, other.testKey, { body: { invoice_xml } }))
-    )
+    // A server that is late by a second asks for a retry, which a busy machine makes it.
+    const submitted = (key: string) => {
+      const ask = () => submit(call, key, { body: { invoice_xml } })
+      return until(ask, ({ status }) => status !== 503)
+    }
+    const documents = await Promise.all(Array.from({ length: 60 }, () => submitted(other.testKey)))
     assert.deepStrictEqual(documents.map(codeOf), Array<string>(60).fill("201"))
 
     for (const socket of sockets) socket.destroy()
-    const next = await submit(call, tenant.testKey, { body: { invoice_xml } })
-    assert.strictEqual(codeOf(next), "201")
+    assert.strictEqual(codeOf(await submitted(tenant.testKey)), "201")
   })
 
   it("logs nothing about clients that disconnect", async () => {

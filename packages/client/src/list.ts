@@ -4,6 +4,7 @@
  * @module
  * @since 0.1.0
  */
+import { DecodeError } from "./error.ts"
 import { buildPath } from "./internal/buildPath.ts"
 import { check, parse, type RecordSchema } from "./internal/decode.ts"
 import { toWire } from "./internal/rename.ts"
@@ -107,12 +108,15 @@ export const list = <F>(path: string, schema: RecordSchema): F =>
     return {
       page,
       async *[Symbol.asyncIterator]() {
-        let cursor: string | undefined
-        do {
-          const found = await page(cursor)
-          yield* found.data
-          cursor = found.hasMore ? found.nextCursor! : undefined
-        } while (cursor)
+        for (let cursor: string | undefined; ;) {
+          const { data, hasMore, nextCursor } = await page(cursor)
+          yield* data
+          if (!hasMore) return
+          // A cache that ignores the query would answer with the same page for ever.
+          if (!nextCursor || nextCursor === cursor)
+            throw new DecodeError("The list does not continue. Check baseUrl and proxies.")
+          cursor = nextCursor
+        }
       }
     }
   }) as F

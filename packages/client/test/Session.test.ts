@@ -250,6 +250,19 @@ describe("A list", () => {
     assert.strictEqual(requests.length, 1)
   })
 
+  it.each([
+    { name: "a page that names itself as the next one", next: "same" },
+    { name: "a page without a cursor that says it is not the last", next: null }
+  ])("ends with an error at $name", async ({ next }) => {
+    const body = { object: "list", data: [organization("a")], has_more: true, next_cursor: next }
+    const { fetch, requests } = stub(() => json(body))
+    const error = await (async () => {
+      for await (const _ of createControlPlane({ baseUrl, fetch }).organizations.list());
+    })().catch((error: unknown) => error)
+    assert.match(String(error), /The list does not continue/)
+    assert.isAtMost(requests.length, 2)
+  })
+
   it("requests one page by its cursor with page()", async () => {
     const { fetch, requests } = listed()
     const organizations = createControlPlane({ baseUrl, fetch }).organizations.list()

@@ -50,7 +50,6 @@ const completionOf = (delivery: ClaimedDelivery): Completion => {
     last_http_status: 200,
     last_error_summary: null,
     next_retry_at: null,
-    delivered_at: now,
     updated_at: now
   }
 }

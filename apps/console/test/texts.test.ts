@@ -5,6 +5,7 @@ import { assert, describe, it } from "vitest"
 import { documentTexts } from "../src/text/document.ts"
 import { en } from "../src/text/en.ts"
 import { pl } from "../src/text/pl.ts"
+import { DeliveryState, InvoiceEvent, InvoiceState } from "../../../packages/core/src/index.ts"
 import { knownDeliveryStatuses, knownEventTypes, knownInvoiceStatuses } from "../src/url/searches.ts"
 
 /** The paths of all texts below a value. */
@@ -35,6 +36,9 @@ describe("the languages of the console", () => {
   })
 
   it("have a word and a meaning for every status and event type", () => {
+    assert.sameMembers([...knownEventTypes], [...InvoiceEvent.EventType.literals])
+    assert.sameMembers([...knownInvoiceStatuses], [...InvoiceState.Status.literals])
+    assert.sameMembers([...knownDeliveryStatuses], [...DeliveryState.Status.literals])
     for (const { meanings, status } of [en, pl]) {
       assert.sameMembers(Object.keys(status.invoice), [...knownInvoiceStatuses])
       assert.sameMembers(Object.keys(meanings.invoice), [...knownInvoiceStatuses])

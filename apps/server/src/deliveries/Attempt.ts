@@ -1,6 +1,6 @@
 /** One attempt at a delivery: checks, signs and sends the request, and derives the completion from its outcome. */
 import { DeliveryState } from "@govoice/core"
-import { Backoff, Dispatcher, DispatcherError, type DispatchRequest, type Outcome } from "@govoice/dispatcher"
+import { Backoff, Dispatcher, DispatcherError, type DispatchRequest } from "@govoice/dispatcher"
 import { Clock, Effect, Random, Result } from "effect"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as ThrottledLog from "../observability/ThrottledLog.ts"
@@ -9,18 +9,24 @@ import { KeyRing } from "../crypto/KeyRing.ts"
 import * as LeaseTime from "../jobs/LeaseTime.ts"
 import { SpareProcessEnded, SpareProcessUnavailable } from "../jobs/SpareProcess.ts"
 import { Settings } from "../settings/Settings.ts"
-import { type AttemptOutcome, isCounted, labelOf, type NotSent, sentenceOf, triggerOf } from "./AttemptOutcome.ts"
+import {
+  type AttemptOutcome,
+  isCounted,
+  labelOf,
+  type NotSent,
+  sentenceOf,
+  triggerOf,
+  wasTried
+} from "./AttemptOutcome.ts"
 import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 import type { Completion } from "./Completion.ts"
 import * as ReceiverLog from "./ReceiverLog.ts"
 import * as WebhookSigner from "./WebhookSigner.ts"
 
-// A failure of the sender itself.
-const unsent: Outcome = { _tag: "Failed", reason: "connect", retryable: true, attempted: false, durationMs: 0 }
-
 const notSent = (reason: NotSent["reason"]): NotSent => ({ _tag: "NotSent", reason })
 
-// Waits after attempts that send nothing: for an operator to correct the encryption keys, and for an overload to pass.
+// Waits after attempts that send nothing and do not count: for an operator to correct the encryption keys, and for an overload to
+// pass.
 const notSentRetryMs: { readonly [Reason in NotSent["reason"]]?: number } = {
   secret_unavailable: 30_000,
   lease_too_short: 5000
@@ -30,7 +36,7 @@ const notSentRetryMs: { readonly [Reason in NotSent["reason"]]?: number } = {
 export const completionMs = 1000
 
 const paceOf = (outcome: AttemptOutcome): Completion["pace"] =>
-  isCounted(outcome) ? (outcome._tag === "Failed" ? "slow" : "steady") : null
+  wasTried(outcome) ? (outcome._tag === "Failed" ? "slow" : "steady") : null
 
 const toIso = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
@@ -66,16 +72,16 @@ export const make = Effect.gen(function* () {
   })
 
   const waitAfter = (outcome: AttemptOutcome, attempts: number): number | undefined => {
-    const unsentMs = outcome._tag === "NotSent" ? notSentRetryMs[outcome.reason] : undefined
+    const retryMs = outcome._tag === "NotSent" ? notSentRetryMs[outcome.reason] : undefined
     const nextRandom = () => random.nextDoubleUnsafe()
-    return unsentMs === undefined
+    return retryMs === undefined
       ? Backoff.nextDelay({
           attempt: attempts,
           random: nextRandom,
           schedule: webhooks.retrySchedule,
           retryAfterMs: outcome._tag === "Refused" ? outcome.retryAfterMs : undefined
         })
-      : Backoff.nextDelay({ attempt: 1, random: nextRandom, schedule: [unsentMs] })
+      : Backoff.nextDelay({ attempt: 1, random: nextRandom, schedule: [retryMs] })
   }
 
   const conclude = (
@@ -92,7 +98,7 @@ export const make = Effect.gen(function* () {
 
     EngineMetrics.attempts(labelOf(outcome)).updateUnsafe(1, context)
     EngineMetrics.lagSeconds.updateUnsafe(Math.max(0, startedAt - delivery.available_at.getTime()) / 1000, context)
-    if (counts) EngineMetrics.attemptDuration.updateUnsafe((endedAt - startedAt) / 1000, context)
+    if (wasTried(outcome)) EngineMetrics.attemptDuration.updateUnsafe((endedAt - startedAt) / 1000, context)
 
     const completion: Completion = {
       id: delivery.id,
@@ -107,14 +113,13 @@ export const make = Effect.gen(function* () {
       last_http_status: "status" in outcome ? outcome.status : null,
       last_error_summary: sentence,
       next_retry_at: trigger === "retry" && wait !== undefined ? toIso(endedAt + wait) : null,
-      delivered_at: trigger === "succeed" ? toIso(endedAt) : null,
       updated_at: toIso(endedAt)
     }
     const logged =
       sentence === null
         ? Effect.void
         : Effect.annotateLogs(Effect.logDebug(`Delivery attempt failed: ${sentence}`), { ...idsOf(delivery), attempts })
-    const recorded = counts ? receiverLog.record(delivery.url, outcome, sentence) : Effect.void
+    const recorded = wasTried(outcome) ? receiverLog.record(delivery.url, outcome, sentence) : Effect.void
     return logged === Effect.void && recorded === Effect.void
       ? Effect.succeed(completion)
       : Effect.as(Effect.andThen(logged, recorded), completion)
@@ -155,11 +160,11 @@ export const make = Effect.gen(function* () {
             notSent("lease_too_short")
           )
         }
-        // An invalid request stays invalid; any other failure of the sender is transient.
+        // An invalid request stays invalid; any other failure of the sender may pass.
         const isInvalid = defect instanceof DispatcherError && defect.code === "invalid_request"
         return Effect.as(
           logError(delivery, "Delivery request could not be sent", defect),
-          isInvalid ? notSent("invalid_request") : unsent
+          notSent(isInvalid ? "invalid_request" : "sender_failed")
         )
       })
     )

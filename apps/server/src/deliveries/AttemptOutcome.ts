@@ -16,10 +16,11 @@ import type { AttemptLabel } from "../observability/EngineMetrics.ts"
  * - `secret_unavailable`: the signing secret could not be decrypted, because a key is missing or wrong.
  * - `lease_too_short`: the lease of the worker might have expired before a response, so that another could have sent too.
  * - `invalid_request`: the request could not be built.
+ * - `sender_failed`: the sender has a defect. Such an attempt counts, so that the delivery ends.
  */
 export interface NotSent {
   readonly _tag: "NotSent"
-  readonly reason: "endpoint_disabled" | "secret_unavailable" | "lease_too_short" | "invalid_request"
+  readonly reason: "endpoint_disabled" | "secret_unavailable" | "lease_too_short" | "invalid_request" | "sender_failed"
 }
 
 /** How an attempt ended. */
@@ -30,7 +31,8 @@ export const notSentSentences: Readonly<Record<NotSent["reason"], string>> = {
   endpoint_disabled: "The endpoint was disabled or deleted.",
   secret_unavailable: "The signing secret is temporarily unavailable.",
   lease_too_short: "The request was postponed because the sender was overloaded.",
-  invalid_request: "The request could not be prepared."
+  invalid_request: "The request could not be prepared.",
+  sender_failed: "The request could not be sent because of a fault of the sender."
 }
 
 /** The sentence for an attempt whose lease expired before its outcome was recorded. */
@@ -45,13 +47,13 @@ export const sentenceOf = (outcome: AttemptOutcome): string | null => {
   return outcome._tag === "NotSent" ? notSentSentences[outcome.reason] : describe(outcome)
 }
 
-const notSentTriggers = {
+const notSentTriggers: Readonly<Record<Exclude<NotSent["reason"], "sender_failed">, "disable" | "retry" | "fail">> = {
   endpoint_disabled: "disable",
   // Nothing was sent, and the operator can correct the cause: such attempts have no end.
   secret_unavailable: "retry",
   lease_too_short: "retry",
   invalid_request: "fail"
-} as const satisfies Record<NotSent["reason"], DeliveryState.Trigger>
+}
 
 /** Returns the trigger of the delivery. */
 export const triggerOf = (
@@ -60,13 +62,17 @@ export const triggerOf = (
 ): Exclude<DeliveryState.Trigger, "claim"> => {
   if (outcome._tag === "Delivered") return "succeed"
   if (outcome._tag === "Blocked") return "block"
-  if (outcome._tag === "NotSent") return notSentTriggers[outcome.reason]
-  return outcome.retryable && attemptsRemain ? "retry" : "fail"
+  if (outcome._tag === "NotSent" && outcome.reason !== "sender_failed") return notSentTriggers[outcome.reason]
+  return (outcome._tag === "NotSent" || outcome.retryable) && attemptsRemain ? "retry" : "fail"
 }
 
-/** Whether the attempt counts: the dispatcher tried to send its request. */
-export const isCounted = (outcome: AttemptOutcome): outcome is Exclude<AttemptOutcome, NotSent | { _tag: "Blocked" }> =>
+/** Whether the dispatcher tried to send the request. */
+export const wasTried = (outcome: AttemptOutcome): outcome is Exclude<Outcome, { _tag: "Blocked" }> =>
   outcome._tag !== "NotSent" && outcome._tag !== "Blocked"
+
+/** Whether the attempt is one of those that the retry schedule allows. */
+export const isCounted = (outcome: AttemptOutcome): boolean =>
+  wasTried(outcome) || (outcome._tag === "NotSent" && outcome.reason === "sender_failed")
 
 /** Returns the label of an outcome in `EngineMetrics.attempts`. */
 export const labelOf = (outcome: AttemptOutcome): AttemptLabel => {

@@ -1,5 +1,5 @@
 /** A delivery that a worker has claimed. */
-import type { Ids, InvoiceEvent } from "@govoice/core"
+import type { Ids } from "@govoice/core"
 
 /** A claimed delivery with everything that an attempt needs. */
 export interface ClaimedDelivery {
@@ -7,7 +7,6 @@ export interface ClaimedDelivery {
   readonly organization_id: Ids.OrganizationId
   readonly endpoint_id: Ids.EndpointId
   readonly event_id: Ids.EventId
-  readonly event_type: InvoiceEvent.EventType
   readonly invoice_id: Ids.InvoiceId
   /** The fencing token of this claim. */
   readonly fencing_token: number

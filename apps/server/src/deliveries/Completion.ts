@@ -17,7 +17,6 @@ export interface Completion {
   readonly last_http_status: number | null
   readonly last_error_summary: string | null
   readonly next_retry_at: string | null
-  readonly delivered_at: string | null
   readonly updated_at: string
 }
 

@@ -4,8 +4,8 @@
  *
  * Claims serve endpoints in turn: each begins behind the endpoint of the claim before, and wraps around at the end. Slow endpoints
  * share fewer slots, so that the turn often passes them while none is free: they have a turn of their own. A claim leases
- * a delivery and increases its fencing token; every later write has to match the token, so that a worker whose lease was lost
- * writes nothing.
+ * a delivery and increases its fencing token. A completion is written only while the delivery is leased under that token, so that a
+ * worker whose lease was lost writes nothing.
  *
  * The statements are in `claim.sql.ts` and `complete.sql.ts`.
  */

@@ -3,7 +3,7 @@
  * are free, and attempt what was claimed.
  *
  * A delivery takes a slot from its claim to the end of its attempt. Completions take no slot, so that attempts do not wait for
- * commits; as many completions may be unwritten as there are slots. Deliveries to slow endpoints take at most half of the slots.
+ * commits, until more completions are unwritten than there are slots: each above that number takes one. Deliveries to slow endpoints take at most half of the slots.
  */
 import type { Dispatcher } from "@govoice/dispatcher"
 import { Clock, Duration, Effect, Latch, Layer, Metric, Semaphore } from "effect"
@@ -77,6 +77,7 @@ export const layer: Layer.Layer<
       onBackgroundCompleted: () => notifier.wake("deliveries")
     })
 
+    // Attempts and unwritten completions together are at most twice the slots.
     const freeSlots = (): number =>
       workerConcurrency - Math.max(attempting, attempting + completer.uncommitted() - workerConcurrency)
     const wouldClaim = (): boolean => mayHaveWork && !isStopping && freeSlots() > 0
@@ -167,6 +168,7 @@ export const layer: Layer.Layer<
 
     const iterate = Effect.fnUntraced(function* (woken: boolean) {
       if (woken) mayHaveWork = true
+      // A round that fails here would leave the completions in the buffer until the next one.
       yield* Effect.onError(promote, () => completer.completeInBackground(completer.take()))
       yield* waitForBatch
       yield* complete

@@ -48,7 +48,7 @@ export type ClaimRow = ClaimSummary & (ClaimedDelivery | { readonly id: null })
 // The columns that an attempt needs, of `claimed`, `events` and `webhook_endpoints`. The endpoint exists, and is the
 // first of those from its `id` on: only the primary key has that order, so that a plan for an empty table takes no other index.
 const columns = `
-  claimed.id, claimed.organization_id, endpoint_id, event_id, event_type, fencing_token, claimed.attempt_count + 1 AS attempt_count,
+  claimed.id, claimed.organization_id, endpoint_id, event_id, fencing_token, claimed.attempt_count + 1 AS attempt_count,
   last_attempted_at, available_at, events.invoice_id, events.body, events.traceparent, url, secret, next_secret, next_secret_at,
   standard_webhooks, headers, pace = 'slow' AS endpoint_slow, enabled AND deleted_at IS NULL AS endpoint_enabled
 `

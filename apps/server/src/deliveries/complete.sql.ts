@@ -8,7 +8,7 @@ import { copyStatusOfFailures } from "./failureStatus.sql.ts"
 const ms = (at: string | null) => (at === null ? null : Date.parse(at))
 
 /**
- * Writes each completion whose fencing token still matches, releases its lease, frees its slot, and records how fast its endpoint
+ * Writes each completion whose delivery is still leased under its fencing token, releases its lease, frees its slot, and records how fast its endpoint
  * is. Returns the `id` of those that were written: the lease of the others was lost.
  *
  * Every statement locks the counts of organizations first, in order and before the deliveries, so that no two block each other.

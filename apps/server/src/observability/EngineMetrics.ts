@@ -66,6 +66,7 @@ const attemptLabels = [
   "secret_unavailable",
   "lease_too_short",
   "invalid_request",
+  "sender_failed",
   "stopped"
 ] as const
 

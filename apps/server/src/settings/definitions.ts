@@ -232,7 +232,7 @@ export const groups = {
       10
     ),
     GOVOICE_WORKER_CONCURRENCY: define(
-      "Concurrency limit of one worker: its deliveries in flight. A quarter is for organizations with none in flight.",
+      "Concurrency limit of one worker: its deliveries in flight. Slow endpoints take at most half.",
       Parsers.integer(1, 10_000),
       670
     ),

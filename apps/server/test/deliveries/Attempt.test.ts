@@ -25,7 +25,6 @@ const delivery = (changes: Partial<ClaimedDelivery> = {}): ClaimedDelivery => ({
   organization_id: "org_01kakd3zz0e5ksv2c8f4n6q9rt",
   endpoint_id: endpointId,
   event_id: "evt_01kakd3zz0e5ksv2c8f4n6q9rt",
-  event_type: "invoice.accepted",
   invoice_id: "inv_01kakd3zz0e5ksv2c8f4n6q9rt",
   fencing_token: 4,
   attempt_count: 1,
@@ -71,7 +70,6 @@ const base: Omit<Completion, "status"> = {
   last_http_status: null,
   last_error_summary: null,
   next_retry_at: null,
-  delivered_at: null,
   updated_at: "2026-11-20T10:00:00.027Z"
 }
 
@@ -151,8 +149,7 @@ describe("Attempt", () => {
       assert.deepStrictEqual(completion, {
         ...base,
         status: "succeeded",
-        last_http_status: 204,
-        delivered_at: "2026-11-20T10:00:00.027Z"
+        last_http_status: 204
       })
     })
   )
@@ -209,14 +206,15 @@ describe("Attempt", () => {
     )
   }
 
-  it.effect("counts a failure of the sender as an attempt, and tries again", () =>
+  it.effect("counts a fault of the sender as an attempt, which says nothing about the endpoint, and tries again", () =>
     Effect.gen(function* () {
       const { completion } = yield* attempt(delivery(), Effect.die(new Error("out of sockets")))
       assert.include(completion, {
         status: "retrying",
         attempt_count: 1,
+        pace: null,
         last_http_status: null,
-        last_error_summary: "The connection failed."
+        last_error_summary: "The request could not be sent because of a fault of the sender."
       })
     })
   )

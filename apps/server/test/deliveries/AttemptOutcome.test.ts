@@ -41,7 +41,14 @@ const rows: ReadonlyArray<Row> = [
     "lease_too_short",
     "The request was postponed because the sender was overloaded."
   ],
-  [notSent("invalid_request"), "fail", "fail", "invalid_request", "The request could not be prepared."]
+  [notSent("invalid_request"), "fail", "fail", "invalid_request", "The request could not be prepared."],
+  [
+    notSent("sender_failed"),
+    "retry",
+    "fail",
+    "sender_failed",
+    "The request could not be sent because of a fault of the sender."
+  ]
 ]
 
 describe("AttemptOutcome", () => {

@@ -32,7 +32,6 @@ describeQueue("DeliveryQueue", (test) => {
         id: id!,
         organization_id: organizationId,
         endpoint_id: endpointId,
-        event_type: "invoice.received",
         fencing_token: 1,
         attempt_count: 1,
         last_attempted_at: null,
@@ -248,7 +247,7 @@ describeQueue("DeliveryQueue", (test) => {
     return row!.pace
   })
 
-  const retrying = { status: "retrying", delivered_at: null, next_retry_at: new Date(3_600_000).toISOString() } as const
+  const retrying = { status: "retrying", next_retry_at: new Date(3_600_000).toISOString() } as const
 
   test("an endpoint is slow from an attempt without an answer until one that succeeds, and has one in flight meanwhile", () =>
     Effect.gen(function* () {

@@ -24,14 +24,12 @@ describeQueue("DeliveryQueue: completions, leases", (test) => {
                 status: "retrying",
                 last_http_status: null,
                 last_error_summary: "The connection failed.",
-                next_retry_at: "2026-11-20T10:00:05.000Z",
-                delivered_at: null
+                next_retry_at: "2026-11-20T10:00:05.000Z"
               })
             : completion(one, {
                 status: "failed",
                 last_http_status: 404,
-                last_error_summary: "The endpoint returned HTTP 404.",
-                delivered_at: null
+                last_error_summary: "The endpoint returned HTTP 404."
               })
       )
       assert.sameMembers(
@@ -44,13 +42,13 @@ describeQueue("DeliveryQueue: completions, leases", (test) => {
           ...outcome,
           last_attempted_at: row.last_attempted_at?.toISOString() ?? null,
           next_retry_at: row.next_retry_at?.toISOString() ?? null,
-          delivered_at: row.delivered_at?.toISOString() ?? null,
           updated_at: row.updated_at.toISOString()
         }
         assert.deepStrictEqual(written, outcome)
         assert.include(row, { status: outcome.status, is_due: false, last_http_status: outcome.last_http_status })
         assert.strictEqual(row.last_error_summary, outcome.last_error_summary)
         assert.strictEqual(row.due_at?.toISOString() ?? null, outcome.next_retry_at)
+        assert.deepStrictEqual(row.delivered_at, outcome.status === "succeeded" ? row.updated_at : null)
       }
       for (const { id } of organizations) {
         assert.deepStrictEqual(yield* fixtures.inFlight(id), { counted: {}, actual: {} })
@@ -207,7 +205,6 @@ describeQueue("DeliveryQueue: completions, leases", (test) => {
         completion(one!, {
           status: "retrying",
           next_retry_at: new Date(5000).toISOString(),
-          delivered_at: null,
           last_http_status: 503,
           last_error_summary: "The endpoint returned HTTP 503."
         })

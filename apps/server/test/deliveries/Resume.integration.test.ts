@@ -88,7 +88,6 @@ const run = Effect.fnUntraced(function* (seed: number) {
           ? fixtures.completion(one)
           : fixtures.completion(one, {
               status: "retrying",
-              delivered_at: null,
               next_retry_at: new Date(now + 1000).toISOString()
             })
       )

@@ -63,7 +63,7 @@ for (const database of databases) {
             for (let round = 0; round < 60; round++) {
               const { deliveries } = yield* queue.claim({ limit: 10, perOrganization: 40, leaseMs })
               const completions = deliveries.map((delivery) =>
-                fixtures.completion(delivery, { last_attempted_at: time, delivered_at: time, updated_at: time })
+                fixtures.completion(delivery, { last_attempted_at: time, updated_at: time })
               )
               yield* queue.complete(completions)
             }

@@ -14,7 +14,6 @@ export const completion = (n: number, changes: Partial<Completion> = {}): Comple
   last_http_status: 204,
   last_error_summary: null,
   next_retry_at: null,
-  delivered_at: "2026-11-20T10:00:00.000Z",
   updated_at: "2026-11-20T10:00:00.000Z",
   ...changes
 })

@@ -201,7 +201,6 @@ export const completion = (delivery: ClaimedDelivery, changes: Partial<Completio
   last_http_status: 204,
   last_error_summary: null,
   next_retry_at: null,
-  delivered_at: "2026-11-20T10:00:00.000Z",
   updated_at: "2026-11-20T10:00:00.000Z",
   ...changes
 })

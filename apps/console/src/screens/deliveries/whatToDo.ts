@@ -27,7 +27,8 @@ export const bySummary: Readonly<Record<string, Advice>> = {
   "The delivery was stopped because sending it repeatedly interrupted the sender.": "interrupted",
   "The signing secret is temporarily unavailable.": "operator",
   "The request was postponed because the sender was overloaded.": "operator",
-  "The request could not be prepared.": "operator"
+  "The request could not be prepared.": "operator",
+  "The request could not be sent because of a fault of the sender.": "operator"
 }
 
 /** Returns the advice for a delivery. */

@@ -20,7 +20,7 @@ import { membersAtOnce } from "./LaneStore.ts"
 import * as liveTransitions from "./liveTransitions.ts"
 import type { LoginError } from "./Logins.ts"
 import * as SessionInvoiceList from "./SessionInvoiceList.ts"
-import { isDuplicate, writeAll, writeVerdicts } from "./StatusPoller.ts"
+import { isDuplicate, type Polled, writeAll, writeVerdicts } from "./StatusPoller.ts"
 import * as StatusRules from "./StatusRules.ts"
 
 export const closeRefused = "KSeF refused to close a batch"
@@ -328,9 +328,11 @@ const closeAgain = (context: LaneContext, session: SessionRow) =>
     closes: session.check_count
   })
 
-/** Polls the batches that are due, closes the interactive sessions that are, and returns when the next one is. */
-export const poll = Effect.fnUntraced(function* (context: LaneContext) {
-  if (!context.hasUnfinishedSessions) return Infinity
+/** Polls the batches that are due, and closes the interactive sessions that are. */
+export const poll = Effect.fnUntraced(function* (
+  context: LaneContext
+): Effect.fn.Return<Polled, LaneLost | SqlError.SqlError> {
+  if (!context.hasUnfinishedSessions) return { hasAsked: false, nextAt: Infinity }
   context.hasUnfinishedSessions = false
   const unfinished = yield* context.store.unfinishedSessions(context.lane.nip)
   const waiting = unfinished.filter(({ due_at }) => due_at !== null)
@@ -341,6 +343,6 @@ export const poll = Effect.fnUntraced(function* (context: LaneContext) {
   for (const session of due) {
     yield* session.kind === "batch" ? checkOrPostpone(context, session) : closeAgain(context, session)
   }
-  if (due.length > 0) return now
-  return Math.min(Infinity, ...waiting.map(({ due_at }) => due_at!.getTime()))
+  if (due.length > 0) return { hasAsked: true, nextAt: now }
+  return { hasAsked: false, nextAt: Math.min(Infinity, ...waiting.map(({ due_at }) => due_at!.getTime())) }
 })

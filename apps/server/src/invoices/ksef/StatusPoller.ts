@@ -214,8 +214,16 @@ const checkSession = (context: LaneContext, rows: ReadonlyArray<SubmissionRow>) 
     )
   )
 
-/** Makes the step. It returns when the next verdict is due. */
-export const make = (context: LaneContext, pollBatches: Effect.Effect<number, LaneLost | SqlError.SqlError>) =>
+/** What polling the sessions of a lane did. */
+export interface Polled {
+  /** Whether KSeF was asked about a session. */
+  readonly hasAsked: boolean
+  /** The time at which the next session is due, in milliseconds; `Infinity` without one. */
+  readonly nextAt: number
+}
+
+/** Makes the step. Its result has the time at which the next verdict is due. */
+export const make = (context: LaneContext, pollBatches: Effect.Effect<Polled, LaneLost | SqlError.SqlError>) =>
   Effect.gen(function* () {
     const { breaker, troubles } = context.process
     const { nip } = context.lane
@@ -227,13 +235,13 @@ export const make = (context: LaneContext, pollBatches: Effect.Effect<number, La
     }
     const failures = troubles.failures(nip, "verdicts")
     if (context.organizations.size === 0) yield* readOrganizations(context)
-    const batchAt = yield* pollBatches
+    const batches = yield* pollBatches
     const due = yield* context.store.dueVerdicts(context.lane.nip, maxRows)
-    let at = Math.min(batchAt, due.nextAt)
+    let at = Math.min(batches.nextAt, due.nextAt)
     for (const group of bySession(due.rows)) at = Math.min(at, yield* checkSession(context, group))
     // A step that asked for nothing says nothing, unless nothing is undecided.
-    const hasAsked = due.rows.length > 0 || batchAt <= startedAt
-    const isDone = due.rows.length === 0 && batchAt === Infinity && due.nextAt === Infinity
+    const hasAsked = due.rows.length > 0 || batches.hasAsked
+    const isDone = due.rows.length === 0 && batches.nextAt === Infinity && due.nextAt === Infinity
     if (isDone || (hasAsked && troubles.failures(nip, "verdicts") === failures)) troubles.resolve(nip, "verdicts")
     return { at, isIdle: true }
   })

@@ -3,7 +3,7 @@ import type { Ids } from "@govoice/core"
 import { Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { CallFailed } from "../../../src/invoices/ksef/CallFailure.ts"
-import { makeProcess } from "../../../src/invoices/ksef/LaneProcess.ts"
+import { type LaneProcess, makeProcess } from "../../../src/invoices/ksef/LaneProcess.ts"
 import type { LaneContext } from "../../../src/invoices/ksef/LaneContext.ts"
 import type { Changes, SubmissionChange, SubmissionRow } from "../../../src/invoices/ksef/laneRows.ts"
 import * as StatusPoller from "../../../src/invoices/ksef/StatusPoller.ts"
@@ -18,13 +18,17 @@ const refused = new CallFailed({
 })
 
 /** Runs the step for documents of a session that its login has not been able to read since 0, and returns the changes. */
-const poll = (rows: ReadonlyArray<SubmissionRow>) =>
+const poll = (
+  rows: ReadonlyArray<SubmissionRow>,
+  options: { readonly process?: LaneProcess; readonly polled?: Effect.Effect<StatusPoller.Polled> } = {}
+) =>
   Effect.gen(function* () {
+    const { polled = Effect.succeed({ hasAsked: false, nextAt: Infinity }), process = makeProcess(8) } = options
     const written: Array<SubmissionChange> = []
     // The cast: the step needs these members of the lane alone.
     const context = {
       lane: { nip: "5265877635" },
-      process: makeProcess(8),
+      process,
       store: {
         dueVerdicts: () => Effect.succeed({ rows, nextAt: Infinity }),
         markUnreadable: () => Effect.die("It is marked already."),
@@ -37,7 +41,7 @@ const poll = (rows: ReadonlyArray<SubmissionRow>) =>
       organizations: new Map([[organizationId, { id: organizationId }]]),
       wake: () => {}
     } as unknown as LaneContext
-    yield* StatusPoller.make(context, Effect.succeed(Infinity))
+    yield* StatusPoller.make(context, polled)
     return written
   })
 
@@ -71,6 +75,27 @@ describe("documents of a session that cannot be read", () => {
       yield* TestClock.adjust("60 minutes")
       const [, second] = yield* poll(rows)
       assert.deepInclude(second, { id: "2", state: "refused", code: 403 })
+    })
+  )
+})
+
+describe("a lane whose verdicts had trouble", () => {
+  const trouble = {
+    reason: { code: "gateway_unavailable", message: "KSeF is unavailable." },
+    until: 0,
+    isRoutine: false
+  } as const
+
+  it.effect.each([
+    { name: "has none once a batch alone was polled, however long that took", hasAsked: true, remains: 0 },
+    { name: "has it while a batch is not due yet", hasAsked: false, remains: 1 }
+  ])("$name", ({ hasAsked, remains }) =>
+    Effect.gen(function* () {
+      const process = makeProcess(8)
+      process.troubles.report({ fencingToken: 1, nip: "5265877635" }, "verdicts", trouble, 0)
+      const polled = Effect.as(TestClock.adjust("2 seconds"), { hasAsked, nextAt: 10 * minute })
+      yield* poll([], { process, polled })
+      assert.lengthOf(process.troubles.current(), remains)
     })
   )
 })

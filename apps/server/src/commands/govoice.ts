@@ -22,7 +22,7 @@ const organization = Flag.String("organization").pipe(
 const json = Flag.Boolean("json").pipe(Flag.withDescription("Print JSON."), Flag.withDefault(false))
 
 /**
- * The command, for these environment variables. It returns when the start of the server has begun.
+ * The command, for these environment variables. It returns once the start of the server has begun.
  */
 const serve = (env: EnvironmentVariables) =>
   Command.make("serve", {}, () =>

@@ -1,7 +1,7 @@
 /** The part of the statement of the queue gauges that reads invoices. */
 import type { Cte } from "../database/Cte.ts"
 
-/** Counts the unfinished test invoices up to a limit, and returns when the oldest is due. */
+/** Counts the unfinished test invoices up to a limit, and returns the time at which the oldest is due. */
 export const invoicesQueue: Cte<{ readonly exactUpTo: number }> = {
   name: "invoices_queue",
   does: "Counts the unfinished test invoices up to a limit, and finds the oldest.",

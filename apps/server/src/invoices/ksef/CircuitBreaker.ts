@@ -87,7 +87,7 @@ export const blocked = (state: BreakerState, nip: string, now: number): BreakerS
   return blockedLanes.length >= toOpen.blockedLanes && !isOpen(state) ? open({ ...next, blockedLanes: [] }, now) : next
 }
 
-/** Returns when calls may be made: 0 while closed. The probe is made once the time is over. */
+/** Returns the time at which calls may be made: 0 while closed. The probe is made once the time is over. */
 export const waitUntil = (state: BreakerState, now: number): number =>
   isOpen(state) ? Math.max(state.openUntil, now + probeMs) : 0
 

@@ -20,7 +20,7 @@ import { type InvoiceStatus, numberOf } from "./StatusRules.ts"
 import * as StatusRules from "./StatusRules.ts"
 
 /** After this, a duplicate whose original cannot be read fails. */
-const giveUpMs = 24 * 3_600_000
+const unreadableMs = 24 * 3_600_000
 
 /** A lookup that was not answered: a window of limits is full, or KSeF is not available. It is made again. */
 const unanswered = Symbol("unanswered")
@@ -148,7 +148,7 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
   }
 
   // Windows of limits can take longer than a day for the duplicates of a large batch. Until each was looked up, none fails.
-  if (isUnanswered || now - row.handed_over_at.getTime() < giveUpMs) return StatusRules.postponed(row, now, 440)
+  if (isUnanswered || now - row.handed_over_at.getTime() < unreadableMs) return StatusRules.postponed(row, now, 440)
   const message = `KSeF calls the invoice a duplicate, and the original cannot be read.${named} Compare it with this invoice.`
   return StatusRules.failed(row, 440, { code: "duplicate_unresolved", message }, now)
 })

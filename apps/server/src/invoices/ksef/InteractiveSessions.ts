@@ -37,7 +37,7 @@ export interface InteractiveSessions {
     session: OpenSession,
     options: { readonly isOver: boolean }
   ) => Effect.Effect<void, LaneLost | SqlError.SqlError>
-  /** Closes sessions that are idle, old or full, and returns when the next one will be. */
+  /** Closes sessions that are idle, old or full, and returns the time at which the next one will be. */
   readonly closeDue: Effect.Effect<number, LoginError>
   readonly closeAll: Effect.Effect<void>
   readonly count: () => number

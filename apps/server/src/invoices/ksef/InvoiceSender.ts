@@ -135,7 +135,7 @@ const failOldest = Effect.fnUntraced(function* (
   remember(context, id, failure)
 })
 
-// The oldest one shows why it waits, and behind one that is sent again, the oldest that was not sent before.
+// Shows on the oldest invoice why it waits. If that one is being sent again, the oldest that was never sent shows it too.
 const recover = Effect.fnUntraced(function* (
   sending: Sending,
   organization: LaneOrganization,
@@ -237,7 +237,7 @@ const sent = Effect.fnUntraced(function* (
   yield* context.wakeDeliveries
 })
 
-/** The document was not sent, or nobody knows. Returns when the lane may go on. */
+/** The document was not sent, or nobody knows. Returns the time at which the lane may go on. */
 const failed = Effect.fnUntraced(function* (
   sending: Sending,
   session: OpenSession,
@@ -279,7 +279,7 @@ const failed = Effect.fnUntraced(function* (
   return failure.until
 })
 
-/** Sends one document. Returns when the lane may go on, unless it may at once. */
+/** Sends one document. Returns the time at which the lane may go on, unless it may at once. */
 const sendOne = Effect.fnUntraced(function* (
   sending: Sending,
   session: OpenSession,
@@ -366,7 +366,7 @@ const capacityOf = ({ lane, process }: LaneContext, rush: LaneRules.Rush | undef
   lastBatchAt: lane.windows.lastEnd("batchSession")
 })
 
-/** Sends documents of a group. Returns when there is something to do next; `Infinity` where all of them were sent. */
+/** Sends documents of a group. Returns the time at which there is something to do next; `Infinity` where all of them were sent. */
 const sendGroup = Effect.fnUntraced(function* (sending: Sending, group: Group) {
   const { context } = sending
   const { lane, process } = context
@@ -437,7 +437,7 @@ const showPostponed = Effect.fnUntraced(function* (
   }
 })
 
-/** The outcome for one organization: when there is something to do, and whether all that it has was sent, or nothing tried. */
+/** The outcome for one organization: when there is something to do next, whether nothing of it waits, and whether it was tried at all. */
 interface Served {
   readonly at: number
   readonly isIdle: boolean
@@ -507,7 +507,7 @@ const step = Effect.fnUntraced(function* (sending: Sending) {
   return { at: Math.min(at, yield* sessions.closeDue), isIdle }
 })
 
-/** Makes the sending step. It returns when it has something to do next. */
+/** Makes the sending step. Its result has the time at which there is something to do next. */
 export const make = (context: LaneContext, sessions: InteractiveSessions) =>
   step({ context, sessions, turn: 0, failuresInRow: 0, maintenanceInRow: 0, sessionsInVain: 0 })
 

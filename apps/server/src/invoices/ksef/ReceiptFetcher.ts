@@ -131,13 +131,13 @@ const changesFor = (context: LaneContext, row: SubmissionRow, oneCall: Semaphore
     )
   )
 
-/** Makes the step. It returns when the next receipt is due. */
+/** Makes the step. Its result has the time at which the next receipt is due. */
 export const make = (context: LaneContext) => {
   // A step of a lane makes one call of the API at a time. Links are not calls of the API, and have no limits.
   const oneCall = Semaphore.makeUnsafe(1)
   return Effect.gen(function* () {
     const openUntil = context.process.breaker.waitUntil(yield* Clock.currentTimeMillis)
-    if (openUntil > 0) return { at: openUntil, isIdle: false }
+    if (openUntil > 0) return { at: openUntil }
     if (context.organizations.size === 0) yield* readOrganizations(context)
     const accepted = context.accepted.splice(0)
     const now = yield* Clock.currentTimeMillis
@@ -154,6 +154,6 @@ export const make = (context: LaneContext) => {
       Stream.runFold(() => due.nextAt, Math.min)
     )
     context.receiptsAt = Math.min(context.receiptsAt, nextAt)
-    return { at: context.receiptsAt, isIdle: true }
+    return { at: context.receiptsAt }
   })
 }

@@ -24,7 +24,8 @@ import * as StatusRules from "./StatusRules.ts"
 const maxRows = 1000
 const maxWritten = 200
 
-// Few of them are passed to the step that fetches receipts. It reads more of them, and those that are not known here.
+// Tells the step that fetches receipts which invoices were accepted. It reads them from the database where there are many, or where
+// not all are known here.
 const handOver = (context: LaneContext, all: ReadonlyArray<Changes>) => {
   const isKnown = all.every(({ accepted, transitions = [] }) => accepted !== undefined || transitions.length === 0)
   if (isKnown && all.length <= LaneRules.maxPolledSingly) {
@@ -32,7 +33,7 @@ const handOver = (context: LaneContext, all: ReadonlyArray<Changes>) => {
   } else context.receiptsAt = 0
 }
 
-/** Writes changes in chunks, wakes the workers of what follows, and returns when the next verdict of them is due. */
+/** Writes changes in chunks, wakes the workers of what follows, and returns the earliest time at which one of them is due again. */
 export const writeAll = Effect.fnUntraced(function* (context: LaneContext, all: ReadonlyArray<Changes>) {
   let nextAt = Infinity
   for (let start = 0; start < all.length; start += maxWritten) {
@@ -98,7 +99,7 @@ export const isDuplicate = ({ ksefNumber, status }: StatusRules.InvoiceStatus): 
   InvoiceStatuses.invoiceStatus(status.code, ksefNumber).action === "resolve-duplicate"
 
 /**
- * Writes what follows from the statuses of submissions, and returns when the next verdict of them is due. Duplicates come
+ * Writes what follows from the statuses of submissions, and returns the time at which the next verdict of them is due. Duplicates come
  * last: whether the original is another invoice of the same document shows once that one is written.
  */
 export const writeVerdicts = Effect.fnUntraced(function* (
@@ -159,7 +160,7 @@ const failedChanges = (
     return rows.map((row) => {
       const [change] = StatusRules.pending(row, now).submissions ?? []
       const dueAt = new Date(Math.max(postponedUntil, until, change!.dueAt!.getTime()))
-      // A look that failed is none.
+      // A lookup that failed does not count.
       const checkCount = row.submission_state === "sending" ? row.check_count : change!.checkCount!
       const reasons = error._tag === "CredentialRefused" ? [{ id: row.id, failure: failure.reason }] : []
       return { submissions: [{ ...change!, checkCount, dueAt }], reasons }
@@ -170,7 +171,7 @@ const bySession = (rows: ReadonlyArray<SubmissionRow>): ReadonlyArray<ReadonlyAr
   ...Map.groupBy(rows, ({ session_id }) => session_id).values()
 ]
 
-/** Reads the statuses of submissions of a session, writes what follows, and returns when the next verdict is due. */
+/** Reads the statuses of submissions of a session, writes what follows, and returns the time at which the next verdict is due. */
 const checkSession = (context: LaneContext, rows: ReadonlyArray<SubmissionRow>) =>
   Effect.gen(function* () {
     const { session_organization_id: organization, session_reference: session } = rows[0]!
@@ -231,7 +232,7 @@ export const make = (context: LaneContext, pollBatches: Effect.Effect<Polled, La
     const openUntil = breaker.waitUntil(startedAt)
     if (openUntil > 0) {
       reportBreaker(context, "verdicts", openUntil, startedAt)
-      return { at: openUntil, isIdle: false }
+      return { at: openUntil }
     }
     const failures = troubles.failures(nip, "verdicts")
     if (context.organizations.size === 0) yield* readOrganizations(context)
@@ -243,5 +244,5 @@ export const make = (context: LaneContext, pollBatches: Effect.Effect<Polled, La
     const hasAsked = due.rows.length > 0 || batches.hasAsked
     const isDone = due.rows.length === 0 && batches.nextAt === Infinity && due.nextAt === Infinity
     if (isDone || (hasAsked && troubles.failures(nip, "verdicts") === failures)) troubles.resolve(nip, "verdicts")
-    return { at, isIdle: true }
+    return { at }
   })

@@ -1,5 +1,6 @@
 /**
- * Runs one leased lane: three steps beside each other, each making one call at a time.
+ * Runs one leased lane: three steps beside each other. Each makes one call of the API at a time; receipts are fetched by their links,
+ * several at once.
  *
  * It ends when nothing is due within a few seconds and no interactive session is open.
  */
@@ -40,12 +41,12 @@ export class StepSignals {
     signal.latch.openUnsafe()
   }
 
-  /** Forgets for when a step was woken, because it begins. */
+  /** Forgets the time for which a step was woken, because it begins. */
   begin(step: StepName): void {
     this.#signals[step].at = Infinity
   }
 
-  /** When the first of the steps was woken for. */
+  /** The earliest time for which a step was woken. */
   nextAt(): number {
     return Math.min(...Object.values(this.#signals).map(({ at }) => at))
   }
@@ -65,14 +66,16 @@ export class StepSignals {
 }
 
 interface StepResult {
+  /** When the step has something to do next, in milliseconds. */
   readonly at: number
-  readonly isIdle: boolean
+  /** Of the step that sends: whether nothing waits to be sent. */
+  readonly isIdle?: boolean
 }
 
 /** A step that has nothing to do looks again after this. */
 const longestSleepMs = 60_000
 
-/** Runs the lane, and returns when it is due again. */
+/** Runs the lane until it has nothing to do for a while. The result has the time at which it is due again. */
 export const runLane = (
   context: LaneContext,
   signals: StepSignals
@@ -121,7 +124,10 @@ export const runLane = (
     )
   })
 
-/** Recovers a lane from its earlier holder, whose session keys are gone: ends its sessions, and has sends looked up whose outcome is not known. */
+/**
+ * Takes a lane over from its earlier holder, whose session keys are gone: ends its sessions, and has sends looked up whose outcome is
+ * not known.
+ */
 const recoverLane = Effect.fnUntraced(function* (context: LaneContext) {
   const { lane, store } = context
   for (const { due_at: dueAt, id, kind, reference, state } of yield* store.unfinishedSessions(lane.nip)) {

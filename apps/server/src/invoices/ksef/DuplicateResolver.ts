@@ -197,7 +197,7 @@ export const resolveCorrection = Effect.fn("Duplicates.resolveCorrection")(funct
       .filter(({ code }) => code === StatusRules.unreadableSession)
       .map(({ handed_over_at: at }) => at.getTime())
   )
-  if (!isUnanswered && now - sentAt >= giveUpMs) {
+  if (!isUnanswered && now - sentAt >= unreadableMs) {
     const message = `${correctionUnresolved.message} Compare it with this invoice.`
     return end(liveTransitions.failed(invoice, { ...correctionUnresolved, message }, now))
   }

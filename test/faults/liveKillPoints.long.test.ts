@@ -8,7 +8,7 @@ describe.concurrent("a worker of live mode that is killed", () => {
 
   it.each(killPoints.filter(({ documents }) => documents !== batchSize))(
     "at $name, $point.at, has each document accepted exactly once",
-    ({ documents, isAtStop, isOffline, kind, point }) =>
-      withFaults((faults) => runKillPoint(faults, point, documents, kind, { isAtStop, isOffline }))
+    ({ documents, isAtStop, isCorrection, isOffline, kind, point }) =>
+      withFaults((faults) => runKillPoint(faults, point, documents, kind, { isAtStop, isCorrection, isOffline }))
   )
 })

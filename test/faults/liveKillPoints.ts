@@ -29,7 +29,16 @@ export const runKillPoint = async (
   point: KillPoint,
   documents: number,
   kind: "token" | "certificate" = "token",
-  { isAtStop = false, isOffline = false }: { readonly isAtStop?: boolean; readonly isOffline?: boolean } = {}
+  {
+    isAtStop = false,
+    isCorrection = false,
+    isOffline = false
+  }: {
+    readonly isAtStop?: boolean
+    readonly isOffline?: boolean
+    /** Each corrects one technically that was rejected before. */
+    readonly isCorrection?: boolean
+  } = {}
 ): Promise<void> => {
   const { deployment } = faults
   const left = () =>
@@ -47,8 +56,22 @@ export const runKillPoint = async (
       offline: { certificate: pair.certificate, private_key: pair.privateKey }
     })
     const invoicing_mode = isOffline ? "offline" : "online"
+    const submit = (xml: string, members: Readonly<Record<string, string>> = {}) =>
+      deployment.submit(key, "accepted", xml, { invoicing_mode, ...members })
+    const rejected = isCorrection ? documents : 0
+    const corrected: Array<string> = []
+    if (isCorrection) {
+      ksef.faults.add({ do: "verdict", code: 450, times: rejected })
+      for (let index = 0; index < rejected; index++) {
+        corrected.push(await submit(document(ksef.nip, `FV/${index}`).replace("Service", "Sevrice")))
+      }
+      const first = await deployment.startWorker(live)
+      await until("the rejection of every invoice", isDone, 240_000)
+      await first.stop()
+    }
     for (let index = 0; index < documents; index++) {
-      await deployment.submit(key, "accepted", document(ksef.nip, `FV/${index}`), { invoicing_mode })
+      const id = corrected[index]
+      await submit(document(ksef.nip, `FV/${index}`), id === undefined ? {} : { corrects_invoice_id: id })
     }
     const codes = () => deployment.pool.query("SELECT id, certificate_url, send_by FROM invoices ORDER BY id")
     const issued = (await codes()).rows
@@ -81,10 +104,12 @@ export const runKillPoint = async (
     // The buyers have the codes: they are the same after every death.
     assert.deepStrictEqual((await codes()).rows, issued)
     if (isOffline) assert.strictEqual(await deployment.count("invoices WHERE official_mode = 'offline'"), documents)
-    assert.strictEqual(await deployment.count("events"), documents * 4)
+    assert.strictEqual(await deployment.count("invoices WHERE status = 'rejected'"), rejected)
+    const events = documents * 4 + rejected * 3
+    assert.strictEqual(await deployment.count("events"), events)
     assert.strictEqual(
       await deployment.count("(SELECT DISTINCT invoice_id, type FROM events) AS distinct_events"),
-      documents * 4
+      events
     )
     assert.strictEqual(await deployment.count("national_submissions WHERE state = 'sending'"), 0)
     assert.strictEqual(ksef.ledger.overLimit, 0)
@@ -108,6 +133,7 @@ const points = (
     kind,
     isAtStop: false,
     isOffline: false,
+    isCorrection: false,
     point: { method, path, at }
   }))
 
@@ -137,11 +163,14 @@ const sending = ["the sending of a document", "the opening of a batch", "the clo
 
 /**
  * Every call of the interactive route and of a batch, before it arrives and after it was answered; those that send documents also
- * with some that were issued offline.
+ * with some that were issued offline, and one by one with technical corrections.
  */
 export const killPoints = [
   ...all,
   ...all
     .filter(({ name }) => sending.includes(name))
-    .map((one) => ({ ...one, name: `${one.name} issued offline`, isOffline: true }))
+    .map((one) => ({ ...one, name: `${one.name} issued offline`, isOffline: true })),
+  ...all
+    .filter(({ name }) => name === sending[0])
+    .map((one) => ({ ...one, name: "the sending of a technical correction", isOffline: true, isCorrection: true }))
 ]

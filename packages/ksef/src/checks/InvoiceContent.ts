@@ -34,6 +34,7 @@ export interface InvoiceContent {
   readonly thirdParties: ReadonlyArray<Group>
   readonly lines: ReadonlyArray<Group>
   readonly correctedInvoices: ReadonlyArray<Group>
+  readonly accounts: ReadonlyArray<Group>
 }
 
 /**
@@ -77,7 +78,7 @@ export const makeVisitor = (): ContentVisitor => {
       current = undefined
       const group = open.at(-1)
       // Names are compared first: a path costs its length.
-      if (groupNames.has(element.name) && path.length <= 3 && groupPlaces.has(path.slice(1).join("/"))) {
+      if (groupNames.has(element.name) && path.length <= 4 && groupPlaces.has(path.slice(1).join("/"))) {
         const opened = { path: path.join("/"), depth: path.length, index: element.index(), fields: new Map() }
         const kind = path.at(-1)!
         const siblings = groups.get(kind) ?? []
@@ -107,7 +108,8 @@ export const makeVisitor = (): ContentVisitor => {
       buyer: of("Podmiot2")[0],
       thirdParties: of("Podmiot3"),
       lines: [...of("FaWiersz"), ...of("FakturaRRWiersz")],
-      correctedInvoices: of("DaneFaKorygowanej")
+      correctedInvoices: of("DaneFaKorygowanej"),
+      accounts: of("RachunekBankowy")
     })
   }
 }
@@ -124,6 +126,7 @@ const groupPlaces: ReadonlySet<string> = new Set([
   "Fa",
   "Fa/FaWiersz",
   "Fa/DaneFaKorygowanej",
+  "Fa/Platnosc/RachunekBankowy",
   "FakturaRR",
   "FakturaRR/FakturaRRWiersz",
   "FakturaRR/DaneFaKorygowanej"
@@ -135,7 +138,7 @@ const members: ReadonlySet<string> = new Set(
   `KodUE NrVatUE KodKraju NrID JST GV Rola KodWaluty P_1 P_4B P_15 RodzajFaktury KursWalutyZ P_17
   P_13_1 P_13_2 P_13_3 P_13_4 P_13_5 P_13_6_1 P_13_6_2 P_13_6_3 P_13_7 P_13_8 P_13_9 P_13_10 P_13_11
   P_14_1 P_14_2 P_14_3 P_14_4 P_14_5 P_11_1 P_11_2 P_12_1
-  NrWierszaFa P_8 P_10 P_11 P_11A P_12 KursWaluty StanPrzed DataWystFaKorygowanej NrKSeFN`.split(/\s+/)
+  NrWierszaFa P_8 P_10 P_11 P_11A P_12 KursWaluty StanPrzed DataWystFaKorygowanej NrKSeFN NrRB SWIFT`.split(/\s+/)
 )
 
 // The children of a group, and the identifiers of a party.

@@ -24,6 +24,7 @@ export interface Violation extends StrictXml.Position {
  * @since 0.1.0
  */
 export type WarningCode =
+  | "account_number_wrong"
   | "buyer_nip_misplaced"
   | "corrected_invoice_missing"
   | "corrected_number_missing"
@@ -35,6 +36,7 @@ export type WarningCode =
   | "line_number_repeated"
   | "lines_differ"
   | "recipient_missing"
+  | "tax_differs"
   | "total_differs"
 
 /**

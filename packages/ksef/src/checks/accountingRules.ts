@@ -134,6 +134,53 @@ const linesByRate: Rule = (content) => {
   })
 }
 
+const ratesOf = [
+  { net: "P_13_1", tax: "P_14_1", rates: [23, 22] },
+  { net: "P_13_2", tax: "P_14_2", rates: [8, 7] },
+  { net: "P_13_3", tax: "P_14_3", rates: [5] }
+]
+
+// A correction can be of lines of two rates that share a sum.
+const taxByRate: Rule = (content) => {
+  const { invoice, lines } = content
+  if (!["VAT", "ZAL"].includes(kindOf(content))) return []
+  return ratesOf.flatMap(({ net, rates, tax }) => {
+    const given = invoice?.fields.get(tax)
+    const stated = centsOf(given)
+    const value = centsOf(invoice?.fields.get(net))
+    if (given === undefined || stated === undefined || value === undefined) return []
+    if (rates.some((rate) => !differs((value * rate) / 100, stated, lines.length))) return []
+    const expected = formatted((value * rates[0]!) / 100)
+    const message = `the tax is ${formatted(stated)}, and ${rates[0]} % of ${net}, which is ${formatted(value)}, are ${expected}`
+    return [about(given, "tax_differs", message, vatAct("art. 106e ust. 7"))]
+  })
+}
+
+// The remainder of the number, with its country and check digits at the end, and letters as numbers from 10.
+const isIban = (text: string): boolean => {
+  const digits = Array.from(`${text.slice(4)}${text.slice(0, 4)}`, (character) => Number.parseInt(character, 36)).join(
+    ""
+  )
+  return BigInt(digits) % 97n === 1n
+}
+
+// A number of another country can have any form.
+const accountNumbers: Rule = ({ accounts }) =>
+  accounts.flatMap(({ fields }) => {
+    const given = fields.get("NrRB")
+    if (given === undefined) return []
+    const text = given.text.replaceAll(/[\s-]/g, "").toUpperCase()
+    const number = /^\d{26}$/.test(text) ? `PL${text}` : text
+    const digits = /^(?:PL)?(\d{20,})$/.exec(text)?.[1]?.length
+    if (digits !== undefined && digits !== 26 && !fields.has("SWIFT")) {
+      const message = `${quoted(given.text)} has ${digits} digits, and a Polish account number has 26`
+      return [about(given, "account_number_wrong", message, brochure)]
+    }
+    if (!/^[A-Z]{2}\d{2}[A-Z\d]{10,30}$/.test(number) || isIban(number)) return []
+    const message = `${quoted(given.text)} is not an account number: its check digits are wrong`
+    return [about(given, "account_number_wrong", message, brochure)]
+  })
+
 const grossLines: Rule = (content) => {
   const { invoice, lines } = content
   const given = invoice?.fields.get("P_15")
@@ -276,6 +323,7 @@ const rules: ReadonlyArray<Rule> = [
   issueDate,
   total,
   linesByRate,
+  taxByRate,
   grossLines,
   farmer,
   lineNumbers,
@@ -283,5 +331,6 @@ const rules: ReadonlyArray<Rule> = [
   buyerNip,
   selfBilling,
   corrected,
-  exchangeRate
+  exchangeRate,
+  accountNumbers
 ]

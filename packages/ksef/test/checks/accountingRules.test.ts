@@ -22,6 +22,11 @@ const edited = (xml: string, ...edits: ReadonlyArray<readonly [from: RegExp | st
 const third = (role: string) =>
   `<Podmiot3><DaneIdentyfikacyjne><NIP>5260250274</NIP><Nazwa>Szkoła</Nazwa></DaneIdentyfikacyjne><Rola>${role}</Rola></Podmiot3><Fa>`
 
+const account = (number: string, more = ""): readonly [RegExp, string] => [
+  /<NrRB>[^]*<\/SWIFT>/,
+  `<NrRB>${number}</NrRB>${more}`
+]
+
 const inEuros: readonly [RegExp, string] = [/<KodWaluty>PLN/, "<KodWaluty>EUR"]
 
 describe("a document that keeps the rules of accounting", () => {
@@ -37,6 +42,18 @@ describe("a document that keeps the rules of accounting", () => {
 
   it.each<[what: string, xml: () => string]>([
     ["an invoice", () => fa3],
+    ["a Polish account", () => edited(fa3, account("61 1090 1014 0000 0712 1981 2874"))],
+    ["a Polish account with its country", () => edited(fa3, account("PL61109010140000071219812874"))],
+    ["an account abroad", () => edited(fa3, account("DE89370400440532013000"))],
+    ["an account in no form that is known", () => edited(fa3, account("123456789012"))],
+    [
+      "an account of a bank that is named",
+      () => edited(fa3, account("123456789012345678901", "<SWIFT>CHASUS33</SWIFT>"))
+    ],
+    [
+      "a rate of an earlier year",
+      () => edited(fa3, [/<P_12>23/g, "<P_12>22"], ["<P_14_1>46.00", "<P_14_1>44.00"], ["<P_15>246.00", "<P_15>244.00"])
+    ],
     ["one grosz for each line", () => edited(fa3, ["<P_15>246.00", "<P_15>246.02"])],
     ["a unit of a local government that is named", () => edited(fa3, ["<JST>2", "<JST>1"], ["<Fa>", third("8")])],
     ["a member of a VAT group that is named", () => edited(fa3, ["<GV>2", "<GV>1"], ["<Fa>", third("10")])],
@@ -84,6 +101,36 @@ describe("a warning about", () => {
         edited(fa3, [/<P_9A>/g, "<P_9B>"], [/<\/P_9A>/g, "</P_9B>"], [/<P_11>/g, "<P_11A>"], [/<\/P_11>/g, "</P_11A>"]),
       "lines_differ",
       /P_15: the amount due is 246\.00, and the gross values of the lines \(P_11A\) add up to 200\.00\./
+    ],
+    [
+      "the tax of a rate",
+      () => edited(fa3, ["<P_14_1>46.00", "<P_14_1>30.00"], ["<P_15>246.00", "<P_15>230.00"]),
+      "tax_differs",
+      /Faktura\/Fa\/P_14_1: the tax is 30\.00, and 23 % of P_13_1, which is 200\.00, are 46\.00\./
+    ],
+    [
+      "a Polish account number that is too short",
+      () => edited(fa3, account("1234567890123456789012345")),
+      "account_number_wrong",
+      /RachunekBankowy\/NrRB: "1234567890123456789012345" has 25 digits/
+    ],
+    [
+      "a Polish account number with wrong check digits",
+      () => edited(fa3, account("61 1090 1014 0000 0712 1981 2875")),
+      "account_number_wrong",
+      /NrRB: "61 1090 .*" is not an account number: its check digits are wrong/
+    ],
+    [
+      "a Polish account number with wrong check digits and the bank",
+      () => edited(fa3, account("62109010140000071219812874", "<SWIFT>WBKPPLPP</SWIFT>")),
+      "account_number_wrong",
+      /its check digits are wrong/
+    ],
+    [
+      "an IBAN with wrong check digits",
+      () => edited(fa3, account("DE88370400440532013000")),
+      "account_number_wrong",
+      /its check digits are wrong/
     ],
     [
       "a line number that is used twice",

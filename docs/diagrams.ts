@@ -149,7 +149,7 @@ export const pages: ReadonlyArray<Page> = [
     .filter(([path]) => path !== "guides/checking-invoices.md")
     .map(([path, packages]) => ({
       path,
-      blocks: { "before the release": noteFor(packages) }
+      blocks: { "before the release": noteFor(packages, { isPolish: path.endsWith("-pl.md") }) }
     })),
   ...ErrorCatalog.codes.map((error) => ({
     path: `errors/${error}.md`,

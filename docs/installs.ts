@@ -9,11 +9,24 @@ const { version } = JSON.parse(readFileSync(new URL("../packages/client/package.
 }
 
 /** Returns the note for the packages that a command installs, `""` once they are released. */
-export const noteFor = (packages: ReadonlyArray<string>, released = version !== "0.0.0"): string => {
+export const noteFor = (
+  packages: ReadonlyArray<string>,
+  {
+    isPolish = false,
+    released = version !== "0.0.0"
+  }: { readonly isPolish?: boolean; readonly released?: boolean } = {}
+): string => {
   if (released) return ""
   const [first] = packages
   // Without `file:`, npx takes the path for a command.
   const tarball = `file:<checkout>/tarballs/${first!.replace("@", "").replace("/", "-")}-${version}.tgz`
+  if (isPolish) {
+    return [
+      `> Do pierwszego wydania w rejestrze npm nie ma pakietów ${packages.map((name) => `\`${name}\``).join(" i ")}.`,
+      "> Uruchom `npx -y pnpm@12 run pack` w kopii repozytorium",
+      `> i zamiast \`${first!}\` napisz \`${tarball.replace("<checkout>", "<repozytorium>")}\`, i tak dalej.`
+    ].join("\n")
+  }
   const all = packages.map((name) => `\`${name}\``).join(" and ")
   const verb = packages.length === 1 ? "is" : "are"
   return [
@@ -28,7 +41,9 @@ export const installs: Readonly<Record<string, ReadonlyArray<string>>> = {
   "guides/checking-invoices.md": ["@govoice/server"],
   "guides/migrating.md": ["@govoice/client", "@govoice/webhooks"],
   "guides/embedders.md": ["@govoice/dispatcher"],
+  "contents/Home.md": ["@govoice/server", "@govoice/client"],
   "guides/integrators.md": ["@govoice/server", "@govoice/client"],
+  "guides/integrators-pl.md": ["@govoice/server", "@govoice/client"],
   "guides/operators.md": ["@govoice/server"],
   "guides/receivers.md": ["@govoice/webhooks", "@govoice/server"],
   "../apps/server/README.md": ["@govoice/server"],

@@ -11,6 +11,14 @@ const pages = execFileSync("git", ["ls-files", "*.md"], { cwd: root, encoding: "
 
 const command = /^[^>\n]*\b(?:npm install|npx)(?: -\S+)* @govoice\//m
 
+describe("the guide in Polish", () => {
+  it("has the code of the guide in English, which the quick starts run", () => {
+    const blocks = (page: string) =>
+      Array.from(readFileSync(join(root, "docs/guides", page), "utf8").matchAll(/^```\w+\n[^]*?^```$/gm), String)
+    assert.deepStrictEqual(blocks("integrators-pl.md"), blocks("integrators.md"))
+  })
+})
+
 describe("the note before the first release", () => {
   it("is on each page with a command that installs a package", () => {
     const fences = (page: string) =>
@@ -22,9 +30,9 @@ describe("the note before the first release", () => {
   })
 
   it("names the command that makes the tarballs, and is empty once packages are released", () => {
-    const note = noteFor(["@govoice/client"], false)
+    const note = noteFor(["@govoice/client"], { released: false })
     assert.include(note, "npx -y pnpm@12 run pack")
     assert.match(note, /file:<checkout>\/tarballs\/govoice-client-\d+\.\d+\.\d+\.tgz/)
-    assert.strictEqual(noteFor(["@govoice/client"], true), "")
+    assert.strictEqual(noteFor(["@govoice/client"], { released: true }), "")
   })
 })

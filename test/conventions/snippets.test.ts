@@ -9,7 +9,9 @@ import { compile, docFences, type Fence, fences, makeScratch, read, withAssertio
 
 const cwd = join(import.meta.dirname, "..", "..")
 const pages = read(
-  globSync(["README.md", "docs/guides/*.md", "{packages,apps,examples}/*/README.md"], { cwd }).sort(),
+  globSync(["README.md", "docs/contents/Home.md", "docs/guides/*.md", "{packages,apps,examples}/*/README.md"], {
+    cwd
+  }).sort(),
   fences
 )
 const comments = read(globSync("packages/*/src/**/*.ts", { cwd }).sort(), docFences)

@@ -17,7 +17,10 @@ import { type Server, startServer } from "./support/server.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 const elsewhere = ["docs/guides/webhooks.md", "packages/webhooks/README.md", "packages/ksef-simulator/README.md"]
-const pages = globSync(["README.md", "docs/guides/*.md", "{packages,apps,examples}/*/README.md"], { cwd: root })
+const pages = globSync(
+  ["README.md", "docs/contents/Home.md", "docs/guides/*.md", "{packages,apps,examples}/*/README.md"],
+  { cwd: root }
+)
   .filter((page) => !elsewhere.includes(page))
   .sort()
 

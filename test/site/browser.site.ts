@@ -118,6 +118,30 @@ describe.skipIf(isMissing)("the documentation site in a browser", () => {
       assert.notDeepEqual(before, after, "the shadow at the right edge ends with the table")
     }))
 
+  it.each([360, 1280])(
+    "shows the doors and the code of the first page, and names of settings whole, at %d px",
+    (width) =>
+      visit("index.html", width, async (page) => {
+        assert.strictEqual(await page.locator(".doors a").count(), 4)
+        const hidden = `[...document.querySelectorAll("pre")].filter((pre) => pre.scrollWidth > pre.clientWidth).length`
+        if (width > 1000) assert.strictEqual(await page.evaluate(hidden), 0, "no line of code is cut")
+        await page.evaluate("document.fonts.ready")
+        assert.isTrue(await page.evaluate(`document.fonts.check('1em "Hanken Grotesk"', "Faktura")`))
+        await page.goto(`${site.url}/documents/Guides.Settings.html`)
+        await page.locator("body").waitFor({ state: "visible" })
+        // A name breaks after an underscore at most, and only on a narrow screen.
+        const broken = `[...document.querySelectorAll("td:first-child > code")].filter((code) => code.getClientRects().length > 1).length`
+        if (width > 1000) assert.strictEqual(await page.evaluate(broken), 0)
+      })
+  )
+
+  it("leads a Polish reader to a page in Polish", () =>
+    visit("index.html", 1280, async (page) => {
+      await page.getByRole("link", { name: "Poradnik dla integratorów po polsku" }).click()
+      await page.getByRole("heading", { level: 1, name: "Dla integratorów" }).waitFor()
+      assert.strictEqual(await page.locator("html").getAttribute("lang"), "pl")
+    }))
+
   it.each([360, 1280])("no page of a role is wider than a screen of %d px", async (width) => {
     for (const role of ["integrators", "receivers", "operators", "embedders"]) {
       await visit(`documents/Start.For_${role}.html`, width, async (page) => {
@@ -133,7 +157,7 @@ describe.skipIf(isMissing)("the documentation site in a browser", () => {
       await page.waitForLoadState("networkidle")
       assert.strictEqual(await page.title(), "Govoice API")
       await page.getByRole("link", { name: "Documentation" }).click()
-      await page.getByRole("heading", { level: 1, name: "Govoice" }).waitFor()
+      await page.getByRole("heading", { level: 1, name: "Invoices into KSeF" }).waitFor()
     }))
 
   it("opens from a file system too", async () => {

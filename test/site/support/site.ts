@@ -25,10 +25,11 @@ export const documents: ReadonlyArray<string> = pages.filter((page) => dirname(p
 
 /** The page of a role, and the file that it is made from. */
 export const sources: ReadonlyArray<readonly [page: string, source: string]> = [
-  ["index.html", "README.md"],
+  ["index.html", "docs/contents/Home.md"],
   ...["integrators", "receivers", "operators", "embedders"].map(
     (role) => [`documents/Start.For_${role}.html`, `docs/guides/${role}.md`] as const
-  )
+  ),
+  ["documents/Start.Dla_integratorów.html", "docs/guides/integrators-pl.md"]
 ]
 
 const unescape = (html: string): string =>
@@ -42,7 +43,7 @@ const unescape = (html: string): string =>
 
 /** Returns the text of the code blocks of a page, in order. */
 export const blocksOfPage = (html: string): ReadonlyArray<string> =>
-  Array.from(html.matchAll(/<pre><code class="\w+">([^]*?)<\/code>/g), ([, code]) =>
+  Array.from(html.matchAll(/<pre tabindex="0"><code class="\w+">([^]*?)<\/code>/g), ([, code]) =>
     unescape(code!.replaceAll(/<br\/?>/g, "\n").replaceAll(/<[^>]*>/g, ""))
   )
 

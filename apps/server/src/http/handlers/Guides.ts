@@ -33,8 +33,8 @@ const contents = async (from: string): Promise<string> => {
   return `# Guides\n\n${lines.join("\n")}\n`
 }
 
-const respond = (markdown: string) =>
-  HttpServerResponse.text(markdownPage.make(markdown, "guides"), {
+const respond = (markdown: string, language?: string) =>
+  HttpServerResponse.text(markdownPage.make(markdown, "guides", language), {
     contentType: "text/html; charset=utf-8",
     headers: markdownPage.headers
   })
@@ -47,7 +47,7 @@ export const layer = HttpRouter.use((router) =>
       "/docs/guides",
       Effect.map(
         Effect.promise(() => contents(folder)),
-        respond
+        (markdown) => respond(markdown)
       )
     )
     yield* router.add(
@@ -56,7 +56,9 @@ export const layer = HttpRouter.use((router) =>
       Effect.gen(function* () {
         const { name = "" } = yield* HttpRouter.params
         const markdown = isName(name) ? yield* Effect.promise(() => read(folder, name)) : undefined
-        return markdown === undefined ? Responses.problem("not_found", yield* CurrentRequestId) : respond(markdown)
+        return markdown === undefined
+          ? Responses.problem("not_found", yield* CurrentRequestId)
+          : respond(markdown, name.endsWith("-pl") ? "pl" : "en")
       })
     )
   })

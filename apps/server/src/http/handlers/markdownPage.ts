@@ -130,9 +130,9 @@ export const titleOf = (markdown: string): string =>
   /^# +(\S.*)$/m.exec(markdown)?.[1]?.replaceAll(/[`*]/g, "") ?? "Govoice"
 
 /** Returns the page. Links of the Markdown are relative to a folder of `docs`. */
-export const make = (markdown: string, folder: "errors" | "guides"): string =>
+export const make = (markdown: string, folder: "errors" | "guides", language = "en"): string =>
   `<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -20,11 +20,27 @@ const themeFirst = (): Plugin => ({
   }
 })
 
+/** Loads the typeface beside the scripts, so that the first words are already set in it. */
+const typefaceEarly = (): Plugin => ({
+  name: "typeface-early",
+  transformIndexHtml: {
+    order: "post",
+    handler: (_html, { bundle = {} }) =>
+      Object.keys(bundle)
+        .filter((name) => /-latin-wght-normal-[^/]+\.woff2$/.test(name))
+        .map((name) => ({
+          tag: "link",
+          attrs: { rel: "preload", as: "font", type: "font/woff2", crossorigin: "", href: `/console/${name}` },
+          injectTo: "head"
+        }))
+  }
+})
+
 const server = process.env["GOVOICE_URL"] ?? "http://127.0.0.1:3000"
 
 export default defineConfig({
   base: "/console/",
-  plugins: [react(), themeFirst()],
+  plugins: [react(), themeFirst(), typefaceEarly()],
   resolve: { conditions: ["source", "module", "browser", "development|production"] },
   build: {
     target: ["chrome123", "firefox121", "safari17.5"],

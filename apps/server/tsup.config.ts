@@ -61,7 +61,9 @@ const consoleFolder = "../console"
 // The packages that the console's page imports, itself or with the code that reads documents. `vite` bundles them with their
 // dependencies.
 const importedByConsole: ReadonlyArray<readonly [folder: string, name: string]> = [
-  ...["@tanstack/react-query", "react", "react-dom", "uqr", "wouter"].map((name) => [consoleFolder, name] as const),
+  ...["@fontsource-variable/hanken-grotesk", "@tanstack/react-query", "react", "react-dom", "uqr", "wouter"].map(
+    (name) => [consoleFolder, name] as const
+  ),
   ["../../packages/ksef", "saxes"]
 ]
 

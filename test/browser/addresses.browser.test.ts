@@ -96,7 +96,7 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
     assert.strictEqual(await rows.count(), 1)
     await main().getByRole("link", { name: "TEST", exact: true }).and(main().locator("[aria-current]")).waitFor()
     await show("/invoices?key=order-2")
-    await main().getByText("No invoice matches these filters.").waitFor()
+    await main().getByText("No invoices match these filters.").waitFor()
   })
 
   it("with an endpoint show the endpoint as a filter, also the only one or a deleted one", async () => {
@@ -121,7 +121,7 @@ describe.skipIf(isMissing)("the addresses of the console", () => {
       await (await Owner.make(server)).open(empty, path)
       const card = empty.getByRole("main")
       assert.strictEqual(await card.getByRole("table").count(), 0)
-      await card.getByText(/^There is no /).waitFor()
+      await card.getByText(/^No (?:deliveries|invoices|endpoints|API keys) yet\./).waitFor()
       await card.getByRole("link", { name: /^New / }).first().waitFor()
       await card.getByRole("region", { name: /: / }).first().waitFor()
       await end()

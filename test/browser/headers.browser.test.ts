@@ -7,7 +7,7 @@ import { deploy, openAccount, signUp } from "./support/deployment.ts"
 
 const promised = {
   "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",
@@ -53,7 +53,7 @@ describe.skipIf(isMissing)("the console in a browser", () => {
     await end()
   })
 
-  it("loads the overview with twelve requests at most beside those for data", async () => {
+  it("loads the overview with thirteen requests at most beside those for data", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await openAccount(context, server, await signUp(server))
     const paths: Array<string> = []
@@ -64,7 +64,7 @@ describe.skipIf(isMissing)("the console in a browser", () => {
     const icon = await page.evaluate<string>("new URL(document.querySelector('link[rel=icon]').href).pathname")
     const first = [...new Set([...paths, icon])].filter((path) => path.startsWith("/console"))
     assert.includeMembers(first, ["/console/config.json", "/console/session/refresh"])
-    assert.isAtMost(first.length, 12, first.join(" "))
+    assert.isAtMost(first.length, 13, first.join(" "))
     await end()
   })
 

@@ -230,7 +230,7 @@ describe.skipIf(isMissing)("the console keeps", () => {
         "confirm",
         async () => {
           await page.keyboard.press("Control+k")
-          await page.getByRole("combobox", { name: "Find an id or a page" }).fill("Overview")
+          await page.getByRole("combobox", { name: "Find an ID or a page" }).fill("Overview")
           await page.keyboard.press("Enter")
         }
       ],

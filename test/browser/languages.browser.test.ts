@@ -80,6 +80,10 @@ describe.skipIf(isMissing)("the language of the console", () => {
       )
       assert.deepStrictEqual(await examine(page, ["html-has-lang", "html-lang-valid", "valid-lang"]), [], screen.name)
     }
+    await page.getByRole("button", { name: "Pomoc" }).click()
+    await page.getByRole("link", { name: "Poradnik: dla integratorów" }).click()
+    await page.getByRole("heading", { level: 1, name: "Dla integratorów" }).waitFor()
+    assert.strictEqual(await page.locator("html").getAttribute("lang"), "pl")
     await end()
   })
 

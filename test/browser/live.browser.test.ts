@@ -38,7 +38,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     const page = await context.newPage()
     const main = page.getByRole("main")
     await owner.open(page, "/live")
-    await main.getByText("A credential for KSeF is not stored yet.").waitFor()
+    await main.getByText("No credential for KSeF is stored yet.").waitFor()
     // Before the owner looks for a credential, the page names the environment that it has to be for.
     await main.getByText(`Environment of KSeF: ${simulator.url}`).waitFor()
 
@@ -55,7 +55,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await main.getByLabel("NIP").fill(simulator.nip)
     await main.getByRole("textbox", { name: "KSeF token" }).fill(wrong)
     await page.getByRole("button", { name: "Store the credential" }).click()
-    await main.getByText("The credential is not checked yet.").waitFor()
+    await main.getByText("The credential has not been checked yet.").waitFor()
     const key = await owner.createKey("live")
     const first = await owner.submit(key, "first", { xml: fa3({ number: "FV/1", seller: simulator.nip }) })
     await main.getByText("KSeF refuses the credential.").waitFor()
@@ -96,7 +96,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
       assert.notInclude(await page.content(), secret)
 
     await cancelThenConfirm(page, "Remove the credential", "Remove the credential", "Sprzedawca Testowy")
-    await main.getByText("A credential for KSeF is not stored yet.").waitFor()
+    await main.getByText("No credential for KSeF is stored yet.").waitFor()
     await end()
   })
 
@@ -113,7 +113,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     const page = await context.newPage()
     const main = page.getByRole("main")
     await owner.open(page, "/live")
-    await main.getByText("No certificate is stored, so that no live invoice can be issued offline.").waitFor()
+    await main.getByText("No certificate is stored, so live invoices cannot be issued offline.").waitFor()
     const store = async ({
       certificate,
       privateKey
@@ -121,7 +121,7 @@ describe.skipIf(isMissing)("live mode in the console", () => {
       readonly certificate: string
       readonly privateKey: string
     }) => {
-      await main.getByLabel("Certificate of the type Offline (PEM)").fill(certificate)
+      await main.getByLabel("Certificate of type Offline (PEM)").fill(certificate)
       await main.getByLabel("Private key of this certificate (PEM)").fill(privateKey)
       await page.getByRole("button", { name: "Store the certificate" }).click()
     }
@@ -140,12 +140,11 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await owner.show(page, `/invoices/${id}`)
     await main.getByRole("img", { name: "QR code of the certificate link" }).waitFor()
     const facts = await main.innerText()
-    for (const fact of ["To be sent by", "Mode in KSeF", `/certificate/Nip/${simulator.nip}/`])
-      assert.include(facts, fact)
+    for (const fact of ["Send by", "Mode in KSeF", `/certificate/Nip/${simulator.nip}/`]) assert.include(facts, fact)
 
     await owner.show(page, "/live")
     await cancelThenConfirm(page, "Remove the certificate", "Remove the certificate", "Sprzedawca Testowy")
-    await main.getByText("No certificate is stored, so that no live invoice can be issued offline.").waitFor()
+    await main.getByText("No certificate is stored, so live invoices cannot be issued offline.").waitFor()
     await end()
   })
 

@@ -133,7 +133,7 @@ describe.skipIf(isMissing)("the console", () => {
     await page.getByRole("region", { name: "What happened" }).waitFor()
     assert.strictEqual(await page.getByRole("table").count(), 0)
     const order = await page.getByRole("region", { name: "What happened" }).innerText()
-    const places = ["Planned", "Attempt 1: 404 Not Found", "Failed: there is no further attempt", "What to do"].map(
+    const places = ["Planned", "Attempt 1: 404 Not Found", "Failed: there are no further attempts", "What to do"].map(
       (step) => order.indexOf(step)
     )
     assert.deepStrictEqual(

@@ -89,7 +89,7 @@ describe.skipIf(isMissing)("the secret of an endpoint", () => {
     }
 
     const later = await rotate("in 7 days")
-    await page.getByText("A new signing secret waits. The old one signs until").waitFor()
+    await page.getByText("A new signing secret is waiting. The old one is used until").waitFor()
     const waits = Date.parse(String((await owner.call("GET", `webhook-endpoints/${endpoint}`))["next_secret_at"]))
     assert.isTrue(waits - Date.now() > 6.9 * 86_400_000 && waits - Date.now() < 7.1 * 86_400_000)
     assert.isTrue(await verifiedBy(old, "before"))

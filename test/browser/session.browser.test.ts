@@ -60,7 +60,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     const refresh = "**/console/session/refresh"
     await page.route(refresh, (route) => route.fulfill({ status: 429, json: body }))
     await page.reload()
-    await page.getByRole("heading", { level: 1, name: "The login was not renewed" }).waitFor()
+    await page.getByRole("heading", { level: 1, name: "Your session could not be renewed" }).waitFor()
     const notice = page.getByRole("alert").filter({ hasText: "Too many requests in a short time." })
     await notice.waitFor()
     const refused = page.waitForResponse(refresh)
@@ -81,7 +81,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     const body = { error: { ...error, request_id: "req_0", retryable: true } }
     const refused = { status: 429, headers: { "retry-after": "5" }, json: body }
     await page.route("**/console/session/refresh", (route) => route.fulfill(refused), { times: 1 })
-    const says = page.getByText("You are still logged in. The page tries again by itself after 5 s.").waitFor()
+    const says = page.getByText("You are still logged in. The page tries again in 5 s.").waitFor()
     await Promise.all([says, page.reload()])
     // Nothing is pressed.
     await page.getByRole("button", { name: "Log out everywhere" }).waitFor()

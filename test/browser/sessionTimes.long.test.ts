@@ -35,7 +35,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await page.reload()
     const retryAfter = Number((await refused).headers()["retry-after"])
     assert.isTrue(retryAfter > 0 && retryAfter <= 60, `${retryAfter} s`)
-    await page.getByRole("heading", { level: 1, name: "The login was not renewed" }).waitFor()
+    await page.getByRole("heading", { level: 1, name: "Your session could not be renewed" }).waitFor()
     await page.getByRole("alert").filter({ hasText: "Too many requests" }).waitFor()
     const words = `You are still logged in. The page tries again by itself after ${retryAfter} s.`
     await page.getByText(words).waitFor()

@@ -39,7 +39,7 @@ describe.skipIf(isMissing)("the console", () => {
     const owner = await Owner.make(server)
     const { untrustedUrl, url } = receivers
     const cases = [
-      [`${url}/404`, "failed", "404 Not Found", /path does not exist at the receiver/],
+      [`${url}/404`, "failed", "404 Not Found", /receiver does not have this path/],
       [`${url}/302`, "failed", "302 Found", /redirects are not followed. Enter the final URL/],
       [`${url}/503`, "retrying", "503 Service Unavailable", /receiver failed.+honors Retry-After/],
       [`${url}/hang`, "retrying", "timed out", /did not answer in time. Answer 2xx/],
@@ -71,7 +71,7 @@ describe.skipIf(isMissing)("the console", () => {
       await course.getByText(advice).waitFor()
       const text = await course.innerText()
       assert.include(text, summary)
-      assert.include(text, status === "failed" ? "Failed: there is no further attempt" : "Next attempt")
+      assert.include(text, status === "failed" ? "Failed: there are no further attempts" : "Next attempt")
 
       // The health of the endpoint names the same reason and advice, and leads to its newest delivery.
       await owner.show(page, `/endpoints/${endpoint}`)
@@ -93,7 +93,7 @@ describe.skipIf(isMissing)("the console", () => {
     const closed = settled.find((one) => one.endpoint_id === nothing && one.status === "retrying")!
     await owner.show(page, `/endpoints/${nothing}/deliveries/${closed.id}`)
     const course = page.getByRole("region", { name: "What happened" })
-    await course.getByText("Nothing listens at the port.").waitFor()
+    await course.getByText("Nothing is listening on the port.").waitFor()
     const text = await course.innerText()
     assert.include(text, `curl -v -X POST '${closedUrl}'`)
     assert.notInclude(text, "The certificate is not valid")
@@ -177,14 +177,14 @@ describe.skipIf(isMissing)("the console", () => {
     await owner.open(page, `/endpoints/${endpoint}/settings`)
 
     await page.getByRole("button", { name: "Turn off", exact: true }).click()
-    await page.getByText(/\d deliveries on their way end as «endpoint off» at the next attempt/).waitFor()
+    await page.getByText(/\d deliveries under way end as “endpoint off” at the next attempt/).waitFor()
     await page.keyboard.press("Escape")
     assert.strictEqual((await owner.call("GET", `webhook-endpoints/${endpoint}`))["enabled"], true)
     await cancelThenConfirm(page, "Turn off", "Turn off")
     await page.getByText("Endpoint turned off").first().waitFor()
     assert.strictEqual((await owner.call("GET", `webhook-endpoints/${endpoint}`))["enabled"], false)
     await cancelThenConfirm(page, "Delete", "Delete", new URL(receivers.url).host)
-    await page.getByText("There is no endpoint yet").waitFor()
+    await page.getByText("No endpoints yet").waitFor()
     assert.deepStrictEqual(await deliveriesOf(owner), [])
     await end()
   })
@@ -196,7 +196,7 @@ describe.skipIf(isMissing)("the console", () => {
     const page = await context.newPage()
     await owner.open(page, "/keys")
     await cancelThenConfirm(page, `Revoke the key that ends in ${key.slice(-4)}`, "Revoke", key.slice(-4))
-    await page.getByText("There is no API key yet").waitFor()
+    await page.getByText("No API keys yet").waitFor()
     await end()
   })
 

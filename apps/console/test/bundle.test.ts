@@ -46,8 +46,31 @@ describe("the built console", () => {
     }
   )
 
-  it("needs at most nine requests: the page, its files, its texts, the configuration and the session", () => {
-    assert.isAtMost(1 + files.length + 3, 9)
+  it("needs at most ten requests: the page, its files and typeface, its texts, the configuration and the session", () => {
+    assert.isAtMost(1 + files.length + 3, 10)
+  })
+
+  it("loads a typeface of at most 60 KB with the letters of Polish, the first file early, and shows words meanwhile", () => {
+    const fonts = readdirSync(join(outDir, "assets")).filter((file) => file.endsWith(".woff2"))
+    assert.lengthOf(fonts, 2)
+    const bytes = fonts.reduce((sum, file) => sum + readFileSync(join(outDir, "assets", file)).byteLength, 0)
+    assert.isAtMost(bytes, 60 * 1024)
+    const early = Array.from(
+      html.matchAll(/<link rel="preload" as="font"[^>]* href="\/console\/assets\/([^"]+)"/g),
+      ([, file]) => file!
+    )
+    assert.deepStrictEqual(
+      early,
+      fonts.filter((file) => !file.includes("-ext-"))
+    )
+    const css = readFileSync(
+      join(
+        outDir,
+        files.find((file) => file.endsWith(".css"))!
+      ),
+      "utf8"
+    )
+    assert.lengthOf(css.match(/font-display:swap/g) ?? [], 2)
   })
 
   it("has no inline script, style or event handler, and no file of another path than /console/", () => {

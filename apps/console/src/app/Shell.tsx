@@ -191,6 +191,17 @@ export const Shell = ({
             <Icon name="guide" />
             {texts.help.guides}
           </a>
+          {texts.locale === "pl-PL" ? (
+            <a className={menuItem} href="/docs/guides/integrators-pl">
+              <Icon name="guide" />
+              {texts.help.integrators}
+            </a>
+          ) : (
+            <a className={menuItem} href="/docs/guides/integrators">
+              <Icon name="guide" />
+              {texts.help.integrators}
+            </a>
+          )}
           <a className={menuItem} href="/docs">
             <Icon name="invoice" />
             {texts.help.reference}

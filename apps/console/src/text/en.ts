@@ -6,10 +6,10 @@ const plural = (count: number | string, one: string, many: string) => `${count} 
 /** The deliveries that a step ends, if their number is known. */
 const ending = (count: number | string | undefined) =>
   count === undefined
-    ? "Deliveries on their way end as «endpoint off» at their next attempt."
+    ? "Deliveries under way end as “endpoint off” at their next attempt."
     : count === 0
-      ? "No delivery is on its way."
-      : `${plural(count, "delivery on its way ends", "deliveries on their way end")} as «endpoint off» at the next attempt.`
+      ? "No deliveries are under way."
+      : `${plural(count, "delivery under way ends", "deliveries under way end")} as “endpoint off” at the next attempt.`
 
 const windowOf = (window: string) => (window === "7d" ? "7 days" : "24 hours")
 
@@ -20,7 +20,7 @@ export const en = {
   copied: "Copied",
   copyFailed: "The browser did not allow copying.",
   copyId: (id: string) => `Copy ${id}`,
-  copyRequestId: "Copy the request id",
+  copyRequestId: "Copy the request ID",
   copySnippet: (name: string) => `Copy ${name}`,
   tryAgain: "Try again",
   asOf: "Shown as of",
@@ -29,7 +29,7 @@ export const en = {
   save: "Save",
   saved: "Saved",
   viewAll: "View all",
-  id: "Id",
+  id: "ID",
   name: "Name",
   created: "Created",
   updated: "Changed",
@@ -38,7 +38,7 @@ export const en = {
   now: "now",
   dangerZone: "Danger zone",
   skip: "Skip to the content",
-  notShown: "This screen cannot be shown now",
+  notShown: "This page cannot be shown right now",
   pages: "Pages",
   newer: "Newer",
   older: "Older",
@@ -55,7 +55,7 @@ export const en = {
   updating: {
     updated: "Updated",
     paused: "Paused",
-    pause: "This page updates by itself. Pause",
+    pause: "This page updates automatically. Pause",
     resume: "Paused. Resume"
   },
 
@@ -80,20 +80,20 @@ export const en = {
   },
   meanings: {
     invoice: {
-      queued: "The invoice is stored and waits for its turn.",
+      queued: "The invoice is stored and waiting for its turn.",
       submitting: "The invoice is being sent.",
-      retrying: "The last attempt failed. Govoice tries again by itself.",
+      retrying: "The last attempt failed. Govoice will try again automatically.",
       submitted: "KSeF has received the invoice and has not decided yet.",
       accepted: "KSeF has accepted the invoice and given it a number. The receipt (UPO) may follow.",
       rejected: "KSeF has refused the invoice.",
-      failed: "The invoice did not reach a decision, and is not tried again."
+      failed: "KSeF made no decision on the invoice, and it will not be tried again."
     } as Readonly<Record<string, string>>,
     delivery: {
-      pending: "It waits for its first attempt.",
-      delivering: "It is being sent.",
+      pending: "Waiting for its first attempt.",
+      delivering: "Being sent.",
       succeeded: "The receiver answered with a 2xx status.",
-      retrying: "The last attempt failed. Govoice tries again by itself.",
-      failed: "It is not tried again.",
+      retrying: "The last attempt failed. Govoice will try again automatically.",
+      failed: "It will not be tried again.",
       endpoint_disabled: "The endpoint was off or deleted when the event was to be sent."
     } as Readonly<Record<string, string>>,
     event: {
@@ -102,7 +102,7 @@ export const en = {
       "invoice.accepted": "KSeF has accepted the invoice and given it a number.",
       "invoice.upo_available": "The receipt (UPO) can be downloaded.",
       "invoice.rejected": "KSeF has refused the invoice.",
-      "invoice.failed": "The invoice did not reach a decision, and is not tried again."
+      "invoice.failed": "KSeF made no decision on the invoice, and it will not be tried again."
     } as Readonly<Record<string, string>>
   },
   mode: { title: "Mode", test: "TEST", live: "LIVE" },
@@ -112,24 +112,25 @@ export const en = {
     connection_failed: "The server cannot be reached. Check the connection.",
     connection_error: "The server cannot be reached. Check the connection.",
     timeout: "The server did not answer in time.",
-    missing_access_token: "The login has ended. Log in again.",
+    missing_access_token: "Your session has ended. Log in again.",
     rate_limit_exceeded: "Too many requests in a short time. Wait a minute, then try again.",
     invalid_credentials: "The email or the password is wrong.",
-    email_taken: "There is an account with this email already. Log in, or use another email.",
-    signup_disabled: "Signing up is closed for this deployment. Ask its operator for an account.",
-    invalid_refresh_token: "The login has ended. Log in again.",
-    cross_site_request: "The request came from another site. Open the console anew.",
-    limit_reached: "There are as many of these as the deployment allows. Remove one first.",
+    email_taken: "An account with this email already exists. Log in, or use another email.",
+    signup_disabled: "Sign-up is closed on this deployment. Ask its operator for an account.",
+    invalid_refresh_token: "Your session has ended. Log in again.",
+    cross_site_request: "The request came from another site. Open the console again.",
+    limit_reached: "This deployment allows no more of these. Remove one first.",
     unsafe_webhook_url: "Webhooks are not sent to this address. Enter a public https address.",
-    live_mode_unavailable: "Live mode is not available. The page «Live mode» shows what is missing.",
+    live_mode_unavailable: "Live mode is not available. The page “Live mode” shows what is missing.",
     invoice_not_found: "There is no such invoice in this organization.",
     organization_not_found: "There is no such organization in this account.",
-    api_key_not_found: "The key has been revoked already.",
-    webhook_endpoint_not_found: "There is no such endpoint in this account, or it is deleted.",
+    api_key_not_found: "This key has already been revoked.",
+    webhook_endpoint_not_found: "There is no such endpoint in this account, or it has been deleted.",
     webhook_delivery_not_found: "There is no such delivery, or it was removed with its event.",
     upo_not_available: "The receipt (UPO) is not available yet.",
-    service_unavailable: "The server is overloaded or is being maintained. Try again in a moment.",
-    internal_error: "The server failed. Try again. If it fails again, tell the operator the request id.",
+    service_unavailable: "The server is overloaded or under maintenance. Try again in a moment.",
+    internal_error:
+      "Something went wrong on the server. Try again. If it happens again, give the operator the request ID.",
     request_timeout: "The request took too long. Try again.",
     unexpected_response: "The server gave an unexpected answer. Try again."
   } as Readonly<Record<string, string>>,
@@ -143,7 +144,7 @@ export const en = {
     description: "Use at most 500 characters.",
     max_in_flight: "Enter a whole number, at most the limit of the organization.",
     context_nip: "A NIP has ten digits, the last of which is a check digit. This one is wrong.",
-    token: "This is no KSeF token.",
+    token: "This is not a KSeF token.",
     private_key_password: "This password does not open the private key."
   } as Readonly<Record<string, string>>,
 
@@ -154,26 +155,27 @@ export const en = {
   },
   unreachable: {
     title: "No connection",
-    notRenewed: "The login was not renewed",
-    goesOn: (time: string) => `You are still logged in. The page tries again by itself after ${time}.`
+    notRenewed: "Your session could not be renewed",
+    goesOn: (time: string) => `You are still logged in. The page tries again in ${time}.`
   },
   apiDisabled: {
     title: "The API is off",
-    sentence: "The operator has switched off the API of this deployment. The console works again when it is on."
+    sentence: "The operator has turned off the API of this deployment. The console works again once it is back on."
   },
   notFound: {
     title: "Nothing here",
-    sentence: "This address leads to nothing in this account. It may belong to another account or be deleted.",
+    sentence:
+      "There is nothing at this address in your account. It may belong to another account, or have been deleted.",
     home: "Go to the overview"
   },
   failure: {
-    title: "This screen failed",
-    sentence: "A defect of the console stopped this screen. Nothing was changed. Reload the page.",
+    title: "This page failed",
+    sentence: "An error in the console stopped this page. Nothing was changed. Reload it.",
     reload: "Reload"
   },
   go: {
     title: "Find",
-    none: (id: string) => `No record of this account has the id ${id.slice(0, 64)}.`
+    none: (id: string) => `No record of this account has the ID ${id.slice(0, 64)}.`
   },
 
   login: {
@@ -185,7 +187,7 @@ export const en = {
     busy: "Logging in…",
     noAccount: "No account yet?",
     toSignUp: "Sign up",
-    signUpClosed: "Signing up is closed for this deployment. Ask its operator for an account."
+    signUpClosed: "Sign-up is closed on this deployment. Ask its operator for an account."
   },
   signup: {
     title: "Sign up",
@@ -195,7 +197,7 @@ export const en = {
     passwordEnough: "Long enough.",
     hasAccount: "Already have an account?",
     toLogin: "Log in",
-    closed: "Signing up is closed for this deployment. Ask its operator for an account."
+    closed: "Sign-up is closed on this deployment. Ask its operator for an account."
   },
 
   nav: {
@@ -218,6 +220,7 @@ export const en = {
   help: {
     title: "Help",
     guides: "Guides",
+    integrators: "Guide: For integrators",
     reference: "API reference",
     keys: "Keyboard shortcuts",
     live: "Guide: Live mode",
@@ -232,10 +235,10 @@ export const en = {
     button: (current: string, next: string) => `Theme: ${current}. Switch to ${next}`
   },
   palette: {
-    open: "Find an id or a page",
-    placeholder: "A page, an id, or an invoice: its number, buyer, order=4711",
+    open: "Find an ID or a page",
+    placeholder: "A page, an ID, or an invoice: its number, buyer, order=4711",
     results: "Results",
-    none: "Nothing matches. Paste a whole id, or the whole number of an invoice.",
+    none: "Nothing matches. Paste a whole ID, or the whole number of an invoice.",
     invoices: (name: string, text: string) => `Invoices by ${name}: ${text}`,
     goTo: (id: string) => `Go to ${id}`
   },
@@ -243,7 +246,7 @@ export const en = {
     title: "Keyboard shortcuts",
     single: "Single-key shortcuts",
     list: [
-      [["⌘ K", "Ctrl K"], "Find an id or a page"],
+      [["⌘ K", "Ctrl K"], "Find an ID or a page"],
       [["g", "o"], "Overview"],
       [["g", "i"], "Invoices"],
       [["g", "d"], "Deliveries"],
@@ -252,32 +255,33 @@ export const en = {
       [["/"], "First filter"],
       [["j", "k"], "Next and previous row"],
       [["Enter"], "Open the focused row"],
-      [["c"], "Copy the id of the focused row"],
-      [["Esc"], "Close what is on top"],
+      [["c"], "Copy the ID of the focused row"],
+      [["Esc"], "Close the open menu or dialog"],
       [["?"], "These shortcuts"]
     ] as ReadonlyArray<readonly [ReadonlyArray<string>, string]>
   },
 
   account: {
-    title: "Identity",
+    title: "Profile",
     password: "Password",
     currentPassword: "Current password",
     newPassword: "New password",
-    passwordHint: "12 to 128 characters. All other logins end.",
+    passwordHint: "12 to 128 characters. This logs out all other sessions.",
     wrongPassword: "The current password is wrong.",
     changePassword: "Change the password",
-    passwordChanged: "Password changed. All other logins have ended",
-    logins: "Logins",
-    loginsMeaning: "A login ends at once in this browser, and within 10 seconds on other servers of the deployment.",
+    passwordChanged: "Password changed. All other sessions are logged out",
+    logins: "Sessions",
+    loginsMeaning:
+      "Logging out takes effect at once in this browser, and within 10 seconds on other servers of the deployment.",
     logoutHere: "Log out here",
     logoutEverywhere: "Log out everywhere",
     preferences: "Preferences",
     preferencesMeaning: "Kept in this browser.",
     language: "Language",
-    languages: { browser: "As the browser", en: "English", pl: "Polski" },
+    languages: { browser: "Same as the browser", en: "English", pl: "Polski" },
     theme: "Theme",
     density: "Density",
-    dense: "Dense",
+    dense: "Compact",
     comfortable: "Comfortable",
     timeZone: "Time zone",
     local: (zone: string) => `Local (${zone})`
@@ -293,12 +297,12 @@ export const en = {
   },
 
   secret: {
-    once: "This is the only time that the secret is shown. Store it now.",
+    once: "The secret is shown only this once. Store it now.",
     copy: "Copy",
     copyExport: (variable: string) => `Copy as export ${variable}=…`,
     stored: "I have stored it",
     done: "Done",
-    leave: "The secret is not stored, and it is not shown again. Leave anyway?"
+    leave: "You have not stored the secret, and it will not be shown again. Leave anyway?"
   },
   snippet: {
     install: "Install",
@@ -315,11 +319,11 @@ export const en = {
     expires: "Expires",
     expired: "Expired",
     expiresHint: "An expired key is refused.",
-    nameHint: "For you: where the key is used.",
+    nameHint: "A note for yourself, such as where the key is used.",
     testMeaning: "Uses the sandbox. Nothing reaches KSeF.",
     liveMeaning: "Submits real invoices to KSeF.",
-    liveModeOff: "Live mode is off for this deployment: a live key cannot submit until the operator switches it on.",
-    empty: "There is no API key yet. A test key submits invoices to the sandbox.",
+    liveModeOff: "Live mode is off on this deployment: a live key cannot submit until the operator turns it on.",
+    empty: "No API keys yet. A test key submits invoices to the sandbox.",
     use: "Use it",
     createdTitle: (mode: string) => `Your new ${mode} key`,
     revoke: "Revoke",
@@ -335,11 +339,11 @@ export const en = {
     create: "New endpoint",
     submit: "Create the endpoint",
     list: "Webhook endpoints",
-    empty: "There is no endpoint yet. Add the address at which your program receives webhooks.",
+    empty: "No endpoints yet. Add the URL where your program receives webhooks.",
     url: "URL",
     urlHint: "A public https address. Redirects are not followed: enter the final address.",
     localMeaning:
-      "A deployment reaches public addresses only. To try a receiver on this computer, start the server again with two settings:",
+      "By default, webhooks go to public addresses only. To try a receiver on this computer, restart the server with two settings:",
     localSettings: "Settings for receivers on this computer",
     note: "Note",
     general: "Endpoint",
@@ -347,20 +351,20 @@ export const en = {
     standardHint: "Adds webhook-id, webhook-timestamp and webhook-signature for libraries of that specification.",
     types: "Event types",
     all: "All events",
-    allHint: "Also types that are added later.",
+    allHint: "Including types that are added later.",
     allShort: "All",
     some: "Selected events",
     modes: "Modes",
     modeHints: {
-      test: "Events of invoices of the sandbox.",
-      live: "Events of invoices for KSeF."
+      test: "Events of sandbox invoices.",
+      live: "Events of invoices sent to KSeF."
     },
-    maxInFlight: "Requests at once",
+    maxInFlight: "Concurrent requests",
     maxInFlightHint:
-      "How many requests the receiver gets at the same time. Leave it empty for the limit of the organization.",
+      "The most requests that the receiver gets at the same time. Leave empty to use the limit of the organization.",
     headers: "Headers",
     headersMeaning:
-      "Every webhook carries these headers, for a gateway that wants a key before the receiver can verify. Values are never shown.",
+      "Sent with every webhook, for example for a gateway in front of the receiver that requires a key. Values are never shown.",
     noHeaders: "None",
     headerNames: "Sent now",
     newHeaders: "New headers",
@@ -392,17 +396,17 @@ export const en = {
       "Govoice never sends an event twice on request. To try the receiver, submit a sandbox invoice: its events are real ones.",
     tabs: "Parts of the endpoint",
     tab: { health: "Health", deliveries: "Deliveries", receiver: "Receiver", settings: "Settings" },
-    rotationPending: "A new signing secret waits. The old one signs until",
+    rotationPending: "A new signing secret is waiting. The old one is used until",
     turnedOn: "Endpoint turned on",
     turnedOff: "Endpoint turned off",
     deleted: "Endpoint deleted",
     turnOff: "Turn off",
     turnOffTitle: "Turn this endpoint off?",
-    turnOffRow: "It receives no events until it is turned on again. Those in between are not sent later.",
+    turnOffRow: "It receives no events until you turn it on again. Events in between are not sent later.",
     turnOffMeaning: (count: number | string | undefined) =>
-      `${ending(count)} Events from now on are not sent to it, not even after it is turned on again.`,
+      `${ending(count)} Events from now on are not sent to it, even after it is turned on again.`,
     secretTitle: "Signing secret",
-    secretRow: "A new secret takes over at a time that you choose. Until then, the old one signs.",
+    secretRow: "A new secret takes over at a time that you choose. Until then, the old one is used.",
     rotate: "Rotate the secret",
     delete: "Delete",
     deleteTitle: "Delete this endpoint?",
@@ -413,18 +417,19 @@ export const en = {
   },
   rotation: {
     title: "Rotate the signing secret",
-    meaning: "Until the new secret takes over, the old one signs. Deploy a receiver that accepts both in the meantime.",
-    when: "The new secret signs",
+    meaning:
+      "Webhooks are signed with the old secret until the new one takes over. Deploy a receiver that accepts both before then.",
+    when: "The new secret takes over",
     delays: { 0: "now", 3600: "in 1 hour", 86400: "in 24 hours", 604800: "in 7 days" } as Readonly<
       Record<number, string>
     >,
-    proposed: "Proposed: longer than a deployment takes.",
+    proposed: "Recommended: allow more time than a deployment takes.",
     nowWarning: "The receiver rejects webhooks until it has the new secret.",
     replaces: "A rotation is pending. This one replaces it.",
     snippet: "A verifier with both secrets",
     doneTitle: "The new signing secret",
-    activeNow: "It signs from now on.",
-    oldSignsUntil: "The old secret signs until"
+    activeNow: "It is used from now on.",
+    oldSignsUntil: "The old secret is used until"
   },
 
   health: {
@@ -440,19 +445,19 @@ export const en = {
     retrying: "Retrying",
     failed: (window: string) => `Failed, ${windowOf(window)}`,
     time: "Time to delivery, median / 95 %",
-    timeNote: (count: number) => `newest ${count} that succeeded at once`,
-    timeNone: "no delivery succeeded at once yet",
-    timeUnread: "cannot be read now",
+    timeNote: (count: number) => `newest ${count} that succeeded on the first attempt`,
+    timeNone: "no delivery has succeeded on the first attempt yet",
+    timeUnread: "not available right now",
     period: "From",
     deliveries: "Deliveries",
     retryingNow: "Retrying",
     failedHead: "Failed",
     disabled: "Endpoint off",
-    empty: "There was no delivery in this time.",
+    empty: "No deliveries in this period.",
     emptyAction: "Set up a receiver",
     reasons: "Why deliveries fail",
     reason: "Last response",
-    noReasons: "No delivery is retrying or has failed.",
+    noReasons: "No deliveries are retrying or have failed.",
     newest: "Newest",
     reasonsNote: (count: number) => `Of the newest ${count} that are retrying or have failed.`
   },
@@ -491,8 +496,8 @@ export const en = {
     title: "Delivery",
     titleOf: {
       pending: "Pending deliveries",
-      delivering: "Deliveries on their way",
-      succeeded: "Succeeded deliveries",
+      delivering: "Deliveries being sent",
+      succeeded: "Successful deliveries",
       retrying: "Retrying deliveries",
       failed: "Failed deliveries",
       endpoint_disabled: "Deliveries to endpoints that were off"
@@ -505,9 +510,9 @@ export const en = {
     response: "Response",
     noResponse: "none",
     next: "next",
-    empty: "There is no delivery yet. Each event is delivered to each endpoint that receives its type.",
+    empty: "No deliveries yet. Each event is delivered to each endpoint that receives its type.",
     emptyFiltered: (days: number | undefined) =>
-      `No delivery matches these filters.${days === undefined ? "" : ` Deliveries are kept for ${plural(days, "day", "days")} after their event is complete.`}`,
+      `No deliveries match these filters.${days === undefined ? "" : ` Deliveries are kept for ${plural(days, "day", "days")} after their event is complete.`}`,
     planned: "Planned",
     attempt: (count: number) => `Attempt ${count}`,
     earlier: (count: number) => plural(count, "earlier attempt failed", "earlier attempts failed"),
@@ -515,27 +520,27 @@ export const en = {
     course: "What happened",
     noInvoice: "Its event has expired",
     ends: {
-      pending: "Waits for its first attempt",
+      pending: "Waiting for its first attempt",
       delivering: "Being sent",
-      failed: "Failed: there is no further attempt",
+      failed: "Failed: there are no further attempts",
       endpoint_disabled: "Ended without a request: the endpoint was off"
     } as Readonly<Record<string, string>>,
     whatToDo: "What to do",
     neverTwice: "Govoice never sends an event twice on request. Read the invoice for its current status.",
     allOfEvent: "All deliveries of this event",
-    eventId: "Event id",
-    id: "Delivery id"
+    eventId: "Event ID",
+    id: "Delivery ID"
   },
   advice: {
     succeeded: "Nothing: the receiver answered with a 2xx status.",
     underway: "Nothing: the delivery is on its way.",
     disabled: "The endpoint was off or deleted before this event was sent. Turn it on to receive later events.",
     refused:
-      "The receiver refuses the request. Check that it has the current signing secret, and that no login or firewall stands before it.",
-    gone: "The path does not exist at the receiver. Correct the URL of the endpoint, or the route of the receiver.",
+      "The receiver refuses the request. Check that it has the current signing secret, and that no login or firewall stands in front of it.",
+    gone: "The receiver does not have this path. Correct the URL of the endpoint, or the route of the receiver.",
     redirect:
       "The receiver redirects, and redirects are not followed. Enter the final URL in the settings of the endpoint.",
-    slow: "The receiver asked to slow down. Govoice honors Retry-After and tries again at the time above.",
+    slow: "The receiver asked Govoice to slow down. Govoice honors Retry-After, and tries again at the time above.",
     clientError:
       "The receiver rejects the request. Its log has the reason: often a signature that does not verify, or a body that was parsed before it was verified.",
     serverError:
@@ -546,9 +551,9 @@ export const en = {
       "No connection, so the receiver saw no request: its name, its port or its certificate is wrong. Govoice tries again while attempts remain.",
     address:
       "The URL leads to an address that is not allowed, such as one of a private network. Enter a public address, or ask the operator to allow the network.",
-    interrupted: "The sender was interrupted. This is a fault of the deployment: tell its operator the delivery id.",
-    operator: "This is a fault of the deployment. Tell its operator the delivery id.",
-    other: "Check the receiver at the time of the last attempt."
+    interrupted: "The sender was interrupted. This is a fault of the deployment: give its operator the delivery ID.",
+    operator: "This is a fault of the deployment. Give its operator the delivery ID.",
+    other: "Check the log of the receiver at the time of the last attempt."
   },
 
   /** Why there is no HTTP status. */
@@ -562,7 +567,7 @@ export const en = {
   } as Readonly<Record<string, string>>,
 
   connectionCauses: {
-    how: "Run this outside of your network. Its output names the cause:",
+    how: "Run this from outside your network. The output names the cause:",
     snippet: "Reach the receiver",
     // `output` is from curl.
     ofTls: [
@@ -573,7 +578,7 @@ export const en = {
       {
         output: "SSL",
         remedy:
-          "The certificate is not valid: it has expired, is self-signed, is for another name, or comes without its intermediate certificates. Install one of a public authority with the whole chain."
+          "The certificate is not valid: it has expired, is self-signed, is for another name, or comes without its intermediate certificates. Install one from a public authority, with the whole chain."
       }
     ],
     addresses: [
@@ -581,7 +586,10 @@ export const en = {
         output: "Could not resolve host",
         remedy: "The name has no address. Check its spelling in the URL, and its DNS records."
       },
-      { output: "Connection refused", remedy: "Nothing listens at the port. Start the receiver, or correct the port." },
+      {
+        output: "Connection refused",
+        remedy: "Nothing is listening on the port. Start the receiver, or correct the port."
+      },
       { output: "timed out", remedy: "A firewall drops the connection. Open the port to the internet." }
     ]
   },
@@ -621,8 +629,8 @@ export const en = {
     },
     findBy: "Find invoices by",
     find: "Find invoices",
-    empty: "There is no invoice yet. Submit one with a test key:",
-    emptyFiltered: "No invoice matches these filters.",
+    empty: "No invoices yet. Submit one with a test key:",
+    emptyFiltered: "No invoices match these filters.",
     life: "Steps of the invoice",
     upo: "UPO",
     upoMeaning: "KSeF has accepted the invoice and given it a number. The receipt (UPO) can be downloaded.",
@@ -648,7 +656,7 @@ export const en = {
     noDeliveries: "No endpoint received an event of this invoice.",
     verification: "Verification (KOD I)",
     verificationMeaning:
-      "Print this QR code on the invoice: anybody can check the invoice at KSeF with it. KSeF does not know invoices of the sandbox.",
+      "Print this QR code on the invoice: anybody can use it to check the invoice in KSeF. KSeF does not know sandbox invoices.",
     qrLabel: "QR code of the verification link",
     certificateCode: "Certificate (KOD II)",
     certificateCodeMeaning:
@@ -658,9 +666,9 @@ export const en = {
     online: "online",
     offline: "offline",
     officialMode: "Mode in KSeF",
-    sendBy: "To be sent by",
+    sendBy: "Send by",
     sendByNear: (day: string) =>
-      `This invoice was issued offline, and is not sent yet. It has to reach KSeF by ${day}.`,
+      `This invoice was issued offline and has not been sent yet. It must reach KSeF by ${day}.`,
     corrects: "Corrects",
     copyLink: "Copy the link"
   },
@@ -670,14 +678,14 @@ export const en = {
     met: "Met:",
     open: "Open:",
     environment: "Environment of KSeF:",
-    deploymentOn: "The deployment has live mode switched on.",
-    deploymentOff: "The deployment has live mode switched off. Its operator can switch it on.",
+    deploymentOn: "Live mode is on for this deployment.",
+    deploymentOff: "Live mode is off for this deployment. Its operator can turn it on.",
     credentialStored: "A credential for KSeF is stored.",
-    credentialMissing: "A credential for KSeF is not stored yet.",
+    credentialMissing: "No credential for KSeF is stored yet.",
     credentialAccepted: "KSeF accepts the credential.",
     credentialRefused: "KSeF refuses the credential.",
     credentialUnchecked:
-      "The credential is not checked yet. While live mode is on, the server logs in with it within seconds, or as soon as KSeF is available.",
+      "The credential has not been checked yet. While live mode is on, the server logs in with it within seconds, or as soon as KSeF is available.",
     waiting: "Live invoices without a decision",
     waitingMeaning: "Invoices that wait here are sent when KSeF and its limits allow it.",
     waitingHere: "Waiting here",
@@ -687,22 +695,22 @@ export const en = {
     undecided: "At KSeF, not yet decided",
     oldest: "oldest",
     limits: "Limits of KSeF, last hour",
-    noLimits: "KSeF tells its limits after it has accepted the credential.",
+    noLimits: "KSeF reports its limits once it has accepted the credential.",
     group: "Calls",
     used: "Used",
     perHour: "Allowed per hour",
     unlimited: "unlimited",
-    blocked: "Refused until"
+    blocked: "Accepted again"
   },
   offlineCertificate: {
     title: "Certificate for issuing offline",
-    none: "No certificate is stored, so that no live invoice can be issued offline. Request one of the type Offline in KSeF and store it here.",
+    none: "No certificate is stored, so live invoices cannot be issued offline. Request one of type Offline in KSeF and store it here.",
     serialNumber: "Serial number",
     subject: "Subject",
     validFrom: "Valid from",
     validUntil: "Valid until",
-    expired: "This certificate has expired. No live invoice is issued offline until another is stored.",
-    pem: "Certificate of the type Offline (PEM)",
+    expired: "This certificate has expired. Live invoices cannot be issued offline until you store another one.",
+    pem: "Certificate of type Offline (PEM)",
     privateKey: "Private key of this certificate (PEM)",
     add: "Store a certificate",
     store: "Store the certificate",
@@ -711,13 +719,13 @@ export const en = {
     replaceMeaning: "Invoices keep the codes that they were issued with.",
     remove: "Remove the certificate",
     removeTitle: "Remove the certificate?",
-    removeMeaning: "Live invoices can then not be issued offline. Those that were keep their codes.",
+    removeMeaning: "Live invoices can then no longer be issued offline. Those already issued keep their codes.",
     removed: "Certificate removed"
   },
 
   certificateFile: {
     label: "Files",
-    hint: "Of the certificate and its key in PEM, or one in PKCS#12 (.p12, .pfx). They are read in this page.",
+    hint: "The certificate and its key in PEM, or one PKCS#12 file (.p12, .pfx). Your browser reads them.",
     password: (name: string) => `Password of ${name}`,
     faults: {
       incomplete: "This file has no certificate with its private key. Choose another one.",
@@ -735,9 +743,9 @@ export const en = {
     token: "KSeF token",
     tokenHint: "KSeF accepts tokens until the end of 2026.",
     tokenEnds:
-      "This organization logs in with a token, for which the rules provide until 2026-12-31. Request a certificate of the type Authentication in KSeF, and replace the token with it. A certificate cannot be obtained with a token.",
+      "This organization logs in with a token, which the rules allow until 2026-12-31. Request a certificate of type Authentication in KSeF, and replace the token with it. A certificate cannot be obtained with a token.",
     certificate: "Certificate",
-    certificateHint: "A KSeF certificate of the type Authentication with its private key.",
+    certificateHint: "A KSeF certificate of type Authentication, with its private key.",
     certificatePem: "Certificate (PEM)",
     privateKey: "Private key (PEM)",
     privateKeyPassword: "Password of the private key",
@@ -756,12 +764,12 @@ export const en = {
     store: "Store the credential",
     stored: "Credential stored",
     replace: "Replace the credential",
-    replaceMeaning: "The new credential replaces the old one at once. Invoices that wait are sent with the new one.",
+    replaceMeaning: "The new credential replaces the old one at once. Waiting invoices are sent with the new one.",
     remove: "Remove the credential",
     removeTitle: "Remove the credential?",
-    removeRow: "Live invoices are no longer sent until another credential is stored.",
+    removeRow: "Live invoices are not sent until you store another credential.",
     removeMeaning:
-      "Live keys cannot submit without it, and live invoices that wait are not sent until another is stored.",
+      "Live keys cannot submit without it, and waiting live invoices are not sent until you store another one.",
     typeName: (name: string) => `Enter ${name} to confirm`,
     removed: "Credential removed"
   },
@@ -783,14 +791,14 @@ export const en = {
     changed: "Changed",
     rotates: "new secret",
     troubles: "Recent failures",
-    noTroubles: "No delivery is retrying or has failed.",
+    noTroubles: "No deliveries are retrying or have failed.",
     limitedSince:
-      "Webhooks wait because this organization has as many requests under way as it may. The oldest has waited since",
-    limitedRemedy: "Answer webhooks sooner: store the event, respond, and work on it then.",
+      "Webhooks are waiting because this organization has reached its limit of concurrent requests. The oldest was due",
+    limitedRemedy: "Answer webhooks sooner: store the event, respond, and process it afterwards.",
     keys: (test: number, live: number) =>
       `${plural(test, "test key", "test keys")} and ${plural(live, "live key", "live keys")}; the newest was created`,
     openKeys: "API keys",
-    mostRows: (count: number) => `The newest ${count} rows. The page of an endpoint has all of its own.`
+    mostRows: (count: number) => `The newest ${count} rows. The page of each endpoint shows all of its own.`
   },
   checklist: {
     title: "Getting started",
@@ -813,15 +821,15 @@ export const en = {
     webhookTitle: "Receive its first webhook",
     webhookLater: "The first event is sent as soon as an invoice is submitted.",
     webhookNone: "The invoice was submitted before the endpoint existed. Submit another one:",
-    webhookWaiting: "The newest webhook stands here. This line updates by itself:",
+    webhookWaiting: "The newest webhook appears here, without a reload:",
     verifiedMeaning:
-      "Delivered means that the receiver answered with a 2xx status. A receiver that verifies, as the snippet of the endpoint does, answers so only for a signature that is valid.",
+      "Delivered means that the receiver answered with a 2xx status. A receiver that verifies, like the snippet of the endpoint, answers so only if the signature is valid.",
     after: (time: string) => `after ${time}`
   },
   submit: {
     title: "Submit a sandbox invoice",
     meaning:
-      "The page submits a small document to the sandbox with a test key of its own, which it makes for this request and revokes afterwards.",
+      "Sends a small document to the sandbox. For this one request, the page creates a test key and revokes it afterwards.",
     keyName: "Console, one request",
     scenario: "Outcome",
     scenarioNames: {

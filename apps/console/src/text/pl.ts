@@ -46,7 +46,7 @@ export const pl: Texts = {
   now: "teraz",
   dangerZone: "Niebezpieczne operacje",
   skip: "Przejdź do treści",
-  notShown: "Nie można teraz pokazać tego ekranu",
+  notShown: "Nie można teraz pokazać tej strony",
   pages: "Strony",
   newer: "Nowsze",
   older: "Starsze",
@@ -162,20 +162,21 @@ export const pl: Texts = {
   unreachable: {
     title: "Brak połączenia",
     notRenewed: "Nie udało się przedłużyć sesji",
-    goesOn: (time) => `Nadal jesteś zalogowany. Strona sama spróbuje ponownie za ${time}.`
+    goesOn: (time) => `Sesja jest nadal aktywna. Strona sama spróbuje ponownie za ${time}.`
   },
   apiDisabled: {
     title: "API jest wyłączone",
-    sentence: "Administrator wyłączył API tej instalacji. Konsola zadziała, gdy zostanie włączone."
+    sentence: "Administrator wyłączył API tej instalacji. Konsola zadziała, gdy API znów będzie włączone."
   },
   notFound: {
     title: "Nic tu nie ma",
-    sentence: "Pod tym adresem nie ma niczego na tym koncie. Może należeć do innego konta albo został usunięty.",
+    sentence:
+      "Na Twoim koncie nie ma niczego pod tym adresem. Strona może należeć do innego konta albo została usunięta.",
     home: "Przejdź do przeglądu"
   },
   failure: {
-    title: "Błąd tego ekranu",
-    sentence: "Ekran zatrzymał się z powodu błędu konsoli. Nic nie zostało zmienione. Odśwież stronę.",
+    title: "Błąd strony",
+    sentence: "Wystąpił błąd konsoli. Nic nie zostało zmienione. Odśwież stronę.",
     reload: "Odśwież"
   },
   go: {
@@ -206,7 +207,7 @@ export const pl: Texts = {
   },
 
   nav: {
-    label: "Ekrany",
+    label: "Menu główne",
     home: "Govoice, przegląd",
     overview: "Przegląd",
     invoices: "Faktury",
@@ -225,6 +226,7 @@ export const pl: Texts = {
   help: {
     title: "Pomoc",
     guides: "Poradniki (po angielsku)",
+    integrators: "Poradnik: dla integratorów",
     reference: "Dokumentacja API (po angielsku)",
     keys: "Skróty klawiszowe",
     live: "Poradnik: tryb produkcyjny (po angielsku)",
@@ -260,7 +262,7 @@ export const pl: Texts = {
       [["j", "k"], "Następny i poprzedni wiersz"],
       [["Enter"], "Otwórz wybrany wiersz"],
       [["c"], "Kopiuj identyfikator wybranego wiersza"],
-      [["Esc"], "Zamknij to, co jest na wierzchu"],
+      [["Esc"], "Zamknij otwarte menu lub okno"],
       [["?"], "Ta lista skrótów"]
     ]
   },
@@ -273,7 +275,7 @@ export const pl: Texts = {
     passwordHint: "Od 12 do 128 znaków. Wszystkie inne sesje zostaną zakończone.",
     wrongPassword: "Obecne hasło jest nieprawidłowe.",
     changePassword: "Zmień hasło",
-    passwordChanged: "Hasło zmienione. Inne sesje zostały zakończone",
+    passwordChanged: "Hasło zostało zmienione. Inne sesje zostały zakończone",
     logins: "Sesje",
     loginsMeaning:
       "Sesja kończy się w tej przeglądarce od razu, a na pozostałych serwerach instalacji w ciągu 10 sekund.",
@@ -301,12 +303,12 @@ export const pl: Texts = {
   },
 
   secret: {
-    once: "Sekret jest pokazywany tylko ten jeden raz. Zapisz go teraz.",
+    once: "Sekret zobaczysz tylko ten jeden raz. Zapisz go teraz.",
     copy: "Kopiuj",
     copyExport: (variable) => `Kopiuj jako export ${variable}=…`,
-    stored: "Sekret jest zapisany",
+    stored: "Mam zapisany sekret",
     done: "Gotowe",
-    leave: "Sekret nie jest zapisany i nie zostanie pokazany ponownie. Mimo to opuścić stronę?"
+    leave: "Sekret nie został zapisany i nie zostanie pokazany ponownie. Czy mimo to opuścić stronę?"
   },
   snippet: {
     install: "Zainstaluj",
@@ -346,7 +348,7 @@ export const pl: Texts = {
     list: "Adresy webhooków",
     empty: "Nie ma jeszcze żadnego adresu. Dodaj adres, pod którym Twój program odbiera webhooki.",
     url: "URL",
-    urlHint: "Publiczny adres https. Przekierowania nie działają: podaj adres docelowy.",
+    urlHint: "Publiczny adres https. Przekierowania nie są obsługiwane: podaj adres docelowy.",
     localMeaning:
       "Serwer wysyła tylko na adresy publiczne. Aby wypróbować program na tym komputerze, uruchom serwer ponownie z dwoma ustawieniami:",
     localSettings: "Ustawienia dla programów na tym komputerze",
@@ -364,11 +366,11 @@ export const pl: Texts = {
       test: "Zdarzenia faktur z sandboxa.",
       live: "Zdarzenia faktur wysyłanych do KSeF."
     },
-    maxInFlight: "Żądania jednocześnie",
-    maxInFlightHint: "Ile żądań Twój program dostaje jednocześnie. Zostaw puste, aby obowiązywał limit organizacji.",
+    maxInFlight: "Równoczesne żądania",
+    maxInFlightHint: "Ile żądań naraz może dostać Twój program. Puste pole oznacza limit organizacji.",
     headers: "Nagłówki",
     headersMeaning:
-      "Każdy webhook ma te nagłówki, na potrzeby bramy, która wymaga klucza, zanim program sprawdzi podpis. Wartości nie są nigdy pokazywane.",
+      "Wysyłane z każdym webhookiem, na przykład dla bramy przed Twoim programem, która wymaga klucza. Wartości nigdy nie są pokazywane.",
     noHeaders: "Brak",
     headerNames: "Wysyłane teraz",
     newHeaders: "Nowe nagłówki",
@@ -401,17 +403,18 @@ export const pl: Texts = {
       "Govoice nie wysyła tego samego zdarzenia drugi raz na żądanie. Aby wypróbować program, wyślij fakturę testową: jej zdarzenia są prawdziwe.",
     tabs: "Części adresu",
     tab: { health: "Stan", deliveries: "Webhooki", receiver: "Program odbierający", settings: "Ustawienia" },
-    rotationPending: "Nowy sekret podpisu czeka. Stary podpisuje do",
+    rotationPending: "Nowy sekret podpisu czeka na swoją kolej. Stary obowiązuje do",
     turnedOn: "Adres włączony",
     turnedOff: "Adres wyłączony",
     deleted: "Adres usunięty",
     turnOff: "Wyłącz",
     turnOffTitle: "Wyłączyć ten adres?",
-    turnOffRow: "Do ponownego włączenia nie dostaje żadnych zdarzeń. Te z przerwy nie zostaną wysłane później.",
+    turnOffRow:
+      "Do ponownego włączenia nie dostaje żadnych zdarzeń. Zdarzenia z tego czasu nie zostaną wysłane później.",
     turnOffMeaning: (count) =>
       `${ending(count)} Zdarzenia od tej chwili nie będą wysyłane na ten adres, także po jego ponownym włączeniu.`,
     secretTitle: "Sekret podpisu",
-    secretRow: "Nowy sekret zacznie obowiązywać w wybranej chwili. Do tego czasu podpisuje stary.",
+    secretRow: "Nowy sekret zacznie obowiązywać w wybranej chwili. Do tego czasu obowiązuje stary.",
     rotate: "Wymień sekret",
     delete: "Usuń",
     deleteTitle: "Usunąć ten adres?",
@@ -422,16 +425,16 @@ export const pl: Texts = {
   rotation: {
     title: "Wymiana sekretu podpisu",
     meaning:
-      "Dopóki nowy sekret nie zacznie obowiązywać, podpisuje stary. W tym czasie wdróż program, który przyjmuje oba.",
-    when: "Nowy sekret podpisuje",
-    delays: { 0: "od zaraz", 3600: "za godzinę", 86400: "za 24 godziny", 604800: "za 7 dni" },
+      "Dopóki nowy sekret nie zacznie obowiązywać, webhooki są podpisywane starym. W tym czasie wdróż program, który przyjmuje oba.",
+    when: "Nowy sekret zacznie obowiązywać",
+    delays: { 0: "od razu", 3600: "za godzinę", 86400: "za 24 godziny", 604800: "za 7 dni" },
     proposed: "Zalecane: dłużej, niż trwa wdrożenie.",
     nowWarning: "Program będzie odrzucał webhooki, dopóki nie dostanie nowego sekretu.",
     replaces: "Inna wymiana już czeka. Ta ją zastąpi.",
-    snippet: "Sprawdzanie podpisu obu sekretów",
+    snippet: "Sprawdzanie podpisu z oboma sekretami",
     doneTitle: "Nowy sekret podpisu",
-    activeNow: "Podpisuje od tej chwili.",
-    oldSignsUntil: "Stary sekret podpisuje do"
+    activeNow: "Obowiązuje od tej chwili.",
+    oldSignsUntil: "Stary sekret obowiązuje do"
   },
 
   health: {
@@ -455,11 +458,11 @@ export const pl: Texts = {
     retryingNow: "Ponawiane",
     failedHead: "Nieudane",
     disabled: "Adres wyłączony",
-    empty: "W tym czasie nie było żadnego webhooka.",
+    empty: "W tym czasie nie było żadnych webhooków.",
     emptyAction: "Przygotuj program odbierający",
-    reasons: "Dlaczego webhooki się nie udają",
+    reasons: "Przyczyny niepowodzeń",
     reason: "Ostatnia odpowiedź",
-    noReasons: "Żaden webhook nie jest ponawiany ani nieudany.",
+    noReasons: "Nie ma ponawianych ani nieudanych webhooków.",
     newest: "Najnowszy",
     reasonsNote: (count) => `Z ostatnich ${count} ponawianych lub nieudanych.`
   },
@@ -474,7 +477,7 @@ export const pl: Texts = {
     inDay: (count) => `${count} w ciągu 24 godzin`,
     now: (count) => `${count} teraz`,
     dropped: (names) =>
-      `Tego w adresie strony nie można odczytać i zostało pominięte: ${names.join(", ").slice(0, 120)}.`
+      `Tej części adresu strony nie można odczytać, więc została pominięta: ${names.join(", ").slice(0, 120)}.`
   },
   filters: {
     label: "Filtry",
@@ -541,8 +544,8 @@ export const pl: Texts = {
     refused:
       "Program odbierający odmawia. Sprawdź, czy ma aktualny sekret podpisu i czy nie stoi przed nim logowanie lub zapora.",
     gone: "Ta ścieżka nie istnieje. Popraw URL adresu albo ścieżkę w programie odbierającym.",
-    redirect: "Adres przekierowuje, a przekierowania nie działają. Podaj adres docelowy w ustawieniach.",
-    slow: "Program prosi o zwolnienie tempa. Govoice stosuje się do Retry-After i spróbuje ponownie w czasie podanym wyżej.",
+    redirect: "Adres przekierowuje, a przekierowania nie są obsługiwane. Podaj adres docelowy w ustawieniach.",
+    slow: "Program prosi o zwolnienie tempa. Govoice stosuje się do Retry-After i spróbuje ponownie o podanej wyżej godzinie.",
     clientError:
       "Program odbierający odrzuca żądanie. Powód jest w jego logach: często podpis się nie zgadza albo treść została przetworzona przed sprawdzeniem podpisu.",
     serverError:
@@ -555,7 +558,7 @@ export const pl: Texts = {
       "URL prowadzi na niedozwolony adres, na przykład w sieci prywatnej. Podaj adres publiczny albo poproś administratora o dopuszczenie tej sieci.",
     interrupted: "Wysyłanie zostało przerwane. To błąd instalacji: podaj administratorowi identyfikator webhooka.",
     operator: "To błąd instalacji. Podaj administratorowi identyfikator webhooka.",
-    other: "Sprawdź program odbierający w chwili ostatniej próby."
+    other: "Sprawdź logi programu odbierającego z chwili ostatniej próby."
   },
 
   noResponse: {
@@ -578,7 +581,7 @@ export const pl: Texts = {
       {
         output: "SSL",
         remedy:
-          "Certyfikat jest nieprawidłowy: wygasł, jest podpisany przez siebie, dotyczy innej nazwy albo brakuje certyfikatów pośrednich. Zainstaluj certyfikat publicznego urzędu z pełnym łańcuchem."
+          "Certyfikat jest nieprawidłowy: wygasł, jest podpisany przez siebie, dotyczy innej nazwy albo brakuje certyfikatów pośrednich. Zainstaluj certyfikat publicznego urzędu certyfikacji z pełnym łańcuchem."
       }
     ],
     addresses: [
@@ -631,8 +634,8 @@ export const pl: Texts = {
     life: "Etapy faktury",
     upo: "UPO",
     upoMeaning: "KSeF przyjął fakturę i nadał jej numer. UPO jest gotowe do pobrania.",
-    passed: "(za nią)",
-    ahead: "(przed nią)",
+    passed: "(zakończony)",
+    ahead: "(przed fakturą)",
     download: "Pobierz UPO",
     downloadDocument: "Pobierz XML",
     downloadQr: (format) => `Pobierz ${format}`,
@@ -677,12 +680,12 @@ export const pl: Texts = {
     environment: "Środowisko KSeF:",
     deploymentOn: "Tryb produkcyjny jest w tej instalacji włączony.",
     deploymentOff: "Tryb produkcyjny jest w tej instalacji wyłączony. Może go włączyć administrator.",
-    credentialStored: "Dostęp do KSeF jest zapisany.",
-    credentialMissing: "Dostęp do KSeF nie jest jeszcze zapisany.",
-    credentialAccepted: "KSeF przyjmuje ten dostęp.",
-    credentialRefused: "KSeF odrzuca ten dostęp.",
+    credentialStored: "Dane dostępowe do KSeF są zapisane.",
+    credentialMissing: "Dane dostępowe do KSeF nie są jeszcze zapisane.",
+    credentialAccepted: "KSeF akceptuje te dane dostępowe.",
+    credentialRefused: "KSeF odrzuca te dane dostępowe.",
     credentialUnchecked:
-      "Dostęp nie jest jeszcze sprawdzony. Gdy tryb produkcyjny jest włączony, serwer zaloguje się w ciągu kilku sekund albo gdy tylko KSeF będzie dostępny.",
+      "Dane dostępowe nie zostały jeszcze sprawdzone. Gdy tryb produkcyjny jest włączony, serwer zaloguje się w ciągu kilku sekund albo gdy tylko KSeF będzie dostępny.",
     waiting: "Faktury bez rozstrzygnięcia",
     waitingMeaning: "Czekające tu faktury zostaną wysłane, gdy pozwolą na to KSeF i jego limity.",
     waitingHere: "Czekają tutaj",
@@ -692,12 +695,12 @@ export const pl: Texts = {
     undecided: "W KSeF, jeszcze nierozpatrzone",
     oldest: "najstarsza",
     limits: "Limity KSeF, ostatnia godzina",
-    noLimits: "KSeF podaje swoje limity po przyjęciu dostępu.",
+    noLimits: "KSeF podaje swoje limity, gdy zaakceptuje dane dostępowe.",
     group: "Wywołania",
     used: "Użyte",
     perHour: "Dozwolone na godzinę",
     unlimited: "bez limitu",
-    blocked: "Odmowa do"
+    blocked: "Znów przyjmuje"
   },
   certificateFile: {
     label: "Pliki",
@@ -713,8 +716,8 @@ export const pl: Texts = {
   },
 
   credential: {
-    title: "Dostęp do KSeF",
-    none: "Dostęp nie jest zapisany. Utwórz certyfikat lub token w aplikacji KSeF podatnika i zapisz go tutaj.",
+    title: "Dane dostępowe do KSeF",
+    none: "Nie ma zapisanych danych dostępowych. Utwórz certyfikat lub token w aplikacji KSeF podatnika i zapisz go tutaj.",
     kind: "Rodzaj",
     token: "Token KSeF",
     tokenHint: "KSeF przyjmuje tokeny do końca 2026 roku.",
@@ -726,28 +729,28 @@ export const pl: Texts = {
     privateKey: "Klucz prywatny (PEM)",
     privateKeyPassword: "Hasło klucza prywatnego",
     passwordHint: "Tylko jeśli klucz jest zaszyfrowany. Hasło nie jest zapisywane.",
-    writeOnly: "Zapisywane w postaci zaszyfrowanej. Nigdy nie zostanie pokazane ponownie.",
+    writeOnly: "Zapisywane w postaci zaszyfrowanej. Nigdy więcej nie zostaną pokazane.",
     nip: "NIP",
     nipHint: "Podatnik, którego faktury są wysyłane: dziesięć cyfr.",
     nipFault: "NIP ma dziesięć cyfr, a ostatnia jest cyfrą kontrolną. Ten numer jest nieprawidłowy.",
     environment: "Środowisko",
     state: "Stan",
-    states: { accepted: "Przyjęty", refused: "Odrzucony", unchecked: "Jeszcze niesprawdzony" },
+    states: { accepted: "Zaakceptowane", refused: "Odrzucone", unchecked: "Jeszcze niesprawdzone" },
     refusalCode: "Kod odmowy:",
     expires: "Ważny do",
     checked: "Ostatnie logowanie",
     storedAt: "Zapisano",
-    store: "Zapisz dostęp",
-    stored: "Dostęp do KSeF zapisany",
-    replace: "Zastąp dostęp",
-    replaceMeaning: "Nowy dostęp od razu zastąpi stary. Czekające faktury zostaną wysłane z nowym.",
-    remove: "Usuń dostęp",
-    removeTitle: "Usunąć dostęp do KSeF?",
-    removeRow: "Faktury nie będą wysyłane do KSeF, dopóki nie zapiszesz innego dostępu.",
+    store: "Zapisz dane dostępowe",
+    stored: "Dane dostępowe zapisane",
+    replace: "Zastąp dane dostępowe",
+    replaceMeaning: "Nowe dane dostępowe od razu zastąpią stare. Czekające faktury zostaną wysłane z nowymi.",
+    remove: "Usuń dane dostępowe",
+    removeTitle: "Usunąć dane dostępowe do KSeF?",
+    removeRow: "Faktury nie będą wysyłane do KSeF, dopóki nie zapiszesz innych danych dostępowych.",
     removeMeaning:
-      "Bez niego klucze produkcyjne nie wyślą faktur, a czekające faktury nie zostaną wysłane do czasu zapisania innego dostępu.",
+      "Bez nich klucze produkcyjne nie wyślą faktur, a czekające faktury nie zostaną wysłane, dopóki nie zapiszesz innych.",
     typeName: (name) => `Wpisz ${name}, aby potwierdzić`,
-    removed: "Dostęp do KSeF usunięty"
+    removed: "Dane dostępowe usunięte"
   },
 
   offlineCertificate: {
@@ -772,7 +775,7 @@ export const pl: Texts = {
   },
 
   overview: {
-    well: "Wszystko dociera.",
+    well: "Wszystko dociera do celu.",
     notWell: "Coś wymaga Twojej uwagi.",
     accepted: "Przyjęte, 24 godziny",
     inProgress: "W toku",
@@ -788,13 +791,13 @@ export const pl: Texts = {
     changed: "Zmieniono",
     rotates: "nowy sekret",
     troubles: "Ostatnie niepowodzenia",
-    noTroubles: "Żaden webhook nie jest ponawiany ani nieudany.",
-    limitedSince: "Webhooki czekają, bo organizacja ma w toku tyle żądań, ile wolno. Najstarszy czeka od",
+    noTroubles: "Nie ma ponawianych ani nieudanych webhooków.",
+    limitedSince: "Webhooki czekają, bo organizacja osiągnęła limit równoczesnych żądań. Najstarszy miał wyjść",
     limitedRemedy: "Odpowiadaj na webhooki szybciej: zapisz zdarzenie, odpowiedz, a potem je przetwarzaj.",
     keys: (test, live) =>
       `${plural(test, "klucz testowy", "klucze testowe", "kluczy testowych")} i ${plural(live, "klucz produkcyjny", "klucze produkcyjne", "kluczy produkcyjnych")}; najnowszy utworzono`,
     openKeys: "Klucze API",
-    mostRows: (count) => `Najnowsze wiersze: ${count}. Strona adresu ma wszystkie jego wiersze.`
+    mostRows: (count) => `Najnowsze wiersze: ${count}. Wszystkie są na stronie danego adresu.`
   },
   checklist: {
     title: "Pierwsze kroki",
@@ -817,7 +820,7 @@ export const pl: Texts = {
     webhookTitle: "Odbierz jej pierwszy webhook",
     webhookLater: "Pierwsze zdarzenie zostanie wysłane zaraz po wysłaniu faktury.",
     webhookNone: "Faktura została wysłana, zanim dodano adres. Wyślij kolejną:",
-    webhookWaiting: "Tu widać najnowszy webhook. Ten wiersz odświeża się sam:",
+    webhookWaiting: "Tu pojawi się najnowszy webhook, bez odświeżania strony:",
     verifiedMeaning:
       "Dostarczony znaczy, że odpowiedź miała status 2xx. Program, który sprawdza podpis, tak jak ten w przykładzie, odpowiada tak tylko na prawidłowy podpis.",
     after: (time) => `po ${time}`
@@ -825,7 +828,7 @@ export const pl: Texts = {
   submit: {
     title: "Wyślij fakturę testową",
     meaning:
-      "Strona wysyła do sandboxa mały dokument z własnym kluczem testowym, który tworzy na to jedno żądanie i potem unieważnia.",
+      "Wysyła do sandboxa mały dokument. Na to jedno żądanie strona tworzy klucz testowy, a potem go unieważnia.",
     keyName: "Konsola, jedno żądanie",
     scenario: "Wynik",
     scenarioNames: {

@@ -25,8 +25,11 @@ import { openMigrated, type TestDatabase } from "./support/databases.ts"
 
 const root = join(import.meta.dirname, "../..")
 
-/** Run by the test of `govoice ksef`: it needs an invoice to which KSeF gave a status that is not documented. */
-const ranElsewhere = /^govoice ksef settle /
+/**
+ * Run by the test of `govoice ksef`: it needs an invoice to which KSeF gave a status that is not documented. And by the test of the
+ * doctor: the Postgres of the tests has `fsync` off, which is a fault in production.
+ */
+const ranElsewhere = /^govoice (?:ksef settle |doctor --production$)/
 
 /** The help of every command, by its names, such as `account create`. */
 const helpsOf = async (command: string): Promise<Readonly<Record<string, string>>> => {

@@ -122,6 +122,7 @@ describe.skipIf(!isNewNode)("@govoice/server", () => {
   it("contains the alert rules and the dashboard", () => {
     const files = readdirSync(join(installed(), "observability"))
     assert.includeMembers(files, ["alerts.yaml", "dashboard.json", "prometheus.yml"])
+    assert.include(readdirSync(join(installed(), "deploy")), "govoice.service")
   })
 
   // As the pages say before the first release. A path without `file:` is a command to npx.

@@ -38,6 +38,8 @@ import * as GatewayCredentials from "../invoices/ksef/GatewayCredentials.ts"
 import * as OfflineCertificates from "../invoices/ksef/OfflineCertificates.ts"
 import * as LaneOverview from "../invoices/ksef/LaneOverview.ts"
 import * as ksef from "./ksef.ts"
+import { isLoopback } from "../settings/loopback.ts"
+import * as doctorProduction from "./doctorProduction.ts"
 
 const mark = { ok: "ok  ", warning: "WARN", fault: "FAIL" } as const
 
@@ -47,12 +49,16 @@ const print = ({ check, level, message, remedy }: Finding): string =>
     ...(remedy === undefined ? [] : [`${" ".repeat(17)}${remedy}`])
   ].join("\n")
 
-const examine = Effect.fnUntraced(function* (env: EnvironmentVariables, url: string | undefined) {
-  const { findings, settings } = checkSettings(env)
+const examine = Effect.fnUntraced(function* (
+  env: EnvironmentVariables,
+  { production, url }: { readonly production: boolean; readonly url: string | undefined }
+) {
+  const { findings, settings } = checkSettings(env, production)
   const all: Array<Finding> = [...checkRuntime(), ...findings]
   if (settings === undefined) return all
   all.push(...(yield* checkListening(settings)), ...(yield* checkServing(settings)))
-  all.push(...(yield* checkDatabase(settings)), ...checkPolicy(settings.webhooks))
+  if (production) all.push(...(yield* doctorProduction.checkDeployment(settings)))
+  all.push(...(yield* checkDatabase(settings, production)), ...checkPolicy(settings.webhooks))
   all.push(...(yield* checkEnvironment(settings)))
   if (url !== undefined) all.push(yield* checkUrl(settings.webhooks, url))
   return all
@@ -61,21 +67,23 @@ const examine = Effect.fnUntraced(function* (env: EnvironmentVariables, url: str
 /** Prints the findings. Fails when one of them is a fault. */
 export const diagnose = Effect.fnUntraced(function* (
   env: EnvironmentVariables,
-  { json, url }: { readonly json: boolean; readonly url: Option.Option<string> }
+  {
+    json,
+    production,
+    url
+  }: { readonly json: boolean; readonly production: boolean; readonly url: Option.Option<string> }
 ) {
-  const findings = yield* examine(env, Option.getOrUndefined(url))
+  const findings = yield* examine(env, { production, url: Option.getOrUndefined(url) })
   yield* Console.log(json ? JSON.stringify(findings, null, 2) : findings.map(print).join("\n"))
   const faults = findings.filter(({ level }) => level === "fault").length
   if (faults > 0) return yield* new CommandFailure({ message: `${faults} of ${findings.length} checks failed.` })
 })
 
-const isLoopback = (host: string): boolean => /^(?:127\.|::1$|localhost$)/.test(host)
-
-const warnings = (settings: SettingsShape): ReadonlyArray<Finding> => [
+const warnings = (settings: SettingsShape, production: boolean): ReadonlyArray<Finding> => [
   ...(settings.database._tag === "Embedded" && settings.database.dataDir === undefined
     ? [warning("settings", "GOVOICE_DATA_DIR is memory: all data is lost when the server stops.")]
     : []),
-  ...(settings.signupOpen && !isLoopback(settings.http.host)
+  ...(settings.signupOpen && !isLoopback(settings.http.host) && !production
     ? [
         warning(
           "settings",
@@ -91,12 +99,16 @@ const warnings = (settings: SettingsShape): ReadonlyArray<Finding> => [
 
 /** Reads the settings. They are absent when they have faults. */
 export const checkSettings = (
-  env: EnvironmentVariables
+  env: EnvironmentVariables,
+  production = false
 ): { readonly settings?: SettingsShape; readonly findings: ReadonlyArray<Finding> } => {
   const unknown = unknownNames(env).map((name) => warning("settings", unknownNameWarning(name), settingsRemedy))
   try {
     const settings = read(env)
-    return { settings, findings: [ok("settings", `valid; role ${settings.role}`), ...unknown, ...warnings(settings)] }
+    return {
+      settings,
+      findings: [ok("settings", `valid; role ${settings.role}`), ...unknown, ...warnings(settings, production)]
+    }
   } catch (error) {
     if (!(error instanceof InvalidSettings)) throw error
     return { findings: [...error.faults.map((message) => fault("settings", message, settingsRemedy)), ...unknown] }
@@ -318,14 +330,15 @@ const checkKeys = Effect.fnUntraced(function* (settings: SettingsShape) {
       )
 })
 
-const examineDatabase = Effect.fnUntraced(function* (settings: SettingsShape) {
+const examineDatabase = Effect.fnUntraced(function* (settings: SettingsShape, production: boolean) {
   const findings: Array<Finding> = [
     yield* checkVersion,
     ...checkTls(settings),
     yield* checkSession,
     ...(yield* checkConnections(settings)),
     yield* checkClock,
-    yield* checkSchema
+    yield* checkSchema,
+    ...(production ? yield* doctorProduction.checkDatabase(settings) : [])
   ]
   if (yield* Migrations.isCurrent) {
     findings.push(yield* checkKeys(settings), yield* checkProxies(settings), ...(yield* checkStored(settings)))
@@ -348,7 +361,7 @@ const checkNew = (settings: SettingsShape, dataDir: string | undefined): Effect.
 }
 
 /** Checks the database of these settings. Does not create an embedded one. */
-export const checkDatabase = (settings: SettingsShape): Effect.Effect<ReadonlyArray<Finding>> =>
+export const checkDatabase = (settings: SettingsShape, production = false): Effect.Effect<ReadonlyArray<Finding>> =>
   Effect.suspend(() => {
     const { database } = settings
     if (database._tag === "Embedded") {
@@ -357,7 +370,7 @@ export const checkDatabase = (settings: SettingsShape): Effect.Effect<ReadonlyAr
         return Effect.map(checkNew(settings, dataDir), (finding) => [finding])
       }
     }
-    return deployment.onDatabase(settings, examineDatabase(settings)).pipe(
+    return deployment.onDatabase(settings, examineDatabase(settings, production)).pipe(
       Effect.timeout("20 seconds"),
       Effect.catch((error) => Effect.succeed([failed(error)]))
     )

@@ -78,6 +78,12 @@ const doctor = (env: EnvironmentVariables) =>
         Flag.withDescription("Also judge this webhook URL as before an attempt, without a request."),
         Flag.optional
       ),
+      production: Flag.Boolean("production").pipe(
+        Flag.withDescription(
+          "Also check what a server needs on which others depend: closed sign-up, TLS, metrics, durable Postgres, backups, disk."
+        ),
+        Flag.withDefault(false)
+      ),
       json: Flag.Boolean("json").pipe(Flag.withDescription("Print the findings as JSON."), Flag.withDefault(false))
     },
     (flags) =>
@@ -92,6 +98,7 @@ const doctor = (env: EnvironmentVariables) =>
     Command.withShortDescription("Check settings, database, clock, keys, outbound guard and live mode."),
     Command.withExamples([
       { command: "govoice doctor", description: "With the settings of this shell" },
+      { command: "govoice doctor --production", description: "Before others depend on the server" },
       {
         command: "govoice doctor --url https://hooks.example.com/govoice",
         description: "Also tell whether webhooks may be sent there"

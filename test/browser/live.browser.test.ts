@@ -5,6 +5,7 @@ import { encode } from "uqr"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { fa3 } from "../../apps/server/test/support/live.ts"
 import { type Simulator, startSimulator } from "../../packages/ksef-simulator/src/index.ts"
+import { file as pkcs12 } from "../../packages/ksef/test/support/pkcs12.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
 import { cancelThenConfirm } from "./support/confirmation.ts"
 import { deploy, type Deployment } from "./support/deployment.ts"
@@ -145,6 +146,35 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await owner.show(page, "/live")
     await cancelThenConfirm(page, "Remove the certificate", "Remove the certificate", "Sprzedawca Testowy")
     await main.getByText("No certificate is stored, so live invoices cannot be issued offline.").waitFor()
+    await end()
+  })
+
+  it("reads the certificate for issuing offline from a file in PKCS#12, and names a wrong password", async () => {
+    const owner = await Owner.make(server)
+    await owner.call("PUT", "organizations/{org}/gateway-credential", {
+      type: "ksef_token",
+      token: simulator.token,
+      context_nip: simulator.nip
+    })
+    const { context, end } = await watch(browser, server.url)
+    const page = await context.newPage()
+    const main = page.getByRole("main")
+    await owner.open(page, "/live")
+    await page.getByRole("button", { name: "Store a certificate" }).click()
+    await main
+      .getByLabel("Files")
+      .setInputFiles({ name: "offline.p12", mimeType: "application/x-pkcs12", buffer: pkcs12 })
+    const password = main.getByLabel("Password of offline.p12")
+    const store = page.getByRole("button", { name: "Store the certificate" })
+    await password.fill("wrong")
+    await store.click()
+    await main.getByText("The password of this file is wrong.").waitFor()
+    await password.fill("zażółć")
+    await store.click()
+    await main.getByText("Serial number").waitFor()
+    const stored = await owner.call("GET", "organizations/{org}/offline-certificate")
+    assert.strictEqual(stored["present"], true)
+    assert.include(await main.innerText(), String(stored["serial_number"]))
     await end()
   })
 

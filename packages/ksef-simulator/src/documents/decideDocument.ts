@@ -26,6 +26,14 @@ const attachmentIsPossible = ({ state }: Simulation, session: Session, invoice: 
 const issuerNip = (form: Session["form"], { header }: DocumentFacts): string | null =>
   form === "FA_RR (1)" ? header.buyerNip : header.sellerNip
 
+// The buyer issues an invoice of a seller that granted it self-billing.
+const isSelfBilled = ({ state }: Simulation, context: string, { header }: DocumentFacts): boolean =>
+  header.buyerNip === context &&
+  Array.from(state.authorizations.values()).some(
+    ({ grantor, permission, subject }) =>
+      permission === "SelfInvoicing" && grantor === header.sellerNip && subject === context
+  )
+
 const duplicateOf = (original: Invoice): Verdict => ({
   code: 440,
   details: [
@@ -55,7 +63,7 @@ const judge = (simulation: Simulation, xml: Xml, session: Session, invoice: Invo
   })
   if (!judgment.ok) return { verdict: judgment.verdict }
   const { facts } = judgment
-  if (issuerNip(session.form, facts) !== session.context) {
+  if (issuerNip(session.form, facts) !== session.context && !isSelfBilled(simulation, session.context, facts)) {
     return { verdict: { code: 410, details: ["Brak uprawnienia fakturowego"] }, facts }
   }
   if (facts.hasAttachment && !attachmentIsPossible(simulation, session, invoice))

@@ -31,6 +31,8 @@ export const operations = {
   listTokens: "GET /tokens",
   getToken: "GET /tokens/{referenceNumber}",
   revokeToken: "DELETE /tokens/{referenceNumber}",
+  grantAuthorization: "POST /permissions/authorizations/grants",
+  getPermissionsOperation: "GET /permissions/operations/{referenceNumber}",
   getContextLimits: "GET /limits/context",
   getSubjectLimits: "GET /limits/subject",
   getRateLimits: "GET /rate-limits",

@@ -1,6 +1,7 @@
 /**
  * The handler of every operation that the simulator carries out.
  */
+import { authorizationHandlers } from "../auth/authorizationHandlers.ts"
 import { authHandlers } from "../auth/handlers.ts"
 import { tokenHandlers } from "../auth/tokenHandlers.ts"
 import type { Handler } from "../http/Call.ts"
@@ -14,6 +15,7 @@ import { statusHandlers } from "../sessions/statusHandlers.ts"
 export const handlers: Readonly<Record<OperationName, Handler>> = {
   ...authHandlers,
   ...tokenHandlers,
+  ...authorizationHandlers,
   ...limitHandlers,
   ...onlineHandlers,
   ...batchHandlers,

@@ -42,6 +42,15 @@ export interface Grant {
   readonly permissions: ReadonlyArray<Permission>
 }
 
+/** What a taxpayer lets another one do for it. */
+export interface Authorization {
+  /** The NIP of the taxpayer. */
+  readonly grantor: string
+  /** The NIP of the other one. */
+  readonly subject: string
+  readonly permission: string
+}
+
 type Records = Map<string, Map<string, unknown>>
 
 const gather = (records: ReadonlyArray<JournalRecord>): Records => {
@@ -75,6 +84,8 @@ export class State {
   readonly sessions: Collection<Session>
   readonly contexts: Collection<ContextSettings>
   readonly grants: Collection<Grant>
+  /** By the reference number of the operation that granted it. */
+  readonly authorizations: Collection<Authorization>
   readonly calls: Collection<LedgerCall>
   readonly invoices: Invoices
   readonly files: Files
@@ -107,6 +118,7 @@ export class State {
     this.sessions = collection("session")
     this.contexts = collection("context")
     this.grants = collection("grant")
+    this.authorizations = collection("authorization")
     this.calls = collection("call")
     this.invoices = new Invoices(this.#journal, of("invoice"))
     this.files = new Files(options.path === undefined ? undefined : `${options.path}.files`)

@@ -262,6 +262,32 @@ describe("a document that is sent", () => {
     assert.deepStrictEqual([status.code, status.details], [410, ["Brak uprawnienia fakturowego"]])
   })
 
+  it("of a seller that granted its buyer self-billing is accepted from that buyer, and of no other seller", async () => {
+    const simulator = await start()
+    const seller = "5260250274"
+    const grantor = await Client.login(simulator, simulator.issueToken({ nip: seller }), seller)
+    const buyer = await Client.login(simulator)
+    const session = await buyer.open()
+    const billed = (number: string, of = seller, to = simulator.nip) =>
+      buyer.submit(session, fa3({ number, seller: of, buyer: to }))
+    assert.strictEqual((await billed("1")).status.code, 410)
+    const granted = await grantor.call("POST", "/permissions/authorizations/grants", {
+      body: {
+        subjectIdentifier: { type: "Nip", value: simulator.nip },
+        permission: "SelfInvoicing",
+        description: "Samofakturowanie",
+        subjectDetails: { fullName: "Nabywca Testowy" }
+      }
+    })
+    assert.strictEqual(granted.status, 202, granted.text)
+    const path = `/permissions/operations/${granted.json.referenceNumber}`
+    assert.strictEqual((await grantor.call("GET", path)).json.status.code, 200)
+    assert.strictEqual((await buyer.call("GET", path)).status, 400)
+    assert.strictEqual((await billed("2")).status.code, 200)
+    assert.strictEqual((await billed("3", "1111111111")).status.code, 410)
+    assert.strictEqual((await billed("4", seller, "1111111111")).status.code, 410)
+  })
+
   it("with a wrong NIP ends as 450 if NIPs are checked", async () => {
     const document = (number: string) => fa3({ number, buyer: "5260250275" })
     const simulator = await start()

@@ -22,7 +22,8 @@ export const kinds = {
   batchSession: "SB",
   invoice: "EE",
   upo: "EU",
-  token: "EC"
+  token: "EC",
+  permission: "EG"
 } as const
 
 /**

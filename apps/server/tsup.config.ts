@@ -126,6 +126,11 @@ export default defineConfig(({ outDir = "dist" }) => ({
       execFileSync(process.execPath, ["--conditions=source", script, outDir], { stdio: "inherit" })
     cpSync("../../docs/guides", join(outDir, "guides"), { recursive: true, filter: (path) => !path.includes("images") })
     cpSync("../../packages/ksef/src/data", join(outDir, "data"), { recursive: true })
+    for (const letters of ["latin", "latin-ext"]) {
+      const file = `hanken-grotesk-${letters}-wght-normal.woff2`
+      const from = join(consoleFolder, "node_modules/@fontsource-variable/hanken-grotesk/files", file)
+      cpSync(from, join(outDir, "typeface", file))
+    }
     if (existsSync(built)) cpSync(built, join(outDir, "console"), { recursive: true })
   }
 }))

@@ -47,7 +47,17 @@ export const testOtherPaths = (api: ApiSuite): void => {
         for (const [, link] of page.text.matchAll(/ href="(\/docs\/[^"#]+)/g))
           assert.strictEqual((await call("GET", link!)).status, 200, `${path}: ${link}`)
       }
-      for (const path of ["/docs/guides/nope", "/docs/guides/..%2ferrors%2fREADME", "/docs/guides/"])
+      const [, font = ""] = /url\("(\/docs\/typeface\/[^"]+)"\)/.exec(contents.text) ?? []
+      const typeface = await call("GET", font)
+      assert.strictEqual(typeface.status, 200)
+      assert.strictEqual(typeface.headers.get("content-type"), "font/woff2")
+      for (const path of [
+        "/docs/typeface/nope",
+        "/docs/typeface/..%2fpackage.json",
+        "/docs/guides/nope",
+        "/docs/guides/..%2ferrors%2fREADME",
+        "/docs/guides/"
+      ])
         assert.strictEqual(codeOf(await call("GET", path)), "not_found", path)
     })
 

@@ -402,7 +402,7 @@ export const en = {
     deleted: "Endpoint deleted",
     turnOff: "Turn off",
     turnOffTitle: "Turn this endpoint off?",
-    turnOffRow: "It receives no events until you turn it on again. Events in between are not sent later.",
+    turnOffRow: "The endpoint receives no events until you turn it on again. Events in between are not sent later.",
     turnOffMeaning: (count: number | string | undefined) =>
       `${ending(count)} Events from now on are not sent to it, even after it is turned on again.`,
     secretTitle: "Signing secret",
@@ -410,7 +410,7 @@ export const en = {
     rotate: "Rotate the secret",
     delete: "Delete",
     deleteTitle: "Delete this endpoint?",
-    deleteRow: "Its deliveries end and are no longer shown. This cannot be undone.",
+    deleteRow: "The deliveries of this endpoint end and are no longer shown. This cannot be undone.",
     deleteMeaning: (count: number | string | undefined) =>
       `${ending(count)} Its deliveries are no longer shown. This cannot be undone.`,
     typeHost: (host: string) => `Enter ${host} to confirm`
@@ -785,7 +785,7 @@ export const en = {
     failedDeliveries: (count: string) => `${count} ${count === "1" ? "delivery" : "deliveries"} failed`,
     nothing: "nothing",
     median: "Median time to UPO",
-    medianNote: "newest 100 receipts",
+    medianNote: "of the newest 100 receipts at most",
     endpoints: "Endpoints",
     failed: "Failed, 24 h",
     changed: "Changed",

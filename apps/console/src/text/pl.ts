@@ -354,7 +354,7 @@ export const pl: Texts = {
     localSettings: "Ustawienia dla programów na tym komputerze",
     note: "Notatka",
     general: "Adres",
-    standard: "Podpisuj także według Standard Webhooks",
+    standard: "Podpisuj także zgodnie ze Standard Webhooks",
     standardHint: "Dodaje webhook-id, webhook-timestamp i webhook-signature dla bibliotek tej specyfikacji.",
     types: "Rodzaje zdarzeń",
     all: "Wszystkie zdarzenia",
@@ -410,7 +410,7 @@ export const pl: Texts = {
     turnOff: "Wyłącz",
     turnOffTitle: "Wyłączyć ten adres?",
     turnOffRow:
-      "Do ponownego włączenia nie dostaje żadnych zdarzeń. Zdarzenia z tego czasu nie zostaną wysłane później.",
+      "Adres nie dostaje zdarzeń, dopóki go znów nie włączysz. Zdarzenia z tego czasu nie zostaną wysłane później.",
     turnOffMeaning: (count) =>
       `${ending(count)} Zdarzenia od tej chwili nie będą wysyłane na ten adres, także po jego ponownym włączeniu.`,
     secretTitle: "Sekret podpisu",
@@ -418,7 +418,7 @@ export const pl: Texts = {
     rotate: "Wymień sekret",
     delete: "Usuń",
     deleteTitle: "Usunąć ten adres?",
-    deleteRow: "Jego webhooki zakończą się i znikną z listy. Tego nie można cofnąć.",
+    deleteRow: "Webhooki tego adresu zakończą się i znikną z listy. Tego nie można cofnąć.",
     deleteMeaning: (count) => `${ending(count)} Jego webhooki znikną z listy. Tego nie można cofnąć.`,
     typeHost: (host) => `Wpisz ${host}, aby potwierdzić`
   },
@@ -528,7 +528,7 @@ export const pl: Texts = {
     ends: {
       pending: "Czeka na pierwszą próbę",
       delivering: "Jest wysyłany",
-      failed: "Nieudany: nie będzie kolejnej próby",
+      failed: "Nieudany: nie będzie kolejnych prób",
       endpoint_disabled: "Zakończony bez wysłania: adres był wyłączony"
     },
     whatToDo: "Co zrobić",
@@ -704,7 +704,7 @@ export const pl: Texts = {
   },
   certificateFile: {
     label: "Pliki",
-    hint: "Certyfikat i jego klucz w PEM albo jeden plik PKCS#12 (.p12, .pfx). Odczytuje je ta strona.",
+    hint: "Certyfikat i jego klucz w PEM albo jeden plik PKCS#12 (.p12, .pfx). Pliki odczytuje Twoja przeglądarka.",
     password: (name: string) => `Hasło pliku ${name}`,
     faults: {
       incomplete: "W tym pliku nie ma certyfikatu z kluczem prywatnym. Wybierz inny.",
@@ -785,7 +785,7 @@ export const pl: Texts = {
     failedDeliveries: (count) => plural(count, "webhook nieudany", "webhooki nieudane", "webhooków nieudanych"),
     nothing: "nic",
     median: "Czas do UPO, mediana",
-    medianNote: "ze 100 ostatnich UPO",
+    medianNote: "z najwyżej 100 ostatnich UPO",
     endpoints: "Adresy webhooków",
     failed: "Nieudane, 24 h",
     changed: "Zmieniono",

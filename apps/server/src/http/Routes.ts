@@ -28,6 +28,7 @@ const operational = [
   "/docs/errors/:code",
   "/docs/guides",
   "/docs/guides/:name",
+  "/docs/typeface/:name",
   "/favicon.svg"
 ]
 

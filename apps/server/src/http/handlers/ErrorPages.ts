@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as Responses from "../Responses.ts"
 import pages from "./errorPages.json" with { type: "json" }
-import * as markdownPage from "./markdownPage.ts"
+import { loadMarkdownPage } from "./Guides.ts"
 
 const texts = new Map(Object.entries(pages))
 
@@ -19,11 +19,12 @@ export const layer = HttpRouter.add(
     const text = texts.get(code)
     if (text === undefined) return Responses.problem("not_found", yield* CurrentRequestId)
     const { headers } = yield* HttpServerRequest.HttpServerRequest
-    return headers["accept"]?.includes("text/html") === true
-      ? HttpServerResponse.text(markdownPage.make(text, "errors"), {
-          contentType: "text/html; charset=utf-8",
-          headers: { ...markdownPage.headers, ...vary }
-        })
-      : HttpServerResponse.text(text, { contentType: "text/plain; charset=utf-8", headers: vary })
+    if (headers["accept"]?.includes("text/html") !== true)
+      return HttpServerResponse.text(text, { contentType: "text/plain; charset=utf-8", headers: vary })
+    const page = yield* loadMarkdownPage
+    return HttpServerResponse.text(page.make(text, "errors"), {
+      contentType: "text/html; charset=utf-8",
+      headers: { ...page.headers, ...vary }
+    })
   })
 )

@@ -1,4 +1,4 @@
-/** Serves the guides at `/docs/guides`. */
+/** Serves the guides at `/docs/guides`, and the typeface of their pages. */
 import { CurrentRequestId } from "@govoice/api"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
@@ -6,26 +6,44 @@ import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Responses from "../Responses.ts"
-import * as markdownPage from "./markdownPage.ts"
 
 /** The folder of the guides: beside the bundle, or that of the repository. */
 export const folder = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "../../../../../docs/guides/" : "./guides/", import.meta.url)
 )
 
+/** The renderer of Markdown, which loads when the first page is asked for. */
+export const loadMarkdownPage = Effect.promise(() => import("./markdownPage.ts"))
+
+type MarkdownPage = Effect.Success<typeof loadMarkdownPage>
+
 const isName = (name: string): boolean => /^[a-z][a-z-]*$/.test(name)
 
-const read = (from: string, name: string): Promise<string | undefined> =>
-  readFile(join(from, `${name}.md`), "utf8").catch((error: NodeJS.ErrnoException) => {
+const typefaceFolder = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith(".ts")
+      ? "../../../../console/node_modules/@fontsource-variable/hanken-grotesk/files/"
+      : "./typeface/",
+    import.meta.url
+  )
+)
+
+const isTypeface = (name: string): boolean => /^hanken-grotesk-latin(?:-ext)?-wght-normal\.woff2$/.test(name)
+
+const readExisting = (path: string): Promise<Buffer | undefined> =>
+  readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined
     throw error
   })
 
-const contents = async (from: string): Promise<string> => {
+const read = async (from: string, name: string): Promise<string | undefined> =>
+  (await readExisting(join(from, `${name}.md`)))?.toString("utf8")
+
+const contents = async (from: string, { titleOf }: MarkdownPage): Promise<string> => {
   const files = await readdir(from)
   const names = files.filter((file) => file.endsWith(".md")).map((file) => file.slice(0, -3))
   const guides = await Promise.all(
-    names.map(async (name) => ({ name, title: markdownPage.titleOf((await read(from, name)) ?? "") }))
+    names.map(async (name) => ({ name, title: titleOf((await read(from, name)) ?? "") }))
   )
   const lines = guides
     .sort((one, other) => one.title.localeCompare(other.title, "en"))
@@ -33,11 +51,8 @@ const contents = async (from: string): Promise<string> => {
   return `# Guides\n\n${lines.join("\n")}\n`
 }
 
-const respond = (markdown: string, language?: string) =>
-  HttpServerResponse.text(markdownPage.make(markdown, "guides", language), {
-    contentType: "text/html; charset=utf-8",
-    headers: markdownPage.headers
-  })
+const respond = ({ headers, make }: MarkdownPage, markdown: string, language?: string) =>
+  HttpServerResponse.text(make(markdown, "guides", language), { contentType: "text/html; charset=utf-8", headers })
 
 /** Adds the routes. A guide is read when it is asked for. */
 export const layer = HttpRouter.use((router) =>
@@ -45,10 +60,10 @@ export const layer = HttpRouter.use((router) =>
     yield* router.add(
       "GET",
       "/docs/guides",
-      Effect.map(
-        Effect.promise(() => contents(folder)),
-        (markdown) => respond(markdown)
-      )
+      Effect.gen(function* () {
+        const page = yield* loadMarkdownPage
+        return respond(page, yield* Effect.promise(() => contents(folder, page)))
+      })
     )
     yield* router.add(
       "GET",
@@ -58,7 +73,23 @@ export const layer = HttpRouter.use((router) =>
         const markdown = isName(name) ? yield* Effect.promise(() => read(folder, name)) : undefined
         return markdown === undefined
           ? Responses.problem("not_found", yield* CurrentRequestId)
-          : respond(markdown, name.endsWith("-pl") ? "pl" : "en")
+          : respond(yield* loadMarkdownPage, markdown, name.endsWith("-pl") ? "pl" : "en")
+      })
+    )
+    yield* router.add(
+      "GET",
+      "/docs/typeface/:name",
+      Effect.gen(function* () {
+        const { name = "" } = yield* HttpRouter.params
+        const file = isTypeface(name)
+          ? yield* Effect.promise(() => readExisting(join(typefaceFolder, name)))
+          : undefined
+        return file === undefined
+          ? Responses.problem("not_found", yield* CurrentRequestId)
+          : HttpServerResponse.uint8Array(file, {
+              contentType: "font/woff2",
+              headers: { "cache-control": "public, max-age=86400" }
+            })
       })
     )
   })

@@ -5,21 +5,17 @@ import { assert, describe, it } from "vitest"
 import * as markdownPage from "../../../src/http/handlers/markdownPage.ts"
 
 const mainOf = (markdown: string, folder: "errors" | "guides" = "guides"): string =>
-  /<main>\n([^]*)\n<\/main>/.exec(markdownPage.make(markdown, folder))![1]!
+  /<main>\n([^]*)\n<\/main>/.exec(markdownPage.make(markdown, folder))![1]!.trim()
 
 describe("a page of Markdown", () => {
   it.each([
     ["# `code` & more", '<h1 id="code--more"><code>code</code> &amp; more</h1>'],
-    ["One\nparagraph.\n\nAnother.", "<p>One paragraph.</p>\n<p>Another.</p>"],
+    ["```sh\nrun <it>\n```", '<pre tabindex="0"><code>run &lt;it&gt;</code></pre>'],
     [
-      "**Set `a < b`.** Then `**not bold**`.",
-      "<p><strong>Set <code>a &lt; b</code>.</strong> Then <code>**not bold**</code>.</p>"
+      "<details>\n<summary>PHP</summary>\n\nText\n\n</details>",
+      "<details>\n<summary>PHP</summary><p>Text</p>\n</details>"
     ],
-    [
-      "1. One\n\n   ```sh\n   run <it>\n   ```\n\n2. Two",
-      '<ol><li>One<pre tabindex="0"><code>run &lt;it&gt;</code></pre></li><li>Two</li></ol>'
-    ],
-    ["- a\n  b\n- c", "<ul><li>a b</li><li>c</li></ul>"],
+    ["![a picture](images/a.png)", "<p></p>"],
     [
       "| a | b |\n| - | - |\n| `x\\|y` | 2 |",
       '<div class="table" tabindex="0"><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td><code>x|y</code></td><td>2</td></tr></tbody></table></div>'
@@ -35,6 +31,7 @@ describe("a page of Markdown", () => {
     ["../errors/README.md", "/docs/guides/errors"],
     ["#part", "#part"],
     ["https://example.com/a", "https://example.com/a"],
+    ["http://127.0.0.1:3000/console", "http://127.0.0.1:3000/console"],
     ["../../packages/client/README.md", undefined],
     ["../decisions/0001-x.md", undefined],
     ["javascript:x", undefined]

@@ -86,7 +86,7 @@ export const testSubmissions = (api: ApiSuite): void => {
       })
     })
 
-    it("answers with the warnings about a document that was checked, then, again, and in lists and events", async () => {
+    it("answers with the warnings about a document that was checked, then, again, later and in lists", async () => {
       const invoice = await readFile(new URL("../../../examples/invoices/fa3-vat23.xml", import.meta.url), "utf8")
       const body = {
         invoice_xml: invoice

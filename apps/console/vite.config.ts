@@ -64,7 +64,7 @@ export default defineConfig({
                 !/\.css$|\/(?:uqr|saxes|xmlchars)\/|src\/text\/(?:en|pl|document)\.|overview\/(?:Checklist|Submit)|KeySheet/.test(
                   id
                 ) &&
-                /rolldown\/runtime|node_modules|packages\/client|src\/(?:main|api|app|session|text|ui|url|generated|screens\/(?:entrance\/|overview\/|deliveries\/whatToDo))|screens\/endpoints\/(?:bars|bucketColumns|WindowLinks)\.|snippets\/submission/.test(
+                /rolldown\/runtime|node_modules|packages\/client|src\/(?:main|api|app|session|text|ui|url|screens\/(?:entrance\/|overview\/|deliveries\/whatToDo))|screens\/endpoints\/(?:bars|bucketColumns|WindowLinks)\.|snippets\/submission/.test(
                   id
                 )
             }

@@ -2,7 +2,7 @@ import type { LiveStatus } from "@govoice/client"
 import { Link } from "wouter"
 import { texts } from "../../text/texts.ts"
 import { Instant } from "../../ui/Instant.tsx"
-import { count } from "../../ui/numbers.ts"
+import { count, number } from "../../ui/numbers.ts"
 import { Panel } from "../../ui/Panel.tsx"
 import { Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
@@ -37,11 +37,15 @@ const Limits = ({ limits }: Pick<LiveStatus, "limits">) => (
       empty={<p className="muted">{texts.live.noLimits}</p>}
       columns={[
         { head: texts.live.group, cell: ({ group }) => <code>{group}</code> },
-        { head: texts.live.used, isNumber: true, cell: ({ used }) => used },
-        { head: texts.live.perHour, isNumber: true, cell: ({ perHour }) => perHour ?? texts.live.unlimited },
+        { head: texts.live.used, isNumber: true, cell: ({ used }) => number(used) },
+        {
+          head: texts.live.perHour,
+          isNumber: true,
+          cell: ({ perHour }) => (perHour === null ? texts.live.unlimited : number(perHour))
+        },
         {
           head: texts.live.blocked,
-          cell: ({ blockedUntil }) => blockedUntil !== null && <Instant at={blockedUntil} />
+          cell: ({ blockedUntil }) => (blockedUntil === null ? "–" : <Instant at={blockedUntil} />)
         }
       ]}
     />

@@ -19,7 +19,7 @@ const all = (suffix: string): Array<string> => [
   `test/**/*${suffix}.ts`
 ]
 
-/** The suffix of a file chooses its project. `vitest.long.config.ts` has `*.long.test.ts` and `*.load.test.ts`. */
+/** The suffix of a file chooses its project. `vitest.long.config.ts` has `*.long.test.ts` and `*.load.test.ts`, `vitest.scale.config.ts` has `*.scale.test.ts`. */
 export default defineConfig({
   ...shared,
   test: {
@@ -32,7 +32,7 @@ export default defineConfig({
           ...suite,
           name: "unit",
           include: all(".test"),
-          exclude: ["**/node_modules/**", "**/*.{browser,integration,isolated,load,long}.test.ts"]
+          exclude: ["**/node_modules/**", "**/*.{browser,integration,isolated,load,long,scale}.test.ts"]
         }
       },
       {

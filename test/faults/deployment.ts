@@ -22,6 +22,9 @@ export const leaseMs = 5800
 export const waits = [100, 200, 400]
 export const maxAttempts = waits.length + 1
 
+// Longer than any outage that a test makes.
+const submitWithinMs = 120_000
+
 /** How many deliveries a worker has in flight. */
 export const workerConcurrency = 40
 
@@ -216,7 +219,7 @@ export class Deployment {
   /** Submits with one idempotency key until the response is a 201, as a retrying client does. */
   async submit(key: string, scenario: string, invoiceXml = "<Faktura/>", members: object = {}): Promise<string> {
     const idempotencyKey = randomBytes(12).toString("hex")
-    for (let attempt = 0; attempt < 150; attempt++) {
+    for (const deadline = Date.now() + submitWithinMs; Date.now() < deadline;) {
       try {
         const { body, status } = await this.call<{ id: string }>("POST", "/v1/invoices", {
           token: key,
@@ -230,7 +233,7 @@ export class Deployment {
       }
       await sleep(100)
     }
-    throw new Error("The submission was not accepted after 150 attempts")
+    throw new Error(`The submission was not accepted within ${submitWithinMs} ms`)
   }
 
   async count(condition: string): Promise<number> {

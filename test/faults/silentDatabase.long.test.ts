@@ -5,6 +5,7 @@
 import { afterEach, assert, describe, it } from "vitest"
 import { startProxy } from "../e2e/support/proxy.ts"
 import { startPostgres } from "../support/postgres.ts"
+import { ask, failedAfter, servedAfter } from "./ask.ts"
 import { Deployment, sleep, until } from "./deployment.ts"
 import { startReceiver } from "./receiver.ts"
 
@@ -40,28 +41,6 @@ describe("a database that goes silent", { timeout: 240_000 }, () => {
     return { deployment, organization, proxy, receiver }
   }
 
-  /** Asks at an interval, and records when the requests that succeeded began and ended. */
-  const ask = (deployment: Deployment, path: string, token: string, everyMs: number) => {
-    const answers: Array<{ readonly beganAt: number; readonly endedAt: number; readonly status: number }> = []
-    const pending = new Set<Promise<void>>()
-    const one = async () => {
-      const beganAt = Date.now()
-      const { status } = await deployment.call("GET", path, { token }).catch(() => ({ status: 0 }))
-      answers.push({ beganAt, endedAt: Date.now(), status })
-    }
-    const timer = setInterval(() => {
-      const asked = one().finally(() => pending.delete(asked))
-      pending.add(asked)
-    }, everyMs)
-    return {
-      answers,
-      stop: async () => {
-        clearInterval(timer)
-        await Promise.all(pending)
-      }
-    }
-  }
-
   // In the second, statements wait when it is over. In the third, the look-up of a key waits, and connections are left.
   it.each([
     { silentMs: 20_000, tenants: 6, everyMs: 200 },
@@ -95,10 +74,8 @@ describe("a database that goes silent", { timeout: 240_000 }, () => {
     await sleep(2000)
     await Promise.all(asking.map(({ stop }) => stop()))
     for (const { answers } of asking) {
-      const served = answers.filter(({ beganAt, status }) => beganAt > healthyAt && status === 200)
-      assert.isBelow(Math.min(...served.map(({ endedAt }) => endedAt)) - healthyAt, withinMs)
-      const late = answers.filter(({ beganAt, status }) => beganAt > healthyAt + withinMs && status !== 200)
-      assert.deepStrictEqual(late, [])
+      assert.isBelow(servedAfter(answers, healthyAt), withinMs)
+      assert.deepStrictEqual(failedAfter(answers, healthyAt + withinMs), [])
     }
     await submitted
     const { rows } = await deployment.pool.query<{ ms: string }>(

@@ -29,8 +29,8 @@ export const installedPrograms: string | undefined = globSync("/usr/lib/postgres
 export const named = (name: string): string =>
   installedPrograms === undefined ? `${name} (skipped: no pg_dump; run apt-get install postgresql)` : name
 
-// Postgres does not run as root.
-const owner = () => {
+/** The user of processes of Postgres, which does not run as root. */
+export const owner = () => {
   if (process.getuid?.() !== 0) return {}
   const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
   return { uid: id("-u"), gid: id("-g") }

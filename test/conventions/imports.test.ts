@@ -48,6 +48,7 @@ const rooms: ReadonlyArray<Room> = [
       "@govoice/webhooks",
       "@node-rs/argon2",
       "jose",
+      "marked",
       "uqr"
     ],
     node: "any"

@@ -104,8 +104,11 @@ const nodeResponseOf = (request: HttpServerRequest.HttpServerRequest): ServerRes
   return response instanceof ServerResponse ? response : undefined
 }
 
+// The longest head of an answer, about.
+const headBytes = 1024
+
 const bytesOf = ({ body }: HttpServerResponse.HttpServerResponse): number =>
-  body._tag === "Uint8Array" ? body.contentLength : 0
+  headBytes + (body._tag === "Uint8Array" ? body.contentLength : 0)
 
 // Two additions. `Effect.provideContext` would copy the context.
 const withRequestId =
@@ -131,9 +134,8 @@ export const layer = HttpRouter.middleware(
       request: HttpServerRequest.HttpServerRequest,
       response: HttpServerResponse.HttpServerResponse
     ): void => {
-      const bytes = bytesOf(response)
-      const answer = bytes > unreadMemory.smallBytes ? nodeResponseOf(request) : undefined
-      if (answer !== undefined) unread.add(answer, bytes)
+      const answer = nodeResponseOf(request)
+      if (answer !== undefined) unread.add(answer, bytesOf(response))
     }
     const timeoutLog = ThrottledLog.make({
       down: `Requests exceed ${RequestTimeout.requestMs} ms and are answered with service_unavailable`,

@@ -27,19 +27,36 @@ interface Answers {
 
 export interface UnreadOptions {
   readonly maxBytes: number
-  /** Answers of up to so many bytes are not counted. */
+  /** Answers of up to so many bytes count as taken by the system when they are sent. */
   readonly smallBytes: number
 }
 
-/** Makes the memory. Where the system does not tell what it holds, an answer counts until it is handed over. */
+/** A recount costs some milliseconds where there are many connections: one for each such part of the bound. */
+const partsBetweenRecounts = 8
+
+/**
+ * Makes the memory. Where the system does not tell what it holds, an answer counts until it is handed over. Beyond the bound, answers
+ * may have a part of it more, until the next recount.
+ */
 export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): UnreadAnswers => {
+  // Of all connections that had an answer, until they close.
   const unread = new Map<Socket, Answers>()
   let total = 0
+  let sinceRecount = 0
 
   const remove = (socket: Socket): void => {
     const { sending, taken } = unread.get(socket) ?? { sending: 0, taken: 0 }
     total -= sending + taken
     unread.delete(socket)
+  }
+
+  const answersOf = (socket: Socket): Answers => {
+    const known = unread.get(socket)
+    if (known !== undefined) return known
+    const answers = { sending: 0, taken: 0 }
+    unread.set(socket, answers)
+    socket.once("close", () => remove(socket))
+    return answers
   }
 
   const take = (socket: Socket, answers: Answers, bytes: number): void => {
@@ -50,50 +67,44 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
 
   // What was taken is counted in full until it has to be known.
   const recount = (): void => {
-    const queues = queuesOf(unread.keys())
-    for (const [socket, answers] of unread) {
+    sinceRecount = 0
+    const taken = [...unread].filter(([, answers]) => answers.taken > 0)
+    const queues = queuesOf(taken.map(([socket]) => socket))
+    for (const [socket, answers] of taken) {
       const left = Math.min(answers.taken, queues?.get(socket) ?? 0)
       total -= answers.taken - left
       answers.taken = left
-      if (answers.sending + left === 0) unread.delete(socket)
     }
   }
 
-  const findMost = (): Socket | undefined => {
-    let most: Socket | undefined
-    let mostBytes = 0
-    for (const [socket, { taken }] of unread) {
-      const bytes = leftToTake(socket) + taken
-      if (bytes > mostBytes) {
-        most = socket
-        mostBytes = bytes
-      }
+  const endLargest = (): void => {
+    const largestFirst = [...unread]
+      .map(([socket, { taken }]) => ({ socket, bytes: leftToTake(socket) + taken }))
+      .filter(({ bytes }) => bytes > 0)
+      .sort((a, b) => b.bytes - a.bytes)
+    for (const { socket } of largestFirst) {
+      if (total <= options.maxBytes) return
+      remove(socket)
+      // A reset, because the system would keep what is unsent after a close.
+      socket.resetAndDestroy()
     }
-    return most
   }
 
   return {
     add: (response, bytes) => {
-      const { socket } = response
-      if (bytes <= options.smallBytes || response.destroyed || socket === null) return
-      let answers = unread.get(socket)
-      if (answers === undefined) {
-        answers = { sending: 0, taken: 0 }
-        unread.set(socket, answers)
-        socket.once("close", () => remove(socket))
-      }
-      const counted = answers
-      counted.sending += bytes
+      const { socket } = response.req
+      if (response.destroyed || socket.destroyed) return
+      const answers = answersOf(socket)
       total += bytes
-      response.once("close", () => take(socket, counted, bytes))
-      if (total > options.maxBytes) recount()
-      while (total > options.maxBytes) {
-        const most = findMost()
-        if (most === undefined) return
-        remove(most)
-        // A reset, because the system would keep what is unsent after a close.
-        most.resetAndDestroy()
+      sinceRecount += bytes
+      if (bytes <= options.smallBytes) answers.taken += bytes
+      else {
+        answers.sending += bytes
+        response.once("close", () => take(socket, answers, bytes))
       }
+      if (total <= options.maxBytes || sinceRecount < options.maxBytes / partsBetweenRecounts) return
+      recount()
+      if (total > options.maxBytes) endLargest()
     }
   }
 }

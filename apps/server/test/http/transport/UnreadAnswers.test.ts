@@ -16,7 +16,8 @@ describe("UnreadAnswers", () => {
 
   const start = async (maxBytes: number, bytes = answerBytes): Promise<void> => {
     const unread = UnreadAnswers.make({ maxBytes, smallBytes: 1024 })
-    server = createServer((_request, response) => {
+    // Idle connections stay.
+    server = createServer({ keepAliveTimeout: 0 }, (_request, response) => {
       unread.add(response, bytes)
       response.end(Buffer.alloc(bytes, "a"))
     })
@@ -119,5 +120,35 @@ describe("UnreadAnswers", () => {
     await begin()
     await begin()
     await untilConnections(3)
+  })
+
+  // Each is small, and a client can ask for any number of them.
+  it.skipIf(!existsSync("/proc/net/tcp"))("count also where each is small", async () => {
+    await start(3 * mebibyte, 1024)
+    for (let unread = 0; unread < 12; unread++) {
+      const socket = await begin()
+      for (let times = 0; times < 10; times++) {
+        socket.write(request.repeat(100))
+        await turn()
+      }
+    }
+    while ((await connections()) > 6) await turn()
+  })
+
+  it("leave no listener behind on connections that read many", async () => {
+    await start(mebibyte, mebibyte)
+    const accepted: Array<Socket> = []
+    server.on("connection", (socket: Socket) => accepted.push(socket))
+    const readers = [await open(), await open()].map((socket) => ({ socket, ...count(socket) }))
+    const listeners = async (answers: number) => {
+      for (const { socket, until } of readers) {
+        socket.write(request)
+        await until(answers * mebibyte)
+      }
+      return Math.max(...accepted.map((socket) => socket.listenerCount("close")))
+    }
+    const first = await listeners(1)
+    for (let answers = 2; answers < 10; answers++) await listeners(answers)
+    assert.isAtMost(await listeners(10), first)
   })
 })

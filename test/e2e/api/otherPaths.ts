@@ -55,6 +55,7 @@ export const testOtherPaths = (api: ApiSuite): void => {
         "/docs/typeface/nope",
         "/docs/typeface/..%2fpackage.json",
         "/docs/guides/nope",
+        `/docs/guides/${"a".repeat(300)}`,
         "/docs/guides/..%2ferrors%2fREADME",
         "/docs/guides/"
       ])

@@ -17,7 +17,8 @@ export const loadMarkdownPage = Effect.promise(() => import("./markdownPage.ts")
 
 type MarkdownPage = Effect.Success<typeof loadMarkdownPage>
 
-const isName = (name: string): boolean => /^[a-z][a-z-]*$/.test(name)
+// Far longer than those there are, and shorter than what a file system takes for too long.
+const isName = (name: string): boolean => /^[a-z][a-z-]{0,63}$/.test(name)
 
 const typefaceFolder = fileURLToPath(
   new URL(
@@ -51,29 +52,32 @@ const contents = async (from: string, { titleOf }: MarkdownPage): Promise<string
   return `# Guides\n\n${lines.join("\n")}\n`
 }
 
-const respond = ({ headers, make }: MarkdownPage, markdown: string, language?: string) =>
-  HttpServerResponse.text(make(markdown, "guides", language), { contentType: "text/html; charset=utf-8", headers })
+const languageOf = (name: string): string => (name.endsWith("-pl") ? "pl" : "en")
 
-/** Adds the routes. A guide is read when it is asked for. */
+/** Adds the routes. A guide is read when it is asked for first, and kept: anybody may ask for it at any rate. */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
-    yield* router.add(
-      "GET",
-      "/docs/guides",
-      Effect.gen(function* () {
-        const page = yield* loadMarkdownPage
-        return respond(page, yield* Effect.promise(() => contents(folder, page)))
-      })
-    )
+    // By name, and the contents without one.
+    const pages = new Map<string | undefined, string>()
+    const serve = Effect.fnUntraced(function* (name?: string) {
+      const page = yield* loadMarkdownPage
+      const render = async (): Promise<string | undefined> => {
+        const markdown = name === undefined ? await contents(folder, page) : await read(folder, name)
+        return markdown && page.make(markdown, "guides", name && languageOf(name))
+      }
+      const html = pages.get(name) ?? (yield* Effect.promise(render))
+      if (html === undefined) return Responses.problem("not_found", yield* CurrentRequestId)
+      pages.set(name, html)
+      return HttpServerResponse.text(html, { contentType: "text/html; charset=utf-8", headers: page.headers })
+    })
+
+    yield* router.add("GET", "/docs/guides", serve())
     yield* router.add(
       "GET",
       "/docs/guides/:name",
       Effect.gen(function* () {
         const { name = "" } = yield* HttpRouter.params
-        const markdown = isName(name) ? yield* Effect.promise(() => read(folder, name)) : undefined
-        return markdown === undefined
-          ? Responses.problem("not_found", yield* CurrentRequestId)
-          : respond(yield* loadMarkdownPage, markdown, name.endsWith("-pl") ? "pl" : "en")
+        return isName(name) ? yield* serve(name) : Responses.problem("not_found", yield* CurrentRequestId)
       })
     )
     yield* router.add(

@@ -457,9 +457,10 @@ const toTableGroup = (node: Node): Group => {
   const own = source(node.children)
   const description = valueOf(own.one("Opis"))
   const metadata = pairs(own.all("TMetaDane"), ["TKlucz", "TWartosc"])
-  const heads = own
-    .all("TNaglowek")
-    .flatMap(({ children }) => children.map((column) => valueOf(column.children.find(({ name }) => name === "NKom"))))
+  const columnNodes = own.all("TNaglowek").flatMap(({ children }) => children)
+  const heads = columnNodes
+    .slice(0, maxColumns)
+    .map((column) => valueOf(column.children.find(({ name }) => name === "NKom")))
   const rows = own.all("Wiersz").map((row) => toCells(row))
   const sums = own.all("Suma").map((row) => ({ ...toCells(row), isSum: true }))
   const width = [...rows, ...sums].reduce((widest, { cells }) => Math.max(widest, cells.length), heads.length)
@@ -467,7 +468,7 @@ const toTableGroup = (node: Node): Group => {
     const head = heads[index] ?? ""
     return { label: { pl: head, en: head }, isNumber: false }
   })
-  const rest = contentOf(own.rest(), ownText(node))
+  const rest = contentOf([...columnNodes.slice(maxColumns), ...own.rest()], ownText(node))
   return {
     ...emptyGroup,
     ...rest,
@@ -479,9 +480,12 @@ const toTableGroup = (node: Node): Group => {
   }
 }
 
+// As many as the schema allows. Each row of a table has a place for each column, so that one wide row would make all of them wide.
+const maxColumns = 20
+
 const toCells = (row: Node): Row => ({
-  cells: row.children.map((cell) => valueOf(cell) || undefined),
-  facts: ownText(row)
+  cells: row.children.slice(0, maxColumns).map((cell) => valueOf(cell) || undefined),
+  facts: [...ownText(row), ...factsBelow(row.children.slice(maxColumns))]
 })
 
 const toReading = (form: string, root: Node): Reading => {

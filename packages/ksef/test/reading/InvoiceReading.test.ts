@@ -168,6 +168,22 @@ describe("reading an invoice", () => {
     )
   })
 
+  it("gives a table of the attachment the columns of the schema at most, and loses no value", () => {
+    const values = (count: number, prefix: string) => Array.from({ length: count }, (_, index) => `${prefix}${index}v`)
+    const [heads, cells] = [values(300, "h"), values(2000, "c")]
+    const reading = read(
+      document(`<Zalacznik><BlokDanych><Tabela>
+        <TNaglowek>${heads.map((head) => `<Kol Typ="txt"><NKom>${head}</NKom></Kol>`).join("")}</TNaglowek>
+        <Wiersz>${cells.map((cell) => `<WKom>${cell}</WKom>`).join("")}</Wiersz><Wiersz><WKom>1</WKom></Wiersz>
+        </Tabela></BlokDanych></Zalacznik>`)
+    )
+    const table = section(reading, "attachments")?.groups[0]?.groups[0]?.tables[0]
+    assert.strictEqual(table?.columns.length, 20)
+    assert.isTrue(table?.rows.every((row) => row.cells.length <= 20))
+    const text = JSON.stringify(reading)
+    for (const value of [...heads, ...cells]) assert.include(text, `"${value}"`)
+  })
+
   it("reads FA (2)", () => {
     const reading = read(
       document(

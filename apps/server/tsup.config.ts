@@ -5,7 +5,7 @@
  */
 import { execFileSync } from "node:child_process"
 import { cpSync, existsSync, globSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { defineConfig } from "tsup"
 
 interface Manifest {
@@ -80,6 +80,9 @@ const foldersOfConsole = (): ReadonlyArray<string> => {
   return [...found]
 }
 
+// The font of PDFs, whose files are copied.
+const font = realpathSync("node_modules/source-sans")
+
 // The bundler leaves files behind that nothing imports any more.
 const finish = (folder: string, hasConsole: boolean): void => {
   const metafile = join(folder, "metafile-esm.json")
@@ -88,7 +91,7 @@ const finish = (folder: string, hasConsole: boolean): void => {
   for (const path of Object.keys(outputs)) if (!kept.has(path)) rmSync(path)
   const inputs = [...kept].flatMap((path) => Object.keys(outputs[path]!.inputs))
   const bundled = new Set(inputs.flatMap((input) => folderOf(input) ?? []))
-  const notices = [...bundled, ...(hasConsole ? foldersOfConsole() : [])].map(notice).sort()
+  const notices = [...bundled, font, ...(hasConsole ? foldersOfConsole() : [])].map(notice).sort()
   writeFileSync(join(folder, "THIRD-PARTY-NOTICES.md"), `# What is bundled in here\n\n${notices.join("\n")}`)
   rmSync(metafile)
 }
@@ -96,6 +99,7 @@ const finish = (folder: string, hasConsole: boolean): void => {
 // The command, and the modules that it runs in threads and in the spare process.
 const entry = {
   cli: "src/cli.ts",
+  pdfThread: "src/invoices/pdf/pdfThread.ts",
   documentCheckThread: "src/invoices/checks/documentCheckThread.ts",
   spare: "src/runtime/spare.ts",
   submissionThread: "src/invoices/submissionThread.ts"
@@ -125,6 +129,8 @@ export default defineConfig(({ outDir = "dist" }) => ({
     for (const script of ["packDatabase.ts", "packReference.ts"])
       execFileSync(process.execPath, ["--conditions=source", script, outDir], { stdio: "inherit" })
     cpSync("../../docs/guides", join(outDir, "guides"), { recursive: true, filter: (path) => !path.includes("images") })
+    for (const name of ["TTF/SourceSans3-Regular.ttf", "TTF/SourceSans3-Semibold.ttf"])
+      cpSync(join(font, name), join(outDir, "fonts", basename(name)))
     cpSync("../../packages/ksef/src/data", join(outDir, "data"), { recursive: true })
     for (const letters of ["latin", "latin-ext"]) {
       const file = `hanken-grotesk-${letters}-wght-normal.woff2`

@@ -125,6 +125,28 @@ describe.skipIf(isMissing)("the document of an invoice", () => {
     await end()
   })
 
+  it("has its warnings at their lines of the XML, which a list above it leads to", async () => {
+    const body = JSON.stringify({ invoice_xml: xml.replace("<P_15>685.09<", "<P_15>1685.09<") })
+    const headers = {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "idempotency-key": "marked",
+      "gov-sandbox-checks": "schema"
+    }
+    const response = await fetch(`${server.url}/v1/invoices`, { method: "POST", headers, body })
+    const { id } = (await response.json()) as { readonly id: string }
+    const { end, page } = await open(`/invoices/${id}/xml`)
+    const lineOf = (text: string) => `Line ${xml.slice(0, xml.indexOf(text)).split("\n").length}, column 5`
+    const mark = page.locator("[data-mark=warn]").filter({ hasText: "<P_15>" })
+    await mark.waitFor()
+    assert.match(await mark.innerText(), /<P_15>1685\.09<\/P_15>\s*Warning: .*P_15/)
+    await page.evaluate("scrollTo(0, 0)")
+    await page.getByRole("button", { name: lineOf("<P_15>") }).click()
+    await page.locator("[data-mark=warn]:focus").filter({ hasText: "<P_15>" }).waitFor()
+    assert.deepStrictEqual(await examineAll(page, true), [])
+    await end()
+  })
+
   it("that is of no known form says so, and is shown as XML", async () => {
     const other = await owner.submit(key, "other")
     const { end, page } = await open(`/invoices/${other}`)

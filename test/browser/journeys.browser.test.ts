@@ -165,6 +165,7 @@ describe.skipIf(isMissing)("the console", () => {
     await page.keyboard.press("Enter")
     for (const [button, path, name] of [
       ["Download UPO", "upo", `upo-${id}.xml`],
+      ["Download PDF", "pdf", `invoice-${id}.pdf`],
       ["Download XML", "document", `invoice-${id}.xml`],
       ["Download SVG", "qr", `qr-1-${id}.svg`],
       ["Download PNG", "qr?format=png", `qr-1-${id}.png`]

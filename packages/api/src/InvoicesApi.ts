@@ -104,6 +104,12 @@ export class InvoicesApi extends HttpApiGroup.make("invoices")
         description: "Returns the XML as it was submitted, byte for byte, or 304 if `If-None-Match` has its `ETag`."
       })
     ),
+    HttpApiEndpoint.get("pdf", "/v1/invoices/:id/pdf", {
+      params,
+      headers: Files.headers,
+      success: Files.pdf,
+      error: Problems.errors("invoice_not_found", "pdf_not_available")
+    }).annotateMerge(OpenApi.annotations({ summary: "Draw an invoice as a PDF", description: Files.pdfDescription })),
     HttpApiEndpoint.get("qr", "/v1/invoices/:id/qr", {
       params,
       query: Files.qrQuery,

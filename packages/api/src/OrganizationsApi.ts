@@ -179,6 +179,17 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
         description: "Returns the XML as it was submitted, byte for byte, or 304 if `If-None-Match` has its `ETag`."
       })
     ),
+    HttpApiEndpoint.get("getInvoicePdf", "/v1/control-plane/organizations/:org_id/invoices/:invoice_id/pdf", {
+      params: invoiceParams,
+      headers: Files.headers,
+      success: Files.pdf,
+      error: Problems.errors("organization_not_found", "invoice_not_found", "pdf_not_available")
+    }).annotateMerge(
+      OpenApi.annotations({
+        summary: "Draw an invoice of an organization as a PDF",
+        description: Files.pdfDescription
+      })
+    ),
     HttpApiEndpoint.get("getLiveStatus", "/v1/control-plane/organizations/:org_id/live-status", {
       params,
       success: LiveStatus,

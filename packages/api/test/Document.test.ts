@@ -50,7 +50,7 @@ describe("Document", () => {
         const statuses = Object.keys(operation.responses).map(Number)
         assert.deepStrictEqual(
           statuses.filter((code) => code < 400),
-          /\/(?:document|qr|upo)$/.test(name) ? [200, 304] : [status]
+          /\/(?:document|pdf|qr|upo)$/.test(name) ? [200, 304] : [status]
         )
         assert.deepStrictEqual(
           operation.security,

@@ -9,6 +9,7 @@ import { bind } from "./internal/bind.ts"
 import { paced } from "./internal/paced.ts"
 import {
   downloadDocument,
+  downloadPdf,
   downloadQr,
   downloadUpo,
   getInvoice,
@@ -105,6 +106,14 @@ export interface Client extends Connection {
     readonly document: (id: string, options?: CallOptions) => Promise<Download>
 
     /**
+     * Draws an invoice as a PDF: what its document says, in Polish and English, with its QR codes. It is a visualization; the
+     * invoice is the document.
+     *
+     * @throws {AnyGovoiceError} an `ApiError` with code `pdf_not_available` if no PDF is made of this document.
+     */
+    readonly pdf: (id: string, options?: CallOptions) => Promise<Download>
+
+    /**
      * Draws a QR code that the seller prints on the invoice, with the text that belongs below it: SVG, or PNG with
      * `{ format: "png" }`.
      *
@@ -156,6 +165,7 @@ export const createClient = (options: DeveloperOptions): Client => {
       waitForUpo: bind(connection, waitForUpo),
       downloadUpo: bind(connection, downloadUpo),
       document: bind(connection, downloadDocument),
+      pdf: bind(connection, downloadPdf),
       qr: bind(connection, downloadQr),
       submitAndWait: bind(connection, submitAndWait)
     }

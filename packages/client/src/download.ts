@@ -1,5 +1,5 @@
 /**
- * The files of an invoice: receipt (UPO), document, QR code.
+ * The files of an invoice: receipt (UPO), document, PDF, QR code.
  *
  * @module
  * @since 0.1.0
@@ -58,9 +58,9 @@ export interface QrOptions extends CallOptions {
   readonly label?: boolean | undefined
 }
 
-/** Reads the file of a response: XML, which an SVG image is too, or PNG. */
+/** Reads the file of a response: XML, which an SVG image is too, PDF, or PNG. */
 export const readFile = async (response: FetchResponse): Promise<Download> => {
-  if (!/xml|png/.test(response.headers.get("content-type")!))
+  if (!/xml|pdf|png/.test(response.headers.get("content-type")!))
     throw new DecodeError("The response has no valid file. Check baseUrl and proxies.")
   const bytes = new Uint8Array(await response.arrayBuffer())
   return {

@@ -16,6 +16,7 @@ import {
   deleteGatewayCredential,
   deleteOfflineCertificate,
   downloadDocument,
+  downloadPdf,
   downloadQr,
   downloadUpo,
   getAccount,
@@ -96,6 +97,7 @@ const developer = (connection: Connection) => ({
     /** Downloads the document of an invoice as it was submitted, byte for byte. Succeeds after all of it was read. */
     document: bind(connection, downloadDocument),
     /** Draws a QR code that the seller prints on the invoice, with the text that belongs below it. */
+    pdf: bind(connection, downloadPdf),
     qr: bind(connection, downloadQr),
     /** Submits an invoice and waits until its status is final. Succeeds with the invoice: accepted, rejected or failed. */
     submitAndWait: bind(connection, submitAndWait)
@@ -223,7 +225,9 @@ export {
   downloadOrganizationUpo,
   downloadDocument,
   downloadOrganizationDocument,
+  downloadOrganizationPdf,
   downloadOrganizationQr,
+  downloadPdf,
   downloadQr,
   downloadUpo,
   getAccount,

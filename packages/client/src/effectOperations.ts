@@ -71,6 +71,15 @@ export const downloadDocument: Lifted<typeof Invoices.downloadDocument> = /* @__
 )
 
 /**
+ * Draws an invoice as a PDF: what its document says, in Polish and English, with its QR codes. It is a visualization; the invoice is
+ * the document.
+ *
+ * @category developer API
+ * @since 0.1.0
+ */
+export const downloadPdf: Lifted<typeof Invoices.downloadPdf> = /* @__PURE__ */ lift(Invoices.downloadPdf, 2)
+
+/**
  * Draws a QR code that the seller prints on the invoice, with the text that belongs below it.
  *
  * @category developer API
@@ -329,6 +338,17 @@ export const downloadOrganizationUpo: Lifted<typeof Organizations.downloadOrgani
  */
 export const downloadOrganizationDocument: Lifted<typeof Organizations.downloadOrganizationDocument> =
   /* @__PURE__ */ lift(Organizations.downloadOrganizationDocument, 3)
+
+/**
+ * Draws an invoice of an organization as a PDF. It is a visualization; the invoice is the document.
+ *
+ * @category control plane
+ * @since 0.1.0
+ */
+export const downloadOrganizationPdf: Lifted<typeof Organizations.downloadOrganizationPdf> = /* @__PURE__ */ lift(
+  Organizations.downloadOrganizationPdf,
+  3
+)
 
 /**
  * Draws a QR code that the seller prints on an invoice of an organization, with the text that belongs below it.

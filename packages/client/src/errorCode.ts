@@ -34,6 +34,7 @@ export type ErrorType =
  * - `invalid_sandbox_scenario` (400): The Gov-Sandbox-Scenario header must be one of: accepted, rejected, temporary_failure, delayed.
  * - `upo_not_available` (404): The receipt (UPO) of this invoice is not available. Wait for the event invoice.upo_available.
  * - `verification_not_available` (404): This invoice has no such QR code. See verification of the invoice.
+ * - `pdf_not_available` (404): No PDF is made of this invoice. Download its document instead.
  * - `rate_limit_exceeded` (429): Too many requests. Wait for the number of seconds in the Retry-After header.
  * - `api_disabled` (503): The API is disabled for this deployment. Try again later.
  * - `invalid_metadata` (422): metadata must be an object whose values are strings.
@@ -78,6 +79,7 @@ export type ErrorCode =
   | "invalid_sandbox_scenario"
   | "upo_not_available"
   | "verification_not_available"
+  | "pdf_not_available"
   | "rate_limit_exceeded"
   | "api_disabled"
   | "invalid_metadata"

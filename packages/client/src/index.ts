@@ -19,6 +19,7 @@ export type {
 
 export {
   downloadDocument,
+  downloadPdf,
   downloadQr,
   downloadUpo,
   getInvoice,
@@ -42,6 +43,7 @@ export {
   deleteGatewayCredential,
   deleteOfflineCertificate,
   downloadOrganizationDocument,
+  downloadOrganizationPdf,
   downloadOrganizationQr,
   downloadOrganizationUpo,
   getGatewayCredential,

@@ -246,6 +246,17 @@ export const downloadDocument: (connection: Connection, id: string, options?: Ca
   /* @__PURE__ */ withoutBody("invoices/*/document", readFile)
 
 /**
+ * Draws an invoice as a PDF: what its document says, in Polish and English, with its QR codes. It is a visualization; the invoice is
+ * the document.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `pdf_not_available` if no PDF is made of this document.
+ * @category developer API
+ * @since 0.1.0
+ */
+export const downloadPdf: (connection: Connection, id: string, options?: CallOptions) => Promise<Download> =
+  /* @__PURE__ */ withoutBody("invoices/*/pdf", readFile)
+
+/**
  * Draws a QR code that the seller prints on the invoice, with the text that belongs below it.
  *
  * **Example** (Saving an image for printing)

@@ -237,6 +237,20 @@ export const downloadOrganizationDocument: (
 ) => Promise<Download> = /* @__PURE__ */ withoutBody("organizations/*/invoices/*/document", readFile)
 
 /**
+ * Draws an invoice of an organization as a PDF. It is a visualization; the invoice is the document.
+ *
+ * @throws {AnyGovoiceError} an `ApiError` with code `pdf_not_available` if no PDF is made of this document.
+ * @category control plane
+ * @since 0.1.0
+ */
+export const downloadOrganizationPdf: (
+  session: ControlPlaneConnection,
+  organizationId: string,
+  id: string,
+  options?: CallOptions
+) => Promise<Download> = /* @__PURE__ */ withoutBody("organizations/*/invoices/*/pdf", readFile)
+
+/**
  * Draws a QR code that the seller prints on an invoice of an organization, with the text that belongs below it.
  *
  * @throws {AnyGovoiceError} an `ApiError` with code `verification_not_available` if the invoice has no such code.

@@ -169,6 +169,13 @@ describe("the entry /effect", () => {
       "organizations/org_1/invoices/inv_1/document"
     ],
     [
+      EffectEntry.downloadOrganizationPdf,
+      "downloadOrganizationPdf",
+      ["org_1", "inv_1"],
+      "GET",
+      "organizations/org_1/invoices/inv_1/pdf"
+    ],
+    [
       EffectEntry.downloadOrganizationQr,
       "downloadOrganizationQr",
       ["org_1", "inv_1", { code: 2, format: "png", label: false }],

@@ -78,6 +78,7 @@ export const catalog = {
   invalid_sandbox_scenario:   row("invalid_request_error", 400, "Gov-Sandbox-Scenario", false, "The Gov-Sandbox-Scenario header must be one of: accepted, rejected, temporary_failure, delayed."),
   upo_not_available:          row("invalid_request_error", 404, null, true, "The receipt (UPO) of this invoice is not available. Wait for the event invoice.upo_available."),
   verification_not_available: row("invalid_request_error", 404, null, false, "This invoice has no such QR code. See verification of the invoice."),
+  pdf_not_available:          row("invalid_request_error", 404, null, false, "No PDF is made of this invoice. Download its document instead."),
   rate_limit_exceeded:        row("rate_limit_error",      429, null, true, "Too many requests. Wait for the number of seconds in the Retry-After header."),
   api_disabled:               row("api_error",             503, null, true, "The API is disabled for this deployment. Try again later."),
   invalid_metadata:           row("validation_error",      422, "metadata", false, "metadata must be an object whose values are strings."),

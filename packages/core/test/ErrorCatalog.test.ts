@@ -15,6 +15,7 @@ const contract: ReadonlyArray<Row> = [
   ["invalid_sandbox_scenario",   "invalid_request_error", 400, "Gov-Sandbox-Scenario", false],
   ["upo_not_available",          "invalid_request_error", 404, null,                   true],
   ["verification_not_available", "invalid_request_error", 404, null,                   false],
+  ["pdf_not_available",          "invalid_request_error", 404, null,                   false],
   ["rate_limit_exceeded",        "rate_limit_error",      429, null,                   true],
   ["api_disabled",               "api_error",             503, null,                   true],
   ["invalid_metadata",           "validation_error",      422, "metadata",             false],

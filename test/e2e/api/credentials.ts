@@ -49,7 +49,7 @@ export const testCredentials = (api: ApiSuite): void => {
       for (const path of [
         "/v1/me",
         "/v1/invoices",
-        ...["", "/upo", "/document", "/qr"].map((file) => `/v1/invoices/inv_x${file}`)
+        ...["", "/upo", "/document", "/pdf", "/qr"].map((file) => `/v1/invoices/inv_x${file}`)
       ]) {
         const answer = await call("GET", path, { headers: headers(api.tenant) })
         assert.strictEqual(codeOf(answer), "missing_api_key")

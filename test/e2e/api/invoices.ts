@@ -109,6 +109,35 @@ export const testInvoices = (api: ApiSuite): void => {
       assert.deepStrictEqual([same.status, same.headers.get("cache-control")], [304, "private, no-cache"])
     })
 
+    it("is drawn as a PDF, whose bytes change with the official number alone", async () => {
+      const submitted = record(await submit(call, api.tenant.testKey))
+      const path = `/v1/invoices/${String(submitted["id"])}/pdf`
+      const draw = (headers = {}) => call("GET", path, { auth: api.tenant.testKey, headers })
+      const early = await draw()
+      assert.strictEqual(early.status, 200)
+      assert.strictEqual(early.headers.get("content-type"), "application/pdf")
+      assert.strictEqual(early.headers.get("cache-control"), "private, no-cache")
+      assert.strictEqual(
+        early.headers.get("content-disposition"),
+        `attachment; filename="invoice-${String(submitted["id"])}.pdf"`
+      )
+      assert.match(early.text, /^%PDF-1\.\d\n/)
+      await until(
+        () => show(submitted["id"]),
+        (answer) => record(answer)["status"] === "accepted"
+      )
+      const late = await draw({ "if-none-match": early.headers.get("etag") ?? "" })
+      assert.strictEqual(late.status, 200)
+      assert.strictEqual((await draw({ "if-none-match": late.headers.get("etag") ?? "" })).status, 304)
+    })
+
+    it("is drawn as no PDF if its document is of another form", async () => {
+      const { id } = record(await submit(call, api.tenant.testKey, { body: { invoice_xml: "<a/>" } }))
+      const refused = await call("GET", `/v1/invoices/${String(id)}/pdf`, { auth: api.tenant.testKey })
+      assert.strictEqual(codeOf(refused), "pdf_not_available")
+      assert.include(refused.text, "its document is not FA (2), FA (3) or FA_RR (1)")
+    })
+
     it("has a second QR code if it was issued offline", async () => {
       const body = { invoice_xml: xml, invoicing_mode: "offline" }
       const { id } = record(await submit(call, api.tenant.testKey, { body }))

@@ -177,9 +177,9 @@ export const testOperations = (api: ApiSuite): void => {
         for (const name of ["content-type", "etag", "content-disposition", "cache-control", "ratelimit-policy"]) {
           assert.strictEqual(bare.headers.get(name), full.headers.get(name), `${operation.id} ${name}`)
         }
-        assert.strictEqual(Number(bare.headers.get("content-length")), Buffer.byteLength(full.text), operation.id)
+        assert.strictEqual(bare.headers.get("content-length"), full.headers.get("content-length"), operation.id)
       }
-      assert.strictEqual(walked, 24)
+      assert.strictEqual(walked, 26)
     })
 
     it.each(["a\u0000b", "a\ud800b", "\udc00"])("refuses the text %j, which cannot be stored", async (text) => {

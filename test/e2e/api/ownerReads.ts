@@ -28,7 +28,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
         record(invoice),
         record(await call("GET", `/v1/invoices/${invoiceId}`, { auth: owner.testKey }))
       )
-      for (const file of ["/upo", "/document", "/qr", "/qr?format=png"]) {
+      for (const file of ["/upo", "/document", "/pdf", "/qr", "/qr?format=png"]) {
         const found = await call("GET", path + file, { auth: owner.token })
         const same = await call("GET", `/v1/invoices/${invoiceId}${file}`, { auth: owner.testKey })
         assert.strictEqual(found.status, 200, file)
@@ -53,11 +53,18 @@ export const testOwnerReads = (api: ApiSuite): void => {
         [owner.organizationId, invoiceId, api.other.token, "organization_not_found"],
         [api.other.organizationId, invoiceId, api.other.token, "invoice_not_found"]
       ] as const) {
-        for (const suffix of ["", "/upo", "/document", "/qr"]) {
+        for (const suffix of ["", "/upo", "/document", "/pdf", "/qr"]) {
           const answer = await call("GET", `${control}/organizations/${organization}/invoices/${id}${suffix}`, { auth })
           assert.strictEqual(codeOf(answer), code)
         }
       }
+    })
+
+    it("is refused a PDF of a document of another form", async () => {
+      const owner = await signUp(call)
+      const { id } = record(await submit(call, owner.testKey, { body: { invoice_xml: "<a/>" } }))
+      const path = `${control}/organizations/${owner.organizationId}/invoices/${String(id)}/pdf`
+      assert.strictEqual(codeOf(await call("GET", path, { auth: owner.token })), "pdf_not_available")
     })
 
     it("is refused a QR code that the invoice does not have", async () => {

@@ -35,7 +35,7 @@ export const testTenancy = (api: ApiSuite): void => {
         assert.strictEqual(codeOf(answer), operation.absent, operation.id)
         assert.notInclude(answer.text, victim.organizationId)
       }
-      assert.strictEqual(walked, 32)
+      assert.strictEqual(walked, 34)
       for (const file of ["", "/upo", "/document", "/qr"]) {
         const path = `/v1/invoices/${invoiceId}${file}`
         const answer = await call("GET", path, { auth: victim.liveKey })

@@ -50,9 +50,9 @@ export const readAgreement = async (url: string): Promise<Agreement> =>
 
 export const password = "correct horse battery"
 
-/** The least of a document that has a QR code. */
+/** The least of a document that has a QR code and a PDF. */
 export const xml =
-  "<Faktura><Podmiot1><DaneIdentyfikacyjne><NIP>5265877635</NIP></DaneIdentyfikacyjne></Podmiot1><Fa><P_1>2026-11-20</P_1><P_2>FV/2026/11/1</P_2></Fa></Faktura>"
+  "<Faktura xmlns='http://crd.gov.pl/wzor/2025/06/25/13775/'><Podmiot1><DaneIdentyfikacyjne><NIP>5265877635</NIP></DaneIdentyfikacyjne></Podmiot1><Fa><P_1>2026-11-20</P_1><P_2>FV/2026/11/1</P_2></Fa></Faktura>"
 
 export interface Tenant {
   readonly email: string

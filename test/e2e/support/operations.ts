@@ -49,6 +49,13 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       absent: "invoice_not_found"
     },
     {
+      id: "invoices.pdf",
+      method: "GET",
+      path: `/v1/invoices/${invoiceId}/pdf`,
+      auth: "key",
+      absent: "invoice_not_found"
+    },
+    {
       id: "invoices.qr",
       method: "GET",
       path: `/v1/invoices/${invoiceId}/qr`,
@@ -164,6 +171,12 @@ export const operationsOf = (tenant: Tenant, invoiceId: string): ReadonlyArray<O
       id: "organizations.getInvoiceDocument",
       method: "GET",
       path: `${organization}/invoices/${invoiceId}/document`,
+      ...ofOrganization
+    },
+    {
+      id: "organizations.getInvoicePdf",
+      method: "GET",
+      path: `${organization}/invoices/${invoiceId}/pdf`,
       ...ofOrganization
     },
     {

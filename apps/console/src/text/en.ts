@@ -638,6 +638,7 @@ export const en = {
     ahead: "(ahead)",
     download: "Download UPO",
     downloadDocument: "Download XML",
+    downloadPdf: "Download PDF",
     downloadQr: (format: string) => `Download ${format}`,
     sellersNumber: "Invoice number",
     issueDate: "Date of issue",

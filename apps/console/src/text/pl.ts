@@ -638,6 +638,7 @@ export const pl: Texts = {
     ahead: "(przed fakturą)",
     download: "Pobierz UPO",
     downloadDocument: "Pobierz XML",
+    downloadPdf: "Pobierz PDF",
     downloadQr: (format) => `Pobierz ${format}`,
     sellersNumber: "Numer faktury",
     issueDate: "Data wystawienia",

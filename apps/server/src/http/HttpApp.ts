@@ -6,6 +6,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as LiveStatus from "../invoices/ksef/LiveStatus.ts"
 import * as Authenticator from "../accounts/Authenticator.ts"
 import * as DocumentChecks from "../invoices/checks/DocumentChecks.ts"
+import * as InvoicePdfs from "../invoices/pdf/InvoicePdfs.ts"
 import * as SubmissionReader from "../invoices/SubmissionReader.ts"
 import * as Login from "../accounts/Login.ts"
 import * as LoginThrottle from "../accounts/LoginThrottle.ts"
@@ -73,7 +74,7 @@ export const layer = HttpRouter.toHttpEffect(routes).pipe(
   Layer.effectDiscard,
   Layer.provide(middleware),
   Layer.provide(LiveStatus.layer),
-  Layer.provide([limits, DocumentChecks.layer, Login.layer, SubmissionReader.layer]),
+  Layer.provide([limits, DocumentChecks.layer, InvoicePdfs.layer, Login.layer, SubmissionReader.layer]),
   Layer.provide([Authenticator.layer, LoginThrottle.layer, Passwords.layer]),
   Layer.provide(LimitStores.layer)
 )

@@ -1,4 +1,4 @@
-/** The request headers and the responses of operations that return a file of an invoice: receipt (UPO), document, QR code. */
+/** The request headers and the responses of operations that return a file of an invoice: receipt (UPO), document, PDF, QR code. */
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import * as Schema from "effect/Schema"
 
@@ -30,6 +30,22 @@ export const upo = xml("The receipt (UPO).", "upo-{id}.xml")
 
 /** The responses with a document. */
 export const document = xml("The document, byte for byte.", "invoice-{id}.xml")
+
+/** The responses with a PDF. */
+export const pdf = [
+  HttpApiSchema.WithHeaders(file("application/pdf", "The PDF: A4 pages."), {
+    etag,
+    "content-disposition": Schema.String.annotate({ description: "Names the file `invoice-{id}.pdf`." }),
+    "cache-control": Schema.String.annotate({
+      description: "`private, no-cache`: the file changes when the invoice gets its official number."
+    })
+  }),
+  unchanged
+] as const
+
+/** What the operations with a PDF do. */
+export const pdfDescription =
+  "Draws what the document says, in Polish and English, with the QR codes of the invoice. The PDF is a visualization; the invoice is the document. An invoice has no PDF if its document is not FA (2), FA (3) or FA_RR (1), or has more than 20,000 rows."
 
 /** The query parameters of a QR code. */
 export const qrQuery = {

@@ -18,6 +18,7 @@ export const operations: Readonly<
   "GET /v1/invoices/{id}": { auth: "key", status: 200, codes: "invoice_not_found" },
   "GET /v1/invoices/{id}/upo": { auth: "key", status: 200, codes: "invoice_not_found upo_not_available" },
   "GET /v1/invoices/{id}/document": { auth: "key", status: 200, codes: "invoice_not_found" },
+  "GET /v1/invoices/{id}/pdf": { auth: "key", status: 200, codes: "invoice_not_found pdf_not_available" },
   "GET /v1/invoices/{id}/qr": {
     auth: "key",
     status: 200,
@@ -199,6 +200,11 @@ export const operations: Readonly<
     status: 200,
     codes: "organization_not_found invoice_not_found"
   },
+  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/pdf": {
+    auth: "token",
+    status: 200,
+    codes: "organization_not_found invoice_not_found pdf_not_available"
+  },
   "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/qr": {
     auth: "token",
     status: 200,
@@ -233,6 +239,7 @@ export const catalog: Readonly<Record<string, readonly [type: string, status: nu
   invalid_sandbox_scenario: ["invalid_request_error", 400, false],
   upo_not_available: ["invalid_request_error", 404, true],
   verification_not_available: ["invalid_request_error", 404, false],
+  pdf_not_available: ["invalid_request_error", 404, false],
   rate_limit_exceeded: ["rate_limit_error", 429, true],
   api_disabled: ["api_error", 503, true],
   invalid_metadata: ["validation_error", 422, false],
@@ -330,9 +337,11 @@ export const parameters: Readonly<Record<string, string>> = {
     "limit? cursor? order? status? created_after? created_before? number? official_number? buyer_tax_id? seller_tax_id? metadata?",
   "GET /v1/invoices/{id}/upo": "If-None-Match?",
   "GET /v1/invoices/{id}/document": "If-None-Match?",
+  "GET /v1/invoices/{id}/pdf": "If-None-Match?",
   "GET /v1/invoices/{id}/qr": "If-None-Match? code? format? label?",
   "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/upo": "If-None-Match?",
   "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/document": "If-None-Match?",
+  "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/pdf": "If-None-Match?",
   "GET /v1/control-plane/organizations/{org_id}/invoices/{invoice_id}/qr": "If-None-Match? code? format? label?",
   "GET /v1/control-plane/organizations": "limit? cursor?",
   "GET /v1/control-plane/organizations/{org_id}/api-keys": "limit? cursor?",

@@ -119,6 +119,7 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       .handle("get", (request) => note("invoices.get", request, examples["invoices.get"].response))
       .handle("upo", file)
       .handle("document", file)
+      .handle("pdf", image)
       .handle("qr", image)
   )
 
@@ -147,6 +148,7 @@ export const makeServer = (wrong: Readonly<Record<string, unknown>> = {}, middle
       getInvoice: (request) => note("organizations.getInvoice", request, examples["organizations.getInvoice"].response),
       getInvoiceUpo: file,
       getInvoiceDocument: file,
+      getInvoicePdf: image,
       getInvoiceQr: image,
       getLiveStatus: (request) =>
         note("organizations.getLiveStatus", request, examples["organizations.getLiveStatus"].response),

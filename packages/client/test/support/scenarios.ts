@@ -666,6 +666,13 @@ export const scenarios: ReadonlyArray<Scenario> = [
     requests: [`${GET}/document`]
   },
   {
+    name: "draws an invoice as a PDF",
+    answers: [{ headers: { "content-type": "application/pdf" }, bytes: [0x25, 0x50, 0x44, 0x46] }],
+    call: async ({ client }) => ({ bytes: [...(await (await client.invoices.pdf(id)).bytes())] }),
+    resolves: { bytes: [0x25, 0x50, 0x44, 0x46] },
+    requests: [`${GET}/pdf`]
+  },
+  {
     name: "draws a QR code as SVG",
     answers: [{ headers: { "content-type": "image/svg+xml" }, body: "<svg/>" }],
     call: async ({ client }) => ({ text: await (await client.invoices.qr(id)).text() }),

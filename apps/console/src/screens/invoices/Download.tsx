@@ -3,7 +3,12 @@ import { useMutation } from "@tanstack/react-query"
 import { Button } from "../../ui/Button.tsx"
 import { ProblemNotice } from "../../ui/Notice.tsx"
 
-const types: Readonly<Record<string, string>> = { xml: "application/xml", svg: "image/svg+xml", png: "image/png" }
+const types: Readonly<Record<string, string>> = {
+  pdf: "application/pdf",
+  xml: "application/xml",
+  svg: "image/svg+xml",
+  png: "image/png"
+}
 
 /** Saves bytes as a file, through a link that exists for the time of the click. */
 const save = (bytes: Uint8Array<ArrayBuffer>, name: string): void => {

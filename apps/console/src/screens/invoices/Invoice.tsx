@@ -1,4 +1,9 @@
-import { downloadOrganizationDocument, downloadOrganizationUpo, type Invoice as InvoiceRecord } from "@govoice/client"
+import {
+  downloadOrganizationDocument,
+  downloadOrganizationPdf,
+  downloadOrganizationUpo,
+  type Invoice as InvoiceRecord
+} from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
 import { lazy, Suspense } from "react"
 import { connection } from "../../api/connection.ts"
@@ -101,6 +106,10 @@ const modeFacts = (invoice: InvoiceRecord): ReadonlyArray<[string, string | null
   [texts.invoice.sendBy, invoice.sendBy]
 ]
 
+// The forms of which a PDF is made.
+const isReadable = ({ document }: InvoiceRecord): boolean =>
+  document !== null && ["FA (2)", "FA (3)", "FA_RR (1)"].includes(document.form)
+
 /** One invoice. */
 const Invoice = ({ id, tab }: { readonly id: string; readonly tab: string | undefined }) => {
   const { id: org } = useCurrentOrganization()
@@ -126,6 +135,13 @@ const Invoice = ({ id, tab }: { readonly id: string; readonly tab: string | unde
                 label={texts.invoice.download}
                 name={`upo-${id}.xml`}
                 read={() => downloadOrganizationUpo(connection, org, id)}
+              />
+            )}
+            {isReadable(data) && (
+              <Download
+                label={texts.invoice.downloadPdf}
+                name={`invoice-${id}.pdf`}
+                read={() => downloadOrganizationPdf(connection, org, id)}
               />
             )}
             <Download

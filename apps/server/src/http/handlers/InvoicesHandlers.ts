@@ -24,6 +24,7 @@ import * as InvoiceFilters from "./InvoiceFilters.ts"
 import * as InvoicePages from "./InvoicePages.ts"
 import * as Pagination from "./Pagination.ts"
 import * as FileResponse from "./FileResponse.ts"
+import * as PdfResponse from "./PdfResponse.ts"
 import * as QrResponse from "./QrResponse.ts"
 
 // A problem of one of the codes, for the type of the endpoint.
@@ -49,6 +50,7 @@ export const layer = HttpApiBuilder.group(
     const credentials = yield* GatewayCredentials
     const notifier = yield* Notifier
     const rateLimits = yield* RateLimits
+    const respondWithPdf = yield* PdfResponse.make
     const submissionReader = yield* SubmissionReader
     const submitInvoice = yield* SubmitInvoice
 
@@ -99,6 +101,16 @@ export const layer = HttpApiBuilder.group(
               FileResponse.xml(`invoice-${params.id}`, document),
               request.headers["if-none-match"]
             )
+          }),
+
+          pdf: Effect.fnUntraced(function* ({ params, request }) {
+            const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
+            const scope = { organizationId, mode }
+            const [invoice, document] = yield* Effect.all([
+              invoices.find(scope, params.id),
+              invoices.document(scope, params.id)
+            ]).pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+            return yield* respondWithPdf(organizationId, invoice, document, request.headers["if-none-match"])
           }),
 
           qr: Effect.fnUntraced(function* ({ params, query, request }) {

@@ -28,6 +28,7 @@ import * as InvoiceFilters from "./InvoiceFilters.ts"
 import * as InvoicePages from "./InvoicePages.ts"
 import * as Pagination from "./Pagination.ts"
 import * as FileResponse from "./FileResponse.ts"
+import * as PdfResponse from "./PdfResponse.ts"
 import * as QrResponse from "./QrResponse.ts"
 
 // How long a caller waits that found the queue for encrypted keys full. Opening one takes up to a second.
@@ -64,6 +65,7 @@ export const layer = HttpApiBuilder.group(
     const notifier = yield* Notifier
     const offlineCertificates = yield* OfflineCertificates.OfflineCertificates
     const organizations = yield* Organizations
+    const respondWithPdf = yield* PdfResponse.make
 
     const findOrganization = Effect.fnUntraced(function* (id: string) {
       return yield* organizations
@@ -210,6 +212,15 @@ export const layer = HttpApiBuilder.group(
           FileResponse.xml(`invoice-${params.invoice_id}`, document),
           request.headers["if-none-match"]
         )
+      }),
+
+      getInvoicePdf: Effect.fnUntraced(function* ({ params, request }) {
+        const { id: organizationId } = yield* findOrganization(params.org_id)
+        const [invoice, document] = yield* Effect.all([
+          invoices.find({ organizationId }, params.invoice_id),
+          invoices.document({ organizationId }, params.invoice_id)
+        ]).pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+        return yield* respondWithPdf(organizationId, invoice, document, request.headers["if-none-match"])
       }),
 
       getInvoiceQr: Effect.fnUntraced(function* ({ params, query, request }) {

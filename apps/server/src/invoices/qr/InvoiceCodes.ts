@@ -9,6 +9,12 @@ export interface CodeRequest {
   readonly label?: "true" | "false"
 }
 
+/** Returns the codes of an invoice with the texts that belong below them. */
+export const codesOf = ({
+  verification
+}: Pick<Invoice.Invoice, "verification">): ReadonlyArray<{ readonly text: string; readonly label: string }> =>
+  verification === null ? [] : [first(verification), second(verification)].filter((code) => code !== null)
+
 /** Draws the first code (KOD I) or the second (KOD II, of an invoice issued offline). `undefined` if the invoice has none. */
 export const draw = (
   { verification }: Pick<Invoice.Invoice, "verification">,

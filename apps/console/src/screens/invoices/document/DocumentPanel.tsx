@@ -21,8 +21,13 @@ const documentQuery = (org: string, id: string) =>
     staleTime: Infinity
   })
 
-const marksOf = ({ failure, rejection }: Invoice): ReadonlyArray<Mark> =>
-  marksOfMessage((rejection ?? failure)?.message ?? "")
+// A warning without a place is about the whole document.
+const marksOf = ({ failure, rejection, warnings }: Invoice): ReadonlyArray<Mark> => [
+  ...marksOfMessage((rejection ?? failure)?.message ?? ""),
+  ...warnings.flatMap(({ column, line, message }): ReadonlyArray<Mark> =>
+    line === null || column === null ? [] : [{ line, column, message, tone: "warn" }]
+  )
+]
 
 const Read = ({ xml }: { readonly xml: string }) => {
   const reading = useMemo(() => InvoiceReading.read(xml), [xml])

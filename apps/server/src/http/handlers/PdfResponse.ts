@@ -1,0 +1,41 @@
+/** Responds with the PDF of an invoice. */
+import { Problems } from "@govoice/api"
+import type { Ids, Invoice } from "@govoice/core"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { InvoicePdfs } from "../../invoices/pdf/InvoicePdfs.ts"
+import * as Throttling from "../middleware/Throttling.ts"
+import * as FileResponse from "./FileResponse.ts"
+
+const messages = {
+  form: "No PDF is made of this invoice: its document is not FA (2), FA (3) or FA_RR (1). Download the document instead.",
+  rows: "No PDF is made of this invoice: it has more than 20,000 rows. Download the document instead."
+} as const
+
+/** Makes the function that responds to a request for a PDF. */
+export const make = Effect.gen(function* () {
+  const pdfs = yield* InvoicePdfs
+  return Effect.fnUntraced(function* (
+    organizationId: Ids.OrganizationId,
+    invoice: Invoice.Invoice,
+    { xml }: { readonly xml: Uint8Array },
+    ifNoneMatch: string | undefined
+  ) {
+    const bytes = yield* pdfs.draw(organizationId, invoice, xml).pipe(
+      Effect.catchTags({
+        PdfNotAvailable: ({ reason }) => Problems.fail("pdf_not_available", { message: messages[reason] }),
+        PdfNotDrawn: () => Throttling.failWithoutTurn
+      })
+    )
+    const file = {
+      bytes,
+      sha256: createHash("sha256").update(bytes).digest(),
+      contentType: "application/pdf",
+      headers: {
+        "content-disposition": `attachment; filename="invoice-${invoice.id}.pdf"`,
+        "cache-control": "private, no-cache"
+      }
+    }
+    return FileResponse.respond(file, ifNoneMatch)
+  })
+})

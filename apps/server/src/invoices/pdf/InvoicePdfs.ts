@@ -1,0 +1,66 @@
+/**
+ * Draws invoices as PDFs, in a thread: a long one takes seconds.
+ */
+import type { Ids, Invoice } from "@govoice/core"
+import { Context, Data, Effect, Layer } from "effect"
+import * as ThreadPool from "../../jobs/ThreadPool.ts"
+import { turnMs } from "../../limits/Slots.ts"
+import { codesOf } from "../qr/InvoiceCodes.ts"
+import type { Drawn, Job } from "./drawInvoice.ts"
+
+/** No PDF is made of the invoice: its document is of no form that can be read, or has too many rows. */
+export class PdfNotAvailable extends Data.TaggedError("PdfNotAvailable")<{ readonly reason: "form" | "rows" }> {}
+
+/** No thread became free in time, or the thread ended. */
+export class PdfNotDrawn extends Data.TaggedError("PdfNotDrawn") {}
+
+/** Draws PDFs. */
+export class InvoicePdfs extends Context.Service<
+  InvoicePdfs,
+  {
+    /** Returns the PDF of an invoice and its document. The same invoice is the same file. */
+    readonly draw: (
+      organizationId: Ids.OrganizationId,
+      invoice: Invoice.Invoice,
+      xml: Uint8Array
+    ) => Effect.Effect<Uint8Array, PdfNotAvailable | PdfNotDrawn>
+  }
+>()("@govoice/server/invoices/pdf/InvoicePdfs") {}
+
+const entry = new URL(`./pdfThread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
+
+// Of the documents that wait, in bytes. One organization waits with no more than a few long ones.
+const maxWaiting = 16 * 1024 * 1024
+
+// 20,000 rows take a few seconds.
+const timeoutMs = 30_000
+
+/** Provides `InvoicePdfs`. */
+export const layer: Layer.Layer<InvoicePdfs> = Layer.effect(
+  InvoicePdfs,
+  Effect.gen(function* () {
+    const pool = yield* ThreadPool.make<Job, Drawn>({
+      name: "invoicePdfs",
+      entry,
+      threads: 1,
+      maxSize: maxWaiting,
+      maxSizePerGroup: maxWaiting / 4,
+      maxWaitMs: turnMs,
+      timeoutMs
+    })
+    return {
+      draw: Effect.fn("InvoicePdfs.draw")(function* (organizationId, invoice, xml) {
+        const job = {
+          xml: Buffer.from(xml).toString(),
+          officialNumber: invoice.official_number,
+          codes: codesOf(invoice),
+          createdAt: invoice.created_at
+        }
+        const drawn = yield* pool
+          .run(organizationId, job, [], xml.byteLength)
+          .pipe(Effect.mapError(() => new PdfNotDrawn()))
+        return "pdf" in drawn ? drawn.pdf : yield* new PdfNotAvailable({ reason: drawn.refused })
+      })
+    }
+  })
+)

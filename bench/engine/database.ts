@@ -131,7 +131,10 @@ export const makeTenants = async (pool: Pool, count: number, url: string): Promi
       id("inv", made)
     ]
     const sealed = Buffer.from(keyRing.seal(secret, { column: "webhook_endpoints.secret", row: endpoint }))
-    await pool.query("INSERT INTO accounts VALUES ($1, now(), $1 || '@example.com', 'hash')", [account])
+    await pool.query(
+      "INSERT INTO accounts (id, created_at, email, password_hash) VALUES ($1, now(), $1 || '@example.com', 'hash')",
+      [account]
+    )
     await pool.query("INSERT INTO organizations (id, account_id, created_at, name) VALUES ($1, $2, now(), 'bench')", [
       organization,
       account

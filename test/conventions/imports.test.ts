@@ -49,6 +49,7 @@ const rooms: ReadonlyArray<Room> = [
       "@node-rs/argon2",
       "jose",
       "marked",
+      "nodemailer",
       "pdfkit",
       "uqr"
     ],

@@ -31,6 +31,7 @@ const permissive = new Set([
   "CC0-1.0",
   "ISC",
   "MIT",
+  "MIT-0",
   "OFL-1.1",
   "PostgreSQL",
   "Python-2.0",

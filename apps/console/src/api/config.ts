@@ -6,6 +6,8 @@ import { SessionError } from "../session/problem.ts"
 export interface Config {
   readonly version: string
   readonly signup: "open" | "closed"
+  /** Whether the server mails links that reset passwords. */
+  readonly passwordReset: boolean
   readonly liveMode: boolean
   readonly apiEnabled: boolean
   readonly eventRetentionDays: number
@@ -21,6 +23,7 @@ export const loadConfig = async ({ signal }: { readonly signal: AbortSignal }): 
   const config = (await response.json()) as {
     readonly version: string
     readonly signup: "open" | "closed"
+    readonly password_reset: boolean
     readonly live_mode: boolean
     readonly api_enabled: boolean
     readonly event_retention_days: number
@@ -28,6 +31,7 @@ export const loadConfig = async ({ signal }: { readonly signal: AbortSignal }): 
   return {
     version: config.version,
     signup: config.signup,
+    passwordReset: config.password_reset,
     liveMode: config.live_mode,
     apiEnabled: config.api_enabled,
     eventRetentionDays: config.event_retention_days

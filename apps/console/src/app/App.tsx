@@ -1,6 +1,6 @@
 import { QueryClientProvider, useQuery } from "@tanstack/react-query"
 import { useEffect } from "react"
-import { Router } from "wouter"
+import { Router, useLocation } from "wouter"
 import { queryClient } from "../api/queryClient.ts"
 import { configQuery } from "../api/queries.ts"
 import { Entrance } from "../screens/entrance/Entrance.tsx"
@@ -12,6 +12,7 @@ import { ProblemNotice } from "../ui/Notice.tsx"
 import { Toasts } from "../ui/Toasts.tsx"
 import { navigateUnlessGuarded } from "../ui/leaving.ts"
 import { Plain } from "../ui/Plain.tsx"
+import { paths } from "../url/paths.ts"
 import { Routes } from "./Routes.tsx"
 
 // Begins before the first render. Errors are in the state of the session.
@@ -19,6 +20,7 @@ void renew().catch(() => {})
 
 const Content = () => {
   const session = useSession()
+  const [location] = useLocation()
   const refreshError = useRefreshError()
   const config = useQuery(configQuery)
   if (!isSecureContext) return <Plain title={texts.insecure.title} sentence={texts.insecure.sentence} />
@@ -43,7 +45,8 @@ const Content = () => {
       </Plain>
     )
   }
-  return session === "loggedIn" ? <Routes /> : <Entrance config={config.data} />
+  // The link of a mail works in a browser with a login, too.
+  return session === "loggedIn" && location !== paths.reset ? <Routes /> : <Entrance config={config.data} />
 }
 
 export const App = () => {

@@ -1,5 +1,5 @@
 /**
- * The three routes of the session. They are the only requests that carry the cookie of the refresh token.
+ * The routes of the session and of a lost password. They are the only requests that carry the cookie of the refresh token.
  */
 import { type Problem, SessionError } from "./problem.ts"
 import type { TabMessage } from "./tabs.ts"
@@ -18,7 +18,7 @@ declare global {
   var govoiceRefresh: (() => FirstRefresh) | undefined
 }
 
-const path = "/console/session"
+const sessionPath = "/console/session"
 
 interface Envelope {
   readonly error?: {
@@ -44,8 +44,8 @@ const problemOfResponse = async (response: Response): Promise<Problem> => {
   }
 }
 
-const request = (method: "POST" | "DELETE", below: string, body?: object): Promise<Response> =>
-  fetch(`${path}${below}`, {
+const requestAt = (method: "POST" | "DELETE", path: string, body?: object): Promise<Response> =>
+  fetch(path, {
     method,
     credentials: "same-origin",
     redirect: "error",
@@ -53,6 +53,9 @@ const request = (method: "POST" | "DELETE", below: string, body?: object): Promi
   }).catch(() => {
     throw new SessionError({ code: "connection_failed", message: "The server cannot be reached.", retryable: true })
   })
+
+const request = (method: "POST" | "DELETE", below: string, body?: object): Promise<Response> =>
+  requestAt(method, `${sessionPath}${below}`, body)
 
 const accepted = async (response: Response): Promise<Response> => {
   if (!response.ok) throw new SessionError(await problemOfResponse(response))
@@ -85,4 +88,17 @@ export const refreshSession = async (first?: Response): Promise<Granted> =>
 /** Ends the login. */
 export const deleteSession = async (): Promise<void> => {
   await send("DELETE", "")
+}
+
+/** Asks for a mail with a link that resets the password. The answer is the same for an unknown email. */
+export const requestReset = async (input: {
+  readonly email: string
+  readonly language: "en" | "pl"
+}): Promise<void> => {
+  await accepted(await requestAt("POST", "/console/password-reset", input))
+}
+
+/** Replaces the password by the token of a link, and ends all sessions. */
+export const resetPassword = async (input: { readonly token: string; readonly password: string }): Promise<void> => {
+  await accepted(await requestAt("POST", "/console/password-reset/confirm", input))
 }

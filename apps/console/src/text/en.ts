@@ -187,7 +187,30 @@ export const en = {
     busy: "Logging in…",
     noAccount: "No account yet?",
     toSignUp: "Sign up",
+    toForgot: "Forgot password?",
     signUpClosed: "Sign-up is closed on this deployment. Ask its operator for an account."
+  },
+  forgot: {
+    title: "Forgot password",
+    meaning: "We send a link to your email address. It works for 30 minutes.",
+    submit: "Send the link",
+    busy: "Sending…",
+    sentTitle: "Check your mail",
+    sent: "If an account has this address, a link is on its way. It may take a few minutes. Look in the spam folder, too.",
+    unavailable: "This deployment sends no mail. Ask its operator for a new password.",
+    toLogin: "Back to log in"
+  },
+  reset: {
+    title: "Choose a new password",
+    meaning: "All sessions of the account end. API keys stay valid.",
+    password: "New password",
+    submit: "Save the password",
+    busy: "Saving…",
+    doneTitle: "Password saved",
+    done: "All sessions have ended. Log in with the new password.",
+    invalid: "The link was used, has expired, or was replaced by a newer one.",
+    again: "Request another link",
+    toLogin: "Log in"
   },
   signup: {
     title: "Sign up",

@@ -193,7 +193,30 @@ export const pl: Texts = {
     busy: "Logowanie…",
     noAccount: "Nie masz konta?",
     toSignUp: "Załóż konto",
+    toForgot: "Nie pamiętasz hasła?",
     signUpClosed: "Zakładanie kont jest w tej instalacji wyłączone. Poproś o konto jej administratora."
+  },
+  forgot: {
+    title: "Nie pamiętasz hasła?",
+    meaning: "Wyślemy link na Twój adres e-mail. Działa przez 30 minut.",
+    submit: "Wyślij link",
+    busy: "Wysyłanie…",
+    sentTitle: "Sprawdź pocztę",
+    sent: "Jeśli istnieje konto z tym adresem, link jest już w drodze. Może to potrwać kilka minut. Zajrzyj też do spamu.",
+    unavailable: "Ta instalacja nie wysyła poczty. Poproś o nowe hasło jej administratora.",
+    toLogin: "Wróć do logowania"
+  },
+  reset: {
+    title: "Ustaw nowe hasło",
+    meaning: "Wszystkie sesje konta zostaną zakończone. Klucze API pozostaną ważne.",
+    password: "Nowe hasło",
+    submit: "Zapisz hasło",
+    busy: "Zapisywanie…",
+    doneTitle: "Hasło zapisane",
+    done: "Wszystkie sesje zostały zakończone. Zaloguj się nowym hasłem.",
+    invalid: "Link został już użyty, wygasł albo zastąpił go nowszy.",
+    again: "Poproś o nowy link",
+    toLogin: "Zaloguj się"
   },
   signup: {
     title: "Zakładanie konta",

@@ -8,6 +8,8 @@ export const paths = {
   home: "/",
   login: "/login",
   signup: "/signup",
+  forgot: "/forgot",
+  reset: "/reset",
   account: "/account",
   newOrganization: "/organizations/new",
   go: (id: string) => `/go/${encodeURIComponent(id)}`,

@@ -18,7 +18,7 @@ export class Accounts extends Context.Service<
   {
     readonly create: (email: Email, passwordHash: string) => Effect.Effect<Account.Account, EmailTaken>
     readonly find: (id: Ids.AccountId) => Effect.Effect<Account.Account | undefined>
-    /** Replaces a password hash, unless it was replaced meanwhile. Returns whether it was. */
+    /** Replaces a password hash, unless it was replaced meanwhile. Returns whether it was. A link that resets it is void then. */
     readonly replacePassword: (id: Ids.AccountId, from: string, to: string) => Effect.Effect<boolean>
     readonly findCredentials: (
       email: Email
@@ -59,7 +59,8 @@ export const layer: Layer.Layer<Accounts, never, SqlClient.SqlClient> = Layer.ef
     `
 
     const updatePassword = (id: Ids.AccountId, from: string, to: string) => sql`
-      UPDATE accounts SET password_hash = ${to} WHERE id = ${id} AND password_hash = ${from} RETURNING id
+      UPDATE accounts SET password_hash = ${to}, reset_hash = NULL, reset_due_at = NULL, reset_expires_at = NULL
+      WHERE id = ${id} AND password_hash = ${from} RETURNING id
     `
 
     return {

@@ -9,6 +9,7 @@ import * as DeliveryWorker from "../deliveries/DeliveryWorker.ts"
 import * as WorkerDbClient from "../database/WorkerDbClient.ts"
 import * as InvoiceWorker from "../invoices/sandbox/InvoiceWorker.ts"
 import * as LaneWorker from "../invoices/ksef/LaneWorker.ts"
+import * as PasswordResetMail from "../accounts/PasswordResetMail.ts"
 import * as Pruner from "../maintenance/Pruner.ts"
 import * as DeliveryScheduler from "../deliveries/DeliveryScheduler.ts"
 
@@ -37,6 +38,7 @@ export const layer = Layer.mergeAll(
   LaneWorker.layer,
   DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, DeliveryScheduler.layer, layerDispatcher])),
   AloneWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, layerSpareDispatcher])),
+  PasswordResetMail.layer,
   Pruner.layerScheduled.pipe(Layer.provide(Pruner.layer)),
   EmbeddedMaintenance.layer
 ).pipe(Layer.provide(WorkerDbClient.layer))

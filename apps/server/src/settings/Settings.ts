@@ -134,6 +134,15 @@ export const read = (given: EnvironmentVariables) => {
     faults.push("GOVOICE_LIVE_MODE=true requires GOVOICE_KSEF_ENVIRONMENT or GOVOICE_KSEF_URL.")
   }
 
+  const smtpUrl = value("GOVOICE_SMTP_URL")
+  const mailFrom = value("GOVOICE_MAIL_FROM")
+  const publicUrl = value("GOVOICE_PUBLIC_URL")
+  if (isGiven("GOVOICE_SMTP_URL")) {
+    for (const name of ["GOVOICE_MAIL_FROM", "GOVOICE_PUBLIC_URL"] as const) {
+      if (!isGiven(name)) faults.push(`${name} is required with GOVOICE_SMTP_URL.`)
+    }
+  }
+
   const port = value("PORT")
   const metricsPort = value("GOVOICE_METRICS_PORT")
   if (metricsPort !== undefined && metricsPort !== 0 && metricsPort === port) {
@@ -156,6 +165,11 @@ export const read = (given: EnvironmentVariables) => {
     role,
     apiEnabled: value("GOVOICE_API_ENABLED"),
     consoleEnabled: value("GOVOICE_CONSOLE") === "on",
+    /** Present when mails are sent. */
+    mail:
+      smtpUrl === undefined
+        ? undefined
+        : { smtpUrl, from: mailFrom ?? "", publicUrl: (publicUrl ?? "").replace(/\/$/, "") },
     liveMode,
     ksef: {
       /** The environment of KSeF, also while live mode is off. Live mode requires it. */

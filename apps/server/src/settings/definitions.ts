@@ -167,6 +167,20 @@ export const groups = {
     ),
     GOVOICE_SANDBOX_STEP_MS: define("Duration of one step of a sandbox scenario.", Parsers.integer(1, 3_600_000), 1000)
   },
+  Mail: {
+    GOVOICE_SMTP_URL: optional(
+      "SMTP server that mails to owners are sent by, as `smtps://user:password@host:465` or `smtp://user:password@host:587`. Off this machine, `smtp` requires STARTTLS. Requires `GOVOICE_MAIL_FROM` and `GOVOICE_PUBLIC_URL`. Without it, owners cannot reset their passwords themselves.",
+      Parsers.url("smtp", "smtps"),
+      "no mails",
+      { secret: true }
+    ),
+    GOVOICE_MAIL_FROM: optional("Sender of the mails, as `govoice@example.com`.", Parsers.text, "none"),
+    GOVOICE_PUBLIC_URL: optional(
+      "URL at which owners reach the server, without `/console`. Links in mails begin with it.",
+      Parsers.url("http", "https"),
+      "none"
+    )
+  },
   "Live mode": {
     GOVOICE_LIVE_MODE: define(
       "Whether live keys may submit to the national system (KSeF). `true` requires either `GOVOICE_KSEF_ENVIRONMENT` or `GOVOICE_KSEF_URL`.",
@@ -249,6 +263,7 @@ export const definitions = {
   ...groups["The process"],
   ...groups["Data and secrets"],
   ...groups["The API"],
+  ...groups.Mail,
   ...groups["Live mode"],
   ...groups.Webhooks
 } as const

@@ -58,7 +58,8 @@ const later = { id: 2, name: "later", oldestCompatible: 1 }
 const newAccount = (id: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
-    (sql) => sql`INSERT INTO accounts VALUES (${id}, now(), ${`${id}@example.com`}, 'hash')`
+    (sql) =>
+      sql`INSERT INTO accounts (id, created_at, email, password_hash) VALUES (${id}, now(), ${`${id}@example.com`}, 'hash')`
   )
 
 describe("Migrations", () => {

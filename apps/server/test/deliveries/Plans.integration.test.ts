@@ -34,7 +34,7 @@ const fill = Effect.fnUntraced(function* (rows: number) {
       // Foreign keys are not looked up, which would take most of the time.
       yield* sql`SET LOCAL session_replication_role = replica`
       yield* sql`SET LOCAL synchronous_commit = off`
-      yield* sql`INSERT INTO accounts VALUES ('acct_1', now(), 'a@example.com', 'hash')`
+      yield* sql`INSERT INTO accounts (id, created_at, email, password_hash) VALUES ('acct_1', now(), 'a@example.com', 'hash')`
       yield* sql`
         INSERT INTO organizations (id, account_id, created_at, name)
         SELECT 'org_' || lpad(n::text, 26, '0'), 'acct_1', now(), 'Company'

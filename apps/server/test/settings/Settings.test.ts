@@ -27,8 +27,12 @@ describe("secrets from files", () => {
     GOVOICE_ENCRYPTION_KEYS: `k1:${key}`,
     GOVOICE_KSEF_PROXY: "http://user:password@127.0.0.1:3128",
     GOVOICE_WEBHOOK_PROXY: "http://user:password@127.0.0.1:3128",
-    REDIS_URL: "redis://:password@127.0.0.1"
+    REDIS_URL: "redis://:password@127.0.0.1",
+    GOVOICE_SMTP_URL: "smtp://user:password@127.0.0.1:587"
   }
+
+  // What the SMTP server is of no use without.
+  const mail = { GOVOICE_MAIL_FROM: "govoice@example.com", GOVOICE_PUBLIC_URL: "https://govoice.example.com" }
 
   const withFiles = <A>(
     contents: Readonly<Record<string, string>>,
@@ -40,7 +44,7 @@ describe("secrets from files", () => {
         writeFileSync(join(folder, name), content)
         return [`${name}_FILE`, join(folder, name)]
       })
-      return use(Object.fromEntries(env), folder)
+      return use({ ...mail, ...Object.fromEntries(env) }, folder)
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -51,7 +55,7 @@ describe("secrets from files", () => {
     for (const newline of ["", "\n", "\r\n"]) {
       const contents = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, `${value}${newline}`]))
       withFiles(contents, (env) => {
-        assert.deepStrictEqual(read(env), read(values))
+        assert.deepStrictEqual(read(env), read({ ...mail, ...values }))
         assert.isEmpty(unknownNames(env))
       })
     }

@@ -3,7 +3,9 @@ import type { Config } from "../../api/config.ts"
 import { Plain } from "../../ui/Plain.tsx"
 import { texts } from "../../text/texts.ts"
 import { paths } from "../../url/paths.ts"
+import { Forgot } from "./Forgot.tsx"
 import { Login } from "./Login.tsx"
+import { Reset } from "./Reset.tsx"
 import { SignUp } from "./SignUp.tsx"
 
 /** The page without a login. The address stays, so that the login leads to the screen that was asked for. */
@@ -23,6 +25,24 @@ export const Entrance = ({ config }: { readonly config: Config }) => (
           }
         />
       )}
+    </Route>
+    <Route path={paths.forgot}>
+      {config.passwordReset ? (
+        <Forgot />
+      ) : (
+        <Plain
+          title={texts.forgot.title}
+          sentence={texts.forgot.unavailable}
+          below={
+            <p className="small">
+              <Link to={paths.login}>{texts.forgot.toLogin}</Link>
+            </p>
+          }
+        />
+      )}
+    </Route>
+    <Route path={paths.reset}>
+      <Reset />
     </Route>
     <Route>
       <Login maySignUp={config.signup === "open"} />

@@ -19,6 +19,8 @@ export const Login = ({ maySignUp }: { readonly maySignUp: boolean }) => {
       title={texts.login.title}
       below={
         <p className="small muted">
+          <Link to={paths.forgot}>{texts.login.toForgot}</Link>
+          <br />
           {maySignUp ? (
             <>
               {texts.login.noAccount} <Link to={paths.signup}>{texts.login.toSignUp}</Link>

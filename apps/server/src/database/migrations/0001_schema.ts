@@ -11,18 +11,26 @@ export const schema: Statements = {
   name: "schema",
   oldestCompatible: 1,
   statements: [
-    // `email` is normalized: lower case, without surrounding white space.
+    // `email` is normalized: lower case, without surrounding white space. `reset_due_at` is when the mail with a link that
+    // resets the password is sent, and null once it was. The link is valid until `reset_expires_at`.
     `
       CREATE TABLE accounts (
-        id            text COLLATE "C" NOT NULL,
-        created_at    timestamptz NOT NULL,
-        email         text NOT NULL,
-        password_hash text NOT NULL,
+        id               text COLLATE "C" NOT NULL,
+        created_at       timestamptz NOT NULL,
+        reset_due_at     timestamptz,
+        reset_expires_at timestamptz,
+        email            text NOT NULL,
+        password_hash    text NOT NULL,
+        reset_language   text,
+        reset_hash       bytea,
 
-        CONSTRAINT accounts_pkey      PRIMARY KEY (id),
-        CONSTRAINT accounts_email_key UNIQUE (email)
+        CONSTRAINT accounts_pkey                 PRIMARY KEY (id),
+        CONSTRAINT accounts_email_key            UNIQUE (email),
+        CONSTRAINT accounts_reset_language_known CHECK (reset_language IN ('en', 'pl'))
       )
     `,
+    `CREATE INDEX accounts_reset_due_at_idx ON accounts (reset_due_at) WHERE reset_due_at IS NOT NULL`,
+    `CREATE INDEX accounts_reset_hash_idx ON accounts (reset_hash) WHERE reset_hash IS NOT NULL`,
 
     // A session is a family of refresh tokens: one is valid at a time, and all end together. `network` is where the login
     // came from: an IPv4 address, or an IPv6 prefix of 64 bits.

@@ -27,6 +27,16 @@ class ConsoleSessionApi extends HttpApiGroup.make("consoleSession")
       payload: Schema.Struct({}),
       success: AccessToken,
       error: Problems.errors("invalid_refresh_token", "rate_limit_exceeded")
+    }),
+    HttpApiEndpoint.post("requestReset", "/console/password-reset", {
+      payload: Schema.Struct({ email: Account.Credentials.fields.email, language: Schema.Literals(["en", "pl"]) }),
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors("not_found", "rate_limit_exceeded")
+    }),
+    HttpApiEndpoint.post("resetPassword", "/console/password-reset/confirm", {
+      payload: Schema.Struct({ token: Schema.String, password: Account.Credentials.fields.password }),
+      success: HttpApiSchema.NoContent,
+      error: Problems.errors("invalid_parameter", "rate_limit_exceeded")
     })
   )
   .middleware(Validation.ParameterValidation)

@@ -29,13 +29,14 @@ const missingPage = HttpServerResponse.text(
 export const layer = (folder: string) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
-      const { apiEnabled, eventRetentionDays, liveMode, signupOpen } = yield* Settings
+      const { apiEnabled, eventRetentionDays, liveMode, mail, signupOpen } = yield* Settings
       const files = yield* ConsoleFiles.read(folder)
 
       const config = HttpServerResponse.text(
         JSON.stringify({
           version,
           signup: signupOpen ? "open" : "closed",
+          password_reset: mail !== undefined,
           live_mode: liveMode,
           api_enabled: apiEnabled,
           event_retention_days: eventRetentionDays

@@ -11,7 +11,11 @@ import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/h
 import { AccessTokens, lifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
 import { Authenticator } from "../../accounts/Authenticator.ts"
 import { Login } from "../../accounts/Login.ts"
+import * as Email from "../../accounts/Email.ts"
+import { Passwords } from "../../accounts/Passwords.ts"
+import { PasswordResets } from "../../accounts/PasswordResets.ts"
 import { Sessions } from "../../accounts/Sessions.ts"
+import { Settings } from "../../settings/Settings.ts"
 import { SlidingWindowStore } from "../../limits/SlidingWindows.ts"
 import { failWhileWaiting } from "../../limits/Throttled.ts"
 import * as OpaqueToken from "../../crypto/OpaqueToken.ts"
@@ -25,6 +29,11 @@ import * as SessionCookie from "./SessionCookie.ts"
 export const maxRefreshes = 30
 
 const addressOf = ({ remoteAddress }: HttpServerRequest.HttpServerRequest) => Option.getOrUndefined(remoteAddress)
+
+const leastPassword = 12
+
+// An account that exists takes a write, and one that does not none: no answer comes before both are done.
+const resetAnswerAfter = "500 millis"
 
 const clearCookie = HttpEffect.appendPreResponseHandler((_request, response) =>
   Effect.succeed(HttpServerResponse.setHeader(response, "set-cookie", SessionCookie.clear))
@@ -40,6 +49,9 @@ export const layer = HttpApiBuilder.group(
     const accessTokens = yield* AccessTokens
     const authenticator = yield* Authenticator
     const login = yield* Login
+    const passwords = yield* Passwords
+    const resets = yield* PasswordResets
+    const { mail } = yield* Settings
     const sessions = yield* Sessions
     const successors = yield* SuccessorTokens
     const windows = yield* SlidingWindowStore
@@ -96,6 +108,37 @@ export const layer = HttpApiBuilder.group(
             )
           yield* refreshes.add(session.sessionId)
           return yield* respond(session, { ...cookie, refreshToken })
+        },
+        Effect.catchTag("Throttled", Throttling.fail)
+      ),
+
+      requestReset: Effect.fnUntraced(function* ({ payload: { email, language } }) {
+        if (mail === undefined) return yield* Problems.fail("not_found")
+        yield* Effect.all([resets.request(Email.normalize(email), language), Effect.sleep(resetAnswerAfter)], {
+          concurrency: "unbounded",
+          discard: true
+        })
+      }),
+
+      resetPassword: Effect.fnUntraced(
+        function* ({ payload: { password, token }, request }) {
+          if (Array.from(password).length < leastPassword) {
+            return yield* Problems.fail("invalid_parameter", {
+              message: `A password has ${leastPassword} to 128 characters.`,
+              param: "password"
+            })
+          }
+          const hash = OpaqueToken.hash(token)
+          const invalid = Problems.fail("invalid_parameter", {
+            message: "The link was used, has expired, or was replaced by a newer one. Request another.",
+            param: "token"
+          })
+          // Hashing a password costs, so nobody causes it without a link.
+          if (!(yield* resets.isValid(hash))) return yield* invalid
+          const passwordHash = yield* passwords.hash(password, { network: ClientAddress.group(addressOf(request)) })
+          const ended = yield* resets.use(hash, passwordHash)
+          if (ended === undefined) return yield* invalid
+          yield* Effect.forEach(ended, authenticator.invalidateSession, { discard: true })
         },
         Effect.catchTag("Throttled", Throttling.fail)
       ),

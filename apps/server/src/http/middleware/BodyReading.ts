@@ -56,6 +56,8 @@ const withoutCredential: Readonly<Record<string, { readonly kind: LimitedCall; r
   "accounts.refresh": { kind: "refresh" },
   "accounts.logout": { kind: "logout" },
   "consoleSession.open": { kind: "login" },
+  "consoleSession.requestReset": { kind: "login" },
+  "consoleSession.resetPassword": { kind: "login" },
   "consoleSession.refresh": { kind: "console-refresh", onlyFailures: true }
 }
 

@@ -130,6 +130,7 @@ describe("the files of the console", () => {
     assert.deepStrictEqual(await response.json(), {
       version,
       signup: "open",
+      password_reset: false,
       live_mode: false,
       api_enabled: true,
       event_retention_days: 90
@@ -138,6 +139,7 @@ describe("the files of the console", () => {
     assert.deepStrictEqual(await (await closed.get("/console/config.json")).json(), {
       version,
       signup: "closed",
+      password_reset: false,
       live_mode: true,
       api_enabled: false,
       event_retention_days: 7

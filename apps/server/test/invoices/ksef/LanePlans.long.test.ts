@@ -23,7 +23,7 @@ const fill = Effect.fnUntraced(function* (rows: number) {
   yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`SET LOCAL session_replication_role = replica`
-      yield* sql`INSERT INTO accounts VALUES ('acct_1', now(), 'a@example.com', 'hash')`
+      yield* sql`INSERT INTO accounts (id, created_at, email, password_hash) VALUES ('acct_1', now(), 'a@example.com', 'hash')`
       yield* sql`
         INSERT INTO organizations (id, account_id, created_at, name, credential, credential_kind, credential_nip,
                                    credential_environment, credential_state, credential_updated_at)

@@ -20,6 +20,9 @@ export interface Swallower {
   readonly close: () => Promise<void>
 }
 
+/** Without an answer to its probes for so long, Postgres ends a session. */
+const probedMs = 20_000
+
 /** Starts a proxy before a port of this machine. */
 export const startSwallower = async (target: number): Promise<Swallower> => {
   const links = new Set<Link>()
@@ -29,8 +32,11 @@ export const startSwallower = async (target: number): Promise<Swallower> => {
     const isLost = () => link.lost === "both" || link.lost === direction
     from.on("data", (chunk) => void (isLost() || to.destroyed || to.write(chunk)))
     from.on("error", () => {})
-    // An end is a packet too.
-    from.on("close", () => void (isLost() || to.destroy()))
+    // An end is a packet too. A client that is gone is missed by the probes of Postgres.
+    from.on("close", () => {
+      if (!isLost()) to.destroy()
+      else if (from === link.near) setTimeout(() => to.destroy(), probedMs).unref()
+    })
   }
 
   const server = createServer((near) => {

@@ -26,6 +26,10 @@ export interface Options {
 // setting for either.
 const timeouts = { connectTimeout: "5 seconds", keepAlive: "10 seconds" } as const
 
+// Postgres asks its client too whether it is there: it would keep the sessions of one that has gone silent for two hours otherwise,
+// and with them its connections. Sockets of Unix ignore this.
+const keepAlives = { tcp_keepalives_idle: "10", tcp_keepalives_interval: "1", tcp_keepalives_count: "10" }
+
 // A pooler keeps them for its client.
 const session = { timezone: "UTC" }
 
@@ -44,7 +48,7 @@ export const layer = (
   const pool = { ...timeouts, ...connectionOptions(url), applicationName, maxConnections, deadline, retryConnect }
   if (pooler === undefined) {
     const isolation = { default_transaction_isolation: "read committed" }
-    return PgClient.layer({ ...pool, startupParameters: { ...session, ...isolation, ...parameters } })
+    return PgClient.layer({ ...pool, startupParameters: { ...session, ...keepAlives, ...isolation, ...parameters } })
   }
   const { directUrl } = pooler
   return PgClient.layerFrom(

@@ -67,6 +67,23 @@ describe("a session", () => {
         assert.match(fault!.message, /^Transactions are serializable by default, expected read committed/)
       })
   )
+
+  it.live("ends within 20 s where its client has gone silent, so that its connection is free again", () =>
+    Effect.gen(function* () {
+      const url = yield* acquire
+      const [row] = yield* on(
+        { url },
+        Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`
+            SELECT current_setting('tcp_keepalives_idle') AS idle, current_setting('tcp_keepalives_interval') AS interval,
+                   current_setting('tcp_keepalives_count') AS count
+          `
+        )
+      )
+      assert.deepStrictEqual(row, { idle: "10", interval: "1", count: "10" })
+    })
+  )
 })
 
 describe("a pool", () => {

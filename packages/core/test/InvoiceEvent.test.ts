@@ -86,7 +86,8 @@ describe("InvoiceEvent", () => {
     [InvoiceEvent.InvoiceEvent],
     ([event]) => {
       const there: unknown = throughJson(encode(event))
-      assert.deepStrictEqual(decodeExactly(there), event)
+      // JSON has no negative zero.
+      assert.deepStrictEqual(decodeExactly(there), throughJson(event))
     },
     thorough
   )

@@ -65,13 +65,13 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
     answers.taken += bytes
   }
 
-  // What was taken is counted in full until it has to be known.
+  // What was taken is counted in full until it has to be known. A small answer may still be with the socket.
   const recount = (): void => {
     sinceRecount = 0
     const taken = [...unread].filter(([, answers]) => answers.taken > 0)
     const queues = queuesOf(taken.map(([socket]) => socket))
     for (const [socket, answers] of taken) {
-      const left = Math.min(answers.taken, queues?.get(socket) ?? 0)
+      const left = Math.min(answers.taken, (queues?.get(socket) ?? 0) + socket.writableLength)
       total -= answers.taken - left
       answers.taken = left
     }
@@ -95,6 +95,9 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
       const { socket } = response.req
       if (response.destroyed || socket.destroyed) return
       const answers = answersOf(socket)
+      const isDue = total + bytes > options.maxBytes && sinceRecount >= options.maxBytes / partsBetweenRecounts
+      // Before this one is counted, of which nothing is sent yet.
+      if (isDue) recount()
       total += bytes
       sinceRecount += bytes
       if (bytes <= options.smallBytes) answers.taken += bytes
@@ -102,9 +105,7 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
         answers.sending += bytes
         response.once("close", () => take(socket, answers, bytes))
       }
-      if (total <= options.maxBytes || sinceRecount < options.maxBytes / partsBetweenRecounts) return
-      recount()
-      if (total > options.maxBytes) endLargest()
+      if (isDue && total > options.maxBytes) endLargest()
     }
   }
 }

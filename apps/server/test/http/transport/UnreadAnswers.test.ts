@@ -3,7 +3,6 @@ import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
-import { setImmediate as immediate } from "node:timers/promises"
 import { afterEach, assert, describe, it } from "vitest"
 import * as UnreadAnswers from "../../../src/http/transport/UnreadAnswers.ts"
 
@@ -14,15 +13,13 @@ const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 describe("UnreadAnswers", () => {
   let server: Server
   const sockets: Array<Socket> = []
-  /** How many answers the system has taken. */
-  let sent = 0
 
   const start = async (maxBytes: number, bytes = answerBytes): Promise<void> => {
     const unread = UnreadAnswers.make({ maxBytes, smallBytes: 1024 })
     // Idle connections stay.
     server = createServer({ keepAliveTimeout: 0 }, (_request, response) => {
       unread.add(response, bytes)
-      response.end(Buffer.alloc(bytes, "a"), () => void (sent += 1))
+      response.end(Buffer.alloc(bytes, "a"), () => void server.emit("sent"))
     })
     server.listen(0, "127.0.0.1")
     await once(server, "listening")
@@ -130,11 +127,12 @@ describe("UnreadAnswers", () => {
     await start(2 * mebibyte, 1024)
     for (let unread = 0; unread < 12; unread++) {
       const socket = await begin()
+      const closed = once(socket, "close")
       // One at a time, as the transport of the server takes them, and so many that the system has room for all.
       for (let answers = 1; answers < 600 && !socket.destroyed; answers++) {
-        const before = sent
+        const ended = Promise.race([once(server, "sent"), closed])
         socket.write(request)
-        while (sent === before && !socket.destroyed) await immediate()
+        await ended
       }
     }
     while ((await connections()) > 6) await turn()

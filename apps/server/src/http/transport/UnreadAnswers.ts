@@ -95,7 +95,7 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
       const { socket } = response.req
       if (response.destroyed || socket.destroyed) return
       const answers = answersOf(socket)
-      const isDue = total + bytes > options.maxBytes && sinceRecount >= options.maxBytes / partsBetweenRecounts
+      const isDue = total + bytes > options.maxBytes && sinceRecount + bytes >= options.maxBytes / partsBetweenRecounts
       // Before this one is counted, of which nothing is sent yet.
       if (isDue) recount()
       total += bytes

@@ -1,6 +1,7 @@
 /** The login of the console in a browser after times that the server keeps: half a minute of grace, and a minute of limits. */
 import type { Browser } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { en } from "../../apps/console/src/text/en.ts"
 import type { Server } from "../e2e/support/server.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
 import { cookieOf, deploy, isLoggedOut, openAccount, refreshWith, signUp } from "./support/deployment.ts"
@@ -37,8 +38,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     assert.isTrue(retryAfter > 0 && retryAfter <= 60, `${retryAfter} s`)
     await page.getByRole("heading", { level: 1, name: "Your session could not be renewed" }).waitFor()
     await page.getByRole("alert").filter({ hasText: "Too many requests" }).waitFor()
-    const words = `You are still logged in. The page tries again by itself after ${retryAfter} s.`
-    await page.getByText(words).waitFor()
+    await page.getByText(en.unreachable.goesOn(en.seconds(retryAfter))).waitFor()
     // Nothing is pressed.
     await page.getByRole("button", { name: "Log out everywhere" }).waitFor({ timeout: retryAfter * 1000 + 50_000 })
     await end()

@@ -10,7 +10,6 @@ import type { KeyRing } from "../crypto/KeyRing.ts"
 import * as OutageLog from "../database/OutageLog.ts"
 import { StatementTime } from "../database/StatementTime.ts"
 import * as LeaseTime from "../jobs/LeaseTime.ts"
-import * as RetryingBatcher from "../jobs/RetryingBatcher.ts"
 import * as SpareProcess from "../jobs/SpareProcess.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
@@ -18,7 +17,7 @@ import { Settings } from "../settings/Settings.ts"
 import { claimAlone } from "./alone.sql.ts"
 import * as Attempt from "./Attempt.ts"
 import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
-import { type Completion, logEnd } from "./Completion.ts"
+import * as CompletionWriter from "./CompletionWriter.ts"
 import { DeliveryQueue } from "./DeliveryQueue.ts"
 
 // How long the process may take to start, by which its leases are longer.
@@ -64,26 +63,15 @@ export const makeClaim = Effect.gen(function* () {
 export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRing | Settings | SqlClient.SqlClient> =
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const { complete } = yield* DeliveryQueue
       const claim = yield* makeClaim
       const attempt = yield* Attempt.make
       const { leaseMs, organizationConcurrency: perOrganization, webhooks } = yield* Settings
-
-      const completeWithRetry = RetryingBatcher.retrying<Completion, boolean>({
-        name: "completions of deliveries that are attempted alone",
-        retryForMs: leaseMs,
-        write: (completions) =>
-          Effect.map(complete(completions), (ids) => completions.map(({ id }) => ids.includes(id)))
-      })
+      const writer = CompletionWriter.make(yield* DeliveryQueue, leaseMs)
 
       const deliver = Effect.fnUntraced(
         function* (delivery: ClaimedDelivery, leasedUntil: number) {
           const completion = yield* TraceContext.under(attempt(delivery, leasedUntil), delivery.traceparent)
-          const [isWritten] = yield* completeWithRetry([completion])
-          yield* EngineMetrics.countCompletion(completion.status, isWritten === true)
-          yield* isWritten === true
-            ? logEnd(completion)
-            : Effect.logWarning("Delivery lease lost; completion discarded")
+          yield* writer.writeWithRetry([completion])
         },
         (effect, { event_id, id, invoice_id }) =>
           effect.pipe(

@@ -3,9 +3,8 @@
  * the background.
  */
 import { Effect, FiberSet, type Scope } from "effect"
-import * as RetryingBatcher from "../jobs/RetryingBatcher.ts"
-import * as EngineMetrics from "../observability/EngineMetrics.ts"
-import { type Completion, logEnd } from "./Completion.ts"
+import type { Completion } from "./Completion.ts"
+import * as CompletionWriter from "./CompletionWriter.ts"
 import type { DeliveryQueue } from "./DeliveryQueue.ts"
 
 /** Completes deliveries. */
@@ -40,51 +39,28 @@ export const maxBatch = 500
 /** Makes a completer. Its background writes end with the scope. */
 export const make = (options: CompleterOptions): Effect.Effect<DeliveryCompleter, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const context = yield* Effect.context()
     const background = yield* FiberSet.make<void>()
+    const writer = CompletionWriter.make(options.queue, options.leaseMs)
     const buffer: Array<Completion> = []
     let uncommitted = 0
 
-    const writeWithRetry = RetryingBatcher.retrying<Completion, boolean>({
-      name: "completions",
-      retryForMs: options.leaseMs,
-      write: (batch) =>
-        Effect.map(options.queue.complete(batch), (written) => {
-          const ids = new Set<string>(written)
-          return batch.map(({ id }) => ids.has(id))
-        })
-    })
-
-    const onWritten = Effect.fnUntraced(function* (batch: ReadonlyArray<Completion>, written: ReadonlyArray<string>) {
-      uncommitted -= batch.length
-      options.onCompleted(batch)
-      const ids = new Set(written)
-      for (const completion of batch) {
-        const { event_id, id, status } = completion
-        if (ids.has(id)) {
-          EngineMetrics.deliveriesCompleted(status).updateUnsafe(1, context)
-          yield* logEnd(completion)
-        } else {
-          EngineMetrics.staleCompletions("deliveries").updateUnsafe(1, context)
-          yield* Effect.logWarning("Delivery lease lost; completion discarded").pipe(
-            Effect.annotateLogs({ deliveryId: id, eventId: event_id })
-          )
-        }
-      }
-    })
-
-    const completeWithRetry = Effect.fnUntraced(function* (batch: ReadonlyArray<Completion>) {
-      const answers = yield* writeWithRetry(batch)
-      const written = batch.filter((_, index) => answers[index] === true)
-      yield* onWritten(
-        batch,
-        written.map(({ id }) => id)
-      )
-      yield* options.onBackgroundCompleted()
-    })
+    const onDone = (batch: ReadonlyArray<Completion>) =>
+      Effect.sync(() => {
+        uncommitted -= batch.length
+        options.onCompleted(batch)
+      })
 
     const completeInBackground = (batch: ReadonlyArray<Completion>) =>
-      batch.length === 0 ? Effect.void : Effect.asVoid(FiberSet.run(background, completeWithRetry(batch)))
+      batch.length === 0
+        ? Effect.void
+        : writer
+            .writeWithRetry(batch)
+            .pipe(
+              Effect.andThen(onDone(batch)),
+              Effect.andThen(Effect.suspend(options.onBackgroundCompleted)),
+              (written) => FiberSet.run(background, written),
+              Effect.asVoid
+            )
 
     return {
       add: (completion) => {
@@ -95,9 +71,9 @@ export const make = (options: CompleterOptions): Effect.Effect<DeliveryCompleter
       uncommitted: () => uncommitted,
       take: () => buffer.splice(0, maxBatch),
       flush: (batch) =>
-        Effect.matchCauseEffect(options.queue.complete(batch), {
+        Effect.matchCauseEffect(writer.write(batch), {
           onFailure: () => completeInBackground(batch),
-          onSuccess: (written) => onWritten(batch, written)
+          onSuccess: () => onDone(batch)
         }),
       completeInBackground
     }

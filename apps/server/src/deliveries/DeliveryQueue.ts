@@ -2,10 +2,8 @@
  * The queue of deliveries, which is the `deliveries` table. The unit of claiming is the organization: a claim locks its row in
  * `organization_concurrency`, which counts what it has in flight over all workers.
  *
- * Claims serve endpoints in turn: each begins behind the endpoint of the claim before, and wraps around at the end. Slow endpoints
- * share fewer slots, so that the turn often passes them while none is free: they have a turn of their own. A claim leases
- * a delivery and increases its fencing token. A completion is written only while the delivery is leased under that token, so that a
- * worker whose lease was lost writes nothing.
+ * A claim leases a delivery and increases its fencing token. A completion is written only while the delivery is leased under that
+ * token, so that a worker whose lease was lost writes nothing.
  *
  * The statements are in `claim.sql.ts` and `complete.sql.ts`.
  */
@@ -16,6 +14,7 @@ import { HotStatements } from "../database/HotStatements.ts"
 import { StatementTime } from "../database/StatementTime.ts"
 import { claim, type ClaimRow } from "./claim.sql.ts"
 import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
+import { ClaimRound } from "./ClaimRound.ts"
 import { complete } from "./complete.sql.ts"
 import type { Completion } from "./Completion.ts"
 
@@ -49,25 +48,6 @@ export class DeliveryQueue extends Context.Service<
   }
 >()("@govoice/server/deliveries/DeliveryQueue") {}
 
-// A claim visits as many endpoints as the one before would have needed to fill its slots. A visit takes some microseconds.
-const minEndpoints = 16
-const maxEndpoints = 250
-
-// Completed deliveries leave entries at the front of the index until vacuum, or for as long as a snapshot is held. A claim begins
-// at the oldest due time that the round before has seen; one round in a second begins a minute earlier, because a delivery
-// becomes visible some time after it was due; and one in a minute at the very beginning. What is due since a few seconds is always read.
-const beginning = new Date(0)
-const recentMs = 5000
-const marginMs = 60_000
-const marginEveryMs = 1000
-const beginningEveryMs = 60_000
-
-const deliveriesOf = (rows: ReadonlyArray<ClaimRow>): ReadonlyArray<ClaimedDelivery> =>
-  rows.filter((row): row is Extract<ClaimRow, ClaimedDelivery> => row.id !== null)
-
-const lastEndpoint = (deliveries: ReadonlyArray<ClaimedDelivery>): string =>
-  deliveries.reduce((max, { endpoint_id: id }) => (id > max ? id : max), "")
-
 /** Layer that provides `DeliveryQueue` from a migrated database. It keeps the place of its worker in the round. */
 export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Layer.effect(
   DeliveryQueue,
@@ -75,54 +55,15 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
     const sql = yield* SqlClient.SqlClient
     const statementTime = (yield* StatementTime)(sql)
 
-    let after = ""
-    let afterSlow = ""
-    // Whether this round has found no slow endpoint behind `afterSlow`, with slots for one all the time.
-    let isEndOfSlow = true
-    let endpoints = minEndpoints
-    let since = beginning
-    // The oldest due time that this round has seen.
-    let oldest = Infinity
-    let marginAt = -Infinity
-    let beginningAt = -Infinity
+    const round = new ClaimRound()
 
-    const beginRound = (now: number): void => {
-      if (now - beginningAt >= beginningEveryMs) {
-        beginningAt = marginAt = now
-        since = beginning
-      } else if (now - marginAt >= marginEveryMs) {
-        marginAt = now
-        since = new Date(Math.max(0, since.getTime() - marginMs))
-      }
-      oldest = Infinity
-      isEndOfSlow = true
-    }
-
-    const claimPage = Effect.fnUntraced(function* (options: DeliveryClaimOptions) {
-      const { limit, slow = limit } = options
-      const clock = yield* Clock.currentTimeMillis
-      if (after === "") beginRound(clock)
+    const claimPage = Effect.fnUntraced(function* ({ limit, slow = limit, ...options }: DeliveryClaimOptions) {
+      const place = round.next(yield* Clock.currentTimeMillis)
       const now = yield* statementTime
-      const rows = yield* claim(sql, { ...options, slow: Math.max(0, slow), now, after, afterSlow, since, endpoints })
-      const { candidates, is_contended, is_left, last, oldest: oldestOfPage, scanned } = rows[0]!
-      const deliveries = deliveriesOf(rows)
-      const isFull = deliveries.length >= limit
-      // A full claim has served the first of those it visited.
-      const served = isFull ? lastEndpoint(deliveries) : last
-      const isEnd = scanned < endpoints && !isFull
-      if (oldestOfPage !== null) oldest = Math.min(oldest, oldestOfPage.getTime())
-      if (isEnd) since = new Date(Math.max(0, Math.min(oldest, rows[0]!.now.getTime() - recentMs)))
-      after = isEnd ? "" : (served ?? "")
-      const servedSlow = lastEndpoint(deliveries.filter((one) => one.endpoint_slow))
-      isEndOfSlow &&= slow > 0 && servedSlow === ""
-      const isSlowWrapped = isEnd && isEndOfSlow && afterSlow !== ""
-      if (isSlowWrapped) afterSlow = ""
-      else if (servedSlow !== "") afterSlow = servedSlow
-      const enough = Math.ceil((limit * scanned) / Math.max(1, candidates))
-      // The turn of slow endpoints passes none of those that the visit contains.
-      endpoints =
-        afterSlow === "" ? Math.min(maxEndpoints, Math.max(1, enough, Math.min(minEndpoints, 2 * limit))) : maxEndpoints
-      return { deliveries, isContended: is_contended, isEnd: isEnd && !isSlowWrapped, isFull, isLeft: is_left }
+      const slots = { limit, slow: Math.max(0, slow) }
+      const rows = yield* claim(sql, { ...options, ...slots, ...place, now })
+      const deliveries = rows.filter((row): row is Extract<ClaimRow, ClaimedDelivery> => row.id !== null)
+      return { ...rows[0]!, ...round.visited(slots, rows[0]!, deliveries), deliveries }
     })
 
     const queue = DeliveryQueue.of({
@@ -131,10 +72,10 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
         let left = false
         let wasAtBeginning = false
         while (true) {
-          wasAtBeginning ||= after === ""
-          const { deliveries, isEnd, isFull, ...page } = yield* claimPage(options)
-          isContended ||= page.isContended
-          left ||= page.isLeft
+          wasAtBeginning ||= round.isAtBeginning
+          const { deliveries, is_contended, is_left, isEnd, isFull } = yield* claimPage(options)
+          isContended ||= is_contended
+          left ||= is_left
           const visitedAll = isEnd && wasAtBeginning
           if (deliveries.length === 0 && !visitedAll && options.limit > 0) continue
           return { deliveries, more: isContended || (deliveries.length > 0 && (isFull || !visitedAll)), left }

@@ -88,9 +88,13 @@ for (const database of databases) {
           Effect.map(isKnown, ([row]) => row!.n === hanging),
           100
         )
-        // The attempts that began before that end.
+        // The attempts that began before that end, and are completed.
         yield* pass(webhooks.timeoutMs)
-        assert.isAtMost(yield* count("lease_expires_at IS NOT NULL"), 30)
+        yield* eventually(
+          "slow endpoints take half of the slots",
+          10_000,
+          Effect.map(count("lease_expires_at IS NOT NULL"), (leased) => leased <= 30)
+        )
 
         const victim = yield* fixtures.organization
         const endpoint = yield* fixtures.endpoint(victim)

@@ -1,32 +1,15 @@
 /**
- * Sends waiting invoices: the step of a lane that chooses the route, interactive session or batch, and sends one by one.
- *
- * The order of writes is intent, call, outcome. An outcome that is not known stays the intent, and is looked up.
+ * Sends waiting invoices: the step of a lane that serves its organizations in turn, and chooses the route, interactive session or
+ * batch.
  */
 import type { Ids } from "@govoice/core"
-import type { KsefClient } from "@govoice/ksef/client"
 import { PolishTime } from "@govoice/ksef/format"
-import { ErrorCodes, SessionStatuses } from "@govoice/ksef/protocol"
-import { Clock, Effect, Metric, Option } from "effect"
-import { Backoff } from "@govoice/dispatcher"
-import * as InvoiceWarnings from "../InvoiceWarnings.ts"
-import * as DuplicateResolver from "./DuplicateResolver.ts"
-import * as LaneRules from "./LaneRules.ts"
-import type {
-  Changes,
-  LaneOrganization,
-  SendingInvoice,
-  SubmissionChange,
-  SubmissionRow,
-  WaitingInvoice
-} from "./laneRows.ts"
+import { Clock, Effect } from "effect"
 import * as BatchSender from "./BatchSender.ts"
-import { failureOf, mayBeDone } from "./CallFailure.ts"
+import { pause, pausedUntil, remember, type Sending, sendOne } from "./DocumentSender.ts"
+import type { InteractiveSessions } from "./InteractiveSessions.ts"
 import * as LaneCalls from "./LaneCalls.ts"
-import { type FormName, formOf } from "./LaneRules.ts"
-import * as KsefMetrics from "./KsefMetrics.ts"
 import {
-  authorized,
   type LaneContext,
   park,
   recentOrganizations,
@@ -37,20 +20,15 @@ import {
   timeToGiveUp,
   timeToGiveUpOf
 } from "./LaneContext.ts"
-import type { LoginError } from "./Logins.ts"
-import type { InteractiveSessions, OpenSession } from "./InteractiveSessions.ts"
+import * as LaneRules from "./LaneRules.ts"
+import { type FormName, formOf } from "./LaneRules.ts"
+import type { LaneOrganization, WaitingInvoice } from "./laneRows.ts"
 import * as liveTransitions from "./liveTransitions.ts"
-import * as StatusPoller from "./StatusPoller.ts"
-import * as StatusRules from "./StatusRules.ts"
+import type { LoginError } from "./Logins.ts"
+import { notOpened } from "./sendOutcomes.ts"
 
 /** How many documents are sent one by one before the lane looks again at what waits. */
 const perLook = 10
-
-const maxBackoffMs = 300_000
-
-/** The error codes of a send in a session that is not open, and in none. Others leave it open. */
-const sessionNotOpen = 21180
-const noSession = 21173
 
 interface Group {
   readonly organization: LaneOrganization
@@ -72,32 +50,6 @@ const parts = (invoices: ReadonlyArray<WaitingInvoice>) => {
 }
 
 const oldestUnsent = (invoices: ReadonlyArray<WaitingInvoice>) => invoices.find(({ is_resend }) => !is_resend)
-
-/** What the sending step of a lane works on, and what it remembers between its runs. */
-interface Sending {
-  readonly context: LaneContext
-  readonly sessions: InteractiveSessions
-  /** Which organization is served first. */
-  turn: number
-  failuresInRow: number
-  maintenanceInRow: number
-  sessionsInVain: number
-}
-
-// Kept with the lane: the next holder waits as long, and an invoice shows it.
-const pausedUntil = ({ context }: Sending): number => context.lane.windows.pausedUntil("sending")
-const pauseUntil = ({ context }: Sending, until: number): void => context.lane.windows.pause("sending", until)
-
-const pause = (sending: Sending, now: number): void => {
-  sending.failuresInRow += 1
-  const wait = Backoff.nextDelay({ attempt: sending.failuresInRow, random: () => 0.5 }) ?? maxBackoffMs
-  pauseUntil(sending, now + Math.min(wait, maxBackoffMs))
-}
-
-// The reason of an outage is known later.
-const remember = ({ process }: LaneContext, id: Ids.InvoiceId, { kind, stopsLane }: StepFailure): void => {
-  if (kind === "attempt" && stopsLane) process.outage.tried(id)
-}
 
 const failResend = Effect.fnUntraced(function* (
   context: LaneContext,
@@ -166,152 +118,6 @@ const recover = Effect.fnUntraced(function* (
   }
   // No failure is followed by another call at once.
   return Math.max(failure.until, now + 1000)
-})
-
-// The error says that the session is closed, and its status why. One that is not read is read after the next such error.
-const lookForUnreadableKey = Effect.fnUntraced(function* (context: LaneContext, session: OpenSession) {
-  const answer = yield* Effect.option(
-    authorized(context, session.organizationId, "sessionStatus", (accessToken) =>
-      context.system.client.sessionStatus({ accessToken, session: session.reference })
-    )
-  )
-  if (Option.isNone(answer)) return
-  if (SessionStatuses.sessionStatus("online", answer.value.status.code).action !== "refresh-keys") return
-  context.keys.invalidate()
-  context.process.breaker.unreadableKey(yield* Clock.currentTimeMillis)
-})
-
-// Each code has its pause: maintenance a long one, and other sessions in vain that of a failure.
-const otherSession = Effect.fnUntraced(function* (
-  sending: Sending,
-  session: OpenSession,
-  error: LoginError,
-  now: number
-) {
-  const failure = failureOf(error, "send")
-  const code = failure?._tag === "code" ? failure.code : undefined
-  if (code === sessionNotOpen) yield* lookForUnreadableKey(sending.context, session)
-  yield* sending.sessions.abandon(session, { isOver: code === sessionNotOpen || code === noSession })
-  sending.maintenanceInRow = code === ErrorCodes.maintenance ? sending.maintenanceInRow + 1 : 0
-  sending.sessionsInVain += 1
-  if (sending.maintenanceInRow > 1) pauseUntil(sending, now + LaneRules.maintenanceWaitMs)
-  else if (sending.sessionsInVain >= LaneRules.maxOtherSessions) pause(sending, now)
-})
-
-/** KSeF has the document. */
-const sent = Effect.fnUntraced(function* (
-  sending: Sending,
-  session: OpenSession,
-  invoice: SendingInvoice,
-  { referenceNumber: reference, warnings }: Effect.Success<ReturnType<KsefClient.KsefClient["send"]>>,
-  checkCount: number
-) {
-  const { context } = sending
-  const { lane, process } = context
-  const now = yield* Clock.currentTimeMillis
-  sending.failuresInRow = sending.maintenanceInRow = sending.sessionsInVain = 0
-  process.troubles.resolve(lane.nip, "send")
-  process.breaker.readableKey()
-  session.sent += 1
-  session.usedAt = now
-  const pollAt = now + LaneRules.pollWait(checkCount, 0)
-  yield* context.store.write(lane, {
-    submissions: [
-      {
-        id: invoice.submission_id,
-        state: "sent",
-        reference,
-        sentAt: new Date(now),
-        checkCount,
-        dueAt: new Date(pollAt)
-      }
-    ],
-    transitions: liveTransitions.submitted(
-      invoice,
-      `${session.reference}/${reference}`,
-      now,
-      InvoiceWarnings.ofSystem(warnings)
-    )
-  })
-  context.wake("verdicts", pollAt)
-  yield* context.wakeDeliveries
-})
-
-/** The document was not sent, or nobody knows. Returns the time at which the lane may go on. */
-const failed = Effect.fnUntraced(function* (
-  sending: Sending,
-  session: OpenSession,
-  invoice: SendingInvoice,
-  error: LoginError
-) {
-  if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
-  const { context } = sending
-  const { lane, store } = context
-  const now = yield* Clock.currentTimeMillis
-  if (mayBeDone(error, "send")) {
-    yield* Metric.update(KsefMetrics.unknownSends, 1)
-    pause(sending, now)
-    const { reason } = stepFailure(context, error, now)
-    reportTrouble(context, "send", error, { reason, until: pausedUntil(sending) }, now)
-    const look = { id: invoice.submission_id, dueAt: new Date(now + 1000) }
-    yield* store.write(lane, { submissions: [look], reasons: [{ id: invoice.id, failure: StatusRules.answerLost }] })
-    context.wake("verdicts", now + 1000)
-    return pausedUntil(sending)
-  }
-  const tried = stepFailure(context, error, now)
-  const organization = context.organizations.get(session.organizationId)
-  if (error._tag === "CredentialRefused" && organization !== undefined) yield* park(context, organization)
-  if (tried.stopsLane) pause(sending, now)
-  if (tried.kind === "again") yield* otherSession(sending, session, error, now)
-  const failure = { ...tried, until: Math.max(tried.until, pausedUntil(sending)) }
-  if (tried.kind !== "reject") reportTrouble(context, "send", error, failure, now)
-  const needsAll = invoice.status === "submitted" || tried.kind === "reject"
-  const submissions = needsAll ? yield* store.submissionsOf(invoice.id) : []
-  if (tried.kind === "reject" && StatusRules.mayHaveIt(submissions)) {
-    const steps = yield* DuplicateResolver.resolveCorrection(context, invoice, submissions, failure.reason)
-    for (const changes of steps) yield* StatusPoller.writeAll(context, [changes])
-    return undefined
-  }
-  const changes = notSent(invoice, submissions, failure, now, yield* timeToGiveUpOf(context, invoice))
-  yield* store.write(lane, changes)
-  remember(context, invoice.id, failure)
-  if (changes.transitions?.some(({ transition }) => transition.emits !== null)) yield* context.wakeDeliveries
-  return failure.until
-})
-
-/** Sends one document. Returns the time at which the lane may go on, unless it may at once. */
-const sendOne = Effect.fnUntraced(function* (
-  sending: Sending,
-  session: OpenSession,
-  id: Ids.InvoiceId,
-  checkCount: number
-) {
-  const { context, sessions } = sending
-  const begunAt = yield* Clock.currentTimeMillis
-  const dueAt = new Date(begunAt + context.lookupTiming.mayArriveMs)
-  const invoice = yield* context.store.beginSubmission(context.lane, session.id, id, dueAt)
-  if (invoice === undefined) {
-    // Its credential may be gone.
-    context.organizationsReadAt = 0
-    return undefined
-  }
-  const document = sessions.seal(session, invoice.xml)
-  const hashOfCorrectedInvoice =
-    invoice.corrects === null ? undefined : yield* context.store.documentHash(invoice.corrects)
-  const result = yield* Effect.result(
-    authorized(context, session.organizationId, "send", (accessToken) =>
-      context.system.client.send({
-        accessToken,
-        session: session.reference,
-        document,
-        offlineMode: invoice.invoicing_mode === "offline",
-        hashOfCorrectedInvoice
-      })
-    )
-  )
-  if (result._tag === "Failure") return yield* failed(sending, session, invoice, result.failure)
-  yield* sent(sending, session, invoice, result.success, checkCount)
-  return undefined
 })
 
 const sendSingly = Effect.fnUntraced(function* (
@@ -510,84 +316,3 @@ const step = Effect.fnUntraced(function* (sending: Sending) {
 /** Makes the sending step. Its result has the time at which there is something to do next. */
 export const make = (context: LaneContext, sessions: InteractiveSessions) =>
   step({ context, sessions, turn: 0, failuresInRow: 0, maintenanceInRow: 0, sessionsInVain: 0 })
-
-/** The shortest wait before a submitted invoice is sent again that could not be. */
-const shortestWaitMs = 60_000
-
-/**
- * The outcome of an invoice that was not sent, as changes to write. `all` are the submissions of a submitted invoice, the newest
- * first.
- */
-export const notSent = (
-  invoice: SendingInvoice,
-  all: ReadonlyArray<SubmissionRow>,
-  failure: StepFailure,
-  now: number,
-  giveUp: liveTransitions.GiveUp
-): Changes => {
-  const submission = (dueAt: number | null): SubmissionChange => ({
-    id: invoice.submission_id,
-    state: "refused",
-    dueAt: dueAt === null ? null : new Date(dueAt)
-  })
-  if (failure.kind === "reject") {
-    return { submissions: [submission(null)], transitions: [liveTransitions.rejected(invoice, failure.reason, now)] }
-  }
-  // Sent before: the invoice stays submitted, and the submission says when it is sent again.
-  if (invoice.status === "submitted") {
-    if (failure.kind === "fail" && !StatusRules.mayHaveIt(all)) {
-      return { submissions: [submission(null)], transitions: [liveTransitions.failed(invoice, failure.reason, now)] }
-    }
-    const soonest = Math.max(failure.until, now + shortestWaitMs)
-    const isAnotherSessionInVain =
-      failure.kind === "again" && StatusRules.notReceived(all).count > LaneRules.maxOtherSessions
-    if (failure.kind !== "attempt" && !isAnotherSessionInVain) {
-      return { submissions: [submission(soonest)], reasons: [{ id: invoice.id, failure: failure.reason }] }
-    }
-    return StatusRules.triedAgain(invoice, all, failure.reason, soonest, now, giveUp)
-  }
-  const submissions = [submission(null)]
-  switch (failure.kind) {
-    case "fail":
-      return { submissions, transitions: [liveTransitions.failed(invoice, failure.reason, now)] }
-    case "attempt":
-      return {
-        submissions,
-        transitions: [
-          liveTransitions.attemptFailed(invoice, failure.reason, now, { ...giveUp, notBefore: failure.until })
-        ]
-      }
-    default:
-      return { submissions, transitions: [liveTransitions.postponed(invoice, failure.reason, failure.until, now)] }
-  }
-}
-
-/**
- * The outcome of a submitted invoice that was due again, and whose session could not be opened, as changes to write. `all` are its
- * submissions, the newest first: the checks of that one count the failures since.
- */
-export const notOpened = (
-  all: ReadonlyArray<SubmissionRow>,
-  failure: StepFailure,
-  now: number,
-  giveUp: liveTransitions.GiveUp
-): Changes => {
-  const [newest] = all
-  if (newest?.submission_state !== "refused" || newest.status !== "submitted" || failure.kind === "postponed") return {}
-  const submission = { id: newest.submission_id, state: "refused" } as const
-  if (failure.kind === "fail" && !StatusRules.mayHaveIt(all)) {
-    return {
-      submissions: [{ ...submission, dueAt: null }],
-      transitions: [liveTransitions.failed(newest, failure.reason, now)]
-    }
-  }
-  const checkCount = newest.check_count + 1
-  const { count, since: firstSentAt } = StatusRules.notReceived(all)
-  const failedSince = now - LaneRules.retriedMs(newest.check_count)
-  const since = count > 0 || StatusRules.mayHaveIt(all) ? firstSentAt : failedSince
-  const firstAttemptAgeMs = since === undefined ? 0 : now - since
-  const wait = LaneRules.retryWait({ attempt: checkCount, firstAttemptAgeMs, ...giveUp }) ?? 0
-  const retryAt = now + Math.max(shortestWaitMs, wait)
-  const changes = StatusRules.notSentAgain(newest, failure.reason, { giveUpMs: giveUp.giveUpMs, retryAt, since }, now)
-  return { ...changes, submissions: (changes.submissions ?? []).map((change) => ({ ...change, checkCount })) }
-}

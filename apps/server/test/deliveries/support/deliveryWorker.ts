@@ -48,8 +48,8 @@ export const pass = Effect.fnUntraced(function* (milliseconds: number) {
 })
 
 /** Runs an effect while time passes for the worker. */
-export const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.raceFirst(effect, Effect.forever(Effect.andThen(TestClock.adjust(10), pause)))
+export const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>, stepMs = 10) =>
+  Effect.raceFirst(effect, Effect.forever(Effect.andThen(TestClock.adjust(stepMs), pause)))
 
 /** Starts a worker on the database of the suite. It stops with the test at the latest. */
 export const start = Effect.fnUntraced(function* (
@@ -67,7 +67,7 @@ export const start = Effect.fnUntraced(function* (
   const scope = yield* Scope.make()
   const context = yield* Layer.buildWithScope(Layer.fresh(worker), scope)
   const { recheck, wake } = yield* Effect.provide(Notifier.Notifier, context)
-  const stop = whileTimePasses(Scope.close(scope, Exit.void))
+  const stop = whileTimePasses(Scope.close(scope, Exit.void), 100)
   yield* Effect.addFinalizer(() => stop)
   return {
     requests: dispatcher.requests,

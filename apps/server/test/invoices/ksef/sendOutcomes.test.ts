@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { notOpened, notSent } from "../../../src/invoices/ksef/InvoiceSender.ts"
+import { notOpened, notSent } from "../../../src/invoices/ksef/sendOutcomes.ts"
 import type { StepFailure } from "../../../src/invoices/ksef/LaneContext.ts"
 import type { SendingInvoice, SubmissionRow } from "../../../src/invoices/ksef/laneRows.ts"
 import * as StatusRules from "../../../src/invoices/ksef/StatusRules.ts"

@@ -1,0 +1,74 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Metric } from "effect"
+import { SqlError } from "effect/sql"
+import { TestClock } from "effect/testing"
+import * as CompletionWriter from "../../src/deliveries/CompletionWriter.ts"
+import * as EngineMetrics from "../../src/observability/EngineMetrics.ts"
+import { completion, completions } from "../support/completions.ts"
+
+const outage = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("gone") }) })
+const refusal = new SqlError.SqlError({ reason: new SqlError.ConstraintError({ cause: new Error("no") }) })
+
+const stale = Effect.map(Metric.value(EngineMetrics.staleCompletions("deliveries")), ({ count }) => count)
+
+describe("CompletionWriter", () => {
+  it.effect("retries a batch while the database is unavailable, until its leases are lost", () =>
+    Effect.gen(function* () {
+      let attempts = 0
+      let isDown = true
+      const writer = CompletionWriter.make(
+        {
+          complete: (batch) =>
+            Effect.suspend(() => {
+              attempts += 1
+              return isDown ? Effect.fail(outage) : Effect.succeed(batch.map(({ id }) => id))
+            })
+        },
+        5000
+      )
+      const before = yield* stale
+      const first = yield* Effect.forkChild(writer.writeWithRetry([completion(1)]))
+      yield* TestClock.adjust(1000)
+      assert.isAbove(attempts, 2)
+      isDown = false
+      yield* TestClock.adjust(500)
+      yield* Fiber.join(first)
+      assert.strictEqual((yield* stale) - before, 0)
+
+      isDown = true
+      const second = yield* Effect.forkChild(writer.writeWithRetry([completion(2)]))
+      yield* TestClock.adjust(4000)
+      assert.isUndefined(second.pollUnsafe())
+      yield* TestClock.adjust(2000)
+      yield* Fiber.join(second)
+      assert.strictEqual((yield* stale) - before, 1)
+    })
+  )
+
+  it.effect("gives up only the completion that the database refuses", () =>
+    Effect.gen(function* () {
+      const written: Array<string> = []
+      const writer = CompletionWriter.make(
+        {
+          complete: (batch) =>
+            Effect.suspend(() => {
+              const ids = batch.map(({ id }) => id)
+              if (ids.includes("wd_13")) return Effect.fail(refusal)
+              if (ids.includes("wd_17")) return Effect.die(new Error("a mistake of ours"))
+              written.push(...ids)
+              return Effect.succeed(ids)
+            })
+        },
+        5000
+      )
+      const before = yield* stale
+      const all = completions(40)
+      yield* writer.writeWithRetry(all)
+      assert.deepStrictEqual(
+        written,
+        all.map(({ id }) => id).filter((id) => id !== "wd_13" && id !== "wd_17")
+      )
+      assert.strictEqual((yield* stale) - before, 2)
+    })
+  )
+})

@@ -45,7 +45,7 @@ export const pdf = [
 
 /** What the operations with a PDF do. */
 export const pdfDescription =
-  "Draws what the document says, in Polish and English, with the QR codes of the invoice. The PDF is a visualization; the invoice is the document. An invoice has no PDF if its document is not FA (2), FA (3) or FA_RR (1), or has more than 20,000 rows."
+  "Draws what the document says, in Polish and English, with the QR codes of the invoice. The PDF is a visualization; the invoice is the document. An invoice has no PDF if its document is not FA (2), FA (3) or FA_RR (1), or is too long: it has more than 20,000 rows, for example."
 
 /** The query parameters of a QR code. */
 export const qrQuery = {

@@ -8,8 +8,8 @@ import { turnMs } from "../../limits/Slots.ts"
 import { codesOf } from "../qr/InvoiceCodes.ts"
 import type { Drawn, Job } from "./drawInvoice.ts"
 
-/** No PDF is made of the invoice: its document is of no form that can be read, or has too many rows. */
-export class PdfNotAvailable extends Data.TaggedError("PdfNotAvailable")<{ readonly reason: "form" | "rows" }> {}
+/** No PDF is made of the invoice: its document is of no form that can be read, or is too long. */
+export class PdfNotAvailable extends Data.TaggedError("PdfNotAvailable")<{ readonly reason: "form" | "length" }> {}
 
 /** No thread became free in time, or the thread ended. */
 export class PdfNotDrawn extends Data.TaggedError("PdfNotDrawn") {}
@@ -32,7 +32,7 @@ const entry = new URL(`./pdfThread.${import.meta.url.endsWith(".ts") ? "ts" : "j
 // Of the documents that wait, in bytes. One organization waits with no more than a few long ones.
 const maxWaiting = 16 * 1024 * 1024
 
-// 20,000 rows take a few seconds.
+// The longest that are drawn take a few seconds.
 const timeoutMs = 30_000
 
 /** Provides `InvoicePdfs`. */

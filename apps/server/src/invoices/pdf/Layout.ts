@@ -51,6 +51,7 @@ const top = page.margin
 const bottom = page.height - page.margin - 24
 
 const lineHeight = 11
+const maxRepeatedHeight = (bottom - top) / 3
 // Text is not wider than the width that was computed from it.
 const rounding = 0.01
 // Of a QR code: 0.8 mm, which scanners of telephones read from paper.
@@ -206,8 +207,11 @@ export const arrange = ({ codes, officialNumber, reading }: Content, painter: Pa
       y += 3
     }
     need(6 * lineHeight)
+    const before = pages
+    const start = y
     head()
-    repeated = head
+    // A head that is higher leaves too little room for rows.
+    if (pages === before && y - start <= maxRepeatedHeight) repeated = head
     const main = Math.min(1, columns.length - 1)
     for (const { cells, facts, isSum } of rows) {
       const below = facts.map((fact) => `${fact.label.pl}: ${valueOf(fact)}`).join(" · ")

@@ -16,11 +16,18 @@ export interface Job {
   readonly createdAt: string
 }
 
-/** The file, or why there is none: the document is of no form that can be read, or has too many rows. */
-export type Drawn = { readonly pdf: Uint8Array<ArrayBuffer> } | { readonly refused: "form" | "rows" }
+/** The file, or why there is none: the document is of no form that can be read, or is too long. */
+export type Drawn = { readonly pdf: Uint8Array<ArrayBuffer> } | { readonly refused: "form" | "length" }
 
 /** How many rows all tables of an invoice may have. */
 export const maxRows = 20_000
+
+// Each text that is drawn takes some 20 µs, and each word that is measured as much. Both together stay below the time that a request
+// waits for its turn, so that a long invoice of one organization delays those of the others, and refuses none.
+const maxTexts = 120_000
+const maxWords = 60_000
+
+class TooLong extends Error {}
 
 // Source Sans has the letters of all languages that are written in Latin, Greek or Cyrillic script. Beside the sources, it is where it
 // was installed.
@@ -53,7 +60,7 @@ const notice =
 export const drawInvoice = async ({ codes, createdAt, officialNumber, xml }: Job): Promise<Drawn> => {
   const reading = InvoiceReading.read(xml)
   if (reading === undefined) return { refused: "form" }
-  if (reading.rowCount > maxRows) return { refused: "rows" }
+  if (reading.rowCount > maxRows) return { refused: "length" }
 
   const { height, margin, width } = Layout.page
   const document = new Pdf({
@@ -78,21 +85,33 @@ export const drawInvoice = async ({ codes, createdAt, officialNumber, xml }: Job
   })
 
   const widths = new Map<string, number>()
+  let measured = 0
   const widthOf: Layout.Painter["widthOf"] = (text, style) => {
     const font = fontOf[style]
     const key = `${font === bold ? "b" : "r"}${text}`
     let found = widths.get(key)
     if (found === undefined) {
+      if (++measured > maxWords) throw new TooLong()
       found = document.font(font).fontSize(1000).widthOfString(plain(text)) / 1000
-      // Words repeat. What is measured once is not kept.
-      if (text.length <= 40 && widths.size < maxWidths) widths.set(key, found)
+      // Words repeat.
+      if (text.length <= 40) widths.set(key, found)
     }
     return found * Layout.sizes[style]
   }
 
   const content = { reading, officialNumber, codes }
   const nothing = (): void => undefined
-  const pages = Layout.arrange(content, { widthOf, text: nothing, rule: nothing, code: nothing, page: nothing })
+  let texts = 0
+  const count = (): void => {
+    if (++texts > maxTexts) throw new TooLong()
+  }
+  let pages = 0
+  try {
+    pages = Layout.arrange(content, { widthOf, text: count, rule: nothing, code: nothing, page: nothing })
+  } catch (thrown) {
+    if (thrown instanceof TooLong) return { refused: "length" }
+    throw thrown
+  }
 
   const put = (text: string, style: Layout.Style, x: number, y: number): void => {
     document
@@ -136,5 +155,3 @@ export const drawInvoice = async ({ codes, createdAt, officialNumber, xml }: Job
   await ended
   return { pdf: new Uint8Array(Buffer.concat(chunks)) }
 }
-
-const maxWidths = 50_000

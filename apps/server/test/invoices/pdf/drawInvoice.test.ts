@@ -128,8 +128,40 @@ describe("the PDF of an invoice", () => {
     const short = "<FaWiersz><P_7>a</P_7></FaWiersz>"
     const rows = (count: number) => xml.replace(line, short.repeat(count))
     // Beside the lines there are three lines, three rates, and seven rows of descriptions, registers and the attachment.
-    assert.deepStrictEqual(await drawInvoice({ ...job, xml: rows(20_000) }), { refused: "rows" })
+    assert.deepStrictEqual(await drawInvoice({ ...job, xml: rows(20_000) }), { refused: "length" })
     assert.property(await drawInvoice({ ...job, xml: rows(19_980) }), "pdf")
+  })
+})
+
+describe("the length of a PDF", () => {
+  const attachment = (table: string): string => xml.replace(/<Tabela>[\s\S]*<\/Tabela>/, `<Tabela>${table}</Tabela>`)
+
+  it("is not multiplied by the head of a table that is nearly a page or higher", async () => {
+    const rows = "<Wiersz><WKom>w</WKom></Wiersz>".repeat(200)
+    for (const length of [130, 200, 4000]) {
+      const column = `<Kol Typ="txt"><NKom>${"W".repeat(length)}</NKom></Kol>`
+      const table = `<TNaglowek>${column.repeat(20)}</TNaglowek>${rows}`
+      const text = (await pagesOf({ xml: attachment(table) })).flat()
+      assert.lengthOf(
+        text.filter((line) => line === "w"),
+        200
+      )
+      assert.isBelow(text.join("").match(/W/g)!.length, 2 * 20 * length)
+    }
+  })
+
+  it("is limited, in texts and in different words", async () => {
+    const note = (text: string) => `<Informacje><StopkaFaktury>${text}</StopkaFaktury></Informacje>`
+    const words = (from: number) => Array.from({ length: 600 }, (_, index) => (from + index).toString(36)).join(" ")
+    const notes = (count: number) =>
+      xml.replace(
+        "<Stopka>",
+        `<Stopka>${Array.from({ length: count }, (_, index) => note(words(index * 600))).join("")}`
+      )
+    assert.deepStrictEqual(await drawInvoice({ ...job, xml: notes(120) }), { refused: "length" })
+    const facts = (count: number) => xml.replace("</Fa>", `${"<P_1>a</P_1>".repeat(count)}</Fa>`)
+    assert.deepStrictEqual(await drawInvoice({ ...job, xml: facts(61_000) }), { refused: "length" })
+    assert.property(await drawInvoice({ ...job, xml: facts(1000) }), "pdf")
   })
 })
 

@@ -24,6 +24,7 @@ const lengths = isShort
       LOOKS: "all",
       MODEL_RUNS: "60",
       PROPERTY_FACTOR: "5",
+      RATES: "all",
       RESUME_RUNS: "25",
       STARTS: "all"
     }
@@ -31,6 +32,7 @@ const lengths = isShort
 /** Files of the suite that read a length. */
 const lengthened = [
   "apps/server/test/deliveries/{Model,Resume}.integration.test.ts",
+  "apps/server/test/invoices/ksef/rush.test.ts",
   "packages/client/test/Published.test.ts",
   "packages/ksef/test/format/XmlValues.test.ts",
   "packages/ksef/test/xml/StrictXml.test.ts",

@@ -76,7 +76,7 @@ export const privateKeyPassword = Schema.optionalKey(
 const anyEvent = "*"
 
 /**
- * The event types of a subscription: any of the six, each once, or `["*"]` for all of them.
+ * The event types of a subscription: any of them, each once, or `["*"]` for all of them.
  *
  * @category schemas
  * @since 0.1.0
@@ -89,7 +89,7 @@ export const eventTypes = Schema.Array(Schema.Literals([anyEvent, ...InvoiceEven
       return new Set(types).size === types.length ? undefined : "must not have an event type twice"
     },
     {
-      description: 'Any of the six event types, or `["*"]` for all types, including types added later.',
+      description: 'Any of the event types, or `["*"]` for all types, including types added later.',
       examples: [["invoice.accepted", "invoice.rejected"], [anyEvent]],
       toJsonSchema: () => [{ minItems: 1, maxItems: InvoiceEvent.EventType.literals.length, uniqueItems: true }, true]
     }

@@ -709,7 +709,7 @@ export interface ApiKeyRequest {
 export interface WebhookEndpointRequest {
   /** The URL that receives events. Must be https with a public address, unless the deployment allows others. */
   readonly url: string
-  /** Any of the six event types, or `["*"]` for all types, including types added later. */
+  /** Any of the event types, or `["*"]` for all types, including types added later. */
   readonly eventTypes: ReadonlyArray<"*" | Known<EventType>>
   /** A note. */
   readonly description?: string | null | undefined
@@ -733,7 +733,7 @@ export interface WebhookEndpointRequest {
 export interface WebhookEndpointChange {
   /** The URL that receives events. Must be https with a public address, unless the deployment allows others. */
   readonly url?: string | undefined
-  /** Any of the six event types, or `["*"]` for all types, including types added later. */
+  /** Any of the event types, or `["*"]` for all types, including types added later. */
   readonly eventTypes?: ReadonlyArray<"*" | Known<EventType>> | undefined
   /** A note. */
   readonly description?: string | null | undefined

@@ -1,5 +1,5 @@
 /**
- * The six event types and the event record, which is the body of a webhook request.
+ * The event types and the event record, which is the body of a webhook request.
  *
  * @since 0.1.0
  */
@@ -10,7 +10,7 @@ import { Mode } from "./Mode.ts"
 import { Timestamp } from "./Timestamp.ts"
 
 /**
- * The six event types.
+ * The event types.
  *
  * **Details**
  *

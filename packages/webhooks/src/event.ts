@@ -157,7 +157,7 @@ export interface InvoiceByEventType {
 }
 
 /**
- * The six event types.
+ * The event types.
  *
  * @category models
  * @since 0.1.0
@@ -173,7 +173,7 @@ interface EventFields {
 }
 
 /**
- * An event of one of the six types.
+ * An event of a known type.
  *
  * @category models
  * @since 0.1.0
@@ -190,7 +190,7 @@ declare enum Unrecognized {
 }
 
 /**
- * A string that is none of the six types. It is an ambient enum because `switch` narrows unit types only.
+ * A string that is none of the known types. It is an ambient enum because `switch` narrows unit types only.
  *
  * @category models
  * @since 0.1.0

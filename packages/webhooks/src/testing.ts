@@ -34,7 +34,7 @@ export interface SignedWebhookOptions<Type extends string = string> {
   /** The secret of the receiver. */
   readonly secret: string
 
-  /** The type of the event: one of the six, or any other string. */
+  /** The type of the event: a known type, or any other string. */
   readonly type: Type
 
   /** Members of `data` and of `data.invoice` that replace those of the sample. */

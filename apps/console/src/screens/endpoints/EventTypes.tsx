@@ -5,7 +5,7 @@ import { knownEventTypes } from "../../url/searches.ts"
 
 export type Subscription = ReadonlyArray<"*" | Known<EventType>>
 
-/** The event types of an endpoint: all, also later ones, or some of the six. */
+/** The event types of an endpoint: all, also later ones, or some of them. */
 export const EventTypes = ({
   onChange,
   value

@@ -4,7 +4,7 @@
  * The programs are those of the npm package of the tests, or those of the distribution, which has more of them.
  */
 import { execFile, spawn, execFileSync, type ChildProcess } from "node:child_process"
-import { chownSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chownSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { arch, platform, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -130,6 +130,14 @@ export class Cluster {
     } finally {
       await client.end()
     }
+  }
+
+  /** Sends a signal to the server and the processes that it started. */
+  signal(signal: NodeJS.Signals): void {
+    const server = this.#process?.pid
+    if (server === undefined) return
+    const children = readFileSync(`/proc/${server}/task/${server}/children`, "utf8").trim()
+    for (const pid of [server, ...(children === "" ? [] : children.split(" ").map(Number))]) process.kill(pid, signal)
   }
 
   /** Ends all its processes: gracefully with SIGINT, or as a crash does with SIGKILL. */

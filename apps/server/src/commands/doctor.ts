@@ -2,7 +2,7 @@
  * `govoice doctor`: checks a deployment, and says how to correct what is wrong. Changes nothing. Its only request asks KSeF for
  * the time, where an environment is set.
  */
-import { Clock, Console, Effect, Option } from "effect"
+import { Clock, Console, Context, Effect, Layer, Option } from "effect"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 import { checkRuntime, fault, type Finding, ok, warning } from "./Finding.ts"
@@ -24,8 +24,10 @@ import * as KeyRing from "../crypto/KeyRing.ts"
 import { maxConnections } from "../database/Database.ts"
 import * as EmbeddedPostgres from "../database/EmbeddedPostgres.ts"
 import * as Migrations from "../database/Migrations.ts"
+import * as Replica from "../database/Replica.ts"
 import * as SessionCheck from "../database/SessionCheck.ts"
 import { connections as workerConnections } from "../database/WorkerDbClient.ts"
+import { reasonOf } from "../observability/reasonOf.ts"
 import * as KeyCheck from "../maintenance/KeyCheck.ts"
 import * as DataDirectory from "../settings/DataDirectory.ts"
 import { targetOf } from "../settings/postgresUrl.ts"
@@ -330,12 +332,43 @@ const checkKeys = Effect.fnUntraced(function* (settings: SettingsShape) {
       )
 })
 
+const replicaRemedy =
+  "The primary serves its reads meanwhile. Check GOVOICE_DATABASE_REPLICA_URL, the replica and its connection to the primary."
+
+/** Waits until the replica has what the primary has now, for as long as it may be behind. */
+const checkReplica = ({ database }: SettingsShape) =>
+  Effect.gen(function* () {
+    if (database._tag === "Embedded" || database.replicaUrl === undefined) return []
+    const replica = Context.get(
+      yield* Layer.build(Replica.layerClient(database, database.replicaUrl)),
+      SqlClient.SqlClient
+    )
+    const beganAt = yield* Clock.currentTimeMillis
+    const primary = yield* Replica.position(yield* SqlClient.SqlClient)
+    for (;;) {
+      const now = yield* Replica.position(replica)
+      yield* Replica.check(primary, now)
+      const lagMs = (yield* Clock.currentTimeMillis) - beganAt
+      if (now.bytes >= primary.bytes) return [ok("replica", `streams; at most ${lagMs} ms behind`)]
+      if (lagMs > Replica.maxLagMs) {
+        const bytes = primary.bytes - now.bytes
+        const lag = `It is more than ${Replica.maxLagMs / 1000} s behind, by ${bytes} bytes, and is not used.`
+        return [warning("replica", lag, replicaRemedy)]
+      }
+      yield* Effect.sleep("100 millis")
+    }
+  }).pipe(
+    Effect.scoped,
+    Effect.catch((error) => Effect.succeed([warning("replica", `It is not used: ${reasonOf(error)}.`, replicaRemedy)]))
+  )
+
 const examineDatabase = Effect.fnUntraced(function* (settings: SettingsShape, production: boolean) {
   const findings: Array<Finding> = [
     yield* checkVersion,
     ...checkTls(settings),
     yield* checkSession,
     ...(yield* checkConnections(settings)),
+    ...(yield* checkReplica(settings)),
     yield* checkClock,
     yield* checkSchema,
     ...(production ? yield* doctorProduction.checkDatabase(settings) : [])

@@ -3,8 +3,8 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Metric, type Scope } from "effect"
 import { observeGauge } from "../observability/observedMetrics.ts"
 
-/** The pools of a process: of its requests, and of its workers. */
-export type PoolName = "requests" | "workers"
+/** The pools of a process: of its requests, of those of them that a replica serves, and of its workers. */
+export type PoolName = "requests" | "replica" | "workers"
 
 const gauge = (name: string, description: string, attributes: Readonly<Record<string, string>>) =>
   Metric.gauge(name, { description, attributes })

@@ -2,12 +2,14 @@
 import type { WebhookDelivery } from "@govoice/api"
 import { Ids } from "@govoice/core"
 import { Context, Data, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type Statement } from "effect/sql"
 import { iso, isoOrNull } from "../database/timestamps.ts"
+import { LateRead } from "../database/Replica.ts"
 import * as Page from "../database/Page.ts"
 import {
   type DeliveryFilter,
   type DeliveryRow,
+  isOfEvents,
   isOrdered,
   makeDeliveryPages,
   type PageRow
@@ -68,11 +70,16 @@ export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.
   Deliveries,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const lateRead = yield* LateRead
     const { columns, ofEachEndpoint, ofEndpoint, ofOrganization } = makeDeliveryPages(sql)
 
     const selectOne = (endpointId: Ids.EndpointId, id: Ids.DeliveryId) => sql<DeliveryRow>`
       SELECT ${columns} FROM deliveries WHERE endpoint_id = ${endpointId} AND id = ${id}
     `
+
+    // The deliveries of one event or invoice are read beside its record, which is that of the primary.
+    const run = <A extends object>(filter: DeliveryFilter, statement: Statement.Statement<A>) =>
+      Effect.orDie(isOfEvents(filter) ? statement : lateRead(statement))
 
     return {
       find: Effect.fn("Deliveries.find")(function* (endpointId, id) {
@@ -82,13 +89,13 @@ export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.
 
       list: Effect.fn("Deliveries.list")(function* (endpointId, filter, page) {
         if (isImpossible(filter)) return nothing
-        return toPage(yield* Effect.orDie(ofEndpoint(endpointId, filter, page)), page)
+        return toPage(yield* run(filter, ofEndpoint(endpointId, filter, page)), page)
       }),
 
       listAll: Effect.fn("Deliveries.listAll")(function* (organizationId, filter, page) {
         if (isImpossible(filter)) return nothing
-        if (isOrdered(filter)) return toPage(yield* Effect.orDie(ofOrganization(organizationId, filter, page)), page)
-        const rows = yield* Effect.orDie(ofEachEndpoint(organizationId, filter, page))
+        if (isOrdered(filter)) return toPage(yield* run(filter, ofOrganization(organizationId, filter, page)), page)
+        const rows = yield* run(filter, ofEachEndpoint(organizationId, filter, page))
         const pages = Map.groupBy(rows, (row) => row.page_endpoint_id)
         return Page.merge(
           [...pages.values()].map((rowsOfOne) => toPage(rowsOfOne, page)),

@@ -8,6 +8,7 @@ import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { textArray } from "../database/Arrays.ts"
 import { idBoundary } from "../database/idBoundary.ts"
+import { LateRead } from "../database/Replica.ts"
 import { selectLimitedSince } from "./gauges.sql.ts"
 
 /** How far an interval of one endpoint is counted, and one of an overview. */
@@ -109,6 +110,7 @@ export const layer: Layer.Layer<DeliveryStats, never, SqlClient.SqlClient> = Lay
   DeliveryStats,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const lateRead = yield* LateRead
 
     // Every count reads entries of one range of an index, and one more than the limit at most.
     const countFailures = (
@@ -129,7 +131,7 @@ export const layer: Layer.Layer<DeliveryStats, never, SqlClient.SqlClient> = Lay
     })
 
     const select = (
-      endpoints: Statement.Fragment,
+      endpointIds: ReadonlyArray<string>,
       intervals: ReadonlyArray<Interval>,
       day: Interval,
       limit: number
@@ -143,7 +145,7 @@ export const layer: Layer.Layer<DeliveryStats, never, SqlClient.SqlClient> = Lay
                 WHERE endpoint_id = endpoint.id AND failure_status = 'retrying' LIMIT ${limit + 1}
               ) AS counted) AS retrying,
              (${countFailures("failed", limit, within(day))}) AS failed_24h
-      FROM webhook_endpoints AS endpoint
+      FROM unnest(${textArray(endpointIds)}::text[]) AS endpoint (id)
       CROSS JOIN LATERAL (
         SELECT array_agg(total ORDER BY n) AS totals, array_agg(retrying ORDER BY n) AS retrying_counts,
                array_agg(failed ORDER BY n) AS failed_counts, array_agg(disabled ORDER BY n) AS disabled_counts
@@ -162,56 +164,39 @@ export const layer: Layer.Layer<DeliveryStats, never, SqlClient.SqlClient> = Lay
           ) WITH ORDINALITY AS interval (first_id, end_id, n)
         ) AS counts
       ) AS bucket
-      WHERE ${endpoints}
       ORDER BY endpoint.id DESC
     `
 
-    const count = Effect.fnUntraced(function* (
-      endpoints: Statement.Fragment,
-      window: Statistics.Window,
-      limit: number
-    ) {
+    // The key of a cache: the window and the endpoints.
+    const count = Effect.fnUntraced(function* (key: string, limit: number) {
+      const [window, ...endpointIds] = key.split(" ") as [Statistics.Window, ...Array<string>]
       const at = yield* Clock.currentTimeMillis
       const intervals = intervalsOf(window, at)
       const hours = intervalsOf("24h", at)
       const day = { start: hours[0]!.start, end: hours.at(-1)!.end }
-      const rows = yield* Effect.orDie(select(endpoints, intervals, day, limit))
+      const rows = yield* Effect.orDie(lateRead(select(endpointIds, intervals, day, limit)))
       return { at, counts: rows.map((row) => toCounts(row, intervals, limit)) }
     })
 
-    const ofEndpoint = yield* Cache.makeWith(
-      Effect.fnUntraced(function* (key: string) {
-        const [id, window] = key.split(" ") as [Ids.EndpointId, Statistics.Window]
-        const { at, counts } = yield* count(sql`endpoint.id = ${id}`, window, limits.endpoint)
-        return { at, counts: counts[0]! }
-      }),
-      cacheOptions
-    )
-
-    const ofOrganization = yield* Cache.makeWith((key: string) => {
-      const [id, window] = key.split(" ") as [Ids.OrganizationId, Statistics.Window]
-      return count(sql`endpoint.organization_id = ${id} AND deleted_at IS NULL`, window, limits.overview)
-    }, cacheOptions)
+    const ofEndpoint = yield* Cache.makeWith((key: string) => count(key, limits.endpoint), cacheOptions)
+    const ofOrganization = yield* Cache.makeWith((key: string) => count(key, limits.overview), cacheOptions)
 
     const selectEndpoints = (id: Ids.OrganizationId) => sql<{ readonly id: Ids.EndpointId }>`
       SELECT id FROM webhook_endpoints WHERE organization_id = ${id} AND deleted_at IS NULL ORDER BY id DESC
     `
 
     return {
-      ofEndpoint: Effect.fn("DeliveryStats.ofEndpoint")((id, window) => Cache.get(ofEndpoint, `${id} ${window}`)),
+      ofEndpoint: Effect.fn("DeliveryStats.ofEndpoint")(function* (id, window) {
+        const { at, counts } = yield* Cache.get(ofEndpoint, `${window} ${id}`)
+        return { at, counts: counts[0]! }
+      }),
       ofOrganization: Effect.fn("DeliveryStats.ofOrganization")(function* (id, window) {
-        const key = `${id} ${window}`
         const endpoints = yield* Effect.orDie(selectEndpoints(id))
-        const cached = yield* Cache.get(ofOrganization, key)
-        const isCounted = (of: typeof cached) =>
-          endpoints.every((endpoint) => of.counts.some((counts) => counts.endpoint_id === endpoint.id))
-        if (!isCounted(cached)) yield* Cache.invalidate(ofOrganization, key)
-        const { at, counts } = yield* Cache.get(ofOrganization, key)
-        return { at, counts: counts.filter((one) => endpoints.some((endpoint) => endpoint.id === one.endpoint_id)) }
+        return yield* Cache.get(ofOrganization, [window, ...endpoints.map((endpoint) => endpoint.id)].join(" "))
       }),
       limitedSince: Effect.fn("DeliveryStats.limitedSince")(function* (id, limit) {
         const select = sql<{ readonly since: Date | null }>`${selectLimitedSince(sql, id, limit)}`
-        return (yield* Effect.orDie(select))[0]?.since ?? null
+        return (yield* Effect.orDie(lateRead(select)))[0]?.since ?? null
       })
     }
   })

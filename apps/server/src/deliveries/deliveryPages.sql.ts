@@ -40,7 +40,9 @@ export const isOrdered = (filter: DeliveryFilter): boolean =>
   !isOfEvents(filter) && filter.status !== "pending" && filter.status !== "delivering"
 
 // Deliveries of one event, or of the few events of an invoice.
-const isOfEvents = ({ eventId, invoiceId }: DeliveryFilter): boolean => eventId !== undefined || invoiceId !== undefined
+/** Whether the deliveries of one event or invoice are asked for. */
+export const isOfEvents = ({ eventId, invoiceId }: DeliveryFilter): boolean =>
+  eventId !== undefined || invoiceId !== undefined
 
 // An organization has at most twenty endpoints.
 const maxExaminedOfEach = Page.maxExamined / 5

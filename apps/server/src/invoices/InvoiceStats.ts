@@ -3,6 +3,7 @@ import type { Ids } from "@govoice/core"
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { idBoundary } from "../database/idBoundary.ts"
+import { LateRead } from "../database/Replica.ts"
 
 /** How far is counted. */
 export const limit = 1000
@@ -42,6 +43,7 @@ export const layer: Layer.Layer<InvoiceStats, never, SqlClient.SqlClient> = Laye
   InvoiceStats,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const lateRead = yield* LateRead
 
     // The literal statuses are those of the partial index.
     const countSince = (id: Ids.OrganizationId, status: "failed" | "rejected" | "retrying", from: string) => sql`
@@ -77,7 +79,7 @@ export const layer: Layer.Layer<InvoiceStats, never, SqlClient.SqlClient> = Laye
     const counts = yield* Cache.makeWith(
       Effect.fnUntraced(function* (id: Ids.OrganizationId) {
         const now = yield* Clock.currentTimeMillis
-        const [row] = yield* Effect.orDie(select(id, idBoundary("inv", now - dayMs)))
+        const [row] = yield* Effect.orDie(lateRead(select(id, idBoundary("inv", now - dayMs))))
         return row!
       }),
       cacheOptions

@@ -7,6 +7,7 @@ import { SqlClient, type Statement } from "effect/sql"
 import { column } from "../database/Arrays.ts"
 import { HotStatements } from "../database/HotStatements.ts"
 import * as Page from "../database/Page.ts"
+import * as Replica from "../database/Replica.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
 import * as Batcher from "../jobs/Batcher.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
@@ -41,6 +42,8 @@ export interface InvoiceFilter {
   readonly eventId?: string | undefined
   /** The invoice that was submitted with this key, in this mode. */
   readonly submission?: { readonly mode: Mode.Mode; readonly idempotencyKey: string } | undefined
+  /** Whether a replica may serve the page, unless the filter names one invoice or the reader follows the list. */
+  readonly mayBeLate?: boolean | undefined
   /** Only invoices before which no other one can appear any more, for a reader who follows the list. */
   readonly isSettled?: boolean | undefined
 }
@@ -93,6 +96,7 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
     const sql = yield* SqlClient.SqlClient
     const tail = yield* Page.makeTail
     const settledTime = yield* SettledInvoices.makeTime
+    const lateRead = yield* Replica.LateRead
     const recordColumns = sql.literal(columns)
 
     const inScope = ({ mode, organizationId }: InvoiceScope, id: Ids.InvoiceId) =>
@@ -237,11 +241,13 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       const { eventId, metadata, mode, officialNumber, status, submission } = filter
       if (eventId !== undefined && !Ids.is("evt", eventId)) return { records: [], hasMore: false }
       const isOne = eventId !== undefined || submission !== undefined || officialNumber !== undefined
+      const run: Replica.LateRead =
+        filter.mayBeLate === true && !isOne && filter.isSettled !== true ? lateRead : (statement) => statement
       const isWide = selectNamed(filter) !== undefined || metadata !== undefined || mode !== undefined
       if (!isOne && (isWide || (status !== undefined && !isIndexed(status)))) {
-        return Page.fromExamined(yield* Effect.orDie(selectExamined(organizationId, filter, page)), page, toApi)
+        return Page.fromExamined(yield* Effect.orDie(run(selectExamined(organizationId, filter, page))), page, toApi)
       }
-      return Page.fromRows(yield* Effect.orDie(selectPage(organizationId, filter, page)), page, toApi)
+      return Page.fromRows(yield* Effect.orDie(run(selectPage(organizationId, filter, page))), page, toApi)
     })
 
     return {

@@ -4,6 +4,7 @@ import { HttpServer } from "effect/http"
 import * as Database from "../database/Database.ts"
 import * as DatabaseClock from "../database/DatabaseClock.ts"
 import * as Engine from "./Workers.ts"
+import * as Replica from "../database/Replica.ts"
 import * as Notifier from "../jobs/Notifier.ts"
 import * as NationalSystem from "../invoices/ksef/NationalSystem.ts"
 import * as KeyCheck from "../maintenance/KeyCheck.ts"
@@ -51,6 +52,7 @@ const nothingServed = Layer.succeed(Listening)({ url: undefined })
 
 /** The stores and what they need, with the database waited for and migrated. */
 const prepared = Store.layer.pipe(
+  Layer.provide(Replica.layer),
   Layer.provideMerge(Notifier.layer),
   Layer.provideMerge(Layer.mergeAll(DatabaseClock.layer, KeyCheck.layer, NationalSystem.layer)),
   Layer.provideMerge(Layer.mergeAll(secrets, Database.layer))

@@ -20,6 +20,8 @@ export type DatabaseSettings =
       readonly connections?: number | undefined
       /** Present when `url` is that of a pooler. `directUrl` is that of Postgres itself, if notifications are wanted. */
       readonly pooler?: { readonly directUrl: string | undefined } | undefined
+      /** Of a replica that serves lists and statistics. */
+      readonly replicaUrl?: string | undefined
     }
   | { readonly _tag: "Embedded"; readonly dataDir: string | undefined }
 
@@ -100,8 +102,13 @@ export const read = (given: EnvironmentVariables) => {
 
   const directUrl = value("GOVOICE_DATABASE_DIRECT_URL")
   const isPooled = value("GOVOICE_DATABASE_POOLED") ?? directUrl !== undefined
+  const replicaUrl = value("GOVOICE_DATABASE_REPLICA_URL")
   if (!isGiven("DATABASE_URL")) {
-    for (const name of ["GOVOICE_DATABASE_DIRECT_URL", "GOVOICE_DATABASE_POOLED"] as const) {
+    for (const name of [
+      "GOVOICE_DATABASE_DIRECT_URL",
+      "GOVOICE_DATABASE_POOLED",
+      "GOVOICE_DATABASE_REPLICA_URL"
+    ] as const) {
       if (isGiven(name)) faults.push(`${name} requires DATABASE_URL.`)
     }
   }
@@ -155,7 +162,7 @@ export const read = (given: EnvironmentVariables) => {
   const database: DatabaseSettings =
     url === undefined
       ? { _tag: "Embedded", dataDir: dataDir === "memory" ? undefined : dataDir }
-      : { _tag: "Postgres", url, connections, pooler: isPooled ? { directUrl } : undefined }
+      : { _tag: "Postgres", url, connections, pooler: isPooled ? { directUrl } : undefined, replicaUrl }
   const accountPerSecond = value("GOVOICE_ACCOUNT_RATE_LIMIT_PER_SECOND")
 
   const settings = {

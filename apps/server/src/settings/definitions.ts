@@ -91,8 +91,14 @@ export const groups = {
       "none",
       { secret: true }
     ),
+    GOVOICE_DATABASE_REPLICA_URL: optional(
+      "URL of a streaming replica of the database. The control plane reads lists of invoices and deliveries and statistics there while it is at most 10 seconds behind. Also that of a pooler, where `DATABASE_URL` is.",
+      Parsers.postgresUrl,
+      "none",
+      { secret: true }
+    ),
     GOVOICE_DATABASE_CONNECTIONS: define(
-      "How many connections to Postgres serve the requests of a process, at most. A process that works on invoices and webhooks has six more.",
+      "How many connections to Postgres serve the requests of a process, at most. A process that works on invoices and webhooks has six more, and one that uses a replica half as many to it.",
       Parsers.integer(2, 1000),
       20
     ),

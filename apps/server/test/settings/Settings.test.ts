@@ -23,6 +23,7 @@ describe("secrets from files", () => {
   const values: Readonly<Record<string, string>> = {
     DATABASE_URL: "postgres://localhost/pooled",
     GOVOICE_DATABASE_DIRECT_URL: "postgres://localhost/direct",
+    GOVOICE_DATABASE_REPLICA_URL: "postgres://localhost/replica",
     GOVOICE_JWT_SECRET: "x".repeat(32),
     GOVOICE_ENCRYPTION_KEYS: `k1:${key}`,
     GOVOICE_KSEF_PROXY: "http://user:password@127.0.0.1:3128",

@@ -261,7 +261,7 @@ export const layer = HttpApiBuilder.group(
         const served = Pagination.serve(cursors, ["invoices", organization.id, ...filters], query, (page) =>
           invoices.list(
             organization.id,
-            { status, mode, eventId, submission, isSettled, ...InvoiceFilters.read(query) },
+            { status, mode, eventId, submission, isSettled, mayBeLate: true, ...InvoiceFilters.read(query) },
             Page.within(page, "inv", Pagination.timeOf(query))
           )
         )

@@ -285,6 +285,7 @@ const serverFolders = [
   "accounts",
   "jobs",
   "limits",
+  "cells",
   "database",
   "crypto",
   "observability",

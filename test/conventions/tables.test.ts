@@ -30,7 +30,9 @@ const owners: Readonly<Record<string, string>> = {
   events: "deliveries",
   organization_concurrency: "deliveries",
   webhook_endpoints: "deliveries",
-  queue_gauges: "maintenance"
+  queue_gauges: "maintenance",
+  cell_buckets: "cells",
+  cells: "cells"
 }
 
 interface Exception {
@@ -41,6 +43,11 @@ interface Exception {
 }
 
 const exceptions: ReadonlyArray<Exception> = [
+  {
+    path: "cells",
+    tables: ["accounts", "organizations", "sessions"],
+    reason: "Cells have these tables from the control cell, which publishes them, and wait for rows on their way."
+  },
   {
     path: "database/Partitions.ts",
     tables: ["deliveries", "events"],

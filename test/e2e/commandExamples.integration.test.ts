@@ -27,9 +27,9 @@ const root = join(import.meta.dirname, "../..")
 
 /**
  * Run by the test of `govoice ksef`: it needs an invoice to which KSeF gave a status that is not documented. And by the test of the
- * doctor: the Postgres of the tests has `fsync` off, which is a fault in production.
+ * doctor: the Postgres of the tests has `fsync` off, which is a fault in production. And by the test of cells, which have several.
  */
-const ranElsewhere = /^govoice (?:ksef settle |doctor --production$)/
+const ranElsewhere = /^govoice (?:ksef settle |doctor --production$)|govoice cells /
 
 /** The help of every command, by its names, such as `account create`. */
 const helpsOf = async (command: string): Promise<Readonly<Record<string, string>>> => {

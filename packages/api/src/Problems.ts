@@ -158,7 +158,7 @@ export const schemas = <const Codes extends ReadonlyArray<Code>>(...codes: Codes
  * @since 0.1.0
  */
 export const errors = <const Codes extends ReadonlyArray<Code>>(...codes: Codes) =>
-  schemas(...codes, "api_disabled", "internal_error", "service_unavailable")
+  schemas(...codes, "api_disabled", "wrong_cell", "internal_error", "service_unavailable")
 
 /**
  * The schema of any error, for the OpenAPI document and generated clients.

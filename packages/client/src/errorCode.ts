@@ -64,6 +64,7 @@ export type ErrorType =
  * - `headers_too_large` (431): The request headers are too large. Remove those that are not needed.
  * - `cross_site_request` (403): The request came from another site. Send it from the console's own origin.
  * - `limit_reached` (409): Limit reached. Use or delete what exists.
+ * - `wrong_cell` (421): The request reached a cell that does not serve this organization. Send it again.
  * - `internal_error` (500): Internal server error. Quote the request id when you report it.
  * - `service_unavailable` (503): The service is temporarily unavailable. Try again later.
  * - `unexpected_response`: the response is not from the service, such as the error page of a proxy, or is a redirect.
@@ -109,6 +110,7 @@ export type ErrorCode =
   | "headers_too_large"
   | "cross_site_request"
   | "limit_reached"
+  | "wrong_cell"
   | "internal_error"
   | "service_unavailable"
   | "unexpected_response"

@@ -108,6 +108,7 @@ export const catalog = {
   headers_too_large:          row("invalid_request_error", 431, null, false, "The request headers are too large. Remove those that are not needed."),
   cross_site_request:         row("invalid_request_error", 403, null, false, "The request came from another site. Send it from the console's own origin."),
   limit_reached:              row("conflict_error",        409, null, false, "Limit reached. Use or delete what exists."),
+  wrong_cell:                 row("invalid_request_error", 421, null, true, "The request reached a cell that does not serve this organization. Send it again."),
   internal_error:             row("api_error",             500, null, true, "Internal server error. Quote the request id when you report it."),
   service_unavailable:        row("api_error",             503, null, true, "The service is temporarily unavailable. Try again later.")
 } as const satisfies Readonly<Record<string, CatalogEntry>>

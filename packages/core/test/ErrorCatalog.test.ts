@@ -45,6 +45,7 @@ const contract: ReadonlyArray<Row> = [
   ["headers_too_large",          "invalid_request_error", 431, null,                   false],
   ["cross_site_request",         "invalid_request_error", 403, null,                   false],
   ["limit_reached",              "conflict_error",        409, null,                   false],
+  ["wrong_cell",                 "invalid_request_error", 421, null,                   true],
   ["internal_error",             "api_error",             500, null,                   true],
   ["service_unavailable",        "api_error",             503, null,                   true]
 ]
@@ -91,6 +92,7 @@ describe("ErrorCatalog", () => {
         "rate_limit_exceeded",
         "api_disabled",
         "request_timeout",
+        "wrong_cell",
         "internal_error",
         "service_unavailable"
       ]

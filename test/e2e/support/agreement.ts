@@ -81,6 +81,7 @@ export const catalog: Readonly<Record<string, readonly [string, number, string |
   headers_too_large: ["invalid_request_error", 431, null, false],
   cross_site_request: ["invalid_request_error", 403, null, false],
   limit_reached: ["conflict_error", 409, null, false],
+  wrong_cell: ["invalid_request_error", 421, null, true],
   internal_error: ["api_error", 500, null, true],
   service_unavailable: ["api_error", 503, null, true]
 }

@@ -129,6 +129,7 @@ export const en = {
     webhook_delivery_not_found: "There is no such delivery, or it was removed with its event.",
     upo_not_available: "The receipt (UPO) is not available yet.",
     service_unavailable: "The server is overloaded or under maintenance. Try again in a moment.",
+    wrong_cell: "The organization is moving to another server. Try again in a moment.",
     internal_error:
       "Something went wrong on the server. Try again. If it happens again, give the operator the request ID.",
     request_timeout: "The request took too long. Try again.",

@@ -136,6 +136,7 @@ export const pl: Texts = {
     webhook_delivery_not_found: "Nie ma takiego webhooka albo został usunięty razem ze zdarzeniem.",
     upo_not_available: "UPO nie jest jeszcze dostępne.",
     service_unavailable: "Serwer jest przeciążony lub trwają prace serwisowe. Spróbuj ponownie za chwilę.",
+    wrong_cell: "Organizacja jest przenoszona na inny serwer. Spróbuj ponownie za chwilę.",
     internal_error:
       "Błąd serwera. Spróbuj ponownie, a jeśli błąd się powtórzy, podaj administratorowi identyfikator żądania.",
     request_timeout: "Żądanie trwało zbyt długo. Spróbuj ponownie.",

@@ -7,6 +7,7 @@ import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "ef
 import { AccessTokens, type SessionIdentity } from "./AccessTokens.ts"
 import { type ApiKeyIdentity, ApiKeys } from "./ApiKeys.ts"
 import * as ApiKeySecret from "./ApiKeySecret.ts"
+import { Directory } from "../cells/Directory.ts"
 import * as SlidingWindows from "../limits/SlidingWindows.ts"
 import { Sessions } from "./Sessions.ts"
 import { SlidingWindowStore } from "../limits/SlidingWindows.ts"
@@ -83,7 +84,14 @@ export const layer: Layer.Layer<Authenticator, never, AccessTokens | ApiKeys | S
         (hash: string) => apiKeys.findIdentity(Buffer.from(hash, "hex")),
         cacheOptions
       )
-      const active = yield* Cache.makeWith((key: string) => sessions.isActive(fromKey(key)), cacheOptions)
+      const directory = yield* Directory
+      const isActive = Effect.fnUntraced(function* (session: SessionIdentity) {
+        const found = yield* sessions.isActive(session)
+        if (found || directory === undefined) return found
+        yield* directory.awaitSession(session.sessionId)
+        return yield* sessions.isActive(session)
+      })
+      const active = yield* Cache.makeWith((key: string) => isActive(fromKey(key)), cacheOptions)
 
       const query = Effect.fnUntraced(function* (hash: string, network: string) {
         const lookup = Cache.get(identities, hash)

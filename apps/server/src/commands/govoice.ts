@@ -522,6 +522,64 @@ const settings = Command.make("settings", {}, () =>
   Command.withDescription("List every setting with its description and default. Settings are environment variables.")
 )
 
+const cellUrl = Flag.String("url").pipe(
+  Flag.withDescription("URL of the API of this cell, as the proxy reaches it, such as http://10.0.0.1:3000.")
+)
+
+const initCells = (env: EnvironmentVariables) =>
+  Command.make("init", { url: cellUrl }, (flags) =>
+    load(
+      () => import("./cells.ts"),
+      ({ init }) => init(env, flags)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Make this deployment the control cell: it has the accounts, and creates organizations. It serves all buckets until another cell gets some. Can be run again, to change the URL."
+    ),
+    Command.withShortDescription("Make this deployment the control cell."),
+    Command.withExamples([
+      { command: "GOVOICE_CELL=a govoice cells init --url http://10.0.0.1:3000", description: "Begin with cell a" }
+    ])
+  )
+
+const addCell = (env: EnvironmentVariables) =>
+  Command.make("add", { url: cellUrl }, (flags) =>
+    load(
+      () => import("./cells.ts"),
+      ({ add }) => add(env, flags)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Add this deployment as another cell: accounts, sessions, organizations and the directory are replicated to its empty database, and it gets an equal share of the buckets that have no organizations. GOVOICE_CONTROL_DATABASE_URL names the database of the control cell. Can be run again, to change a URL."
+    ),
+    Command.withShortDescription("Add this deployment as another cell."),
+    Command.withExamples([
+      { command: "GOVOICE_CELL=b govoice cells add --url http://10.0.0.2:3000", description: "Add cell b" }
+    ])
+  )
+
+const cellsStatus = (env: EnvironmentVariables) =>
+  Command.make("status", { json }, (flags) =>
+    load(
+      () => import("./cells.ts"),
+      ({ status }) => status(env, flags)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Show the cells with their buckets and organizations; in the control cell also how far each other cell has read, and in another its subscription."
+    ),
+    Command.withShortDescription("Show the cells and the replication between them.")
+  )
+
+const cells = (env: EnvironmentVariables) =>
+  Command.make("cells").pipe(
+    Command.withDescription(
+      "Cells: several deployments behind one proxy, each with a Postgres of its own, for more than one Postgres can write. The guide on growing tells when and how."
+    ),
+    Command.withShortDescription("Several deployments as the cells of one."),
+    Command.withSubcommands([initCells(env), addCell(env), cellsStatus(env)])
+  )
+
 /** The command, for these environment variables. */
 export const govoice = (env: EnvironmentVariables) =>
   Command.make("govoice").pipe(
@@ -538,6 +596,7 @@ export const govoice = (env: EnvironmentVariables) =>
       keys(env),
       ksef(env),
       prune(env),
+      cells(env),
       checkInvoice,
       settings
     ]),

@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import * as Database from "../database/Database.ts"
 import * as DatabaseClock from "../database/DatabaseClock.ts"
+import * as Directory from "../cells/Directory.ts"
 import * as Engine from "./Workers.ts"
 import * as Replica from "../database/Replica.ts"
 import * as Notifier from "../jobs/Notifier.ts"
@@ -54,6 +55,7 @@ const nothingServed = Layer.succeed(Listening)({ url: undefined })
 const prepared = Store.layer.pipe(
   Layer.provide(Replica.layer),
   Layer.provideMerge(Notifier.layer),
+  Layer.provideMerge(Directory.layer),
   Layer.provideMerge(Layer.mergeAll(DatabaseClock.layer, KeyCheck.layer, NationalSystem.layer)),
   Layer.provideMerge(Layer.mergeAll(secrets, Database.layer))
 )

@@ -48,6 +48,9 @@ export const url =
       : refuse(`must be a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(" or ")}`)
 
 /** The connection URL of a Postgres. */
+export const cellName: Parser<string> = (value) =>
+  /^[a-z][a-z0-9]{0,31}$/.test(value) ? value : refuse("must be 1 to 32 lower-case letters and digits, a letter first")
+
 export const postgresUrl: Parser<string> = (value) => {
   const fault = faultOf(value)
   return fault === undefined ? value : refuse(fault)

@@ -4,6 +4,7 @@ import { Context } from "effect"
 import { type Definition, definitions, type Name, type Values } from "./definitions.ts"
 import type { EnvironmentVariables } from "./EnvironmentVariables.ts"
 import * as Parsers from "./Parsers.ts"
+import { targetOf } from "./postgresUrl.ts"
 import * as SecretFiles from "./SecretFiles.ts"
 
 /** The settings of a process. */
@@ -116,6 +117,18 @@ export const read = (given: EnvironmentVariables) => {
     faults.push("GOVOICE_DATABASE_DIRECT_URL requires GOVOICE_DATABASE_POOLED=true. Remove one of them.")
   }
 
+  const cellName = value("GOVOICE_CELL")
+  const controlUrl = value("GOVOICE_CONTROL_DATABASE_URL")
+  if (isGiven("GOVOICE_CELL") && !isGiven("DATABASE_URL")) faults.push("GOVOICE_CELL requires DATABASE_URL.")
+  if (isGiven("GOVOICE_CONTROL_DATABASE_URL") && !isGiven("GOVOICE_CELL")) {
+    faults.push("GOVOICE_CONTROL_DATABASE_URL requires GOVOICE_CELL.")
+  }
+  if (controlUrl !== undefined && !targetOf(controlUrl).isLocal && !controlUrl.includes("sslmode=")) {
+    faults.push(
+      "GOVOICE_CONTROL_DATABASE_URL must have an sslmode, such as sslmode=verify-full with sslrootcert: Postgres itself connects to it."
+    )
+  }
+
   const role = value("GOVOICE_ROLE")
   if (role !== "all" && !isGiven("DATABASE_URL")) {
     faults.push(
@@ -168,6 +181,16 @@ export const read = (given: EnvironmentVariables) => {
   const settings = {
     http: { host: value("HOST"), port },
     database,
+    /** Present in a deployment of several cells. */
+    cell:
+      cellName === undefined
+        ? undefined
+        : {
+            name: cellName,
+            /** The database of the control cell, where this is another one. */
+            controlDatabase:
+              controlUrl === undefined ? undefined : ({ _tag: "Postgres", url: controlUrl, connections: 2 } as const)
+          },
     databaseWaitMs: value("GOVOICE_DATABASE_WAIT_MS"),
     role,
     apiEnabled: value("GOVOICE_API_ENABLED"),

@@ -97,6 +97,17 @@ export const groups = {
       "none",
       { secret: true }
     ),
+    GOVOICE_CELL: optional(
+      "Name of the cell that this deployment is, where several share one directory: lower-case letters and digits. Requires `DATABASE_URL`.",
+      Parsers.cellName,
+      "no cells"
+    ),
+    GOVOICE_CONTROL_DATABASE_URL: optional(
+      "URL of the database of the control cell, for every other cell. Postgres itself connects to it, too: `sslmode` has to be given off this machine.",
+      Parsers.postgresUrl,
+      "this is the control cell",
+      { secret: true }
+    ),
     GOVOICE_DATABASE_CONNECTIONS: define(
       "How many connections to Postgres serve the requests of a process, at most. A process that works on invoices and webhooks has six more, and one that uses a replica half as many to it.",
       Parsers.integer(2, 1000),

@@ -24,6 +24,7 @@ describe("secrets from files", () => {
     DATABASE_URL: "postgres://localhost/pooled",
     GOVOICE_DATABASE_DIRECT_URL: "postgres://localhost/direct",
     GOVOICE_DATABASE_REPLICA_URL: "postgres://localhost/replica",
+    GOVOICE_CONTROL_DATABASE_URL: "postgres://localhost/control",
     GOVOICE_JWT_SECRET: "x".repeat(32),
     GOVOICE_ENCRYPTION_KEYS: `k1:${key}`,
     GOVOICE_KSEF_PROXY: "http://user:password@127.0.0.1:3128",
@@ -56,7 +57,8 @@ describe("secrets from files", () => {
     for (const newline of ["", "\n", "\r\n"]) {
       const contents = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, `${value}${newline}`]))
       withFiles(contents, (env) => {
-        assert.deepStrictEqual(read(env), read({ ...mail, ...values }))
+        const cell = { GOVOICE_CELL: "b" }
+        assert.deepStrictEqual(read({ ...cell, ...env }), read({ ...cell, ...mail, ...values }))
         assert.isEmpty(unknownNames(env))
       })
     }
@@ -96,7 +98,7 @@ describe("secrets from files", () => {
 
   it("have the faults of their values, and no other setting misses them", () => {
     withFiles({ ...values, DATABASE_URL: "http://hidden", GOVOICE_JWT_SECRET: "hidden" }, (env) => {
-      assert.deepStrictEqual(faultsOf({ ...env, GOVOICE_ROLE: "worker" }), [
+      assert.deepStrictEqual(faultsOf({ ...env, GOVOICE_ROLE: "worker", GOVOICE_CELL: "b" }), [
         "DATABASE_URL, from DATABASE_URL_FILE, must be a URL that begins with postgres:// or postgresql://.",
         "GOVOICE_JWT_SECRET, from GOVOICE_JWT_SECRET_FILE, must have at least 32 characters."
       ])
@@ -316,5 +318,39 @@ describe("Settings", () => {
     assert.deepStrictEqual(unknownNames({ GOVOICE_SIGNUPS: "open", GOVOICE_SIGNUP: "open", PATH: "x" }), [
       "GOVOICE_SIGNUPS"
     ])
+  })
+})
+
+describe("the settings of a cell", () => {
+  const given = {
+    DATABASE_URL: "postgres://localhost/cell",
+    GOVOICE_JWT_SECRET: "x".repeat(32),
+    GOVOICE_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}`
+  }
+  const faultOf = (env: Record<string, string>) => {
+    try {
+      read(env)
+    } catch (error) {
+      return (error as Error).message
+    }
+    return ""
+  }
+
+  it("name the control cell without the URL of another database, and any other cell with it", () => {
+    const control = { name: "a", controlDatabase: undefined }
+    assert.deepStrictEqual(read({ ...given, GOVOICE_CELL: "a" }).cell, control)
+    const url = "postgres://db.example.com/control?sslmode=verify-full"
+    const cell = read({ ...given, GOVOICE_CELL: "b", GOVOICE_CONTROL_DATABASE_URL: url }).cell
+    assert.deepInclude(cell, { name: "b", controlDatabase: { _tag: "Postgres", url, connections: 2 } })
+    assert.isUndefined(read(given).cell)
+  })
+
+  it("are refused without a database, without a cell, with another name, and where Postgres would not know how to connect", () => {
+    assert.include(faultOf({ GOVOICE_CELL: "a" }), "GOVOICE_CELL requires DATABASE_URL.")
+    assert.include(faultOf({ ...given, GOVOICE_CELL: "cell-a" }), "GOVOICE_CELL must be 1 to 32 lower-case letters")
+    const url = "postgres://db.example.com/control"
+    const remote = { ...given, GOVOICE_CONTROL_DATABASE_URL: url }
+    assert.include(faultOf(remote), "GOVOICE_CONTROL_DATABASE_URL requires GOVOICE_CELL.")
+    assert.include(faultOf({ ...remote, GOVOICE_CELL: "b" }), "must have an sslmode")
   })
 })

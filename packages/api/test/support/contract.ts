@@ -219,9 +219,9 @@ export const operations: Readonly<
 
 /** The codes of all endpoints, by credentials. */
 export const everyEndpoint = {
-  key: "missing_api_key rate_limit_exceeded api_disabled internal_error service_unavailable",
-  token: "missing_access_token rate_limit_exceeded api_disabled internal_error service_unavailable",
-  none: "api_disabled internal_error service_unavailable"
+  key: "missing_api_key rate_limit_exceeded api_disabled wrong_cell internal_error service_unavailable",
+  token: "missing_access_token rate_limit_exceeded api_disabled wrong_cell internal_error service_unavailable",
+  none: "api_disabled wrong_cell internal_error service_unavailable"
 } as const
 
 /** The codes of any path. */
@@ -269,6 +269,7 @@ export const catalog: Readonly<Record<string, readonly [type: string, status: nu
   headers_too_large: ["invalid_request_error", 431, false],
   cross_site_request: ["invalid_request_error", 403, false],
   limit_reached: ["conflict_error", 409, false],
+  wrong_cell: ["invalid_request_error", 421, true],
   internal_error: ["api_error", 500, true],
   service_unavailable: ["api_error", 503, true]
 }

@@ -670,6 +670,29 @@ export const schema: Statements = {
     `
       CREATE INDEX national_submissions_resends_idx ON national_submissions (nip, due_at, invoice_id)
       WHERE due_at IS NOT NULL AND state = 'refused'
+    `,
+
+    // The directory of a deployment in cells, empty in any other: what `govoice cells` writes in the control cell, and replication
+    // brings to the others. The cell of a bucket has everything of its organizations.
+    `
+      CREATE TABLE cells (
+        name       text COLLATE "C" NOT NULL,
+        is_control boolean NOT NULL,
+        url        text NOT NULL,
+
+        CONSTRAINT cells_pkey PRIMARY KEY (name)
+      )
+    `,
+    `CREATE UNIQUE INDEX cells_control_key ON cells (is_control) WHERE is_control`,
+    `
+      CREATE TABLE cell_buckets (
+        bucket text COLLATE "C" NOT NULL,
+        cell   text COLLATE "C" NOT NULL,
+
+        CONSTRAINT cell_buckets_pkey        PRIMARY KEY (bucket),
+        CONSTRAINT cell_buckets_cell_fkey   FOREIGN KEY (cell) REFERENCES cells (name),
+        CONSTRAINT cell_buckets_bucket_form CHECK (bucket ~ '^[0-9a-hjkmnp-tv-z]{2}$')
+      )
     `
   ]
 }

@@ -5,8 +5,10 @@ import { HttpServerRequest } from "effect/http"
 import type { SessionIdentity } from "../../accounts/AccessTokens.ts"
 import * as Slots from "../../limits/Slots.ts"
 import { Authenticator } from "../../accounts/Authenticator.ts"
+import { Directory } from "../../cells/Directory.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
+import * as Target from "../transport/RequestTarget.ts"
 import { RateLimits } from "./RateLimits.ts"
 import * as Throttling from "./Throttling.ts"
 
@@ -62,6 +64,7 @@ export const layerAccount = Layer.effect(
   Effect.gen(function* () {
     const authenticator = yield* Authenticator
     const rateLimits = yield* RateLimits
+    const directory = yield* Directory
     const { rateLimit } = yield* Settings
     const limit = { name: "account-concurrency", quota: accountConcurrency, unit: "concurrent-requests" } as const
     const ofAccounts = Slots.make({
@@ -84,7 +87,9 @@ export const layerAccount = Layer.effect(
         const session = yield* authenticator.authenticateAccessToken(Redacted.value(credential))
         if (session === undefined) return yield* Problems.fail("missing_access_token")
         yield* rateLimits.takeForAccount(session.accountId)
-        const { method } = yield* HttpServerRequest.HttpServerRequest
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { method } = request
+        if (directory !== undefined) yield* directory.awaitOrganization(method, Target.read(request)?.plainPath ?? "")
         const isRead = method === "GET" || method === "HEAD"
         const served = httpEffect.pipe(
           Effect.provideService(AccountAuthorization.CurrentAccount, session.accountId),

@@ -6,6 +6,7 @@ import { Cause, type Clock, Context, Effect, LogLevel, Option, References } from
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServerResponse } from "node:http"
 import * as OutageLog from "../../database/OutageLog.ts"
+import { Directory, RowNotReplicated } from "../../cells/Directory.ts"
 import * as SqlErrors from "../../database/SqlErrors.ts"
 import * as ThrottledLog from "../../observability/ThrottledLog.ts"
 import * as IdGenerator from "../../crypto/IdGenerator.ts"
@@ -55,7 +56,10 @@ const answerCause = (
   if (isRouteNotFound(error)) return Effect.succeed(unrouted(routes, method, path, requestId))
   return Effect.as(
     OutageLog.report(cause, Effect.logError("Request failed with a defect", cause)),
-    Responses.problem(SqlErrors.isTransient(error) ? "service_unavailable" : "internal_error", requestId)
+    Responses.problem(
+      SqlErrors.isTransient(error) || error instanceof RowNotReplicated ? "service_unavailable" : "internal_error",
+      requestId
+    )
   )
 }
 
@@ -126,6 +130,7 @@ export const layer = HttpRouter.middleware(
   Effect.gen(function* () {
     const { apiEnabled, consoleEnabled, http, logLevel, trustedProxies } = yield* Settings
     const routes = Routes.make({ consoleEnabled })
+    const directory = yield* Directory
     const clients = ClientAddress.make(trustedProxies)
     const isServed = LocalHosts.make(http.host)
     const noteStranger = yield* ProxyWarning.make
@@ -182,6 +187,11 @@ export const layer = HttpRouter.middleware(
           ? Effect.tap(answered, ({ status }) => (status < 300 ? noteSuccess : Effect.void))
           : answered
       }
+      // A proxy that does not know yet where the organization has moved learns it from the header.
+      const otherCell =
+        directory === undefined || target === undefined
+          ? undefined
+          : directory.otherCellOf(method, target.plainPath, request.headers["authorization"])
       const answer =
         target === undefined
           ? Effect.succeed(Responses.problem("malformed_request", requestId))
@@ -189,9 +199,11 @@ export const layer = HttpRouter.middleware(
             ? Effect.succeed(refuseHost(requestId, request))
             : isApi && !apiEnabled
               ? Effect.succeed(Responses.problem("api_disabled", requestId))
-              : isForwarded || !isApi
-                ? route(target)
-                : Effect.andThen(noteStranger(peer, request.headers), route(target))
+              : otherCell !== undefined
+                ? Effect.succeed(Responses.problem("wrong_cell", requestId, { "gov-cell": otherCell }))
+                : isForwarded || !isApi
+                  ? route(target)
+                  : Effect.andThen(noteStranger(peer, request.headers), route(target))
 
       const note = (response: HttpServerResponse.HttpServerResponse) =>
         Effect.annotateLogs(Effect.logDebug("Request"), {

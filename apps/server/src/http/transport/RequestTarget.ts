@@ -6,6 +6,8 @@ import type { IncomingMessage } from "node:http"
 export interface Target {
   /** The path as it came, without query and fragment. */
   readonly path: string
+  /** The path, decoded. */
+  readonly plainPath: string
   /** Whether it is a path of the API, which can be disabled. */
   readonly isApi: boolean
   /** Whether it is a path of the console, which can be disabled. */
@@ -47,6 +49,7 @@ export const read = (request: HttpServerRequest.HttpServerRequest): Target | und
   if (plain === undefined || !isAddressed(request)) return undefined
   return {
     path,
+    plainPath: plain,
     isApi: /^\/v1(?:\/|$)/.test(plain),
     isConsole: /^\/console(?:\/|$)/.test(plain),
     isConsoleSession: /^\/console\/session(?:\/|$)/.test(plain),

@@ -1,0 +1,80 @@
+/** The tables of the directory, as commands read and write them in the control cell. */
+import { Effect } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz".split("")
+
+/** All buckets. */
+const buckets: ReadonlyArray<string> = alphabet.flatMap((a) => alphabet.map((b) => a + b))
+
+/** A cell of the directory. */
+export interface Cell {
+  readonly name: string
+  readonly is_control: boolean
+  readonly url: string
+  readonly buckets: number
+  readonly organizations: number
+}
+
+// The bucket is the 11th and 12th character after the prefix `org_`.
+const bucketOf = "substring(organizations.id FROM 15 FOR 2)"
+
+/** Reads the cells, the control cell first. */
+export const cells: Effect.Effect<ReadonlyArray<Cell>, SqlError.SqlError, SqlClient.SqlClient> = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<Cell>`
+    SELECT name, is_control, url,
+           (SELECT count(*)::int FROM cell_buckets WHERE cell = name) AS buckets,
+           (
+             SELECT count(*)::int FROM organizations JOIN cell_buckets ON bucket = ${sql.literal(bucketOf)}
+             WHERE cell = cells.name
+           ) AS organizations
+    FROM cells ORDER BY is_control DESC, name
+  `
+)
+
+/** Adds a cell, or replaces its URL. */
+export const putCell = (cell: Pick<Cell, "name" | "is_control" | "url">) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`
+      INSERT INTO cells (name, is_control, url) VALUES (${cell.name}, ${cell.is_control}, ${cell.url})
+      ON CONFLICT ON CONSTRAINT cells_pkey DO UPDATE SET url = excluded.url
+    `
+  )
+
+/** Gives the buckets that no cell has to this one. */
+export const putBuckets = (cell: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`
+      INSERT INTO cell_buckets (bucket, cell) SELECT bucket, ${cell} FROM unnest(${buckets}::text[]) AS bucket
+      ON CONFLICT DO NOTHING
+    `
+  )
+
+/**
+ * Gives a cell buckets without organizations, from cells that have more than an equal share, until it has an equal share. A
+ * bucket with organizations stays where it is: their rows would have to move.
+ */
+export const giveEmptyBuckets = (cell: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ readonly bucket: string }>`
+      WITH share AS (
+        SELECT (SELECT count(*) FROM cell_buckets) / count(*) AS buckets FROM cells
+      ), spare AS (
+        SELECT bucket FROM (
+          SELECT bucket, row_number() OVER (PARTITION BY cell ORDER BY EXISTS (
+            SELECT FROM organizations WHERE ${sql.literal(bucketOf)} = bucket
+          ) DESC, bucket) AS place
+          FROM cell_buckets WHERE cell <> ${cell}
+        ) AS ranked, share
+        WHERE place > share.buckets AND NOT EXISTS (SELECT FROM organizations WHERE ${sql.literal(bucketOf)} = bucket)
+        ORDER BY place DESC
+        LIMIT greatest(0, (SELECT buckets FROM share) - (SELECT count(*) FROM cell_buckets WHERE cell = ${cell}))
+      )
+      UPDATE cell_buckets SET cell = ${cell} FROM spare WHERE spare.bucket = cell_buckets.bucket
+      RETURNING cell_buckets.bucket
+    `
+  )

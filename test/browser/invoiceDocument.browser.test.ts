@@ -125,6 +125,23 @@ describe.skipIf(isMissing)("the document of an invoice", () => {
     await end()
   })
 
+  it("of very many values is shown from its beginning, and whole on request", async () => {
+    const values = Array.from({ length: 10_000 }, (_, index) => `<Pole${index}>wartość ${index}</Pole${index}>`).join(
+      ""
+    )
+    const hostile = await owner.submit(key, "hostile", { xml: xml.replace("</Faktura>", `${values}</Faktura>`) })
+    const { end, page } = await open(`/invoices/${hostile}`)
+    await panel(page).getByText("KOR/2026/11/0007").waitFor()
+    const count = () => page.evaluate<number>("document.querySelectorAll('[data-panel] dd').length")
+    assert.isBelow(await count(), 5200)
+    const startedAt = Date.now()
+    await panel(page).getByRole("button", { name: "Show the whole document" }).click()
+    await panel(page).getByText("wartość 9999", { exact: true }).waitFor()
+    assert.isAbove(await count(), 10_000)
+    assert.isBelow(Date.now() - startedAt, 20_000)
+    await end()
+  })
+
   it("has its warnings at their lines of the XML, which a list above it leads to", async () => {
     const body = JSON.stringify({ invoice_xml: xml.replace("<P_15>685.09<", "<P_15>1685.09<") })
     const headers = {

@@ -203,6 +203,44 @@ describe.skipIf(isMissing)("live mode in the console", () => {
     await end()
   })
 
+  it("marks what KSeF refuses at its line of the document", async () => {
+    // The server leaves the judgment to KSeF.
+    const unchecked = await server.startBeside({
+      GOVOICE_LIVE_MODE: "true",
+      GOVOICE_KSEF_URL: simulator.url,
+      GOVOICE_DOCUMENT_CHECKS: "well-formed"
+    })
+    const owner = await Owner.make(unchecked)
+    await owner.call("PUT", "organizations/{org}/gateway-credential", {
+      type: "ksef_token",
+      token: simulator.token,
+      context_nip: simulator.nip
+    })
+    const xml = fa3({ number: "FV/M", seller: simulator.nip })
+      .replaceAll("><", ">\n<")
+      .replace("<P_15>123.00", "<P_15>no")
+    const id = await owner.submit(await owner.createKey("live"), "marked", { xml })
+    await invoiceWith(owner, id, ({ status }) => status === "rejected")
+    const line = xml.slice(0, xml.indexOf("<P_15>")).split("\n").length
+
+    const { context, end } = await watch(browser, unchecked.url)
+    const page = await context.newPage()
+    await owner.open(page, `/invoices/${id}/xml`)
+    const mark = page.locator("[data-mark=bad]")
+    await mark.first().waitFor()
+    assert.match(
+      (await mark.first().innerText()).replaceAll(/\s+/g, " "),
+      new RegExp(`^${line} <P_15>no</P_15> Fault: .*P_15`)
+    )
+    await page.evaluate("scrollTo(0, 0)")
+    await page
+      .getByRole("button", { name: `Line ${line}`, exact: true })
+      .first()
+      .click()
+    await page.locator("[data-mark=bad]:focus").filter({ hasText: "<P_15>" }).waitFor()
+    await end()
+  })
+
   it("shows the number, the rejection, and the QR code to print", async () => {
     const owner = await Owner.make(server)
     await owner.call("PUT", "organizations/{org}/gateway-credential", {

@@ -23,6 +23,15 @@ describe("the marks of a document", () => {
       ["The document is not well-formed (line 2, column 7)."]
     )
     assert.deepStrictEqual(marksOfMessage("The taxpayer is unknown."), [])
+    assert.deepStrictEqual(
+      marksOfMessage(
+        "The document is wrong. KSeF: Element 'P_1': brak daty (FA). (wiersz 3) Element 'P_2': za długi. (wiersz 12)"
+      ).map(({ column, line, message }) => [line, column, message]),
+      [
+        [3, undefined, "Element 'P_1': brak daty (FA)."],
+        [12, undefined, "Element 'P_2': za długi."]
+      ]
+    )
   })
 
   it("stand at their lines, whatever ends a line", () => {

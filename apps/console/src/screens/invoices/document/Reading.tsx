@@ -1,7 +1,10 @@
 import type { InvoiceReading } from "@govoice/ksef/reading"
+import { useMemo, useState } from "react"
+import { Button } from "../../../ui/Button.tsx"
 import { amount } from "../../../ui/numbers.ts"
 import { classNames } from "../../../ui/classNames.ts"
 import panelStyles from "../../../ui/Panel.module.css"
+import { beginningOf } from "./beginning.ts"
 import styles from "./Document.module.css"
 import { ReadingTable } from "./ReadingTable.tsx"
 import { textOf, valueOf, words, Words } from "./words.tsx"
@@ -41,7 +44,7 @@ const Party = ({ party: { address, facts, label, name } }: { readonly party: Inv
 )
 
 /** What belongs to a group, without its heading. */
-const Content = ({ group }: { readonly group: InvoiceReading.Group }) => {
+const Below = ({ group }: { readonly group: InvoiceReading.Group }) => {
   const name = textOf(group.label)
   return (
     <>
@@ -61,7 +64,7 @@ const Content = ({ group }: { readonly group: InvoiceReading.Group }) => {
               <h4>
                 <Words label={inner.label} />
               </h4>
-              <Content group={inner} />
+              <Below group={inner} />
             </section>
           ))}
         </div>
@@ -70,8 +73,24 @@ const Content = ({ group }: { readonly group: InvoiceReading.Group }) => {
   )
 }
 
-/** The document as a person reads it. */
-export const Reading = ({ reading }: { readonly reading: InvoiceReading.Reading }) => {
+/** The document as a person reads it: its beginning, and all of it on request. */
+export const Reading = ({ reading: whole }: { readonly reading: InvoiceReading.Reading }) => {
+  const beginning = useMemo(() => beginningOf(whole), [whole])
+  const [isAsked, setAsked] = useState(false)
+  const isWhole = beginning.isWhole || isAsked
+  return (
+    <>
+      <Content reading={isAsked ? whole : beginning.reading} />
+      {!isWhole && (
+        <p>
+          {words.isLong} <Button onClick={() => setAsked(true)}>{words.showAll}</Button>
+        </p>
+      )}
+    </>
+  )
+}
+
+const Content = ({ reading }: { readonly reading: InvoiceReading.Reading }) => {
   const { currency, details, form, kind, number, parties, sections, total } = reading
   return (
     <div className={css("document")}>
@@ -95,7 +114,7 @@ export const Reading = ({ reading }: { readonly reading: InvoiceReading.Reading 
           <h3>
             <Words label={section.label} />
           </h3>
-          <Content group={section} />
+          <Below group={section} />
         </section>
       ))}
     </div>

@@ -5,14 +5,12 @@ import { classNames } from "../../../ui/classNames.ts"
 import { useWide } from "../../../ui/media.ts"
 import { number } from "../../../ui/numbers.ts"
 import tableStyles from "../../../ui/Table.module.css"
+import { rowsAtFirst } from "./beginning.ts"
 import styles from "./Document.module.css"
 import { numberOf, textOf, valueOf, words, Words } from "./words.tsx"
 
 const css = classNames(styles)
 const table = classNames(tableStyles)
-
-// More are shown on request: a page with all rows of a long invoice takes seconds.
-const rowsAtFirst = 200
 
 const Cell = ({ cell, isNumber }: { readonly cell: InvoiceReading.Cell; readonly isNumber: boolean }) => {
   if (cell === undefined) return null

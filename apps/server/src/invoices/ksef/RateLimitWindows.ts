@@ -263,11 +263,14 @@ export class RateLimitWindows {
   }
 }
 
-/** Reads the limits that `rateLimits` returned. A negative number means no limit. */
+/**
+ * Reads the limits that `rateLimits` returned. A negative number means no limit. Zero is none of ours either: with it, no call could
+ * ever be made, and none would say why. What KSeF refuses, it refuses with 429.
+ */
 export const toLimits = (
   answer: Readonly<Record<string, { readonly perSecond: number; readonly perMinute: number; readonly perHour: number }>>
 ): Readonly<Record<string, Operation.RateLimit>> => {
-  const of = (limit: number) => (limit < 0 ? undefined : limit)
+  const of = (limit: number) => (limit < 1 ? undefined : limit)
   return Object.fromEntries(
     Object.entries(answer).map(([group, { perHour, perMinute, perSecond }]) => [
       group,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Operation } from "@govoice/ksef/protocol"
 import * as fc from "fast-check"
-import { type StoredWindows, RateLimitWindows } from "../../../src/invoices/ksef/RateLimitWindows.ts"
+import { type StoredWindows, RateLimitWindows, toLimits } from "../../../src/invoices/ksef/RateLimitWindows.ts"
 
 const group = "invoiceSend"
 const limit = Operation.defaultRateLimits[group]
@@ -27,6 +27,13 @@ const call = (windows: RateLimitWindows, at: number, latencyMs = 0) => {
 }
 
 describe("RateLimitWindows", () => {
+  it("lets calls begin where KSeF returns limits of zero, or none", () => {
+    for (const each of [0, -1]) {
+      const limits = toLimits({ [group]: { perSecond: each, perMinute: each, perHour: each } })
+      assert.strictEqual(new RateLimitWindows(limits, nothing).earliest(group, 1000), 1000)
+    }
+  })
+
   it("never lets more calls into a window than fit, for any latencies, clocks and changes of holder", () => {
     const step = fc.record({
       latencyMs: fc.integer({ min: 0, max: 3000 }),

@@ -5,7 +5,7 @@
  *
  *     npx -y pnpm@12 run test:long
  *
- * With `LENGTH=short`, as in `.ci/run`, loops are shorter, and tests that the suite has already run are left out.
+ * With `LENGTH=short`, as in `.ci/run`, loops are shorter, and representatives run of what takes minutes (`test/support/length.ts`).
  */
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
@@ -14,7 +14,7 @@ import { hooks, shared } from "./vitest.config.ts"
 const isShort = process.env["LENGTH"] === "short"
 
 const lengths = isShort
-  ? { FAULTS_SECONDS: "6", KILLS: "15" }
+  ? { FAULTS_SECONDS: "6", KILLS: "10", LENGTH: "short", SEEDS: "2" }
   : {
       COMPILERS: "all",
       CUTS: "30000",
@@ -67,8 +67,8 @@ export default defineConfig({
             ...(isShort ? [] : lengthened)
           ],
           exclude: isShort ? ["test/consumers/all.long.test.ts"] : [],
-          // One of them leaves a processor idle: it waits for servers and databases, or computes in one process.
-          maxWorkers: availableParallelism() + 1,
+          // They wait for servers and databases half of the time.
+          maxWorkers: 2 * availableParallelism(),
           sequence: { groupOrder: 0 }
         }
       },

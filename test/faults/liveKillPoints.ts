@@ -174,3 +174,7 @@ export const killPoints = [
     .filter(({ name }) => name === sending[0])
     .map((one) => ({ ...one, name: "the sending of a technical correction", isOffline: true, isCorrection: true }))
 ]
+
+/** Of those that send no document, only the answer that nobody reads is left out of short tests: it is asked for again. */
+export const isRepresentative = ({ name, point }: (typeof killPoints)[number]): boolean =>
+  point.at === "in-flight" || sending.includes(name)

@@ -86,7 +86,10 @@ export const testInvoices = (api: ApiSuite): void => {
     })
 
     it("has a QR code from the submission on, whose label becomes the official number", async () => {
-      const submitted = record(await submit(call, api.tenant.testKey))
+      // Some seconds pass before it is accepted.
+      const submitted = record(
+        await submit(call, api.tenant.testKey, { headers: { "gov-sandbox-scenario": "delayed" } })
+      )
       const path = `/v1/invoices/${String(submitted["id"])}/qr`
       const draw = (query = "", headers = {}) => call("GET", path + query, { auth: api.tenant.testKey, headers })
       const early = await draw()

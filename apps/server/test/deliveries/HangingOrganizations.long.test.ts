@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import type { DispatchRequest } from "@govoice/dispatcher"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { casesOf } from "../../../../test/support/length.ts"
 import { layerPostgres } from "../support/TestDatabase.ts"
 import * as Fake from "../support/FakeDispatcher.ts"
 import * as fixtures from "../support/fixtures.ts"
@@ -13,7 +14,7 @@ const eventsOfAnInvoice = 4
 const workerConcurrency = 134
 
 layer(layerPostgres, { timeout: "20 minutes" })("hanging organizations", (it) => {
-  for (const hanging of [200, 1000]) {
+  for (const hanging of casesOf([200, 1000], (count) => count === 200)) {
     it.effect(`${hanging} of them, four invoices a second in all, do not delay an honest one`, () =>
       Effect.gen(function* () {
         yield* fixtures.clear

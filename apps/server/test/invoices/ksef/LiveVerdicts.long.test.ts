@@ -223,7 +223,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
           // The 41st poll is more than an hour after the first.
           const faults: ReadonlyArray<Fault> = [
             { do: "stuck-150", polls: 50, times: count },
-            { do: "exception", code: 21173, on: operation, nth: 45, times: 2 }
+            { do: "exception", code: 21173, on: operation, nth: 30, times: 2 }
           ]
           const { all, ksef, tookMs } = yield* finalUnder(faults, count, 60_000)
           assert.isAbove(tookMs, hour)

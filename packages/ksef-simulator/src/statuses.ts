@@ -71,6 +71,7 @@ export const details = {
   wrongEncryption: "Nieprawidłowe szyfrowanie tokena",
   wrongEncoding: "Nieprawidłowe kodowanie tokena",
   certificateExpired: "Nieważny certyfikat",
+  certificateRevoked: "Certyfikat odwołany",
   untrustedChain: "Niezaufany łańcuch certyfikatów",
   wrongCertificate: "Niepoprawny certyfikat",
   blocked:

@@ -6,6 +6,7 @@
  */
 export * as CanonicalXml from "./xades/CanonicalXml.ts"
 export * as Certificate from "./xades/Certificate.ts"
+export * as Der from "./xades/Der.ts"
 export * as LoginDocument from "./xades/LoginDocument.ts"
 export * as Pkcs12 from "./xades/Pkcs12.ts"
 export * as PrivateKeyFile from "./xades/PrivateKeyFile.ts"

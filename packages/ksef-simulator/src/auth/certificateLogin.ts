@@ -21,13 +21,16 @@ const fingerprintOf = ({ raw }: X509Certificate): Subject => ({
 const refused = (code: number, detail: string): Status => ({ code, details: [detail] })
 
 const certificateFault = (
-  { authority, clock, options }: Simulation,
+  { authority, clock, options, state }: Simulation,
   certificate: X509Certificate,
   verifiesChain: boolean
 ): Status | undefined => {
   const now = clock.now()
   if (now < Date.parse(certificate.validFrom) || now > Date.parse(certificate.validTo)) {
     return refused(460, details.certificateExpired)
+  }
+  if (authority.isIssuer(certificate) && state.enrollments.get(certificate.serialNumber)?.revoked === true) {
+    return refused(460, details.certificateRevoked)
   }
   // A certificate of the type Offline confirms invoices, and logs nobody in.
   if (Certificate.keyUsage(certificate)?.includes("digitalSignature") === false)
@@ -70,6 +73,7 @@ export const loginWithCertificate: Handler = async ({ body, query, simulation })
     permissions,
     tokenReference: null,
     documentHash: Sha256.base64(bytes),
+    certificate: login.certificate.raw.toString("base64"),
     addresses: addressPolicy(login.allowedIps),
     status
   })

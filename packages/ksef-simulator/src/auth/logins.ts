@@ -17,6 +17,7 @@ export interface Attempt {
   readonly permissions: ReadonlyArray<Permission>
   readonly tokenReference: string | null
   readonly documentHash: string | null
+  readonly certificate: string | null
   readonly addresses: Login["addresses"]
   readonly status: Status
 }

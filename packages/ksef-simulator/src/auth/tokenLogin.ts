@@ -72,6 +72,7 @@ export const loginWithToken: Handler = ({ body: given, simulation }) => {
     permissions: token?.permissions ?? [],
     tokenReference: token?.reference ?? null,
     documentHash: null,
+    certificate: null,
     addresses: addressPolicy(body.authorizationPolicy?.allowedIps),
     status
   })

@@ -92,7 +92,7 @@ const invoicePage = (simulation: Simulation, [nip, date, hash]: ReadonlyArray<st
 
 // `/certificate/Nip/<NIP of the context>/<NIP of the seller>/<serial number>/<hash>/<signature>`
 const certificatePage = (
-  { authority, clock }: Simulation,
+  { authority, clock, state }: Simulation,
   [, context, seller, serial, hash]: ReadonlyArray<string>,
   link: string
 ): Reply => {
@@ -102,7 +102,8 @@ const certificatePage = (
     ["Certificate", serial ?? ""],
     ["Hash", hash ?? ""]
   ] as const
-  const fault = faultOf(authority.find(serial ?? ""), link, clock.now())
+  const isRevoked = state.enrollments.get(serial ?? "")?.revoked === true
+  const fault = isRevoked ? "The certificate was revoked." : faultOf(authority.find(serial ?? ""), link, clock.now())
   return page(fault === undefined ? "The issuer is confirmed" : "The issuer is not confirmed", [
     ...facts,
     ...(fault === undefined ? [] : [["Reason", fault] as const])

@@ -1,5 +1,5 @@
 /**
- * Lists in pages, with continuation tokens in a header.
+ * Lists in pages: with continuation tokens in a header, or with numbers in the query.
  */
 import { badRequest } from "./Reply.ts"
 
@@ -38,4 +38,14 @@ export const page = <A>(
   const offset = token === undefined || token === "" ? 0 : decode(String(token))
   const end = offset + size
   return { items: all.slice(offset, end), continuationToken: end < all.length ? encode(end) : undefined }
+}
+
+/** Returns the page of a list that `pageOffset` and `pageSize` ask for: a number of the page, from 0, and its size. */
+export const listPage = <A>(
+  all: ReadonlyArray<A>,
+  query: Readonly<Record<string, unknown>>
+): { readonly items: ReadonlyArray<A>; readonly hasMore: boolean } => {
+  const size = Number(query["pageSize"])
+  const start = Number(query["pageOffset"]) * size
+  return { items: all.slice(start, start + size), hasMore: start + size < all.length }
 }

@@ -29,6 +29,14 @@ export interface CertificateRequest {
   readonly validTo?: number
 }
 
+/** How long certificates are valid, in milliseconds. */
+export const lifetime = 730 * day
+
+/** A certificate for a key that somebody else has. */
+export type IssueRequest = Pick<Certificate.Content, "subject" | "publicKey" | "validFrom" | "validTo"> & {
+  readonly kind: "authentication" | "offline"
+}
+
 const name = { commonName: "KSeF simulator CA", organization: "KSeF simulator", country: "PL" }
 
 /** What an authority needs besides its own key. `issued` has the certificates in PEM, by serial number. */
@@ -76,7 +84,7 @@ export class Authority {
         ? generateKeyPairSync("ec", { namedCurve: "P-256" })
         : generateKeyPairSync("rsa", { modulusLength: 2048 })
     const validFrom = validity.validFrom ?? this.#now() - day
-    const certificate = this.certify({
+    const certificate = this.issueFor({
       subject: {
         organization: `Firma ${nip}`,
         organizationIdentifier: `VATPL-${nip}`,
@@ -84,16 +92,22 @@ export class Authority {
         country: "PL"
       },
       validFrom,
-      validTo: validity.validTo ?? validFrom + 730 * day,
+      validTo: validity.validTo ?? validFrom + lifetime,
       publicKey,
-      usages: [kind === "authentication" ? "digitalSignature" : "nonRepudiation"]
+      kind
     })
-    const pem = Certificate.toPem(certificate)
-    this.#issued.set(new X509Certificate(certificate).serialNumber, pem)
     return {
-      certificate: pem,
+      certificate: Certificate.toPem(certificate.raw),
       privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString()
     }
+  }
+
+  /** Issues a certificate of a kind for a public key. */
+  issueFor({ kind, ...content }: IssueRequest): X509Certificate {
+    const usages = [kind === "authentication" ? ("digitalSignature" as const) : ("nonRepudiation" as const)]
+    const certificate = new X509Certificate(this.certify({ ...content, usages }))
+    this.#issued.set(certificate.serialNumber, Certificate.toPem(certificate.raw))
+    return certificate
   }
 
   /** Returns a certificate that was issued to a taxpayer, by its serial number in hexadecimal digits. */

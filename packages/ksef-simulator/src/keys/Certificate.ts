@@ -13,6 +13,7 @@ export const attributes = {
   country: "2.5.4.6",
   organization: "2.5.4.10",
   givenName: "2.5.4.42",
+  uniqueIdentifier: "2.5.4.45",
   organizationIdentifier: "2.5.4.97"
 } as const
 

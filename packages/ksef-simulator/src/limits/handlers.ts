@@ -1,6 +1,7 @@
 /**
  * `/limits`, `/rate-limits`, and the part of `/testdata` that changes what holds for a context.
  */
+import { certificateLimitsOf } from "../auth/enrollments.ts"
 import { grantKey } from "../auth/logins.ts"
 import { authorized, type Handler } from "../http/Call.ts"
 import { empty, json, type Reply } from "../http/Reply.ts"
@@ -16,9 +17,10 @@ const getContextLimits = authorized(({ login, simulation }) =>
   json(200, { ...simulation.limits.ofSessions(login.context), collectiveIdentifier: { maxInvoices: 1000 } })
 )
 
-const getSubjectLimits = authorized(() =>
-  json(200, { enrollment: { maxEnrollments: 12 }, certificate: { maxCertificates: 6 } })
-)
+const getSubjectLimits = authorized(({ login }) => {
+  const { certificates, enrollments } = certificateLimitsOf(login.subject)
+  return json(200, { enrollment: { maxEnrollments: enrollments }, certificate: { maxCertificates: certificates } })
+})
 
 const getRateLimits = authorized(({ login, simulation }) => json(200, simulation.limits.of(login.context)))
 

@@ -36,6 +36,9 @@ export const toJsonSchema = (schema: unknown): unknown => {
       member === "enum" || member === "required" ? value : toJsonSchema(value)
     ])
   )
+  // Other expressions than those of ECMAScript may escape a space.
+  const { pattern } = rewritten
+  if (typeof pattern === "string") rewritten["pattern"] = pattern.replaceAll("\\ ", " ")
   // The document bounds the length of a list with the words for numbers.
   if (rewritten["type"] === "array" && typeof rewritten["maximum"] === "number") {
     rewritten["maxItems"] = rewritten["maximum"]

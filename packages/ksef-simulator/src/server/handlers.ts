@@ -2,6 +2,7 @@
  * The handler of every operation that the simulator carries out.
  */
 import { authorizationHandlers } from "../auth/authorizationHandlers.ts"
+import { certificateHandlers } from "../auth/certificateHandlers.ts"
 import { authHandlers } from "../auth/handlers.ts"
 import { tokenHandlers } from "../auth/tokenHandlers.ts"
 import type { Handler } from "../http/Call.ts"
@@ -16,6 +17,7 @@ export const handlers: Readonly<Record<OperationName, Handler>> = {
   ...authHandlers,
   ...tokenHandlers,
   ...authorizationHandlers,
+  ...certificateHandlers,
   ...limitHandlers,
   ...onlineHandlers,
   ...batchHandlers,

@@ -6,7 +6,16 @@ import type { Overrides } from "../openapi/rateLimits.ts"
 import { Collection } from "./Collection.ts"
 import { Files } from "./Files.ts"
 import { inMemory, type Journal, type JournalRecord, openJournal } from "./Journal.ts"
-import type { EncryptionKey, KsefToken, LedgerCall, Login, Permission, Session, Subject } from "./records.ts"
+import type {
+  EncryptionKey,
+  Enrollment,
+  KsefToken,
+  LedgerCall,
+  Login,
+  Permission,
+  Session,
+  Subject
+} from "./records.ts"
 import { Invoices } from "./Invoices.ts"
 import { Serials } from "./Serials.ts"
 
@@ -44,11 +53,25 @@ export interface Grant {
 
 /** What a taxpayer lets another one do for it. */
 export interface Authorization {
+  readonly id: string
+  /** Who granted it on behalf of the taxpayer. */
+  readonly author: Subject
   /** The NIP of the taxpayer. */
   readonly grantor: string
   /** The NIP of the other one. */
   readonly subject: string
   readonly permission: string
+  readonly description: string
+  /** The name of the other one, as the taxpayer gave it. */
+  readonly fullName: string
+  readonly startedAt: number
+}
+
+/** An operation that granted or revoked something. */
+export interface PermissionsOperation {
+  /** The NIP of the taxpayer. */
+  readonly grantor: string
+  readonly code: number
 }
 
 type Records = Map<string, Map<string, unknown>>
@@ -84,8 +107,12 @@ export class State {
   readonly sessions: Collection<Session>
   readonly contexts: Collection<ContextSettings>
   readonly grants: Collection<Grant>
-  /** By the reference number of the operation that granted it. */
+  /** By their ids. */
   readonly authorizations: Collection<Authorization>
+  /** By their reference numbers. */
+  readonly permissionsOperations: Collection<PermissionsOperation>
+  /** By the serial numbers of their certificates. */
+  readonly enrollments: Collection<Enrollment>
   readonly calls: Collection<LedgerCall>
   readonly invoices: Invoices
   readonly files: Files
@@ -119,6 +146,8 @@ export class State {
     this.contexts = collection("context")
     this.grants = collection("grant")
     this.authorizations = collection("authorization")
+    this.permissionsOperations = collection("permissions-operation")
+    this.enrollments = collection("enrollment")
     this.calls = collection("call")
     this.invoices = new Invoices(this.#journal, of("invoice"))
     this.files = new Files(options.path === undefined ? undefined : `${options.path}.files`)

@@ -59,6 +59,23 @@ export interface KsefToken {
   readonly revoked: boolean
 }
 
+/** A request for a certificate, and the certificate that was issued for it. */
+export interface Enrollment {
+  readonly reference: string
+  readonly serialNumber: string
+  /** Whose certificate it is. */
+  readonly subject: Subject
+  readonly commonName: string
+  readonly name: string
+  readonly type: "Authentication" | "Offline"
+  readonly requestedAt: number
+  /** From when the certificate shows. */
+  readonly issuedAt: number
+  readonly validFrom: number
+  readonly validTo: number
+  readonly revoked: boolean
+}
+
 /** Addresses from which an access token may be used, as ranges of IPv4 addresses in numbers. */
 export type AddressPolicy = ReadonlyArray<readonly [from: number, to: number]>
 
@@ -80,6 +97,8 @@ export interface Login {
   readonly tokenReference: string | null
   /** SHA-256 of the signed document, in Base64. */
   readonly documentHash: string | null
+  /** The certificate that signed it: DER in Base64. */
+  readonly certificate: string | null
   readonly startedAt: number
   readonly decidedAt: number
   readonly status: Status

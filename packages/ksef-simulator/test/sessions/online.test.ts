@@ -286,6 +286,31 @@ describe("a document that is sent", () => {
     assert.strictEqual((await billed("2")).status.code, 200)
     assert.strictEqual((await billed("3", "1111111111")).status.code, 410)
     assert.strictEqual((await billed("4", seller, "1111111111")).status.code, 410)
+
+    const query = async (client: Client, body: object) => {
+      const { text } = await client.call("POST", "/permissions/query/authorizations/grants", { body })
+      return (JSON.parse(text) as { readonly authorizationGrants: ReadonlyArray<Readonly<Record<string, unknown>>> })
+        .authorizationGrants
+    }
+    const [grant] = await query(grantor, { queryType: "Granted" })
+    assert.deepInclude(grant, {
+      authorizedEntityIdentifier: { type: "Nip", value: simulator.nip },
+      authorizingEntityIdentifier: { type: "Nip", value: seller },
+      authorizationScope: "SelfInvoicing",
+      description: "Samofakturowanie"
+    })
+    assert.deepStrictEqual(await query(buyer, { queryType: "Received" }), [grant!])
+    assert.deepStrictEqual(await query(buyer, { queryType: "Granted" }), [])
+    assert.deepStrictEqual(await query(buyer, { queryType: "Received", permissionTypes: ["RRInvoicing"] }), [])
+    const revoke = async (client: Client) => {
+      const { json } = await client.call("DELETE", `/permissions/authorizations/grants/${String(grant!["id"])}`)
+      return (await client.call("GET", `/permissions/operations/${json.referenceNumber}`)).json.status.code
+    }
+    assert.strictEqual(await revoke(buyer), 400)
+    assert.strictEqual((await billed("5")).status.code, 200)
+    assert.strictEqual(await revoke(grantor), 200)
+    assert.strictEqual((await billed("6")).status.code, 410)
+    assert.deepStrictEqual(await query(grantor, { queryType: "Granted" }), [])
   })
 
   it("with a wrong NIP ends as 450 if NIPs are checked", async () => {

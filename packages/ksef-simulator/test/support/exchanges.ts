@@ -15,6 +15,8 @@ const rewritten = (schema: unknown): unknown => {
   const members: Record<string, unknown> = {}
   for (const [member, value] of Object.entries(schema)) {
     if (member === "$ref") members["$ref"] = `openapi${String(value)}`
+    // Other expressions than those of ECMAScript may escape a space.
+    else if (member === "pattern" && typeof value === "string") members[member] = value.replaceAll("\\ ", " ")
     else if (member !== "nullable") members[member] = rewritten(value)
   }
   return (schema as { readonly nullable?: boolean }).nullable === true

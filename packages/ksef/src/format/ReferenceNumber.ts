@@ -23,7 +23,8 @@ export const kinds = {
   invoice: "EE",
   upo: "EU",
   token: "EC",
-  permission: "EG"
+  permission: "EG",
+  enrollment: "EH"
 } as const
 
 /**

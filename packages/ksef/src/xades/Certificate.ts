@@ -182,7 +182,14 @@ const fields = (certificate: X509Certificate): Fields => {
 const version = 0xa0
 const extensions = 0xa3
 
-const nameOf = (content: Buffer): Name =>
+/**
+ * Reads the content of a name in DER.
+ *
+ * @throws {RangeError} where it is no name.
+ * @category parsing
+ * @since 0.1.0
+ */
+export const nameOf = (content: Buffer): Name =>
   Der.readAll(content).map((relative) =>
     Der.readAll(relative.content).map((attribute) => {
       const [type, value] = Der.readAll(attribute.content)

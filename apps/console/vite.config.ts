@@ -61,7 +61,7 @@ export default defineConfig({
             {
               name: "console",
               test: (id) =>
-                !/\.css$|\/(?:uqr|saxes|xmlchars)\/|src\/text\/(?:en|pl|document)\.|overview\/(?:Checklist|Submit)|KeySheet/.test(
+                !/\.css$|\/(?:uqr|saxes|xmlchars)\/|src\/text\/(?:en|pl|document|notices)\.|overview\/(?:Checklist|Submit)|KeySheet|ui\/(?:DangerZone|highlight|Snippet|SubmissionSnippet|Switch|Tabs|TypedConfirmation)\./.test(
                   id
                 ) &&
                 /rolldown\/runtime|node_modules|packages\/client|src\/(?:main|api|app|session|text|ui|url|screens\/(?:entrance\/|overview\/|deliveries\/whatToDo))|screens\/endpoints\/(?:bars|bucketColumns|WindowLinks)\.|snippets\/submission/.test(

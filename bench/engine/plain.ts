@@ -46,6 +46,7 @@ const completionOf = (delivery: ClaimedDelivery): Completion => {
     status: "succeeded",
     attempt_count: delivery.attempt_count,
     pace: "steady",
+    works: true,
     last_attempted_at: now,
     last_http_status: 200,
     last_error_summary: null,

@@ -280,6 +280,7 @@ const serverFolders = [
   "runtime",
   "http",
   "maintenance",
+  "mail",
   "invoices",
   "deliveries",
   "accounts",

@@ -46,7 +46,7 @@ if (isSecureContext) {
       credentials: "same-origin",
       redirect: "error",
       headers: { "content-type": "application/json" },
-      body: "{}"
+      body: JSON.stringify({ language: root.lang })
     })
     const answeredAt = Date.now()
     if (!response.ok) {

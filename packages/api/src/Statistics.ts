@@ -82,6 +82,38 @@ export const WebhookDeliveryStats = Schema.Struct({
 export type WebhookDeliveryStats = typeof WebhookDeliveryStats.Type
 
 /**
+ * What the owner of an organization should know. The server mails it once, where it sends mails.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const OwnerNotice = Schema.Struct({
+  type: Schema.Literals([
+    "endpoint_failing",
+    "endpoint_disabled",
+    "credential_expiring",
+    "offline_certificate_expiring",
+    "token_login_ending"
+  ]).annotate({
+    description:
+      "`endpoint_failing`: no delivery to the endpoint has succeeded for six hours. `endpoint_disabled`: it was switched off because it only failed. `credential_expiring`, `offline_certificate_expiring`: within 30 days, or before. `token_login_ending`: the organization logs in with a token, for which the rules provide until 2026-12-31."
+  }),
+  endpoint_id: Schema.NullOr(Ids.schema("we")).annotate({ description: "The endpoint that it is about, if it is." }),
+  since: Schema.NullOr(Timestamp.Timestamp).annotate({ description: "Since when the endpoint fails." }),
+  expires_at: Schema.NullOr(Timestamp.Timestamp).annotate({
+    description: "When the credential or the certificate expires."
+  })
+}).annotate({ identifier: "OwnerNotice", description: "What the owner of an organization should know." })
+
+/**
+ * Type of a decoded `OwnerNotice`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type OwnerNotice = typeof OwnerNotice.Type
+
+/**
  * The deliveries and invoices of an organization.
  *
  * @category models
@@ -108,6 +140,7 @@ export const OrganizationOverview = Schema.Struct({
     description:
       "Since when the oldest delivery is due that waits for the concurrency limit of the organization, because receivers are slow. Null if none does."
   }),
+  notices: Schema.Array(OwnerNotice).annotate({ description: "What the owner should know." }),
   invoices: Schema.Struct({
     retrying: count("Invoices that are retrying."),
     rejected_24h: count("Invoices of the last 24 hours that were rejected."),

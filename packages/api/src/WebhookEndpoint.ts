@@ -14,6 +14,14 @@ const fields = {
   description: Schema.NullOr(Schema.String),
   event_types: Schema.Array(Schema.Union([Schema.Literal("*"), InvoiceEvent.EventType])),
   enabled: Schema.Boolean,
+  disabled_reason: Schema.NullOr(Schema.Literal("failing")).annotate({
+    description:
+      "Why the server switched the endpoint off: `failing`, after days in which every delivery failed. Null while it is on, or if its owner switched it off."
+  }),
+  failing_since: Schema.NullOr(Timestamp.Timestamp).annotate({
+    description:
+      "The time of the first attempt that failed since the last one that succeeded. Null if the newest known attempt succeeded, and after the endpoint is switched on or off."
+  }),
   standard_webhooks: Schema.Boolean.annotate({
     description: "Whether requests also carry the headers of Standard Webhooks."
   }),

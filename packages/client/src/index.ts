@@ -121,6 +121,8 @@ export type {
   Organization,
   OrganizationChange,
   OrganizationOverview,
+  OwnerNotice,
+  OwnerNoticeType,
   OrganizationRequest,
   PasswordChange,
   RotatedWebhookEndpoint,

@@ -74,6 +74,20 @@ export type GatewayCredentialState = "unchecked" | "accepted" | "refused" | (str
 export type OfflineCertificateState = "valid" | "expired" | (string & {})
 
 /**
+ * What the owner of an organization should know.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type OwnerNoticeType =
+  | "endpoint_failing"
+  | "endpoint_disabled"
+  | "credential_expiring"
+  | "offline_certificate_expiring"
+  | "token_login_ending"
+  | (string & {})
+
+/**
  * The status of a delivery.
  *
  * @category models
@@ -363,6 +377,10 @@ export interface WebhookEndpoint {
   readonly description: string | null
   readonly eventTypes: ReadonlyArray<"*" | EventType>
   readonly enabled: boolean
+  /** Why the server switched the endpoint off: `failing`, after days in which every delivery failed. Null while it is on, or if its owner switched it off. */
+  readonly disabledReason: "failing" | null
+  /** The time of the first attempt that failed since the last one that succeeded. Null if the newest known attempt succeeded, and after the endpoint is switched on or off. */
+  readonly failingSince: string | null
   /** Whether requests also carry the headers of Standard Webhooks. */
   readonly standardWebhooks: boolean
   /** The modes whose events it receives. */
@@ -473,6 +491,23 @@ export interface WebhookDeliveryStats {
 }
 
 /**
+ * What the owner of an organization should know.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface OwnerNotice {
+  /** `endpoint_failing`: no delivery to the endpoint has succeeded for six hours. `endpoint_disabled`: it was switched off because it only failed. `credential_expiring`, `offline_certificate_expiring`: within 30 days, or before. `token_login_ending`: the organization logs in with a token, for which the rules provide until 2026-12-31. */
+  readonly type: OwnerNoticeType
+  /** The endpoint that it is about, if it is. */
+  readonly endpointId: string | null
+  /** Since when the endpoint fails. */
+  readonly since: string | null
+  /** When the credential or the certificate expires. */
+  readonly expiresAt: string | null
+}
+
+/**
  * The deliveries of the endpoints of an organization over time, and its invoices. Counts stop at 1,000.
  *
  * @category models
@@ -500,6 +535,8 @@ export interface OrganizationOverview {
   }>
   /** Since when the oldest delivery is due that waits for the concurrency limit of the organization, because receivers are slow. Null if none does. */
   readonly limitedSince: string | null
+  /** What the owner should know. */
+  readonly notices: ReadonlyArray<OwnerNotice>
   readonly invoices: {
     /** Invoices that are retrying. */
     readonly retrying: number

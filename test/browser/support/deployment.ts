@@ -16,6 +16,8 @@ type Settings = Readonly<Record<string, string>>
 export interface Deployment extends Server {
   /** Starts another server on the same database. It stops with the deployment. */
   readonly startBeside: (settings: Settings) => Promise<Server>
+  /** Runs a statement on the database, to change what only time does. */
+  readonly run: (statement: string) => Promise<unknown>
 }
 
 /** Starts a server on a new database, which `stop` drops. */
@@ -32,6 +34,7 @@ export const deploy = async (settings: Settings = {}): Promise<Deployment> => {
     return {
       ...first,
       startBeside: start,
+      run: database.run,
       stop: async () => {
         const [code] = await Promise.all(servers.map((server) => server.stop()))
         await database.drop()

@@ -308,6 +308,7 @@ export const testOwnerReads = (api: ApiSuite): void => {
         const overview = record(await overviewOf(query))
         assert.deepInclude(overview, { object: "organization_overview", window, bucket_seconds: seconds })
         assert.propertyVal(overview, "limited_since", null)
+        assert.deepStrictEqual(overview["notices"], [])
         assert.deepInclude(overview["invoices"], { retrying: 0, rejected_24h: 1, failed_24h: 0 })
         const endpoints = overview["endpoints"] as ReadonlyArray<Record<string, unknown>>
         assert.deepStrictEqual(

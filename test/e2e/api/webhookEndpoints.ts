@@ -34,6 +34,8 @@ export const testWebhookEndpoints = (api: ApiSuite): void => {
         description: "till",
         event_types: ["invoice.accepted"],
         enabled: true,
+        disabled_reason: null,
+        failing_since: null,
         standard_webhooks: false,
         modes: ["test", "live"],
         headers: [],

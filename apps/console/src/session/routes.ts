@@ -74,16 +74,19 @@ export const takeFirstRefresh = (): FirstRefresh => {
 
 const granted = async (response: Response): Promise<Granted> => (await response.json()) as Granted
 
+// Mails to the owner are in the language of the page.
+const language = () => ({ language: document.documentElement.lang })
+
 /** Logs in. The response sets the cookie. */
 export const createSession = async (input: {
   readonly email: string
   readonly password: string
   readonly remember: boolean
-}): Promise<Granted> => granted(await send("POST", "", input))
+}): Promise<Granted> => granted(await send("POST", "", { ...input, ...language() }))
 
 /** Exchanges the cookie for an access token and the next cookie. */
 export const refreshSession = async (first?: Response): Promise<Granted> =>
-  granted(await accepted(first ?? (await request("POST", "/refresh", {}))))
+  granted(await accepted(first ?? (await request("POST", "/refresh", language()))))
 
 /** Ends the login. */
 export const deleteSession = async (): Promise<void> => {

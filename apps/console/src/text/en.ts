@@ -767,8 +767,6 @@ export const en = {
     kind: "Kind",
     token: "KSeF token",
     tokenHint: "KSeF accepts tokens until the end of 2026.",
-    tokenEnds:
-      "This organization logs in with a token, which the rules allow until 2026-12-31. Request a certificate of type Authentication in KSeF, and replace the token with it. A certificate cannot be obtained with a token.",
     certificate: "Certificate",
     certificateHint: "A KSeF certificate of type Authentication, with its private key.",
     certificatePem: "Certificate (PEM)",

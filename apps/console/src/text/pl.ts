@@ -746,8 +746,6 @@ export const pl: Texts = {
     kind: "Rodzaj",
     token: "Token KSeF",
     tokenHint: "KSeF przyjmuje tokeny do końca 2026 roku.",
-    tokenEnds:
-      "Ta organizacja loguje się tokenem, a przepisy przewidują tokeny do 2026-12-31. Wystąp w KSeF o certyfikat typu Uwierzytelnienie i zastąp nim token. Tokenem nie można uzyskać certyfikatu.",
     certificate: "Certyfikat",
     certificateHint: "Certyfikat KSeF typu Uwierzytelnienie wraz z kluczem prywatnym.",
     certificatePem: "Certyfikat (PEM)",

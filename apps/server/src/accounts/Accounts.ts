@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import * as IdGenerator from "../crypto/IdGenerator.ts"
 import { iso } from "../database/timestamps.ts"
 import type { Email } from "./Email.ts"
+import type { Language } from "./PasswordResets.ts"
 
 /** Another account has this email. */
 export class EmailTaken extends Data.TaggedError("EmailTaken") {}
@@ -20,6 +21,8 @@ export class Accounts extends Context.Service<
     readonly find: (id: Ids.AccountId) => Effect.Effect<Account.Account | undefined>
     /** Replaces a password hash, unless it was replaced meanwhile. Returns whether it was. A link that resets it is void then. */
     readonly replacePassword: (id: Ids.AccountId, from: string, to: string) => Effect.Effect<boolean>
+    /** Sets the language of mails to the account. */
+    readonly setLanguage: (id: Ids.AccountId, language: Language) => Effect.Effect<void>
     readonly findCredentials: (
       email: Email
     ) => Effect.Effect<{ readonly id: Ids.AccountId; readonly passwordHash: string } | undefined>
@@ -52,6 +55,10 @@ export const layer: Layer.Layer<Accounts, never, SqlClient.SqlClient> = Layer.ef
       RETURNING id, email, created_at
     `
 
+    const updateLanguage = (id: Ids.AccountId, language: Language) => sql`
+      UPDATE accounts SET language = ${language} WHERE id = ${id} AND language <> ${language}
+    `
+
     const selectOne = (id: Ids.AccountId) => sql<Row>`SELECT id, email, created_at FROM accounts WHERE id = ${id}`
 
     const selectCredentials = (email: Email) => sql<{ readonly id: Ids.AccountId; readonly password_hash: string }>`
@@ -66,6 +73,10 @@ export const layer: Layer.Layer<Accounts, never, SqlClient.SqlClient> = Layer.ef
     return {
       replacePassword: Effect.fn("Accounts.replacePassword")(function* (id, from, to) {
         return (yield* Effect.orDie(updatePassword(id, from, to))).length > 0
+      }),
+
+      setLanguage: Effect.fn("Accounts.setLanguage")(function* (id, language) {
+        yield* Effect.orDie(updateLanguage(id, language))
       }),
 
       create: Effect.fn("Accounts.create")(function* (email, passwordHash) {

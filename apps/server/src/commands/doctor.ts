@@ -37,6 +37,7 @@ import * as LoginNetworks from "../accounts/LoginNetworks.ts"
 import { metricName } from "../http/middleware/ProxyWarning.ts"
 import { broadNetworks } from "../settings/trustedProxies.ts"
 import * as GatewayCredentials from "../invoices/ksef/GatewayCredentials.ts"
+import { tokensToldFrom, tokensUntil } from "../invoices/ksef/notices.sql.ts"
 import * as OfflineCertificates from "../invoices/ksef/OfflineCertificates.ts"
 import * as LaneOverview from "../invoices/ksef/LaneOverview.ts"
 import * as ksef from "./ksef.ts"
@@ -489,9 +490,6 @@ export const checkServing = ({
 
 const maxKsefClockOffsetMs = 30_000
 
-/** The last day on which the rules provide for logins by token (Dz.U. 2025 poz. 1815, § 13). */
-const tokensUntil = "2026-12-31"
-
 /** Asks the environment for a challenge, whose time is that of KSeF. */
 export const checkEnvironment = (settings: SettingsShape): Effect.Effect<ReadonlyArray<Finding>> =>
   settings.ksef.environment === undefined
@@ -527,15 +525,12 @@ export const checkEnvironment = (settings: SettingsShape): Effect.Effect<Readonl
           )
         )
 
-/** From this day on, each organization with a token is named. */
-const tokensNamedFrom = "2026-12-01"
-
-// `today` is the day in Poland.
+// From the first of December on, each organization with a token is named. `today` is the day in Poland.
 const organizationsWithTokens = (
   { token_examples, tokens }: GatewayCredentials.CredentialCounts,
   today: string
 ): string => {
-  if (today < tokensNamedFrom) return `${tokens} organizations log in`
+  if (today < tokensToldFrom) return `${tokens} organizations log in`
   const rest = tokens - token_examples.length
   const more = rest === 0 ? "" : ` and ${rest} more`
   return `${token_examples.join(", ")}${more} ${tokens === 1 ? "logs" : "log"} in`

@@ -46,7 +46,22 @@ const checkMetrics = ({ metricsPort }: SettingsShape): Finding =>
         "Metrics are not served: nothing can scrape them, and no alert can fire.",
         `Set GOVOICE_METRICS_PORT. ${alerts}`
       )
-    : ok("metrics", `served on port ${metricsPort}; Prometheus shows whether it scrapes them, and its alerts`)
+    : {
+        ...ok(
+          "metrics",
+          `served on port ${metricsPort}; whether they are scraped, and whether alerts reach anybody, cannot be seen from here`
+        ),
+        remedy: `${alerts} Let one alert fire, to see that it arrives.`
+      }
+
+const checkMail = ({ mail }: SettingsShape): Finding =>
+  mail === undefined
+    ? warning(
+        "mail",
+        "No mails are sent: owners cannot reset their passwords, and learn only in the console of endpoints that fail and certificates that expire.",
+        "Set GOVOICE_SMTP_URL, GOVOICE_MAIL_FROM and GOVOICE_PUBLIC_URL. 'govoice notices' prints what owners should know."
+      )
+    : ok("mail", "sent by the server of GOVOICE_SMTP_URL")
 
 const run = (command: string, args: ReadonlyArray<string>): Promise<string> =>
   new Promise((done) => execFile(command, args, { timeout: 5000 }, (error, stdout) => done(error ? "" : stdout.trim())))
@@ -92,6 +107,7 @@ export const checkDeployment = (settings: SettingsShape): Effect.Effect<Readonly
     checkSignup(settings),
     ...checkTransport(settings),
     checkMetrics(settings),
+    checkMail(settings),
     ...clock
   ])
 

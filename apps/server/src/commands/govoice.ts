@@ -477,6 +477,19 @@ const prune = (env: EnvironmentVariables) =>
     Command.withShortDescription("Delete records past their retention.")
   )
 
+const notices = (env: EnvironmentVariables) =>
+  Command.make("notices", { json }, (flags) =>
+    load(
+      () => import("./notices.ts"),
+      ({ list }) => list(env, flags)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Print what owners should know now: endpoints that have failed for six hours or were switched off, credentials and offline certificates that expire within 30 days, and logins by token that end. Where GOVOICE_SMTP_URL is set, each owner is mailed this once."
+    ),
+    Command.withShortDescription("Print what owners should know.")
+  )
+
 const checkInvoice = Command.make(
   "check-invoice",
   {
@@ -595,6 +608,7 @@ export const govoice = (env: EnvironmentVariables) =>
       organizations(env),
       keys(env),
       ksef(env),
+      notices(env),
       prune(env),
       cells(env),
       checkInvoice,

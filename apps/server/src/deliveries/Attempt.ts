@@ -38,6 +38,10 @@ export const completionMs = 1000
 const paceOf = (outcome: AttemptOutcome): Completion["pace"] =>
   wasTried(outcome) ? (outcome._tag === "Failed" ? "slow" : "steady") : null
 
+// A refused address is a fault of the endpoint, too. What could not be sent is none.
+const worksOf = (outcome: AttemptOutcome): Completion["works"] =>
+  outcome._tag === "NotSent" ? null : outcome._tag === "Delivered"
+
 const toIso = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
 const idsOf = (delivery: ClaimedDelivery) => ({
@@ -109,6 +113,7 @@ export const make = Effect.gen(function* () {
       status: Result.getOrThrow(DeliveryState.next("delivering", trigger)),
       attempt_count: attempts,
       pace: paceOf(outcome),
+      works: worksOf(outcome),
       last_attempted_at: counts ? toIso(startedAt) : (delivery.last_attempted_at?.toISOString() ?? null),
       last_http_status: "status" in outcome ? outcome.status : null,
       last_error_summary: sentence,

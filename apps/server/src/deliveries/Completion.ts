@@ -13,6 +13,8 @@ export interface Completion {
   readonly attempt_count: number
   /** What the attempt says about its endpoint: slow after a timeout or without a connection, steady after any answer. */
   readonly pace: "slow" | "steady" | null
+  /** Whether the endpoint took the delivery. Null if the attempt says nothing about its endpoint. */
+  readonly works: boolean | null
   readonly last_attempted_at: string | null
   readonly last_http_status: number | null
   readonly last_error_summary: string | null

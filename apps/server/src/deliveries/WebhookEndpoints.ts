@@ -97,6 +97,8 @@ interface Row {
   readonly header_names: ReadonlyArray<string>
   readonly max_in_flight: number | null
   readonly next_secret_at: Date | null
+  readonly failing_since: Date | null
+  readonly disabled_reason: WebhookEndpoint.WebhookEndpoint["disabled_reason"]
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -109,6 +111,8 @@ const toApi = (row: Row): WebhookEndpoint.WebhookEndpoint => ({
   description: row.description,
   event_types: row.event_types,
   enabled: row.enabled,
+  disabled_reason: row.disabled_reason,
+  failing_since: isoOrNull(row.failing_since),
   standard_webhooks: row.standard_webhooks,
   modes: row.modes,
   headers: row.header_names,
@@ -130,7 +134,7 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
       const organizations = yield* Organizations
       const columns = sql`
       id, organization_id, url, description, event_types, enabled, standard_webhooks, modes, header_names, max_in_flight,
-      created_at, updated_at, CASE WHEN next_secret_at > clock_timestamp() THEN next_secret_at END AS next_secret_at
+      disabled_reason, failing_since, created_at, updated_at, CASE WHEN next_secret_at > clock_timestamp() THEN next_secret_at END AS next_secret_at
     `
       const ownedBy = (accountId: Ids.AccountId, id: Ids.EndpointId) => sql`
       id = ${id} AND deleted_at IS NULL AND ${organizations.ownedBy(accountId)}
@@ -176,17 +180,19 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
       FROM webhook_endpoints WHERE ${ownedBy(accountId, id)}
     `
 
-      const updateOne = (
-        accountId: Ids.AccountId,
-        id: Ids.EndpointId,
-        changes: Partial<EndpointInput>,
-        now: Date
-      ) => sql<Row>`
+      const updateOne = (accountId: Ids.AccountId, id: Ids.EndpointId, changes: Partial<EndpointInput>, now: Date) => {
+        // An endpoint that is switched on or off begins anew, as if it had not failed.
+        const isSwitched = sql`coalesce(${changes.enabled ?? null}::boolean <> enabled, false)`
+        return sql<Row>`
       UPDATE webhook_endpoints SET
         url               = coalesce(${changes.url ?? null}, url),
         description       = CASE WHEN ${changes.description !== undefined} THEN ${changes.description ?? null} ELSE description END,
         event_types       = coalesce(${changes.eventTypes === undefined ? null : textArray(changes.eventTypes)}::text[], event_types),
         enabled           = coalesce(${changes.enabled ?? null}::boolean, enabled),
+        disabled_reason   = CASE WHEN NOT ${isSwitched} THEN disabled_reason END,
+        failing_since     = CASE WHEN NOT ${isSwitched} THEN failing_since END,
+        failed_at         = CASE WHEN NOT ${isSwitched} THEN failed_at END,
+        told              = CASE WHEN ${isSwitched} THEN '{}' ELSE told END,
         standard_webhooks = coalesce(${changes.standardWebhooks ?? null}::boolean, standard_webhooks),
         modes             = coalesce(${changes.modes === undefined ? null : textArray(changes.modes)}::text[], modes),
         header_names      = coalesce(${changes.headers === undefined ? null : textArray(Object.keys(changes.headers))}::text[], header_names),
@@ -198,6 +204,7 @@ export const layer: Layer.Layer<WebhookEndpoints, never, KeyRing | Organizations
       WHERE ${ownedBy(accountId, id)}
       RETURNING ${columns}
     `
+      }
 
       // The secret that signs now becomes the old one; a pending rotation is replaced.
       const updateSecret = (

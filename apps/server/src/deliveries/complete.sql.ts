@@ -9,11 +9,12 @@ const ms = (at: string | null) => (at === null ? null : Date.parse(at))
 
 /**
  * Writes each completion whose delivery is still leased under its fencing token, releases its lease, frees its slot, and records how fast its endpoint
- * is. Returns the `id` of those that were written: the lease of the others was lost.
+ * is and since when it fails. Returns the `id` of those that were written: the lease of the others was lost.
  *
  * Every statement locks the counts of organizations first, in order and before the deliveries, so that no two block each other.
  * An endpoint is slow from an attempt that timed out or could not connect until one that succeeds; a new one is steady once it
- * has answered.
+ * has answered. It fails from an attempt that failed until one that succeeds, in whatever order a batch has them. `failed_at`
+ * moves every five minutes at most, so that a failing endpoint is not written with every batch.
  */
 export const complete = (
   sql: SqlClient.SqlClient,
@@ -48,15 +49,16 @@ export const complete = (
       ${column("text", completions, ({ last_error_summary }) => last_error_summary)},
       ${column("timestamptz", completions, ({ next_retry_at }) => ms(next_retry_at))},
       ${column("timestamptz", completions, ({ updated_at }) => ms(updated_at))},
-      ${column("text", completions, ({ pace }) => pace)}
+      ${column("text", completions, ({ pace }) => pace)},
+      ${column("bool", completions, ({ works }) => works)}
     ) WITH ORDINALITY AS one (
       id, endpoint_id, fencing_token, status, attempt_count, last_attempted_at, last_http_status, last_error_summary, next_retry_at,
-      updated_at, pace, nth
+      updated_at, pace, works, nth
     )
     WHERE deliveries.endpoint_id = one.endpoint_id AND deliveries.id = one.id
       AND deliveries.fencing_token = one.fencing_token AND deliveries.lease_expires_at IS NOT NULL
       AND (SELECT count(*) FROM locked) > 0
-    RETURNING deliveries.id, deliveries.organization_id, deliveries.endpoint_id, deliveries.status, pace, nth
+    RETURNING deliveries.id, deliveries.organization_id, deliveries.endpoint_id, one.updated_at AS ended_at, pace, works, nth
   ), counted AS (
     UPDATE organization_concurrency SET in_flight = jsonb_strip_nulls(in_flight || (
       SELECT jsonb_object_agg(endpoint_id, nullif((in_flight ->> endpoint_id)::int - n::int, 0))
@@ -69,16 +71,27 @@ export const complete = (
     ) AS freed
     WHERE organization_concurrency.organization_id = freed.organization_id
   ), paced AS (
-    UPDATE webhook_endpoints SET pace = last.pace
+    UPDATE webhook_endpoints SET
+      pace          = new_pace,
+      failing_since = CASE WHEN NOT any_works THEN coalesce(endpoint.failing_since, ended_at) END,
+      failed_at     = CASE WHEN NOT any_works THEN ended_at END
     FROM (
-      SELECT DISTINCT ON (endpoint_id) endpoint_id, pace, status FROM completed WHERE pace IS NOT NULL
+      SELECT DISTINCT ON (endpoint_id) endpoint_id, pace, works, ended_at, bool_or(works) OVER (PARTITION BY endpoint_id) AS any_works
+      FROM completed WHERE works IS NOT NULL
       ORDER BY endpoint_id, nth DESC
     ) AS last
     CROSS JOIN LATERAL (
-      SELECT ctid AS row_ctid, pace FROM webhook_endpoints WHERE id >= last.endpoint_id ORDER BY id LIMIT 1
+      SELECT ctid AS row_ctid, pace, failing_since, failed_at FROM webhook_endpoints WHERE id >= last.endpoint_id ORDER BY id LIMIT 1
     ) AS endpoint
-    WHERE webhook_endpoints.ctid = row_ctid AND endpoint.pace <> last.pace
-      AND (endpoint.pace <> 'slow' OR last.status = 'succeeded')
+    CROSS JOIN LATERAL (
+      SELECT CASE WHEN endpoint.pace <> 'slow' OR works THEN coalesce(last.pace, endpoint.pace) ELSE 'slow' END AS new_pace
+    ) AS next
+    WHERE webhook_endpoints.ctid = row_ctid AND (
+      new_pace <> endpoint.pace OR CASE
+        WHEN any_works THEN endpoint.failing_since IS NOT NULL
+        ELSE endpoint.failed_at IS NULL OR endpoint.failed_at < ended_at - interval '5 minutes'
+      END
+    )
   )
   SELECT id FROM completed
 `

@@ -120,18 +120,24 @@ export const staleCompletions = counter<WorkQueue>(
 )
 
 /** Everything that runs again and again. */
-export type Loop = WorkQueue | "quarantine" | "pruner" | "gauges" | "maintenance" | "key_check"
+export type Loop = WorkQueue | "quarantine" | "pruner" | "gauges" | "maintenance" | "key_check" | "notices"
 
 /** Iterations that failed, by loop. */
 export const failedIterations = counter<Loop>(
   "govoice_failed_iterations_total",
   "Iterations of the loops of this process that failed, by loop",
   "loop",
-  [...workQueues, "quarantine", "pruner", "gauges", "maintenance", "key_check"]
+  [...workQueues, "quarantine", "pruner", "gauges", "maintenance", "key_check", "notices"]
 )
 
 /** Counts an iteration that failed and will be repeated. */
 export const countFailedIteration = (loop: Loop): Effect.Effect<void> => Metric.update(failedIterations(loop), 1)
+
+/** Mails to owners, by result. */
+export const mails = counter<"sent" | "failed">("govoice_mails_total", "Mails to owners, by result", "result", [
+  "sent",
+  "failed"
+])
 
 /** The kinds of records that the pruner deletes. Events are dropped by the week. */
 export const prunedKinds = [

@@ -10,6 +10,7 @@ import * as Invoices from "../invoices/Invoices.ts"
 import * as InvoiceStats from "../invoices/InvoiceStats.ts"
 import * as SubmitInvoice from "../invoices/SubmitInvoice.ts"
 import * as Sessions from "../accounts/Sessions.ts"
+import * as Notices from "../mail/Notices.ts"
 import * as PasswordResets from "../accounts/PasswordResets.ts"
 import * as Organizations from "../accounts/Organizations.ts"
 import * as WebhookEndpoints from "../deliveries/WebhookEndpoints.ts"
@@ -23,6 +24,7 @@ export const layer = Layer.mergeAll(
   GatewayCredentials.layer,
   Invoices.layer,
   InvoiceStats.layer,
+  Notices.layer,
   OfflineCertificates.layer,
   PasswordResets.layer.pipe(Layer.provide(Sessions.layer)),
   Sessions.layer,

@@ -9,7 +9,8 @@ import * as DeliveryWorker from "../deliveries/DeliveryWorker.ts"
 import * as WorkerDbClient from "../database/WorkerDbClient.ts"
 import * as InvoiceWorker from "../invoices/sandbox/InvoiceWorker.ts"
 import * as LaneWorker from "../invoices/ksef/LaneWorker.ts"
-import * as PasswordResetMail from "../accounts/PasswordResetMail.ts"
+import * as NoticeJob from "../mail/NoticeJob.ts"
+import * as PasswordResetMail from "../mail/PasswordResetMail.ts"
 import * as Pruner from "../maintenance/Pruner.ts"
 import * as DeliveryScheduler from "../deliveries/DeliveryScheduler.ts"
 
@@ -39,6 +40,7 @@ export const layer = Layer.mergeAll(
   DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, DeliveryScheduler.layer, layerDispatcher])),
   AloneWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, layerSpareDispatcher])),
   PasswordResetMail.layer,
+  NoticeJob.layer,
   Pruner.layerScheduled.pipe(Layer.provide(Pruner.layer)),
   EmbeddedMaintenance.layer
 ).pipe(Layer.provide(WorkerDbClient.layer))

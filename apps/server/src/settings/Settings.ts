@@ -221,7 +221,9 @@ export const read = (given: EnvironmentVariables) => {
       },
       proxy: value("GOVOICE_WEBHOOK_PROXY"),
       timeoutMs,
-      retrySchedule: value("GOVOICE_RETRY_SCHEDULE_MS")
+      retrySchedule: value("GOVOICE_RETRY_SCHEDULE_MS"),
+      /** Null where endpoints that fail stay on. */
+      disableAfterDays: value("GOVOICE_DISABLE_ENDPOINTS_AFTER_DAYS") || null
     },
     leaseMs,
     organizationConcurrency: value("GOVOICE_TENANT_CONCURRENCY"),

@@ -186,7 +186,7 @@ export const groups = {
   },
   Mail: {
     GOVOICE_SMTP_URL: optional(
-      "SMTP server that mails to owners are sent by, as `smtps://user:password@host:465` or `smtp://user:password@host:587`. Off this machine, `smtp` requires STARTTLS. Requires `GOVOICE_MAIL_FROM` and `GOVOICE_PUBLIC_URL`. Without it, owners cannot reset their passwords themselves.",
+      "SMTP server that mails to owners are sent by, as `smtps://user:password@host:465` or `smtp://user:password@host:587`. Off this machine, `smtp` requires STARTTLS. Requires `GOVOICE_MAIL_FROM` and `GOVOICE_PUBLIC_URL`. Without it, owners cannot reset their passwords themselves, and are told of what fails or expires in the console alone.",
       Parsers.url("smtp", "smtps"),
       "no mails",
       { secret: true }
@@ -256,6 +256,11 @@ export const groups = {
       Parsers.integers(1, 30 * 86_400_000),
       Backoff.defaultSchedule,
       { defaultText: Backoff.defaultSchedule.join(",") }
+    ),
+    GOVOICE_DISABLE_ENDPOINTS_AFTER_DAYS: define(
+      "Days after which an endpoint is switched off that has only failed. 0 switches none off.",
+      Parsers.integer(0, 365),
+      5
     ),
     GOVOICE_TENANT_CONCURRENCY: define(
       "Concurrency limit of one organization: its deliveries in flight over all workers.",

@@ -46,7 +46,8 @@ describe("the doctor on the outbound guard", () => {
       policy: { allowHttp: false, allowNetworks: [], denyNetworks: [], ...more },
       proxy: undefined,
       timeoutMs: 1,
-      retrySchedule: []
+      retrySchedule: [],
+      disableAfterDays: 5
     })
 
   it("passes if no internal address is reachable", () => {

@@ -16,7 +16,10 @@ const settings = (env: Readonly<Record<string, string>> = {}) =>
 const ready = {
   GOVOICE_SIGNUP: "closed",
   GOVOICE_TRUSTED_PROXIES: "127.0.0.1",
-  GOVOICE_METRICS_PORT: "9464"
+  GOVOICE_METRICS_PORT: "9464",
+  GOVOICE_SMTP_URL: "smtps://user:password@smtp.example.com",
+  GOVOICE_MAIL_FROM: "govoice@example.com",
+  GOVOICE_PUBLIC_URL: "https://govoice.example.com"
 }
 
 describe("the doctor on a deployment in production", () => {
@@ -25,12 +28,12 @@ describe("the doctor on a deployment in production", () => {
       findings.filter(({ check, level }) => check !== "clock" && level !== "ok")
     )
 
-  it.effect("warns of open sign-up, plain HTTP and missing metrics, each with a remedy", () =>
+  it.effect("warns of open sign-up, plain HTTP, missing metrics and mails, each with a remedy", () =>
     Effect.gen(function* () {
       const findings = yield* warned({})
       assert.deepStrictEqual(
         findings.map(({ check }) => check),
-        ["signup", "http", "metrics"]
+        ["signup", "http", "metrics", "mail"]
       )
       for (const { remedy } of findings) assert.match(remedy!, /GOVOICE_|Have Prometheus/)
       const [, http] = yield* warned({ HOST: "0.0.0.0" })
@@ -38,8 +41,16 @@ describe("the doctor on a deployment in production", () => {
     })
   )
 
-  it.effect("is content with closed sign-up, a named proxy and metrics", () =>
+  it.effect("is content with closed sign-up, a named proxy, metrics and mails", () =>
     Effect.map(warned(ready), (findings) => assert.deepStrictEqual(findings, []))
+  )
+
+  it.effect("says of scrapes and alerts that it cannot see them, and what to do", () =>
+    Effect.gen(function* () {
+      const metrics = (yield* checkDeployment(settings(ready))).find(({ check }) => check === "metrics")
+      assert.include(metrics!.message, "cannot be seen from here")
+      assert.include(metrics!.remedy, "Let one alert fire")
+    })
   )
 
   it("tells open sign-up once", () => {

@@ -66,6 +66,7 @@ const base: Omit<Completion, "status"> = {
   fencing_token: 4,
   attempt_count: 1,
   pace: "steady",
+  works: false,
   last_attempted_at: nowText,
   last_http_status: null,
   last_error_summary: null,
@@ -149,6 +150,7 @@ describe("Attempt", () => {
       assert.deepStrictEqual(completion, {
         ...base,
         status: "succeeded",
+        works: true,
         last_http_status: 204
       })
     })
@@ -260,6 +262,7 @@ describe("Attempt", () => {
         ...base,
         status: "endpoint_disabled",
         pace: null,
+        works: null,
         attempt_count: 0,
         last_attempted_at: null,
         last_error_summary: "The endpoint was disabled or deleted.",
@@ -329,6 +332,7 @@ describe("Attempt", () => {
             ...base,
             status: "retrying",
             pace: null,
+            works: null,
             attempt_count: attempts - 1,
             last_attempted_at: null,
             last_error_summary: "The signing secret is temporarily unavailable.",
@@ -354,6 +358,7 @@ describe("Attempt", () => {
           ...base,
           status: "retrying",
           pace: null,
+          works: null,
           attempt_count: attempts - 1,
           last_attempted_at: null,
           last_error_summary: "The request was postponed because the sender was overloaded.",
@@ -387,6 +392,7 @@ describe("Attempt", () => {
         ...base,
         status: "failed",
         pace: null,
+        works: null,
         attempt_count: 0,
         last_attempted_at: null,
         last_error_summary: "The request could not be prepared.",

@@ -111,6 +111,7 @@ const measure = Effect.fnUntraced(function* (rows: number) {
         ...one,
         status: "succeeded" as const,
         pace: "steady" as const,
+        works: true,
         last_attempted_at: new Date().toISOString(),
         last_http_status: 204,
         last_error_summary: null,

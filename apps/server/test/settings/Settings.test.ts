@@ -131,7 +131,8 @@ describe("Settings", () => {
         policy: { allowHttp: false, allowNetworks: [], denyNetworks: [] },
         proxy: undefined,
         timeoutMs: 10_000,
-        retrySchedule: [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000]
+        retrySchedule: [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 21_600_000],
+        disableAfterDays: 5
       },
       leaseMs: 30_000,
       organizationConcurrency: 10,

@@ -10,6 +10,7 @@ export const completion = (n: number, changes: Partial<Completion> = {}): Comple
   status: "succeeded",
   attempt_count: 1,
   pace: "steady",
+  works: (changes.status ?? "succeeded") === "succeeded",
   last_attempted_at: "2026-11-20T10:00:00.000Z",
   last_http_status: 204,
   last_error_summary: null,

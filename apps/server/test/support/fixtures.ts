@@ -197,6 +197,7 @@ export const completion = (delivery: ClaimedDelivery, changes: Partial<Completio
   status: "succeeded",
   attempt_count: delivery.attempt_count,
   pace: "steady",
+  works: (changes.status ?? "succeeded") === "succeeded",
   last_attempted_at: "2026-11-20T10:00:00.000Z",
   last_http_status: 204,
   last_error_summary: null,

@@ -275,7 +275,7 @@ export const catalog: Readonly<Record<string, readonly [type: string, status: nu
 }
 
 const endpoint =
-  "id object organization_id url description|null event_types enabled standard_webhooks modes headers max_in_flight|null next_secret_at|null created_at updated_at"
+  "id object organization_id url description|null event_types enabled disabled_reason|null failing_since|null standard_webhooks modes headers max_in_flight|null next_secret_at|null created_at updated_at"
 
 /** The members of each record. All are required, no others are allowed, and `|null` marks nullable ones. */
 export const records: Readonly<Record<string, string>> = {
@@ -286,7 +286,8 @@ export const records: Readonly<Record<string, string>> = {
   WebhookDeliveryStats: "object endpoint_id window bucket_seconds generated_at now buckets",
   DeliveryBucket: "start total retrying failed endpoint_disabled capped",
   OrganizationOverview:
-    "object organization_id window bucket_seconds generated_at endpoints limited_since|null invoices",
+    "object organization_id window bucket_seconds generated_at endpoints limited_since|null notices invoices",
+  OwnerNotice: "type endpoint_id|null since|null expires_at|null",
   LiveStatus: "object organization_id available live_mode environment|null waiting undecided limits",
   CallLimit: "group used per_hour|null blocked_until|null",
   Event: "id object type mode created_at data",

@@ -28,13 +28,13 @@ export const apiKey = "id object organizationId mode name? last4 createdAt expir
 export const newApiKey = "id object organizationId mode name? last4 createdAt expiresAt? secret"
 
 export const webhookEndpoint =
-  "id object organizationId url description? eventTypes:o enabled:b standardWebhooks:b modes:o headers:o maxInFlight:n? nextSecretAt? createdAt updatedAt"
+  "id object organizationId url description? eventTypes:o enabled:b disabledReason? failingSince? standardWebhooks:b modes:o headers:o maxInFlight:n? nextSecretAt? createdAt updatedAt"
 
 export const newWebhookEndpoint =
-  "id object organizationId url description? eventTypes:o enabled:b standardWebhooks:b modes:o headers:o maxInFlight:n? nextSecretAt? createdAt updatedAt secret"
+  "id object organizationId url description? eventTypes:o enabled:b disabledReason? failingSince? standardWebhooks:b modes:o headers:o maxInFlight:n? nextSecretAt? createdAt updatedAt secret"
 
 export const rotatedWebhookEndpoint =
-  "id object organizationId url description? eventTypes:o enabled:b standardWebhooks:b modes:o headers:o maxInFlight:n? nextSecretAt? createdAt updatedAt secret secretActivatesAt"
+  "id object organizationId url description? eventTypes:o enabled:b disabledReason? failingSince? standardWebhooks:b modes:o headers:o maxInFlight:n? nextSecretAt? createdAt updatedAt secret secretActivatesAt"
 
 export const webhookDelivery =
   "id object eventId eventType endpointId status attemptCount:n lastHttpStatus:n? lastErrorSummary? nextRetryAt? createdAt updatedAt lastAttemptedAt? deliveredAt?"

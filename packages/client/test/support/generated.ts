@@ -35,6 +35,7 @@ const answers = [
   "WebhookDelivery",
   "DeliveryBucket",
   "WebhookDeliveryStats",
+  "OwnerNotice",
   "OrganizationOverview",
   "CallLimit",
   "LiveStatus"
@@ -97,6 +98,7 @@ const named = [
     "Whether the national system accepted a credential. `unchecked` until the first login with it."
   ],
   ["OfflineCertificate.state", "OfflineCertificateState", "Whether a certificate can sign now."],
+  ["OwnerNotice.type", "OwnerNoticeType", "What the owner of an organization should know."],
   ["WebhookDelivery.status", "DeliveryStatus", "The status of a delivery."],
   ["WebhookDelivery.event_type", "EventType", "The type of an event."],
   ["WebhookDeliveryStats.window", "StatisticsWindow", "The time that statistics cover."]
@@ -244,7 +246,7 @@ const recordSchemas = (schemas: Readonly<Record<string, JsonSchema>>): string =>
     banner("The schemas of responses, in the format of `RecordSchema`."),
     // Members of lists in records are not checked one by one.
     ...answers
-      .filter((name) => name !== "CallLimit" && name !== "DeliveryBucket")
+      .filter((name) => name !== "CallLimit" && name !== "DeliveryBucket" && name !== "OwnerNotice")
       .map((name) => recordSchema(lowerFirst(name), schemas[name]!)),
     recordSchema("tokenPair", only(schemas["TokenPair"]!, read.tokenPair)),
     recordSchema("error", only(schemas["Error"]!.properties!["error"]!, read.error)),

@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
-import { useState } from "react"
+import { Suspense, useState } from "react"
 import { useSearch } from "wouter"
 import { endpointQuery } from "../../api/queries.ts"
 import { useCurrentOrganization } from "../../ui/organization.ts"
@@ -12,6 +12,7 @@ import { Id } from "../../ui/Id.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
+import { OwnerNotices } from "../notices/lazyNotices.ts"
 import { Snippet } from "../../ui/Snippet.tsx"
 import { Switch } from "../../ui/Switch.tsx"
 import { Tabs } from "../../ui/Tabs.tsx"
@@ -71,6 +72,15 @@ const Endpoint = ({ id, tab }: { readonly id: string; readonly tab: string }) =>
       actions={data !== undefined && <EnabledSwitch endpoint={data} />}
     >
       <div className="stack">
+        {data !== undefined && data.disabledReason !== null && (
+          <Suspense fallback={null}>
+            <OwnerNotices
+              isHere
+              org={org}
+              notices={[{ type: "endpoint_disabled", endpointId: id, since: data.failingSince, expiresAt: null }]}
+            />
+          </Suspense>
+        )}
         {data?.nextSecretAt && (
           <Notice tone="info">
             <p>

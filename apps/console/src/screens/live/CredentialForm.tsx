@@ -1,17 +1,14 @@
 import { setGatewayCredential } from "@govoice/client"
-import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { connection } from "../../api/connection.ts"
 import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Check, Field, Group } from "../../ui/Field.tsx"
 import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
-import { toast } from "../../ui/Toasts.tsx"
-import { CertificateFields, certificateOf, FileFault, type PickedFile } from "./CertificateFields.tsx"
+import { CertificateFields, certificateOf } from "./CertificateFields.tsx"
+import { useCertificateForm } from "./useCertificateForm.ts"
 import { isNip } from "./nip.ts"
-import { fieldErrors } from "../../ui/problems.ts"
 import { textOf } from "../../ui/form.ts"
-import { useFaultFocus } from "../../ui/useFaultFocus.ts"
 
 type Kind = "ksef_token" | "certificate"
 
@@ -25,32 +22,23 @@ export const CredentialForm = ({
   readonly isReplacing: boolean
   readonly onDone: () => void
 }) => {
-  const queryClient = useQueryClient()
   const [kind, setKind] = useState<Kind>("certificate")
-  const [picked, setPicked] = useState<PickedFile>(undefined)
   const [nip, setNip] = useState("")
   const [wasLeft, setLeft] = useState(false)
-  const [submissions, setSubmissions] = useState(0)
-  const { error, isPending, mutate } = useMutation({
-    mutationFn: async (form: FormData) =>
+  const { count, errorOf, fields, form, isPending, problem, send, submissions } = useCertificateForm({
+    store: async (given, picked) =>
       setGatewayCredential(
         connection,
         org,
         kind === "ksef_token"
-          ? { type: kind, token: textOf(form, "token").trim(), contextNip: nip }
-          : { type: kind, ...(await certificateOf(form, picked)), contextNip: nip }
+          ? { type: kind, token: textOf(given, "token").trim(), contextNip: nip }
+          : { type: kind, ...(await certificateOf(given, picked)), contextNip: nip }
       ),
-    gcTime: 0,
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ["organizations"] })
-      toast(texts.credential.stored)
-      onDone()
-    }
+    stored: texts.credential.stored,
+    onDone
   })
-  const errors = fieldErrors(error, ["context_nip", "token", "certificate", "private_key", "private_key_password"])
-  const form = useFaultFocus(submissions, error)
   const nipFault =
-    wasLeft && (nip !== "" || submissions > 0) && !isNip(nip) ? texts.credential.nipFault : errors.of("context_nip")
+    wasLeft && (nip !== "" || submissions > 0) && !isNip(nip) ? texts.credential.nipFault : errorOf("context_nip")
   return (
     <form
       ref={form}
@@ -59,8 +47,8 @@ export const CredentialForm = ({
       onSubmit={(event) => {
         event.preventDefault()
         setLeft(true)
-        setSubmissions(submissions + 1)
-        if (isNip(nip)) mutate(new FormData(event.currentTarget))
+        count()
+        if (isNip(nip)) send(new FormData(event.currentTarget))
       }}
     >
       {isReplacing && (
@@ -68,7 +56,7 @@ export const CredentialForm = ({
           <p>{texts.credential.replaceMeaning}</p>
         </Notice>
       )}
-      {errors.rest !== null && !(error instanceof FileFault) && <ProblemNotice error={errors.rest} />}
+      {problem !== null && <ProblemNotice error={problem} />}
       <Group legend={texts.credential.kind}>
         <Check
           type="radio"
@@ -110,16 +98,13 @@ export const CredentialForm = ({
           required
           autoComplete="off"
           hint={texts.credential.writeOnly}
-          error={errors.of("token")}
+          error={errorOf("token")}
         />
       ) : (
         <CertificateFields
           certificate={texts.credential.certificatePem}
           privateKey={texts.credential.privateKey}
-          errorOf={errors.of}
-          fileFault={error instanceof FileFault ? error.message : undefined}
-          picked={picked}
-          onPick={setPicked}
+          {...fields}
         />
       )}
       <div className="line">

@@ -1,8 +1,8 @@
 import { deleteGatewayCredential, type GatewayCredential } from "@govoice/client"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { useState } from "react"
+import { Suspense, useState } from "react"
 import { connection } from "../../api/connection.ts"
-import { configQuery, credentialQuery, liveStatusQuery } from "../../api/queries.ts"
+import { configQuery, credentialQuery, liveStatusQuery, overviewQuery } from "../../api/queries.ts"
 import { Updated } from "../../ui/Updated.tsx"
 import { useCurrentOrganization } from "../../ui/organization.ts"
 import { Screen } from "../../ui/Screen.tsx"
@@ -14,6 +14,7 @@ import { Icon } from "../../ui/Icon.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Notice } from "../../ui/Notice.tsx"
+import { OwnerNotices } from "../notices/lazyNotices.ts"
 import { Facts, Panel } from "../../ui/Panel.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
 import { Badge } from "../../ui/StatusBadge.tsx"
@@ -21,7 +22,6 @@ import { toast } from "../../ui/Toasts.tsx"
 import { TypedConfirmation } from "../../ui/TypedConfirmation.tsx"
 import { CredentialForm } from "./CredentialForm.tsx"
 import { OfflineCertificate } from "./OfflineCertificate.tsx"
-import { isTokenEnding } from "./tokenLogin.ts"
 import { Progress } from "./Progress.tsx"
 
 const StateBadge = ({ state }: Pick<GatewayCredential, "state">) =>
@@ -82,11 +82,6 @@ const Conditions = ({
 
 const Stored = ({ credential }: { readonly credential: GatewayCredential }) => (
   <>
-    {isTokenEnding(credential.type, Date.now()) && (
-      <Notice tone="warn">
-        <p>{texts.credential.tokenEnds}</p>
-      </Notice>
-    )}
     {credential.refusal !== null && (
       <Notice tone="bad">
         <p>{credential.refusal.message}</p>
@@ -141,6 +136,8 @@ const LiveMode = () => {
   const config = useQuery(configQuery)
   const credential = useQuery(credentialQuery(org))
   const status = useQuery(liveStatusQuery(org))
+  const overview = useQuery(overviewQuery(org))
+  const notices = (overview.data?.notices ?? []).filter(({ endpointId }) => endpointId === null)
   const [isReplacing, setReplacing] = useState(false)
   const [isRemoving, setRemoving] = useState(false)
   return (
@@ -148,6 +145,11 @@ const LiveMode = () => {
       <Loaded query={credential} skeleton={<Skeleton lines={8} />}>
         {(found) => (
           <div className="stack">
+            {notices.length > 0 && (
+              <Suspense fallback={null}>
+                <OwnerNotices isHere org={org} notices={notices} />
+              </Suspense>
+            )}
             <Panel title={texts.live.conditions}>
               <Conditions
                 credential={found}

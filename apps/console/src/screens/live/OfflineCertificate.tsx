@@ -9,7 +9,6 @@ import { connection } from "../../api/connection.ts"
 import { offlineCertificateQuery } from "../../api/queries.ts"
 import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
-import { fieldErrors } from "../../ui/problems.ts"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
 import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
@@ -18,8 +17,8 @@ import { Facts, Panel } from "../../ui/Panel.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
 import { toast } from "../../ui/Toasts.tsx"
 import { TypedConfirmation } from "../../ui/TypedConfirmation.tsx"
-import { useFaultFocus } from "../../ui/useFaultFocus.ts"
-import { CertificateFields, certificateOf, FileFault, type PickedFile } from "./CertificateFields.tsx"
+import { CertificateFields, certificateOf } from "./CertificateFields.tsx"
+import { useCertificateForm } from "./useCertificateForm.ts"
 
 const Stored = ({ certificate }: { readonly certificate: Certificate }) => (
   <>
@@ -51,20 +50,11 @@ const Form = ({
   readonly isReplacing: boolean
   readonly onDone: () => void
 }) => {
-  const queryClient = useQueryClient()
-  const [picked, setPicked] = useState<PickedFile>(undefined)
-  const [submissions, setSubmissions] = useState(0)
-  const { error, isPending, mutate } = useMutation({
-    mutationFn: async (form: FormData) => setOfflineCertificate(connection, org, await certificateOf(form, picked)),
-    gcTime: 0,
-    onSuccess: async () => {
-      await queryClient.invalidateQueries(offlineCertificateQuery(org))
-      toast(texts.offlineCertificate.stored)
-      onDone()
-    }
+  const { count, fields, form, isPending, problem, send } = useCertificateForm({
+    store: async (given, picked) => setOfflineCertificate(connection, org, await certificateOf(given, picked)),
+    stored: texts.offlineCertificate.stored,
+    onDone
   })
-  const errors = fieldErrors(error, ["certificate", "private_key", "private_key_password"])
-  const form = useFaultFocus(submissions, error)
   return (
     <form
       ref={form}
@@ -72,19 +62,16 @@ const Form = ({
       autoComplete="off"
       onSubmit={(event) => {
         event.preventDefault()
-        setSubmissions(submissions + 1)
-        mutate(new FormData(event.currentTarget))
+        count()
+        send(new FormData(event.currentTarget))
       }}
     >
       {isReplacing && <p className="muted">{texts.offlineCertificate.replaceMeaning}</p>}
-      {errors.rest !== null && !(error instanceof FileFault) && <ProblemNotice error={errors.rest} />}
+      {problem !== null && <ProblemNotice error={problem} />}
       <CertificateFields
         certificate={texts.offlineCertificate.pem}
         privateKey={texts.offlineCertificate.privateKey}
-        errorOf={errors.of}
-        fileFault={error instanceof FileFault ? error.message : undefined}
-        picked={picked}
-        onPick={setPicked}
+        {...fields}
       />
       <div className="line">
         <Button type="submit" kind="primary" busy={isPending}>
@@ -102,7 +89,7 @@ const Removal = ({ onClose }: { readonly onClose: () => void }) => {
   const { error, isPending, mutate } = useMutation({
     mutationFn: () => deleteOfflineCertificate(connection, org),
     onSuccess: async () => {
-      await queryClient.invalidateQueries(offlineCertificateQuery(org))
+      await queryClient.invalidateQueries({ queryKey: ["organizations"] })
       toast(texts.offlineCertificate.removed)
       onClose()
     }

@@ -10,6 +10,7 @@ import { texts } from "../../text/texts.ts"
 import { EventType } from "../../ui/EventType.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Loaded } from "../../ui/Loaded.tsx"
+import { OwnerNotices } from "../notices/lazyNotices.ts"
 import { Panel } from "../../ui/Panel.tsx"
 import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { Skeleton } from "../../ui/Skeleton.tsx"
@@ -271,36 +272,49 @@ export const Overview = () => {
     >
       <div className="stack">
         <Dropped names={dropped} />
-        <Suspense fallback={null}>{wasSetUp === false && <Checklist org={org} />}</Suspense>
-        {progress.data === undefined && progress.error === null ? (
-          <Skeleton shape="figures" />
-        ) : (
-          !isNew && (
+        {/* All at once: what comes above the rest would move it. */}
+        <Suspense fallback={<Skeleton shape="figures" />}>
+          {(progress.data === undefined && progress.error === null) ||
+          (ofDay.data === undefined && ofDay.error === null) ? (
+            <Skeleton shape="figures" />
+          ) : (
             <>
-              {/* The chart shows the error of the counts of 24 hours, unless it shows another window. */}
-              {search.window !== day && ofDay.error !== null && (
-                <ProblemNotice error={ofDay.error} asOf={ofDay.dataUpdatedAt} onRetry={() => void ofDay.refetch()} />
+              {ofDay.data !== undefined && ofDay.data.notices.length > 0 && (
+                <OwnerNotices org={org} notices={ofDay.data.notices} endpoints={endpoints.data} />
               )}
-              {typeof ofDay.data?.limitedSince === "string" && (
-                <Notice tone="warn">
-                  <p>
-                    {texts.overview.limitedSince} <Instant at={ofDay.data.limitedSince} />.{" "}
-                    {texts.overview.limitedRemedy}
-                  </p>
-                </Notice>
+              {wasSetUp === false && <Checklist org={org} />}
+              {!isNew && (
+                <>
+                  {/* The chart shows the error of the counts of 24 hours, unless it shows another window. */}
+                  {search.window !== day && ofDay.error !== null && (
+                    <ProblemNotice
+                      error={ofDay.error}
+                      asOf={ofDay.dataUpdatedAt}
+                      onRetry={() => void ofDay.refetch()}
+                    />
+                  )}
+                  {typeof ofDay.data?.limitedSince === "string" && (
+                    <Notice tone="warn">
+                      <p>
+                        {texts.overview.limitedSince} <Instant at={ofDay.data.limitedSince} />.{" "}
+                        {texts.overview.limitedRemedy}
+                      </p>
+                    </Notice>
+                  )}
+                  <Arriving org={org} counts={ofDay.data} />
+                  <Chart org={org} query={overview} endpoints={endpoints.data ?? []} search={search} />
+                  <Panel title={texts.overview.endpoints} flush>
+                    <Loaded query={endpoints} skeleton={<Skeleton rows lines={2} />}>
+                      {(rows) => <EndpointTable org={org} endpoints={rows} counts={overview.data} search={search} />}
+                    </Loaded>
+                  </Panel>
+                  <Troubles org={org} endpoints={endpoints.data ?? []} />
+                  <Keys org={org} />
+                </>
               )}
-              <Arriving org={org} counts={ofDay.data} />
-              <Chart org={org} query={overview} endpoints={endpoints.data ?? []} search={search} />
-              <Panel title={texts.overview.endpoints} flush>
-                <Loaded query={endpoints} skeleton={<Skeleton rows lines={2} />}>
-                  {(rows) => <EndpointTable org={org} endpoints={rows} counts={overview.data} search={search} />}
-                </Loaded>
-              </Panel>
-              <Troubles org={org} endpoints={endpoints.data ?? []} />
-              <Keys org={org} />
             </>
-          )
-        )}
+          )}
+        </Suspense>
       </div>
       {isSubmitting && (
         <Suspense fallback={null}>

@@ -12,20 +12,25 @@ export const schema: Statements = {
   oldestCompatible: 1,
   statements: [
     // `email` is normalized: lower case, without surrounding white space. `reset_due_at` is when the mail with a link that
-    // resets the password is sent, and null once it was. The link is valid until `reset_expires_at`.
+    // resets the password is sent, and null once it was. The link is valid until `reset_expires_at`. `language` is that in which
+    // the owner used the console last. While a mail with notices is on its way, or could not be sent, no other one is sent before
+    // `notices_due_at`.
     `
       CREATE TABLE accounts (
         id               text COLLATE "C" NOT NULL,
         created_at       timestamptz NOT NULL,
         reset_due_at     timestamptz,
         reset_expires_at timestamptz,
+        notices_due_at   timestamptz,
         email            text NOT NULL,
         password_hash    text NOT NULL,
+        language         text NOT NULL DEFAULT 'en',
         reset_language   text,
         reset_hash       bytea,
 
         CONSTRAINT accounts_pkey                 PRIMARY KEY (id),
         CONSTRAINT accounts_email_key            UNIQUE (email),
+        CONSTRAINT accounts_language_known       CHECK (language IN ('en', 'pl')),
         CONSTRAINT accounts_reset_language_known CHECK (reset_language IN ('en', 'pl'))
       )
     `,
@@ -81,6 +86,7 @@ export const schema: Statements = {
         credential_refusal     jsonb,
         credential_updated_at  timestamptz,
         credential_refusals    integer NOT NULL DEFAULT 0,
+        credential_told        text[] NOT NULL DEFAULT '{}',
 
         CONSTRAINT organizations_pkey             PRIMARY KEY (id),
         CONSTRAINT organizations_account_id_fkey  FOREIGN KEY (account_id) REFERENCES accounts (id),
@@ -96,6 +102,12 @@ export const schema: Statements = {
       )
     `,
     `CREATE INDEX organizations_account_id_id_idx ON organizations (account_id, id DESC)`,
+    // For notices: credentials that expire, and tokens.
+    `
+      CREATE INDEX organizations_credential_expires_at_idx ON organizations (credential_expires_at)
+      WHERE credential_expires_at IS NOT NULL
+    `,
+    `CREATE INDEX organizations_credential_token_idx ON organizations (id) WHERE credential_kind = 'ksef_token'`,
     // Sealed values by the key that sealed them: version, length of its id, and id are their first bytes.
     `
       CREATE INDEX organizations_credential_key_idx
@@ -113,12 +125,14 @@ export const schema: Statements = {
         environment   text,
         serial_number text NOT NULL,
         subject       text NOT NULL,
+        told          text[] NOT NULL DEFAULT '{}',
         private_key   bytea NOT NULL,
 
         CONSTRAINT offline_certificates_pkey    PRIMARY KEY (id),
         CONSTRAINT offline_certificates_id_fkey FOREIGN KEY (id) REFERENCES organizations (id)
       )
     `,
+    `CREATE INDEX offline_certificates_valid_until_idx ON offline_certificates (valid_until)`,
     `
       CREATE INDEX offline_certificates_private_key_key_idx
       ON offline_certificates (substring(private_key FROM 1 FOR 2 + get_byte(private_key, 1)), id)
@@ -156,6 +170,11 @@ export const schema: Statements = {
     // Completions write `pace`: an endpoint is new until its first attempt has an answer, and slow from an attempt that timed out
     // or could not connect until one that succeeds. A new or slow one has one delivery in flight at most, and any other as many as
     // `max_in_flight`, if that is set.
+    //
+    // They write `failing_since` and `failed_at` too: the first failure since the last success, and a later one, not the latest:
+    // it moves every five minutes at most. `disabled_reason` is why the server switched the endpoint off.
+    //
+    // `told` has the notices that the owner was sent, here and on credentials and certificates.
     `
       CREATE TABLE webhook_endpoints (
         id                text COLLATE "C" NOT NULL,
@@ -164,15 +183,19 @@ export const schema: Statements = {
         updated_at        timestamptz NOT NULL,
         deleted_at        timestamptz,
         next_secret_at    timestamptz,
+        failing_since     timestamptz,
+        failed_at         timestamptz,
         enabled           boolean NOT NULL,
         standard_webhooks boolean NOT NULL DEFAULT false,
         max_in_flight     integer,
         pace              text NOT NULL DEFAULT 'steady',
         url               text NOT NULL,
         description       text,
+        disabled_reason   text,
         event_types       text[] NOT NULL,
         modes             text[] NOT NULL DEFAULT '{test,live}',
         header_names      text[] NOT NULL DEFAULT '{}',
+        told              text[] NOT NULL DEFAULT '{}',
         headers           bytea,
         secret            bytea NOT NULL,
         next_secret       bytea,
@@ -184,12 +207,21 @@ export const schema: Statements = {
         CONSTRAINT webhook_endpoints_headers_whole        CHECK ((headers IS NULL) = (cardinality(header_names) = 0)),
         CONSTRAINT webhook_endpoints_next_secret_whole    CHECK ((next_secret IS NULL) = (next_secret_at IS NULL)),
         CONSTRAINT webhook_endpoints_max_in_flight        CHECK (max_in_flight >= 1),
-        CONSTRAINT webhook_endpoints_pace_known           CHECK (pace IN ('new', 'steady', 'slow'))
+        CONSTRAINT webhook_endpoints_pace_known           CHECK (pace IN ('new', 'steady', 'slow')),
+        CONSTRAINT webhook_endpoints_failing_whole        CHECK ((failing_since IS NULL) = (failed_at IS NULL)),
+        CONSTRAINT webhook_endpoints_disabled_reason      CHECK (
+          disabled_reason IS NULL OR (disabled_reason = 'failing' AND NOT enabled)
+        )
       )
     `,
     `
       CREATE INDEX webhook_endpoints_organization_id_id_idx ON webhook_endpoints (organization_id, id DESC)
       WHERE deleted_at IS NULL
+    `,
+    // Those that a notice may be about.
+    `
+      CREATE INDEX webhook_endpoints_notices_idx ON webhook_endpoints (organization_id)
+      WHERE failing_since IS NOT NULL OR disabled_reason IS NOT NULL OR told <> '{}'
     `,
     `
       CREATE INDEX webhook_endpoints_deleted_at_id_idx ON webhook_endpoints (deleted_at, id) WHERE deleted_at IS NOT NULL

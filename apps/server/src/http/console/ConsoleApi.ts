@@ -14,7 +14,14 @@ const AccessToken = Schema.Struct({
   expires_in: Schema.Int
 })
 
-const Credentials = Schema.Struct({ ...Account.Credentials.fields, remember: Schema.optionalKey(Schema.Boolean) })
+const Language = Schema.Literals(["en", "pl"])
+
+// The language of the page becomes that of mails to the account.
+const Credentials = Schema.Struct({
+  ...Account.Credentials.fields,
+  remember: Schema.optionalKey(Schema.Boolean),
+  language: Schema.optionalKey(Language)
+})
 
 class ConsoleSessionApi extends HttpApiGroup.make("consoleSession")
   .add(
@@ -24,12 +31,12 @@ class ConsoleSessionApi extends HttpApiGroup.make("consoleSession")
       error: Problems.errors("invalid_credentials", "rate_limit_exceeded")
     }),
     HttpApiEndpoint.post("refresh", "/console/session/refresh", {
-      payload: Schema.Struct({}),
+      payload: Schema.Struct({ language: Schema.optionalKey(Language) }),
       success: AccessToken,
       error: Problems.errors("invalid_refresh_token", "rate_limit_exceeded")
     }),
     HttpApiEndpoint.post("requestReset", "/console/password-reset", {
-      payload: Schema.Struct({ email: Account.Credentials.fields.email, language: Schema.Literals(["en", "pl"]) }),
+      payload: Schema.Struct({ email: Account.Credentials.fields.email, language: Language }),
       success: HttpApiSchema.NoContent,
       error: Problems.errors("not_found", "rate_limit_exceeded")
     }),

@@ -8,12 +8,13 @@ import { Problems } from "@govoice/api"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { HttpEffect, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Accounts } from "../../accounts/Accounts.ts"
 import { AccessTokens, lifetime, type SessionIdentity } from "../../accounts/AccessTokens.ts"
 import { Authenticator } from "../../accounts/Authenticator.ts"
 import { Login } from "../../accounts/Login.ts"
 import * as Email from "../../accounts/Email.ts"
 import { Passwords } from "../../accounts/Passwords.ts"
-import { PasswordResets } from "../../accounts/PasswordResets.ts"
+import { type Language, PasswordResets } from "../../accounts/PasswordResets.ts"
 import { Sessions } from "../../accounts/Sessions.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { SlidingWindowStore } from "../../limits/SlidingWindows.ts"
@@ -46,6 +47,7 @@ export const layer = HttpApiBuilder.group(
   ConsoleApi,
   "consoleSession",
   Effect.fnUntraced(function* (handlers) {
+    const accounts = yield* Accounts
     const accessTokens = yield* AccessTokens
     const authenticator = yield* Authenticator
     const login = yield* Login
@@ -69,18 +71,22 @@ export const layer = HttpApiBuilder.group(
         )
       )
 
+    const noteLanguage = ({ accountId }: SessionIdentity, language: Language | undefined) =>
+      language === undefined ? Effect.void : accounts.setLanguage(accountId, language)
+
     const invalidate = (ended: SessionIdentity | undefined) =>
       ended === undefined ? Effect.void : authenticator.invalidateSession(ended)
 
     return handlers.handleAll({
       open: Effect.fnUntraced(
-        function* ({ payload: { email, password, remember = false }, request }) {
+        function* ({ payload: { email, language, password, remember = false }, request }) {
           const address = addressOf(request)
           const { refreshToken, session } = yield* login.logIn({
             email,
             password,
             network: ClientAddress.group(address)
           })
+          yield* noteLanguage(session, language)
           return yield* respond(session, { remember, refreshToken })
         },
         Effect.catchTags({
@@ -90,7 +96,7 @@ export const layer = HttpApiBuilder.group(
       ),
 
       refresh: Effect.fnUntraced(
-        function* ({ request }) {
+        function* ({ payload: { language }, request }) {
           const cookie = SessionCookie.read(request.headers["cookie"])
           if (cookie === undefined) return yield* refuse
           yield* Effect.flatMap(refreshes.wait(cookie.sessionId), failWhileWaiting(refreshLimit))
@@ -107,6 +113,7 @@ export const layer = HttpApiBuilder.group(
               )
             )
           yield* refreshes.add(session.sessionId)
+          yield* noteLanguage(session, language)
           return yield* respond(session, { ...cookie, refreshToken })
         },
         Effect.catchTag("Throttled", Throttling.fail)

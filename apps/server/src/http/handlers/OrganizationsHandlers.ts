@@ -5,6 +5,7 @@ import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
 import * as Page from "../../database/Page.ts"
+import { isoOrNull } from "../../database/timestamps.ts"
 import { Invoices } from "../../invoices/Invoices.ts"
 import {
   checkGatewayCredential,
@@ -15,6 +16,7 @@ import {
 import { GatewayCredentials } from "../../invoices/ksef/GatewayCredentials.ts"
 import * as OfflineCertificates from "../../invoices/ksef/OfflineCertificates.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
+import { Notices } from "../../mail/Notices.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
 import { LiveStatus } from "../../invoices/ksef/LiveStatus.ts"
 import { InvoiceStats } from "../../invoices/InvoiceStats.ts"
@@ -62,6 +64,7 @@ export const layer = HttpApiBuilder.group(
     const invoiceStats = yield* InvoiceStats
     const limits = yield* StatisticsLimits
     const liveStatus = yield* LiveStatus
+    const notices = yield* Notices
     const notifier = yield* Notifier
     const offlineCertificates = yield* OfflineCertificates.OfflineCertificates
     const organizations = yield* Organizations
@@ -150,13 +153,14 @@ export const layer = HttpApiBuilder.group(
         yield* limits
           .take(yield* AccountAuthorization.CurrentAccount)
           .pipe(Effect.catchTag("Throttled", Throttling.fail))
-        const [{ at, counts }, ofInvoices, limitedSince] = yield* Effect.all(
+        const [{ at, counts }, ofInvoices, limitedSince, standing] = yield* Effect.all(
           [
             deliveryStats.ofOrganization(id, window),
             invoiceStats.ofOrganization(id),
-            deliveryStats.limitedSince(id, organizationConcurrency)
+            deliveryStats.limitedSince(id, organizationConcurrency),
+            notices.standing(id)
           ],
-          { concurrency: 3 }
+          { concurrency: 4 }
         )
         return {
           object: "organization_overview" as const,
@@ -166,6 +170,12 @@ export const layer = HttpApiBuilder.group(
           generated_at: new Date(at).toISOString(),
           endpoints: counts,
           limited_since: limitedSince === null ? null : limitedSince.toISOString(),
+          notices: standing.map(({ at: time, endpoint_id, kind }) => ({
+            type: kind,
+            endpoint_id,
+            since: endpoint_id === null ? null : isoOrNull(time),
+            expires_at: endpoint_id === null ? isoOrNull(time) : null
+          })),
           invoices: {
             retrying: ofInvoices.retrying,
             rejected_24h: ofInvoices.rejected,

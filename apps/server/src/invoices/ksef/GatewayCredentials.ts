@@ -168,6 +168,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
           credential_checked_at  = NULL,
           credential_refusal     = NULL,
           credential_refusals    = 0,
+          credential_told        = '{}',
           credential_updated_at  = date_trunc(
             'milliseconds', greatest(now(), credential_updated_at + interval '1 millisecond')
           )
@@ -198,7 +199,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       UPDATE organizations
       SET credential = NULL, credential_kind = NULL, credential_environment = NULL, credential_nip = NULL,
           credential_expires_at = NULL, credential_state = NULL, credential_checked_at = NULL, credential_refusal = NULL,
-          credential_updated_at = NULL, credential_refusals = 0
+          credential_updated_at = NULL, credential_refusals = 0, credential_told = '{}'
       WHERE account_id = ${accountId} AND id = ${id}
     `
 

@@ -106,7 +106,7 @@ export const layer: Layer.Layer<OfflineCertificates, never, SqlClient.SqlClient 
       ON CONFLICT (id) DO UPDATE SET
         updated_at = excluded.updated_at, valid_from = excluded.valid_from, valid_until = excluded.valid_until,
         environment = excluded.environment, serial_number = excluded.serial_number, subject = excluded.subject,
-        private_key = excluded.private_key
+        private_key = excluded.private_key, told = excluded.told
       RETURNING id
     `
 

@@ -209,6 +209,8 @@ const endpoint: WebhookEndpoint = {
   description: "Bookkeeping",
   event_types: ["invoice.accepted", "invoice.rejected"],
   enabled: true,
+  disabled_reason: null,
+  failing_since: null,
   standard_webhooks: false,
   modes: ["test", "live"],
   headers: ["X-Api-Key"],
@@ -272,6 +274,7 @@ const overview: Statistics.OrganizationOverview = {
   generated_at: "2026-11-20T09:30:00.000Z",
   endpoints: [{ endpoint_id: endpoint.id, waiting: 3, retrying: 2, failed_24h: 1, buckets: [bucket] }],
   limited_since: null,
+  notices: [{ type: "credential_expiring", endpoint_id: null, since: null, expires_at: "2026-12-14T22:59:59.000Z" }],
   invoices: {
     retrying: 0,
     rejected_24h: 4,

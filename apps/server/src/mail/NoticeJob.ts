@@ -1,0 +1,83 @@
+/**
+ * Switches off endpoints that only fail, and mails owners what they should know, once each: an account gets one mail a round, with
+ * everything that it was not told.
+ */
+import { Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import * as OutageLog from "../database/OutageLog.ts"
+import { StatementTime } from "../database/StatementTime.ts"
+import { disableFailing } from "../deliveries/notices.sql.ts"
+import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as Mailer from "./Mailer.ts"
+import { Notices } from "./Notices.ts"
+import { noticeMail } from "./texts.ts"
+
+const every = "1 minute"
+
+const makeDisable = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { disableAfterDays } = (yield* Settings).webhooks
+  const statementTime = (yield* StatementTime)(sql)
+  if (disableAfterDays === null) return Effect.void
+
+  const disable: Effect.Effect<void> = Effect.gen(function* () {
+    const [disabled] = yield* disableFailing(sql, yield* statementTime, disableAfterDays)
+    if (disabled === undefined) return
+    yield* Effect.annotateLogs(Effect.logInfo("Endpoint switched off, because it only failed"), {
+      endpointId: disabled.id,
+      organizationId: disabled.organization_id,
+      days: disableAfterDays
+    })
+    return yield* disable
+  }).pipe(Effect.orDie)
+  return disable
+})
+
+const makeSendDue = Effect.gen(function* () {
+  const { mail, webhooks } = yield* Settings
+  if (mail === undefined) return Effect.void
+  const { take, told, untold } = yield* Notices
+  const send = yield* Mailer.make(mail)
+
+  const sendDue: Effect.Effect<void> = Effect.gen(function* () {
+    const account = yield* take
+    if (account === undefined) return
+    const notices = yield* untold(account.id)
+    const text = noticeMail(account.language, notices, {
+      disableAfterDays: webhooks.disableAfterDays,
+      publicUrl: mail.publicUrl
+    })
+    yield* Effect.matchEffect(text === undefined ? Effect.void : send(account.email, text), {
+      onSuccess: () => told(account.id, notices),
+      onFailure: (reason) =>
+        Effect.annotateLogs(Effect.logWarning("Mail with notices not sent; it is sent again in 15 minutes"), {
+          accountId: account.id,
+          reason
+        })
+    })
+    return yield* sendDue
+  })
+  return sendDue
+})
+
+/** One round: switches off what is due, then sends what is due. */
+export const makeRound = Effect.gen(function* () {
+  const disable = yield* makeDisable
+  const sendDue = yield* makeSendDue
+  return Effect.andThen(disable, sendDue)
+})
+
+/** Runs a round every minute for as long as it lives. */
+export const layer: Layer.Layer<never, never, Notices | Settings | SqlClient.SqlClient> = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const round = yield* makeRound
+    const tolerant = Effect.catchCause(round, (cause) =>
+      Effect.andThen(
+        OutageLog.report(cause, Effect.logWarning("Notices failed; retrying", cause)),
+        EngineMetrics.countFailedIteration("notices")
+      )
+    )
+    yield* Effect.forkScoped(Effect.repeat(tolerant, Schedule.spaced(every)))
+  })
+)

@@ -44,7 +44,7 @@ const Party = ({ party: { address, facts, label, name } }: { readonly party: Inv
 )
 
 /** What belongs to a group, without its heading. */
-const Below = ({ group }: { readonly group: InvoiceReading.Group }) => {
+const Content = ({ group }: { readonly group: InvoiceReading.Group }) => {
   const name = textOf(group.label)
   return (
     <>
@@ -64,7 +64,7 @@ const Below = ({ group }: { readonly group: InvoiceReading.Group }) => {
               <h4>
                 <Words label={inner.label} />
               </h4>
-              <Below group={inner} />
+              <Content group={inner} />
             </section>
           ))}
         </div>
@@ -77,21 +77,7 @@ const Below = ({ group }: { readonly group: InvoiceReading.Group }) => {
 export const Reading = ({ reading: whole }: { readonly reading: InvoiceReading.Reading }) => {
   const beginning = useMemo(() => beginningOf(whole), [whole])
   const [isAsked, setAsked] = useState(false)
-  const isWhole = beginning.isWhole || isAsked
-  return (
-    <>
-      <Content reading={isAsked ? whole : beginning.reading} />
-      {!isWhole && (
-        <p>
-          {words.isLong} <Button onClick={() => setAsked(true)}>{words.showAll}</Button>
-        </p>
-      )}
-    </>
-  )
-}
-
-const Content = ({ reading }: { readonly reading: InvoiceReading.Reading }) => {
-  const { currency, details, form, kind, number, parties, sections, total } = reading
+  const { currency, details, form, kind, number, parties, sections, total } = isAsked ? whole : beginning.reading
   return (
     <div className={css("document")}>
       <header className={css("title")}>
@@ -114,9 +100,14 @@ const Content = ({ reading }: { readonly reading: InvoiceReading.Reading }) => {
           <h3>
             <Words label={section.label} />
           </h3>
-          <Below group={section} />
+          <Content group={section} />
         </section>
       ))}
+      {!beginning.isWhole && !isAsked && (
+        <p>
+          {words.isLong} <Button onClick={() => setAsked(true)}>{words.showAll}</Button>
+        </p>
+      )}
     </div>
   )
 }

@@ -128,7 +128,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
           })
         ),
         idempotency_key: Schema.optionalKey(
-          Schema.String.check(Schema.isNonEmpty({ message: "must not be empty" })).annotate({
+          Fields.text(1, 255, {
             description: "Only the invoice that was submitted with this `Idempotency-Key`. Requires `mode`."
           })
         )

@@ -245,7 +245,8 @@ export const testOwnerReads = (api: ApiSuite): void => {
           assert.strictEqual(problemOf(answer).param, query.split("=")[0])
         }
       }
-      for (const query of [...times, "event_id=", "mode=test&idempotency_key=", "idempotency_key=order"]) {
+      const ofSubmission = ["mode=test&idempotency_key=", "mode=test&idempotency_key=%00", "idempotency_key=order"]
+      for (const query of [...times, "event_id=", ...ofSubmission]) {
         const answer = await call("GET", `${control}/organizations/${organizationId}/invoices?${query}`, { auth })
         assert.strictEqual(codeOf(answer), "invalid_parameter", query)
       }

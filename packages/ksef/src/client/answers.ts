@@ -7,6 +7,7 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import { parseRetryAfter } from "@govoice/dispatcher"
 import * as Sha256 from "../crypto/Sha256.ts"
 import * as Problem from "../protocol/Problem.ts"
+import { readJson } from "../protocol/readJson.ts"
 import type { ExchangeFailure, Response } from "./exchange.ts"
 import { type Call, KsefError, type Reason } from "./KsefError.ts"
 
@@ -56,7 +57,7 @@ export const json = <S extends Schema.ConstraintDecoder<unknown>>(schema: S) => 
     const text = response.body.toString("utf8")
     let value: unknown
     try {
-      value = JSON.parse(text)
+      value = readJson(text)
     } catch {
       return unusable(call, response, Problem.read(text).format === "html" ? "html" : "unreadable")
     }

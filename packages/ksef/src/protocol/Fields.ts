@@ -5,6 +5,9 @@ import * as SchemaGetter from "effect/SchemaGetter"
 /** A member that may be missing or `null`. */
 export const nullable = <S extends Schema.Constraint>(schema: S) => Schema.optional(Schema.NullOr(schema))
 
+/** A whole number that databases and other programs have as an integer of 32 bits: a code, not a time. */
+export const Integer = Schema.Number.check(Schema.isInt32())
+
 // A time without an offset would be read as local time.
 const parse = (text: string): number => Date.parse(/(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? text : `${text}Z`)
 

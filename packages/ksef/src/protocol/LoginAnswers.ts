@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { nullable, Secret, Time } from "./Fields.ts"
+import { Integer, nullable, Secret, Time } from "./Fields.ts"
 
 /**
  * A status: its code, and Polish texts about it, which are for people.
@@ -13,7 +13,7 @@ import { nullable, Secret, Time } from "./Fields.ts"
  * @since 0.1.0
  */
 export const Status = Schema.Struct({
-  code: Schema.Int,
+  code: Integer,
   description: nullable(Schema.String),
   details: nullable(Schema.Array(Schema.String))
 })

@@ -7,7 +7,8 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { firewallTexts } from "./ErrorCodes.ts"
-import { nullable } from "./Fields.ts"
+import { Integer, nullable } from "./Fields.ts"
+import { readJson } from "./readJson.ts"
 
 /**
  * One error of a body, by its code. The texts are Polish, and for people.
@@ -81,7 +82,7 @@ const ProblemDetails = Schema.Struct({
   reasonCode: text,
   traceId: text,
   errors: nullable(
-    Schema.Array(Schema.Struct({ code: Schema.Int, description: text, details: nullable(Schema.Array(Schema.String)) }))
+    Schema.Array(Schema.Struct({ code: Integer, description: text, details: nullable(Schema.Array(Schema.String)) }))
   ),
   security: nullable(Schema.Record(Schema.String, Schema.Unknown))
 })
@@ -91,7 +92,7 @@ const Exception = Schema.Struct({
     exceptionDetailList: nullable(
       Schema.Array(
         Schema.Struct({
-          exceptionCode: nullable(Schema.Int),
+          exceptionCode: nullable(Integer),
           exceptionDescription: text,
           details: nullable(Schema.Array(Schema.String))
         })
@@ -111,7 +112,7 @@ const TooManyRequests = Schema.Struct({
 
 const parsed = (body: string): unknown => {
   try {
-    return JSON.parse(body)
+    return readJson(body)
   } catch {
     return undefined
   }

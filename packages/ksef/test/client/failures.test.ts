@@ -264,6 +264,40 @@ describe("an answer that cannot be used", () => {
     assert.strictEqual(error.reason, reason)
   })
 
+  it("has no text that a database refuses: no NUL, no unpaired surrogate", async () => {
+    const text = String.raw`"a\u0000 \uD800 \\u0000 \udc00\ud83d\ude00"`
+    const stored = "a\uFFFD \uFFFD \\u0000 \uFFFD\u{1F600}"
+    const answers = {
+      sent: await serveBytes(json(`{"referenceNumber":${text}}`, "202 Accepted")),
+      limits: await serveBytes(json(`{${text}:{"perSecond":1,"perMinute":2,"perHour":3}}`))
+    }
+    const sent = await withClient({ url: at(answers.sent.port) }, send)
+    assert.deepInclude(Result.getOrThrow(sent.result), { referenceNumber: stored })
+    const limits = await withClient({ url: at(answers.limits.port) }, (client) => client.rateLimits(accessToken))
+    assert.hasAllKeys(Result.getOrThrow(limits.result), [stored])
+    const error = await answered(
+      json(`{"title":${text},"status":400,"errors":[{"code":21405,"details":[${text}]}]}`, "400 Bad Request"),
+      send
+    )
+    assert.deepInclude(error.problem, {
+      title: stored,
+      errors: [{ code: 21405, description: undefined, details: [stored] }]
+    })
+  })
+
+  it("cannot be read with a code that is no integer of 32 bits", async () => {
+    for (const code of [2 ** 31, -(2 ** 31) - 1, 99_999_999_999]) {
+      const status = { status: { code, description: "x" } }
+      const session = { ...status, dateCreated: "2026-11-26T08:00:00Z", dateUpdated: "2026-11-26T08:00:00Z" }
+      const status200 = await answered(json(session), (client) =>
+        client.sessionStatus({ accessToken, session: reference })
+      )
+      assert.deepInclude(status200, { reason: "unreadable", outcome: "answered" })
+      const error = await answered(json({ title: "x", errors: [{ code }] }, "400 Bad Request"), send)
+      assert.strictEqual(error.problem?.format, "unreadable")
+    }
+  })
+
   it("of a receipt is returned with its hash, and with whether KSeF stated the hash", async () => {
     let headers = {}
     const server = await serveHttp((response) => response.writeHead(200, headers).end("abc"))

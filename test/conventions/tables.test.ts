@@ -32,6 +32,7 @@ const owners: Readonly<Record<string, string>> = {
   webhook_endpoints: "deliveries",
   queue_gauges: "maintenance",
   cell_buckets: "cells",
+  cell_taxpayers: "cells",
   cells: "cells"
 }
 

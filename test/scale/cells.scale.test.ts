@@ -1,8 +1,9 @@
 /** Two cells, each with a Postgres of its own, and what reaches them. */
 import { randomBytes } from "node:crypto"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Cell, type Cells, startCells } from "./cells.ts"
-import { installedPrograms, named } from "../support/cluster.ts"
+import { sleep, until } from "../faults/deployment.ts"
+import { freePort } from "../support/freePort.ts"
+import { type Cell, type Cells, clusterSettings, isInstalled, named, Proxy, startCells } from "./cells.ts"
 
 interface Answer {
   readonly status: number
@@ -21,27 +22,33 @@ const ask = async (url: string, method: string, path: string, token?: string, bo
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
   const text = await response.text()
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
   return {
     status: response.status,
     cell: response.headers.get("gov-cell"),
-    body: (text === "" ? {} : JSON.parse(text)) as Answer["body"]
+    body: (isJson ? JSON.parse(text) : {}) as Answer["body"]
   }
 }
 
 const control = "/v1/control-plane"
 
-describe.skipIf(installedPrograms === undefined)(named("two cells"), () => {
+describe.skipIf(!isInstalled)(named("two cells"), () => {
   let cells: Cells
+  let proxy: Proxy
   let token: string
 
   beforeAll(async () => {
     cells = await startCells()
+    proxy = await Proxy.start(cells.a)
     const owner = { email: "owner@example.com", password: "correct horse battery" }
     await ask(cells.a.url, "POST", `${control}/accounts`, undefined, owner)
     const login = await ask(cells.a.url, "POST", `${control}/auth/login`, undefined, owner)
     token = login.body["access_token"] as string
   })
-  afterAll(() => cells?.close())
+  afterAll(async () => {
+    await proxy?.close()
+    await cells?.close()
+  })
 
   /** Creates an organization that lives in a cell. The bucket is random. */
   const organizationIn = async ({ name }: Cell): Promise<string> => {
@@ -67,6 +74,25 @@ describe.skipIf(installedPrograms === undefined)(named("two cells"), () => {
     // Both commands can be run again.
     await a.deployment.run(`cells init --url ${a.url}`)
     await b.deployment.run(`cells add --url ${b.url}`)
+  })
+
+  it("are judged by the doctor, and named by their metrics", async () => {
+    const { a, b } = cells
+    const judge = async (cell: Cell) => {
+      const text = await cell.deployment.run("doctor")
+      return text.split("\n").filter((line) => line.includes("  cells  "))
+    }
+    assert.deepStrictEqual(
+      (await judge(a)).map((line) => line.replace(/\d+\.\d MiB/, "0.0 MiB")),
+      ["ok    cells      the control cell of 2", "ok    cells      b reads the control tables, 0.0 MiB behind"]
+    )
+    assert.deepStrictEqual(await judge(b), ["ok    cells      the control tables arrive here"])
+    const port = await freePort()
+    const worker = await b.deployment.startWorker({ PORT: "0", GOVOICE_METRICS_PORT: String(port) })
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    assert.include(metrics, 'govoice_build_info{cell="b",')
+    assert.isEmpty(metrics.split("\n").filter((line) => /^[a-z]/.test(line) && !line.includes('{cell="b"')))
+    await worker.stop()
   })
 
   it("serve an organization in its cell alone, and the control plane of accounts in the control cell", async () => {
@@ -123,5 +149,133 @@ describe.skipIf(installedPrograms === undefined)(named("two cells"), () => {
     await b.deployment.pool.query("ALTER SUBSCRIPTION govoice_control ENABLE")
     const later = await ask(b.url, "GET", path, token)
     assert.strictEqual(later.status, 200, JSON.stringify(later.body))
+  })
+
+  /** An organization with an API key, made over the proxy. */
+  const memberOf = async (cell: Cell) => {
+    const id = await organizationIn(cell)
+    const path = `${control}/organizations/${id}`
+    const { body, status } = await ask(proxy.url, "POST", `${path}/api-keys`, token, { mode: "test" })
+    assert.strictEqual(status, 201, JSON.stringify(body))
+    return { id, path, key: body["secret"] as string, keyPath: `${control}/api-keys/${String(body["id"])}` }
+  }
+
+  it("are reached over the proxy by API key and by path", async () => {
+    const { a, b } = cells
+    for (const cell of [a, b]) {
+      const { key, keyPath, path } = await memberOf(cell)
+      const submitted = await ask(proxy.url, "POST", "/v1/invoices", key, { invoice_xml: "<Faktura/>" })
+      assert.strictEqual(submitted.status, 201, JSON.stringify(submitted.body))
+      const stored = await cell.deployment.count(`invoices WHERE id = '${String(submitted.body["id"])}'`)
+      assert.strictEqual(stored, 1)
+      const url = "https://hooks.example.com/govoice"
+      const endpoint = await ask(proxy.url, "POST", `${path}/webhook-endpoints`, token, { url, event_types: ["*"] })
+      assert.strictEqual(endpoint.status, 201, JSON.stringify(endpoint.body))
+      const calls: ReadonlyArray<readonly [string, string, number, object?]> = [
+        ["GET", path, 200],
+        ["PATCH", path, 200, { name: "Renamed" }],
+        ["GET", `${path}/invoices`, 200],
+        ["GET", `${control}/webhook-endpoints/${String(endpoint.body["id"])}`, 200],
+        ["DELETE", keyPath, 204]
+      ]
+      for (const [method, path, status, body] of calls) {
+        const answer = await ask(proxy.url, method, path, token, body)
+        assert.strictEqual(answer.status, status, `${method} ${path} ${JSON.stringify(answer.body)}`)
+      }
+      // The name comes back from the control cell.
+      await until("the name", async () => (await ask(proxy.url, "GET", path, token)).body["name"] === "Renamed", 5000)
+    }
+    assert.strictEqual((await ask(proxy.url, "GET", `${control}/account`, token)).status, 200)
+    assert.strictEqual((await ask(proxy.url, "GET", `${control}/organizations`, token)).status, 200)
+    assert.strictEqual((await fetch(`${proxy.url}/console/`)).status, 200)
+    assert.strictEqual((await ask(proxy.url, "GET", "/v1/me", "wrong")).status, 401)
+    assert.strictEqual((await ask(proxy.url, "GET", `${control}/organizations/org_wrong`, token)).status, 404)
+  })
+
+  it("name the cell of an organization that has moved, and the proxy follows with the body", async () => {
+    const { a, b } = cells
+    const { id, path } = await memberOf(a)
+    const bucket = id.slice(14, 16)
+    const give = (cell: Cell) =>
+      a.deployment.pool.query("UPDATE cell_buckets SET cell = $1 WHERE bucket = $2", [cell.name, bucket])
+    await give(b)
+    await until("the new cell", async () => (await ask(b.url, "GET", path, token)).status === 200, 10_000)
+    await until("the old cell", async () => (await ask(a.url, "GET", path, token)).status === 421, 10_000)
+    const made = await ask(proxy.url, "POST", `${path}/api-keys`, token, { mode: "test", name: "n".repeat(100) })
+    assert.strictEqual(made.status, 201, JSON.stringify(made.body))
+    assert.strictEqual(await b.deployment.count(`api_keys WHERE id = '${String(made.body["id"])}'`), 1)
+    await give(a)
+    await until("the way back", async () => (await ask(a.url, "GET", path, token)).status === 200, 10_000)
+  })
+
+  it("serve a taxpayer in live mode in one of them", async () => {
+    const { a, b } = cells
+    const [ofA, alsoOfA, ofB] = [await memberOf(a), await memberOf(a), await memberOf(b)]
+    const store = ({ path }: { readonly path: string }, context_nip: string) =>
+      ask(proxy.url, "PUT", `${path}/gateway-credential`, token, { type: "ksef_token", context_nip, token: "a-token" })
+    const [first, second] = ["5265877635", "1111111111"]
+    assert.strictEqual((await store(ofA, first!)).status, 204)
+    assert.strictEqual((await store(alsoOfA, first!)).status, 204)
+    assert.strictEqual((await store(ofB, second!)).status, 204)
+    for (const [member, nip, cell] of [
+      [ofB, first, "a"],
+      [ofA, second, "b"]
+    ] as const) {
+      const { body, status } = await store(member, nip!)
+      assert.strictEqual(status, 422, JSON.stringify(body))
+      const { message, param } = body.error as unknown as Record<string, string>
+      assert.strictEqual(param, "context_nip")
+      assert.include(message, `govoice cells move ${member.id} --to ${cell}.`)
+    }
+    // What was stored before stays.
+    assert.strictEqual(
+      (await ask(proxy.url, "GET", `${ofB.path}/gateway-credential`, token)).body["context_nip"],
+      second
+    )
+  })
+
+  it("fail apart: while one is down, the other serves all, and the first returns by itself", async () => {
+    const { a, b } = cells
+    const [ofA, ofB] = [await memberOf(a), await memberOf(b)]
+    const results = { a: new Map<number, number>(), b: new Map<number, number>() }
+    const over = new AbortController()
+    const submitted: Array<string> = []
+    const load = async (name: "a" | "b", { key, path }: { readonly key: string; readonly path: string }) => {
+      while (!over.signal.aborted) {
+        const posted = await ask(proxy.url, "POST", "/v1/invoices", key, { invoice_xml: "<Faktura/>" }).catch(
+          () => undefined
+        )
+        const read = await ask(proxy.url, "GET", path, token).catch(() => undefined)
+        if (posted?.status === 201) submitted.push(String(posted.body["id"]))
+        for (const status of [posted?.status ?? 0, read?.status ?? 0]) {
+          results[name].set(status, (results[name].get(status) ?? 0) + 1)
+        }
+        await sleep(20)
+      }
+    }
+    const running = [load("a", ofA), load("b", ofB)]
+    await sleep(2000)
+    await a.stop()
+    // Longer than anything that a process remembers for a while: sessions, keys, the directory.
+    await sleep(10_000)
+    const unavailable = await ask(proxy.url, "GET", "/v1/me", ofA.key).catch(() => undefined)
+    assert.strictEqual(unavailable?.status, 503)
+    await a.cluster.start(clusterSettings)
+    await a.start()
+    await until("cell a", async () => (await ask(proxy.url, "GET", "/v1/me", ofA.key)).status === 200, 30_000)
+    // What the control cell creates arrives in the other again.
+    await memberOf(b)
+    over.abort()
+    await Promise.all(running)
+
+    assert.deepStrictEqual(
+      [...results.b.keys()].toSorted((left, right) => left - right),
+      [200, 201],
+      "cell b has no error"
+    )
+    assert.isAbove(results.a.get(201) ?? 0, 10)
+    assert.isAbove(results.a.get(503) ?? 0, 10)
+    const found = await Promise.all([a, b].map(({ deployment }) => deployment.count("invoices")))
+    assert.isAtLeast(found[0]! + found[1]!, submitted.length)
   })
 })

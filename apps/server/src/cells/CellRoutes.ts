@@ -1,41 +1,50 @@
 /**
  * Which cell a request is for: that of the bucket in its API key or in the identifier of its path, or the control cell.
  *
- * `proxyConfiguration.ts` prints the same rules for a proxy.
+ * The patterns are also those of the proxy, whose configuration `proxyConfiguration.ts` prints.
  */
 import { Ids } from "@govoice/core"
 
 /** What a request says about its cell. `undefined` for what every cell answers alike. */
 export type Destination = { readonly bucket: string } | "control" | undefined
 
-const ofOrganization = /^\/v1\/control-plane\/(?:organizations|api-keys|webhook-endpoints)\/([^/]+)(\/|$)/
+const symbol = "[0-9a-hjkmnp-tv-z]"
 
-const apiKey = /^bearer +sk_(?:test|live)_([0-9a-hjkmnp-tv-z]{2})/i
+const id = (prefix: Ids.Prefix): string => `${prefix}_[0-7]${symbol}{9}(?<bucket>${symbol}{2})${symbol}{14}(?:/|$)`
 
-const isOwned = (id: string): id is Ids.OrganizationId | Ids.ApiKeyId | Ids.EndpointId =>
-  Ids.is("org", id) || Ids.is("key", id) || Ids.is("we", id)
+const prefix = "/v1/control-plane/"
 
-/** The identifier in a path of the control plane that is served by the cell of its bucket. */
-const idOf = (method: string, path: string) => {
-  const [, id, rest] = ofOrganization.exec(path) ?? []
-  // The name of an organization is in the control cell, which the others have it from.
-  const isRename = method === "PATCH" && rest === "" && path.startsWith("/v1/control-plane/organizations/")
-  return id === undefined || isRename || !isOwned(id) ? undefined : id
-}
+/** Patterns of what a request has. The group `bucket` is the one that its cell has. */
+export const patterns = {
+  apiKey: `^[Bb]earer +sk_(?:test|live)_(?<bucket>${symbol}{2})`,
+  control: `^(?:/console|${prefix})`,
+  developer: "^/v1/",
+  /** The name of an organization is in the control cell, which the others have it from. */
+  rename: `^PATCH ${prefix}organizations/[^/]+$`,
+  organization: `^${prefix}organizations/${id("org")}`,
+  apiKeyId: `^${prefix}api-keys/${id("key")}`,
+  endpoint: `^${prefix}webhook-endpoints/${id("we")}`
+} as const
+
+const rules = Object.fromEntries(
+  Object.entries(patterns).map(([name, pattern]) => [name, new RegExp(pattern)])
+) as Readonly<Record<keyof typeof patterns, RegExp>>
+
+const bucketIn = (rule: RegExp, text: string): string | undefined => rule.exec(text)?.groups?.["bucket"]
 
 /** Returns the organization of a path that the cell of its bucket serves. */
 export const organizationOf = (method: string, path: string): Ids.OrganizationId | undefined => {
-  const id = idOf(method, path)
-  return id !== undefined && Ids.is("org", id) ? id : undefined
+  const id = path.split("/", 5)[4] ?? ""
+  return rules.organization.test(path) && !rules.rename.test(`${method} ${path}`) && Ids.is("org", id) ? id : undefined
 }
 
 /** Returns the destination of a request. The path is decoded and has no query. */
 export const destinationOf = (method: string, path: string, authorization: string | undefined): Destination => {
-  if (path.startsWith("/console")) return "control"
-  if (path.startsWith("/v1/control-plane/")) {
-    const id = idOf(method, path)
-    return id === undefined ? "control" : { bucket: Ids.bucket(id) }
-  }
-  const bucket = path.startsWith("/v1/") ? apiKey.exec(authorization ?? "")?.[1] : undefined
-  return bucket === undefined ? undefined : { bucket }
+  const isControl = rules.control.test(path)
+  if (!isControl && !rules.developer.test(path)) return undefined
+  if (isControl && rules.rename.test(`${method} ${path}`)) return "control"
+  const bucket = isControl
+    ? (bucketIn(rules.organization, path) ?? bucketIn(rules.apiKeyId, path) ?? bucketIn(rules.endpoint, path))
+    : bucketIn(rules.apiKey, authorization ?? "")
+  return bucket === undefined ? (isControl ? "control" : undefined) : { bucket }
 }

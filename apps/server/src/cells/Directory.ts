@@ -8,7 +8,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { reasonOf } from "../observability/reasonOf.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
-import { Settings } from "../settings/Settings.ts"
+import { Settings, type SettingsShape } from "../settings/Settings.ts"
 import * as CellRoutes from "./CellRoutes.ts"
 
 /** How many buckets there are. */
@@ -57,7 +57,10 @@ const toContents = (rows: ReadonlyArray<Row>): Contents => ({
   control: rows.find(({ is_control }) => is_control)?.name ?? ""
 })
 
-const faultOf = (cell: string, isControl: boolean, rows: ReadonlyArray<Row>): string | undefined => {
+type OwnCell = NonNullable<SettingsShape["cell"]>
+
+const faultOf = ({ controlDatabase, name: cell }: OwnCell, rows: ReadonlyArray<Row>): string | undefined => {
+  const isControl = controlDatabase === undefined
   const own = rows.find(({ name }) => name === cell)
   if (own === undefined) {
     return `The directory has no cell ${cell}. Run 'govoice cells ${isControl ? "init" : "add"}' with the settings of this process.`
@@ -71,6 +74,10 @@ const faultOf = (cell: string, isControl: boolean, rows: ReadonlyArray<Row>): st
   return undefined
 }
 
+/** Why the directory and the settings of a process do not agree, or `undefined`: a sentence with the remedy. */
+export const problem = (cell: OwnCell): Effect.Effect<string | undefined, SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.map(read, (rows) => faultOf(cell, rows))
+
 const refreshEvery = "1 second"
 const pollEvery = "50 millis"
 const waitMs = 2000
@@ -78,11 +85,13 @@ const waitMs = 2000
 // An organization of that age is in every cell, or in none.
 const freshMs = 60_000
 
-const make = (cell: string, isControl: boolean) =>
+const make = (own: OwnCell) =>
   Effect.gen(function* () {
+    const { controlDatabase, name: cell } = own
+    const isControl = controlDatabase === undefined
     const sql = yield* SqlClient.SqlClient
     const rows = yield* read
-    const fault = faultOf(cell, isControl, rows)
+    const fault = faultOf(own, rows)
     if (fault !== undefined) return yield* new DeploymentError({ message: fault })
 
     let contents = toContents(rows)
@@ -126,7 +135,5 @@ const make = (cell: string, isControl: boolean) =>
 
 /** Provides the directory of the cell that the settings name, if they name one. */
 export const layer = Layer.unwrap(
-  Effect.map(Settings, ({ cell }) =>
-    cell === undefined ? Layer.empty : Layer.effect(Directory, make(cell.name, cell.controlDatabase === undefined))
-  )
+  Effect.map(Settings, ({ cell }) => (cell === undefined ? Layer.empty : Layer.effect(Directory, make(cell))))
 )

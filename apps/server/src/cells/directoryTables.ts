@@ -78,3 +78,15 @@ export const giveEmptyBuckets = (cell: string) =>
       RETURNING cell_buckets.bucket
     `
   )
+
+/** Reads the cell of each bucket. */
+export const bucketsOfCells: Effect.Effect<
+  ReadonlyMap<string, string>,
+  SqlError.SqlError,
+  SqlClient.SqlClient
+> = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.map(
+    sql<{ readonly bucket: string; readonly cell: string }>`SELECT bucket, cell FROM cell_buckets ORDER BY bucket`,
+    (rows) => new Map(rows.map(({ bucket, cell }) => [bucket, cell]))
+  )
+)

@@ -4,6 +4,8 @@ import { SqlClient } from "effect/sql"
 import * as controlTables from "../cells/controlTables.ts"
 import { bucketCount } from "../cells/Directory.ts"
 import * as directoryTables from "../cells/directoryTables.ts"
+import * as proxyConfiguration from "../cells/proxyConfiguration.ts"
+import * as Taxpayers from "../cells/Taxpayers.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 import * as deployment from "./deployment.ts"
@@ -62,6 +64,7 @@ export const init = Effect.fnUntraced(function* (env: EnvironmentVariables, give
         directoryTables.putBuckets(cell.name)
       )
     )
+    yield* Taxpayers.claimStored(cell.name)
     yield* controlTables.publish
     yield* Console.log(
       `Cell ${cell.name} is the control cell, at ${url}. Restart its processes with GOVOICE_CELL=${cell.name}.`
@@ -74,7 +77,7 @@ const checkSubscriber = Effect.gen(function* () {
   const { isEmpty, may } = yield* controlTables.subscriber
   if (!may) {
     return yield* fail(
-      "The user of DATABASE_URL may not create subscriptions. Run this command once with a DATABASE_URL of a superuser, or of a member of pg_create_subscription from Postgres 16 on."
+      "The user of DATABASE_URL may not create subscriptions. Make it a superuser for this command, or from Postgres 16 on a member of pg_create_subscription."
     )
   }
   if (!isEmpty) {
@@ -127,7 +130,7 @@ export const add = Effect.fnUntraced(function* (env: EnvironmentVariables, given
   yield* deployment.onMigrated(settings, replicate)
   const got = yield* onControl(directoryTables.giveEmptyBuckets(cell.name))
   yield* Console.log(
-    `Cell ${cell.name} is at ${url}, and got ${got.length} of ${bucketCount} buckets, in which new organizations are created.`
+    `Cell ${cell.name} is at ${url}, and got ${got.length} of ${bucketCount} buckets, in which new organizations are created. Print the configuration of the proxy anew with 'govoice cells proxy'.`
   )
 })
 
@@ -159,4 +162,13 @@ export const status = Effect.fnUntraced(function* (env: EnvironmentVariables, { 
         : `subscription: ${subscription.is_running ? "running" : "NOT RUNNING"}, ${subscription.incomplete} tables incomplete, last heard ${(subscription.silent ?? 0).toFixed(0)} s ago`
     )
   }
+})
+
+/** Prints the configuration of nginx. */
+export const proxy = Effect.fnUntraced(function* (env: EnvironmentVariables) {
+  const { settings } = yield* cellSettings(env)
+  const read = Effect.all({ cells: directoryTables.cells, buckets: directoryTables.bucketsOfCells })
+  const { buckets, cells } = yield* deployment.onMigrated(settings, read)
+  if (cells.length === 0) return yield* fail("The directory is empty. Run 'govoice cells init' first.")
+  yield* Console.log(proxyConfiguration.print(cells, buckets).trimEnd())
 })

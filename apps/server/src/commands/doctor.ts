@@ -42,6 +42,7 @@ import * as OfflineCertificates from "../invoices/ksef/OfflineCertificates.ts"
 import * as LaneOverview from "../invoices/ksef/LaneOverview.ts"
 import * as ksef from "./ksef.ts"
 import { isLoopback } from "../settings/loopback.ts"
+import * as doctorCells from "./doctorCells.ts"
 import * as doctorProduction from "./doctorProduction.ts"
 
 const mark = { ok: "ok  ", warning: "WARN", fault: "FAIL" } as const
@@ -376,6 +377,7 @@ const examineDatabase = Effect.fnUntraced(function* (settings: SettingsShape, pr
   ]
   if (yield* Migrations.isCurrent) {
     findings.push(yield* checkKeys(settings), yield* checkProxies(settings), ...(yield* checkStored(settings)))
+    findings.push(...(yield* doctorCells.check(settings)))
   }
   return findings
 })

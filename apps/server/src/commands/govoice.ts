@@ -584,13 +584,32 @@ const cellsStatus = (env: EnvironmentVariables) =>
     Command.withShortDescription("Show the cells and the replication between them.")
   )
 
+const cellsProxy = (env: EnvironmentVariables) =>
+  Command.make("proxy", {}, () =>
+    load(
+      () => import("./cells.ts"),
+      ({ proxy }) => proxy(env)
+    )
+  ).pipe(
+    Command.withDescription(
+      "Print what a configuration of nginx includes to lead each request to its cell. deploy/cells in the package has the rest of it."
+    ),
+    Command.withShortDescription("Print the configuration of the proxy in front of the cells."),
+    Command.withExamples([
+      {
+        command: "GOVOICE_CELL=a govoice cells proxy > govoice-cells.conf",
+        description: "Write the file that nginx includes"
+      }
+    ])
+  )
+
 const cells = (env: EnvironmentVariables) =>
   Command.make("cells").pipe(
     Command.withDescription(
       "Cells: several deployments behind one proxy, each with a Postgres of its own, for more than one Postgres can write. The guide on growing tells when and how."
     ),
     Command.withShortDescription("Several deployments as the cells of one."),
-    Command.withSubcommands([initCells(env), addCell(env), cellsStatus(env)])
+    Command.withSubcommands([initCells(env), addCell(env), cellsProxy(env), cellsStatus(env)])
   )
 
 /** The command, for these environment variables. */

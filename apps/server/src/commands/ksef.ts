@@ -400,7 +400,12 @@ export const put = Effect.fnUntraced(function* (env: EnvironmentVariables, { org
   )
   const store = Effect.gen(function* () {
     const { accountId, id } = yield* findOrganization(organization)
-    yield* Effect.orDie((yield* GatewayCredentials.GatewayCredentials).put(accountId, id, checked))
+    yield* (yield* GatewayCredentials.GatewayCredentials).put(accountId, id, checked).pipe(
+      Effect.catchTags({
+        OrganizationNotFound: Effect.die,
+        ServedByOtherCell: (error) => Effect.fail(refused(`${error.remedy(id)}.`))
+      })
+    )
   })
   yield* withStores(settings, store)
   yield* Console.log(

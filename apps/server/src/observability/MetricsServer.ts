@@ -1,13 +1,36 @@
 /** Serves the metrics of the process to Prometheus, and its probes, on a port of their own that need not be public. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer, Metric } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import type { Server } from "node:http"
 import * as ProcessMetrics from "./ProcessMetrics.ts"
 import { Settings } from "../settings/Settings.ts"
 import { version } from "../version.ts"
 import { observeGauge } from "./observedMetrics.ts"
+
+/** Serves the metrics. In a deployment of several cells, every sample has the label `cell`. */
+const layerMetrics = (cell: string | undefined) =>
+  cell === undefined
+    ? PrometheusMetrics.layerHttp()
+    : Layer.effectDiscard(
+        Effect.flatMap(HttpRouter.HttpRouter, (router) =>
+          router.add(
+            "GET",
+            "/metrics",
+            Effect.map(PrometheusMetrics.format(), (text) =>
+              HttpServerResponse.text(withCell(text, cell), { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+            )
+          )
+        )
+      )
+
+// The lines of samples begin with a name, and those of descriptions with `#`.
+const withCell = (text: string, cell: string): string =>
+  text.replaceAll(
+    /^([a-zA-Z_:][\w:]*)(\{?)/gm,
+    (_, name: string, labels: string) => `${name}{cell="${cell}"${labels === "" ? "}" : ","}`
+  )
 
 const announce = Layer.effectDiscard(
   Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
@@ -42,10 +65,10 @@ interface Options<R> {
 /** Serves `GET /metrics` and the routes of `probes` on the port of the settings, if there is one. */
 export const layer = <R>({ fromStart, makeServer, probes }: Options<R>) =>
   Layer.unwrap(
-    Effect.map(Settings, ({ http, metricsPort, role }) =>
+    Effect.map(Settings, ({ cell, http, metricsPort, role }) =>
       metricsPort === undefined
         ? Layer.empty
-        : HttpRouter.serve(Layer.merge(PrometheusMetrics.layerHttp(), probes), {
+        : HttpRouter.serve(Layer.merge(layerMetrics(cell?.name), probes), {
             disableLogger: true,
             disableListenLog: true
           }).pipe(

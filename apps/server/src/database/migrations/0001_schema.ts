@@ -725,6 +725,16 @@ export const schema: Statements = {
         CONSTRAINT cell_buckets_cell_fkey   FOREIGN KEY (cell) REFERENCES cells (name),
         CONSTRAINT cell_buckets_bucket_form CHECK (bucket ~ '^[0-9a-hjkmnp-tv-z]{2}$')
       )
+    `,
+    // In the control cell: which cell serves a taxpayer in live mode.
+    `
+      CREATE TABLE cell_taxpayers (
+        nip  text COLLATE "C" NOT NULL,
+        cell text COLLATE "C" NOT NULL,
+
+        CONSTRAINT cell_taxpayers_pkey      PRIMARY KEY (nip),
+        CONSTRAINT cell_taxpayers_cell_fkey FOREIGN KEY (cell) REFERENCES cells (name)
+      )
     `
   ]
 }

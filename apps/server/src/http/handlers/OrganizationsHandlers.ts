@@ -108,9 +108,16 @@ export const layer = HttpApiBuilder.group(
         const accountId = yield* AccountAuthorization.CurrentAccount
         const now = yield* Clock.currentTimeMillis
         const checked = yield* answerFaults(checkGatewayCredential(payload, ownerOf(accountId, request), now))
-        yield* credentials
-          .put(accountId, params.org_id, checked)
-          .pipe(Effect.catchTag("OrganizationNotFound", notFound))
+        yield* credentials.put(accountId, params.org_id, checked).pipe(
+          Effect.catchTags({
+            OrganizationNotFound: notFound,
+            ServedByOtherCell: (error) =>
+              Problems.fail("invalid_parameter", {
+                param: "context_nip",
+                message: `context_nip: ${error.remedy(params.org_id)}.`
+              })
+          })
+        )
         yield* notifier.wake("lanes")
       }),
 

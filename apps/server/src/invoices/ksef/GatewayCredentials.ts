@@ -6,10 +6,11 @@
  */
 import type { GatewayCredential } from "@govoice/api"
 import { Ids } from "@govoice/core"
-import { Cause, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Cause, Context, Data, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { KeyRing, KeyUnavailable } from "../../crypto/KeyRing.ts"
 import { StatementTime } from "../../database/StatementTime.ts"
+import * as Taxpayers from "../../cells/Taxpayers.ts"
 import { iso, isoOrNull } from "../../database/timestamps.ts"
 import { NationalSystem } from "./NationalSystem.ts"
 import * as LaneQueue from "./LaneQueue.ts"
@@ -44,6 +45,14 @@ export interface CredentialRefusal {
   readonly message: string
 }
 
+/** Another cell serves the taxpayer of the credential. */
+export class ServedByOtherCell extends Data.TaggedError("ServedByOtherCell")<{ readonly cell: string }> {
+  /** What to do, for the owner of an organization. */
+  remedy(organization: string): string {
+    return `invoices of this taxpayer are sent by cell ${this.cell}, where its limits are counted. Have the operator move the organization there: govoice cells move ${organization} --to ${this.cell}`
+  }
+}
+
 /** Stores, describes and opens credentials. */
 export class GatewayCredentials extends Context.Service<
   GatewayCredentials,
@@ -53,7 +62,7 @@ export class GatewayCredentials extends Context.Service<
       accountId: Ids.AccountId,
       id: string,
       credential: CheckedCredential
-    ) => Effect.Effect<void, OrganizationNotFound>
+    ) => Effect.Effect<void, OrganizationNotFound | ServedByOtherCell>
     /** Describes the credential without its secrets. */
     readonly describe: (
       accountId: Ids.AccountId,
@@ -148,6 +157,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     // References are read here: the context of a request has none of the server's.
     const national = yield* NationalSystem
     const wakeLane = yield* LaneQueue.makeWake
+    const claimTaxpayer = yield* Taxpayers.makeClaim
 
     const present = sql`credential IS NOT NULL AND credential_environment IS NOT DISTINCT FROM ${environment}::text`
 
@@ -273,6 +283,11 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
 
     return {
       put: Effect.fn("GatewayCredentials.put")(function* (accountId, id, checked) {
+        if (claimTaxpayer !== undefined) {
+          yield* orNotFound(id, (valid) => selectDescription(accountId, valid))
+          const cell = yield* Effect.orDie(claimTaxpayer(checked.contextNip))
+          if (cell !== undefined) return yield* new ServedByOtherCell({ cell })
+        }
         const sealed = keyRing.seal(encode(checked.credential), { column: "organizations.credential", row: id })
         yield* orNotFound(id, (valid) =>
           Effect.tap(

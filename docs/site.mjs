@@ -3,7 +3,7 @@
  * their README; links and icons work from a file system; diagrams are drawn, because the site loads no script of another host;
  * wide tables and code scroll in boxes of their own; the typeface is that of the console.
  */
-import { copyFileSync, statSync } from "node:fs"
+import { copyFileSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { PageEvent, ReflectionKind, RendererEvent } from "typedoc"
@@ -56,9 +56,13 @@ const linkReference = (html, base) =>
     .replaceAll(/href="(reference\.html|documents\/Guides\.html)"/g, `href="${base}$1"`)
     .replaceAll(/<code>(reference\.html|openapi\.json)<\/code>/g, `<a href="${base}$1"><code>$1</code></a>`)
 
-// The typeface of the console, with its license.
+// The typeface of the console, declared as there, with its license.
 const typeface = (folder) => {
   const from = createRequire(import.meta.resolve("../apps/console/package.json"))
+  const declarations = readFileSync(join(import.meta.dirname, "../apps/console/src/styles/typeface.css"), "utf8")
+  const styles = readFileSync(join(import.meta.dirname, "site.css"), "utf8")
+  const files = "@fontsource-variable/hanken-grotesk/files/"
+  writeFileSync(join(folder, "custom.css"), `${declarations.replaceAll(files, "")}\n${styles}`)
   const license = from.resolve("@fontsource-variable/hanken-grotesk/LICENSE")
   copyFileSync(license, join(folder, "hanken-grotesk-license.txt"))
   for (const letters of ["latin", "latin-ext"]) {
@@ -85,5 +89,6 @@ export const load = (app) => {
       .replaceAll('href="../"', 'href="../index.html"')
       .replaceAll(/href="[^"]*assets\/icons\.svg#/g, 'href="#')
   })
-  app.renderer.on(RendererEvent.END, ({ outputDirectory }) => typeface(join(outputDirectory, "assets")))
+  // After TypeDoc has written its own files.
+  app.renderer.on(RendererEvent.END, ({ outputDirectory }) => typeface(join(outputDirectory, "assets")), -1000)
 }

@@ -1,6 +1,6 @@
 /**
- * Switches off endpoints that only fail, and mails owners what they should know, once each: an account gets one mail a round, with
- * everything that it was not told.
+ * Switches off endpoints that only fail, and mails owners what they should know, once each: an account gets at most one mail in 15
+ * minutes, with everything that it was not told.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -49,7 +49,7 @@ const makeSendDue = Effect.gen(function* () {
       publicUrl: mail.publicUrl
     })
     yield* Effect.matchEffect(text === undefined ? Effect.void : send(account.email, text), {
-      onSuccess: () => told(account.id, notices),
+      onSuccess: () => told(notices),
       onFailure: (reason) =>
         Effect.annotateLogs(Effect.logWarning("Mail with notices not sent; it is sent again in 15 minutes"), {
           accountId: account.id,

@@ -75,12 +75,12 @@ export class Notices extends Context.Service<
   {
     /** What holds now: in an organization, or in all of them. */
     readonly standing: (organizationId?: Ids.OrganizationId) => Effect.Effect<ReadonlyArray<StandingNotice>>
-    /** Takes an account that was not told everything. No other worker takes it for 15 minutes, or until `told`. */
+    /** Takes an account that was not told everything. Nobody takes it again for 15 minutes, so that it gets no more mails than that. */
     readonly take: Effect.Effect<DueAccount | undefined>
     /** What the owner of an account was not told. */
     readonly untold: (accountId: Ids.AccountId) => Effect.Effect<ReadonlyArray<Notice>>
     /** Notes that the owner was told all this. */
-    readonly told: (accountId: Ids.AccountId, notices: ReadonlyArray<Notice>) => Effect.Effect<void>
+    readonly told: (notices: ReadonlyArray<Notice>) => Effect.Effect<void>
   }
 >()("@govoice/server/mail/Notices") {}
 
@@ -133,8 +133,6 @@ export const layer: Layer.Layer<Notices, never, Settings | SqlClient.SqlClient> 
       `
     })
 
-    const release = (accountId: Ids.AccountId) => sql`UPDATE accounts SET notices_due_at = NULL WHERE id = ${accountId}`
-
     const tell = (notice: Notice) =>
       notice.endpoint_id === null
         ? tellCredential(sql, notice.kind, { ...notice, id: notice.organization_id })
@@ -152,9 +150,8 @@ export const layer: Layer.Layer<Notices, never, Settings | SqlClient.SqlClient> 
       }),
 
       // Each row by itself: a transaction would hold the locks of several, which completions take in another order.
-      told: Effect.fn("Notices.told")(function* (accountId, notices) {
+      told: Effect.fn("Notices.told")(function* (notices) {
         yield* Effect.orDie(Effect.forEach(notices, tell, { discard: true }))
-        yield* Effect.orDie(release(accountId))
       })
     }
   })

@@ -234,6 +234,29 @@ for (const database of databases) {
       )
 
       test(
+        "is the only one in 15 minutes",
+        Effect.gen(function* () {
+          const { attempt, organization, round, sql, subjects } = yield* setUp()
+          yield* attempt(false)
+          yield* TestClock.adjust(6 * hour)
+          yield* round
+          // Stored with microseconds.
+          yield* sql`
+            INSERT INTO offline_certificates (id, updated_at, valid_from, valid_until, environment, serial_number, subject, private_key)
+            VALUES (${organization}, '2026-11-20 10:00:00.000123+00', ${new Date(start)}, ${new Date(start + 9 * day)}, 'test', '01', 'CN=a', '\\x0102')
+          `
+          yield* TestClock.adjust(15 * minute - 1)
+          yield* round
+          assert.strictEqual(subjects().length, 1)
+          yield* TestClock.adjust(1)
+          yield* round
+          yield* TestClock.adjust(hour)
+          yield* round
+          assert.strictEqual(subjects().length, 2)
+        })
+      )
+
+      test(
         "has everything that the owner was not told, in the language of the account",
         Effect.gen(function* () {
           const { attempt, box, organization, round, sql } = yield* setUp()

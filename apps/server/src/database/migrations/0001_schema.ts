@@ -13,7 +13,7 @@ export const schema: Statements = {
   statements: [
     // `email` is normalized: lower case, without surrounding white space. `reset_due_at` is when the mail with a link that
     // resets the password is sent, and null once it was. The link is valid until `reset_expires_at`. `language` is that in which
-    // the owner used the console last. While a mail with notices is on its way, or could not be sent, no other one is sent before
+    // the owner used the console last. After a mail with notices, whether or not it could be sent, none is sent before
     // `notices_due_at`.
     `
       CREATE TABLE accounts (

@@ -42,9 +42,9 @@ export const tellCredential = (
   kind === "offline_certificate_expiring"
     ? sql`
         UPDATE offline_certificates SET told = array_append(told, ${key}::text)
-        WHERE id = ${id} AND updated_at = ${version}::timestamptz
+        WHERE id = ${id} AND date_trunc('milliseconds', updated_at) = ${version}::timestamptz
       `
     : sql`
         UPDATE organizations SET credential_told = array_append(credential_told, ${key}::text)
-        WHERE id = ${id} AND credential_updated_at = ${version}::timestamptz
+        WHERE id = ${id} AND date_trunc('milliseconds', credential_updated_at) = ${version}::timestamptz
       `

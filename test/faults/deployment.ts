@@ -84,6 +84,11 @@ export class Deployment {
     return api
   }
 
+  /** Has calls go to this address: that of a proxy in front of the API. */
+  callAt(url: string): void {
+    this.#api = url
+  }
+
   async startWorker(settings: Environment = {}): Promise<ServerProcess> {
     const worker = this.#launch("serve", { GOVOICE_ROLE: "worker", ...settings })
     await worker.started()
@@ -126,9 +131,14 @@ export class Deployment {
     return ran.stdout
   }
 
+  /** The environment variables of a command, with these in place of its own. */
+  settings(settings: Environment = {}): Environment {
+    return { ...this.#environment, ...settings }
+  }
+
   #launch(command: string, settings: Environment): ServerProcess {
     if (this.#isClosed) throw new Error("The deployment is closed")
-    const launched = new ServerProcess([govoice, ...command.split(" ")], { ...this.#environment, ...settings })
+    const launched = new ServerProcess([govoice, ...command.split(" ")], this.settings(settings))
     this.processes.push(launched)
     return launched
   }

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as controlTables from "../cells/controlTables.ts"
 import { bucketCount } from "../cells/Directory.ts"
 import * as directoryTables from "../cells/directoryTables.ts"
+import * as moveState from "../cells/moveState.ts"
 import * as proxyConfiguration from "../cells/proxyConfiguration.ts"
 import * as Taxpayers from "../cells/Taxpayers.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
@@ -141,12 +142,13 @@ export const status = Effect.fnUntraced(function* (env: EnvironmentVariables, { 
   const { cell, settings } = yield* cellSettings(env)
   const read = Effect.all({
     cells: directoryTables.cells,
+    moves: moveState.unfinished,
     slots: controlTables.slots,
     subscription: controlTables.subscription
   })
   const found = yield* deployment.onMigrated(settings, read)
   if (json) return yield* Console.log(JSON.stringify({ ...found, subscription: found.subscription ?? null }, null, 2))
-  const { cells, slots, subscription } = found
+  const { cells, moves, slots, subscription } = found
   for (const { buckets, is_control, name, organizations, url } of cells) {
     yield* Console.log(
       `${name.padEnd(12)}  ${url}  ${buckets} buckets, ${organizations} organizations${is_control ? ", control cell" : ""}`
@@ -154,6 +156,9 @@ export const status = Effect.fnUntraced(function* (env: EnvironmentVariables, { 
   }
   for (const { cell: name, is_active, lag } of slots) {
     yield* Console.log(`slot of ${name}: ${is_active ? "in use" : "NOT IN USE"}, ${mebibytes(lag)} behind`)
+  }
+  for (const { organizations, started_at, step, target } of moves) {
+    yield* Console.log(`move of ${organizations.join(", ")} to ${target}: ${step}, begun ${started_at.toISOString()}`)
   }
   if (cell.controlDatabase !== undefined) {
     yield* Console.log(

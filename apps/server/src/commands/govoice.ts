@@ -579,7 +579,7 @@ const cellsStatus = (env: EnvironmentVariables) =>
     )
   ).pipe(
     Command.withDescription(
-      "Show the cells with their buckets and organizations; in the control cell also how far each other cell has read, and in another its subscription."
+      "Show the cells with their buckets and organizations, and the moves out of this cell that have not ended; in the control cell also how far each other cell has read, and in another its subscription."
     ),
     Command.withShortDescription("Show the cells and the replication between them.")
   )
@@ -603,13 +603,46 @@ const cellsProxy = (env: EnvironmentVariables) =>
     ])
   )
 
+const moveOrganization = (env: EnvironmentVariables) =>
+  Command.make(
+    "move",
+    {
+      organization: Argument.String("organization").pipe(Argument.withDescription("The organization, org_….")),
+      to: Flag.String("to").pipe(Flag.withDescription("The cell to which it moves.")),
+      abort: Flag.Boolean("abort").pipe(
+        Flag.withDescription("End a move that was begun: possible until the directory has changed."),
+        Flag.withDefault(false)
+      )
+    },
+    (given) =>
+      load(
+        () => import("./cellsMove.ts"),
+        ({ move }) => move(env, given)
+      )
+  ).pipe(
+    Command.withDescription(
+      "Move an organization to another cell while both work. Run it with the settings of the cell that it leaves, and with GOVOICE_TARGET_DATABASE_URL. The organizations that share its bucket, and those with the same taxpayers, go along. Submissions are refused for about a second, with 503 and Retry-After. A move that was interrupted goes on when the same command is run again."
+    ),
+    Command.withShortDescription("Move an organization to another cell."),
+    Command.withExamples([
+      {
+        command: "govoice cells move org_01kq5v4zfxe1r8t0m3n5p7q9sv --to b",
+        description: "Move one organization to cell b, or continue to do so"
+      },
+      {
+        command: "govoice cells move org_01kq5v4zfxe1r8t0m3n5p7q9sv --to b --abort",
+        description: "Leave it where it is"
+      }
+    ])
+  )
+
 const cells = (env: EnvironmentVariables) =>
   Command.make("cells").pipe(
     Command.withDescription(
       "Cells: several deployments behind one proxy, each with a Postgres of its own, for more than one Postgres can write. The guide on growing tells when and how."
     ),
     Command.withShortDescription("Several deployments as the cells of one."),
-    Command.withSubcommands([initCells(env), addCell(env), cellsProxy(env), cellsStatus(env)])
+    Command.withSubcommands([initCells(env), addCell(env), cellsProxy(env), cellsStatus(env), moveOrganization(env)])
   )
 
 /** The command, for these environment variables. */

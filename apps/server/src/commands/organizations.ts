@@ -36,7 +36,11 @@ export const limit = Effect.fnUntraced(function* (
     return yield* owner === undefined ? notFound : ConcurrencyLimits.set(organization, chosen)
   })
   const stores = Organizations.layer.pipe(Layer.provide(Layer.succeed(Settings)(settings)))
-  yield* deployment.onMigrated(settings, Effect.provide(set, stores))
+  if (!(yield* deployment.onMigrated(settings, Effect.provide(set, stores)))) {
+    return yield* new CommandFailure({
+      message: `${organization} is being moved to another cell. Set its limit there after the move.`
+    })
+  }
   const applies = chosen ?? settings.organizationConcurrency
   const source = chosen === null ? ", the limit of the deployment (GOVOICE_TENANT_CONCURRENCY)" : ""
   yield* Console.log(`${organization} may have ${applies} deliveries in flight${source}.`)

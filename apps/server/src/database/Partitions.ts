@@ -98,8 +98,7 @@ const tables = [
   }
 ] as const
 
-// The lock lets one process at a time create them. A subscriber of logical replication that takes some organizations needs
-// `organization_id` of the rows that change.
+// The lock lets one process at a time create them.
 const create = (range: Range) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -110,7 +109,6 @@ const create = (range: Range) =>
       yield* sql.unsafe(`
         CREATE TABLE ${partition} PARTITION OF ${name} FOR VALUES FROM (${start}) TO ('${idBoundary(prefix, range.end)}') ${storage}
       `)
-      yield* sql.unsafe(`ALTER TABLE ${partition} REPLICA IDENTITY FULL`)
     }
   })
 

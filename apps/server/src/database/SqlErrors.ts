@@ -23,6 +23,13 @@ export const isTransient = (error: unknown): error is SqlError.SqlError =>
 export const isPermanent = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && !isTransient(error)
 
+/** The SQLSTATE of a write to an organization that moves to another cell, or has moved. */
+export const movedState = "GV001"
+
+/** Tells whether a statement was refused because the organization moves to another cell, or has moved. */
+export const isMoved = (error: unknown): error is SqlError.SqlError =>
+  SqlError.isSqlError(error) && sqlState(error) === movedState
+
 /** Tells whether a lock was not free within the time that the statement waits for it. */
 export const isLockTimeout = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) && sqlState(error) === "55P03"

@@ -123,6 +123,10 @@ export const read = (given: EnvironmentVariables) => {
   if (isGiven("GOVOICE_CONTROL_DATABASE_URL") && !isGiven("GOVOICE_CELL")) {
     faults.push("GOVOICE_CONTROL_DATABASE_URL requires GOVOICE_CELL.")
   }
+  const targetUrl = value("GOVOICE_TARGET_DATABASE_URL")
+  if (isGiven("GOVOICE_TARGET_DATABASE_URL") && !isGiven("GOVOICE_CELL")) {
+    faults.push("GOVOICE_TARGET_DATABASE_URL requires GOVOICE_CELL.")
+  }
   if (controlUrl !== undefined && !targetOf(controlUrl).isLocal && !controlUrl.includes("sslmode=")) {
     faults.push(
       "GOVOICE_CONTROL_DATABASE_URL must have an sslmode, such as sslmode=verify-full with sslrootcert: Postgres itself connects to it."
@@ -189,7 +193,10 @@ export const read = (given: EnvironmentVariables) => {
             name: cellName,
             /** The database of the control cell, where this is another one. */
             controlDatabase:
-              controlUrl === undefined ? undefined : ({ _tag: "Postgres", url: controlUrl, connections: 2 } as const)
+              controlUrl === undefined ? undefined : ({ _tag: "Postgres", url: controlUrl, connections: 2 } as const),
+            /** The database of the cell to which a command moves organizations. */
+            targetDatabase:
+              targetUrl === undefined ? undefined : ({ _tag: "Postgres", url: targetUrl, connections: 1 } as const)
           },
     databaseWaitMs: value("GOVOICE_DATABASE_WAIT_MS"),
     role,

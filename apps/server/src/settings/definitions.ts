@@ -108,6 +108,12 @@ export const groups = {
       "this is the control cell",
       { secret: true }
     ),
+    GOVOICE_TARGET_DATABASE_URL: optional(
+      "URL of the database of the cell to which `govoice cells move` moves an organization. Its user may create subscriptions.",
+      Parsers.postgresUrl,
+      "none",
+      { secret: true }
+    ),
     GOVOICE_DATABASE_CONNECTIONS: define(
       "How many connections to Postgres serve the requests of a process, at most. A process that works on invoices and webhooks has six more, and one that uses a replica half as many to it.",
       Parsers.integer(2, 1000),

@@ -52,7 +52,23 @@ for (const database of databases) {
         yield* update(account!.id, id, { maxInFlight: null })
         assert.deepInclude(yield* find(account!.id, id), { max_in_flight: null })
 
-        yield* ConcurrencyLimits.set(organizationId, null)
+        assert.isTrue(yield* ConcurrencyLimits.set(organizationId, null))
+        assert.strictEqual(yield* ConcurrencyLimits.read(organizationId, 10), 10)
+      })
+    )
+
+    it.effect("of an organization that moves to another cell is zero until it has moved", () =>
+      Effect.gen(function* () {
+        yield* fixtures.clear
+        const sql = yield* SqlClient.SqlClient
+        const organizationId = yield* fixtures.organization
+        yield* sql`UPDATE organization_concurrency SET max_in_flight = 0 WHERE organization_id = ${organizationId}`
+        assert.isFalse(yield* ConcurrencyLimits.set(organizationId, 50))
+        assert.isFalse(yield* ConcurrencyLimits.set(organizationId, null))
+        assert.deepStrictEqual(
+          yield* sql`SELECT max_in_flight FROM organization_concurrency WHERE organization_id = ${organizationId}`,
+          [{ max_in_flight: 0 }]
+        )
         assert.strictEqual(yield* ConcurrencyLimits.read(organizationId, 10), 10)
       })
     )

@@ -25,6 +25,7 @@ describe("secrets from files", () => {
     GOVOICE_DATABASE_DIRECT_URL: "postgres://localhost/direct",
     GOVOICE_DATABASE_REPLICA_URL: "postgres://localhost/replica",
     GOVOICE_CONTROL_DATABASE_URL: "postgres://localhost/control",
+    GOVOICE_TARGET_DATABASE_URL: "postgres://localhost/control",
     GOVOICE_JWT_SECRET: "x".repeat(32),
     GOVOICE_ENCRYPTION_KEYS: `k1:${key}`,
     GOVOICE_KSEF_PROXY: "http://user:password@127.0.0.1:3128",
@@ -338,12 +339,16 @@ describe("the settings of a cell", () => {
   }
 
   it("name the control cell without the URL of another database, and any other cell with it", () => {
-    const control = { name: "a", controlDatabase: undefined }
+    const control = { name: "a", controlDatabase: undefined, targetDatabase: undefined }
     assert.deepStrictEqual(read({ ...given, GOVOICE_CELL: "a" }).cell, control)
     const url = "postgres://db.example.com/control?sslmode=verify-full"
     const cell = read({ ...given, GOVOICE_CELL: "b", GOVOICE_CONTROL_DATABASE_URL: url }).cell
     assert.deepInclude(cell, { name: "b", controlDatabase: { _tag: "Postgres", url, connections: 2 } })
     assert.isUndefined(read(given).cell)
+    const target = "postgres://other.example.com/cell"
+    assert.deepInclude(read({ ...given, GOVOICE_CELL: "a", GOVOICE_TARGET_DATABASE_URL: target }).cell, {
+      targetDatabase: { _tag: "Postgres", url: target, connections: 1 }
+    })
   })
 
   it("are refused without a database, without a cell, with another name, and where Postgres would not know how to connect", () => {
@@ -353,5 +358,7 @@ describe("the settings of a cell", () => {
     const remote = { ...given, GOVOICE_CONTROL_DATABASE_URL: url }
     assert.include(faultOf(remote), "GOVOICE_CONTROL_DATABASE_URL requires GOVOICE_CELL.")
     assert.include(faultOf({ ...remote, GOVOICE_CELL: "b" }), "must have an sslmode")
+    const target = { ...given, GOVOICE_TARGET_DATABASE_URL: url }
+    assert.include(faultOf(target), "GOVOICE_TARGET_DATABASE_URL requires GOVOICE_CELL.")
   })
 })

@@ -41,7 +41,7 @@ export const tables: ReadonlyArray<string> = [
   ["national_environment", "national_lanes", "national_logins", "national_submissions", "national_sessions"],
   ["deliveries", "events", "receipts", "invoice_documents", "idempotency_records", "invoices"],
   ["organization_concurrency", "webhook_endpoints", "api_keys", "offline_certificates", "organizations"],
-  ["refresh_tokens", "sessions", "accounts", "cell_buckets", "cell_taxpayers", "cells"]
+  ["refresh_tokens", "sessions", "accounts", "cell_moves", "cell_buckets", "cell_taxpayers", "cells"]
 ].flat()
 
 /**

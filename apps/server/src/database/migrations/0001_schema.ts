@@ -509,7 +509,7 @@ export const schema: Statements = {
     `,
 
     // One row for each organization. Every claim and completion of its deliveries locks it, so the counts hold over all
-    // workers. `in_flight` counts by endpoint and omits zeros. `max_in_flight` replaces the limit of the deployment. No lease expires before `next_lease_check_at`: the first claim
+    // workers. `in_flight` counts by endpoint and omits zeros. `max_in_flight` replaces the limit of the deployment; it is zero while the organization moves to another cell. No lease expires before `next_lease_check_at`: the first claim
     // sets it, and only the scheduler moves it, so updates of the counts write to no index. The fillfactor keeps them on
     // their page.
     `
@@ -521,7 +521,7 @@ export const schema: Statements = {
 
         CONSTRAINT organization_concurrency_pkey               PRIMARY KEY (organization_id),
         CONSTRAINT organization_concurrency_in_flight_positive CHECK (NOT in_flight @? '$.* ? (@ < 1)'),
-        CONSTRAINT organization_concurrency_max_positive       CHECK (max_in_flight >= 1)
+        CONSTRAINT organization_concurrency_max_not_negative   CHECK (max_in_flight >= 0)
       ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000)
     `,
     `
@@ -734,6 +734,27 @@ export const schema: Statements = {
 
         CONSTRAINT cell_taxpayers_pkey      PRIMARY KEY (nip),
         CONSTRAINT cell_taxpayers_cell_fkey FOREIGN KEY (cell) REFERENCES cells (name)
+      )
+    `,
+    // Logical replication takes the rows of some organizations, and a condition on the rows that change needs their organization.
+    `ALTER TABLE national_sessions REPLICA IDENTITY FULL`,
+    `ALTER TABLE national_submissions REPLICA IDENTITY FULL`,
+    // Buckets that move to another cell, or have moved there, in the database that they leave: `cells/moveState.ts`. Those of one
+    // move have the same `lead`, whose row has the rest.
+    `
+      CREATE TABLE cell_moves (
+        bucket     text COLLATE "C" NOT NULL,
+        lead       text COLLATE "C" NOT NULL,
+        started_at timestamptz NOT NULL,
+        step       text NOT NULL,
+        target     text NOT NULL,
+        nips       text[] NOT NULL,
+        held       jsonb NOT NULL,
+
+        CONSTRAINT cell_moves_pkey       PRIMARY KEY (bucket),
+        CONSTRAINT cell_moves_step_known CHECK (
+          step IN ('copying', 'draining', 'frozen', 'copied', 'flipped', 'moved', 'aborting')
+        )
       )
     `
   ]

@@ -54,6 +54,7 @@ const answerCause = (
   if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(Responses.problem("service_unavailable", requestId))
   const error = Cause.squash(cause)
   if (isRouteNotFound(error)) return Effect.succeed(unrouted(routes, method, path, requestId))
+  if (SqlErrors.isMoved(error)) return Effect.succeed(Responses.problem("service_unavailable", requestId))
   return Effect.as(
     OutageLog.report(cause, Effect.logError("Request failed with a defect", cause)),
     Responses.problem(

@@ -137,6 +137,26 @@ describe.skipIf(!isInstalled)(named("two cells"), () => {
     }
   })
 
+  it("refuse commands that would write in the wrong cell", async () => {
+    const { a, b } = cells
+    const id = await organizationIn(b)
+    await b.deployment.run(`organizations limit ${id} 20`)
+    const refusals: ReadonlyArray<readonly [Cell, string, string]> = [
+      [a, `organizations limit ${id} 20`, "lives in cell b"],
+      [a, `ksef credential remove --organization ${id}`, "lives in cell b"],
+      [b, "account create other@example.com", "from the control cell"],
+      [b, "account reset-password owner@example.com", "from the control cell"],
+      [a, "account create other@example.com --organization Company", "may live in another cell"]
+    ]
+    for (const [cell, command, reason] of refusals) {
+      const refusal = await cell.deployment.run(command).then(
+        () => "it succeeded",
+        (error: unknown) => String(error)
+      )
+      assert.include(refusal, reason, command)
+    }
+  })
+
   it("answer that a row is on its way while replication stands still", async () => {
     const { a, b } = cells
     await b.deployment.pool.query("ALTER SUBSCRIPTION govoice_control DISABLE")

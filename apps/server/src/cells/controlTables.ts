@@ -15,7 +15,7 @@ export const slotOf = (cell: string): string => `govoice_${cell}`
 // Columns that a cell writes itself are left out: the credentials of organizations. So are those of mails that only the
 // control cell sends.
 const published = [
-  "accounts (id, created_at, email, password_hash)",
+  "accounts (id, created_at, email, password_hash, language)",
   "sessions",
   "organizations (id, account_id, created_at, name)",
   "cells",

@@ -90,3 +90,12 @@ export const bucketsOfCells: Effect.Effect<
     (rows) => new Map(rows.map(({ bucket, cell }) => [bucket, cell]))
   )
 )
+
+/** Returns the cell of a bucket, if there is a directory. */
+export const cellOf = (bucket: string): Effect.Effect<string | undefined, SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(
+      sql<{ readonly cell: string }>`SELECT cell FROM cell_buckets WHERE bucket = ${bucket}`,
+      ([row]) => row?.cell
+    )
+  )

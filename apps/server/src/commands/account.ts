@@ -16,6 +16,7 @@ import * as Email from "../accounts/Email.ts"
 import * as Organizations from "../accounts/Organizations.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as deployment from "./deployment.ts"
+import * as ofCell from "./ofCell.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { SqlClient } from "effect/sql"
 import * as Sessions from "../accounts/Sessions.ts"
@@ -71,6 +72,13 @@ export const create = Effect.fnUntraced(function* (
   { email, organization }: { readonly email: string; readonly organization: Option.Option<string> }
 ) {
   const settings = yield* deployment.settings(env)
+  yield* ofCell.onControlCell(settings)
+  if (settings.cell !== undefined && Option.isSome(organization)) {
+    return yield* new CommandFailure({
+      message:
+        "The organization may live in another cell, where its key belongs. Create the account alone, and the organization in the console."
+    })
+  }
   const account = yield* readCredentials(email, "The account cannot be created")
   const { encryptionKeys } = yield* deployment.secrets(settings)
   const make = Effect.gen(function* () {
@@ -111,6 +119,7 @@ const replace = Effect.fnUntraced(function* (email: string, password: string) {
 /** Replaces the password. Prints the account, and how many sessions ended. */
 export const resetPassword = Effect.fnUntraced(function* (env: EnvironmentVariables, email: string) {
   const settings = yield* deployment.settings(env)
+  yield* ofCell.onControlCell(settings)
   const credentials = yield* readCredentials(email, "The password cannot be reset")
   const reset = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -10,6 +10,7 @@ import * as KeyRing from "../crypto/KeyRing.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
 import { version } from "../version.ts"
 import * as deployment from "./deployment.ts"
+import * as ofCell from "./ofCell.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 import { PublicKeys } from "@govoice/ksef/crypto"
 import { ErrorCodes, type LoginAnswers, LoginStatuses } from "@govoice/ksef/protocol"
@@ -19,6 +20,7 @@ import * as LaneOverview from "../invoices/ksef/LaneOverview.ts"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
 import { GatewayCredential } from "@govoice/api"
 import { Prompt } from "effect/cli"
+import type { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { text } from "node:stream/consumers"
 import { checkGatewayCredential } from "../invoices/ksef/checkGatewayCredential.ts"
@@ -74,7 +76,10 @@ export const withStores = <A, E>(
   effect: Effect.Effect<
     A,
     E,
-    GatewayCredentials.GatewayCredentials | OfflineCertificates.OfflineCertificates | Organizations.Organizations
+    | GatewayCredentials.GatewayCredentials
+    | OfflineCertificates.OfflineCertificates
+    | Organizations.Organizations
+    | SqlClient.SqlClient
   >
 ) =>
   Effect.gen(function* () {
@@ -86,12 +91,13 @@ export const withStores = <A, E>(
   })
 
 /** Finds the organization that a flag names, and its account. */
-export const findOrganization = (id: string) =>
+export const findOrganization = (settings: SettingsShape, id: string) =>
   Effect.gen(function* () {
     const notFound = new CommandFailure({
       message: `There is no organization ${JSON.stringify(id)}. Check the id, and that DATABASE_URL or GOVOICE_DATA_DIR names the database of this deployment.`
     })
     if (!Ids.is("org", id)) return yield* notFound
+    yield* ofCell.onCellOf(settings, id)
     const accountId = yield* (yield* Organizations.Organizations).ownerOf(id)
     return accountId === undefined ? yield* notFound : { id, accountId }
   })
@@ -240,7 +246,7 @@ const readAccess = (settings: Parameters<typeof withStores>[0], organization: st
   withStores(
     settings,
     Effect.gen(function* () {
-      const { id } = yield* findOrganization(organization)
+      const { id } = yield* findOrganization(settings, organization)
       const stored = yield* (yield* GatewayCredentials.GatewayCredentials)
         .read(id)
         .pipe(Effect.mapError(({ message }) => new CommandFailure({ message: `${message}.` })))
@@ -399,7 +405,7 @@ export const put = Effect.fnUntraced(function* (env: EnvironmentVariables, { org
     Effect.mapError(({ message }) => refused(message))
   )
   const store = Effect.gen(function* () {
-    const { accountId, id } = yield* findOrganization(organization)
+    const { accountId, id } = yield* findOrganization(settings, organization)
     yield* (yield* GatewayCredentials.GatewayCredentials).put(accountId, id, checked).pipe(
       Effect.catchTags({
         OrganizationNotFound: Effect.die,
@@ -434,7 +440,7 @@ export const show = Effect.fnUntraced(function* (env: EnvironmentVariables, { js
   const described = yield* withStores(
     settings,
     Effect.gen(function* () {
-      const { accountId, id } = yield* findOrganization(organization)
+      const { accountId, id } = yield* findOrganization(settings, organization)
       return yield* Effect.orDie((yield* GatewayCredentials.GatewayCredentials).describe(accountId, id))
     })
   )
@@ -450,7 +456,7 @@ export const remove = Effect.fnUntraced(function* (
   yield* withStores(
     settings,
     Effect.gen(function* () {
-      const { accountId, id } = yield* findOrganization(organization)
+      const { accountId, id } = yield* findOrganization(settings, organization)
       yield* Effect.orDie((yield* GatewayCredentials.GatewayCredentials).remove(accountId, id))
     })
   )

@@ -31,7 +31,7 @@ export const put = Effect.fnUntraced(function* (
     Effect.mapError(({ message }) => refused(message))
   )
   const store = Effect.gen(function* () {
-    const { accountId, id } = yield* ksef.findOrganization(organization)
+    const { accountId, id } = yield* ksef.findOrganization(settings, organization)
     yield* Effect.orDie((yield* OfflineCertificates.OfflineCertificates).put(accountId, id, pair))
   })
   yield* ksef.withStores(settings, store)
@@ -63,7 +63,7 @@ export const show = Effect.fnUntraced(function* (
   const described = yield* ksef.withStores(
     settings,
     Effect.gen(function* () {
-      const { accountId, id } = yield* ksef.findOrganization(organization)
+      const { accountId, id } = yield* ksef.findOrganization(settings, organization)
       return yield* Effect.orDie((yield* OfflineCertificates.OfflineCertificates).describe(accountId, id))
     })
   )
@@ -79,7 +79,7 @@ export const remove = Effect.fnUntraced(function* (
   yield* ksef.withStores(
     settings,
     Effect.gen(function* () {
-      const { accountId, id } = yield* ksef.findOrganization(organization)
+      const { accountId, id } = yield* ksef.findOrganization(settings, organization)
       yield* Effect.orDie((yield* OfflineCertificates.OfflineCertificates).remove(accountId, id))
     })
   )

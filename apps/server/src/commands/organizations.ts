@@ -7,6 +7,7 @@ import { Settings } from "../settings/Settings.ts"
 import * as ConcurrencyLimits from "../deliveries/ConcurrencyLimits.ts"
 import { CommandFailure } from "./CommandFailure.ts"
 import * as deployment from "./deployment.ts"
+import * as ofCell from "./ofCell.ts"
 
 const parse = (text: string): Effect.Effect<number | null, CommandFailure> => {
   if (text === "default") return Effect.succeed(null)
@@ -32,6 +33,7 @@ export const limit = Effect.fnUntraced(function* (
   })
   const set = Effect.gen(function* () {
     if (!Ids.is("org", organization)) return yield* notFound
+    yield* ofCell.onCellOf(settings, organization)
     const owner = yield* (yield* Organizations.Organizations).ownerOf(organization)
     return yield* owner === undefined ? notFound : ConcurrencyLimits.set(organization, chosen)
   })

@@ -10,7 +10,7 @@ import * as FileResponse from "./FileResponse.ts"
 const messages = {
   form: "No PDF is made of this invoice: its document is not FA (2), FA (3) or FA_RR (1). Download the document instead.",
   length:
-    "No PDF is made of this invoice: it is too long. One has at most 20,000 rows, 120,000 lines of text in columns, and 60,000 different words. Download the document instead."
+    "No PDF is made of this invoice: it is too long. One has at most 20,000 rows, 120,000 lines of text in columns, and 400,000 letters of different words. Download the document instead."
 } as const
 
 /** Makes the function that responds to a request for a PDF. */

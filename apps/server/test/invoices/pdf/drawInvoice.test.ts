@@ -150,9 +150,32 @@ describe("the length of a PDF", () => {
     }
   })
 
+  it("does not count words that repeat, however long they are", async () => {
+    const head = '<Kol Typ="txt"><NKom>a</NKom></Kol>'.repeat(5)
+    const cells = `<Wiersz>${`<WKom>${"i".repeat(41)}</WKom>`.repeat(5)}</Wiersz>`
+    const text = (await pagesOf({ xml: attachment(`<TNaglowek>${head}</TNaglowek>${cells.repeat(3300)}`) })).flat()
+    assert.lengthOf(
+      text.filter((each) => each === "i".repeat(41)),
+      5 * 3300
+    )
+  })
+
+  it("is limited by the letters of different words, of which a document of 1 MB has more than can be drawn in time", async () => {
+    const rows = (count: number) =>
+      xml.replace(line, () =>
+        Array.from(
+          { length: count },
+          (_, index) => `<FaWiersz><P_7>${String(index).padEnd(60, "a")}</P_7></FaWiersz>`
+        ).join("")
+      )
+    assert.deepStrictEqual(await drawInvoice({ ...job, xml: rows(10_000) }), { refused: "length" })
+    assert.property(await drawInvoice({ ...job, xml: rows(1000) }), "pdf")
+  })
+
   it("is limited, in texts and in different words", async () => {
     const note = (text: string) => `<Informacje><StopkaFaktury>${text}</StopkaFaktury></Informacje>`
-    const words = (from: number) => Array.from({ length: 600 }, (_, index) => (from + index).toString(36)).join(" ")
+    const words = (from: number) =>
+      Array.from({ length: 600 }, (_, index) => (from + index).toString(36).padStart(8, "0")).join(" ")
     const notes = (count: number) =>
       xml.replace(
         "<Stopka>",

@@ -1,5 +1,5 @@
 /** Starts, messages and ends the processes of a benchmark. */
-import { type ChildProcess, fork, spawn } from "node:child_process"
+import { type ChildProcess, execFileSync, fork, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { bundle } from "./bundle.ts"
@@ -137,6 +137,12 @@ export const startServer = (environment: Readonly<Record<string, string>>): Work
       })
     )
   )
+}
+
+/** Runs a command of the server as it is shipped. Throws when it fails. */
+export const runCommand = (names: string, environment: Readonly<Record<string, string>>): void => {
+  command ??= bundle()
+  execFileSync(node, [command, ...names.split(" ")], { env: { PATH: process.env["PATH"], ...environment } })
 }
 
 /** Starts a process that does the same job with another queue. */

@@ -175,6 +175,18 @@ const whenOf = (language: Language, { at, endpoint_id }: Notice): string => {
 const pathOf = ({ endpoint_id, organization_id }: Notice): string =>
   endpoint_id === null ? `/o/${organization_id}/live` : `/o/${organization_id}/endpoints/${endpoint_id}`
 
+const maxName = 60
+
+/**
+ * The organization as a mail names it: by its identifier if its name is long or would be a link. Nobody has proved that the address of an
+ * account is theirs, so that a name could be what a stranger has to say to somebody.
+ */
+const organizationOf = ({ organization_id, organization_name }: Notice): string => {
+  const name = organization_name.replaceAll(/[\p{C}\s]+/gu, " ").trim()
+  const isPlain = name !== "" && name.length <= maxName && !/[/:@\\]|[.。．｡](?=[\p{L}\p{N}]{2})/u.test(name)
+  return isPlain ? name : organization_id
+}
+
 /** The host of the URL of a notice, with its port. */
 export const hostOf = ({ url }: Notice): string => (url === null ? "" : new URL(url).host)
 
@@ -187,7 +199,7 @@ export const noticeMail = (
   const words = texts[language]
   const parts = notices.map((notice) => {
     const facts = {
-      organization: notice.organization_name,
+      organization: organizationOf(notice),
       host: hostOf(notice),
       at: whenOf(language, notice),
       disableAfterDays

@@ -31,6 +31,8 @@ export interface ThreadPoolOptions {
   /** How much waits, in the unit of the sizes of jobs: of all groups, and of one. */
   readonly maxSize: number
   readonly maxSizePerGroup: number
+  /** Of groups that have used the threads as long as each other, the one with the smallest job is next. */
+  readonly smallestFirst?: boolean
   /** How long a job waits. Without it, as long as it takes. */
   readonly maxWaitMs?: number
   /** The limit for each job. */

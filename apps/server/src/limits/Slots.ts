@@ -129,11 +129,13 @@ export interface FairQueueOptions {
   readonly maxSizePerGroup: number
   /** Without it, any number. */
   readonly maxRunningPerGroup?: number | undefined
+  /** Of groups that have used the same time, such as new ones, the one with the smallest job is next. Otherwise it is the oldest. */
+  readonly smallestFirst?: boolean | undefined
 }
 
 /** Makes a queue. */
 export const makeQueue = <Job>(options: FairQueueOptions): FairQueue<Job> => {
-  const { maxRunningPerGroup = Infinity } = options
+  const { maxRunningPerGroup = Infinity, smallestFirst = false } = options
   const groups = new Map<string, Group<Job>>()
   let virtualTime = 0
   let size = 0
@@ -155,11 +157,16 @@ export const makeQueue = <Job>(options: FairQueueOptions): FairQueue<Job> => {
     return true
   }
 
+  const nextSize = ({ jobs }: Group<Job>): number => jobs.values().next().value!
+  const isBefore = (one: Group<Job>, other: Group<Job>): boolean =>
+    one.virtualTime < other.virtualTime ||
+    (smallestFirst && one.virtualTime === other.virtualTime && nextSize(one) < nextSize(other))
+
   const next = (): Group<Job> | undefined => {
     let first: Group<Job> | undefined
     for (const group of groups.values()) {
       if (group.jobs.size === 0 || group.running >= maxRunningPerGroup) continue
-      if (first === undefined || group.virtualTime < first.virtualTime) first = group
+      if (first === undefined || isBefore(group, first)) first = group
     }
     return first
   }

@@ -50,6 +50,18 @@ describe("FairQueue", () => {
     assert.strictEqual(served.filter((group) => group === "late").length, 5)
   })
 
+  it("serves the smallest job of groups that come anew first, where that is asked for", () => {
+    const order = (smallestFirst: boolean) => {
+      const queue = Slots.makeQueue<Job>({ maxSize: 1000, maxSizePerGroup: 1000, smallestFirst })
+      for (const group of ["long 1", "long 2", "long 3"]) queue.add(group, { group, cost: 3000 }, 100)
+      const [first] = drain(queue, 1)
+      queue.add("short", { group: "short", cost: 10 }, 1)
+      return [first, ...drain(queue)]
+    }
+    assert.deepStrictEqual(order(true), ["long 1", "short", "long 2", "long 3"])
+    assert.deepStrictEqual(order(false), ["long 1", "long 2", "long 3", "short"])
+  })
+
   it("remembers what a group has used while its jobs run out", () => {
     const queue = make()
     addMany(queue, "steady", 1, 100)

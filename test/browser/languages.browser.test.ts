@@ -136,7 +136,7 @@ describe.skipIf(isMissing)("the language of the console", () => {
       assert.include(await page.getByRole("alert").innerText(), problems["invalid_credentials"]!)
       await page.locator("input[name=password]").fill(password)
       await page.locator("button[type=submit]").click()
-      await page.getByText(day).waitFor()
+      await page.getByText(day).first().waitFor()
       await page.getByText(total).first().waitFor()
       await end()
     }

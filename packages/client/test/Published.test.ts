@@ -47,13 +47,13 @@ describe("A bundle, minified by esbuild and compressed by gzip -9,", () => {
   })
 
   // A tenth of it is `internal/schemas.ts`.
-  it("has at most 5.7 KB for all exports", () => {
-    assert.isAtMost(gzipped('export * from "./index.js"'), 5.7 * 1024)
+  it("has at most 5.75 KB for all exports", () => {
+    assert.isAtMost(gzipped('export * from "./index.js"'), 5.75 * 1024)
   })
 
-  it("has at most 15,500 bytes for /effect, including effect", () => {
+  it("has at most 15,550 bytes for /effect, including effect", () => {
     const contents = 'export * from "./effect.js"\nexport { runPromise } from "effect/Effect"'
-    assert.isAtMost(gzipped(contents), 15_500)
+    assert.isAtMost(gzipped(contents), 15_550)
   })
 
   // Names the import at fault, which a size alone does not.

@@ -58,8 +58,6 @@ export default defineConfig({
         // The first page is one file beside the runtime of the bundler. Screens that are opened later have their own.
         codeSplitting: {
           groups: [
-            // Small parts of several screens, in one request.
-            { name: "submission", test: /overview\/Submit|ui\/(?:Snippet|SubmissionSnippet)\./ },
             {
               name: "console",
               test: (id) =>

@@ -53,7 +53,7 @@ describe.skipIf(isMissing)("the console in a browser", () => {
     await end()
   })
 
-  it("loads the overview with thirteen requests at most beside those for data", async () => {
+  it("loads the overview with fifteen requests at most beside those for data", async () => {
     const { context, end } = await watch(browser, server.url)
     const page = await openAccount(context, server, await signUp(server))
     const paths: Array<string> = []
@@ -64,7 +64,7 @@ describe.skipIf(isMissing)("the console in a browser", () => {
     const icon = await page.evaluate<string>("new URL(document.querySelector('link[rel=icon]').href).pathname")
     const first = [...new Set([...paths, icon])].filter((path) => path.startsWith("/console"))
     assert.includeMembers(first, ["/console/config.json", "/console/session/refresh"])
-    assert.isAtMost(first.length, 13, first.join(" "))
+    assert.isAtMost(first.length, 15, first.join(" "))
     await end()
   })
 

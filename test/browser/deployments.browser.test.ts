@@ -6,6 +6,7 @@ import { examineAll } from "./support/examineAll.ts"
 import { isMissing, launch, watch } from "./support/chromium.ts"
 import { deploy, type Deployment, logIn } from "./support/deployment.ts"
 import { Owner } from "./support/owner.ts"
+import { tryAgain } from "./support/tryAgain.ts"
 
 describe.skipIf(isMissing)("the console of a deployment", () => {
   let browser: Browser
@@ -104,8 +105,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     await notice.getByText(/Shown as of \d/).waitFor()
     assert.isTrue(await page.getByText("No deliveries yet").isVisible())
     await server.startBeside({ PORT: String(beside.port) })
-    await notice.getByRole("button", { name: "Try again" }).click()
-    await notice.waitFor({ state: "detached" })
+    await tryAgain(notice, notice.waitFor({ state: "detached" }))
 
     // A page that is opened while the server is away has nothing to show but that.
     const late = await context.newPage()
@@ -113,8 +113,7 @@ describe.skipIf(isMissing)("the console of a deployment", () => {
     await late.goto(`${beside.url}/console`)
     await late.getByRole("heading", { level: 1, name: "No connection" }).waitFor()
     await late.unroute("**/console/config.json")
-    await late.getByRole("button", { name: "Try again" }).click()
-    await late.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    await tryAgain(late, late.getByRole("heading", { level: 1, name: "Overview" }).waitFor())
     await end()
   })
 })

@@ -7,6 +7,7 @@ import { isMissing, launch, watch } from "./support/chromium.ts"
 import { deploy, type Deployment } from "./support/deployment.ts"
 import { Owner, until } from "./support/owner.ts"
 import { reachable } from "./support/receivers.ts"
+import { tryAgain } from "./support/tryAgain.ts"
 
 const eventsOfInvoice = 4
 
@@ -212,8 +213,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     await page.getByRole("heading", { level: 1, name: "This page cannot be shown right now" }).waitFor()
     assert.match(await page.title(), /^This page cannot be shown right now · Govoice$/)
     await page.unroute(/\/control-plane\/organizations(?:\?|$)/)
-    await page.getByRole("button", { name: "Try again" }).click()
-    await rowsOf(page).first().waitFor()
+    await tryAgain(page, rowsOf(page).first().waitFor())
     await end()
   })
 
@@ -230,8 +230,7 @@ describe.skipIf(isMissing)("the lists of the console", () => {
     const notice = page.getByRole("alert")
     await notice.waitFor()
     await page.unroute("**/console/session")
-    await notice.getByRole("button", { name: "Try again" }).click()
-    await page.getByRole("button", { name: "Log in" }).waitFor()
+    await tryAgain(notice, page.getByRole("button", { name: "Log in" }).waitFor())
     await end()
   })
 

@@ -20,6 +20,7 @@ import {
   signUp
 } from "./support/deployment.ts"
 import { refuseTokens } from "./support/refusedTokens.ts"
+import { tryAgain } from "./support/tryAgain.ts"
 
 describe.skipIf(isMissing)("a login of the console", () => {
   let browser: Browser
@@ -67,8 +68,7 @@ describe.skipIf(isMissing)("a login of the console", () => {
     await notice.getByRole("button", { name: "Try again" }).click()
     await refused
     await page.unroute(refresh)
-    await notice.getByRole("button", { name: "Try again" }).click()
-    await page.getByRole("button", { name: "Log out everywhere" }).waitFor()
+    await tryAgain(notice, page.getByRole("button", { name: "Log out everywhere" }).waitFor())
     await end()
   })
 

@@ -5,10 +5,16 @@ import { sleep, until } from "../faults/deployment.ts"
 import { freePort } from "../support/freePort.ts"
 import { type Cell, type Cells, clusterSettings, isInstalled, named, Proxy, startCells } from "./cells.ts"
 
+interface ApiProblem {
+  readonly code: string
+  readonly message: string
+  readonly param: string | null
+}
+
 interface Answer {
   readonly status: number
   readonly cell: string | null
-  readonly body: Record<string, unknown> & { readonly error: { readonly code: string } }
+  readonly body: Record<string, unknown> & { readonly error: ApiProblem }
 }
 
 const ask = async (url: string, method: string, path: string, token?: string, body?: object): Promise<Answer> => {
@@ -243,7 +249,7 @@ describe.skipIf(!isInstalled)(named("two cells"), () => {
     ] as const) {
       const { body, status } = await store(member, nip!)
       assert.strictEqual(status, 422, JSON.stringify(body))
-      const { message, param } = body.error as unknown as Record<string, string>
+      const { message, param } = body.error
       assert.strictEqual(param, "context_nip")
       assert.include(message, `govoice cells move ${member.id} --to ${cell}.`)
     }

@@ -291,8 +291,9 @@ describe.skipIf(!isInstalled)(named("two cells"), () => {
     await a.start()
     await until("cell a", async () => (await ask(proxy.url, "GET", "/v1/me", ofA.key)).status === 200, 30_000)
     const againMs = Date.now() - startedAt
-    // What the control cell creates arrives in the other again.
-    await memberOf(b)
+    // What the control cell creates arrives in the other again. The subscription connects again within seconds; until then the
+    // answer is 503, which clients repeat.
+    await until("a new organization in cell b", () => memberOf(b).then(() => true), 30_000)
     over.abort()
     await Promise.all(running)
 

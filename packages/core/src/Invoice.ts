@@ -162,7 +162,7 @@ export const Invoice = Schema.Struct({
   }),
   send_by: Schema.NullOr(Schema.String).annotate({
     description:
-      "The last day for sending an invoice that was issued offline, `YYYY-MM-DD`: the working day in Poland after its date of issue. Null for others."
+      "The last day for sending an invoice that was issued offline, `YYYY-MM-DD`: the working day in Poland after its date of issue, or the seventh one after a failure that the national system announced. Null for others."
   }),
   corrects: Schema.NullOr(Ids.schema("inv")).annotate({
     description: "The rejected invoice, issued offline, that this one corrects technically. Null for others."

@@ -48,7 +48,7 @@ export type Status = typeof Status.Type
  *
  * **Details**
  *
- * - `claim`: a worker claims it. An invoice whose lease expired is retried after a wait.
+ * - `claim`: a worker claims it.
  * - `retry`: a transient gateway error, and attempts remain.
  * - `submit`: the gateway delivered it to the national system.
  * - `accept`, `reject`: the decision of the national system.

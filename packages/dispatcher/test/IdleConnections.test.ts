@@ -9,6 +9,7 @@ import {
   cleanup,
   delivered,
   dispatcher,
+  failed,
   leastOfThree,
   passTurns,
   serveHttp,
@@ -18,6 +19,7 @@ import {
   stable,
   until
 } from "./support/servers.ts"
+import { serveTickets } from "./support/tickets.ts"
 import { serveRawTls } from "./support/tlsServers.ts"
 
 const authority = makeAuthority()
@@ -65,6 +67,21 @@ const whilePolling = async <A>(callback: () => Promise<A>): Promise<A> => {
 }
 
 describe("An idle connection", () => {
+  it("is closed when it receives messages of TLS without data, and its network rests", async () => {
+    const receiver = await serveTickets(
+      certificate,
+      "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=600\r\n\r\n"
+    )
+    const { send } = dispatcher(trusting)
+    const url = `https://name.test:${receiver.port}/`
+    for (const outcome of await Promise.all([1, 2, 3, 4].map(() => send({ url, body: "" }))))
+      assert.deepEqual(stable(outcome), delivered(200))
+    assert.strictEqual(receiver.open, 4)
+    receiver.flood(8 * 1024 * 1024)
+    await until(() => receiver.open === 0, "the connections to close")
+    assert.deepEqual(stable(await send({ url, body: "" })), failed("connect", false))
+  })
+
   for (const [how, start] of Object.entries(serve)) {
     for (const [what, bytes] of [
       ["a response", answer(299)],

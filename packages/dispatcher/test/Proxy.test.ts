@@ -2,7 +2,7 @@ import * as http from "node:http"
 import * as net from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import type { Connected } from "@govoice/dispatcher"
-import { makeAuthority } from "./support/certificates.ts"
+import { makeAuthority, makeSlowChain } from "./support/certificates.ts"
 import {
   blocked,
   cleanup,
@@ -86,6 +86,20 @@ describe("The proxy of the option", () => {
     assert.strictEqual(receiver.connections, 1)
     const wrong = await send({ url: `https://other.test:${receiver.port}/`, body: "" })
     assert.deepEqual(stable(wrong), failed("tls", false))
+  })
+
+  it("is asked for a receiver behind NAT64 while another one behind it rests", async () => {
+    const authority = makeAuthority()
+    const proxy = await serveProxy()
+    const slow = await serveHttps(makeSlowChain("slow.test", 9))
+    const usual = await serveHttps(authority.issue({ names: ["name.test"] }))
+    const addresses: Record<string, string> = { "slow.test": "64:ff9b::101:101", "name.test": "64:ff9b::808:808" }
+    const resolve = async (hostname: string) => [addresses[hostname]!]
+    const { send } = dispatcher({ proxy: proxy.url, resolve, tls: { ca: authority.cert } })
+    const toSlow = () => send({ url: `https://slow.test:${slow.port}/`, body: "" })
+    assert.deepEqual(stable(await toSlow()), failed("tls", false))
+    assert.deepEqual(stable(await toSlow()), failed("connect", false))
+    assert.deepEqual(stable(await send({ url: `https://name.test:${usual.port}/`, body: "" })), delivered())
   })
 
   it("receives no request that is blocked", async () => {

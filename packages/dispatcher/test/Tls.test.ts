@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { DispatcherOptions } from "@govoice/dispatcher"
 import { makeDispatcher } from "@govoice/dispatcher"
+import * as net from "node:net"
 import type { TLSSocket } from "node:tls"
-import { makeAuthority } from "./support/certificates.ts"
+import { makeAuthority, makeSlowChain } from "./support/certificates.ts"
 import {
   blocked,
   cleanup,
@@ -159,6 +160,55 @@ describe("Over TLS", () => {
     assert.deepEqual(stable(await sendOnce(`https://good.test:${receiver.port}/`, trusting)), failed("tls", false))
     const usual = await serveHttps({ ...slow, ciphers: "ECDHE-RSA-AES128-GCM-SHA256" })
     assert.deepEqual(stable(await sendOnce(`https://good.test:${usual.port}/`, trusting)), delivered())
+  })
+
+  it("a chain that takes long to check ends the handshake before it is checked", async () => {
+    const receiver = await serveHttps(makeSlowChain("good.test", 60))
+    const { send } = dispatcher(trusting)
+    const url = `https://good.test:${receiver.port}/`
+    const before = process.threadCpuUsage()
+    assert.deepEqual(stable(await send({ url, body: "" })), failed("tls", false))
+    const { system, user } = process.threadCpuUsage(before)
+    // Checked, it takes 400 ms.
+    assert.isBelow((system + user) / 1000, 150)
+  })
+
+  it("a receiver whose handshake took long is not connected to for a time, and another one is", async () => {
+    const slow = await serveHttps(makeSlowChain("slow.test", 9))
+    const usual = await serveHttps(good, undefined, { address: "127.0.0.2" })
+    const addresses: Record<string, string> = { "slow.test": "127.0.0.1", "good.test": "127.0.0.2" }
+    const { send } = dispatcher({ ...trusting, resolve: async (hostname) => [addresses[hostname]!] })
+    const toSlow = () => send({ url: `https://slow.test:${slow.port}/`, body: "" })
+    assert.deepEqual(stable(await toSlow()), failed("tls", false))
+    assert.strictEqual(slow.connections, 1)
+    for (let count = 0; count < 20; count++) assert.deepEqual(stable(await toSlow()), failed("connect", false))
+    assert.strictEqual(slow.connections, 1)
+    assert.deepEqual(stable(await send({ url: `https://good.test:${usual.port}/`, body: "" })), delivered())
+  })
+
+  it("of handshakes with a network that begin together and take long, few are checked", async () => {
+    const count = 12
+    const slow = await serveHttps(makeSlowChain("slow.test", 9))
+    // Answers nobody until all are connected.
+    const passOn: Array<() => void> = []
+    const front = await serveRaw(() => {}, {
+      onConnection: (client) => {
+        const behind = net.connect(slow.port, "127.0.0.1").on("error", () => {})
+        client.pipe(behind)
+        client.once("close", () => behind.destroy())
+        passOn.push(() => behind.pipe(client))
+      }
+    })
+    const codes: Array<string | undefined> = []
+    const { send } = dispatcher({ ...trusting, onAttempt: ({ code }) => codes.push(code) })
+    const sent = Array.from({ length: count }, (_, index) =>
+      send({ url: `https://slow${index}.test:${front.port}/`, body: "" })
+    )
+    await until(() => passOn.length === count, "all to be connected")
+    for (const pass of passOn) pass()
+    for (const outcome of await Promise.all(sent)) assert.deepEqual(stable(outcome), failed("tls", false))
+    // Several may be checked before the first one that took long.
+    assert.isAtLeast(codes.filter((code) => code === "GOVOICE_HANDSHAKE").length, count / 2, codes.join())
   })
 
   it("a receiver cannot renegotiate", async () => {

@@ -83,8 +83,10 @@ export const createHandler = <Request extends FastifyWebhookRequest>(
       if (body === undefined) throw Object.assign(new Error(), { statusCode: 413 })
       return body ?? {}
     })
-    // The error handler of the application could change the status for a body that is too large.
-    fastify.setErrorHandler(({ statusCode = 500 }, _request, reply) => void reply.code(statusCode).send())
+    // The error handler of the application could change the status for a body that is too large, and Fastify 4 would read on.
+    fastify.setErrorHandler(
+      ({ statusCode = 500 }, _request, reply) => void reply.code(statusCode).headers({ connection: "close" }).send()
+    )
     fastify.all(path, async (request, reply) => {
       const { status, headers = {}, text } = await receive(request)
       return reply.code(status).headers(headers).send(text)

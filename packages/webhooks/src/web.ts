@@ -32,7 +32,7 @@ export type WebResponse = typeof globalThis extends { Response: { prototype: inf
   ? R
   : { readonly status: number }
 
-declare const Blob: new (parts: ReadonlyArray<Uint8Array>) => { arrayBuffer(): Promise<ArrayBuffer> }
+declare const Blob: new (parts: ReadonlyArray<Uint8Array | ArrayBuffer>) => { arrayBuffer(): Promise<ArrayBuffer> }
 declare const Response: new (
   body: string | undefined,
   init: { status: number; headers?: Record<string, string> }
@@ -78,13 +78,14 @@ export const createHandler = <Request extends WebRequest>(
 const readWebBody = async (request: WebRequest, maxBytes: number) => {
   const body = request.body as (AsyncIterable<Uint8Array> & { readonly locked?: boolean }) | null
   if (request.bodyUsed || body?.locked) return null!
-  const chunks: Array<Uint8Array> = []
+  let chunks: Array<Uint8Array | ArrayBuffer> = []
   let length = 0
   try {
     for await (const chunk of body ?? []) {
       length += chunk.length
       if (length > maxBytes) return undefined
-      chunks.push(chunk)
+      // As in `readNodeBody`.
+      if (chunks.push(chunk) > 9999) chunks = [await new Blob(chunks).arrayBuffer()]
     }
   } catch {
     // A body that breaks off fails verification.

@@ -8,6 +8,7 @@ import type * as net from "node:net"
 import { Client, type Dispatcher } from "undici"
 import { ProtocolError } from "./classify.ts"
 import { headersAsGiven } from "./headersAsGiven.ts"
+import type { Transport } from "./handshakes.ts"
 import { Entry } from "./list.ts"
 import { nextTurn } from "./nextTurn.ts"
 import { type Endpoint, openSocket, type SocketObserver, type SocketSettings } from "./socket.ts"
@@ -81,6 +82,8 @@ export class Connection implements Dispatcher.DispatchHandler {
   #tcp: net.Socket | undefined
   /** The stream that carries HTTP: the TCP socket, or TLS over it. */
   #socket: net.Socket | undefined
+  /** What is below TLS, once that is established. */
+  #transport: Transport | undefined
   #closed = false
   /** Whether a response was read to its end, and the next request was not written. */
   #idle = false
@@ -126,6 +129,7 @@ export class Connection implements Dispatcher.DispatchHandler {
         this.#openedAt = performance.now()
         this.#idle = false
         this.#tcpBytesBefore = 0
+        this.#transport = undefined
       }
       this.#socketBytesBefore = 0
     },
@@ -133,7 +137,14 @@ export class Connection implements Dispatcher.DispatchHandler {
       this.#exchange?.onConnected(this.#owner.endpoint.secure)
       this.#owner.onConnected()
     },
-    onSecured: () => this.#exchange?.onSecured()
+    onSecured: (transport) => {
+      this.#transport = transport
+      this.#exchange?.onSecured()
+    },
+    onFlood: () => {
+      if (this.#idle) this.#endIdle()
+      else this.#fail(new ProtocolError("The response does not end"))
+    }
   }
 
   /** Whether another exchange can use it now. */
@@ -166,7 +177,10 @@ export class Connection implements Dispatcher.DispatchHandler {
 
   /** Nothing may arrive over an idle connection: its bytes could be taken for the next response. */
   readonly #onReadable = (): void => {
-    if (!this.#idle) return
+    if (this.#idle) this.#endIdle()
+  }
+
+  #endIdle(): void {
     if (this.#exchange === undefined) this.close()
     // undici sends the request of this exchange, of which nothing was written, over a new socket to the same address.
     else this.#socket?.destroy()
@@ -226,6 +240,7 @@ export class Connection implements Dispatcher.DispatchHandler {
   #beginPhase(): void {
     this.#tcpBytesBefore = this.#tcp?.bytesRead ?? 0
     this.#socketBytesBefore = this.#socket?.bytesRead ?? 0
+    this.#transport?.beginPhase()
   }
 
   /** Enforces the limits on what is received, also on bytes that undici does not report, such as chunk extensions. */

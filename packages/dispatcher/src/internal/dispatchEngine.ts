@@ -10,6 +10,7 @@ import type { DispatchRequest } from "../Request.ts"
 import type { Rule } from "../Rule.ts"
 import { DispatchAttempt, type Observer } from "./dispatchAttempt.ts"
 import { diagnose, observe } from "./diagnostics.ts"
+import { Handshakes } from "./handshakes.ts"
 import { ignoreErrors } from "./ignoreErrors.ts"
 import { Instruments } from "./instruments.ts"
 import { List } from "./list.ts"
@@ -36,7 +37,8 @@ export class DispatchEngine {
     this.#urls = new UrlCache(policy)
     this.instruments = new Instruments(context)
     this.lookups = new Lookups(resolve, policy, this.instruments)
-    this.pools = new PoolManager(limits, { secureContext, proxy }, this.instruments, ({ address, hostname, port }) => {
+    const socketSettings = { secureContext, handshakes: new Handshakes(policy.nat64), proxy }
+    this.pools = new PoolManager(limits, socketSettings, this.instruments, ({ address, hostname, port }) => {
       if (onConnect !== undefined) ignoreErrors(() => onConnect({ address, port, hostname }))
     })
   }

@@ -4,6 +4,7 @@ import * as tls from "node:tls"
 import type { buildConnector } from "undici"
 import { format, parse } from "./address.ts"
 import { codeError, PeerAddressError } from "./classify.ts"
+import { type Handshakes, Transport } from "./handshakes.ts"
 import type { Proxy } from "./optionReaders.ts"
 import { unmapIpv4 } from "./policy.ts"
 import { openTunnel } from "./tunnel.ts"
@@ -21,6 +22,7 @@ export interface Endpoint {
 
 export interface SocketSettings {
   readonly secureContext: tls.SecureContext
+  readonly handshakes: Handshakes
   readonly proxy: Proxy | undefined
 }
 
@@ -32,7 +34,9 @@ export interface SocketObserver {
   readonly onSocket: (tcp: net.Socket, socket: net.Socket) => void
   /** The TCP connection, or the tunnel through the proxy, is established. */
   readonly onConnected: () => void
-  readonly onSecured: () => void
+  readonly onSecured: (transport: Transport) => void
+  /** Too much arrives below TLS, which was established. */
+  readonly onFlood: () => void
 }
 
 /** The largest TLS session that is kept, in bytes. A receiver chooses its size, and one is kept for each pool. */
@@ -41,10 +45,14 @@ const maxSessionBytes = 16 * 1024
 /** Opens a socket and calls back once, with the socket that carries HTTP or with an error. */
 export const openSocket = (
   endpoint: Endpoint,
-  { proxy, secureContext }: SocketSettings,
+  { handshakes, proxy, secureContext }: SocketSettings,
   observer: SocketObserver,
   callback: buildConnector.Callback
 ): void => {
+  if (endpoint.secure && handshakes.isResting(endpoint.address)) {
+    const error = codeError("GOVOICE_HANDSHAKE", "The last TLS handshakes with this network took too long")
+    return process.nextTick(() => callback(error, null))
+  }
   let pending = true
   const settle = (error: Error | null, socket: net.Socket) => {
     if (!pending) return
@@ -70,10 +78,19 @@ export const openSocket = (
   const onConnected = () => {
     observer.onConnected()
     if (!endpoint.secure) return settle(null, tcp)
-    const socket = startTls(endpoint, secureContext, tcp)
+    const transport = new Transport(tcp, {
+      isResting: () => handshakes.isResting(endpoint.address),
+      onWork: (before, milliseconds) => handshakes.note(endpoint.address, before, milliseconds),
+      onFlood: observer.onFlood
+    })
+    const socket = startTls(endpoint, secureContext, transport)
+    // An idle connection does not keep the process alive. Node does not pass that on to a stream.
+    socket.ref = () => (tcp.ref(), socket)
+    socket.unref = () => (tcp.unref(), socket)
     watch(socket)
     socket.once("secureConnect", () => {
-      observer.onSecured()
+      transport.beginPhase()
+      observer.onSecured(transport)
       settle(null, socket)
     })
   }
@@ -91,9 +108,9 @@ export const openSocket = (
   })
 }
 
-const startTls = (endpoint: Endpoint, secureContext: tls.SecureContext, tcp: net.Socket): tls.TLSSocket => {
+const startTls = (endpoint: Endpoint, secureContext: tls.SecureContext, transport: Transport): tls.TLSSocket => {
   const socket = tls.connect({
-    socket: tcp,
+    socket: transport,
     host: endpoint.address,
     // An address has no name to send; its certificate is checked against the address.
     ...(net.isIP(endpoint.hostname) === 0 ? { servername: endpoint.hostname } : undefined),

@@ -1,5 +1,6 @@
 import { describe, it, vi } from "@effect/vitest"
 import { assertTrue, strictEqual } from "@effect/vitest/utils"
+import { Handshakes } from "../../src/internal/handshakes.ts"
 import { PoolManager } from "../../src/internal/poolManager.ts"
 import { makeAttempt } from "../support/attempts.ts"
 
@@ -9,7 +10,7 @@ const make = (maxPools: number) => {
   vi.spyOn(engine.instruments, "adjust").mockImplementation((gauge, change) => {
     if (gauge === "pools") seen.pools += change
   })
-  const socketSettings = { secureContext: settings.secureContext, proxy: undefined }
+  const socketSettings = { secureContext: settings.secureContext, handshakes: new Handshakes([]), proxy: undefined }
   const limits = { maxConnections: 1, maxPools, maxIdleConnections: 1 }
   const pools = new PoolManager(limits, socketSettings, engine.instruments, () => {})
   return { seen, pools, choose: (address: string) => pools.choose(url, [address]) }

@@ -45,6 +45,47 @@ const moment = (days: number) => {
   return tlv(0x18, Buffer.from(text))
 }
 
+const period = (from: number, until: number) => sequence(moment(from), moment(until))
+
+const number = (bytes: Uint8Array) => tlv(0x02, Buffer.concat([Buffer.from([0]), bytes]))
+const sha256WithRsa = sequence(oid("2a864886f70d01010b"), tlv(0x05))
+const rsaEncryption = sequence(oid("2a864886f70d010101"), tlv(0x05))
+
+/**
+ * A certificate, for a name that nobody vouches for, behind a chain of so many others whose signatures take long to check: RSA of 3072
+ * bits with public exponents of the same length.
+ */
+export const makeSlowChain = (name: string, length: number): Certificate => {
+  const keys = newKeys()
+  const random = (bytes: number) => {
+    const value = randomBytes(bytes)
+    value[0]! |= 0x80
+    value[bytes - 1]! |= 1
+    return value
+  }
+  const slowKey = () => sequence(rsaEncryption, bits(sequence(number(random(384)), number(Buffer.alloc(383, 0xff)))))
+  const certificate = (subject: string, issuer: string, publicKey: Uint8Array) => {
+    const authority = extension("551d13", true, sequence(boolean))
+    const toBeSigned = sequence(
+      tlv(0xa0, tlv(0x02, Buffer.from([2]))),
+      tlv(0x02, Buffer.concat([Buffer.from([0x01]), randomBytes(15)])),
+      sha256WithRsa,
+      commonName(issuer),
+      period(-1, 7),
+      commonName(subject),
+      publicKey,
+      tlv(0xa3, sequence(authority))
+    )
+    const signature = Buffer.concat([Buffer.from([1]), randomBytes(383)])
+    return pemOf(sequence(toBeSigned, sha256WithRsa, bits(signature)))
+  }
+  const authorities = Array.from({ length }, (_, index) =>
+    certificate(`slow ${index}`, `slow ${Math.min(index + 1, length - 1)}`, slowKey())
+  )
+  const own = certificate(name, "slow 0", keys.publicKey.export({ type: "spki", format: "der" }))
+  return { key: keyPem(keys.privateKey), cert: [own, ...authorities].join("") }
+}
+
 const extension = (id: string, critical: boolean, content: Uint8Array) =>
   sequence(oid(id), ...(critical ? [boolean] : []), octets(content))
 
@@ -65,14 +106,17 @@ const makePem = ({ extensions, from, issuer, publicKey, signingKey, subject, unt
     tlv(0x02, serial),
     ecdsaWithSha256,
     commonName(issuer),
-    sequence(moment(from), moment(until)),
+    period(from, until),
     commonName(subject),
     publicKey.export({ type: "spki", format: "der" }),
     tlv(0xa3, sequence(...extensions))
   )
   const der = sequence(toBeSigned, ecdsaWithSha256, bits(sign("sha256", toBeSigned, signingKey)))
-  return `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replaceAll(/.{64}(?=.)/g, "$&\n")}\n-----END CERTIFICATE-----\n`
+  return pemOf(der)
 }
+
+const pemOf = (der: Buffer): string =>
+  `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replaceAll(/.{64}(?=.)/g, "$&\n")}\n-----END CERTIFICATE-----\n`
 
 const keyIdentifier = (key: KeyObject) =>
   createHash("sha256")

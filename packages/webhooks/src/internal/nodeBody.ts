@@ -48,7 +48,7 @@ export const readNodeBody = async (
   if (given?.length || request.readableDidRead || request.readableEnded)
     return given?.length > maxBytes ? undefined : given
   return new Promise((resolve) => {
-    const chunks: Array<Uint8Array> = []
+    let chunks: Array<Uint8Array> = []
     const end = () => resolve(Buffer.concat(chunks))
     request
       .on("data", (chunk: Uint8Array | string) => {
@@ -56,7 +56,8 @@ export const readNodeBody = async (
         const bytes = typeof chunk === "string" && request.readableEncoding === "utf8" ? encode(chunk) : chunk
         if (typeof bytes === "string" || bytes[Symbol.toStringTag] !== "Uint8Array") resolve(null!)
         else if ((maxBytes -= bytes.length) < 0) resolve(undefined)
-        else chunks.push(bytes)
+        // The sender chooses the chunks, and each takes some hundred bytes: single bytes would take 200 MiB for one.
+        else if (chunks.push(bytes) > 9999) chunks = [Buffer.concat(chunks)]
       })
       .on("end", end)
       .on("error", end)

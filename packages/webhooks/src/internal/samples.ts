@@ -3,63 +3,16 @@
  *
  * @module
  */
-import type { InvoiceByEventType, InvoiceEventType } from "../event.ts"
+import type { InvoiceEventType } from "../event.ts"
+import { differences } from "./sampleDifferences.ts"
 
-type Sample = { readonly [Type in InvoiceEventType]: Partial<InvoiceByEventType[Type]> }
-
-const officialNumber = "5265877635-20261120-0100A0B1C2D3-32"
 const verificationUrl =
   "https://qr-test.ksef.mf.gov.pl/invoice/5265877635/20-11-2026/bVWOvc2WhLGYVUR-jaB2cBSxGNFVO1IOPrp5B4VVW5U"
-const verified = { url: verificationUrl, label: officialNumber, certificate_url: null }
-
-/** The members that differ from a received invoice. `t` returns the time so many seconds after its creation. */
-const samples = (t: (seconds: number) => string) =>
-  ({
-    "invoice.received": {},
-    "invoice.submitted": { status: "submitted", attempt_count: 1, submitted_at: t(1), updated_at: t(1) },
-    "invoice.accepted": {
-      status: "accepted",
-      verification: verified,
-      official_number: officialNumber,
-      attempt_count: 1,
-      submitted_at: t(1),
-      completed_at: t(2),
-      updated_at: t(2)
-    },
-    "invoice.upo_available": {
-      status: "accepted",
-      verification: verified,
-      official_mode: "online",
-      official_number: officialNumber,
-      upo_available: true,
-      attempt_count: 1,
-      submitted_at: t(1),
-      completed_at: t(2),
-      updated_at: t(3)
-    },
-    "invoice.rejected": {
-      status: "rejected",
-      scenario: "rejected",
-      rejection: { code: "sandbox_rejected", message: "The sandbox rejected the invoice, as its scenario says." },
-      attempt_count: 1,
-      submitted_at: t(1),
-      completed_at: t(2),
-      updated_at: t(2)
-    },
-    "invoice.failed": {
-      status: "failed",
-      scenario: "temporary_failure",
-      failure: { code: "gateway_unavailable", message: "The sandbox gateway was unavailable, as its scenario says." },
-      attempt_count: 3,
-      completed_at: t(3),
-      updated_at: t(3)
-    }
-  }) as const satisfies Sample
 
 /** Returns the invoice for an event of this type and time, or `undefined` for an unknown type. */
 export const sampleInvoice = (type: string, id: string, now: number) => {
-  const differences = samples((seconds) => new Date(now - 3000 + seconds * 1000).toISOString())
-  if (!Object.hasOwn(differences, type)) return undefined
+  const samples = differences((seconds) => new Date(now - 3000 + seconds * 1000).toISOString())
+  if (!Object.hasOwn(samples, type)) return undefined
   const received = new Date(now - 3000).toISOString()
   return {
     id,
@@ -94,6 +47,6 @@ export const sampleInvoice = (type: string, id: string, now: number) => {
     updated_at: received,
     submitted_at: null,
     completed_at: null,
-    ...differences[type as InvoiceEventType]
+    ...samples[type as InvoiceEventType]
   }
 }

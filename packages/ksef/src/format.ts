@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 export * as AuthTokenRequest from "./format/AuthTokenRequest.ts"
+export * as ContextIdentifier from "./format/ContextIdentifier.ts"
 export * as Crc8 from "./format/Crc8.ts"
 export * as DiscouragedCharacters from "./format/DiscouragedCharacters.ts"
 export * as InternalId from "./format/InternalId.ts"

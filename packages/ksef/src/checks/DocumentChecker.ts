@@ -78,8 +78,14 @@ export const load = async (): Promise<DocumentChecker> => {
   }
 }
 
-// libxml2 repeats namespaces and prefixes in the message of each fault: 10,000 times 60 kB would exhaust the memory.
-const limits: StrictXml.Limits = { maxElements: Infinity, maxAttributes: Infinity, maxNamespaceLength: 200 }
+// libxml2 repeats namespaces and prefixes in the message of each fault: 10,000 times 60 kB would exhaust the memory. The pieces of a text it
+// puts together in time that grows with their square: 400,000 would take ten seconds.
+const limits: StrictXml.Limits = {
+  maxElements: Infinity,
+  maxAttributes: Infinity,
+  maxNamespaceLength: 200,
+  maxTextPieces: 1000
+}
 
 const report = (form: InvoiceForm | undefined, violations: ReadonlyArray<Violation>): Report => ({
   form: form?.systemCode,

@@ -64,7 +64,7 @@ export const makeVisitor = (): FieldsVisitor => {
     path.push(element.name)
     current = undefined
     if (path.length === 2) counts.set(element.name, (counts.get(element.name) ?? 0) + 1)
-    if (!names.has(element.name)) return
+    if (!names.has(element.name) || path.length > maxFieldDepth) return
     const place = path.slice(1).join("/")
     if (issueDates.has(place) && issueDate === undefined) {
       current = issueDate = { path: path.join("/"), text: "", index: element.index() }
@@ -106,6 +106,9 @@ const identifierPlaces: ReadonlySet<string> = new Set([
   ...["Podmiot1", "Podmiot2", "Podmiot3", "PodmiotUpowazniony"].map((party) => `${party}/DaneIdentyfikacyjne/NIP`),
   "Podmiot3/DaneIdentyfikacyjne/IDWew"
 ])
+
+// With the root.
+const maxFieldDepth = 4
 
 const names: ReadonlySet<string> = new Set(
   [...issueDates, ...identifierPlaces].map((place) => place.split("/").at(-1)!)

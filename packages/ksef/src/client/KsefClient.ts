@@ -13,6 +13,7 @@ import * as Oaep from "../crypto/Oaep.ts"
 import type { PublicKey } from "../crypto/PublicKeys.ts"
 import type { SealedDocument } from "../crypto/SealedDocument.ts"
 import type { SessionKey } from "../crypto/SessionKey.ts"
+import type { ContextIdentifier } from "../format/ContextIdentifier.ts"
 import type { FormCode } from "../protocol/FormCode.ts"
 import * as LimitAnswers from "../protocol/LimitAnswers.ts"
 import * as LoginAnswers from "../protocol/LoginAnswers.ts"
@@ -101,7 +102,7 @@ export interface KsefClient {
   readonly challenge: Answer<typeof LoginAnswers.Challenge>
   readonly loginWithToken: (login: {
     readonly challenge: typeof LoginAnswers.Challenge.Type
-    readonly contextNip: string
+    readonly context: ContextIdentifier
     readonly token: Redacted.Redacted
     readonly publicKey: PublicKey
   }) => Answer<typeof LoginAnswers.LoginStarted>
@@ -159,6 +160,8 @@ export interface KsefClient {
   readonly rateLimits: (accessToken: Bearer) => Answer<typeof LimitAnswers.RateLimits>
   /** The message of the beacon; `undefined` where the environment has none. */
   readonly beacon: Effect.Effect<typeof LimitAnswers.Beacon.Type | undefined, KsefError>
+  /** What the beacon has announced; nothing where the environment has none. */
+  readonly beaconMessages: Effect.Effect<typeof LimitAnswers.BeaconMessages.Type, KsefError>
 }
 
 /**
@@ -218,14 +221,17 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
   }
   const decodeSent = answers.json(SessionAnswers.InvoiceSent)
   const decodeBeacon = answers.json(LimitAnswers.Beacon)
+  const decodeBeaconMessages = answers.json(LimitAnswers.BeaconMessages)
   const featureHeader = caller.environment.features.join(",")
   const openHeaders = featureHeader === "" ? {} : { "x-ksef-feature": featureHeader }
   const { beaconUrl } = caller.environment
+  const ofBeacon = (url: string) =>
+    caller.plain("beacon", { method: "GET", url, maxBytes: maxUpoBytes, timeoutMs: 5_000 })
 
   return {
     publicKeys: operations.publicKeys(),
     challenge: operations.challenge(),
-    loginWithToken: ({ challenge, contextNip, publicKey, token }) =>
+    loginWithToken: ({ challenge, context, publicKey, token }) =>
       Effect.suspend(() => {
         const plain = Buffer.from(`${Redacted.value(token)}|${challenge.timestampMs}`)
         const encryptedToken = Oaep.encrypt(publicKey.key, plain).toString("base64")
@@ -233,7 +239,7 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
         return operations.loginWithToken({
           body: jsonBody({
             challenge: challenge.challenge,
-            contextIdentifier: { type: "Nip", value: contextNip },
+            contextIdentifier: { type: context.type, value: context.value },
             encryptedToken,
             publicKeyId: publicKey.id
           })
@@ -339,15 +345,11 @@ const client = (caller: Caller, { timeoutMs, uploadTimeoutMs }: ResolvedOptions)
     beacon:
       beaconUrl === undefined
         ? Effect.undefined
-        : Effect.flatMap(
-            caller.plain("beacon", {
-              method: "GET",
-              url: `${beaconUrl}/status`,
-              maxBytes: maxUpoBytes,
-              timeoutMs: 5_000
-            }),
-            (response) => decodeBeacon("beacon", response)
-          )
+        : Effect.flatMap(ofBeacon(`${beaconUrl}/status`), (response) => decodeBeacon("beacon", response)),
+    beaconMessages:
+      beaconUrl === undefined
+        ? Effect.succeed([])
+        : Effect.flatMap(ofBeacon(`${beaconUrl}/messages`), (response) => decodeBeaconMessages("beacon", response))
   }
 }
 

@@ -65,7 +65,8 @@ type Done = (effect: Effect.Effect<Response, ExchangeFailure>, keep: boolean) =>
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: Request
   readonly #done: Done
-  readonly #chunks: Array<Buffer> = []
+  /** What came of the body is at its beginning. KSeF chooses in which pieces it comes, and each is an object of a hundred bytes. */
+  #body = Buffer.alloc(0)
   #isSent = false
   #status = 0
   #headers: Response["headers"] = {}
@@ -91,9 +92,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#length += chunk.length
-    if (this.#length > this.#maxBytes) this.#overflow()
-    else this.#chunks.push(chunk)
+    const length = this.#length + chunk.length
+    if (length > this.#maxBytes) return this.#overflow()
+    if (length > this.#body.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(2 * Math.max(length, 2048), this.#maxBytes))
+      this.#body.copy(larger, 0, 0, this.#length)
+      this.#body = larger
+    }
+    chunk.copy(this.#body, this.#length)
+    this.#length = length
   }
 
   onResponseEnd(): void {
@@ -119,6 +126,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #response(isWhole: boolean): Response {
-    return { status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks), isWhole }
+    const body = this.#body.subarray(0, this.#length)
+    return { status: this.#status, headers: this.#headers, body, isWhole }
   }
 }

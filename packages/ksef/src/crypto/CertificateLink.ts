@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import { constants, type KeyObject, sign, verify as verifySignature } from "node:crypto"
+import type { ContextIdentifier } from "../format/ContextIdentifier.ts"
 
 /**
  * The parts of a link.
@@ -12,7 +13,8 @@ import { constants, type KeyObject, sign, verify as verifySignature } from "node
  * **Details**
  *
  * - `origin`: of the verification pages, as `VerificationLink.originOf` returns it.
- * - `contextNip`, `sellerNip`: ten digits each.
+ * - `context`: the one that the invoice is sent in.
+ * - `sellerNip`: ten digits.
  * - `serialNumber`: of the certificate, in hexadecimal digits as `X509Certificate` has it.
  * - `documentHash`: SHA-256 of the exact bytes of the invoice.
  *
@@ -21,7 +23,7 @@ import { constants, type KeyObject, sign, verify as verifySignature } from "node
  */
 export interface Source {
   readonly origin: string
-  readonly contextNip: string
+  readonly context: ContextIdentifier
   readonly sellerNip: string
   readonly serialNumber: string
   readonly documentHash: Uint8Array
@@ -34,9 +36,9 @@ export interface Source {
  * @category constructors
  * @since 0.1.0
  */
-export const make = ({ contextNip, documentHash, origin, sellerNip, serialNumber }: Source, key: KeyObject): string => {
+export const make = ({ context, documentHash, origin, sellerNip, serialNumber }: Source, key: KeyObject): string => {
   const hash = Buffer.from(documentHash).toString("base64url")
-  const link = `${origin}/certificate/Nip/${contextNip}/${sellerNip}/${serialNumber}/${hash}`
+  const link = `${origin}/certificate/${context.type}/${context.value}/${sellerNip}/${serialNumber}/${hash}`
   return `${link}/${sign("sha256", signedPart(link), { key, ...scheme }).toString("base64url")}`
 }
 

@@ -39,6 +39,27 @@ export const next = (day: string): string => {
   return isWorkingDay(following) ? following : next(following)
 }
 
+/**
+ * Returns the last of seven working days after a day: the last one on which an invoice may be sent to KSeF that was issued offline
+ * during a failure, or shortly before, if the failure ended on that day.
+ *
+ * **Example** (Over Christmas)
+ *
+ * ```ts import.meta.vitest
+ * import { WorkingDays } from "@govoice/ksef/format"
+ *
+ * WorkingDays.afterFailure("2026-12-23") // => "2027-01-07"
+ * ```
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const afterFailure = (day: string): string => {
+  let last = day
+  for (let count = 0; count < 7; count++) last = next(last)
+  return last
+}
+
 const dayMs = 86_400_000
 
 const parse = (day: string): Date => new Date(`${day}T00:00:00Z`)

@@ -42,3 +42,20 @@ export const Beacon = Schema.Struct({
   status: Schema.String,
   messages: nullable(Schema.Array(Schema.Struct({ title: nullable(Schema.String), text: nullable(Schema.String) })))
 })
+
+/**
+ * What the beacon has announced. Each message is about an event: `FAILURE_START` begins one of the category `FAILURE` or
+ * `TOTAL_FAILURE`, and `FAILURE_END` ends it.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const BeaconMessages = Schema.Array(
+  Schema.Struct({
+    eventId: Schema.Int,
+    category: Schema.String,
+    type: Schema.String,
+    start: Schema.String,
+    end: nullable(Schema.String)
+  })
+)

@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Integer, nullable, Secret, Time } from "./Fields.ts"
+import { Integer, nullable, Reference, Secret, Time } from "./Fields.ts"
 
 /**
  * A status: its code, and Polish texts about it, which are for people.
@@ -76,7 +76,7 @@ export type Token = typeof Token.Type
  * @category schemas
  * @since 0.1.0
  */
-export const LoginStarted = Schema.Struct({ referenceNumber: Schema.String, authenticationToken: Token })
+export const LoginStarted = Schema.Struct({ referenceNumber: Reference, authenticationToken: Token })
 
 /**
  * `loginStatus`.

@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { nullable, Secret, Time } from "./Fields.ts"
+import { nullable, Reference, Secret, Time } from "./Fields.ts"
 import { Status } from "./LoginAnswers.ts"
 
 /**
@@ -14,7 +14,7 @@ import { Status } from "./LoginAnswers.ts"
  * @category schemas
  * @since 0.1.0
  */
-export const OnlineSessionOpened = Schema.Struct({ referenceNumber: Schema.String, validUntil: Time })
+export const OnlineSessionOpened = Schema.Struct({ referenceNumber: Reference, validUntil: Time })
 
 /**
  * How to upload one part of a batch.
@@ -44,7 +44,7 @@ export type PartUpload = typeof PartUpload.Type
  * @since 0.1.0
  */
 export const BatchSessionOpened = Schema.Struct({
-  referenceNumber: Schema.String,
+  referenceNumber: Reference,
   partUploadRequests: Schema.Array(PartUpload)
 })
 
@@ -54,7 +54,7 @@ export const BatchSessionOpened = Schema.Struct({
  * @category schemas
  * @since 0.1.0
  */
-export const InvoiceSent = Schema.Struct({ referenceNumber: Schema.String })
+export const InvoiceSent = Schema.Struct({ referenceNumber: Reference })
 
 /**
  * `sessionStatus`. Counts are `null` rather than 0.
@@ -74,7 +74,7 @@ export const SessionStatus = Schema.Struct({
     Schema.Struct({
       pages: Schema.Array(
         Schema.Struct({
-          referenceNumber: Schema.String,
+          referenceNumber: Reference,
           downloadUrl: Secret,
           downloadUrlExpirationDate: Time
         })
@@ -106,7 +106,7 @@ export const InvoiceVerdict = Schema.Struct({
  * @since 0.1.0
  */
 export const InvoiceStatus = Schema.Struct({
-  referenceNumber: Schema.String,
+  referenceNumber: Reference,
   invoiceHash: Schema.String,
   status: InvoiceVerdict,
   invoicingDate: Time,
@@ -148,7 +148,7 @@ export const SessionPage = Schema.Struct({
   continuationToken: nullable(Schema.String),
   sessions: Schema.Array(
     Schema.Struct({
-      referenceNumber: Schema.String,
+      referenceNumber: Reference,
       status: Status,
       dateCreated: Time,
       dateUpdated: Time,

@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import { hash, sign } from "node:crypto"
+import type { ContextIdentifier } from "../format/ContextIdentifier.ts"
 import * as algorithms from "./algorithms.ts"
 import * as CanonicalXml from "./CanonicalXml.ts"
 import * as Certificate from "./Certificate.ts"
@@ -19,7 +20,8 @@ import * as XmlTree from "./XmlTree.ts"
  * **Details**
  *
  * - `challenge`: as KSeF gave it.
- * - `contextNip`: the taxpayer on whose behalf the session acts, ten digits.
+ * - `context`: on whose behalf the session acts. In one of the type `NipVatUe`, KSeF grants permissions to certificates by their
+ *   fingerprint alone, so the document names the subject by it.
  * - `signingTime`: milliseconds since the epoch. KSeF refuses a time in its future, so take one a minute ago.
  *
  * @category models
@@ -27,7 +29,7 @@ import * as XmlTree from "./XmlTree.ts"
  */
 export interface Login {
   readonly challenge: string
-  readonly contextNip: string
+  readonly context: ContextIdentifier
   readonly signingTime: number
 }
 
@@ -60,11 +62,12 @@ export const write = (login: Login, credential: SigningCredential): string => {
   return CanonicalXml.write(signed, CanonicalXml.exclusive)
 }
 
-const document = ({ challenge, contextNip }: Login, signature: string): XmlTree.Document =>
+const document = ({ challenge, context }: Login, signature: string): XmlTree.Document =>
   XmlTree.parse(
     `<AuthTokenRequest xmlns="${namespace}"><Challenge>${escaped(challenge)}</Challenge>` +
-      `<ContextIdentifier><Nip>${escaped(contextNip)}</Nip></ContextIdentifier>` +
-      `<SubjectIdentifierType>certificateSubject</SubjectIdentifierType>${signature}</AuthTokenRequest>`
+      `<ContextIdentifier><${context.type}>${escaped(context.value)}</${context.type}></ContextIdentifier>` +
+      `<SubjectIdentifierType>${context.type === "NipVatUe" ? "certificateFingerprint" : "certificateSubject"}` +
+      `</SubjectIdentifierType>${signature}</AuthTokenRequest>`
   )
 
 interface Parts {

@@ -1,9 +1,9 @@
 /**
- * Reads private keys in PEM, also encrypted ones, with bounded work: the file itself says how much a password costs.
+ * Reads private keys in PEM, also encrypted ones, with bounded work: the file itself says how much a password and a key cost.
  *
  * @since 0.1.0
  */
-import { createDecipheriv, createPrivateKey, type KeyObject, pbkdf2 } from "node:crypto"
+import { createDecipheriv, createHash, createPrivateKey, type KeyObject, pbkdf2 } from "node:crypto"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Der from "./Der.ts"
@@ -15,7 +15,7 @@ import * as Der from "./Der.ts"
  * @since 0.1.0
  */
 export class KeyFileError extends Data.TaggedError("KeyFileError")<{
-  readonly reason: "unreadable" | "password-missing" | "password-wrong" | "too-costly"
+  readonly reason: "unreadable" | "unsupported" | "password-missing" | "password-wrong" | "too-costly"
   readonly message: string
 }> {}
 
@@ -32,14 +32,13 @@ export class KeyFileError extends Data.TaggedError("KeyFileError")<{
  */
 export const read = (pem: string, password?: string): Effect.Effect<KeyObject, KeyFileError> =>
   Effect.suspend(() => {
-    const [block, kind, content = ""] = keyBlock.exec(pem) ?? []
+    const block = blockOf(pem)
     if (block === undefined) return fail("unreadable")
-    if (kind === "ENCRYPTED PRIVATE KEY") return decrypt(Buffer.from(content, "base64"), password)
-    // Older files name the cipher in a header. They cost one hash.
-    if (content.includes("ENCRYPTED")) {
-      return password === undefined ? fail("password-missing") : parse(block, password, "password-wrong")
-    }
-    return parse(block, "", "unreadable")
+    if (block.kind === "ENCRYPTED PRIVATE KEY") return decrypt(Buffer.from(block.content, "base64"), password)
+    if (!isEncrypted(block)) return parse(() => keyOf(Buffer.from(block.content, "base64"), block.kind), "unreadable")
+    return password === undefined
+      ? fail("password-missing")
+      : parse(() => keyOf(openOlder(block.content, password), block.kind), "password-wrong")
   })
 
 /**
@@ -49,9 +48,9 @@ export const read = (pem: string, password?: string): Effect.Effect<KeyObject, K
  * @since 0.1.0
  */
 export const readPlain = (pem: string): KeyObject | undefined => {
-  const [block, kind, content = ""] = keyBlock.exec(pem) ?? []
-  if (block === undefined || kind === "ENCRYPTED PRIVATE KEY" || content.includes("ENCRYPTED")) return undefined
-  return attempt(() => createPrivateKey(block))
+  const block = blockOf(pem)
+  if (block === undefined || isEncrypted(block)) return undefined
+  return attempt(() => keyOf(Buffer.from(block.content, "base64"), block.kind))
 }
 
 /**
@@ -64,12 +63,11 @@ export const open = (encrypted: Buffer, password: string): Effect.Effect<Buffer,
   Effect.suspend(() => {
     const encryption = attempt(() => readEncryption(encrypted))
     if (encryption === undefined) return fail("unreadable")
-    if (encryption._tag === "Unknown") return fail("password-wrong")
+    if (encryption === "unknown") return fail("password-wrong")
     if (encryption.iterations > maxIterations) return fail("too-costly")
-    return Effect.flatMap(derive(password, encryption), (key) => {
-      const plain = attempt(() => decipher(encryption, key))
-      return plain === undefined ? fail("password-wrong") : Effect.succeed(plain)
-    })
+    return Effect.flatMap(derive(password, encryption), (key) =>
+      parse(() => decipher(encryption, key), "password-wrong")
+    )
   })
 
 /**
@@ -83,8 +81,22 @@ export const openKey = (encrypted: Buffer, password: string): Effect.Effect<KeyO
 
 const keyBlock = /-----BEGIN ((?:ENCRYPTED |RSA |EC )?PRIVATE KEY)-----((?:(?!-----)[\s\S])*)-----END \1-----/
 
+interface Block {
+  readonly kind: string
+  readonly content: string
+}
+
+const blockOf = (pem: string): Block | undefined => {
+  const [, kind, content] = keyBlock.exec(pem) ?? []
+  return kind === undefined || content === undefined ? undefined : { kind, content }
+}
+
+const isEncrypted = ({ content, kind }: Block): boolean =>
+  kind === "ENCRYPTED PRIVATE KEY" || content.includes("ENCRYPTED")
+
 const messages = {
   unreadable: "The private key is not a PEM key that can be read.",
+  unsupported: "The private key is neither RSA nor EC.",
   "password-missing": "The private key is encrypted. Give its password.",
   "password-wrong": "The password of the private key is wrong, or its encryption is not supported.",
   "too-costly": "The private key is encrypted with too many iterations. Encrypt it with at most 2,000,000."
@@ -100,38 +112,102 @@ const attempt = <A>(run: () => A): A | undefined => {
   }
 }
 
-const parse = (key: string, passphrase: string, otherwise: KeyFileError["reason"]) => {
-  const parsed = attempt(() => createPrivateKey({ key, passphrase }))
-  return parsed === undefined ? fail(otherwise) : Effect.succeed(parsed)
-}
+class UnsupportedKey extends Error {}
 
-const decrypt = (encrypted: Buffer, password: string | undefined): Effect.Effect<KeyObject, KeyFileError> => {
-  const encryption = attempt(() => readEncryption(encrypted))
-  if (encryption === undefined) return fail("unreadable")
-  if (password === undefined) return fail("password-missing")
-  if (encryption._tag === "Unknown") {
-    if (encryption.cost > maxBlockingCost) return fail("too-costly")
-    return parseDer(() => createPrivateKey({ key: encrypted, format: "der", type: "pkcs8", passphrase: password }))
-  }
-  if (encryption.iterations > maxIterations) return fail("too-costly")
-  return Effect.flatMap(derive(password, encryption), (key) =>
-    parseDer(() => {
-      const plain = decipher(encryption, key)
-      const parsed = createPrivateKey({ key: plain, format: "der", type: "pkcs8" })
-      plain.fill(0)
-      return parsed
-    })
-  )
-}
+const parse = <A>(run: () => A, otherwise: KeyFileError["reason"]): Effect.Effect<A, KeyFileError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(run())
+    } catch (error) {
+      return fail(error instanceof UnsupportedKey ? "unsupported" : otherwise)
+    }
+  })
 
-const decipher = ({ cipher, content, iv }: Pbes2, key: Buffer): Buffer => {
+const decrypt = (encrypted: Buffer, password: string | undefined): Effect.Effect<KeyObject, KeyFileError> =>
+  Effect.suspend(() => {
+    if (password !== undefined) {
+      return Effect.flatMap(open(encrypted, password), (plain) => {
+        const key = parse(() => keyOf(plain, "PRIVATE KEY"), "password-wrong")
+        return Effect.ensuring(
+          key,
+          Effect.sync(() => plain.fill(0))
+        )
+      })
+    }
+    return fail(attempt(() => readEncryption(encrypted)) === undefined ? "unreadable" : "password-missing")
+  })
+
+const decipher = ({ cipher, content, iv }: Pick<Pbes2, "cipher" | "content" | "iv">, key: Buffer): Buffer => {
   const opened = createDecipheriv(cipher.name, key, iv)
   return Buffer.concat([opened.update(content), opened.final()])
 }
 
-const parseDer = (run: () => KeyObject) => {
-  const parsed = attempt(run)
-  return parsed === undefined ? fail("password-wrong") : Effect.succeed(parsed)
+const olderHeader = /^\s*Proc-Type: 4,ENCRYPTED\s+DEK-Info: ([A-Z\d-]{1,20}),([\dA-F]{16,32})\s/
+
+/** Decrypts the content of a block that names its cipher in a header (RFC 1421), as OpenSSL wrote it before PKCS#8. */
+const openOlder = (text: string, password: string): Buffer => {
+  const [header, name = "", iv = ""] = olderHeader.exec(text) ?? []
+  const cipher = Object.values(ciphers).find((known) => known.name === name.toLowerCase())
+  if (header === undefined || cipher === undefined) throw new RangeError("Expected a header with a known cipher")
+  const vector = Buffer.from(iv, "hex")
+  let key = Buffer.alloc(0)
+  for (let last = key; key.length < cipher.keyLength; key = Buffer.concat([key, last])) {
+    last = createHash("md5").update(last).update(password).update(vector.subarray(0, 8)).digest()
+  }
+  const content = Buffer.from(text.slice(header.length), "base64")
+  return decipher({ cipher, content, iv: vector }, key.subarray(0, cipher.keyLength))
+}
+
+const rsa = "1.2.840.113549.1.1.1"
+const ec = "1.2.840.10045.2.1"
+
+/**
+ * Reads a key in the form that its block names: PKCS#8 (RFC 5958), RSAPrivateKey (RFC 8017, A.1.2) or ECPrivateKey (RFC 5915).
+ *
+ * OpenSSL computes with the numbers of a file, as long as they are, on the event loop: a DSA key of 10 KiB takes it seconds to read,
+ * whatever the block is called, and an RSA key with long exponents as much to sign. So it gets RSA and EC only.
+ */
+const keyOf = (der: Buffer, kind: string): KeyObject => {
+  const values = inner(Der.readAll(der)[0])
+  const format = "der"
+  switch (kind) {
+    case "RSA PRIVATE KEY":
+      checkRsa(values)
+      return createPrivateKey({ key: der, format, type: "pkcs1" })
+    case "EC PRIVATE KEY":
+      checkEc(values)
+      return createPrivateKey({ key: der, format, type: "sec1" })
+    default: {
+      const [version, algorithm, key] = values
+      if (required(version).tag !== Der.tags.integer) throw new RangeError("Expected a version")
+      const content = () => inner(Der.readAll(required(key).content)[0])
+      const type = oid(inner(algorithm)[0])
+      if (type === rsa) checkRsa(content())
+      else if (type === ec) checkEc(content())
+      else throw new UnsupportedKey()
+      return createPrivateKey({ key: der, format, type: "pkcs8" })
+    }
+  }
+}
+
+// 64 bits and a sign, which is what OpenSSL verifies with. It blinds with more than that, on the event loop.
+const maxPublicExponent = 9
+
+const checkRsa = (values: ReadonlyArray<Der.Value>): void => {
+  const lengths = values.map(({ content }) => content.length)
+  const [, modulus = 0, publicExponent = 0, exponent = 0, ...parts] = lengths
+  const isRsa = values.length === 9 && values.every(({ tag }) => tag === Der.tags.integer)
+  const isLong =
+    publicExponent > maxPublicExponent || exponent > modulus || parts.some((length) => length > modulus / 2 + 2)
+  if (!isRsa || isLong) {
+    throw new RangeError("Expected an RSA key of two primes, with numbers no longer than its modulus has them")
+  }
+}
+
+const checkEc = ([version, key]: ReadonlyArray<Der.Value>): void => {
+  if (required(version).tag !== Der.tags.integer || required(key).tag !== Der.tags.octetString) {
+    throw new RangeError("Expected an EC key")
+  }
 }
 
 const derive = (password: string, { cipher, digest, iterations, salt }: Pbes2): Effect.Effect<Buffer, KeyFileError> =>
@@ -143,23 +219,13 @@ const derive = (password: string, { cipher, digest, iterations, salt }: Pbes2): 
 
 const maxIterations = 2_000_000
 
-// Of encryptions that OpenSSL opens on the event loop: as many steps as its own scrypt takes, about 50 ms.
-const maxBlockingCost = 131_072
-
 interface Pbes2 {
-  readonly _tag: "Pbes2"
   readonly salt: Buffer
   readonly iterations: number
   readonly digest: string
   readonly cipher: { readonly name: string; readonly keyLength: number }
   readonly iv: Buffer
   readonly content: Buffer
-}
-
-/** Another encryption. `cost` is the product of the numbers of its parameters: iterations, or the factors of scrypt. */
-interface Unknown {
-  readonly _tag: "Unknown"
-  readonly cost: number
 }
 
 const pbes2 = "1.2.840.113549.1.5.13"
@@ -181,23 +247,21 @@ const ciphers: Readonly<Record<string, Pbes2["cipher"]>> = {
 }
 
 // EncryptedPrivateKeyInfo of RFC 5958, PBES2-params and PBKDF2-params of RFC 8018.
-const readEncryption = (encrypted: Buffer): Pbes2 | Unknown => {
+const readEncryption = (encrypted: Buffer): Pbes2 | "unknown" => {
   const [outer] = Der.readAll(encrypted)
   const [algorithm, content] = Der.readAll(required(outer).content)
   const [scheme, parameters] = Der.readAll(required(algorithm).content)
-  const unknown: Unknown = { _tag: "Unknown", cost: costOf(required(parameters)) }
-  if (oid(scheme) !== pbes2) return unknown
+  if (oid(scheme) !== pbes2) return "unknown"
   const [derivation, encryption] = Der.readAll(required(parameters).content)
   const [derivationId, derivationParameters] = Der.readAll(required(derivation).content)
   const [cipherId, iv] = Der.readAll(required(encryption).content)
   const cipher = ciphers[oid(cipherId)]
-  if (oid(derivationId) !== pbkdf2Id || cipher === undefined) return unknown
+  if (oid(derivationId) !== pbkdf2Id || cipher === undefined) return "unknown"
   const [salt, iterations, ...options] = Der.readAll(required(derivationParameters).content)
   const prf = options.find(({ tag }) => tag === Der.tags.sequence)
   const digest = prf === undefined ? "sha1" : digests[oid(Der.readAll(prf.content)[0])]
-  if (digest === undefined) return unknown
+  if (digest === undefined) return "unknown"
   return {
-    _tag: "Pbes2",
     salt: required(salt).content,
     iterations: Math.max(1, integer(required(iterations))),
     digest,
@@ -207,16 +271,12 @@ const readEncryption = (encrypted: Buffer): Pbes2 | Unknown => {
   }
 }
 
-const costOf = (value: Der.Value): number => {
-  if (value.tag === Der.tags.integer) return Math.max(1, integer(value))
-  if (value.tag !== Der.tags.sequence) return 1
-  return Der.readAll(value.content).reduce((cost, inner) => cost * costOf(inner), 1)
-}
-
 const integer = ({ content }: Der.Value): number =>
   content.length > 6 ? Infinity : content.reduce((number, byte) => number * 256 + byte, 0)
 
 const oid = (value: Der.Value | undefined): string => Der.objectIdentifier(required(value).content)
+
+const inner = (value: Der.Value | undefined): ReadonlyArray<Der.Value> => Der.readAll(required(value).content)
 
 const required = (value: Der.Value | undefined): Der.Value => {
   if (value === undefined) throw new RangeError("Expected a value")

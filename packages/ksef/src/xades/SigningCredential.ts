@@ -45,7 +45,7 @@ export class SigningCredential {
  * - `password`: the password of the key is missing or wrong.
  * - `key-mismatch`: the key belongs to another certificate.
  * - `not-yet-valid`, `expired`: outside of the validity of the certificate.
- * - `key-unsupported`: neither RSA of 2048 to 8192 bits, to sign codes 4096, nor EC P-256.
+ * - `key-unsupported`: neither RSA of 2048 bits, to log in up to 4096, nor EC P-256.
  * - `offline-certificate`: a KSeF certificate of the type Offline, which signs the code KOD II and cannot log in.
  * - `authentication-certificate`: a KSeF certificate of the type Authentication, which logs in and cannot sign the code KOD II.
  * - `key-usage`: the key usage excludes the purpose.
@@ -104,11 +104,11 @@ export const read = (
   const key = PrivateKeyFile.readPlain(source.privateKey)
   return key === undefined
     ? Result.fail(error("key-unreadable", "The private key is not a PEM key that can be read without a password."))
-    : check(certificate, key, now, purpose)
+    : check(certificate, key, now, purpose, isPair(certificate, key))
 }
 
 /**
- * Reads a pair whose key may be encrypted, as `read` does.
+ * Reads a pair whose key may be encrypted, as `read` does. The key signs outside of the event loop.
  *
  * @category parsing
  * @since 0.1.0
@@ -122,10 +122,8 @@ export const open = (
     const certificate = readCertificate(source.certificate)
     if (certificate === undefined) return Effect.fail(unreadableCertificate())
     return PrivateKeyFile.read(source.privateKey, password).pipe(
-      Effect.mapError(({ message, reason }) =>
-        error(reason.startsWith("password") ? "password" : "key-unreadable", message)
-      ),
-      Effect.flatMap((key) => Effect.fromResult(check(certificate, key, now, purpose)))
+      Effect.mapError((fault) => keyError(fault, "key-unreadable")),
+      Effect.flatMap((key) => checkOutside(certificate, key, now, purpose))
     )
   })
 
@@ -142,21 +140,26 @@ export const openPkcs12 = (
   purpose: Purpose = "login"
 ): Effect.Effect<SigningCredential, CredentialError> =>
   Pkcs12.read(file, password).pipe(
-    Effect.mapError(({ message, reason }) =>
-      error(reason.startsWith("password") ? "password" : "certificate-unreadable", message)
-    ),
+    Effect.mapError((fault) => keyError(fault, "certificate-unreadable")),
     Effect.flatMap(({ certificates, key }) => {
       const certificate = readCertificate(certificates)
       return certificate === undefined
         ? Effect.fail(unreadableCertificate())
-        : Effect.fromResult(check(certificate, key, now, purpose))
+        : checkOutside(certificate, key, now, purpose)
     })
   )
 
 const error = (reason: CredentialError["reason"], message: string) => new CredentialError({ reason, message })
 
+const keyError = ({ message, reason }: PrivateKeyFile.KeyFileError, otherwise: CredentialError["reason"]) => {
+  if (reason === "unsupported") return error("key-unsupported", message)
+  return error(reason.startsWith("password") ? "password" : otherwise, message)
+}
+
 const unreadableCertificate = () =>
   error("certificate-unreadable", "The certificate is not a PEM certificate that can be read.")
+
+const mismatch = () => error("key-mismatch", "The private key does not belong to the certificate.")
 
 interface ReadCertificate {
   readonly certificate: X509Certificate
@@ -177,20 +180,19 @@ const readCertificate = (pem: string): ReadCertificate | undefined =>
     return { certificate, usage: Certificate.keyUsage(certificate) }
   })
 
+/** Checks a pair. `isPair` is called if the key is supported. */
 const check = (
   { certificate, usage }: ReadCertificate,
   key: KeyObject,
   now: number,
-  purpose: Purpose
+  purpose: Purpose,
+  isPair: () => boolean
 ): Result.Result<SigningCredential, CredentialError> => {
   const fail = (reason: CredentialError["reason"], message: string) => Result.fail(error(reason, message))
   if (!isSupported(key, maxBits[purpose])) {
-    return fail(
-      "key-unsupported",
-      `The key is neither RSA of 2048 to ${maxBits[purpose]} bits nor EC on the curve P-256.`
-    )
+    return fail("key-unsupported", `The key is neither RSA of ${sizes[purpose]} nor EC on the curve P-256.`)
   }
-  if (!isPair(certificate, key)) return fail("key-mismatch", "The private key does not belong to the certificate.")
+  if (!isPair()) return Result.fail(mismatch())
   const from = certificate.validFromDate.getTime()
   const until = certificate.validToDate.getTime()
   if (Number.isNaN(from) || Number.isNaN(until)) return Result.fail(unreadableCertificate())
@@ -226,9 +228,12 @@ const usageFault = (usage: ReadCertificate["usage"], purpose: Purpose): Credenti
       )
 }
 
-// A longer key takes OpenSSL seconds to sign with, and KSeF issues none. A login signs once, and every invoice that is issued
-// offline is signed.
-const maxBits: Readonly<Record<Purpose, number>> = { login: 8192, offline: 4096 }
+// The longest RSA keys. A signature takes the event loop ten times as long, 17 ms with 4096 bits, if the numbers of a file do not
+// match. A login signs once, also with a qualified seal. Every invoice that is issued offline is signed, with the key of a KSeF
+// certificate, which has 2048 bits (certyfikaty-KSeF.md).
+const maxBits: Readonly<Record<Purpose, number>> = { login: 4096, offline: 2048 }
+
+const sizes: Readonly<Record<Purpose, string>> = { login: "2048 to 4096 bits", offline: "2048 bits" }
 
 const isSupported = ({ asymmetricKeyDetails, asymmetricKeyType }: KeyObject, max: number): boolean => {
   if (asymmetricKeyType === "ec") return asymmetricKeyDetails?.namedCurve === "prime256v1"
@@ -236,14 +241,35 @@ const isSupported = ({ asymmetricKeyDetails, asymmetricKeyType }: KeyObject, max
   return asymmetricKeyType === "rsa" && bits >= 2048 && bits <= max
 }
 
+const probe = Buffer.from("probe")
+
 // Only the public parts are compared by `checkPrivateKey`: a key file can have a private part of another key.
-const isPair = (certificate: X509Certificate, key: KeyObject): boolean =>
-  attempt(() => {
-    const probe = Buffer.from("probe")
-    return (
-      certificate.checkPrivateKey(key) && verify("sha256", probe, certificate.publicKey, sign("sha256", probe, key))
-    )
-  }) ?? false
+const isSigned = (certificate: X509Certificate, signature: Buffer): boolean =>
+  verify("sha256", probe, certificate.publicKey, signature)
+
+const isPair =
+  ({ certificate }: ReadCertificate, key: KeyObject) =>
+  (): boolean =>
+    attempt(() => certificate.checkPrivateKey(key) && isSigned(certificate, sign("sha256", probe, key))) ?? false
+
+// OpenSSL computes with the numbers of the file, and takes ten times as long if they do not match. Checked before: the key is
+// supported and may belong to the certificate.
+const checkOutside = (
+  read: ReadCertificate,
+  key: KeyObject,
+  now: number,
+  purpose: Purpose
+): Effect.Effect<SigningCredential, CredentialError> => {
+  const { certificate } = read
+  const checked = check(read, key, now, purpose, () => attempt(() => certificate.checkPrivateKey(key)) ?? false)
+  if (Result.isFailure(checked)) return Effect.fail(checked.failure)
+  return Effect.callback((resume) => {
+    sign("sha256", probe, key, (fault, signature) => {
+      const isPair = fault === null && attempt(() => isSigned(certificate, signature)) === true
+      resume(isPair ? Effect.succeed(checked.success) : Effect.fail(mismatch()))
+    })
+  })
+}
 
 const attempt = <A>(run: () => A): A | undefined => {
   try {

@@ -2,7 +2,7 @@
  * Reads text as XML 1.0 with namespaces, and accepts nothing but a well-formed document.
  *
  * The parser is saxes. This module adds the checks that it lacks: document types are refused, so there is nothing to
- * expand; nesting is limited; the declaration has to match the document; local names have to be names. It applies no
+ * expand; nesting and names are limited; the declaration has to match the document; local names have to be names. It applies no
  * schema and stores nothing of the document.
  *
  * @since 0.1.0
@@ -20,6 +20,16 @@ import * as wellFormednessScan from "./wellFormednessScan.ts"
 export const maxDepth = 128
 
 /**
+ * How long the local name of an element may be. Those of an invoice are half as long. Readers put the names of the elements that are open
+ * together to a path for each element inside of them, so that below a long name their time and memory would grow with the square of the
+ * document.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxNameLength = 100
+
+/**
  * Limits on the size of a document.
  *
  * @category models
@@ -31,6 +41,8 @@ export interface Limits {
   readonly maxAttributes: number
   /** The length of a namespace, and of the prefix that it is declared for. */
   readonly maxNamespaceLength?: number
+  /** The pieces of text between two tags, which comments, CDATA sections and processing instructions separate. */
+  readonly maxTextPieces?: number
 }
 
 /**
@@ -90,7 +102,7 @@ export interface Visitor {
 
 /**
  * Reads `xml` to its end and returns its first fault, or `undefined` when there is none. Without `limits`, only the nesting
- * is limited.
+ * and the names of elements are limited.
  *
  * @category parsing
  * @since 0.1.0
@@ -117,6 +129,7 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
   let closedEnd = 0
   let elements = 0
   let attributes = 0
+  let pieces = 0
 
   const mismatch = (message: string): string | undefined => {
     if (message !== "unexpected close tag.") return undefined
@@ -153,9 +166,13 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
   parser.on("opentag", (tag) => {
     if (names.length === 0) checkDeclaration(xml, parser.xmlDecl)
     if (names.push(tag.name) > maxDepth) refuse(`must not nest elements deeper than ${maxDepth} levels`)
+    if (tag.local.length > maxNameLength) {
+      refuse(`must have no element whose name is longer than ${maxNameLength} characters`)
+    }
     if (++elements > limits.maxElements) refuse(`must have no more than ${formatCount(limits.maxElements)} elements`)
     ends.push(parser.position)
     attributes = 0
+    pieces = 0
     checkName(tag.prefix, tag.local)
     scopes.open()
     visitor?.open({
@@ -168,14 +185,20 @@ export const read = (xml: string, visitor?: Visitor, limits: Limits = unlimited)
     })
   })
   parser.on("closetag", () => {
+    pieces = 0
     closedName = names.pop()!
     closedEnd = ends.pop()!
     scopes.close()
     visitor?.close()
   })
   if (visitor !== undefined) {
-    parser.on("text", visitor.text)
-    parser.on("cdata", visitor.text)
+    const { maxTextPieces = Infinity } = limits
+    const onText = (text: string): void => {
+      if (++pieces > maxTextPieces) refuse(`must have no text in more than ${formatCount(maxTextPieces)} pieces`)
+      visitor.text(text)
+    }
+    parser.on("text", onText)
+    parser.on("cdata", onText)
   }
 
   try {

@@ -31,7 +31,7 @@ const calls: Readonly<Record<Operation.Operation, (client: Client) => Effect.Eff
   loginWithToken: (client) =>
     client.loginWithToken({
       challenge,
-      contextNip: "5265877635",
+      context: { type: "Nip", value: "5265877635" },
       token: Redacted.make("20251010-EC-1DCE3E3000-12ECB5B36E-45|nip-5265877635|0123abcd"),
       publicKey
     }),
@@ -219,5 +219,18 @@ describe("KsefClient", () => {
     assert.strictEqual(server.received[0]?.path, "/latarnia/status")
     const environment = { name: "demo" as const, baseUrl: url, beaconUrl: undefined, features: [], isPublic: false }
     assert.isUndefined(Result.getOrThrow((await withClient({ environment }, (client) => client.beacon)).result))
+    assert.deepStrictEqual(
+      Result.getOrThrow((await withClient({ environment }, (client) => client.beaconMessages)).result),
+      []
+    )
+  })
+
+  it("reads what the beacon has announced", async () => {
+    const message = { eventId: 1, category: "FAILURE", type: "FAILURE_START", start: "2026-11-27T10:00:00Z", end: null }
+    const server = await serveHttp((response) => response.end(JSON.stringify([{ ...message, title: "Awaria" }])))
+    const url = `http://127.0.0.1:${server.port}/v2`
+    const { result } = await withClient({ url }, (client) => client.beaconMessages)
+    assert.deepStrictEqual(Result.getOrThrow(result), [message])
+    assert.strictEqual(server.received[0]?.path, "/latarnia/messages")
   })
 })

@@ -7,7 +7,7 @@ const unsigned =
 
 const source: CertificateLink.Source = {
   origin: "https://qr-test.ksef.mf.gov.pl",
-  contextNip: "1111111111",
+  context: { type: "Nip", value: "1111111111" },
   sellerNip: "1111111111",
   serialNumber: "01F20A5D352AE590",
   documentHash: Buffer.from("UtQp9Gpc51y-u3xApZjIjgkpZ01js-J8KflSPW8WzIE", "base64url")
@@ -68,6 +68,17 @@ describe("CertificateLink", () => {
     for (const [, other] of keys) {
       if (other.publicKey !== publicKey) assert.isFalse(CertificateLink.verify(link, other.publicKey))
     }
+  })
+
+  it.each([
+    ["InternalId", "1111111111-12345"],
+    ["NipVatUe", "1111111111-NL1234+678*B12"]
+  ] as const)("contains a context of the type %s", (type, value) => {
+    const [, { privateKey, publicKey }] = keys[1]!
+    const link = CertificateLink.make({ ...source, context: { type, value } }, privateKey)
+    assert.include(link, `/certificate/${type}/${value}/1111111111/01F20A5D352AE590/`)
+    assert.isTrue(CertificateLink.verify(link, publicKey))
+    assert.strictEqual(new URL(link).href, link)
   })
 
   it("signs the link without its scheme, whichever that is", () => {

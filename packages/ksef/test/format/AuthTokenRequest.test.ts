@@ -11,7 +11,10 @@ describe("AuthTokenRequest", () => {
   it("reads the login document that Govoice signs", () => {
     const { certificate, privateKey } = makePair()
     const credential = Result.getOrThrow(SigningCredential.read({ certificate, privateKey }, Date.now()))
-    const xml = LoginDocument.write({ challenge, contextNip: "5265877635", signingTime: 0 }, credential)
+    const xml = LoginDocument.write(
+      { challenge, context: { type: "Nip", value: "5265877635" }, signingTime: 0 },
+      credential
+    )
     assert.deepStrictEqual(AuthTokenRequest.read(xml), {
       version: "2.1",
       challenge,

@@ -68,6 +68,9 @@ describe("the schemas of answers", () => {
     assert.strictEqual(at("2025-07-11T14:23:56.0154302+02:00"), wanted)
     assert.strictEqual(at("2025-07-11T12:23:56.0154302Z"), wanted)
     assert.strictEqual(at("2025-07-11T12:23:56.0154302"), wanted)
+    // Postgres has no year 0, and reads no year of five digits.
+    assert.strictEqual(at("0001-01-01T00:00:00+01:24"), Date.parse("0001-01-01T00:00:00Z"))
+    assert.strictEqual(at("9999-12-31T23:59:59.9999999-01:00"), Date.parse("9999-12-31T23:59:59.999Z"))
     for (const wrong of ["", "soon", "2025-07-11", "11.07.2025 12:23", "2025-13-11T12:23:56Z"]) {
       assert.throws(() => at(wrong))
     }
@@ -99,6 +102,7 @@ describe("the schemas of answers", () => {
     const refuses = (schema: Schema.ConstraintDecoder<unknown>, value: unknown) =>
       assert.throws(() => Schema.decodeUnknownSync(schema)(value))
     refuses(LoginAnswers.Tokens, {})
+    for (const reference of ["", "."]) refuses(SessionAnswers.InvoiceSent, { referenceNumber: reference })
     refuses(LoginAnswers.LoginStatus, { status: { code: "200" } })
     refuses(LoginAnswers.Challenge, { challenge: "x", timestampMs: "1" })
     refuses(SessionAnswers.InvoiceSent, [])

@@ -1,5 +1,6 @@
 import { createHash, verify } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
+import { AuthTokenRequest } from "@govoice/ksef/format"
 import { LoginDocument, Signature, SigningCredential } from "@govoice/ksef/xades"
 import * as Result from "effect/Result"
 import { authSchema } from "../fixtures.ts"
@@ -8,7 +9,7 @@ import * as Libxml2 from "../xml/libxml2.ts"
 
 const login: LoginDocument.Login = {
   challenge: "20250625-CR-20F5EE4000-DA48AE4124-46",
-  contextNip: "5265877635",
+  context: { type: "Nip", value: "5265877635" },
   signingTime: Date.parse("2026-11-20T11:59:00.000Z")
 }
 
@@ -26,6 +27,20 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("base6
 const digestsIn = (xml: string) => Array.from(xml.matchAll(/<ds:DigestValue>([^<]+)</g), ([, digest]) => digest)
 
 const withoutSignature = (xml: string) => xml.replace(/<ds:Signature .*<\/ds:Signature>/s, "")
+
+describe("LoginDocument", () => {
+  it.each([
+    ["Nip", "5265877635", "certificateSubject"],
+    ["InternalId", "5265877635-12346", "certificateSubject"],
+    ["NipVatUe", "5265877635-DE123456789", "certificateFingerprint"]
+  ] as const)("names the context %s %s, and its subject by %s", (type, value, subject) => {
+    const xml = LoginDocument.write({ ...login, context: { type, value } }, credentialOf("P-256"))
+    assert.include(xml, `<ContextIdentifier><${type}>${value}</${type}></ContextIdentifier>`)
+    assert.include(xml, `<SubjectIdentifierType>${subject}</SubjectIdentifierType>`)
+    assert.isUndefined(Libxml2.validity(authSchema, withoutSignature(xml)))
+    assert.deepStrictEqual(AuthTokenRequest.read(xml)?.context, { type, value })
+  })
+})
 
 describe.each(["rsa", "P-256"] as const)("LoginDocument with a key of the kind %s", (key) => {
   const credential = credentialOf(key)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { PrivateKeyFile } from "@govoice/ksef/xades"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import { createCipheriv, type KeyObject, pbkdf2Sync, randomBytes } from "node:crypto"
+import { createCipheriv, createHash, type KeyObject, pbkdf2Sync, randomBytes } from "node:crypto"
 import { makePair } from "../support/certificates.ts"
 
 const tlv = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {
@@ -13,9 +13,10 @@ const tlv = (tag: number, ...parts: ReadonlyArray<Uint8Array>): Buffer => {
 const sequence = (...parts: ReadonlyArray<Uint8Array>) => tlv(0x30, ...parts)
 const octets = (content: Uint8Array) => tlv(0x04, content)
 const oid = (hex: string) => tlv(0x06, Buffer.from(hex, "hex"))
-const integer = (value: number) => {
-  const hex = value.toString(16)
-  return tlv(0x02, Buffer.from(hex.length % 2 === 0 ? `00${hex}` : `000${hex}`, "hex"))
+const integer = (value: number | bigint) => {
+  const digits = value.toString(16)
+  const hex = digits.length % 2 === 0 ? digits : `0${digits}`
+  return tlv(0x02, Buffer.from(hex >= "8" ? `00${hex}` : hex, "hex"))
 }
 
 const oids = {
@@ -25,7 +26,8 @@ const oids = {
   sha512: "2a864886f70d020b",
   aes256: "60864801650304012a",
   tripleDes: "2a864886f70d0307",
-  pbeSha1TripleDes: "2a864886f70d010c0103"
+  pbeSha1TripleDes: "2a864886f70d010c0103",
+  dsa: "2a8648ce380401"
 }
 
 const pem = (label: string, der: Uint8Array) =>
@@ -58,7 +60,44 @@ const scrypt = (n: number, r: number, p: number) => {
   return encryptedPem(sequence(oid(oids.pbes2), sequence(derivation, encryption)), randomBytes(64))
 }
 
+/** An odd number of so many bits. */
+const number = (bits: number) =>
+  integer(BigInt(`0x${randomBytes(bits / 8).toString("hex")}`) | (1n << BigInt(bits - 1)) | 1n)
+
+const version = integer(0)
+
+// With numbers as long as this, OpenSSL takes seconds to compute the public key, which the file leaves out.
+const dsaBits = 20_000
+const dsaAlgorithm = sequence(oid(oids.dsa), sequence(number(dsaBits), number(256), integer(2)))
+const dsa = sequence(version, dsaAlgorithm, octets(number(dsaBits)))
+
+/** Encrypts as OpenSSL did before PKCS#8. */
+const older = (label: string, der: Uint8Array) => {
+  const iv = randomBytes(16)
+  const digest = (...parts: ReadonlyArray<Uint8Array>) => createHash("md5").update(Buffer.concat(parts)).digest()
+  const cipher = createCipheriv("aes-128-cbc", digest(Buffer.from("secret"), iv.subarray(0, 8)), iv)
+  const content = Buffer.concat([cipher.update(der), cipher.final()]).toString("base64")
+  const header = `Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,${iv.toString("hex").toUpperCase()}`
+  return `-----BEGIN ${label}-----\n${header}\n\n${content.replaceAll(/.{64}(?=.)/g, "$&\n")}\n-----END ${label}-----\n`
+}
+
 const { key, privateKey } = makePair()
+
+/** The numbers of the key, of which some are replaced by ones that are as good, and longer. */
+const rsa = (longer: "e" | "d" | "dp" | "none") => {
+  const jwk = key.export({ format: "jwk" }) as Record<string, string>
+  const value = (name: string) => BigInt(`0x${Buffer.from(jwk[name]!, "base64url").toString("hex")}`)
+  const factor = (name: string, times: bigint) => (longer === name ? times << 30_000n : 0n)
+  const numbers = [
+    value("n"),
+    value("e") + factor("e", (value("p") - 1n) * (value("q") - 1n)),
+    value("d") + factor("d", (value("p") - 1n) * (value("q") - 1n)),
+    ...["p", "q"].map(value),
+    value("dp") + factor("dp", value("p") - 1n),
+    ...["dq", "qi"].map(value)
+  ]
+  return pem("RSA PRIVATE KEY", sequence(version, ...numbers.map(integer)))
+}
 
 const reason = (text: string, password?: string) =>
   Effect.map(Effect.result(PrivateKeyFile.read(text, password)), (result) =>
@@ -100,12 +139,7 @@ describe("PrivateKeyFile", () => {
 
   it.effect.each<[what: string, text: string]>([
     ["PBKDF2", pbes2(key, { digest: "sha512", iterations: 1, stated: 2_000_001 })],
-    ["PBKDF2 beyond any number", pbes2(key, { digest: "sha512", iterations: 1, stated: Number.MAX_SAFE_INTEGER })],
-    ["scrypt", scrypt(2 ** 17, 1, 2 ** 17)],
-    [
-      "PKCS#12",
-      encryptedPem(sequence(oid(oids.pbeSha1TripleDes), sequence(octets(salt), integer(2 ** 31 - 1))), randomBytes(64))
-    ]
+    ["PBKDF2 beyond any number", pbes2(key, { digest: "sha512", iterations: 1, stated: Number.MAX_SAFE_INTEGER })]
   ])("refuses the iterations of %s before it begins", ([, text]) =>
     Effect.gen(function* () {
       const start = process.cpuUsage()
@@ -113,6 +147,45 @@ describe("PrivateKeyFile", () => {
       // Two million iterations would take several seconds in another thread of this process.
       const { system, user } = process.cpuUsage(start)
       assert.isBelow((user + system) / 1000, 1000)
+    })
+  )
+
+  it.effect.each<[what: string, text: string]>([
+    ["scrypt", scrypt(2 ** 14, 8, 1)],
+    [
+      "PKCS#12",
+      encryptedPem(sequence(oid(oids.pbeSha1TripleDes), sequence(octets(salt), integer(2048))), randomBytes(64))
+    ]
+  ])("does not support the encryption of %s, which OpenSSL opens on the event loop", ([, text]) =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* reason(text, "secret"), "password-wrong")
+    })
+  )
+
+  it.effect.each<[what: string, text: string, wanted: PrivateKeyFile.KeyFileError["reason"]]>([
+    ["DSA", pem("PRIVATE KEY", dsa), "unsupported"],
+    ["DSA, called RSA", pem("RSA PRIVATE KEY", dsa), "unreadable"],
+    ["DSA, called EC", pem("EC PRIVATE KEY", dsa), "unreadable"],
+    ["DSA, encrypted by older OpenSSL", older("PRIVATE KEY", dsa), "unsupported"],
+    ["DSA, encrypted by older OpenSSL and called RSA", older("RSA PRIVATE KEY", dsa), "password-wrong"],
+    ["RSA with a long public exponent", rsa("e"), "unreadable"],
+    ["RSA with a long exponent", rsa("d"), "unreadable"],
+    ["RSA with a long exponent of a prime", rsa("dp"), "unreadable"]
+  ])("refuses a key of %s before OpenSSL computes with it", ([, text, wanted]) =>
+    Effect.gen(function* () {
+      const start = process.cpuUsage()
+      assert.strictEqual(yield* reason(text, "secret"), wanted)
+      assert.isUndefined(PrivateKeyFile.readPlain(text))
+      const { system, user } = process.cpuUsage(start)
+      assert.isBelow((user + system) / 1000, 1000)
+    })
+  )
+
+  it.effect("reads the keys that those were made from", () =>
+    Effect.gen(function* () {
+      const der = key.export({ type: "pkcs1", format: "der" })
+      assert.strictEqual(yield* reason(rsa("none")), true)
+      assert.strictEqual(yield* reason(older("RSA PRIVATE KEY", der), "secret"), true)
     })
   )
 

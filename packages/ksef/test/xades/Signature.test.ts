@@ -57,7 +57,11 @@ describe("Signature", () => {
     it("every edited login document whose signed content differs", () => {
       const { certificate, privateKey } = makePair()
       const credential = Result.getOrThrow(SigningCredential.read({ certificate, privateKey }, Date.now()))
-      const login = { challenge: "20250625-CR-20F5EE4000-DA48AE4124-46", contextNip: "5265877635", signingTime: 0 }
+      const login: LoginDocument.Login = {
+        challenge: "20250625-CR-20F5EE4000-DA48AE4124-46",
+        context: { type: "Nip", value: "5265877635" },
+        signingTime: 0
+      }
       const original = LoginDocument.write(login, credential)
       // Text inside of the signature beside the signed parts is not signed.
       const said = (xml: string) => {

@@ -3,6 +3,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:cryp
 import { assert, describe, it } from "@effect/vitest"
 import { LoginDocument, SigningCredential } from "@govoice/ksef/xades"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import { makePair, type Options, types } from "../support/certificates.ts"
 
@@ -49,6 +50,7 @@ describe("SigningCredential", () => {
 
   it.each<[what: string, options: Options, wanted: string]>([
     ["RSA of 1024 bits", { key: "rsa-1024" }, "key-unsupported"],
+    ["RSA of 4160 bits", { key: "rsa-4160" }, "key-unsupported"],
     ["EC on P-384", { key: "P-384" }, "key-unsupported"],
     ["the key usage of an Offline certificate", { keyUsage: ["nonRepudiation"] }, "offline-certificate"],
     ["another key usage", { keyUsage: ["keyEncipherment"] }, "key-usage"],
@@ -80,6 +82,13 @@ describe("SigningCredential", () => {
     }
   })
 
+  it("refuses a key to sign codes with that is longer than those of KSeF certificates", () => {
+    const options = { ...valid, keyUsage: ["nonRepudiation"] } as const
+    const offline = (key: Options["key"]) => SigningCredential.read(makePair({ ...options, key: key! }), now, "offline")
+    assert.strictEqual(reason(offline("rsa")), "usable")
+    assert.strictEqual(reason(offline("rsa-2080")), "key-unsupported")
+  })
+
   it("refuses an unreadable certificate or key, and the key of another certificate", () => {
     assert.strictEqual(reason(read({}, { certificate: "" })), "certificate-unreadable")
     assert.strictEqual(reason(read({}, { certificate: makePair().privateKey })), "certificate-unreadable")
@@ -106,14 +115,29 @@ describe("SigningCredential", () => {
     })
   )
 
-  it("refuses a key whose private part belongs to another public key", () => {
-    const { certificate, key } = makePair({ ...valid, key: "P-256" })
-    const { d: _, ...own } = key.export({ format: "jwk" })
-    const other = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" })
-    const mixed = createPrivateKey({ key: { ...other, ...own }, format: "jwk" })
-    const privateKey = mixed.export({ type: "pkcs8", format: "pem" }).toString()
-    assert.strictEqual(reason(SigningCredential.read({ certificate, privateKey }, now)), "key-mismatch")
-  })
+  it.effect("signs with a key that was sent outside of the event loop", () =>
+    Effect.gen(function* () {
+      const { certificate, privateKey } = makePair({ ...valid, key: "rsa" })
+      const opening = yield* Effect.forkChild(SigningCredential.open({ certificate, privateKey }, now), {
+        startImmediately: true
+      })
+      assert.isUndefined(opening.pollUnsafe(), "the signature is not made at once")
+      assert.strictEqual((yield* Fiber.join(opening)).certificate.toString(), certificate)
+    })
+  )
+
+  it.effect("refuses a key whose private part belongs to another public key", () =>
+    Effect.gen(function* () {
+      const { certificate, key } = makePair({ ...valid, key: "P-256" })
+      const { d: _, ...own } = key.export({ format: "jwk" })
+      const other = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" })
+      const mixed = createPrivateKey({ key: { ...other, ...own }, format: "jwk" })
+      const privateKey = mixed.export({ type: "pkcs8", format: "pem" }).toString()
+      assert.strictEqual(reason(SigningCredential.read({ certificate, privateKey }, now)), "key-mismatch")
+      const opened = yield* Effect.result(SigningCredential.open({ certificate, privateKey }, now))
+      assert.strictEqual(reason(opened), "key-mismatch")
+    })
+  )
 
   it.effect("returns a credential or an error for mutated certificates and keys, and never throws", () =>
     Effect.gen(function* () {
@@ -131,7 +155,10 @@ describe("SigningCredential", () => {
         seen.add(reason(result))
         // A login reads the names of the certificate again.
         if (Result.isSuccess(result)) {
-          LoginDocument.write({ challenge: "c", contextNip: "5265877635", signingTime: now }, result.success)
+          LoginDocument.write(
+            { challenge: "c", context: { type: "Nip", value: "5265877635" }, signingTime: now },
+            result.success
+          )
         }
       }
       assert.includeMembers(

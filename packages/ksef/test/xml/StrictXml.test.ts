@@ -82,6 +82,13 @@ describe("StrictXml", () => {
         2,
         6
       ],
+      [
+        "a name that is too long",
+        `<a>\n<p:${"b".repeat(101)} xmlns:p="u"/></a>`,
+        "must have no element whose name is longer than 100 characters",
+        2,
+        118
+      ],
       ["a control character", "<a>\r\r\u0007</a>", "is not well-formed: disallowed character: U+0007", 3, 1],
       ["a bracket in an attribute", '<a b="x<y"/>', "is not well-formed: disallowed character: U+003C", 1, 8],
       [

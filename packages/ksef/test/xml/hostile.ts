@@ -20,6 +20,8 @@ const numbered = (begin: string, attribute: (name: string) => string, end: strin
   return [...parts, end].join("")
 }
 
+const longName = "a".repeat(size / 4)
+
 const levels = 126
 const deep = (begin: string): readonly [string, string] => [
   begin + "<a>".repeat(levels),
@@ -64,8 +66,10 @@ export const hostile: ReadonlyArray<readonly [what: string, xml: string, taken: 
   ["question marks", filled("?", ["<?a ", "?><a/>"]), true],
   ["white space before the root", filled(" ", ["", "<a/>"]), true],
   ["line breaks before the root", filled("\r\n", ["", "<a/>"]), true],
-  ["one long name", filled("a", ["<", "/>"]), true],
+  ["one long name", filled("a", ["<", "/>"]), false],
   ["one long name that is not closed", filled("a", ["<", ">"]), false],
+  ["tax numbers below a long name", filled("<NIP/>", [`<a><b><${longName}>`, `</${longName}></b></a>`]), false],
+  ["parties below a long name", filled("<Podmiot3/>", [`<${longName}>`, `</${longName}>`]), false],
   ["end tags", filled("</a>"), false],
   ["opening brackets", filled("<"), false],
   ["a document type of comments", filled("<!-- -->", ["<!DOCTYPE a [", "]><a/>"]), false],

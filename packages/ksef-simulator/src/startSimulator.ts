@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto"
 import { Nip } from "@govoice/ksef/format"
 import { Challenges } from "./auth/Challenges.ts"
 import { Jwt } from "./auth/Jwt.ts"
+import { issueCertificate } from "./auth/issueCertificate.ts"
 import { createToken } from "./auth/tokens.ts"
 import { processBatch } from "./batch/processBatch.ts"
 import { Beacon, type BeaconStatus } from "./control/Beacon.ts"
@@ -31,11 +32,11 @@ import { UpoSigner } from "./upo/UpoSigner.ts"
 
 /** A token to issue. */
 export interface IssueTokenRequest {
-  /** The context that it gives access to. */
-  readonly nip: string
+  /** The value of the context that it gives access to: a NIP, or an internal identifier. */
+  readonly context: string
   /** Defaults to all. */
   readonly permissions?: ReadonlyArray<Permission>
-  /** The author. Defaults to the owner of the context. */
+  /** The author. Defaults to the taxpayer of the context. */
   readonly author?: Subject
 }
 
@@ -98,10 +99,12 @@ const contextOf = ({ nip, token }: ResolvedOptions, state: State): string => {
 const firstToken = (simulation: Simulation, nip: string): string => {
   const { options, state } = simulation
   const kept = Array.from(state.tokens.values()).find(
-    (token) => token.nip === nip && !token.revoked && (options.token === undefined || token.secret === options.token)
+    (token) =>
+      token.context === nip && !token.revoked && (options.token === undefined || token.secret === options.token)
   )
   if (kept !== undefined) return simulation.ledger.secret(kept.secret)
-  return createToken(simulation, { nip, ...(options.token === undefined ? {} : { secret: options.token }) }).secret
+  return createToken(simulation, { context: nip, ...(options.token === undefined ? {} : { secret: options.token }) })
+    .secret
 }
 
 // Documents that an earlier process received and did not judge, or that one of its faults held back.
@@ -227,7 +230,7 @@ const start = async (
     },
     clock,
     issueToken: (request) => createToken(simulation, request).secret,
-    issueCertificate: (request) => authority.issue(request),
+    issueCertificate: (request) => issueCertificate(simulation, request),
     setBeacon: (status, text) => simulation.beacon.set(status, text),
     idle: () => simulation.processing.idle(),
     close,

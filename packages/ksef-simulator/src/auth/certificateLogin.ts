@@ -13,7 +13,8 @@ import { type SignedLogin, verifyXades } from "../xades/verifyXades.ts"
 import { addressPolicy } from "./addresses.ts"
 import { begin, permissionsOf } from "./logins.ts"
 
-const fingerprintOf = ({ raw }: X509Certificate): Subject => ({
+/** The subject of a certificate by its fingerprint. */
+export const fingerprintOf = ({ raw }: X509Certificate): Subject => ({
   type: "Fingerprint",
   value: Buffer.from(Sha256.base64(raw), "base64").toString("hex").toUpperCase()
 })
@@ -53,7 +54,7 @@ const judge = (simulation: Simulation, login: SignedLogin, verifiesChain: boolea
   const fault = certificateFault(simulation, login.certificate, verifiesChain)
   if (fault !== undefined) return { status: fault, subject, permissions: [] }
   if (named === undefined) return { status: refused(460, details.wrongCertificate), subject, permissions: [] }
-  const permissions = login.contextType === "Nip" ? permissionsOf(simulation, login.context, named) : []
+  const permissions = permissionsOf(simulation, login.context, named)
   return permissions.length === 0
     ? { status: refused(415, details.noPermissions), subject, permissions }
     : { status: { code: 200 }, subject, permissions }

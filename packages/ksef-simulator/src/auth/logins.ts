@@ -39,8 +39,7 @@ export const begin = (simulation: Simulation, attempt: Attempt) => {
   const { clock, faults, jwt, ledger, options, state } = simulation
   const now = clock.now()
   const isContextBlocked = state.context(attempt.context).blocked
-  const nip = attempt.contextType === "Nip" ? attempt.context : null
-  const fault = faults.take({ point: "login", nip })?.fault
+  const fault = faults.take({ point: "login", context: attempt.context })?.fault
   const login: Login = {
     ...attempt,
     reference: state.serials.reference("authentication", now),
@@ -119,6 +118,16 @@ export const permissionsOf = ({ state }: Simulation, context: string, subject: S
   subject.type === "Nip" && subject.value === context
     ? permissions
     : (state.grants.get(grantKey(context, subject))?.permissions ?? [])
+
+/** Grants permissions to somebody in a context, in place of earlier ones. */
+export const grant = (
+  { state }: Simulation,
+  context: string,
+  subject: Subject,
+  granted: ReadonlyArray<Permission>
+): void => {
+  state.grants.set(grantKey(context, subject), { context, subject, permissions: granted })
+}
 
 /** The key of what was granted to somebody in a context. */
 export const grantKey = (context: string, { type, value }: Subject): string => `${context} ${type} ${value}`

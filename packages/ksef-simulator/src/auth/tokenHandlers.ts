@@ -1,6 +1,7 @@
 /**
  * `/tokens`: a context's own KSeF tokens.
  */
+import { ContextIdentifier } from "@govoice/ksef/format"
 import { type AuthorizedCall, authorized, type Handler } from "../http/Call.ts"
 import { page } from "../http/pages.ts"
 import { badRequest, empty, forbidden, json } from "../http/Reply.ts"
@@ -22,11 +23,13 @@ const create = authorized(({ body, login, now, simulation }) => {
       authenticationMethodCategory: "Token"
     })
   }
-  if (login.contextType !== "Nip") throw badRequest(26002, `Bieżący kontekst: ${login.contextType}. Dozwolony: Nip.`)
+  if (login.contextType !== "Nip" && login.contextType !== "InternalId") {
+    throw badRequest(26002, `Bieżący kontekst: ${login.contextType}. Dozwolone: Nip, InternalId.`)
+  }
   const missing = permissions.filter((permission) => !login.permissions.includes(permission))
   if (missing.length > 0) throw badRequest(26001, `Brakujące uprawnienia: ${missing.join(", ")}.`)
   const token = createToken(simulation, {
-    nip: login.context,
+    context: login.context,
     permissions,
     description,
     author: login.subject,
@@ -44,7 +47,7 @@ const isOwn = (login: Login, token: KsefToken): boolean =>
 const describe = (simulation: Simulation, token: KsefToken): object => ({
   referenceNumber: token.reference,
   authorIdentifier: token.author,
-  contextIdentifier: { type: "Nip", value: token.nip },
+  contextIdentifier: ContextIdentifier.ofValue(token.context),
   description: token.description,
   requestedPermissions: token.permissions,
   dateCreated: timestamp(token.createdAt),
@@ -61,7 +64,7 @@ const list = authorized(({ headers, login, query, simulation }) => {
   const wanted = Array.from(simulation.state.tokens.values())
     .filter(
       (token) =>
-        token.nip === login.context &&
+        token.context === login.context &&
         (seesAll(login) || isOwn(login, token)) &&
         (statuses === undefined || statuses.length === 0 || statuses.includes(tokenStatus(simulation, token))) &&
         contains(token.description, query["description"]) &&
@@ -79,7 +82,7 @@ const list = authorized(({ headers, login, query, simulation }) => {
 const find = ({ login, path, simulation }: AuthorizedCall, isAllowed: boolean): KsefToken => {
   const reference = path["referenceNumber"]!
   const token = simulation.state.tokens.get(reference)
-  if (token === undefined || token.nip !== login.context || !(isAllowed || isOwn(login, token))) {
+  if (token === undefined || token.context !== login.context || !(isAllowed || isOwn(login, token))) {
     throw badRequest(21405, `Token o numerze referencyjnym ${reference} nie został znaleziony.`)
   }
   return token

@@ -1,6 +1,7 @@
 /**
  * `POST /auth/ksef-token`: the token, encrypted together with the time of the challenge.
  */
+import { ContextIdentifier } from "@govoice/ksef/format"
 import { badRequest, json } from "../http/Reply.ts"
 import type { Handler } from "../http/Call.ts"
 import type { Simulation } from "../Simulation.ts"
@@ -48,7 +49,8 @@ const judge = (simulation: Simulation, body: Body, plain: Buffer | undefined, ti
   if (status === "Revoked") return refused(details.tokenRevoked)
   if (status === "Pending") return refused(details.tokenInactive)
   const { type, value } = body.contextIdentifier
-  if (type !== "Nip" || value !== token.nip) return refused(`Token nie może być użyty w kontekście ${value}`)
+  if (type !== ContextIdentifier.ofValue(token.context).type || value !== token.context)
+    return refused(`Token nie może być użyty w kontekście ${value}`)
   if (token.permissions.length === 0) return { status: { code: 415, details: [details.noPermissions] }, token }
   return { status: { code: 200 }, token }
 }
@@ -68,7 +70,7 @@ export const loginWithToken: Handler = ({ body: given, simulation }) => {
     contextType: body.contextIdentifier.type,
     context: body.contextIdentifier.value,
     method: "token",
-    subject: token?.author ?? { type: "Nip", value: body.contextIdentifier.value },
+    subject: token?.author ?? { type: "Nip", value: ContextIdentifier.nip(body.contextIdentifier.value) },
     permissions: token?.permissions ?? [],
     tokenReference: token?.reference ?? null,
     documentHash: null,

@@ -1,15 +1,17 @@
 /**
  * KSeF tokens: making them, finding them, and their status.
  */
+import { ContextIdentifier } from "@govoice/ksef/format"
 import type { Simulation } from "../Simulation.ts"
 import { type KsefToken, type Permission, permissions, type Subject } from "../state/records.ts"
 
 /** The properties of a new token. */
 export interface TokenRequest {
-  readonly nip: string
+  /** The value of the context that it gives access to: a NIP, or an internal identifier. */
+  readonly context: string
   /** Defaults to all. */
   readonly permissions?: ReadonlyArray<Permission>
-  /** The author. Defaults to the owner of the context. */
+  /** The author. Defaults to the taxpayer of the context. */
   readonly author?: Subject
   readonly description?: string
   /** From when it can be used, in milliseconds since the epoch. Defaults to now. */
@@ -17,6 +19,9 @@ export interface TokenRequest {
   /** The token itself, in place of a new one. */
   readonly secret?: string
 }
+
+// Tokens are of these types of contexts alone.
+const markOf = (context: string) => (ContextIdentifier.ofValue(context).type === "Nip" ? "nip" : "internalId")
 
 /** Makes a token. */
 export const createToken = ({ clock, ledger, state }: Simulation, request: TokenRequest): KsefToken => {
@@ -28,9 +33,11 @@ export const createToken = ({ clock, ledger, state }: Simulation, request: Token
       : state.serials.reference("token", now)
   const token: KsefToken = {
     reference,
-    secret: request.secret ?? `${reference}|nip-${request.nip}|${state.serials.digits("secret", 64)}`,
-    nip: request.nip,
-    author: request.author ?? { type: "Nip", value: request.nip },
+    secret:
+      request.secret ??
+      `${reference}|${markOf(request.context)}-${request.context}|${state.serials.digits("secret", 64)}`,
+    context: request.context,
+    author: request.author ?? { type: "Nip", value: ContextIdentifier.nip(request.context) },
     permissions: request.permissions ?? permissions,
     description: request.description ?? "KSeF simulator",
     createdAt: now,

@@ -27,6 +27,7 @@ export class Beacon {
   readonly #now: () => number
   #status: BeaconStatus = "AVAILABLE"
   #messages: ReadonlyArray<BeaconMessage> = []
+  #published = 0
 
   constructor(now: () => number) {
     this.#now = now
@@ -43,13 +44,15 @@ export class Beacon {
   /** Changes what the beacon says. A text becomes a message; going back to `AVAILABLE` ends what was announced. */
   set(status: BeaconStatus, text?: string): void {
     const now = new Date(this.#now()).toISOString()
-    const eventId = this.#messages.length + 1
     const previous = this.#status
+    const ended = status === "AVAILABLE" ? this.#messages.at(-1) : undefined
+    const eventId = ended?.eventId ?? (this.#messages.at(-1)?.eventId ?? 0) + 1
+    this.#published += 1
     this.#status = status
     const category = status === "AVAILABLE" ? previous : status
     if (category === "AVAILABLE") return
     const message: BeaconMessage = {
-      id: `SIMULATED-${eventId}`,
+      id: `SIMULATED-${this.#published}`,
       eventId,
       category,
       type:
@@ -60,7 +63,7 @@ export class Beacon {
             : "FAILURE_START",
       title: `KSeF simulator: ${status}`,
       text: text ?? `KSeF simulator: ${status}`,
-      start: now,
+      start: ended?.start ?? now,
       end: status === "AVAILABLE" ? now : null,
       version: 1,
       published: now

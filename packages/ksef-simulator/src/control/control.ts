@@ -4,7 +4,8 @@
  * Every change takes JSON under its content type, which a page of another origin cannot send without being asked for first.
  */
 import type { IncomingMessage } from "node:http"
-import { Nip } from "@govoice/ksef/format"
+import { ContextIdentifier, Nip } from "@govoice/ksef/format"
+import { issueCertificate } from "../auth/issueCertificate.ts"
 import { createToken } from "../auth/tokens.ts"
 import { applyAtOnce } from "../faults/callFaults.ts"
 import type { Fault } from "../faults/Fault.ts"
@@ -29,6 +30,16 @@ const object = (body: unknown): Readonly<Record<string, unknown>> =>
 const nipOf = (body: Readonly<Record<string, unknown>>): string => {
   const { nip } = body
   return typeof nip === "string" && Nip.isValid(nip) ? nip : expected('"nip" to be ten digits with the right checksum')
+}
+
+const contextOf = (
+  { context }: Readonly<Record<string, unknown>>,
+  types: ReadonlyArray<ContextIdentifier.Type>
+): string => {
+  const named = typeof context === "string" ? ContextIdentifier.ofValue(context) : undefined
+  return named !== undefined && types.includes(named.type) && ContextIdentifier.isValid(named)
+    ? named.value
+    : expected(`"context" to be the value of a context of the type ${types.join(" or ")}`)
 }
 
 const permissionsOf = ({ permissions }: Readonly<Record<string, unknown>>): ReadonlyArray<Permission> | undefined => {
@@ -76,19 +87,24 @@ const setBeacon: Action = ({ beacon }, body) => {
 const issueToken: Action = (simulation, given) => {
   const body = object(given)
   const permissions = permissionsOf(body)
-  const { nip, reference, secret } = createToken(simulation, {
-    nip: nipOf(body),
+  const { context, reference, secret } = createToken(simulation, {
+    context: contextOf(body, ["Nip", "InternalId"]),
     ...(permissions === undefined ? {} : { permissions })
   })
-  return { token: secret, referenceNumber: reference, nip }
+  return { token: secret, referenceNumber: reference, context }
 }
 
-const issueCertificate: Action = ({ authority }, given) => {
+const issueOne: Action = (simulation, given) => {
   const body = object(given)
   const { key = "ec", kind = "authentication" } = body
   if (kind !== "authentication" && kind !== "offline") return expected('"kind" to be "authentication" or "offline"')
   if (key !== "ec" && key !== "rsa") return expected('"key" to be "ec" or "rsa"')
-  return authority.issue({ nip: nipOf(body), kind, key })
+  return issueCertificate(simulation, {
+    nip: nipOf(body),
+    kind,
+    key,
+    ...(body["context"] === undefined ? {} : { context: contextOf(body, ["InternalId", "NipVatUe"]) })
+  })
 }
 
 const actions: Readonly<Record<string, Action>> = {
@@ -105,7 +121,7 @@ const actions: Readonly<Record<string, Action>> = {
   "POST /_simulator/clock": advance,
   "POST /_simulator/beacon": setBeacon,
   "POST /_simulator/tokens": issueToken,
-  "POST /_simulator/certificates": issueCertificate
+  "POST /_simulator/certificates": issueOne
 }
 
 /** Answers a request under `/_simulator`. */

@@ -110,7 +110,7 @@ const callRow = (call: LedgerCall): Html =>
     call.operation,
     call.overLimit ? "over the limit" : (call.fault ?? ""),
     `${Math.round(call.endedAt - call.startedAt)} ms`,
-    call.nip ?? "",
+    call.context ?? "",
     html`${call.method} ${code(call.path)}`
   )
 
@@ -123,7 +123,7 @@ const fact = (name: string, value: Html | string): Html =>
 const page = (simulation: Simulation, url: string, refreshes: boolean): Html => {
   const { faults, ledger, limits, options, state } = simulation
   const nip = String(state.settings.get("nip") ?? "")
-  const token = Array.from(state.tokens.values()).find((one) => one.nip === nip && !one.revoked)
+  const token = Array.from(state.tokens.values()).find((one) => one.context === nip && !one.revoked)
   const sessions = newest(state.sessions.values())
   const invoices = newest(state.invoices.values())
   const listed = faults.list()

@@ -3,6 +3,7 @@
  * issued it offline. Source: kody-qr.md and offline/korekta-techniczna.md of CIRFMF/ksef-api.
  */
 import { CertificateLink } from "@govoice/ksef/crypto"
+import { ContextIdentifier } from "@govoice/ksef/format"
 import { Certificate } from "@govoice/ksef/xades"
 import type { Reply } from "../http/Reply.ts"
 import { modeOf, statusOfInvoice } from "../sessions/invoiceStatus.ts"
@@ -90,20 +91,25 @@ const invoicePage = (simulation: Simulation, [nip, date, hash]: ReadonlyArray<st
   return page("The invoice is not in KSeF", asked)
 }
 
-// `/certificate/Nip/<NIP of the context>/<NIP of the seller>/<serial number>/<hash>/<signature>`
+// `/certificate/<type of the context>/<its value>/<NIP of the seller>/<serial number>/<hash>/<signature>`
 const certificatePage = (
   { authority, clock, state }: Simulation,
-  [, context, seller, serial, hash]: ReadonlyArray<string>,
+  [type, context, seller, serial, hash]: ReadonlyArray<string>,
   link: string
 ): Reply => {
   const facts = [
-    ["NIP of the context", context ?? ""],
+    ["Context", `${type} ${context}`],
     ["NIP of the seller", seller ?? ""],
     ["Certificate", serial ?? ""],
     ["Hash", hash ?? ""]
   ] as const
   const isRevoked = state.enrollments.get(serial ?? "")?.revoked === true
-  const fault = isRevoked ? "The certificate was revoked." : faultOf(authority.find(serial ?? ""), link, clock.now())
+  const fault =
+    ContextIdentifier.ofValue(context ?? "").type !== type
+      ? "The context is not of this type."
+      : isRevoked
+        ? "The certificate was revoked."
+        : faultOf(authority.find(serial ?? ""), link, clock.now())
   return page(fault === undefined ? "The issuer is confirmed" : "The issuer is not confirmed", [
     ...facts,
     ...(fault === undefined ? [] : [["Reason", fault] as const])
@@ -127,7 +133,7 @@ const faultOf = (certificate: ReturnType<Simulation["authority"]["find"]>, link:
 export const verificationPage = (simulation: Simulation, path: string, host: string): Reply | undefined => {
   const [kind, ...parts] = path.slice(1).split("/")
   if (kind === "invoice" && parts.length === 3) return invoicePage(simulation, parts)
-  if (kind === "certificate" && parts.length === 6 && parts[0] === "Nip") {
+  if (kind === "certificate" && parts.length === 6) {
     return certificatePage(simulation, parts, `${host}${path}`)
   }
   return undefined

@@ -3,7 +3,7 @@
  * faults.
  */
 import { Sha256 } from "@govoice/ksef/crypto"
-import { PolishTime } from "@govoice/ksef/format"
+import { ContextIdentifier, PolishTime } from "@govoice/ksef/format"
 import type { Fault } from "../faults/Fault.ts"
 import type { Simulation } from "../Simulation.ts"
 import type { Header, Invoice, Session, Verdict } from "../state/records.ts"
@@ -22,9 +22,15 @@ interface Outcome {
 const attachmentIsPossible = ({ state }: Simulation, session: Session, invoice: Invoice): boolean =>
   state.context(session.context).attachments && (session.kind === "batch" || invoice.correctedHash !== null)
 
-// A VAT RR invoice is issued by the buyer, every other one by the seller.
-const issuerNip = (form: Session["form"], { header }: DocumentFacts): string | null =>
-  form === "FA_RR (1)" ? header.buyerNip : header.sellerNip
+// A VAT RR invoice is issued by the buyer, every other one by the seller. In a context with an entity of the EU, that entity
+// issues as the buyer what the taxpayer sells to it.
+const isIssued = ({ context, form }: Session, { buyerVatUe, header }: DocumentFacts): boolean => {
+  const nip = ContextIdentifier.nip(context)
+  if (ContextIdentifier.ofValue(context).type === "NipVatUe") {
+    return form !== "FA_RR (1)" && header.sellerNip === nip && `${nip}-${buyerVatUe}` === context
+  }
+  return (form === "FA_RR (1)" ? header.buyerNip : header.sellerNip) === nip
+}
 
 // The buyer issues an invoice of a seller that granted it self-billing.
 const isSelfBilled = ({ state }: Simulation, context: string, { header }: DocumentFacts): boolean =>
@@ -63,7 +69,7 @@ const judge = (simulation: Simulation, xml: Xml, session: Session, invoice: Invo
   })
   if (!judgment.ok) return { verdict: judgment.verdict }
   const { facts } = judgment
-  if (issuerNip(session.form, facts) !== session.context && !isSelfBilled(simulation, session.context, facts)) {
+  if (!isIssued(session, facts) && !isSelfBilled(simulation, session.context, facts)) {
     return { verdict: { code: 410, details: ["Brak uprawnienia fakturowego"] }, facts }
   }
   if (facts.hasAttachment && !attachmentIsPossible(simulation, session, invoice))
@@ -155,7 +161,7 @@ export const decideDocument = (simulation: Simulation, xml: Xml, reference: stri
   const invoice = state.invoices.get(reference)
   const session = invoice && state.sessions.get(invoice.session)
   if (invoice === undefined || session === undefined || invoice.verdict !== null) return
-  const picked = faults.take({ point: "invoice", nip: session.context })
+  const picked = faults.take({ point: "invoice", context: session.context })
   const judged = judge(simulation, xml, session, invoice)
   const { facts, verdict } = withFault(simulation, session, invoice, judged, picked?.fault)
   state.invoices.update(reference, {

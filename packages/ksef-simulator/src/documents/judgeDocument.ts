@@ -10,6 +10,8 @@ import { isFault, type Xml, type XmlDocument } from "./Xml.ts"
 export interface DocumentFacts {
   readonly header: Header
   readonly hasAttachment: boolean
+  /** The VAT number of the buyer with its country, or an empty text. */
+  readonly buyerVatUe: string
 }
 
 /** The outcome: what the document says, or the verdict that ends it. */
@@ -119,7 +121,9 @@ const judgeParsed = (xml: Xml, document: XmlDocument, rules: Rules, size: number
     // In the words of KSeF.
     if (unit !== undefined) return invalid(`Identyfikator wewnętrzny podmiotu trzeciego: '${unit}' jest nieprawidłowy.`)
   }
-  return { ok: true, facts: { header, hasAttachment } }
+  const buyer = "/f:Faktura/f:Podmiot2/f:DaneIdentyfikacyjne"
+  const buyerVatUe = `${read(`${buyer}/f:KodUE`) ?? ""}${read(`${buyer}/f:NrVatUE`) ?? ""}`
+  return { ok: true, facts: { header, hasAttachment, buyerVatUe } }
 }
 
 const tooLarge = (maxSize: number): Judgment => ({

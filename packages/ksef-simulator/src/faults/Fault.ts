@@ -14,8 +14,8 @@ export type FaultPoint = OperationName | OutsideOperationName | "*" | "invoice" 
 export interface FaultSelector {
   /** Each `do` has a default. */
   readonly on?: FaultPoint
-  /** Only for this context. */
-  readonly nip?: string
+  /** Only for the context with this value, such as a NIP. */
+  readonly context?: string
   /** The first occasion that is picked. Defaults to 1. */
   readonly nth?: number
   /** How many occasions in a row are picked. Defaults to 1. */

@@ -44,7 +44,7 @@ export interface Picked {
 /** An occasion: the point, and the context if it is known. */
 export interface Occasion {
   readonly point: FaultPoint
-  readonly nip: string | null
+  readonly context: string | null
 }
 
 /** Picks faults in the order in which they were added. */
@@ -89,14 +89,14 @@ export class Faults implements SimulatorFaults {
   }
 
   /** Returns the fault for an occasion. Every fault that could have been picked counts it; one is picked. */
-  take({ nip, point }: Occasion): Picked | undefined {
+  take({ context, point }: Occasion): Picked | undefined {
     const isOfApi = Object.hasOwn(operations, point)
     let picked: Picked | undefined
     for (const entry of this.#entries) {
       const { fault, points: chosen, times } = entry
       const isMeant = chosen.includes(point) || (isOfApi && chosen.includes("*"))
       if (!isMeant || !points[fault.do].possible.includes(point)) continue
-      if (fault.nip !== undefined && fault.nip !== nip) continue
+      if (fault.context !== undefined && fault.context !== context) continue
       entry.seen += 1
       if (picked !== undefined || entry.seen < (fault.nth ?? 1) || entry.fired >= times) continue
       if (fault.probability !== undefined && this.#serials.fraction("fault") >= fault.probability) continue

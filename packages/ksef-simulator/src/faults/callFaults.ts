@@ -49,14 +49,14 @@ export class Blocks {
     this.#now = now
   }
 
-  set(nip: string | null, ms: number, detail: string | undefined): void {
-    if (ms > 0) this.#blocks.set(nip ?? "", { until: this.#now() + ms, detail })
+  set(context: string | null, ms: number, detail: string | undefined): void {
+    if (ms > 0) this.#blocks.set(context ?? "", { until: this.#now() + ms, detail })
   }
 
   /** The answer of the firewall while a context is blocked. */
-  reply(nip: string | null, address: string): Reply | undefined {
+  reply(context: string | null, address: string): Reply | undefined {
     const now = this.#now()
-    const block = [this.#blocks.get(nip ?? ""), this.#blocks.get("")].find(
+    const block = [this.#blocks.get(context ?? ""), this.#blocks.get("")].find(
       (one) => one !== undefined && now < one.until
     )
     return block === undefined ? undefined : blockedPage(address, block.detail)
@@ -155,7 +155,7 @@ export const withFault = async (
       revokeTokenOf(call)
       return handle()
     case "block-403":
-      blocks.set(fault.nip ?? null, fault.ms ?? 0, fault.detail)
+      blocks.set(fault.context ?? null, fault.ms ?? 0, fault.detail)
       return blockedPage(call.address, fault.detail)
     case "upo-late":
       return raise(21178, "UPO nie zostało jeszcze wygenerowane.")
@@ -177,10 +177,10 @@ export const withFault = async (
 /** Carries out a call outside of the API with the fault that is picked for it. */
 export const withOutsideFault = async (
   simulation: Simulation,
-  { nip, point }: { readonly point: OutsideOperationName; readonly nip: string | null },
+  { context, point }: { readonly point: OutsideOperationName; readonly context: string | null },
   handle: () => Promise<Reply>
 ): Promise<{ readonly reply: FaultedReply; readonly fault: string | null }> => {
-  const fault = simulation.faults.take({ point, nip })?.fault
+  const fault = simulation.faults.take({ point, context })?.fault
   if (fault === undefined) return { reply: await handle(), fault: null }
   if (fault.do === "upo-html") return { reply: htmlPage(200), fault: fault.do }
   const reply = await withTransportFault(simulation, fault, handle)
@@ -189,7 +189,7 @@ export const withOutsideFault = async (
 
 /** Does at once what does not need a call: faults that change keys and name no operation. */
 export const applyAtOnce = async ({ keys }: Simulation, fault: Fault): Promise<boolean> => {
-  if (fault.on !== undefined || fault.nth !== undefined || fault.nip !== undefined) return false
+  if (fault.on !== undefined || fault.nth !== undefined || fault.context !== undefined) return false
   if (fault.do === "rotate-keys") await keys.rotate(fault.rotation ?? "planned")
   else if (fault.do === "415-after-rotation") await keys.rotate("unannounced")
   else return false

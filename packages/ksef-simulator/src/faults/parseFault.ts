@@ -74,7 +74,10 @@ export const faultNames = Object.keys(members) as ReadonlyArray<FaultName>
 
 const selector: Readonly<Record<string, Member>> = {
   on: { expected: `one of ${faultPoints.join(", ")}`, check: isOneOf(...faultPoints) },
-  nip: { expected: "ten digits", check: (value) => typeof value === "string" && /^\d{10}$/.test(value) },
+  context: {
+    expected: "the value of a context, such as a NIP",
+    check: (value) => typeof value === "string" && /^\d{10}(?:-[\dA-Z+*]+)?$/.test(value)
+  },
   nth: { expected: "a number from 1 up", check: isWhole(1) },
   times: { expected: 'a number from 1 up, or "always"', check: (value) => value === "always" || isWhole(1)(value) },
   probability: {

@@ -19,6 +19,11 @@ export interface IssuedCertificate {
 export interface CertificateRequest {
   /** The NIP in the subject. */
   readonly nip: string
+  /**
+   * The value of a context in which it has all permissions, besides that of the NIP: an internal identifier, or a NIP with a VAT
+   * number of the EU, where KSeF knows it by its fingerprint.
+   */
+  readonly context?: string
   /** `offline` certificates confirm invoices that were issued offline, and cannot log in. Defaults to `authentication`. */
   readonly kind?: "authentication" | "offline"
   /** Defaults to `ec`, a key on the curve P-256. `rsa` has 2048 bits. */
@@ -78,7 +83,12 @@ export class Authority {
   }
 
   /** Issues a certificate and its private key. */
-  issue({ key = "ec", kind = "authentication", nip, ...validity }: CertificateRequest): IssuedCertificate {
+  issue({
+    key = "ec",
+    kind = "authentication",
+    nip,
+    ...validity
+  }: Omit<CertificateRequest, "context">): IssuedCertificate {
     const { privateKey, publicKey } =
       key === "ec"
         ? generateKeyPairSync("ec", { namedCurve: "P-256" })

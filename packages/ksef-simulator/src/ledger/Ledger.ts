@@ -29,7 +29,7 @@ export interface SimulatorLedger {
   /** How many calls came while their window was full. */
   readonly overLimit: number
   /** The largest number of calls of one context that were under way at the same time in this process. */
-  readonly maxOverlap: (nip: string) => number
+  readonly maxOverlap: (context: string) => number
   /** Tokens, JWTs and links that were handed out by this process: none of them belongs into a log. */
   readonly secrets: () => ReadonlyArray<string>
 }
@@ -87,14 +87,14 @@ export class Ledger implements SimulatorLedger {
           ]
     )
 
-  readonly maxOverlap = (nip: string): number => this.#underWay.get(nip)?.most ?? 0
+  readonly maxOverlap = (context: string): number => this.#underWay.get(context)?.most ?? 0
 
   readonly secrets = (): ReadonlyArray<string> => [...this.#secrets]
 
   /** Counts a call of a context as under way, until the function that it returns is called. */
-  enter(nip: string): () => void {
-    const count = this.#underWay.get(nip) ?? { now: 0, most: 0 }
-    this.#underWay.set(nip, count)
+  enter(context: string): () => void {
+    const count = this.#underWay.get(context) ?? { now: 0, most: 0 }
+    this.#underWay.set(context, count)
     count.now += 1
     count.most = Math.max(count.most, count.now)
     return () => {

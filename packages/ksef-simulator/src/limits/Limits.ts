@@ -82,7 +82,7 @@ export class Limits {
     for (const call of Array.from(this.#state.calls.values()).filter(admitted)) {
       const operation = byName.get(call.operation)
       if (operation === undefined) continue
-      this.#limiter.restore(keyOf(operation, groupOf(operation), call.nip, call.address), call.startedAt)
+      this.#limiter.restore(keyOf(operation, groupOf(operation), call.context, call.address), call.startedAt)
     }
   }
 }

@@ -2,7 +2,7 @@
  * `/limits`, `/rate-limits`, and the part of `/testdata` that changes what holds for a context.
  */
 import { certificateLimitsOf } from "../auth/enrollments.ts"
-import { grantKey } from "../auth/logins.ts"
+import { grant, grantKey } from "../auth/logins.ts"
 import { authorized, type Handler } from "../http/Call.ts"
 import { empty, json, type Reply } from "../http/Reply.ts"
 import type { OperationName } from "../openapi/operations.ts"
@@ -55,7 +55,7 @@ const changeContext =
   (change: Partial<ContextSettings>): Handler =>
   ({ body, simulation }) => {
     const { contextIdentifier } = body as ContextBody
-    if (contextIdentifier?.type === "Nip") simulation.state.changeContext(contextIdentifier.value, change)
+    if (contextIdentifier != null) simulation.state.changeContext(contextIdentifier.value, change)
     return done()
   }
 
@@ -74,12 +74,12 @@ interface GrantBody {
 
 const grantPermissions: Handler = ({ body, simulation }) => {
   const { authorizedIdentifier: subject, contextIdentifier, permissions } = body as GrantBody
-  const nip = contextIdentifier.value
-  simulation.state.grants.set(grantKey(nip, subject), {
-    nip,
+  grant(
+    simulation,
+    contextIdentifier.value,
     subject,
-    permissions: permissions.map(({ permissionType }) => permissionType)
-  })
+    permissions.map(({ permissionType }) => permissionType)
+  )
   return done()
 }
 

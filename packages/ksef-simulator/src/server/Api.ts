@@ -45,7 +45,7 @@ const bodyLimit = 262_144
 /** The facts about a call that are known before it is complete. */
 class Progress {
   operation = ""
-  nip: string | null = null
+  context: string | null = null
   fault: string | null = null
   body: unknown = undefined
   matched: Operation | undefined = undefined
@@ -81,7 +81,7 @@ export class Api {
       operation: progress.operation,
       method: request.method ?? "",
       path: path.slice(0, 200),
-      nip: progress.nip,
+      context: progress.context,
       address,
       status: typeof reply === "string" ? null : reply.status,
       fault: progress.fault,
@@ -108,8 +108,8 @@ export class Api {
   ): Promise<Outcome> {
     let leave: (() => void) | undefined
     try {
-      const reply = await this.#carryOut(request, path, query, address, progress, (nip) => {
-        leave = this.#simulation.ledger.enter(nip)
+      const reply = await this.#carryOut(request, path, query, address, progress, (context) => {
+        leave = this.#simulation.ledger.enter(context)
       })
       return { reply, overLimit: false }
     } catch (error) {
@@ -132,7 +132,7 @@ export class Api {
     query: URLSearchParams,
     address: string,
     progress: Progress,
-    enter: (nip: string) => void
+    enter: (context: string) => void
   ): Promise<Reply | Silence> {
     const { operation, parameters } = this.#match(request.method ?? "", path)
     const { name } = operation
@@ -142,10 +142,10 @@ export class Api {
     progress.matched = operation
     const login = this.#authenticate(operation, name, request, address)
     if (login !== undefined) {
-      progress.nip = login.context
+      progress.context = login.context
       enter(login.context)
     }
-    const blocked = this.#blocks.reply(progress.nip, address)
+    const blocked = this.#blocks.reply(progress.context, address)
     if (blocked !== undefined) {
       progress.fault = "block-403"
       return blocked
@@ -164,8 +164,8 @@ export class Api {
       body: await this.#body(operation, name, request, progress),
       login
     }
-    progress.nip ??= contextOf(call.body)
-    const picked = this.#simulation.faults.take({ point: name, nip: progress.nip })
+    progress.context ??= contextOf(call.body)
+    const picked = this.#simulation.faults.take({ point: name, context: progress.context })
     const handle = async () => handlers[name](call)
     if (picked === undefined) return handle()
     progress.fault = picked.fault.do
@@ -248,7 +248,7 @@ const contextOf = (body: unknown): string | null => {
   const identifier = (
     body as { readonly contextIdentifier?: { readonly type?: unknown; readonly value?: unknown } } | null
   )?.contextIdentifier
-  return identifier?.type === "Nip" && typeof identifier.value === "string" ? identifier.value : null
+  return typeof identifier?.value === "string" ? identifier.value : null
 }
 
 const notCarriedOut = (key: string): Refusal =>

@@ -109,8 +109,8 @@ export class Server {
 
   async #storage(request: IncomingMessage, path: string, query: URLSearchParams): Promise<Reply | Silence> {
     const handle = () => answerStorage(this.#simulation, request, path, query)
-    const nip = storageContext(this.#simulation, path)
-    return this.#outside(request, `/storage/${path}`, storageOperation(path), nip, handle)
+    const context = storageContext(this.#simulation, path)
+    return this.#outside(request, `/storage/${path}`, storageOperation(path), context, handle)
   }
 
   // Calls outside of the API are known to the ledger and to faults, and to no limit.
@@ -118,7 +118,7 @@ export class Server {
     request: IncomingMessage,
     path: string,
     point: OutsideOperationName | undefined,
-    nip: string | null,
+    context: string | null,
     handle: () => Promise<Reply>
   ): Promise<Reply | Silence> {
     const { clock, ledger } = this.#simulation
@@ -126,14 +126,14 @@ export class Server {
     const { fault, reply } =
       point === undefined
         ? { fault: null, reply: await handle() }
-        : await withOutsideFault(this.#simulation, { point, nip }, handle)
+        : await withOutsideFault(this.#simulation, { point, context }, handle)
     ledger.record({
       startedAt,
       endedAt: clock.now(),
       operation: point ?? "storage",
       method: request.method ?? "",
       path: path.slice(0, 200),
-      nip,
+      context,
       address: plainAddress(request.socket.remoteAddress),
       status: typeof reply === "string" ? null : reply.status,
       fault,

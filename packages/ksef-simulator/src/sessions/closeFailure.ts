@@ -6,7 +6,7 @@ import type { Session, Status } from "../state/records.ts"
 
 /** Returns the failure of a session that is closed now, if a fault asks for one. */
 export const closeFailure = ({ faults }: Simulation, { context }: Session): Status | null => {
-  const fault = faults.take({ point: "session", nip: context })?.fault
+  const fault = faults.take({ point: "session", context })?.fault
   if (fault?.do !== "verdict") return null
   return { code: fault.code, ...(fault.details === undefined ? {} : { details: fault.details }) }
 }

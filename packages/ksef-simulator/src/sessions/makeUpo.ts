@@ -2,6 +2,7 @@
  * The UPO of a document that was accepted, and the pages of a session's UPO.
  */
 import { Sha256 } from "@govoice/ksef/crypto"
+import { ContextIdentifier } from "@govoice/ksef/format"
 import type { Simulation } from "../Simulation.ts"
 import type { FormName, Invoice, Session } from "../state/records.ts"
 import { receivingEntities, type UpoContent, type UpoDocument } from "../upo/Upo.ts"
@@ -41,7 +42,7 @@ const make = async (
   const content: UpoContent = {
     receivingEntity: receivingEntities[options.upoName === "schema" ? "prod" : options.environment],
     sessionReference: session.reference,
-    contextNip: session.context,
+    context: ContextIdentifier.ofValue(session.context),
     authentication:
       typeof login?.documentHash === "string"
         ? { documentHash: login.documentHash }

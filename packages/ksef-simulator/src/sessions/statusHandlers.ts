@@ -125,12 +125,16 @@ const getSessionUpo = authorized(async ({ login, path, simulation }) => {
   )
 })
 
-// The seller and the buyer of an invoice may read it.
+// The seller and the buyer of an invoice may read it, and who sent it.
 const downloadInvoice = authorized(({ login, path, simulation }) => {
   const ksefNumber = path["ksefNumber"]!
   const { state } = simulation
   const invoice = state.invoices.byNumber(ksefNumber)
-  const isParty = [invoice?.header?.sellerNip, invoice?.header?.buyerNip].includes(login.context)
+  const isParty = [
+    invoice?.header?.sellerNip,
+    invoice?.header?.buyerNip,
+    state.sessions.get(invoice?.session ?? "")?.context
+  ].includes(login.context)
   if (invoice === undefined || !isParty || statusOfInvoice(simulation, invoice).code !== 200) {
     throw badRequest(21164, `Faktura o numerze KSeF ${ksefNumber} nie została znaleziona.`)
   }

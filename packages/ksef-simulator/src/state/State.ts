@@ -24,7 +24,7 @@ export const keptCalls = 100_000
 
 /** The changes of a context by `/testdata`. */
 export interface ContextSettings {
-  readonly nip: string
+  readonly context: string
   readonly blocked: boolean
   readonly attachments: boolean
   readonly rateLimits: Overrides | null
@@ -46,7 +46,7 @@ export interface SessionLimit {
 
 /** Rights that `/testdata/permissions` granted to somebody in a context. */
 export interface Grant {
-  readonly nip: string
+  readonly context: string
   readonly subject: Subject
   readonly permissions: ReadonlyArray<Permission>
 }
@@ -158,12 +158,20 @@ export class State {
   }
 
   /** The changes of a context by `/testdata`, or the defaults. */
-  context(nip: string): ContextSettings {
-    return this.contexts.get(nip) ?? { nip, blocked: false, attachments: false, rateLimits: null, sessionLimits: null }
+  context(context: string): ContextSettings {
+    return (
+      this.contexts.get(context) ?? {
+        context,
+        blocked: false,
+        attachments: false,
+        rateLimits: null,
+        sessionLimits: null
+      }
+    )
   }
 
-  changeContext(nip: string, change: Partial<ContextSettings>): void {
-    this.contexts.set(nip, { ...this.context(nip), ...change })
+  changeContext(context: string, change: Partial<ContextSettings>): void {
+    this.contexts.set(context, { ...this.context(context), ...change })
   }
 
   /** Hands everything that changed to the operating system. Called before an answer leaves. */

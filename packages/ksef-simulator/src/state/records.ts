@@ -49,7 +49,8 @@ export interface KsefToken {
   readonly reference: string
   /** The whole token, as its owner got it. */
   readonly secret: string
-  readonly nip: string
+  /** The value of its context. */
+  readonly context: string
   readonly author: Subject
   readonly permissions: ReadonlyArray<Permission>
   readonly description: string
@@ -89,7 +90,7 @@ export interface Status {
 export interface Login {
   readonly reference: string
   readonly contextType: string
-  /** The value of the context; its NIP where the type is `Nip`. */
+  /** The value of the context, whose form tells the type. */
   readonly context: string
   readonly method: "token" | "certificate"
   readonly subject: Subject
@@ -210,7 +211,7 @@ export interface LedgerCall {
   readonly method: string
   readonly path: string
   /** The context of the caller, where one was known. */
-  readonly nip: string | null
+  readonly context: string | null
   readonly address: string
   /** The status that was answered, or null where the connection was cut. */
   readonly status: number | null

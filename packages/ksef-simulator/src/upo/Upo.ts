@@ -3,7 +3,7 @@
  *
  * It says that it is simulated: in a comment, and in the name of the certificate that signs it.
  */
-import { PolishTime } from "@govoice/ksef/format"
+import { type ContextIdentifier, PolishTime } from "@govoice/ksef/format"
 
 /** A document that a UPO confirms. */
 export interface UpoDocument {
@@ -23,7 +23,7 @@ export interface UpoDocument {
 export interface UpoContent {
   readonly receivingEntity: string
   readonly sessionReference: string
-  readonly contextNip: string
+  readonly context: ContextIdentifier.ContextIdentifier
   /** How the sender logged in: the reference of its token, or the hash of the document that it signed. */
   readonly authentication: { readonly tokenReference: string } | { readonly documentHash: string }
   /** The page, where it is the UPO of a session. */
@@ -73,6 +73,9 @@ const documentXml = (document: UpoDocument): string =>
     "</Dokument>"
   ].join("")
 
+// The names of the schema.
+const contextElements = { Nip: "Nip", InternalId: "IdWewnetrzny", NipVatUe: "IdZlozonyVatUE" } as const
+
 const pageXml = ({ documents, from, number, pages, to }: NonNullable<UpoContent["page"]>): string =>
   [
     "<OpisPotwierdzenia>",
@@ -95,7 +98,7 @@ export const renderUpo = (content: UpoContent, signature = ""): string =>
     element("NazwaPodmiotuPrzyjmujacego", content.receivingEntity),
     element("NumerReferencyjnySesji", content.sessionReference),
     "<Uwierzytelnienie><IdKontekstu>",
-    element("Nip", content.contextNip),
+    element(contextElements[content.context.type], content.context.value),
     "</IdKontekstu>",
     "tokenReference" in content.authentication
       ? element("NumerReferencyjnyTokenaKSeF", content.authentication.tokenReference)

@@ -51,7 +51,10 @@ describe("login with a certificate", () => {
       const credential = Result.getOrThrow(SigningCredential.read(issued, Date.now()))
       const client = new Client(simulator)
       await client.beginCertificateLogin((challenge) =>
-        LoginDocument.write({ challenge, contextNip: simulator.nip, signingTime: Date.now() - 60_000 }, credential)
+        LoginDocument.write(
+          { challenge, context: { type: "Nip", value: simulator.nip }, signingTime: Date.now() - 60_000 },
+          credential
+        )
       )
       assert.strictEqual((await client.loginStatus()).code, 200)
       const status = (await client.call("GET", `/auth/${client.login}`, { token: client.authentication })).json

@@ -21,7 +21,7 @@ const logIn = async (simulator: Simulator, pair: Pair = simulator.certificate, n
   const credential = Result.getOrThrow(SigningCredential.read(pair, now))
   const client = new Client(simulator)
   await client.beginCertificateLogin((challenge) =>
-    LoginDocument.write({ challenge, contextNip: nip, signingTime: now }, credential)
+    LoginDocument.write({ challenge, context: { type: "Nip", value: nip }, signingTime: now }, credential)
   )
   return client
 }

@@ -134,7 +134,7 @@ describe("login with a token", () => {
   it("a token without permissions ends as 415, a blocked context as 480", async () => {
     const simulator = await start()
     const client = new Client(simulator)
-    await client.beginTokenLogin(simulator.issueToken({ nip: simulator.nip, permissions: [] }), simulator.nip)
+    await client.beginTokenLogin(simulator.issueToken({ context: simulator.nip, permissions: [] }), simulator.nip)
     assert.strictEqual((await client.loginStatus()).code, 415)
     const contextIdentifier = { type: "Nip", value: simulator.nip }
     await client.call("POST", "/testdata/context/block", { body: { contextIdentifier } })
@@ -210,7 +210,7 @@ describe("the tokens of a login", () => {
     const simulator = await start()
     const client = await Client.login(simulator)
     const other = await Client.login(simulator)
-    const stranger = await Client.login(simulator, simulator.issueToken({ nip: "5260250274" }), "5260250274")
+    const stranger = await Client.login(simulator, simulator.issueToken({ context: "5260250274" }), "5260250274")
     const listed = await client.call("GET", "/auth/sessions")
     assert.sameMembers(
       listed.json.items.map(({ referenceNumber }) => referenceNumber),

@@ -9,7 +9,10 @@ const owner = async (simulator: Simulator): Promise<Client> => {
   const credential = Result.getOrThrow(SigningCredential.read(simulator.certificate, simulator.clock.now()))
   const client = new Client(simulator)
   await client.beginCertificateLogin((challenge) =>
-    LoginDocument.write({ challenge, contextNip: simulator.nip, signingTime: simulator.clock.now() }, credential)
+    LoginDocument.write(
+      { challenge, context: { type: "Nip", value: simulator.nip }, signingTime: simulator.clock.now() },
+      credential
+    )
   )
   await client.loginStatus()
   await client.redeem()
@@ -26,7 +29,10 @@ describe("tokens", () => {
     const credential = Result.getOrThrow(SigningCredential.read(simulator.certificate, time.now()))
     const client = new Client(simulator)
     await client.beginCertificateLogin((challenge) =>
-      LoginDocument.write({ challenge, contextNip: simulator.nip, signingTime: time.now() }, credential)
+      LoginDocument.write(
+        { challenge, context: { type: "Nip", value: simulator.nip }, signingTime: time.now() },
+        credential
+      )
     )
     time.move(500)
     await client.redeem()
@@ -84,7 +90,7 @@ describe("tokens", () => {
   it("of another context are not found", async () => {
     const simulator = await start()
     const client = await owner(simulator)
-    const stranger = simulator.issueToken({ nip: "5260250274" })
+    const stranger = simulator.issueToken({ context: "5260250274" })
     const reference = stranger.split("|")[0]!
     for (const method of ["GET", "DELETE"]) {
       assert.deepStrictEqual(codes(await client.call(method, `/tokens/${reference}`)), [21405], method)
@@ -99,7 +105,7 @@ describe("tokens", () => {
 
   it("without the permission to see others see themselves, and may revoke themselves", async () => {
     const simulator = await start()
-    const token = simulator.issueToken({ nip: simulator.nip, permissions: ["InvoiceWrite"] })
+    const token = simulator.issueToken({ context: simulator.nip, permissions: ["InvoiceWrite"] })
     const client = await Client.login(simulator, token)
     const own = token.split("|")[0]!
     const listed = (await client.call("GET", "/tokens")).json.tokens

@@ -76,10 +76,14 @@ describe("/_simulator", () => {
   it("issues tokens and certificates for any context", async () => {
     const simulator = await start()
     const call = control(simulator.url)
-    const issued = (await call("POST", "tokens", { nip: "5260250274", permissions: ["InvoiceRead"] })).json
+    const issued = (await call("POST", "tokens", { context: "5260250274", permissions: ["InvoiceRead"] })).json
     const client = await Client.login(simulator, issued.token, "5260250274")
     assert.strictEqual((await client.call("GET", "/rate-limits")).status, 200)
-    for (const body of [{ nip: "5260250274" }, { nip: "5260250274", key: "rsa", kind: "offline" }]) {
+    for (const body of [
+      { nip: "5260250274" },
+      { nip: "5260250274", context: "5260250274-DE123456789" },
+      { nip: "5260250274", key: "rsa", kind: "offline" }
+    ]) {
       const { certificate, privateKey } = (await call("POST", "certificates", body)).json
       assert.match(certificate, /^-----BEGIN CERTIFICATE-----/)
       assert.match(privateKey, /^-----BEGIN PRIVATE KEY-----/)
@@ -103,8 +107,24 @@ describe("/_simulator", () => {
     ["POST", "faults", { do: "nothing" }, 'Expected "do" to be one of 429'],
     ["POST", "faults", [{ do: "stall" }, { do: "nothing" }], 'Expected "do" to be one of 429'],
     ["POST", "clock", [], "Expected a JSON object."],
-    ["POST", "tokens", { nip: "1" }, 'Expected "nip" to be ten digits with the right checksum.'],
-    ["POST", "tokens", { nip: "5265877635", permissions: ["All"] }, 'Expected "permissions" to be some of InvoiceRead'],
+    [
+      "POST",
+      "tokens",
+      { context: "1" },
+      'Expected "context" to be the value of a context of the type Nip or InternalId.'
+    ],
+    [
+      "POST",
+      "tokens",
+      { context: "5265877635", permissions: ["All"] },
+      'Expected "permissions" to be some of InvoiceRead'
+    ],
+    [
+      "POST",
+      "certificates",
+      { nip: "5265877635", context: "5265877635-12345" },
+      'Expected "context" to be the value of a context of the type InternalId or NipVatUe.'
+    ],
     ["POST", "certificates", { nip: "5265877635", key: "dsa" }, 'Expected "key" to be "ec" or "rsa".'],
     ["POST", "certificates", { nip: "5265877635", kind: "x" }, 'Expected "kind" to be "authentication" or "offline".'],
     ["POST", "beacon", { status: "GOOD" }, 'Expected "status" to be one of AVAILABLE'],
@@ -172,7 +192,10 @@ describe("the beacon", () => {
         "TOTAL_FAILURE FAILURE_END"
       ]
     )
-    assert.isString(messages.at(-1)!["end"])
+    const [begun, over] = messages.slice(-2)
+    assert.isNull(begun!["end"])
+    assert.isString(over!["end"])
+    assert.deepInclude(over, { eventId: begun!["eventId"], start: begun!["start"] })
     assert.deepStrictEqual(await get("status"), { status: "AVAILABLE" })
   })
 

@@ -60,7 +60,7 @@ describe("the pages behind the codes of invoices", () => {
       CertificateLink.make(
         {
           origin,
-          contextNip: simulator.nip,
+          context: { type: "Nip", value: simulator.nip },
           sellerNip: simulator.nip,
           serialNumber: new X509Certificate(certificate).serialNumber,
           documentHash: Buffer.alloc(32, 7)

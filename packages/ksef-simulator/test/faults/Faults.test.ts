@@ -4,7 +4,7 @@ import { Faults } from "../../src/faults/Faults.ts"
 import { faultNames, parseFault } from "../../src/faults/parseFault.ts"
 import { Serials } from "../../src/state/Serials.ts"
 
-const at = { point: "sendInvoice", nip: "5265877635" } as const
+const at = { point: "sendInvoice", context: "5265877635" } as const
 
 const names = (faults: Faults, occasions: number): ReadonlyArray<string> =>
   Array.from({ length: occasions }, () => faults.take(at)?.fault.do ?? "-")
@@ -27,17 +27,17 @@ describe("Faults", () => {
   it("selects by operation, context and number of times", () => {
     const faults = new Faults(new Serials("seed"))
     faults.add({ do: "html", on: "closeOnlineSession", times: "always" })
-    faults.add({ do: "5xx", nip: "1111111111", times: "always" })
+    faults.add({ do: "5xx", context: "1111111111", times: "always" })
     assert.deepStrictEqual(names(faults, 2), ["-", "-"])
-    assert.strictEqual(faults.take({ point: "closeOnlineSession", nip: null })?.fault.do, "html")
-    assert.strictEqual(faults.take({ point: "getSession", nip: "1111111111" })?.fault.do, "5xx")
+    assert.strictEqual(faults.take({ point: "closeOnlineSession", context: null })?.fault.do, "html")
+    assert.strictEqual(faults.take({ point: "getSession", context: "1111111111" })?.fault.do, "5xx")
   })
 
   it("picks no outcome, and no call outside of the API, for faults of all calls", () => {
     const faults = new Faults(new Serials("seed"))
     faults.add({ do: "stall", times: "always" })
     for (const point of ["invoice", "session", "login", "uploadPart", "downloadUpo"] as const) {
-      assert.isUndefined(faults.take({ point, nip: null }))
+      assert.isUndefined(faults.take({ point, context: null }))
     }
   })
 
@@ -76,7 +76,7 @@ describe("parseFault", () => {
   }
 
   it.each(faultNames)("takes %s", (name) => {
-    const fault = { do: name, times: 2, nip: "5265877635", ...examples[name] }
+    const fault = { do: name, times: 2, context: "5265877635", ...examples[name] }
     assert.deepStrictEqual(parseFault(fault), fault as unknown as Fault)
   })
 
@@ -86,7 +86,7 @@ describe("parseFault", () => {
     [{ do: "toString" }, 'Expected "do" to be one of 429, '],
     [{ do: "delay" }, 'Expected "ms" of the fault "delay" to be milliseconds from 0 to 600000.'],
     [{ do: "delay", ms: -1 }, 'Expected "ms" of the fault "delay" to be milliseconds'],
-    [{ do: "stall", ms: 1 }, 'The fault "stall" has no member "ms". It has on, nip, nth, times, probability.'],
+    [{ do: "stall", ms: 1 }, 'The fault "stall" has no member "ms". It has on, context, nth, times, probability.'],
     [{ do: "stall", on: "nowhere" }, 'Expected "on" of the fault "stall" to be one of listPublicKeys, '],
     [
       { do: "stall", on: "invoice" },
@@ -104,7 +104,10 @@ describe("parseFault", () => {
     ],
     [{ do: "429", on: "uploadPart" }, 'Expected "on" of the fault "429" to be an operation that'],
     [{ do: "stall", times: 0 }, 'Expected "times" of the fault "stall" to be a number from 1 up, or "always".'],
-    [{ do: "stall", nip: "1" }, 'Expected "nip" of the fault "stall" to be ten digits.']
+    [
+      { do: "stall", context: "1" },
+      'Expected "context" of the fault "stall" to be the value of a context, such as a NIP.'
+    ]
   ])("refuses %j, and says what was expected", (given, message) => {
     assert.throws(() => parseFault(given), message)
   })

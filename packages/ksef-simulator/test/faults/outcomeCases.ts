@@ -130,7 +130,7 @@ export const outcomeCases = {
     "ends all access tokens of the context, and no refresh token": async () => {
       const { client, simulator } = await ready()
       const other = await Client.login(simulator)
-      const stranger = await Client.login(simulator, simulator.issueToken({ nip: "5260250274" }), "5260250274")
+      const stranger = await Client.login(simulator, simulator.issueToken({ context: "5260250274" }), "5260250274")
       simulator.faults.add({ do: "expire-access" })
       await client.call("POST", "/auth/challenge", { token: "" })
       assert.strictEqual((await client.call("GET", "/rate-limits")).status, 401)
@@ -160,8 +160,8 @@ export const outcomeCases = {
     "answers as the firewall does, for so long": async () => {
       const time = manualTime()
       const { client, simulator } = await ready({ now: time.now })
-      simulator.faults.add({ do: "block-403", ms: 5000, nip: simulator.nip })
-      const stranger = await Client.login(simulator, simulator.issueToken({ nip: "5260250274" }), "5260250274")
+      simulator.faults.add({ do: "block-403", ms: 5000, context: simulator.nip })
+      const stranger = await Client.login(simulator, simulator.issueToken({ context: "5260250274" }), "5260250274")
       for (const _ of [1, 2]) {
         const answer = await client.call("GET", "/rate-limits")
         assert.deepStrictEqual([answer.status, answer.json.title], [403, "Request blocked"])

@@ -32,8 +32,8 @@ describe("faults of the beacon and the storage", () => {
 describe("faults together", () => {
   it("affect one context only if one is for all calls of that context", async () => {
     const { client, simulator } = await ready()
-    const stranger = await Client.login(simulator, simulator.issueToken({ nip: "5260250274" }), "5260250274")
-    simulator.faults.add({ do: "5xx", nip: "5260250274", times: "always" })
+    const stranger = await Client.login(simulator, simulator.issueToken({ context: "5260250274" }), "5260250274")
+    simulator.faults.add({ do: "5xx", context: "5260250274", times: "always" })
     assert.strictEqual((await stranger.call("GET", "/rate-limits")).status, 503)
     assert.strictEqual((await client.call("GET", "/rate-limits")).status, 200)
   })

@@ -30,7 +30,7 @@ describe("limits of calls", () => {
     const time = manualTime()
     const simulator = await start({ now: time.now })
     const client = await Client.login(simulator)
-    const other = await Client.login(simulator, simulator.issueToken({ nip: "5260250274" }), "5260250274")
+    const other = await Client.login(simulator, simulator.issueToken({ context: "5260250274" }), "5260250274")
     const list = (who: Client) => who.call("GET", "/sessions?sessionType=Online")
     const statuses: Array<number> = []
     for (let call = 0; call < 6; call++) statuses.push((await list(client)).status)

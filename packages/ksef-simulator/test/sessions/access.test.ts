@@ -28,7 +28,7 @@ describe("a session", () => {
   it("of another context is not found, by any operation", async () => {
     const { invoice, session, simulator } = await scene()
     const nip = "5260250274"
-    const stranger = await Client.login(simulator, simulator.issueToken({ nip }), nip)
+    const stranger = await Client.login(simulator, simulator.issueToken({ context: nip }), nip)
     for (const path of readsOf(session.reference, invoice.referenceNumber, invoice.ksefNumber!)) {
       assert.deepStrictEqual(codes(await stranger.call("GET", path)), [21173], path)
     }
@@ -43,7 +43,7 @@ describe("a session", () => {
     const { nip } = simulator
     const author = { type: "Pesel", value: "44051401458" } as const
     const login = (permissions: ReadonlyArray<"InvoiceWrite" | "Introspection">, who = author) =>
-      Client.login(simulator, simulator.issueToken({ nip, permissions, author: who }))
+      Client.login(simulator, simulator.issueToken({ context: nip, permissions, author: who }))
     const paths = readsOf(session.reference, invoice.referenceNumber, invoice.ksefNumber!)
     const person = await login(["InvoiceWrite"])
     for (const path of paths) {
@@ -68,7 +68,7 @@ describe("a session", () => {
     const { session, simulator } = await scene()
     const reader = await Client.login(
       simulator,
-      simulator.issueToken({ nip: simulator.nip, permissions: ["InvoiceRead"] })
+      simulator.issueToken({ context: simulator.nip, permissions: ["InvoiceRead"] })
     )
     const answer = await reader.send(session, fa3({ number: "2" }))
     assert.deepStrictEqual([answer.status, answer.json.reasonCode], [403, "missing-permissions"])
@@ -81,7 +81,7 @@ describe("a session", () => {
     simulator.clock.advance(1000)
     const seller = await client.call("GET", path)
     assert.deepStrictEqual([seller.status, seller.text], [200, fa3()])
-    const as = async (nip: string) => Client.login(simulator, simulator.issueToken({ nip }), nip)
+    const as = async (nip: string) => Client.login(simulator, simulator.issueToken({ context: nip }), nip)
     assert.strictEqual((await (await as("5260250274")).call("GET", path)).text, fa3())
     assert.deepStrictEqual(codes(await (await as("1111111111")).call("GET", path)), [21164])
   })

@@ -124,7 +124,7 @@ describe("an interactive session", () => {
 
   it("needs the permission to send, and names the missing one", async () => {
     const simulator = await start()
-    const token = simulator.issueToken({ nip: simulator.nip, permissions: ["InvoiceRead"] })
+    const token = simulator.issueToken({ context: simulator.nip, permissions: ["InvoiceRead"] })
     const client = await Client.login(simulator, token)
     const { body } = await client.encryption()
     const answer = await client.call("POST", "/sessions/online", { body: { formCode: fa3Form, encryption: body } })
@@ -265,7 +265,7 @@ describe("a document that is sent", () => {
   it("of a seller that granted its buyer self-billing is accepted from that buyer, and of no other seller", async () => {
     const simulator = await start()
     const seller = "5260250274"
-    const grantor = await Client.login(simulator, simulator.issueToken({ nip: seller }), seller)
+    const grantor = await Client.login(simulator, simulator.issueToken({ context: seller }), seller)
     const buyer = await Client.login(simulator)
     const session = await buyer.open()
     const billed = (number: string, of = seller, to = simulator.nip) =>

@@ -181,7 +181,7 @@ export class Client {
   /** Begins a login with a token. */
   async beginTokenLogin(
     token: string,
-    nip: string,
+    context: string,
     changes: { readonly time?: (ms: number) => number; readonly policy?: object } = {}
   ): Promise<Answer> {
     const challenge = (await this.call("POST", "/auth/challenge", { token: "" })).json
@@ -191,7 +191,7 @@ export class Client {
       token: "",
       body: {
         challenge: challenge.challenge,
-        contextIdentifier: { type: "Nip", value: nip },
+        contextIdentifier: { type: typeOf(context), value: context },
         encryptedToken: text,
         publicKeyId: id,
         ...(changes.policy === undefined ? {} : { authorizationPolicy: changes.policy })
@@ -244,10 +244,10 @@ export class Client {
   static async login(
     simulator: Pick<Simulator, "url" | "nip" | "token">,
     token = simulator.token,
-    nip = simulator.nip
+    context = simulator.nip
   ): Promise<Client> {
     const client = new Client(simulator)
-    await client.beginTokenLogin(token, nip)
+    await client.beginTokenLogin(token, context)
     const status = await client.loginStatus()
     if (status.code !== 200) throw new Error(`The login ended with ${JSON.stringify(status)}`)
     await client.redeem()
@@ -317,6 +317,9 @@ export class Client {
     }
   }
 }
+
+const typeOf = (context: string): string =>
+  !context.includes("-") ? "Nip" : /-\d{5}$/.test(context) ? "InternalId" : "NipVatUe"
 
 /** The forms as opening requests name them. */
 export const fa3Form = { systemCode: "FA (3)", schemaVersion: "1-0E", value: "FA" }

@@ -3,7 +3,7 @@
  * invoice, so that it does not change when the certificate is replaced.
  */
 import { CertificateLink } from "@govoice/ksef/crypto"
-import { VerificationLink } from "@govoice/ksef/format"
+import { ContextIdentifier, VerificationLink } from "@govoice/ksef/format"
 import { Data, Effect } from "effect"
 import { OfflineCertificates } from "./ksef/OfflineCertificates.ts"
 import * as SandboxCertificate from "./sandbox/SandboxCertificate.ts"
@@ -22,7 +22,7 @@ export const make = Effect.gen(function* () {
     if (invoicingMode === "online" || sellerNip === null) return undefined
     const signer =
       mode === "test"
-        ? { ...SandboxCertificate.signer(), contextNip: sellerNip }
+        ? { ...SandboxCertificate.signer(), context: ContextIdentifier.ofValue(sellerNip) }
         : yield* Effect.orDie(certificates.signer(organizationId))
     if (signer === undefined) return yield* new OfflineNotAvailable()
     const { environment, key, ...issuer } = signer

@@ -5,7 +5,6 @@ import type { InvoiceRow } from "./InvoiceRow.ts"
 /** A claimed invoice. */
 export interface ClaimedInvoice extends InvoiceRow {
   readonly organization_id: Ids.OrganizationId
-  readonly reference: string | null
   readonly traceparent: string | null
   readonly sha256: Uint8Array
   readonly seller_nip: string | null
@@ -41,7 +40,6 @@ const names = [
   "updated_at",
   "submitted_at",
   "completed_at",
-  "reference",
   "traceparent",
   "first_failed_at"
 ]
@@ -60,7 +58,6 @@ export interface InvoiceTransition {
   readonly submittedAt?: Date
   readonly completedAt?: Date
   readonly officialNumber?: string
-  readonly reference?: string
   readonly rejection?: Invoice.Reason
   readonly failure?: Invoice.Reason | null
   readonly receipt?: Uint8Array

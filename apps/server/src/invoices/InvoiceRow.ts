@@ -38,7 +38,7 @@ const nextAttemptAt = `
     SELECT at FROM (
       SELECT greatest(next_attempt_at, CASE mode WHEN 'live' THEN (
         SELECT to_timestamp(greatest((blocked->'lane'->>'until')::float8, (blocked->'sending'->>'until')::float8) / 1000)
-        FROM organizations JOIN national_lanes ON nip = credential_nip
+        FROM organizations JOIN national_lanes ON context = credential_context
         WHERE organizations.id = invoices.organization_id
       ) END)
     ) AS attempt (at)

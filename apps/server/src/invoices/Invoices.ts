@@ -223,7 +223,7 @@ export const layer: Layer.Layer<Invoices, never, SqlClient.SqlClient> = Layer.ef
       readonly xml: Uint8Array | null
       readonly sha256: Uint8Array | null
     }>`
-      SELECT xml, sha256 FROM invoices LEFT JOIN LATERAL (SELECT xml, sha256 FROM receipts WHERE invoice_id = id) AS receipt ON true
+      SELECT xml, sha256(xml) FROM invoices LEFT JOIN LATERAL (SELECT xml FROM receipts WHERE invoice_id = id) AS receipt ON true
       WHERE ${inScope(scope, id)}
     `
 

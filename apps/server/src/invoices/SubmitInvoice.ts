@@ -171,6 +171,9 @@ interface IdempotencyRecord {
 // Two at once make larger batches than more would, and a statement costs as much as many of its rows.
 const batches = { atOnce: 2, atMost: 64 }
 
+/** How long a batch waits for a row that is locked. */
+const lockTimeout = "3s"
+
 // In UTF-16 code units. A larger document would delay the others of its batch.
 const maxBatchedLength = 100_000
 
@@ -190,12 +193,12 @@ export const layer: Layer.Layer<SubmitInvoice, never, Settings | SqlClient.SqlCl
 
     // A live submission makes the lane of its taxpayer due.
     const wakeStep = (now: Statement.Fragment) => {
-      const nips = sql`
-        SELECT credential_nip FROM entry JOIN reserved ON invoice_id = entry.id
+      const contexts = sql`
+        SELECT credential_context FROM entry JOIN reserved ON invoice_id = entry.id
         JOIN organizations ON organizations.id = entry.organization_id
-        WHERE entry.mode = 'live' AND credential_nip IS NOT NULL
+        WHERE entry.mode = 'live' AND credential_context IS NOT NULL
       `
-      return sql`woken AS (${wakeStatement(nips, now)}),`
+      return sql`woken AS (${wakeStatement(contexts, now)}),`
     }
 
     const selectEntries = Arrays.selectBySubscript(sql, entryColumns)
@@ -209,14 +212,15 @@ export const layer: Layer.Layer<SubmitInvoice, never, Settings | SqlClient.SqlCl
     // One round trip and one transaction. A key that a concurrent statement has inserted blocks this one until that commits;
     // then nothing is inserted for it. Keys are inserted in their order, so that no two statements block each other.
     //
-    // Nothing is inserted if `isInTime` is false, and the statement returns a row without an identifier.
+    // Nothing is inserted if `isInTime` is false, and the statement returns a row without an identifier. The statement fails while
+    // another session has locked a row that it needs, so that the other entries can be written without the one at fault.
     const insert = (entries: ReadonlyArray<Entry>, now: Statement.Fragment, isInTime: Statement.Fragment) => sql<{
       readonly id: Ids.InvoiceId | null
     }>`
       WITH entry AS MATERIALIZED (
         ${selectEntries(entries)}
       ), in_time AS MATERIALIZED (
-        SELECT ${isInTime} AS is_in_time
+        SELECT ${isInTime} AND set_config('lock_timeout', ${lockTimeout}, true) IS NOT NULL AS is_in_time
       ), reserved AS (
         INSERT INTO idempotency_records
           (organization_id, mode, key, created_at, status, request_hash, invoice_id, body)
@@ -297,7 +301,8 @@ export const layer: Layer.Layer<SubmitInvoice, never, Settings | SqlClient.SqlCl
 
     const hotStatements = yield* HotStatements
     hotStatements.add("submission", insertInTime([]))
-    const writeBatched = yield* Batcher.make({ write, isShared: SqlErrors.isTransient, ...batches })
+    const isShared = (error: SqlError.SqlError) => SqlErrors.isTransient(error) && !SqlErrors.isLockTimeout(error)
+    const writeBatched = yield* Batcher.make({ write, isShared, ...batches })
 
     const writeOne = (pending: Pending): Effect.Effect<StoredSubmission | undefined, SqlError.SqlError> =>
       pending.submission.invoiceXml.length > maxBatchedLength

@@ -45,7 +45,6 @@ const toParameters = ({ invoice, statusBefore, transition }: PendingTransition, 
   submitted_at: next.submitted_at,
   completed_at: next.completed_at,
   updated_at: next.updated_at,
-  reference: transition.reference ?? invoice.reference,
   attempt_count: next.attempt_count,
   due_at: transition.dueAt,
   warnings: next.warnings === invoice.warnings ? null : next.warnings,
@@ -67,7 +66,7 @@ export const make = Effect.gen(function* () {
         SELECT * FROM json_to_recordset(${PgTypes.json(rows)}) AS transition (
           id text, status_before text, status text, upo_available boolean, official_mode text, official_number text, rejection jsonb, failure jsonb,
           next_attempt_at timestamptz, submitted_at timestamptz, completed_at timestamptz, updated_at timestamptz,
-          reference text, due_at timestamptz, warnings json, receipt text, attempt_count int
+          due_at timestamptz, warnings json, receipt text, attempt_count int
         )
       ), transitioned AS (
         UPDATE invoices SET
@@ -83,7 +82,6 @@ export const make = Effect.gen(function* () {
           completed_at    = transition.completed_at,
           updated_at      = greatest(invoices.updated_at, transition.updated_at),
           attempt_count   = transition.attempt_count,
-          reference       = transition.reference,
           due_at          = transition.due_at,
           first_failed_at = CASE transition.status
             WHEN 'retrying' THEN coalesce(first_failed_at, transition.updated_at) ELSE first_failed_at
@@ -92,8 +90,8 @@ export const make = Effect.gen(function* () {
         WHERE invoices.id = transition.id AND ${fence}
         RETURNING invoices.id, invoices.organization_id
       ), receipt AS (
-        INSERT INTO receipts (invoice_id, organization_id, created_at, sha256, xml)
-        SELECT id, organization_id, updated_at, sha256(decode(receipt, 'base64')), decode(receipt, 'base64')
+        INSERT INTO receipts (invoice_id, organization_id, created_at, xml)
+        SELECT id, organization_id, updated_at, decode(receipt, 'base64')
         FROM transition JOIN transitioned USING (id)
         WHERE receipt IS NOT NULL
         ON CONFLICT ON CONSTRAINT receipts_pkey DO NOTHING

@@ -10,8 +10,8 @@ export const invoicesQueue: Cte<{ readonly exactUpTo: number }> = {
   query: (sql, { exactUpTo }) => sql`
     SELECT 'invoices', 'invoices_due_at_idx', (
       SELECT count(*) FROM (
-        SELECT FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL ORDER BY due_at, id LIMIT ${exactUpTo}::int
+        SELECT FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL ORDER BY due_at LIMIT ${exactUpTo}::int
       ) AS entry
-    ), (SELECT due_at FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL ORDER BY due_at, id LIMIT 1)
+    ), (SELECT due_at FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1)
   `
 }

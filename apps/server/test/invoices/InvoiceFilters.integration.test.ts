@@ -12,12 +12,14 @@ import { explain } from "../support/Explained.ts"
 import * as fixtures from "../support/fixtures.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
+// Far more than a page examines; for its pages, a few times as many.
 const many = 42_000
+const several = 12_000
 const firstPage = { limit: 50, after: undefined }
 const seller = "5265877635"
 
 // One buyer has nearly all invoices of the first organization. Each number was given three times, one of them with another buyer.
-const store = Effect.gen(function* () {
+const store = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   yield* fixtures.clear
   const large = yield* fixtures.organization
@@ -28,9 +30,9 @@ const store = Effect.gen(function* () {
       yield* sql`
         WITH one AS (
           SELECT n, 'inv_0' || lpad(n::text, 25, '0') AS id, CASE WHEN n % 1000 = 0 THEN ${small} ELSE ${large} END AS organization_id,
-                 'FV/' || n % ${many / 3}::int AS number, CASE WHEN n % 500 < 2 THEN 'DE123456789' ELSE '5260250274' END AS buyer,
+                 'FV/' || n % ${count / 3}::int AS number, CASE WHEN n % 500 < 2 THEN 'DE123456789' ELSE '5260250274' END AS buyer,
                  CASE WHEN n % 7 = 0 THEN 'rejected' ELSE 'accepted' END AS status
-          FROM generate_series(1, ${many}::int) AS n
+          FROM generate_series(1, ${count}::int) AS n
         ), invoice AS (
           INSERT INTO invoices
             (id, organization_id, created_at, updated_at, completed_at, mode, status, scenario, official_number, rejection, metadata,
@@ -73,7 +75,7 @@ layer(database, { excludeTestServices: true })("lists of invoices by what a pers
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { large, small } = yield* store
+        const { large, small } = yield* store(many)
         const { list } = yield* Invoices.Invoices
         const read = Effect.gen(function* () {
           for (const organizationId of [large, small]) {
@@ -107,7 +109,7 @@ layer(database, { excludeTestServices: true })("lists of invoices by what a pers
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { large, small } = yield* store
+        const { large, small } = yield* store(several)
         const { list } = yield* Invoices.Invoices
         const idsOf = Effect.fnUntraced(function* (
           organizationId: Ids.OrganizationId,

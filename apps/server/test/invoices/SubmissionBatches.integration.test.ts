@@ -15,13 +15,16 @@ const liveMode = Layer.succeed(NationalSystem)({} as never)
 
 const submissions = SubmitInvoice.layer.pipe(Layer.provide([TestSettings.layer(), liveMode]))
 
-/** Runs an effect while no idempotency record can be inserted, and inserts them after it. */
-const whileLocked = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+/** Runs an effect while another transaction keeps a lock. */
+const whileLocked = <A, E, R, B, E2>(
+  lockStatement: (sql: SqlClient.SqlClient) => Effect.Effect<B, E2>,
+  effect: Effect.Effect<A, E, R>
+) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const isLocked = yield* Deferred.make<void>()
     const isOver = yield* Deferred.make<void>()
-    const lock = yield* sql`LOCK TABLE idempotency_records IN SHARE ROW EXCLUSIVE MODE`.pipe(
+    const lock = yield* lockStatement(sql).pipe(
       Effect.andThen(Deferred.succeed(isLocked, undefined)),
       Effect.andThen(Deferred.await(isOver)),
       sql.withTransaction,
@@ -55,6 +58,7 @@ layer(Layer.provideMerge(submissions, layerPostgres), { timeout: "120 seconds", 
           WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%WITH entry AS MATERIALIZED%'
         `
         const first = yield* whileLocked(
+          (sql) => sql`LOCK TABLE idempotency_records IN SHARE ROW EXCLUSIVE MODE`,
           Effect.gen(function* () {
             const all = yield* Effect.forkScoped(submitAll)
             const [batch] = yield* poll(waiting, ({ length }) => length === 2)
@@ -94,6 +98,25 @@ layer(Layer.provideMerge(submissions, layerPostgres), { timeout: "120 seconds", 
           if (Exit.isFailure(exit)) continue
           assert.strictEqual(invoiceId, exit.value.invoiceId)
           assert.isTrue(replayed)
+        }
+      })
+    )
+
+    it.effect("is stored but for the submissions of an organization whose row another session has locked", () =>
+      Effect.gen(function* () {
+        const { submit } = yield* SubmitInvoice.SubmitInvoice
+        const held = yield* fixtures.organization
+        const free = yield* fixtures.organization
+        const given = Array.from({ length: 20 }, (_, index) =>
+          fixtures.submission({ organizationId: index % 4 === 0 ? held : free, idempotencyKey: `key ${index}` })
+        )
+        const exits = yield* whileLocked(
+          (sql) => sql`SELECT FROM organizations WHERE id = ${held} FOR UPDATE`,
+          Effect.forEach(given, (submission) => Effect.exit(submit(submission)), { concurrency: "unbounded" })
+        )
+        for (const [index, exit] of exits.entries()) {
+          assert.strictEqual(Exit.isSuccess(exit), given[index]!.organizationId === free)
+          if (Exit.isFailure(exit)) assert.isTrue(SqlErrors.isTransient(Cause.squash(exit.cause)))
         }
       })
     )

@@ -18,7 +18,7 @@ const bodyOf = (value: unknown): Uint8Array<ArrayBuffer> => new Uint8Array(Buffe
 
 const filled = (bytes: number) => bodyOf({ invoice_xml: `<a>${"ż".repeat(bytes / 2)}</a>` })
 
-const read = (body: Uint8Array<ArrayBuffer>, organizationId: typeof organization | typeof other = organization) =>
+const read = (body: Uint8Array<ArrayBuffer>, organizationId: `org_${string}` = organization) =>
   Effect.flatMap(SubmissionReader.SubmissionReader, (reader) => reader.read(organizationId, body, context))
 
 const resultOf = (body: Uint8Array<ArrayBuffer>) =>
@@ -110,6 +110,23 @@ describe("SubmissionReader", () => {
       assert.lengthOf(others, 61)
     }).pipe(Effect.provide(layer()))
   )
+
+  it.live("reads a body before the longer ones of many organizations", () => {
+    const finished: Array<number> = []
+    return Effect.forEach(
+      [...Array.from({ length: 10 }, () => 900_000), 70_000],
+      (bytes, index) =>
+        Effect.andThen(
+          read(filled(bytes), `org_${index}`),
+          Effect.sync(() => finished.push(bytes))
+        ),
+      { concurrency: "unbounded", discard: true }
+    ).pipe(
+      // One or two run.
+      Effect.andThen(Effect.sync(() => assert.isAtMost(finished.indexOf(70_000), 2))),
+      Effect.provide(layer())
+    )
+  })
 
   it.live("refuses a body when those of the organization that wait have 16 MiB, and no other", () =>
     Effect.gen(function* () {

@@ -81,6 +81,8 @@ export const layerWith = (options: Options): Layer.Layer<DocumentChecks, never, 
           threads,
           maxSize: maxWaitingLength,
           maxSizePerGroup: maxWaitingLength / 4,
+          // Some 1 µs a letter. Anybody can have a hundred organizations, and the documents of live invoices are checked here.
+          costOfSize: 0.001,
           maxWaitMs: turnMs,
           ...options
         },

@@ -129,8 +129,8 @@ const close = Effect.fnUntraced(function* (context: LaneContext, batch: Batch) {
   if (refused !== undefined) {
     return yield* BatchSessions.abandonFailed(context, sessionId, BatchSessions.closeRefused, refused)
   }
-  process.uploads.succeeded(lane.nip)
-  process.troubles.resolve(lane.nip, "send")
+  process.uploads.succeeded(lane.context)
+  process.troubles.resolve(lane.context, "send")
   if (closing._tag === "Success") return
   if (closing.failure._tag === "LaneLost" || closing.failure._tag === "SqlError") {
     return yield* Effect.fail(closing.failure)

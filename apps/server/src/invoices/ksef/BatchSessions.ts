@@ -73,18 +73,13 @@ const writeMembers = <E>(
   )
 
 /** Stores that KSeF has the members of a batch, and the warnings that it sent. */
-export const markSent = (
-  context: LaneContext,
-  sessionId: string,
-  reference: string,
-  warnings: ReadonlyArray<Invoice.Warning> = []
-) =>
+export const markSent = (context: LaneContext, sessionId: string, warnings: ReadonlyArray<Invoice.Warning> = []) =>
   writeMembers(context, sessionId, (row, now) =>
     Effect.succeed<Changes>(
       row.submission_state === "sending"
         ? {
             submissions: [{ id: row.submission_id, state: "sent", sentAt: new Date(now), dueAt: null }],
-            transitions: liveTransitions.submitted(row, `${reference}/${row.id}`, now, warnings)
+            transitions: liveTransitions.submitted(row, now, warnings)
           }
         : {}
     )
@@ -121,7 +116,7 @@ export const abandonFailed = Effect.fnUntraced(function* (
   failure: Failure
 ) {
   const now = yield* Clock.currentTimeMillis
-  const nextBatchAt = context.process.uploads.failed(context.lane.nip, now)
+  const nextBatchAt = context.process.uploads.failed(context.lane.context, now)
   const code = failure._tag === "code" ? failure.code : undefined
   const isDefect = failure._tag === "code" && failure.action === "defect"
   yield* Effect.annotateLogs(
@@ -153,7 +148,7 @@ export const close = Effect.fnUntraced(function* (
     })
   )
   // Before the session is due: the verdict step runs beside this one, and decides about what is marked.
-  yield* markSent(context, sessionId, reference, InvoiceWarnings.ofSystem(warnings))
+  yield* markSent(context, sessionId, InvoiceWarnings.ofSystem(warnings))
   const now = yield* Clock.currentTimeMillis
   yield* context.store.write(context.lane, {
     sessions: [{ id: sessionId, state: "closed", checkCount: 0, dueAt: new Date(now + LaneRules.batchPollWait(0, 0)) }]
@@ -257,7 +252,7 @@ const check = Effect.fnUntraced(function* (context: LaneContext, session: Sessio
   }
   if (session.state !== "closed") {
     yield* context.store.write(context.lane, { sessions: [{ id: session.id, state: "closed", dueAt: new Date(now) }] })
-    yield* markSent(context, session.id, reference)
+    yield* markSent(context, session.id)
   }
   switch (action) {
     case "park":
@@ -304,6 +299,10 @@ const postpone = Effect.fnUntraced(function* (
   if (isUnreadable && since === undefined) yield* store.markUnreadable(lane, session.id, new Date(now))
   const failure = stepFailure(context, error, now)
   if (!isUnreadable) reportTrouble(context, "verdicts", error, failure, now)
+  // A reason of its organization alone.
+  if (error._tag === "CredentialRefused") {
+    yield* writeMembers(context, session.id, (row) => Effect.succeed(StatusRules.because(row, failure.reason)))
+  }
   // Not as often as a batch is polled: one session alone does not open the breaker.
   const pollWait = LaneRules.pollWait(session.check_count + 1, now - session.created_at.getTime())
   const wait = isUnreadable ? Math.min(pollWait, StatusRules.postponeMs) : pollWait
@@ -334,7 +333,7 @@ export const poll = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Polled, LaneLost | SqlError.SqlError> {
   if (!context.hasUnfinishedSessions) return { hasAsked: false, nextAt: Infinity }
   context.hasUnfinishedSessions = false
-  const unfinished = yield* context.store.unfinishedSessions(context.lane.nip)
+  const unfinished = yield* context.store.unfinishedSessions(context.lane.context)
   const waiting = unfinished.filter(({ due_at }) => due_at !== null)
   // A batch that is being sent will be due. An interactive session that is in use says when it is to be closed.
   if (waiting.length > 0 || unfinished.some(({ kind }) => kind === "batch")) context.hasUnfinishedSessions = true

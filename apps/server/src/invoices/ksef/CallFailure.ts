@@ -1,6 +1,7 @@
 /**
  * Classifies the failures of calls by the tables of `@govoice/ksef/protocol`. Pure.
  */
+import { Text } from "@govoice/core"
 import type { KsefError } from "@govoice/ksef/client"
 import { Data } from "effect"
 import { ErrorCodes, type LoginStatuses, Operation } from "@govoice/ksef/protocol"
@@ -84,7 +85,7 @@ const maxDetailLength = 1000
 /** Appends what KSeF said to a sentence. */
 export const withDetails = (sentence: string, details: ReadonlyArray<string> | null | undefined): string => {
   const text = (details ?? []).join(" ").trim()
-  return text === "" ? sentence : `${sentence} KSeF: ${text.slice(0, maxDetailLength)}`
+  return text === "" ? sentence : `${sentence} KSeF: ${Text.truncate(text, maxDetailLength)}`
 }
 
 /** Why a call has to wait, as the owner of an invoice sees it. */

@@ -4,6 +4,8 @@
  * It opens after failures in a row over all lanes, and by what concerns all lanes: requests that are malformed, session keys
  * that cannot be read, and blocks of several taxpayers. Other refusals are no failures: the national system is there.
  */
+import * as MonotonicTime from "../../observability/MonotonicTime.ts"
+
 const failuresToOpen = 10
 const withinMs = 60_000
 const openMs = { first: 15_000, longest: 300_000 }
@@ -81,11 +83,19 @@ export const unreadableKey = (state: BreakerState, now: number): BreakerState =>
 export const readableKey = (state: BreakerState): BreakerState => ({ ...state, unreadableKeys: 0 })
 
 /** Returns the state after a call that was blocked without a reason. */
-export const blocked = (state: BreakerState, nip: string, now: number): BreakerState => {
-  const blockedLanes = [...state.blockedLanes.filter((other) => other !== nip), nip]
+export const blocked = (state: BreakerState, context: string, now: number): BreakerState => {
+  const blockedLanes = [...state.blockedLanes.filter((other) => other !== context), context]
   const next = { ...state, blockedLanes }
   return blockedLanes.length >= toOpen.blockedLanes && !isOpen(state) ? open({ ...next, blockedLanes: [] }, now) : next
 }
+
+/** Returns the state after a step of the clock: what was to pass has still to pass. */
+export const stepped = (state: BreakerState, step: number): BreakerState => ({
+  ...state,
+  failedAt: state.failedAt.map((at) => at + step),
+  openUntil: isOpen(state) ? state.openUntil + step : 0,
+  defectsAt: state.defectsAt.map((at) => at + step)
+})
 
 /** Returns the time at which calls may be made: 0 while closed. The probe is made once the time is over. */
 export const waitUntil = (state: BreakerState, now: number): number =>
@@ -94,6 +104,7 @@ export const waitUntil = (state: BreakerState, now: number): number =>
 /** A breaker that is shared by the lanes of a process. */
 export class CircuitBreaker {
   #state = closed
+  readonly #stepOf = MonotonicTime.makeSteps()
 
   get state(): BreakerState {
     return this.#state
@@ -101,6 +112,12 @@ export class CircuitBreaker {
 
   get isOpen(): boolean {
     return isOpen(this.#state)
+  }
+
+  /** Moves all times with the clock, if it was stepped. */
+  follow(now: number, monotonic: number): void {
+    const step = this.#stepOf(now, monotonic)
+    if (step !== 0) this.#state = stepped(this.#state, step)
   }
 
   waitUntil(now: number): number {
@@ -127,7 +144,7 @@ export class CircuitBreaker {
     this.#state = readableKey(this.#state)
   }
 
-  blocked(nip: string, now: number): void {
-    this.#state = blocked(this.#state, nip, now)
+  blocked(context: string, now: number): void {
+    this.#state = blocked(this.#state, context, now)
   }
 }

@@ -105,7 +105,7 @@ const sent = Effect.fnUntraced(function* (
   const { lane, process } = context
   const now = yield* Clock.currentTimeMillis
   sending.failuresInRow = sending.maintenanceInRow = sending.sessionsInVain = 0
-  process.troubles.resolve(lane.nip, "send")
+  process.troubles.resolve(lane.context, "send")
   process.breaker.readableKey()
   session.sent += 1
   session.usedAt = now
@@ -121,12 +121,7 @@ const sent = Effect.fnUntraced(function* (
         dueAt: new Date(pollAt)
       }
     ],
-    transitions: liveTransitions.submitted(
-      invoice,
-      `${session.reference}/${reference}`,
-      now,
-      InvoiceWarnings.ofSystem(warnings)
-    )
+    transitions: liveTransitions.submitted(invoice, now, InvoiceWarnings.ofSystem(warnings))
   })
   context.wake("verdicts", pollAt)
   yield* context.wakeDeliveries

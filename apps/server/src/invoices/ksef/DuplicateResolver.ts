@@ -7,6 +7,7 @@ import type { Invoice } from "@govoice/core"
 import { Clock, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { Sha256 } from "@govoice/ksef/crypto"
+import { KsefNumber, PolishTime } from "@govoice/ksef/format"
 import type { PendingTransition } from "../ClaimedInvoice.ts"
 import { transitioned } from "../TransitionSteps.ts"
 import { type Failure, failureOf, withDetails } from "./CallFailure.ts"
@@ -52,7 +53,7 @@ const decided = (row: SubmissionRow): Changes => ({
 // The receipt is in the session of the accepted copy, which is named as a hint.
 const acceptedElsewhere = (row: SubmissionRow, original: string, answer: InvoiceStatus, now: number): Changes => {
   const { transitions = [] } = StatusRules.accepted(row, original, now)
-  const originalSession = answer.status.extensions?.["originalSessionReferenceNumber"] ?? undefined
+  const originalSession = answer.status.extensions?.["originalSessionReferenceNumber"] || undefined
   const change = { id: row.submission_id, state: "decided", code: 440, dueAt: new Date(now) } as const
   return { submissions: [originalSession === undefined ? change : { ...change, originalSession }], transitions }
 }
@@ -104,6 +105,15 @@ const findAccepted = Effect.fnUntraced(function* (
   return { accepted: undefined, isUnanswered, isUnread }
 })
 
+/**
+ * Whether an invoice that was never sent, as far as is known, may be the original itself: KSeF has accepted that since the invoice is here.
+ * A fail-over to a replica that was behind, or a backup, has lost that it was sent then.
+ */
+const mayBeOriginal = ({ created_at }: SubmissionRow, original: string | undefined): boolean => {
+  const parts = original === undefined ? undefined : KsefNumber.parse(original)
+  return parts !== undefined && parts.day >= PolishTime.compactDay(created_at.getTime())
+}
+
 /** Returns the changes for a duplicate. */
 export const resolve = Effect.fn("Duplicates.resolve")(function* (
   context: LaneContext,
@@ -111,7 +121,7 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
   answer: InvoiceStatus
 ) {
   const now = yield* Clock.currentTimeMillis
-  const original = answer.status.extensions?.["originalKsefNumber"] ?? undefined
+  const original = answer.status.extensions?.["originalKsefNumber"] || undefined
   const named = original === undefined ? "" : ` Its KSeF number is ${original}.`
   const duplicate = {
     code: "duplicate_invoice",
@@ -120,7 +130,7 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
   const earlier = (yield* context.store.submissionsOf(row.id)).filter(
     ({ submission_id }) => submission_id !== row.submission_id
   )
-  if (earlier.length === 0) return StatusRules.rejected(row, 440, duplicate, now)
+  if (earlier.length === 0 && !mayBeOriginal(row, original)) return StatusRules.rejected(row, 440, duplicate, now)
   const holder = original === undefined ? undefined : yield* context.store.invoiceOfNumber(original)
   if (holder !== undefined && holder !== row.id) return StatusRules.rejected(row, 440, duplicate, now)
   // The original may be an invoice with the same document, whose verdict was not read yet.
@@ -147,6 +157,7 @@ export const resolve = Effect.fn("Duplicates.resolve")(function* (
     }
   }
 
+  if (earlier.length === 0 && !isUnanswered) return StatusRules.rejected(row, 440, duplicate, now)
   // Windows of limits can take longer than a day for the duplicates of a large batch. Until each was looked up, none fails.
   if (isUnanswered || now - row.handed_over_at.getTime() < unreadableMs) return StatusRules.postponed(row, now, 440)
   const message = `KSeF calls the invoice a duplicate, and the original cannot be read.${named} Compare it with this invoice.`
@@ -174,11 +185,7 @@ export const resolveCorrection = Effect.fn("Duplicates.resolveCorrection")(funct
   const refused = (dueAt: Date | null): SubmissionChange => ({ id: invoice.submission_id, state: "refused", dueAt })
   const { accepted, isUnanswered, isUnread } = yield* findAccepted(context, row!, earlier, undefined)
   if (accepted !== undefined) {
-    const sent = liveTransitions.submitted(
-      row!,
-      `${accepted.submission.session_reference ?? ""}/${accepted.reference}`,
-      now
-    )
+    const sent = liveTransitions.submitted(row!, now)
     const [submitted = row!] = sent.map((one) => transitioned({ ...one, invoice: row! }))
     return [
       { transitions: sent },

@@ -6,6 +6,7 @@
  */
 import type { GatewayCredential } from "@govoice/api"
 import { Ids } from "@govoice/core"
+import { ContextIdentifier } from "@govoice/ksef/format"
 import { Cause, Context, Data, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { KeyRing, KeyUnavailable } from "../../crypto/KeyRing.ts"
@@ -27,14 +28,14 @@ export type Credential =
 /** A credential that was checked. */
 export interface CheckedCredential {
   readonly credential: Credential
-  readonly contextNip: string
+  readonly context: ContextIdentifier.ContextIdentifier
   readonly expiresAt: Date | undefined
 }
 
 /** A credential as a login needs it. `updatedAt` identifies it among those of its organization. */
 export interface StoredCredential {
   readonly credential: Credential
-  readonly contextNip: string
+  readonly context: ContextIdentifier.ContextIdentifier
   readonly environment: string | null
   readonly updatedAt: Date
 }
@@ -74,6 +75,8 @@ export class GatewayCredentials extends Context.Service<
     readonly isLiveModeAvailable: (id: Ids.OrganizationId) => Effect.Effect<boolean>
     /** Opens the credential. */
     readonly read: (id: Ids.OrganizationId) => Effect.Effect<Option.Option<StoredCredential>, KeyUnavailable>
+    /** Has the cell of this process serve the taxpayer of an accepted credential, unless another one does. */
+    readonly claimTaxpayer: (context: string) => Effect.Effect<void, ServedByOtherCell | SqlError.SqlError>
     /** Records how a login ended, unless the credential was replaced meanwhile. Returns whether it was recorded. */
     readonly recordState: (
       id: Ids.OrganizationId,
@@ -87,7 +90,7 @@ export class GatewayCredentials extends Context.Service<
 interface Row {
   readonly credential_kind: Credential["type"]
   readonly credential_environment: string | null
-  readonly credential_nip: string
+  readonly credential_context: string
   readonly credential_expires_at: Date | null
   readonly credential_state: GatewayCredential.State
   readonly credential_checked_at: Date | null
@@ -97,7 +100,7 @@ interface Row {
 
 interface SealedRow {
   readonly credential: Uint8Array
-  readonly credential_nip: string
+  readonly credential_context: string
   readonly credential_environment: string | null
   readonly credential_updated_at: Date
 }
@@ -106,7 +109,7 @@ const absent: GatewayCredential.GatewayCredential = {
   object: "gateway_credential",
   present: false,
   type: null,
-  context_nip: null,
+  context: null,
   environment: null,
   expires_at: null,
   state: null,
@@ -119,7 +122,7 @@ const toApi = (row: Row): GatewayCredential.GatewayCredential => ({
   object: "gateway_credential",
   present: true,
   type: row.credential_kind,
-  context_nip: row.credential_nip,
+  context: ContextIdentifier.ofValue(row.credential_context),
   environment: row.credential_environment,
   expires_at: isoOrNull(row.credential_expires_at),
   state: row.credential_state,
@@ -157,7 +160,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     // References are read here: the context of a request has none of the server's.
     const national = yield* NationalSystem
     const wakeLane = yield* LaneQueue.makeWake
-    const claimTaxpayer = yield* Taxpayers.makeClaim
+    const taxpayers = yield* Taxpayers.makeClaims
 
     const present = sql`credential IS NOT NULL AND credential_environment IS NOT DISTINCT FROM ${environment}::text`
 
@@ -167,12 +170,12 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
       id: Ids.OrganizationId,
       sealed: Uint8Array,
       checked: CheckedCredential
-    ) => sql<{ readonly nip: string }>`
+    ) => sql<{ readonly context: string }>`
       UPDATE organizations
       SET credential             = ${sealed},
           credential_kind        = ${checked.credential.type},
           credential_environment = ${environment},
-          credential_nip         = ${checked.contextNip},
+          credential_context     = ${checked.context.value},
           credential_expires_at  = ${checked.expiresAt ?? null}::timestamptz,
           credential_state       = 'unchecked',
           credential_checked_at  = NULL,
@@ -183,12 +186,14 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
             'milliseconds', greatest(now(), credential_updated_at + interval '1 millisecond')
           )
       WHERE account_id = ${accountId} AND id = ${id}
-      RETURNING credential_nip AS nip
+      RETURNING credential_context AS context
     `
 
-    const lockOne = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<{ readonly nip: string | null }>`
-      SELECT credential_nip AS nip FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR NO KEY UPDATE
+    const lockOne = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<{ readonly context: string | null }>`
+      SELECT credential_context AS context FROM organizations WHERE account_id = ${accountId} AND id = ${id} FOR NO KEY UPDATE
     `
+
+    const waitsForCredential = sql`failure->>'code' IN ('gateway_credential_missing', 'gateway_credential_refused')`
 
     // Invoices that show that the credential is missing or refused wait for it no more.
     const retryAtOnce = (id: Ids.OrganizationId) =>
@@ -196,8 +201,47 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
         statementTime,
         (now) => sql`
           UPDATE invoices SET due_at = ${now}, next_attempt_at = ${now}
-          WHERE organization_id = ${id} AND mode = 'live' AND status = 'retrying' AND due_at > ${now}
-            AND failure->>'code' IN ('gateway_credential_missing', 'gateway_credential_refused')
+          WHERE organization_id = ${id} AND mode = 'live' AND status = 'retrying' AND due_at > ${now} AND ${waitsForCredential}
+        `
+      )
+
+    // Nor do those that were sent, once a login succeeds: before, their verdicts and receipts would be postponed again. The holder of
+    // the lane may write some of them at the same time, and has looked at them.
+    const readSentAtOnce = (id: Ids.OrganizationId) =>
+      Effect.flatMap(
+        statementTime,
+        (now) => sql`
+          UPDATE national_submissions SET due_at = ${now} WHERE id IN (
+            SELECT submission.id FROM organizations
+            JOIN national_submissions AS submission ON context = credential_context AND organization_id = organizations.id
+            JOIN invoices ON invoices.id = invoice_id
+            WHERE organizations.id = ${id} AND submission.due_at > ${now}
+              AND (state = 'decided' OR state IN ('sending', 'sent') AND ${waitsForCredential})
+            FOR UPDATE OF submission SKIP LOCKED
+          )
+        `
+      )
+
+    // Nor do batches. Their invoices have no times of their own, and wait for KSeF alone from then on.
+    const readBatchesAtOnce = (id: Ids.OrganizationId) =>
+      Effect.flatMap(
+        statementTime,
+        (now) => sql`
+          WITH batch AS (
+            UPDATE national_sessions SET due_at = least(due_at, ${now}) WHERE id IN (
+              SELECT session.id FROM organizations
+              JOIN national_sessions AS session ON context = credential_context AND organization_id = organizations.id
+              WHERE organizations.id = ${id} AND kind = 'batch' AND state NOT IN ('done', 'abandoned') AND session.due_at IS NOT NULL
+              FOR UPDATE OF session SKIP LOCKED
+            )
+            RETURNING id
+          )
+          UPDATE invoices SET failure = NULL WHERE id IN (
+            SELECT invoices.id FROM batch
+            JOIN national_submissions AS submission ON session_id = batch.id AND submission.state IN ('sending', 'sent')
+            JOIN invoices ON invoices.id = invoice_id AND ${waitsForCredential}
+            FOR UPDATE OF invoices SKIP LOCKED
+          )
         `
       )
 
@@ -207,7 +251,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
 
     const clear = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql`
       UPDATE organizations
-      SET credential = NULL, credential_kind = NULL, credential_environment = NULL, credential_nip = NULL,
+      SET credential = NULL, credential_kind = NULL, credential_environment = NULL, credential_context = NULL,
           credential_expires_at = NULL, credential_state = NULL, credential_checked_at = NULL, credential_refusal = NULL,
           credential_updated_at = NULL, credential_refusals = 0, credential_told = '{}'
       WHERE account_id = ${accountId} AND id = ${id}
@@ -216,7 +260,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     const selectDescription = (accountId: Ids.AccountId, id: Ids.OrganizationId) => sql<
       Row & { readonly present: boolean }
     >`
-      SELECT ${present} AS present, credential_kind, credential_environment, credential_nip, credential_expires_at,
+      SELECT ${present} AS present, credential_kind, credential_environment, credential_context, credential_expires_at,
              credential_state, credential_checked_at, credential_refusal, credential_updated_at
       FROM organizations WHERE account_id = ${accountId} AND id = ${id}
     `
@@ -224,7 +268,7 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     const selectPresent = (id: Ids.OrganizationId) => sql`SELECT 1 FROM organizations WHERE id = ${id} AND ${present}`
 
     const selectSealed = (id: Ids.OrganizationId) => sql<SealedRow>`
-      SELECT credential, credential_nip, credential_environment, credential_updated_at
+      SELECT credential, credential_context, credential_environment, credential_updated_at
       FROM organizations WHERE id = ${id} AND ${present}
     `
 
@@ -255,14 +299,14 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
     })
 
     // A lane is of an environment, too: without one there are none.
-    const wake = (nip: string) => (environment === null ? Effect.void : wakeLane(nip))
+    const wake = (context: string) => (environment === null ? Effect.void : wakeLane(context))
 
     const removeAll = Effect.fnUntraced(function* (accountId: Ids.AccountId, id: Ids.OrganizationId) {
       const [row] = yield* lockOne(accountId, id)
       if (row === undefined) return undefined
       const [login] = yield* deleteLogin(id)
       yield* clear(accountId, id)
-      if (row.nip !== null) yield* wake(row.nip)
+      if (row.context !== null) yield* wake(row.context)
       return { sealedRefreshToken: login?.refresh_token }
     }, sql.withTransaction)
 
@@ -283,9 +327,9 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
 
     return {
       put: Effect.fn("GatewayCredentials.put")(function* (accountId, id, checked) {
-        if (claimTaxpayer !== undefined) {
+        if (taxpayers !== undefined) {
           yield* orNotFound(id, (valid) => selectDescription(accountId, valid))
-          const cell = yield* Effect.orDie(claimTaxpayer(checked.contextNip))
+          const cell = yield* Effect.orDie(taxpayers.otherCellOf(ContextIdentifier.nip(checked.context.value)))
           if (cell !== undefined) return yield* new ServedByOtherCell({ cell })
         }
         const sealed = keyRing.seal(encode(checked.credential), { column: "organizations.credential", row: id })
@@ -293,11 +337,11 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
           Effect.tap(
             sql.withTransaction(
               Effect.tap(update(accountId, valid, sealed, checked), ([row]) =>
-                row === undefined ? Effect.void : Effect.andThen(retryAtOnce(valid), wake(row.nip))
+                row === undefined ? Effect.void : Effect.andThen(retryAtOnce(valid), wake(row.context))
               )
             ),
             // Once more when it is committed: a holder that released the lane meanwhile did not see the credential.
-            ([row]) => (row === undefined ? Effect.void : wake(row.nip))
+            ([row]) => (row === undefined ? Effect.void : wake(row.context))
           )
         )
       }),
@@ -326,14 +370,25 @@ export const layer: Layer.Layer<GatewayCredentials, never, SqlClient.SqlClient |
         }).pipe(Effect.catch((error) => (error instanceof KeyUnavailable ? Effect.fail(error) : Effect.die(error))))
         return Option.some({
           credential: decode(opened),
-          contextNip: row.credential_nip,
+          context: ContextIdentifier.ofValue(row.credential_context),
           environment: row.credential_environment,
           updatedAt: row.credential_updated_at
         })
       }),
 
+      claimTaxpayer: Effect.fn("GatewayCredentials.claimTaxpayer")(function* (context) {
+        const cell = yield* taxpayers?.claim(ContextIdentifier.nip(context)) ?? Effect.succeed(undefined)
+        if (cell !== undefined) return yield* new ServedByOtherCell({ cell })
+      }),
+
       recordState: Effect.fn("GatewayCredentials.recordState")(function* (id, updatedAt, state, refusal) {
-        return (yield* Effect.orDie(updateState(id, updatedAt, state, refusal ?? null))).length > 0
+        // Together: nobody reads at once what waits for a credential that is accepted already.
+        const record = Effect.gen(function* () {
+          const isRecorded = (yield* updateState(id, updatedAt, state, refusal ?? null)).length > 0
+          if (isRecorded && state === "accepted") yield* Effect.andThen(readSentAtOnce(id), readBatchesAtOnce(id))
+          return isRecorded
+        })
+        return yield* Effect.orDie(sql.withTransaction(record))
       })
     }
   })

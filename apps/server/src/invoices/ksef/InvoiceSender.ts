@@ -12,6 +12,7 @@ import * as LaneCalls from "./LaneCalls.ts"
 import {
   type LaneContext,
   park,
+  postponedUntil,
   recentOrganizations,
   reportBreaker,
   reportTrouble,
@@ -49,7 +50,8 @@ const parts = (invoices: ReadonlyArray<WaitingInvoice>) => {
   ].filter((part): part is typeof part & { readonly by: LaneRules.Waiting["by"] } => part.invoices.length > 0)
 }
 
-const oldestUnsent = (invoices: ReadonlyArray<WaitingInvoice>) => invoices.find(({ is_resend }) => !is_resend)
+/** The oldest of these invoices that was never sent. */
+export const oldestUnsent = (invoices: ReadonlyArray<WaitingInvoice>) => invoices.find(({ is_resend }) => !is_resend)
 
 const failResend = Effect.fnUntraced(function* (
   context: LaneContext,
@@ -62,8 +64,8 @@ const failResend = Effect.fnUntraced(function* (
   if (changes.transitions?.some(({ transition }) => transition.emits !== null)) yield* context.wakeDeliveries
 })
 
-// The oldest invoice is the one that was tried. It is not claimed yet.
-const failOldest = Effect.fnUntraced(function* (
+/** The oldest invoice is the one that was tried. It is not claimed yet. */
+export const failOldest = Effect.fnUntraced(function* (
   context: LaneContext,
   id: Ids.InvoiceId,
   failure: StepFailure,
@@ -87,7 +89,23 @@ const failOldest = Effect.fnUntraced(function* (
   remember(context, id, failure)
 })
 
-// Shows on the oldest invoice why it waits. If that one is being sent again, the oldest that was never sent shows it too.
+/** Shows on the oldest invoice why it waits. If that one is being sent again, the oldest that was never sent shows it too. */
+export const showFailure = Effect.fnUntraced(function* (
+  context: LaneContext,
+  tried: ReadonlyArray<WaitingInvoice>,
+  failure: StepFailure,
+  now: number
+) {
+  const [oldest] = tried
+  const unsent = oldestUnsent(tried)
+  if (oldest?.is_resend === true) yield* failResend(context, oldest.id, failure, now)
+  // A defect is that of one document.
+  const isAnother = unsent !== oldest
+  if (unsent !== undefined && !(isAnother && failure.kind === "fail")) {
+    yield* failOldest(context, unsent.id, failure, now)
+  }
+})
+
 const recover = Effect.fnUntraced(function* (
   sending: Sending,
   organization: LaneOrganization,
@@ -100,22 +118,15 @@ const recover = Effect.fnUntraced(function* (
   const found = stepFailure(context, error, now)
   if (found.stopsLane) pause(sending, now)
   const failure = { ...found, until: Math.max(found.until, pausedUntil(sending)) }
-  const [oldest] = tried
-  const unsent = oldestUnsent(tried)
   if (error._tag === "CredentialRefused") {
-    yield* park(context, organization, unsent === undefined ? failure.reason : undefined)
+    yield* park(context, organization, oldestUnsent(tried) === undefined ? failure.reason : undefined)
   }
   if (error._tag === "LoginPostponed") {
     const credential = organization.credential_updated_at.getTime()
     context.postponed.set(organization.id, { until: error.until, credential, trouble: failure.reason })
   }
   reportTrouble(context, "send", error, failure, now)
-  if (oldest?.is_resend === true) yield* failResend(context, oldest.id, failure, now)
-  // A defect is that of one document.
-  const isAnother = unsent !== oldest
-  if (unsent !== undefined && !(isAnother && failure.kind === "fail")) {
-    yield* failOldest(context, unsent.id, failure, now)
-  }
+  yield* showFailure(context, tried, failure, now)
   // No failure is followed by another call at once.
   return Math.max(failure.until, now + 1000)
 })
@@ -167,7 +178,7 @@ const capacityOf = ({ lane, process }: LaneContext, rush: LaneRules.Rush | undef
   batchAt: Math.max(
     lane.windows.earliest("batchSession", now),
     lane.windows.pausedUntil("uploadPart"),
-    process.uploads.waitUntil(lane.nip)
+    process.uploads.waitUntil(lane.context)
   ),
   lastBatchAt: lane.windows.lastEnd("batchSession")
 })
@@ -179,9 +190,8 @@ const sendGroup = Effect.fnUntraced(function* (sending: Sending, group: Group) {
   const { windows } = lane
   const now = yield* Clock.currentTimeMillis
   const today = PolishTime.day(now)
-  // The organizations of the lane share the openings.
   const rush = LaneRules.rushAt(PolishTime.timestamp(now), now, (untilMs, options) =>
-    Math.floor(windows.capacity("batchSession", now, untilMs, options) / context.organizations.size)
+    LaneRules.shareOf(windows.capacity("batchSession", now, untilMs, options), [...context.organizations.values()])
   )
   const capacity = capacityOf(context, rush, now)
   let waitUntil = Infinity
@@ -209,40 +219,6 @@ const sendGroup = Effect.fnUntraced(function* (sending: Sending, group: Group) {
   return waitUntil
 })
 
-const postponedUntilOf = (
-  { postponed }: LaneContext,
-  { credential_updated_at, id }: LaneOrganization,
-  now: number
-): number => {
-  const found = postponed.get(id)
-  return found !== undefined && found.credential === credential_updated_at.getTime() && found.until > now
-    ? found.until
-    : 0
-}
-
-// One invoice of a postponed organization shows why it waits. The others stay as they are. While a login waits, other organizations
-// may send: what they do says nothing about this one.
-const showPostponed = Effect.fnUntraced(function* (
-  context: LaneContext,
-  { id }: LaneOrganization,
-  until: number,
-  now: number
-) {
-  const { lane, postponed, process, store } = context
-  const found = postponed.get(id)
-  if (found?.reason !== undefined) {
-    const oldest = oldestUnsent(yield* store.waiting(id, LaneRules.batch.maxDocuments))
-    if (oldest !== undefined) {
-      const failure = { reason: found.reason, kind: "attempt", until: now, stopsLane: false } as const
-      yield* failOldest(context, oldest.id, failure, now)
-      postponed.set(id, { ...found, reason: undefined })
-    }
-  }
-  if (found?.trouble !== undefined) {
-    process.troubles.report(lane, "send", { reason: found.trouble, until, isRoutine: true }, now)
-  }
-})
-
 /** The outcome for one organization: when there is something to do next, whether nothing of it waits, and whether it was tried at all. */
 interface Served {
   readonly at: number
@@ -259,17 +235,12 @@ const serve = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Served, LoginError> {
   const { context } = sending
   const now = yield* Clock.currentTimeMillis
-  const postponedUntil = postponedUntilOf(context, organization, now)
-  if (postponedUntil > 0) {
-    yield* showPostponed(context, organization, postponedUntil, now)
-    return notServed(postponedUntil)
-  }
-  if (organization.credential_state === "unchecked") {
-    const failedAt = yield* Effect.matchEffect(context.logins.accessToken(organization), {
-      onSuccess: () => Effect.succeed(0),
-      onFailure: (error) => recover(sending, organization, [], error)
-    })
-    if (failedAt > 0) return notServed(failedAt)
+  const until = postponedUntil(context, organization)
+  if (until > now) {
+    const reason = context.postponed.get(organization.id)?.trouble
+    if (reason !== undefined)
+      context.process.troubles.report(context.lane, "send", { reason, until, isRoutine: true }, now)
+    return notServed(until)
   }
   const waiting = yield* context.store.waiting(organization.id, LaneRules.batch.maxDocuments)
   yield* rejectUnknownForms(context, waiting)
@@ -291,26 +262,31 @@ const step = Effect.fnUntraced(function* (sending: Sending) {
   const stopped = Math.max(pausedUntil(sending), process.breaker.waitUntil(startedAt))
   if (stopped > startedAt) {
     if (process.breaker.isOpen) reportBreaker(context, "send", stopped, startedAt)
-    return { at: stopped, isIdle: false }
+    return { at: stopped }
   }
-  const organizations = yield* recentOrganizations(context)
+  // The others are for the step that checks their credentials.
+  const organizations = (yield* recentOrganizations(context)).filter((one) => one.credential_state === "accepted")
   let at = Infinity
-  let isIdle = true
+  const idle: Array<string> = []
   let hasSent = false
   for (let index = 0; index < organizations.length; index++) {
     const organization = organizations[(sending.turn + index) % organizations.length]!
     const now = yield* Clock.currentTimeMillis
     const served = yield* serve(sending, organization)
     at = Math.min(at, served.at)
-    isIdle &&= served.isIdle
+    if (served.isIdle) idle.push(organization.id)
     hasSent ||= served.hasSent
     if (served.hasSent && pausedUntil(sending) > now) break
   }
   sending.turn += 1
-  if (isIdle) process.troubles.resolve(lane.nip, "send")
+  if (organizations.length > 0 && idle.length === organizations.length) {
+    process.troubles.resolve(lane.context, "send")
+  }
   // Where all of the only organization was sent, what waits next was read with it.
-  if (isIdle && !(hasSent && organizations.length === 1)) at = Math.min(at, yield* store.nextWaitingAt(lane.nip))
-  return { at: Math.min(at, yield* sessions.closeDue), isIdle }
+  if (idle.length > 0 && !(hasSent && organizations.length === 1)) {
+    at = Math.min(at, yield* store.nextWaitingAt(lane.context, idle))
+  }
+  return { at: Math.min(at, yield* sessions.closeDue), idle }
 })
 
 /** Makes the sending step. Its result has the time at which there is something to do next. */

@@ -5,6 +5,7 @@
 import type { KsefClient, KsefError } from "@govoice/ksef/client"
 import { Operation } from "@govoice/ksef/protocol"
 import { Clock, Effect, Exit, Metric } from "effect"
+import * as MonotonicTime from "../../observability/MonotonicTime.ts"
 import * as LaneRules from "./LaneRules.ts"
 import type { CircuitBreaker } from "./CircuitBreaker.ts"
 import { CallFailed, classify, type Failure, type StorageCall, type WaitCode } from "./CallFailure.ts"
@@ -32,8 +33,29 @@ export type Call = <A, E = never>(
  */
 const sending: ReadonlySet<Operation.Operation> = new Set(["openOnline", "send", "openBatch"])
 
-/** A lane, or the probe of the breaker, whose calls are made while it is open. */
-export type Caller = "probe" | { readonly nip: string; readonly windows: RateLimitWindows }
+/**
+ * The operations that read receipts. Where they alone fail or hang, KSeF takes and judges invoices all the same: of many receipts that
+ * are asked for one after another, the failures would have the sends of everybody wait.
+ */
+const receipts: ReadonlySet<Operation.Operation> = new Set(["invoiceUpo", "invoiceUpoByKsefNumber"])
+
+/** The current time, by which the windows and the breaker go. They move with a clock that was stepped. */
+export const currentTime = ({ anonymous, breaker }: LaneProcess, windows = anonymous): Effect.Effect<number> =>
+  Clock.clockWith((clock) =>
+    Effect.sync(() => {
+      const now = clock.currentTimeMillisUnsafe()
+      for (const each of new Set([breaker, anonymous, windows])) each.follow(now, MonotonicTime.of(clock))
+      return now
+    })
+  )
+
+/**
+ * A lane, or the probe of the breaker, whose calls are made while it is open. `isStranger` tells whether the calls are logins with a
+ * credential that KSeF has not accepted: anybody can store one, and what it is answered says nothing about the taxpayer or about KSeF.
+ */
+export type Caller =
+  | "probe"
+  | { readonly context: string; readonly windows: RateLimitWindows; readonly isStranger?: boolean }
 
 /**
  * Blocks a lane: for 15 minutes at first, for twice as long each time, up to 6 hours. A block that is not known to last is retried
@@ -41,12 +63,12 @@ export type Caller = "probe" | { readonly nip: string; readonly windows: RateLim
  */
 export const block = (
   breaker: CircuitBreaker,
-  { nip, windows }: { readonly nip: string; readonly windows: RateLimitWindows },
+  { context, windows }: { readonly context: string; readonly windows: RateLimitWindows },
   { isLasting }: Extract<Failure, { readonly _tag: "blocked" }>,
   { now, notBefore }: { readonly now: number; readonly notBefore: number }
 ): number => {
   const blocks = windows.laneBlocks + 1
-  if (isLasting || blocks > LaneRules.unknownBlockWaits.length) breaker.blocked(nip, now)
+  if (isLasting || blocks > LaneRules.unknownBlockWaits.length) breaker.blocked(context, now)
   const until = Math.max(now + LaneRules.blockWait(blocks, isLasting), notBefore)
   windows.block(until, "gateway_blocked")
   return until
@@ -64,22 +86,25 @@ const postponed = (call: CallFailed["call"], until: number, code: WaitCode, mess
 
 /** Makes the function that makes the calls of a lane. */
 export const make =
-  ({ anonymous, breaker, permits, unavailable }: LaneProcess, caller: Caller): Call =>
+  (process: LaneProcess, caller: Caller): Call =>
   <A, E = never>(
     operation: Operation.Operation,
     effect: Effect.Effect<A, KsefError>,
     store?: Effect.Effect<void, E>
   ) => {
+    const { anonymous, breaker, unavailable } = process
+    const permits = receipts.has(operation) ? process.receiptPermits : process.permits
     const { group } = Operation.operations[operation]
     const isProbe = caller === "probe"
     const laneWindows = isProbe ? anonymous : caller.windows
     const windows = group === "anonymous" ? anonymous : laneWindows
+    const currentTimeMillis = currentTime(process, laneWindows)
 
     // The waits alone can be interrupted, so that every call that begins in the window ends in it.
     const beginInWindow = (interruptible: <B, F>(wait: Effect.Effect<B, F>) => Effect.Effect<B, F>) =>
       Effect.gen(function* (): Effect.fn.Return<void, CallFailed | E> {
         while (true) {
-          const now = yield* Clock.currentTimeMillis
+          const now = yield* currentTimeMillis
           if (breaker.isOpen && !isProbe) {
             return yield* postponed(operation, breaker.waitUntil(now), "gateway_unavailable", unavailable().message)
           }
@@ -101,14 +126,15 @@ export const make =
     // Returns from when on the call may be made again.
     const onFailure = (failure: Failure, retryAfterMs: number | undefined, now: number): number => {
       const notBefore = now + (retryAfterMs ?? 0)
+      if (!isProbe && caller.isStranger === true && failure._tag !== "rate-limited") return notBefore
       if (failure._tag === "blocked") {
         // Without a reason, the access token may be at fault: `authorized` tries another one first.
         if (!failure.isExplicit && Operation.operations[operation].bearer === "access") return notBefore
-        const blocked = isProbe ? { nip: "", windows: laneWindows } : caller
+        const blocked = isProbe ? { context: "", windows: laneWindows } : caller
         return block(breaker, blocked, failure, { now, notBefore })
       }
-      if (failure._tag === "unavailable") breaker.failed(now, isProbe, notBefore)
-      else breaker.succeeded(isProbe)
+      if (failure._tag !== "unavailable") breaker.succeeded(isProbe)
+      else if (!receipts.has(operation)) breaker.failed(now, isProbe, notBefore)
       if (failure._tag === "code" && failure.action === "defect" && sending.has(operation)) breaker.defect(now)
       if (failure._tag === "rate-limited") windows.refuse(group, now, retryAfterMs)
       else if (retryAfterMs !== undefined) windows.pause(group, notBefore)
@@ -125,12 +151,12 @@ export const make =
           return effect
         })
         const called = Effect.onExit(interruptible(permits.withPermits(1)(making)), (exit) =>
-          Effect.map(Clock.currentTimeMillis, (now) => {
+          Effect.map(currentTimeMillis, (now) => {
             const error = Exit.isFailure(exit)
               ? exit.cause.reasons.find((reason) => reason._tag === "Fail")?.error
               : undefined
             // One that was interrupted while it waited for a permit never left.
-            windows.end(group, now, wasMade && error?.outcome !== "unsent")
+            windows.end(group, now, wasMade && error?.outcome !== "unsent", error?.reason === "rate-limited")
             if (Exit.isSuccess(exit)) {
               breaker.succeeded(isProbe)
               if (group !== "anonymous" && laneWindows.laneBlocks > 0) laneWindows.unblock()
@@ -142,7 +168,7 @@ export const make =
           Effect.catchTag("KsefError", (error) =>
             Effect.gen(function* () {
               const failure = classify(error)
-              const until = onFailure(failure, error.retryAfterMs, yield* Clock.currentTimeMillis)
+              const until = onFailure(failure, error.retryAfterMs, yield* currentTimeMillis)
               yield* Metric.update(KsefMetrics.calls(operation, failure._tag), 1)
               if (failure._tag === "rate-limited") yield* Metric.update(KsefMetrics.limitHits, 1)
               return yield* new CallFailed({ call: operation, failure, until })
@@ -158,7 +184,7 @@ export const make =
  * about the API: the circuit breaker does not count it. A wait that the storage asks for is kept with those of the lane.
  */
 export const storageCall = <A>(
-  { linkPermits, permits }: LaneProcess,
+  { permits, receiptPermits }: LaneProcess,
   { windows }: { readonly windows: RateLimitWindows },
   call: StorageCall,
   effect: Effect.Effect<A, KsefError>
@@ -168,7 +194,7 @@ export const storageCall = <A>(
     if (pausedUntil > (yield* Clock.currentTimeMillis)) {
       return yield* postponed(call, pausedUntil, "gateway_unavailable")
     }
-    const made = (call === "downloadUpo" ? linkPermits : permits).withPermits(1)(effect)
+    const made = (call === "downloadUpo" ? receiptPermits : permits).withPermits(1)(effect)
     return yield* made.pipe(
       Effect.tap(() => Metric.update(KsefMetrics.calls(call, "ok"), 1)),
       Effect.catchTag("KsefError", (error) =>

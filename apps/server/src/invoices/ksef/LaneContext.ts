@@ -2,7 +2,7 @@
 import type { Invoice } from "@govoice/core"
 import type { KsefError } from "@govoice/ksef/client"
 import type { Operation } from "@govoice/ksef/protocol"
-import { Clock, Context, Effect, Random, type Redacted } from "effect"
+import { Clock, Context, Effect, Random, type Redacted, type Semaphore } from "effect"
 import type { GatewayCredentials } from "./GatewayCredentials.ts"
 import type { Lane } from "./LaneQueue.ts"
 import * as LaneRules from "./LaneRules.ts"
@@ -12,7 +12,7 @@ import type { LaneProcess } from "./LaneProcess.ts"
 import type { LaneOrganization, SendingInvoice, SubmissionRow } from "./laneRows.ts"
 import type { GiveUp } from "./liveTransitions.ts"
 import type { LaneStore } from "./LaneStore.ts"
-import { CredentialRefused, type LoginError, type Logins } from "./Logins.ts"
+import { CredentialRefused, type LoginError, type Logins, refusedMessage, refusedUntil } from "./Logins.ts"
 import type { NationalSystemShape } from "./NationalSystem.ts"
 import * as StatusRules from "./StatusRules.ts"
 import type { PublicKeyCache } from "./LaneCalls.ts"
@@ -24,7 +24,7 @@ export const LookupTiming: Context.Reference<LaneRules.LookupTiming> = Context.R
   { defaultValue: () => LaneRules.lookupTiming }
 )
 
-export type StepName = WaitingStep | "receipts"
+export type StepName = WaitingStep | "receipts" | "credentials"
 
 /**
  * An organization that cannot be logged in. `reason` is for the invoice that shows it, and `trouble` for all of them, unless the
@@ -52,6 +52,8 @@ export interface LaneContext {
   readonly organizations: Map<string, LaneOrganization>
   /** When they were read; 0 where they have to be read again. */
   organizationsReadAt: number
+  /** Has one step read them at a time, so that no older answer replaces a newer one. */
+  readonly reading: Semaphore.Semaphore
   /** Organizations that cannot be logged in: until when, and for which credential. */
   readonly postponed: Map<string, PostponedOrganization>
   /** Links to receipts, which are secrets and stored nowhere. */
@@ -73,17 +75,21 @@ const organizationsMaxAgeMs = 5000
 
 /** Returns the organizations of the lane, read a short time ago. */
 export const recentOrganizations = (context: LaneContext) =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    now - context.organizationsReadAt < organizationsMaxAgeMs
-      ? Effect.succeed([...context.organizations.values()])
-      : readOrganizations(context)
+  context.reading.withPermits(1)(
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      now - context.organizationsReadAt < organizationsMaxAgeMs
+        ? Effect.succeed([...context.organizations.values()])
+        : read(context)
+    )
   )
 
 /** Reads the organizations of the lane again. */
-export const readOrganizations = Effect.fnUntraced(function* (context: LaneContext) {
+export const readOrganizations = (context: LaneContext) => context.reading.withPermits(1)(read(context))
+
+const read = Effect.fnUntraced(function* (context: LaneContext) {
   // A credential that is stored from now on has them read again.
   context.organizationsReadAt = yield* Clock.currentTimeMillis
-  const organizations = yield* context.store.organizations(context.lane.nip)
+  const organizations = yield* context.store.organizations(context.lane.context)
   context.organizations.clear()
   for (const organization of organizations) {
     context.organizations.set(organization.id, organization)
@@ -93,19 +99,25 @@ export const readOrganizations = Effect.fnUntraced(function* (context: LaneConte
       const until = refusedUntil(organization) ?? 0
       context.postponed.set(organization.id, { until, credential, reason: credentialRefused })
     }
+    if (organization.credential_state === "unchecked" && postponedUntil(context, organization) === 0) {
+      context.wake("credentials")
+    }
   }
   return organizations
 })
 
-// The count of refusals is stored, so that a new holder waits as long.
-const refusedUntil = (organization: LaneOrganization): number | undefined => {
-  const { credential_checked_at: checkedAt, credential_refusals: refusals, refusal_code: code } = organization
-  return checkedAt === null ? undefined : checkedAt.getTime() + LaneRules.refusalWait(refusals, code ?? undefined)
+/** Until when no login is made for an organization; 0 where its credential was not postponed. */
+export const postponedUntil = (
+  { postponed }: Pick<LaneContext, "postponed">,
+  { credential_updated_at, id }: LaneOrganization
+): number => {
+  const found = postponed.get(id)
+  return found !== undefined && found.credential === credential_updated_at.getTime() ? found.until : 0
 }
 
 const credentialRefused: Invoice.Reason = {
   code: "gateway_credential_refused",
-  message: "KSeF refused the credential of the organization. Replace it, or repair it at KSeF."
+  message: refusedMessage
 }
 
 /**
@@ -185,6 +197,7 @@ export const park = (context: LaneContext, { credential_updated_at, id }: LaneOr
     const isStored = current?.credential_updated_at.getTime() === credential && current.credential_state === "refused"
     const until = (isStored ? refusedUntil(current) : undefined) ?? now + LaneRules.refusalWait(1)
     context.postponed.set(id, { until, credential, reason })
+    context.wake("credentials")
     return until
   })
 
@@ -239,8 +252,8 @@ export const stepFailure = (
     return { reason: reason(code, error.message), kind: "attempt", until: now, stopsLane: false }
   }
   if (error._tag === "LoginPostponed") {
-    const unavailable = reason("gateway_unavailable", error.message)
-    return { reason: unavailable, kind: "postponed", until: error.until, stopsLane: false }
+    const why = reason(error.code ?? "gateway_unavailable", error.message)
+    return { reason: why, kind: "postponed", until: error.until, stopsLane: false }
   }
   const { failure, until } = error
   const { message } = failure

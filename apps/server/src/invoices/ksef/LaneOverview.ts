@@ -4,7 +4,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 
 /** A lane that rests because KSeF blocks some of its calls. */
 export interface BlockedLane {
-  readonly nip: string
+  readonly context: string
   /** Until when, by group of operations. */
   readonly blocked: unknown
 }
@@ -37,7 +37,7 @@ export const read: Effect.Effect<LaneOverview, SqlError.SqlError, SqlClient.SqlC
              (count(*) FILTER (WHERE due_at <= now() AND NOT is_leased))::int AS due
       FROM national_lanes
     ), resting AS (
-      SELECT nip, blocked FROM national_lanes WHERE blocked <> '{}' ORDER BY nip LIMIT 20
+      SELECT context, blocked FROM national_lanes WHERE blocked <> '{}' ORDER BY context LIMIT 20
     ), unsent AS (
       SELECT count(*)::int AS unsent, min(created_at) AS oldest_unsent_at FROM invoices
       WHERE mode = 'live' AND status IN ('queued', 'submitting', 'retrying')

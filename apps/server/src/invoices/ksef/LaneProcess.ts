@@ -2,6 +2,7 @@
 import type { Ids, Invoice } from "@govoice/core"
 import type { LoginStatuses } from "@govoice/ksef/protocol"
 import { CircuitBreaker } from "./CircuitBreaker.ts"
+import * as ThrottledLog from "../../observability/ThrottledLog.ts"
 import { RateLimitWindows } from "./RateLimitWindows.ts"
 import { Troubles } from "./Troubles.ts"
 import * as LaneRules from "./LaneRules.ts"
@@ -46,21 +47,21 @@ export class UploadBackoff {
   readonly #failures = new RecentFailures<{ readonly count: number; readonly until: number }>()
 
   /** Records that the archive of a batch could not be uploaded, and returns from when on the next one may be opened. */
-  failed(nip: string, now: number): number {
-    const count = (this.#failures.get(nip, now)?.count ?? 0) + 1
+  failed(context: string, now: number): number {
+    const count = (this.#failures.get(context, now)?.count ?? 0) + 1
     const until = now + LaneRules.failedUploadWait(count)
-    this.#failures.set(nip, { count, until }, now)
+    this.#failures.set(context, { count, until }, now)
     return until
   }
 
   /** Forgets the failures of a taxpayer. */
-  succeeded(nip: string): void {
-    this.#failures.delete(nip)
+  succeeded(context: string): void {
+    this.#failures.delete(context)
   }
 
   /** Returns from when on a batch may be opened; 0 where nothing has failed. No wait is as long as a failure is kept. */
-  waitUntil(nip: string): number {
-    return this.#failures.get(nip, 0)?.until ?? 0
+  waitUntil(context: string): number {
+    return this.#failures.get(context, 0)?.until ?? 0
   }
 }
 
@@ -147,24 +148,31 @@ const organizationsToTell = 3
 const withinMs = 600_000
 
 /**
- * Detects the end of logins by token for everybody: KSeF refuses those of several organizations within minutes, and accepts
- * none between them.
+ * Detects the end of logins by token for everybody: KSeF refuses those of several organizations within minutes, whose tokens it had
+ * accepted, and accepts none between them.
  *
  * The rule that allows tokens ends on 2026-12-31, and how KSeF will answer after it is not documented.
  */
 export class TokenLoginSunset {
   #refusals: ReadonlyMap<string, number> = new Map()
+  #hasEnded = false
   #wasLogged = false
 
-  /** Counts a refusal, and tells whether it is one of tokens as such. */
-  refused(organizationId: string, now: number): boolean {
+  /** Whether a refusal is one of tokens as such. */
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  /** Counts a refusal of a token that was accepted before. */
+  refused(organizationId: string, now: number): void {
     const recent = [...this.#refusals].filter(([, at]) => at > now - withinMs)
     this.#refusals = new Map([...recent, [organizationId, now]])
-    return this.#refusals.size >= organizationsToTell
+    this.#hasEnded ||= this.#refusals.size >= organizationsToTell
   }
 
   succeeded(): void {
     this.#refusals = new Map()
+    this.#hasEnded = false
     this.#wasLogged = false
   }
 
@@ -190,10 +198,10 @@ export type FailedLogins = RecentFailures<FailedLogin>
 export interface LaneProcess {
   readonly breaker: CircuitBreaker
   readonly outage: OutageReason
-  /** Requests under way at once: calls of the API, uploads, and downloads of receipts by their links. */
+  /** Requests under way at once: calls of the API and uploads. */
   readonly permits: Semaphore.Semaphore
-  /** Of the links of receipts, which are served by another host: one that hangs must not delay the calls of the API. */
-  readonly linkPermits: Semaphore.Semaphore
+  /** The same of receipts, by their links and by the API: those that hang must not delay the other calls. */
+  readonly receiptPermits: Semaphore.Semaphore
   readonly batches: BatchSlots
   readonly uploads: UploadBackoff
   /** Calls without a taxpayer are limited by address. */
@@ -201,6 +209,8 @@ export interface LaneProcess {
   readonly tokenLogins: TokenLoginSunset
   readonly failedLogins: FailedLogins
   readonly troubles: Troubles
+  /** Receipts that cannot be read. The circuit breaker does not count them. */
+  readonly receiptLog: ThrottledLog.ThrottledLog
   /** Why invoices wait while the circuit breaker is open. */
   readonly unavailable: () => Invoice.Reason
 }
@@ -217,11 +227,16 @@ export const makeProcess = (concurrency = 32, outage = new OutageReason()): Lane
     message: `KSeF is unavailable; its calls are stopped for a while.${outage.sentence}`
   }),
   permits: Semaphore.makeUnsafe(concurrency),
-  linkPermits: Semaphore.makeUnsafe(Math.ceil(concurrency / 2)),
+  receiptPermits: Semaphore.makeUnsafe(Math.ceil(concurrency / 2)),
   batches: new BatchSlots(),
   uploads: new UploadBackoff(),
   anonymous: new RateLimitWindows(anonymousLimits, { used: {}, blocked: {} }),
   tokenLogins: new TokenLoginSunset(),
   failedLogins: new RecentFailures(),
-  troubles: new Troubles()
+  troubles: new Troubles(),
+  receiptLog: ThrottledLog.make({
+    down: "Receipts cannot be read from KSeF; they are asked for again",
+    recovered: "Receipts can be read from KSeF again",
+    repeats: false
+  })
 })

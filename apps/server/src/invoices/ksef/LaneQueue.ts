@@ -1,6 +1,7 @@
 /**
- * The queue of lanes. A lane is one taxpayer of the national system, known by its NIP; organizations with credentials of the
- * same NIP share it, because they share its quota.
+ * The queue of lanes. A lane is one context of the national system: a taxpayer, a unit of it, or it with an entity of the EU.
+ * Organizations with credentials of the same context share it, because they share its quota. A context is known by its value, whose
+ * form tells the type.
  *
  * A claim leases a lane and increases its fencing token. The first step of every statement of its holder updates the lane
  * under this token, so that a holder whose lease was lost writes nothing.
@@ -14,7 +15,7 @@ import { RateLimitWindows, toLimits } from "./RateLimitWindows.ts"
 
 /** A leased lane. */
 export interface Lane {
-  readonly nip: string
+  readonly context: string
   readonly fencingToken: number
   readonly windows: RateLimitWindows
   /** Whether the lease of an earlier holder had expired. */
@@ -24,22 +25,28 @@ export interface Lane {
 }
 
 /** The lease was lost: another process has the lane, or will have it. */
-export class LaneLost extends Data.TaggedError("LaneLost")<{ readonly nip: string }> {}
+export class LaneLost extends Data.TaggedError("LaneLost")<{ readonly context: string }> {}
 
 /** When a lane has something to do next, in milliseconds since the epoch, as far as its holder knows. */
 export interface Release {
   readonly nextAt: number
-  /** Whether the holder knows of nothing that waits to be sent. Invoices that arrived meanwhile make the lane due then. */
-  readonly isSendIdle: boolean
+  /** The organizations of which the holder knows nothing that waits to be sent. Invoices of theirs that arrived meanwhile make the lane due. */
+  readonly idle?: ReadonlyArray<string>
   /** The credentials that the holder knows. One that was stored meanwhile, to be checked, makes the lane due. */
   readonly credentials?: ReadonlyArray<{ readonly id: string; readonly credential_updated_at: Date }>
 }
 
-/** Lanes that were claimed, and of those leased before the NIPs that have invoices to send, and a credential to check. */
+/** Lanes that were claimed, and of those leased before the contexts that have invoices to send, and a credential to check. */
 export interface Claimed {
   readonly lanes: ReadonlyArray<Lane>
   readonly withInvoices: ReadonlyArray<string>
   readonly withCredential: ReadonlyArray<string>
+}
+
+/** The contexts of the leases that were extended, and of those that were not, because another statement or session has locked the lane. */
+export interface Renewed {
+  readonly renewed: ReadonlySet<string>
+  readonly locked: ReadonlySet<string>
 }
 
 /** Claims, renews and releases lanes. */
@@ -49,17 +56,16 @@ export class LaneQueue extends Context.Service<
     /** Claims lanes, and tells what the lanes that are leased by this holder have to do. */
     readonly claim: (options: {
       readonly limit: number
+      /** How many lanes of which KSeF has accepted no credential are claimed beside them. Defaults to `limit`. */
+      readonly limitOfOthers?: number
       readonly leaseMs: number
-      /** The NIPs of lanes that may have work. */
+      /** The contexts of lanes that may have work. */
       readonly leased?: ReadonlyArray<string>
     }) => Effect.Effect<Claimed, SqlError.SqlError>
-    /** Extends leases, and returns the NIPs of the lanes that were still leased by their holder. */
-    readonly renew: (
-      lanes: ReadonlyArray<Lane>,
-      leaseMs: number
-    ) => Effect.Effect<ReadonlySet<string>, SqlError.SqlError>
+    /** Extends the leases that their holder still has, without waiting for rows that are locked. */
+    readonly renew: (lanes: ReadonlyArray<Lane>, leaseMs: number) => Effect.Effect<Renewed, SqlError.SqlError>
     readonly release: (lane: Lane, release: Release, now: number) => Effect.Effect<void, SqlError.SqlError>
-    /** Stores the limits that hold for the taxpayer. */
+    /** Stores the limits that hold for the context. */
     readonly setLimits: (lane: Lane, limits: object) => Effect.Effect<void, SqlError.SqlError>
     /** Makes lanes due that have work and are neither due nor leased: a submission and a release can miss each other. */
     readonly rescue: Effect.Effect<void, SqlError.SqlError>
@@ -72,7 +78,7 @@ export class LaneQueue extends Context.Service<
 >()("@govoice/server/invoices/ksef/LaneQueue") {}
 
 interface LaneRow {
-  readonly nip: string
+  readonly context: string
   readonly fencing_token: number
   readonly limits_at: Date | null
   readonly limits: Parameters<typeof toLimits>[0]
@@ -86,7 +92,7 @@ const toLane = (row: LaneRow): Lane => {
   const windows = new RateLimitWindows(toLimits(row.limits), { used: row.used, blocked: row.blocked })
   if (row.reclaimed) windows.addUnknown(row.now.getTime())
   return {
-    nip: row.nip,
+    context: row.context,
     fencingToken: row.fencing_token,
     windows,
     isReclaimed: row.reclaimed,
@@ -103,96 +109,123 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
       const statementTime = (yield* StatementTime)(sql)
       const wakeStatement = yield* makeWakeStatement
 
-      const fence = ({ fencingToken, nip, windows }: Lane, now: number) => {
+      const fence = ({ fencingToken, context, windows }: Lane, now: number) => {
         const { blocked, used } = windows.stored(now)
         return sql`
           lane AS MATERIALIZED (
             UPDATE national_lanes SET used = ${PgTypes.jsonb(used)}, blocked = ${PgTypes.jsonb(blocked)}
-            WHERE nip = ${nip} AND fencing_token = ${fencingToken}::int AND is_leased
-            RETURNING nip
+            WHERE context = ${context} AND fencing_token = ${fencingToken}::int AND is_leased
+            RETURNING context
           )
         `
       }
 
-      const waitsOf = (nip: Statement.Fragment, now: Statement.Fragment) => sql`
+      // A fail-over to a replica that was behind loses claims, and their holders go on: the next one may not have the same token. These
+      // have more than a second between them.
+      const tokenOf = (now: Statement.Fragment) =>
+        sql`extract(epoch FROM ${now} - timestamptz '2026-01-01 00:00:00+00')::int`
+
+      const waitsOf = (context: Statement.Fragment, now: Statement.Fragment, which = sql`true`) => sql`
         SELECT 1 FROM organizations CROSS JOIN LATERAL (
           SELECT 1 FROM invoices
           WHERE organization_id = organizations.id AND mode = 'live' AND status IN ('queued', 'retrying')
             AND invoices.due_at <= ${now}
           ORDER BY organization_id, due_at, invoices.id LIMIT 1
         ) AS waiting
-        WHERE credential_nip = ${nip} AND credential_environment = ${environmentId}
+        WHERE credential_context = ${context} AND credential_environment = ${environmentId} AND ${which}
       `
 
-      // The taxpayers of an index that begins with the NIP, by one lookup each.
-      const nips = (step: string, table: string, condition: string, order: string) =>
+      const isAccepted = sql`EXISTS (
+        SELECT 1 FROM organizations
+        WHERE credential_context = national_lanes.context AND credential_environment = ${environmentId}
+          AND credential_state = 'accepted'
+      )`
+
+      // The contexts of an index that begins with them, by one lookup each.
+      const contexts = (step: string, table: string, condition: string, order: string) =>
         sql.literal(`
-          ${step} (nip) AS (
-            (SELECT nip FROM ${table} WHERE ${condition} ORDER BY nip, ${order} LIMIT 1)
+          ${step} (context) AS (
+            (SELECT context FROM ${table} WHERE ${condition} ORDER BY context, ${order} LIMIT 1)
             UNION ALL
-            SELECT next.nip FROM ${step} CROSS JOIN LATERAL (
-              SELECT nip FROM ${table} WHERE ${condition} AND nip > ${step}.nip ORDER BY nip, ${order} LIMIT 1
+            SELECT next.context FROM ${step} CROSS JOIN LATERAL (
+              SELECT context FROM ${table} WHERE ${condition} AND context > ${step}.context ORDER BY context, ${order} LIMIT 1
             ) AS next
           )
         `)
 
-      const dueNips = (step: string, condition: string) =>
-        nips(step, "national_submissions", `due_at IS NOT NULL AND ${condition}`, "due_at, invoice_id")
+      const dueContexts = (step: string, condition: string) =>
+        contexts(step, "national_submissions", `due_at IS NOT NULL AND ${condition}`, "due_at, invoice_id")
 
       return {
         // One statement, because every submission wakes the worker.
-        claim: Effect.fn("LaneQueue.claim")(function* ({ leased = [], leaseMs, limit }) {
+        claim: Effect.fn("LaneQueue.claim")(function* ({ leased = [], leaseMs, limit, limitOfOthers = limit }) {
           const now = yield* statementTime
           const rows = yield* sql<LaneRow & { readonly found: "claimed" | "invoices" | "credential" }>`
-            WITH due AS MATERIALIZED (
-              SELECT nip, is_leased FROM national_lanes WHERE due_at <= ${now}
-              ORDER BY due_at, nip LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+            WITH accepted AS MATERIALIZED (
+              SELECT context, is_leased FROM national_lanes WHERE due_at <= ${now} AND ${isAccepted}
+              ORDER BY due_at, context LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+            ), other AS MATERIALIZED (
+              SELECT context, is_leased FROM national_lanes WHERE due_at <= ${now} AND NOT ${isAccepted}
+              ORDER BY due_at, context LIMIT ${limitOfOthers}::int FOR UPDATE SKIP LOCKED
+            ), due AS MATERIALIZED (
+              SELECT * FROM accepted UNION ALL SELECT * FROM other
             ), claimed AS (
               UPDATE national_lanes SET
-                fencing_token = fencing_token + 1,
+                fencing_token = greatest(fencing_token + 1, ${tokenOf(now)}),
                 is_leased     = true,
                 due_at        = ${now} + ${leaseMs}::float8 * interval '1 millisecond'
-              FROM due WHERE national_lanes.nip = due.nip
+              FROM due WHERE national_lanes.context = due.context
               RETURNING national_lanes.*, due.is_leased AS reclaimed
             )
-            SELECT 'claimed' AS found, nip, fencing_token, limits_at, limits, used, blocked, reclaimed, ${now} AS now
+            SELECT 'claimed' AS found, context, fencing_token, limits_at, limits, used, blocked, reclaimed, ${now} AS now
             FROM claimed
             UNION ALL
-            SELECT CASE WHEN is_unchecked THEN 'credential' ELSE 'invoices' END, nip, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+            SELECT CASE WHEN is_unchecked THEN 'credential' ELSE 'invoices' END, context, NULL, NULL, NULL, NULL, NULL, NULL, NULL
             FROM (
-              SELECT leased.nip, EXISTS (
+              SELECT leased.context, EXISTS (
                 SELECT 1 FROM organizations
-                WHERE credential_nip = leased.nip AND credential_environment = ${environmentId}
+                WHERE credential_context = leased.context AND credential_environment = ${environmentId}
                   AND credential_state = 'unchecked'
               ) AS is_unchecked
-              FROM unnest(${textArray(leased)}) AS leased (nip)
+              FROM unnest(${textArray(leased)}) AS leased (context)
             ) AS leased
-            WHERE is_unchecked OR EXISTS (${waitsOf(sql`leased.nip`, now)})
+            WHERE is_unchecked OR EXISTS (${waitsOf(sql`leased.context`, now)})
           `
-          const nipsOf = (found: "invoices" | "credential") =>
-            rows.filter((row) => row.found === found).map(({ nip }) => nip)
+          const contextsOf = (found: "invoices" | "credential") =>
+            rows.filter((row) => row.found === found).map(({ context }) => context)
           return {
             lanes: rows.filter(({ found }) => found === "claimed").map(toLane),
-            withInvoices: nipsOf("invoices"),
-            withCredential: nipsOf("credential")
+            withInvoices: contextsOf("invoices"),
+            withCredential: contextsOf("credential")
           }
         }),
 
         renew: Effect.fn("LaneQueue.renew")(function* (lanes, leaseMs) {
           const now = yield* statementTime
-          const rows = yield* sql<{ readonly nip: string }>`
-            UPDATE national_lanes SET due_at = ${now} + ${leaseMs}::float8 * interval '1 millisecond'
-            FROM unnest(
-              ${column("text", lanes, ({ nip }) => nip)}, ${column("int4", lanes, ({ fencingToken }) => fencingToken)}
-            ) AS leased (nip, fencing_token)
-            WHERE national_lanes.nip = leased.nip AND national_lanes.fencing_token = leased.fencing_token AND is_leased
-            RETURNING national_lanes.nip
+          const leased = sql`
+            unnest(
+              ${column("text", lanes, ({ context }) => context)}, ${column("int4", lanes, ({ fencingToken }) => fencingToken)}
+            ) AS leased (context, fencing_token)
+            JOIN national_lanes USING (context, fencing_token)
           `
-          return new Set(rows.map(({ nip }) => nip))
+          const rows = yield* sql<{ readonly context: string; readonly is_renewed: boolean }>`
+            WITH unlocked AS MATERIALIZED (
+              SELECT context FROM ${leased} WHERE is_leased FOR UPDATE OF national_lanes SKIP LOCKED
+            ), renewed AS (
+              UPDATE national_lanes SET due_at = ${now} + ${leaseMs}::float8 * interval '1 millisecond'
+              FROM unlocked WHERE national_lanes.context = unlocked.context
+              RETURNING national_lanes.context
+            )
+            SELECT context, context IN (SELECT context FROM renewed) AS is_renewed FROM ${leased} WHERE is_leased
+          `
+          const of = (isRenewed: boolean) =>
+            new Set(rows.filter((row) => row.is_renewed === isRenewed).map(({ context }) => context))
+          return { renewed: of(true), locked: of(false) }
         }),
 
-        release: Effect.fn("LaneQueue.release")(function* (lane, { credentials = [], isSendIdle, nextAt }, clock) {
+        release: Effect.fn("LaneQueue.release")(function* (lane, { credentials = [], idle = [], nextAt }, clock) {
           const now = yield* statementTime
+          const isIdle = sql`organizations.id = ANY(${textArray(idle)})`
           const dueAt = Number.isFinite(nextAt) ? new Date(nextAt) : null
           const { blocked, used } = lane.windows.stored(clock)
           yield* sql`
@@ -201,27 +234,27 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
               blocked   = ${PgTypes.jsonb(blocked)},
               is_leased = false,
               due_at = CASE
-                WHEN ${isSendIdle}::boolean AND EXISTS (${waitsOf(sql`national_lanes.nip`, now)}) THEN ${now}
+                WHEN EXISTS (${waitsOf(sql`national_lanes.context`, now, isIdle)}) THEN ${now}
                 WHEN EXISTS (
                   SELECT 1 FROM organizations
                   LEFT JOIN unnest(
                     ${column("text", credentials, ({ id }) => id)},
                     ${column("timestamptz", credentials, (known) => known.credential_updated_at)}
                   ) AS known (id, at) ON known.id = organizations.id
-                  WHERE credential_nip = national_lanes.nip AND credential_environment = ${environmentId}
+                  WHERE credential_context = national_lanes.context AND credential_environment = ${environmentId}
                     AND credential_state = 'unchecked' AND credential_updated_at IS DISTINCT FROM known.at
                 ) THEN ${now}
                 ELSE ${dueAt}::timestamptz
               END
-            WHERE nip = ${lane.nip} AND fencing_token = ${lane.fencingToken}::int AND is_leased
+            WHERE context = ${lane.context} AND fencing_token = ${lane.fencingToken}::int AND is_leased
           `
         }),
 
-        setLimits: Effect.fn("LaneQueue.setLimits")(function* ({ fencingToken, nip }, limits) {
+        setLimits: Effect.fn("LaneQueue.setLimits")(function* ({ fencingToken, context }, limits) {
           const now = yield* statementTime
           yield* sql`
             UPDATE national_lanes SET limits = ${PgTypes.jsonb(limits)}, limits_at = ${now}
-            WHERE nip = ${nip} AND fencing_token = ${fencingToken}::int AND is_leased
+            WHERE context = ${context} AND fencing_token = ${fencingToken}::int AND is_leased
           `
         }),
 
@@ -240,20 +273,20 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
                 WHERE mode = 'live' AND status IN ('queued', 'retrying') AND organization_id > waiting.organization_id
                 ORDER BY organization_id, due_at, id LIMIT 1
               ) AS next
-            ), ${dueNips("verdicts", "state IN ('sending', 'sent')")},
-            ${dueNips("receipts", "state = 'decided'")},
-            ${dueNips("resends", "state = 'refused'")},
-            ${nips("unfinished", "national_sessions", "state NOT IN ('done', 'abandoned')", "id")},
-            idle (nip) AS (
-              SELECT credential_nip FROM waiting JOIN organizations ON organizations.id = waiting.organization_id
+            ), ${dueContexts("verdicts", "state IN ('sending', 'sent')")},
+            ${dueContexts("receipts", "state = 'decided'")},
+            ${dueContexts("resends", "state = 'refused'")},
+            ${contexts("unfinished", "national_sessions", "state NOT IN ('done', 'abandoned')", "id")},
+            idle (context) AS (
+              SELECT credential_context FROM waiting JOIN organizations ON organizations.id = waiting.organization_id
               WHERE credential_environment = ${environmentId}
-              UNION SELECT nip FROM verdicts
-              UNION SELECT nip FROM receipts
-              UNION SELECT nip FROM resends
-              UNION SELECT nip FROM unfinished
-              EXCEPT SELECT nip FROM national_lanes WHERE due_at IS NOT NULL
+              UNION SELECT context FROM verdicts
+              UNION SELECT context FROM receipts
+              UNION SELECT context FROM resends
+              UNION SELECT context FROM unfinished
+              EXCEPT SELECT context FROM national_lanes WHERE due_at IS NOT NULL
             )
-            ${wakeStatement(sql`SELECT nip FROM idle`, now)}
+            ${wakeStatement(sql`SELECT context FROM idle`, now)}
           `
         }).pipe(Effect.withSpan("LaneQueue.rescue"), Effect.asVoid),
 
@@ -263,34 +296,34 @@ export const layerOf = (environmentId: string): Layer.Layer<LaneQueue, never, Sq
   )
 
 /**
- * Makes the statement that wakes the lanes of a query, which returns one column of NIPs: it makes them due, so that a worker
+ * Makes the statement that wakes the lanes of a query, which returns one column of contexts: it makes them due, so that a worker
  * claims them. It can be a step of a `WITH`.
  *
- * A lane that is due or leased is left alone: its row is not locked, so concurrent submissions of a taxpayer do not wait for
+ * A lane that is due or leased is left alone: its row is not locked, so concurrent submissions of a context do not wait for
  * each other. The holder of a leased lane is notified by `Notifier`, and reads its work again before it releases the lane.
  */
 export const makeWakeStatement = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  return (nips: Statement.Fragment, now: Statement.Fragment): Statement.Fragment => sql`
-    INSERT INTO national_lanes (nip, due_at)
-    SELECT DISTINCT waking.nip, ${now} FROM (${nips}) AS waking (nip)
+  return (contexts: Statement.Fragment, now: Statement.Fragment): Statement.Fragment => sql`
+    INSERT INTO national_lanes (context, due_at)
+    SELECT DISTINCT waking.context, ${now} FROM (${contexts}) AS waking (context)
     WHERE NOT EXISTS (
-      SELECT 1 FROM national_lanes WHERE national_lanes.nip = waking.nip AND (is_leased OR due_at <= ${now})
+      SELECT 1 FROM national_lanes WHERE national_lanes.context = waking.context AND (is_leased OR due_at <= ${now})
     )
-    ORDER BY waking.nip
-    ON CONFLICT (nip) DO UPDATE SET due_at = least(national_lanes.due_at, excluded.due_at) WHERE NOT national_lanes.is_leased
+    ORDER BY waking.context
+    ON CONFLICT (context) DO UPDATE SET due_at = least(national_lanes.due_at, excluded.due_at) WHERE NOT national_lanes.is_leased
   `
 })
 
-/** Makes the effect that wakes the lane of one taxpayer. Call `Notifier.wake("lanes")` once it is committed. */
+/** Makes the effect that wakes the lane of one context. Call `Notifier.wake("lanes")` once it is committed. */
 export const makeWake = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const statement = yield* makeWakeStatement
   const statementTime = (yield* StatementTime)(sql)
-  return (nip: string): Effect.Effect<void, SqlError.SqlError> =>
-    Effect.flatMap(statementTime, (now) => sql`${statement(sql`SELECT ${nip}::text`, now)}`)
+  return (context: string): Effect.Effect<void, SqlError.SqlError> =>
+    Effect.flatMap(statementTime, (now) => sql`${statement(sql`SELECT ${context}::text`, now)}`)
 })
 
-/** Wakes the lane of one taxpayer, outside of requests. */
-export const wakeLane = (nip: string): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
-  Effect.flatMap(makeWake, (wake) => wake(nip))
+/** Wakes the lane of one context, outside of requests. */
+export const wakeLane = (context: string): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.flatMap(makeWake, (wake) => wake(context))

@@ -154,6 +154,16 @@ export interface Rush {
 /** How long before the end of the day its rush begins, and how long before it the last batch is opened. */
 const rushMs = { begins: 15 * minute, ends: second }
 
+/**
+ * How many of the openings of a lane an organization may use. Those whose credentials KSeF has accepted share them: anybody can
+ * store another one.
+ */
+export const shareOf = (
+  openings: number,
+  organizations: ReadonlyArray<{ readonly credential_state: "unchecked" | "accepted" | "refused" }>
+): number =>
+  Math.floor(openings / Math.max(1, organizations.filter(({ credential_state: state }) => state === "accepted").length))
+
 /** How many batches the windows allow in a minute: as many are kept for the last one. */
 const openingsOfMinute = 20
 

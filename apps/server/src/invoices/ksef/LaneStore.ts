@@ -38,7 +38,7 @@ type OtherStatements = WaitingStatements & OriginalStatements
 export class LaneStore extends Context.Service<
   LaneStore,
   OtherStatements & {
-    readonly organizations: (nip: string) => Effect.Effect<ReadonlyArray<LaneOrganization>, SqlError.SqlError>
+    readonly organizations: (context: string) => Effect.Effect<ReadonlyArray<LaneOrganization>, SqlError.SqlError>
     /** Claims an invoice that was tried and not sent, for the transition of a failure. */
     readonly find: (id: Ids.InvoiceId) => Effect.Effect<SendingInvoice | undefined, SqlError.SqlError>
     /** Stores the intent to open an interactive session. */
@@ -73,10 +73,10 @@ export class LaneStore extends Context.Service<
     readonly write: (lane: Lane, changes: Changes) => Written
     /** Makes the look due at sends of interactive sessions whose outcome is not known. */
     readonly lookAtSends: (lane: Lane) => Written
-    readonly unfinishedSessions: (nip: string) => Effect.Effect<ReadonlyArray<SessionRow>, SqlError.SqlError>
+    readonly unfinishedSessions: (context: string) => Effect.Effect<ReadonlyArray<SessionRow>, SqlError.SqlError>
     /** Submissions whose verdict is due, the longest due first. */
-    readonly dueVerdicts: (nip: string, limit: number) => Effect.Effect<Due, SqlError.SqlError>
-    readonly dueReceipts: (nip: string, limit: number) => Effect.Effect<Due, SqlError.SqlError>
+    readonly dueVerdicts: (context: string, limit: number) => Effect.Effect<Due, SqlError.SqlError>
+    readonly dueReceipts: (context: string, limit: number) => Effect.Effect<Due, SqlError.SqlError>
     /** Some submissions of a session whose outcome is open, in the order of their identifiers, after one of them. */
     readonly members: (
       sessionId: string,
@@ -127,7 +127,7 @@ export const layerOf = (
         }).pipe(
           Effect.retry({ schedule: storeRetries, while: SqlErrors.isTransient }),
           Effect.flatMap((rows) =>
-            rows[0]?.lane_is_leased === true ? Effect.succeed(rows) : new LaneLost({ nip: lane.nip })
+            rows[0]?.lane_is_leased === true ? Effect.succeed(rows) : new LaneLost({ context: lane.context })
           )
         )
 
@@ -153,23 +153,24 @@ export const layerOf = (
       const stepCondition = (step: "verdicts" | "receipts") =>
         step === "verdicts" ? sql`state IN ('sending', 'sent')` : sql`state = 'decided'`
 
-      const nextDue = (nip: string, step: "verdicts" | "receipts", after: number) => sql`
+      const nextDue = (context: string, step: "verdicts" | "receipts", after: number) => sql`
         SELECT due_at AS next_due_at FROM national_submissions
-        WHERE nip = ${nip} AND due_at > ${new Date(after)} AND ${stepCondition(step)}
-        ORDER BY nip, due_at, invoice_id LIMIT 1
+        WHERE context = ${context} AND due_at > ${new Date(after)} AND ${stepCondition(step)}
+        ORDER BY context, due_at, invoice_id LIMIT 1
       `
 
       // One statement where something is due: what is next comes with it.
-      const due = Effect.fnUntraced(function* (nip: string, step: "verdicts" | "receipts", limit: number) {
+      const due = Effect.fnUntraced(function* (context: string, step: "verdicts" | "receipts", limit: number) {
         const at = yield* now
         const rows = yield* submissionRows(
           sql`
-            nip = ${nip} AND due_at <= ${new Date(at)} AND ${stepCondition(step)}
-            ORDER BY nip, due_at, invoice_id LIMIT ${limit}::int
+            context = ${context} AND due_at <= ${new Date(at)} AND ${stepCondition(step)}
+            ORDER BY context, due_at, invoice_id LIMIT ${limit}::int
           `,
-          sql`(${nextDue(nip, step, at)})`
+          sql`(${nextDue(context, step, at)})`
         )
-        const [next] = rows.length > 0 ? rows : yield* sql<{ readonly next_due_at: Date }>`${nextDue(nip, step, at)}`
+        const [next] =
+          rows.length > 0 ? rows : yield* sql<{ readonly next_due_at: Date }>`${nextDue(context, step, at)}`
         const nextAt = next?.next_due_at?.getTime() ?? Infinity
         return { rows, nextAt: rows.length === limit ? at : nextAt }
       })
@@ -192,7 +193,7 @@ export const layerOf = (
                   AND status IN ('queued', 'retrying', 'submitted')
                   AND EXISTS (
                     SELECT 1 FROM organizations
-                    WHERE organizations.id = organization_id AND credential_nip = lane.nip
+                    WHERE organizations.id = organization_id AND credential_context = lane.context
                       AND credential_environment = ${environmentId}
                   )
                   AND NOT EXISTS (
@@ -204,8 +205,8 @@ export const layerOf = (
                 UPDATE national_submissions SET due_at = NULL
                 FROM picked WHERE invoice_id = picked.id AND state = 'refused' AND due_at IS NOT NULL
               ), submission AS (
-                INSERT INTO national_submissions (session_id, organization_id, invoice_id, nip, created_at, due_at, state, sha256)
-                SELECT ${sessionId}::bigint, picked.organization_id, picked.id, ${lane.nip}, ${at}, ${dueAt}::timestamptz, 'sending', sha256
+                INSERT INTO national_submissions (session_id, organization_id, invoice_id, context, created_at, due_at, state, sha256)
+                SELECT ${sessionId}::bigint, picked.organization_id, picked.id, ${lane.context}, ${at}, ${dueAt}::timestamptz, 'sending', sha256
                 FROM picked JOIN invoice_documents ON invoice_id = picked.id
                 RETURNING id, invoice_id
               ), transitioned AS (
@@ -229,11 +230,11 @@ export const layerOf = (
         })
 
       return {
-        organizations: (nip) => sql<LaneOrganization>`
+        organizations: (context) => sql<LaneOrganization>`
           SELECT id, credential_updated_at, credential_state, credential_checked_at, credential_refusals,
                  credential_refusal->>'code' AS refusal_code
           FROM organizations
-          WHERE credential_nip = ${nip} AND credential_environment = ${environmentId} ORDER BY id
+          WHERE credential_context = ${context} AND credential_environment = ${environmentId} ORDER BY id
         `,
 
         ...waitingStatements(sql, environmentId),
@@ -252,8 +253,8 @@ export const layerOf = (
             lane,
             (fenceStep) => sql<{ readonly id: string; readonly lane_is_leased: boolean }>`
               WITH ${fenceStep}
-              INSERT INTO national_sessions (organization_id, nip, created_at, kind, form, state)
-              SELECT ${organizationId}, nip, ${at}, ${kind}, ${form}, 'opening' FROM lane
+              INSERT INTO national_sessions (organization_id, context, created_at, kind, form, state)
+              SELECT ${organizationId}, context, ${at}, ${kind}, ${form}, 'opening' FROM lane
               RETURNING id::text, true AS lane_is_leased
             `
           )
@@ -340,7 +341,7 @@ export const layerOf = (
               WITH ${fenceStep}, sending AS (
                 UPDATE national_submissions SET due_at = ${at}
                 FROM lane, national_sessions AS session
-                WHERE national_submissions.nip = lane.nip AND national_submissions.due_at IS NOT NULL
+                WHERE national_submissions.context = lane.context AND national_submissions.due_at IS NOT NULL
                   AND national_submissions.state = 'sending' AND session.id = session_id AND session.kind = 'online'
               )
               SELECT true AS lane_is_leased FROM lane
@@ -362,14 +363,14 @@ export const layerOf = (
           )
         ),
 
-        unfinishedSessions: (nip) => sql<SessionRow>`
+        unfinishedSessions: (context) => sql<SessionRow>`
           SELECT id::text, organization_id, kind, state, reference, created_at, valid_until, due_at, check_count,
                  unreadable_since
-          FROM national_sessions WHERE nip = ${nip} AND state NOT IN ('done', 'abandoned') ORDER BY nip, id
+          FROM national_sessions WHERE context = ${context} AND state NOT IN ('done', 'abandoned') ORDER BY context, id
         `,
 
-        dueVerdicts: (nip, limit) => due(nip, "verdicts", limit),
-        dueReceipts: (nip, limit) => due(nip, "receipts", limit),
+        dueVerdicts: (context, limit) => due(context, "verdicts", limit),
+        dueReceipts: (context, limit) => due(context, "receipts", limit),
 
         members: (sessionId, after) => sql<SubmissionRow>`
           ${submissionRows(sql`
@@ -435,7 +436,10 @@ export interface WaitingStatements {
     limit: number
   ) => Effect.Effect<ReadonlyArray<WaitingInvoice>, SqlError.SqlError>
   /** When the next invoice of these organizations is to be sent, after now. */
-  readonly nextWaitingAt: (nip: string) => Effect.Effect<number, SqlError.SqlError>
+  readonly nextWaitingAt: (
+    context: string,
+    organizations: ReadonlyArray<string>
+  ) => Effect.Effect<number, SqlError.SqlError>
   /** Adds a sentence to the message of those of these invoices that wait because the national system is unavailable. */
   readonly explain: (
     ids: ReadonlyArray<Ids.InvoiceId>,
@@ -470,9 +474,9 @@ export const waitingStatements = (sql: SqlClient.SqlClient, environmentId: strin
                    ORDER BY organization_id, due_at, id LIMIT 1
                  ), (
                    SELECT due_at FROM national_submissions
-                   WHERE nip = (SELECT credential_nip FROM organizations WHERE id = ${organizationId})
+                   WHERE context = (SELECT credential_context FROM organizations WHERE id = ${organizationId})
                      AND due_at > ${at} AND state = 'refused'
-                   ORDER BY nip, due_at, invoice_id LIMIT 1
+                   ORDER BY context, due_at, invoice_id LIMIT 1
                  ))
                ) AS next_at
         FROM (
@@ -491,10 +495,10 @@ export const waitingStatements = (sql: SqlClient.SqlClient, environmentId: strin
             FROM national_submissions AS submission
             JOIN invoices ON invoices.id = invoice_id
             JOIN national_sessions AS session ON session.id = session_id
-            WHERE submission.nip = (SELECT credential_nip FROM organizations WHERE id = ${organizationId})
+            WHERE submission.context = (SELECT credential_context FROM organizations WHERE id = ${organizationId})
               AND submission.due_at <= ${at} AND submission.state = 'refused'
               AND invoices.organization_id = ${organizationId}
-            ORDER BY submission.nip, submission.due_at, invoice_id LIMIT ${limit}::int
+            ORDER BY submission.context, submission.due_at, invoice_id LIMIT ${limit}::int
           )
         ) AS waiting CROSS JOIN LATERAL (
           SELECT form_code, schema_version, issue_date, has_attachment, octet_length(xml) AS bytes
@@ -504,7 +508,7 @@ export const waitingStatements = (sql: SqlClient.SqlClient, environmentId: strin
       `
     }),
 
-    nextWaitingAt: Effect.fn("LaneStore.nextWaitingAt")(function* (nip) {
+    nextWaitingAt: Effect.fn("LaneStore.nextWaitingAt")(function* (context, organizations) {
       const [row] = yield* sql<{ readonly at: Date | null }>`
         SELECT least((
           SELECT min(next.due_at) FROM organizations CROSS JOIN LATERAL (
@@ -512,18 +516,19 @@ export const waitingStatements = (sql: SqlClient.SqlClient, environmentId: strin
             WHERE organization_id = organizations.id AND mode = 'live' AND status IN ('queued', 'retrying')
             ORDER BY organization_id, due_at, id LIMIT 1
           ) AS next
-          WHERE credential_nip = ${nip} AND credential_environment = ${environmentId}
+          WHERE organizations.id = ANY(${textArray(organizations)}) AND credential_context = ${context}
+            AND credential_environment = ${environmentId}
         ), (
           SELECT submission.due_at FROM national_submissions AS submission CROSS JOIN LATERAL (
             SELECT organization_id FROM invoices WHERE id = invoice_id LIMIT 1
           ) AS invoice
-          WHERE submission.nip = ${nip} AND submission.due_at IS NOT NULL AND submission.state = 'refused'
+          WHERE submission.context = ${context} AND submission.due_at IS NOT NULL AND submission.state = 'refused'
             AND EXISTS (
               SELECT 1 FROM organizations
-              WHERE organizations.id = invoice.organization_id AND credential_nip = ${nip}
-                AND credential_environment = ${environmentId}
+              WHERE organizations.id = invoice.organization_id AND organizations.id = ANY(${textArray(organizations)})
+                AND credential_context = ${context} AND credential_environment = ${environmentId}
             )
-          ORDER BY submission.nip, submission.due_at, invoice_id LIMIT 1
+          ORDER BY submission.context, submission.due_at, invoice_id LIMIT 1
         )) AS at
       `
       return row?.at?.getTime() ?? Infinity

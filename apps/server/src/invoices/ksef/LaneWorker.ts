@@ -1,12 +1,14 @@
 /**
  * Claims lanes and runs them. Leases are renewed together; a lane whose lease was lost is stopped at once.
  */
-import { Clock, Context, Duration, Effect, FiberMap, Layer, Metric, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, FiberMap, Layer, Metric, Schedule, Semaphore } from "effect"
 import { GatewayCredentials } from "./GatewayCredentials.ts"
 import * as OutageLog from "../../database/OutageLog.ts"
+import * as LeaseTime from "../../jobs/LeaseTime.ts"
 import { Notifier } from "../../jobs/Notifier.ts"
 import * as WorkerLoop from "../../jobs/WorkerLoop.ts"
 import * as EngineMetrics from "../../observability/EngineMetrics.ts"
+import * as MonotonicTime from "../../observability/MonotonicTime.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
 import * as LaneCalls from "./LaneCalls.ts"
@@ -26,6 +28,9 @@ import * as LaneQueueLayer from "./LaneQueue.ts"
 
 const maxLanes = 200
 
+/** How many lanes are held of which KSeF has accepted no credential: anybody can store those of many taxpayers. */
+const maxOthers = 50
+
 /** How often lanes are looked for that have work and that nobody made due, in milliseconds. Tests replace it. */
 export const RescueInterval: Context.Reference<number> = Context.Reference(
   "@govoice/server/invoices/ksef/LaneWorker/RescueInterval",
@@ -41,6 +46,7 @@ interface LeasedLane {
   readonly lane: Lane
   readonly context: LaneContext
   readonly signals: StepSignals
+  /** In monotonic time. */
   leasedUntil: number
 }
 
@@ -81,6 +87,7 @@ const contextOf = (worker: Worker, lane: Lane, signals: StepSignals): LaneContex
     call,
     logins: Logins.make({
       call,
+      strangerCall: LaneCalls.make(process, { ...lane, isStranger: true }),
       client: system.client,
       credentials,
       keys,
@@ -92,6 +99,7 @@ const contextOf = (worker: Worker, lane: Lane, signals: StepSignals): LaneContex
     lookupTiming,
     organizations: new Map(),
     organizationsReadAt: 0,
+    reading: Semaphore.makeUnsafe(1),
     postponed: new Map(),
     links: new Map(),
     accepted: [],
@@ -106,8 +114,9 @@ const readLimits = Effect.fnUntraced(function* ({ queue, store, system }: Worker
   const { lane } = context
   const now = yield* Clock.currentTimeMillis
   if (lane.limitsAt !== undefined && now - lane.limitsAt < limitsMaxAgeMs) return
-  const [organization] = yield* store.organizations(lane.nip)
-  if (organization === undefined || organization.credential_state !== "accepted") return
+  const organizations = yield* store.organizations(lane.context)
+  const organization = organizations.find(({ credential_state: state }) => state === "accepted")
+  if (organization === undefined) return
   const token = yield* context.logins.accessToken(organization)
   const limits = yield* context.call("rateLimits", system.client.rateLimits(token))
   lane.windows.setLimits(toLimits(limits))
@@ -120,50 +129,61 @@ const run = (worker: Worker, entry: LeasedLane) => {
   return Effect.gen(function* () {
     yield* Effect.ignore(readLimits(worker, context))
     const release = yield* runLane(context, signals)
-    if (release.nextAt === Infinity) process.troubles.resolveAll(lane.nip)
+    if (release.nextAt === Infinity) process.troubles.resolveAll(lane.context)
     yield* queue.release(lane, release, yield* Clock.currentTimeMillis)
   }).pipe(
-    Effect.catchTag("LaneLost", ({ nip }) =>
-      Effect.annotateLogs(Effect.logWarning("Lane lease lost; its outcomes are discarded"), { nip })
+    Effect.catchTag("LaneLost", ({ context }) =>
+      Effect.annotateLogs(Effect.logWarning("Lane lease lost; its outcomes are discarded"), { context })
     ),
     Effect.catchCause((cause) =>
       OutageLog.report(
         cause,
         Effect.logError("Lane stopped; another holder continues when its lease expires", cause)
-      ).pipe(Effect.annotateLogs({ nip: lane.nip }))
+      ).pipe(Effect.annotateLogs({ context: lane.context }))
     ),
     // A stop gives the lane back, so that the next holder need not wait for the lease.
     Effect.onInterrupt(() =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.ignore(queue.release(lane, { nextAt: now, isSendIdle: false }, now))
-      )
+      Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.ignore(queue.release(lane, { nextAt: now }, now)))
     ),
     Effect.ensuring(
       Effect.sync(() => {
-        if (leasedLanes.get(lane.nip) === entry) leasedLanes.delete(lane.nip)
+        if (leasedLanes.get(lane.context) === entry) leasedLanes.delete(lane.context)
       })
     )
   )
 }
 
-const renew = Effect.fnUntraced(function* ({ fibers, leaseMs, leasedLanes, queue }: Worker) {
-  const entries = [...leasedLanes.values()]
-  if (entries.length === 0) return
-  const startedAt = yield* Clock.currentTimeMillis
-  const renewed = yield* queue.renew(
-    entries.map(({ lane }) => lane),
-    leaseMs
-  )
-  for (const entry of entries) {
-    if (renewed.has(entry.lane.nip)) entry.leasedUntil = startedAt + leaseMs
-    else if (leasedLanes.get(entry.lane.nip) === entry) yield* FiberMap.remove(fibers, entry.lane.nip)
+// Does not wait until the lane has ended: its statements may wait for a lock, and the leases of others have to be renewed meanwhile.
+const stop = ({ fibers }: Worker, context: string) =>
+  Effect.forkDetach(FiberMap.remove(fibers, context), { startImmediately: true })
+
+// Its own statements lock a lane for a moment. Another session may for long, and then the lease expires.
+const lockedPause = "100 millis"
+const lockedTries = 10
+
+const renew = Effect.fnUntraced(function* (worker: Worker) {
+  const { leaseMs, leasedLanes, queue } = worker
+  let entries = [...leasedLanes.values()]
+  for (let tries = 0; entries.length > 0 && tries < lockedTries; tries++) {
+    if (tries > 0) yield* Effect.sleep(lockedPause)
+    const startedAt = yield* MonotonicTime.now
+    const { locked, renewed } = yield* queue.renew(
+      entries.map(({ lane }) => lane),
+      leaseMs
+    )
+    for (const entry of entries) {
+      const { context } = entry.lane
+      if (renewed.has(context)) entry.leasedUntil = startedAt + leaseMs
+      else if (!locked.has(context) && leasedLanes.get(context) === entry) yield* stop(worker, context)
+    }
+    entries = entries.filter(({ lane }) => locked.has(lane.context))
   }
 })
 
 // A holder that cannot renew stops before another one can begin.
-const stopExpired = Effect.fnUntraced(function* ({ fibers, leasedLanes }: Worker) {
-  const now = yield* Clock.currentTimeMillis
-  for (const [nip, { leasedUntil }] of leasedLanes) if (leasedUntil <= now) yield* FiberMap.remove(fibers, nip)
+const stopExpired = Effect.fnUntraced(function* (worker: Worker) {
+  const now = yield* MonotonicTime.now
+  for (const [context, { leasedUntil }] of worker.leasedLanes) if (leasedUntil <= now) yield* stop(worker, context)
 })
 
 const keepLeases = (worker: Worker) =>
@@ -176,11 +196,11 @@ const keepLeases = (worker: Worker) =>
 const showReasons = Effect.fnUntraced(function* ({ leasedLanes, process, reasons }: Worker) {
   const known = process.troubles.current()
   const held = yield* reasons.lastHeld(known)
-  for (const { nip } of known) {
-    const record = held.has(nip) ? undefined : process.troubles.handOver(nip)
+  for (const { context } of known) {
+    const record = held.has(context) ? undefined : process.troubles.handOver(context)
     if (record === undefined) continue
     yield* Effect.annotateLogs(Effect.logInfo("Another process has the lane of a taxpayer whose invoices wait"), {
-      nip,
+      context,
       code: record.code
     })
   }
@@ -199,13 +219,13 @@ const logTroubles = Effect.fnUntraced(function* ({ process, reasons }: Worker) {
   const log = (records: ReadonlyArray<TroubleRecord>, line: Effect.Effect<void>) =>
     Effect.forEach(
       records,
-      ({ code, failures, nip, since }) =>
+      ({ code, failures, context, since }) =>
         Effect.annotateLogs(line, {
-          nip,
+          context,
           code,
           failures,
           seconds: Math.round((now - since) / 1000),
-          invoices: counts.get(nip) ?? 0
+          invoices: counts.get(context) ?? 0
         }),
       { discard: true }
     )
@@ -269,28 +289,43 @@ const probeInTime = Effect.fnUntraced(function* (worker: Worker, now: number) {
   return "again" as const
 })
 
+/** How many lanes may be claimed. Of one that was claimed a moment ago, the organizations may not be read yet. */
+const free = (leasedLanes: Worker["leasedLanes"]) => {
+  const accepted = [...leasedLanes.values()].filter(({ context }) =>
+    [...context.organizations.values()].some(({ credential_state: state }) => state === "accepted")
+  ).length
+  const limit = Math.min(maxLanes - accepted, maxLanes + maxOthers - leasedLanes.size)
+  return { limit: Math.max(0, limit), limitOfOthers: Math.max(0, maxOthers - (leasedLanes.size - accepted)) }
+}
+
 const iterate = Effect.fnUntraced(function* (worker: Worker, woken: boolean) {
   const { fibers, leaseMs, leasedLanes, process, queue } = worker
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* LaneCalls.currentTime(process)
   if (process.breaker.isOpen) return yield* probeInTime(worker, now)
   const leased = woken ? [...leasedLanes.keys()] : []
-  const limit = maxLanes - leasedLanes.size
-  if (limit <= 0 && leased.length === 0) return { sleepUntil: Infinity }
-  const claim = queue.claim({ limit, leaseMs, leased })
-  const claimed = yield* EngineMetrics.timed(EngineMetrics.claimDuration("lanes"), claim)
-  for (const nip of claimed.withInvoices) leasedLanes.get(nip)?.signals.wake("send")
-  for (const nip of claimed.withCredential) {
-    const entry = leasedLanes.get(nip)
+  const { limit, limitOfOthers } = free(leasedLanes)
+  if (limit + limitOfOthers === 0 && leased.length === 0) return { sleepUntil: now + pollIntervalMs }
+  const claim = queue.claim({ limit, limitOfOthers, leaseMs, leased })
+  const timed = EngineMetrics.timed(EngineMetrics.claimDuration("lanes"), claim)
+  const { claim: claimed, leasedUntil } = yield* LeaseTime.claimed(timed, leaseMs)
+  for (const context of claimed.withInvoices) {
+    leasedLanes.get(context)?.signals.wake("send")
+    // A refused credential is tried again when an invoice waits for it.
+    leasedLanes.get(context)?.signals.wake("credentials")
+  }
+  for (const context of claimed.withCredential) {
+    const entry = leasedLanes.get(context)
     if (entry === undefined) continue
     entry.context.organizationsReadAt = 0
     entry.signals.wake("send")
+    entry.signals.wake("credentials")
   }
   for (const lane of claimed.lanes) {
     const signals = new StepSignals()
-    const entry = { lane, context: contextOf(worker, lane, signals), signals, leasedUntil: now + leaseMs }
-    leasedLanes.set(lane.nip, entry)
+    const entry = { lane, context: contextOf(worker, lane, signals), signals, leasedUntil }
+    leasedLanes.set(lane.context, entry)
     process.troubles.hold(lane)
-    yield* FiberMap.run(fibers, lane.nip, run(worker, entry))
+    yield* FiberMap.run(fibers, lane.context, run(worker, entry))
   }
   yield* Metric.update(KsefMetrics.lanes, leasedLanes.size)
   return { sleepUntil: now + pollIntervalMs }

@@ -57,11 +57,11 @@ export const layer: Layer.Layer<LiveStatus, never, GatewayCredentials | Settings
     const { ksef, liveMode } = yield* Settings
     const environment = ksef.environmentId
 
-    // The lane is of the taxpayer, whom other organizations may submit for. Only a credential that the national system
+    // The lane is of the context, which other organizations may submit in. Only a credential that the national system
     // accepted shows it.
     const select = (id: Ids.OrganizationId) => sql<Row>`
-      WITH taxpayer AS (
-        SELECT credential_nip AS nip, credential_state FROM organizations
+      WITH login AS (
+        SELECT credential_context AS context, credential_state FROM organizations
         WHERE id = ${id} AND credential IS NOT NULL
           AND credential_environment IS NOT DISTINCT FROM ${environment ?? null}::text
       ), waiting AS (
@@ -77,14 +77,14 @@ export const layer: Layer.Layer<LiveStatus, never, GatewayCredentials | Settings
                (array_agg(failure ORDER BY sent_at) FILTER (WHERE failure IS NOT NULL))[1] AS undecided_failure
         FROM (
           SELECT sent_at, failure FROM national_submissions JOIN invoices ON invoices.id = invoice_id
-          WHERE nip = (SELECT nip FROM taxpayer) AND national_submissions.due_at IS NOT NULL AND state = 'sent'
+          WHERE context = (SELECT context FROM login) AND national_submissions.due_at IS NOT NULL AND state = 'sent'
             AND invoices.organization_id = ${id}
           LIMIT ${maxCounted}
         ) AS submission
       )
       SELECT waiting.*, undecided.*, (
         SELECT jsonb_build_object('limits', limits, 'used', used, 'blocked', blocked) FROM national_lanes
-        WHERE nip = (SELECT nip FROM taxpayer WHERE credential_state = 'accepted')
+        WHERE context = (SELECT context FROM login WHERE credential_state = 'accepted')
       ) AS lane
       FROM waiting, undecided
     `

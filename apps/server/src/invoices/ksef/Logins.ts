@@ -11,8 +11,9 @@ import { Clock, Data, Effect, Metric, Option, Redacted, Result, Semaphore } from
 import { SqlClient, type SqlError } from "effect/sql"
 import type { GatewayCredentials, StoredCredential } from "./GatewayCredentials.ts"
 import { type Lane, LaneLost, LaneQueue } from "./LaneQueue.ts"
-import { type CallFailed, failureOf, withDetails } from "./CallFailure.ts"
+import { type CallFailed, failureOf, type WaitCode, withDetails } from "./CallFailure.ts"
 import * as KsefMetrics from "./KsefMetrics.ts"
+import * as LaneRules from "./LaneRules.ts"
 import type { Call, PublicKeyCache } from "./LaneCalls.ts"
 import type { LaneOrganization } from "./laneRows.ts"
 import type { FailedLogins, TokenLoginSunset } from "./LaneProcess.ts"
@@ -48,6 +49,8 @@ export class CredentialRefused extends Data.TaggedError("CredentialRefused")<{
 export class LoginPostponed extends Data.TaggedError("LoginPostponed")<{
   readonly until: number
   readonly message: string
+  /** Why. By default, KSeF is unavailable. */
+  readonly code?: WaitCode
 }> {}
 
 export type LoginError = CredentialRefused | LoginPostponed | CallFailed | LaneLost | SqlError.SqlError
@@ -61,6 +64,8 @@ type LoginEnd =
       readonly refusal: LoginRefusal
       /** The status of the login, where it got so far. */
       readonly status?: number
+      /** The call that failed, where it is the credential that has to wait. */
+      readonly failed?: CallFailed
     }
 
 interface LoginRefusal {
@@ -126,6 +131,8 @@ export interface Logins {
 /** What the logins of a lane work with. */
 interface Options {
   readonly call: Call
+  /** The call of logins with a credential that KSeF has not accepted. */
+  readonly strangerCall: Call
   readonly client: KsefClient.KsefClient
   readonly credentials: GatewayCredentials["Service"]
   readonly keys: PublicKeyCache
@@ -139,16 +146,13 @@ interface State extends Options {
   readonly rejected: Map<string, "refresh" | "login">
 }
 
-const begin = Effect.fnUntraced(function* (
-  { call, client, keys }: Options,
-  { contextNip, credential }: StoredCredential
-) {
+const begin = Effect.fnUntraced(function* ({ call, client, keys }: Options, { context, credential }: StoredCredential) {
   const challenge = yield* call("challenge", client.challenge)
   if (credential.type === "ksef_token") {
     const publicKey = yield* keys.get("KsefTokenEncryption", call)
     return yield* call(
       "loginWithToken",
-      client.loginWithToken({ challenge, contextNip, token: credential.token, publicKey })
+      client.loginWithToken({ challenge, context, token: credential.token, publicKey })
     )
   }
   const now = yield* Clock.currentTimeMillis
@@ -157,8 +161,8 @@ const begin = Effect.fnUntraced(function* (
   if (Result.isFailure(pair)) {
     return yield* new CredentialRefused({ code: "certificate_refused", message: pair.failure.message })
   }
-  // KSeF refuses a signature from its future.
-  const login = { challenge: challenge.challenge, contextNip, signingTime: now - 60_000 }
+  // KSeF refuses a signature from its future: the time is that of its own clock.
+  const login = { challenge: challenge.challenge, context, signingTime: challenge.timestampMs - 60_000 }
   return yield* call("loginWithXades", client.loginWithXades(LoginDocument.write(login, pair.success)))
 })
 
@@ -185,22 +189,43 @@ const logInOnce = Effect.fnUntraced(function* (
   return { _tag: "ended", action: "wait", refusal }
 })
 
+// Anybody can store a credential of a taxpayer: one with which a login cannot even be made stops nobody else's.
+const contained = (login: ReturnType<typeof logInOnce>) =>
+  Effect.catchDefect(login, (defect) =>
+    Effect.gen(function* () {
+      yield* Effect.logError("A login to KSeF could not be made", defect)
+      const until = (yield* Clock.currentTimeMillis) + processingWaits.at(-1)!
+      return yield* new LoginPostponed({ until, message: "A login to KSeF could not be made with the credential." })
+    })
+  )
+
 // An error while logging in means as much as a status.
-const attempt = (options: Options, credential: StoredCredential) =>
-  Effect.catchTag(
-    logInOnce(options, credential),
+const attempt = (options: Options, { credential_state: state }: LaneOrganization, credential: StoredCredential) => {
+  const isStranger = state !== "accepted"
+  return Effect.catchTag(
+    contained(logInOnce(isStranger ? { ...options, call: options.strangerCall } : options, credential)),
     "CallFailed",
-    (error): Effect.Effect<LoginEnd, CallFailed | CredentialRefused> => {
+    (error): Effect.Effect<LoginEnd, CallFailed | CredentialRefused | LoginPostponed> => {
       const { failure } = error
       if (failure._tag === "refused") {
         return Effect.fail(new CredentialRefused({ code: failure.code, message: failure.message }))
       }
-      if (failure._tag !== "code") return Effect.fail(error)
+      if (failure._tag !== "code") {
+        // The credential waits, and not its taxpayer.
+        if (!isStranger || failure._tag === "postponed" || failure._tag === "rate-limited") return Effect.fail(error)
+        const refusal = { code: "credential_invalid", message: failure.message } as const
+        return Effect.succeed<LoginEnd>({ _tag: "ended", action: "wait", refusal, failed: error })
+      }
       const action = loginAction(failure.action)
       const refusal = { code: failure.refusal ?? "credential_invalid", message: failure.message } as const
       return Effect.succeed<LoginEnd>({ _tag: "ended", action, refusal })
     }
   )
+}
+
+// A token that was refused as all others has been accepted before.
+const wasAccepted = ({ credential_state: state, refusal_code: code }: LaneOrganization): boolean =>
+  state === "accepted" || code === tokenLoginsEnded.code
 
 /** Counts a failed login, and returns how many before it failed in the same way. */
 const countFailure = (
@@ -224,7 +249,7 @@ const logIn = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Tokens, LoginError> {
   const { failedLogins, keys, tokenLogins } = options
   const isToken = credential.credential.type === "ksef_token"
-  const end: LoginEnd = yield* attempt(options, credential)
+  const end: LoginEnd = yield* attempt(options, organization, credential)
   const now = yield* Clock.currentTimeMillis
   if (end._tag === "tokens") {
     failedLogins.delete(organization.id)
@@ -245,11 +270,18 @@ const logIn = Effect.fnUntraced(function* (
     : countFailure(options, organization.id, end.action, credential.updatedAt.getTime(), now)
   const decision = decide(end.action, { sameAction }, now)
   if (decision === "refuse") {
-    const hasEnded = isToken && end.status === tokenRefused && tokenLogins.refused(organization.id, now)
-    return yield* new CredentialRefused(hasEnded ? tokenLoginsEnded : end.refusal)
+    const isTokenRefused = isToken && end.status === tokenRefused
+    // Anybody can store a token that is none.
+    if (isTokenRefused && wasAccepted(organization)) tokenLogins.refused(organization.id, now)
+    return yield* new CredentialRefused(isTokenRefused && tokenLogins.hasEnded ? tokenLoginsEnded : end.refusal)
   }
   if (decision !== "again") {
-    return yield* new LoginPostponed({ until: decision.until, message: end.refusal.message })
+    const { failed, refusal } = end
+    const until = Math.max(decision.until, failed?.until ?? 0)
+    const { message } = refusal
+    if (failed?.failure._tag !== "blocked") return yield* new LoginPostponed({ until, message })
+    const blockedUntil = now + LaneRules.blockWait(sameAction + 1, failed.failure.isLasting)
+    return yield* new LoginPostponed({ until: Math.max(until, blockedUntil), message, code: "gateway_blocked" })
   }
   if (end.action === "refresh-keys") keys.invalidate()
   return yield* logIn(options, organization, credential, new Set([...repeated, end.action]))
@@ -276,15 +308,8 @@ const recordRefusal = Effect.fnUntraced(function* (
   yield* credentials.recordState(organization.id, organization.credential_updated_at, "refused", refusal)
 })
 
-// A login that ends after its credential was deleted or replaced is revoked, like those that were stored before.
-const keep = Effect.fnUntraced(function* (
-  { call, client, known, tokens: store }: State,
-  { id }: LaneOrganization,
-  tokens: Tokens
-) {
-  if (yield* store.write(id, tokens)) return
-  known.delete(id)
-  yield* call("revoke", client.revoke(tokens.refresh)).pipe(
+const revoke = ({ call, client }: Options, { id }: LaneOrganization, tokens: Tokens) =>
+  call("revoke", client.revoke(tokens.refresh)).pipe(
     Effect.catchTag("CallFailed", ({ failure }) =>
       Effect.annotateLogs(Effect.logWarning("KSeF login not revoked"), {
         organizationId: id,
@@ -292,11 +317,43 @@ const keep = Effect.fnUntraced(function* (
       })
     )
   )
+
+// A login that ends after its credential was deleted or replaced is revoked, like those that were stored before.
+const keep = Effect.fnUntraced(function* (state: State, organization: LaneOrganization, tokens: Tokens) {
+  const { id } = organization
+  if (yield* state.tokens.write(id, tokens)) return
+  state.known.delete(id)
+  yield* revoke(state, organization, tokens)
   const until = (yield* Clock.currentTimeMillis) + 1000
   return yield* new LoginPostponed({
     until,
     message: "The KSeF credential was deleted or replaced during the login."
   })
+})
+
+// A credential that was accepted before has its taxpayer claimed. Without the control cell, a new one waits.
+const claim = Effect.fnUntraced(function* (
+  state: State,
+  organization: LaneOrganization,
+  { context }: StoredCredential,
+  tokens: Tokens
+) {
+  if (organization.credential_state === "accepted") return
+  const now = yield* Clock.currentTimeMillis
+  yield* state.credentials.claimTaxpayer(context.value).pipe(
+    Effect.tapError(() => revoke(state, organization, tokens)),
+    Effect.catchTags({
+      ServedByOtherCell: (error) =>
+        Effect.fail(
+          new CredentialRefused({
+            code: "credential_invalid",
+            message: `The credential is not used: ${error.remedy(organization.id)}.`
+          })
+        ),
+      SqlError: () =>
+        Effect.fail(new LoginPostponed({ until: now + 60_000, message: "The control cell does not answer." }))
+    })
+  )
 })
 
 const logInAnew = Effect.fnUntraced(function* (state: State, organization: LaneOrganization) {
@@ -309,8 +366,9 @@ const logInAnew = Effect.fnUntraced(function* (state: State, organization: LaneO
   if (Option.isNone(read)) {
     return yield* new CredentialRefused({ code: undefined, message: "The organization has no KSeF credential." })
   }
-  const tokens = yield* Effect.tapErrorTag(logIn(state, organization, read.value), "CredentialRefused", (error) =>
-    recordRefusal(state, organization, error)
+  const tokens = yield* logIn(state, organization, read.value).pipe(
+    Effect.tap((tokens) => claim(state, organization, read.value, tokens)),
+    Effect.tapErrorTag("CredentialRefused", (error) => recordRefusal(state, organization, error))
   )
   yield* keep(state, organization, tokens)
   yield* credentials.recordState(organization.id, read.value.updatedAt, "accepted")
@@ -331,9 +389,19 @@ const refresh = (state: State, organization: LaneOrganization, tokens: Tokens) =
     )
   )
 
+/** What the owner of a refused credential can do. */
+export const refusedMessage = "KSeF refused the credential of the organization. Replace it, or repair it at KSeF."
+
+/** Until when no login is made with a refused credential. The count of refusals is stored, so that a new holder waits as long. */
+export const refusedUntil = (organization: LaneOrganization): number | undefined => {
+  const { credential_checked_at: checkedAt, credential_refusals: refusals, refusal_code: code } = organization
+  return checkedAt === null ? undefined : checkedAt.getTime() + LaneRules.refusalWait(refusals, code ?? undefined)
+}
+
 const obtain = Effect.fnUntraced(function* (state: State, organization: LaneOrganization) {
-  const { id } = organization
-  const stored = state.known.get(id) ?? (yield* state.tokens.read(id))
+  const { credential_state: credentialState, id } = organization
+  // A holder may have died between storing tokens and recording that their credential is accepted: a login records it.
+  const stored = state.known.get(id) ?? (credentialState === "accepted" ? yield* state.tokens.read(id) : undefined)
   const now = yield* Clock.currentTimeMillis
   const isCurrent = stored?.credentialUpdatedAt === organization.credential_updated_at.getTime()
   const action = state.rejected.get(id)
@@ -341,16 +409,29 @@ const obtain = Effect.fnUntraced(function* (state: State, organization: LaneOrga
     if (action === undefined && now < stored.accessUntil - stored.earlyMs) return stored
     return yield* refresh(state, organization, stored)
   }
+  // However many verdicts and receipts wait for a refused credential, it is tried once.
+  if (credentialState === "refused" && now < (refusedUntil(organization) ?? 0)) {
+    return yield* new CredentialRefused({
+      code: organization.refusal_code ?? "credential_invalid",
+      message: refusedMessage
+    })
+  }
   return yield* logInAnew(state, organization)
 })
 
 /** Makes the logins of a lane. */
 export const make = (options: Options): Logins => {
   const state: State = { ...options, known: new Map(), rejected: new Map() }
-  const mutex = Semaphore.makeUnsafe(1)
+  const mutexes = new Map<string, Semaphore.Semaphore>()
+  const mutexOf = (id: string) => {
+    const mutex = mutexes.get(id) ?? Semaphore.makeUnsafe(1)
+    mutexes.set(id, mutex)
+    return mutex
+  }
   return {
+    // A login of an organization delays no call of another one.
     accessToken: (organization) =>
-      mutex.withPermits(1)(
+      mutexOf(organization.id).withPermits(1)(
         Effect.map(obtain(state, organization), (tokens) => {
           state.known.set(organization.id, tokens)
           state.rejected.delete(organization.id)
@@ -437,7 +518,7 @@ export const makeTokenStore = Effect.gen(function* () {
         )
         SELECT EXISTS (SELECT 1 FROM stored) AS "isStored" FROM lane
       `
-      if (row === undefined) return yield* new LaneLost({ nip: lane.nip })
+      if (row === undefined) return yield* new LaneLost({ context: lane.context })
       markStored()
       return row.isStored
     })

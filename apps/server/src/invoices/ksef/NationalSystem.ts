@@ -70,9 +70,9 @@ const adoptCredentials = (environmentId: string) =>
       WITH adopted AS (
         UPDATE organizations SET credential_environment = ${environmentId}
         WHERE credential IS NOT NULL AND credential_environment IS NULL
-        RETURNING credential_nip
+        RETURNING credential_context
       )
-      ${wakeStatement(sql`SELECT credential_nip FROM adopted`, now)}
+      ${wakeStatement(sql`SELECT credential_context FROM adopted`, now)}
     `
   })
 

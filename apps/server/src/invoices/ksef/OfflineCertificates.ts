@@ -6,6 +6,7 @@
  */
 import type { OfflineCertificate } from "@govoice/api"
 import { Ids } from "@govoice/core"
+import { ContextIdentifier } from "@govoice/ksef/format"
 import { Certificate, type SigningCredential } from "@govoice/ksef/xades"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -23,7 +24,7 @@ export const check = (request: OfflineCertificate.OfflineCertificateRequest, own
 /** What signs the code of an invoice that is issued offline. */
 export interface Signer {
   readonly environment: string
-  readonly contextNip: string
+  readonly context: ContextIdentifier.ContextIdentifier
   readonly serialNumber: string
   readonly key: KeyObject
 }
@@ -131,13 +132,13 @@ export const layer: Layer.Layer<OfflineCertificates, never, SqlClient.SqlClient 
     const selectSigner = (id: Ids.OrganizationId) => sql<{
       readonly serial_number: string
       readonly private_key: Uint8Array
-      readonly credential_nip: string
+      readonly credential_context: string
     }>`
-      SELECT serial_number, private_key, credential_nip
+      SELECT serial_number, private_key, credential_context
       FROM offline_certificates AS certificate JOIN organizations USING (id)
       WHERE id = ${id} AND now() BETWEEN valid_from AND valid_until
         AND environment IS NOT DISTINCT FROM ${environment}::text
-        AND credential_nip IS NOT NULL AND credential_environment IS NOT DISTINCT FROM ${environment}::text
+        AND credential_context IS NOT NULL AND credential_environment IS NOT DISTINCT FROM ${environment}::text
     `
 
     const orNotFound = Effect.fnUntraced(function* <A>(
@@ -173,7 +174,7 @@ export const layer: Layer.Layer<OfflineCertificates, never, SqlClient.SqlClient 
         }).pipe(Effect.catch((error) => (error instanceof KeyUnavailable ? Effect.fail(error) : Effect.die(error))))
         return {
           environment,
-          contextNip: row.credential_nip,
+          context: ContextIdentifier.ofValue(row.credential_context),
           serialNumber: row.serial_number,
           key: createPrivateKey(key)
         }

@@ -2,9 +2,11 @@
  * Sliding windows of the rate limits of a taxpayer, counted on our side, so that a call is made only within its limits.
  *
  * A call occupies the windows of its group from its start until a window's length and a margin after its end: neither
- * latency nor a clock that differs can put it into a fuller window there. Calls are kept across restarts.
+ * latency nor a clock that differs can put it into a fuller window there. Calls are kept across restarts. Their times move with a clock that
+ * is stepped, as when the database fails over to a machine with another clock: KSeF counts the time that has passed.
  */
 import { Operation } from "@govoice/ksef/protocol"
+import * as MonotonicTime from "../../observability/MonotonicTime.ts"
 import type { StorageCall, WaitCode } from "./CallFailure.ts"
 
 /**
@@ -101,6 +103,7 @@ export class RateLimitWindows {
   readonly #calls = new Map<Group, { endedAt: Array<number>; inFlight: number }>()
   readonly #blocks = new Map<string, Block>()
   readonly #begun = new Map<Group, number>()
+  readonly #stepOf = MonotonicTime.makeSteps()
   #stored: ReadonlyMap<Group, number> = new Map()
   #limits: Readonly<Record<string, Operation.RateLimit>>
 
@@ -116,6 +119,16 @@ export class RateLimitWindows {
   /** Replaces the limits by those that hold for this taxpayer. */
   setLimits(limits: Readonly<Record<string, Operation.RateLimit>>): void {
     this.#limits = limits
+  }
+
+  /** Moves all times with the clock, if it was stepped. */
+  follow(now: number, monotonic: number): void {
+    const step = this.#stepOf(now, monotonic)
+    if (step === 0) return
+    for (const calls of this.#calls.values()) calls.endedAt = calls.endedAt.map((end) => end + step)
+    for (const [group, block] of this.#blocks) {
+      this.#blocks.set(group, { ...block, until: block.until + step, halvedUntil: block.halvedUntil + step })
+    }
   }
 
   /** Counts one call of every group: as many as a holder that was lost can have made without storing them. */
@@ -174,15 +187,16 @@ export class RateLimitWindows {
     }
   }
 
-  /** Ends a call that was begun. A call that never left occupies nothing. */
-  end(group: Group, now: number, wasSent: boolean): void {
+  /** Ends a call that was begun. A call that never left occupies nothing, and one that was refused ends no count of refusals. */
+  end(group: Group, now: number, wasSent: boolean, isRefused = false): void {
     const calls = this.#of(group)
     calls.inFlight -= 1
     if (wasSent) calls.endedAt.push(now)
     const firstKept = calls.endedAt.findIndex((end) => end + longestMs > now)
     calls.endedAt.splice(0, firstKept === -1 ? calls.endedAt.length : firstKept)
     const block = this.#blocks.get(group)
-    if (wasSent && block !== undefined && block.until <= now) this.#blocks.set(group, { ...block, refusals: 0 })
+    if (wasSent && !isRefused && block !== undefined && block.until <= now)
+      this.#blocks.set(group, { ...block, refusals: 0 })
   }
 
   /**
@@ -191,7 +205,9 @@ export class RateLimitWindows {
    */
   refuse(group: Group, now: number, retryAfterMs: number | undefined): boolean {
     const block = this.#blocks.get(group)
-    const refusals = (block?.refusals ?? 0) + 1
+    const earlier = block?.refusals ?? 0
+    // Calls that were under way together are refused together.
+    const refusals = earlier > 0 && block!.until > now ? earlier : earlier + 1
     const waitMs = retryAfterMs ?? Math.min(refusalWaitMs.first * 2 ** (refusals - 1), refusalWaitMs.longest)
     const until = now + waitMs + 1000
     const limit = this.#limit(group, now)

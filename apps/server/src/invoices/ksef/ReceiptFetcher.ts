@@ -5,7 +5,7 @@ import { Clock, Effect, Result, Semaphore, Stream } from "effect"
 import * as LaneRules from "./LaneRules.ts"
 import { failureOf } from "./CallFailure.ts"
 import * as LaneCalls from "./LaneCalls.ts"
-import { authorized, type LaneContext, readOrganizations, stepFailure } from "./LaneContext.ts"
+import { authorized, type LaneContext, park, readOrganizations, stepFailure } from "./LaneContext.ts"
 import type { Changes, SubmissionRow } from "./laneRows.ts"
 import type { LoginError } from "./Logins.ts"
 import { writeAll } from "./StatusPoller.ts"
@@ -21,7 +21,7 @@ const writesAtOnce = 2
 /** The facts that a receipt has to confirm. */
 export interface Expected {
   readonly session: string | null
-  readonly nip: string
+  readonly context: string
   readonly ksefNumber: string | null
   /** SHA-256 of the document, in Base64. */
   readonly documentHash: string
@@ -38,7 +38,7 @@ export const faultOf = (xml: string, expected: Expected): string | undefined => 
   const confirmed = upo.invoices.find(({ ksefNumber }) => ksefNumber === expected.ksefNumber)
   if (confirmed === undefined) return "it is about another KSeF number"
   if (confirmed.documentHash !== expected.documentHash) return "it is about another document"
-  if (upo.context.value !== expected.nip) return "it is about another taxpayer"
+  if (upo.context.value !== expected.context) return "it is of another context"
   if (expected.session !== null && upo.sessionReference !== expected.session) return "it is about another session"
   if (expected.isProduction && upo.receivingEntity !== ministry) return "it is of another environment"
   if (!upo.isSigned) return "it is not signed"
@@ -65,16 +65,39 @@ const later = (row: SubmissionRow, now: number, notBefore: number): Changes => {
   return { submissions: [change(row, wait === undefined ? undefined : Math.max(now + wait, notBefore))] }
 }
 
+// There is room for many calls again a minute after the windows of the limits were full.
+const roomMs = 60_000
+
+// A credential that is accepted has its receipts requested at once.
+const withoutCredentialMs = 3_600_000
+
+/**
+ * The receipt was not requested, because KSeF asks to wait, its limits leave no room, or no credential is accepted: that is no attempt,
+ * however often.
+ */
+const postponed = (row: SubmissionRow, now: number, until: number): Changes => ({
+  submissions: [{ id: row.submission_id, dueAt: new Date(Math.max(until, now + roomMs)) }]
+})
+
 const fetchByApi = (context: LaneContext, row: SubmissionRow, session: string) => {
   const { client } = context.system
+  const { receiptLog } = context.process
   const { official_number: ksefNumber, original_session: original, submission_reference: invoice } = row
-  return invoice === null || original !== null
-    ? authorized(context, row.session_organization_id, "invoiceUpoByKsefNumber", (accessToken) =>
-        client.invoiceUpoByKsefNumber({ accessToken, session, ksefNumber: ksefNumber ?? "" })
-      )
-    : authorized(context, row.session_organization_id, "invoiceUpo", (accessToken) =>
-        client.invoiceUpo({ accessToken, session, invoice })
-      )
+  const fetching =
+    invoice === null || original !== null
+      ? authorized(context, row.session_organization_id, "invoiceUpoByKsefNumber", (accessToken) =>
+          client.invoiceUpoByKsefNumber({ accessToken, session, ksefNumber: ksefNumber ?? "" })
+        )
+      : authorized(context, row.session_organization_id, "invoiceUpo", (accessToken) =>
+          client.invoiceUpo({ accessToken, session, invoice })
+        )
+  return fetching.pipe(
+    Effect.tap(receiptLog.success),
+    Effect.tapError((error) => {
+      const failure = failureOf(error, "invoiceUpo", "invoiceUpoByKsefNumber")
+      return failure?._tag === "unavailable" ? receiptLog.failure(failure.message) : Effect.void
+    })
+  )
 }
 
 const receiptOf = (context: LaneContext, row: SubmissionRow, oneCall: Semaphore.Semaphore) =>
@@ -82,7 +105,7 @@ const receiptOf = (context: LaneContext, row: SubmissionRow, oneCall: Semaphore.
     const session = row.original_session ?? row.session_reference
     const expected = {
       session,
-      nip: context.lane.nip,
+      context: context.lane.context,
       ksefNumber: row.official_number,
       documentHash: Buffer.from(row.sha256).toString("base64"),
       isProduction: context.system.environment.name === "prod"
@@ -122,11 +145,13 @@ const changesFor = (context: LaneContext, row: SubmissionRow, oneCall: Semaphore
       Effect.gen(function* () {
         if (error._tag === "LaneLost" || error._tag === "SqlError") return yield* Effect.fail(error)
         const now = yield* Clock.currentTimeMillis
-        // Accepted stays: a receipt that this login cannot read is given up.
-        if (failureOf(error, "invoiceUpo", "invoiceUpoByKsefNumber")?._tag === "not-readable") {
-          return { submissions: [change(row, undefined)] }
+        if (error._tag === "CredentialRefused") {
+          const organization = context.organizations.get(row.session_organization_id)
+          const until = organization === undefined ? now + withoutCredentialMs : yield* park(context, organization)
+          return postponed(row, now, until)
         }
-        return later(row, now, stepFailure(context, error, now).until)
+        const { kind, until } = stepFailure(context, error, now)
+        return kind === "postponed" ? postponed(row, now, until) : later(row, now, until)
       })
     )
   )
@@ -146,7 +171,7 @@ export const make = (context: LaneContext) => {
     if (!isKnown) context.receiptsAt = Infinity
     const due = isKnown
       ? { rows: accepted, nextAt: Infinity }
-      : yield* context.store.dueReceipts(context.lane.nip, maxRows)
+      : yield* context.store.dueReceipts(context.lane.context, maxRows)
     const nextAt = yield* Stream.fromIterable(due.rows).pipe(
       Stream.mapEffect((row) => changesFor(context, row, oneCall), { concurrency: linksAtOnce, unordered: true }),
       Stream.grouped(writtenTogether),

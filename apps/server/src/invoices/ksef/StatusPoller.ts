@@ -227,22 +227,22 @@ export interface Polled {
 export const make = (context: LaneContext, pollBatches: Effect.Effect<Polled, LaneLost | SqlError.SqlError>) =>
   Effect.gen(function* () {
     const { breaker, troubles } = context.process
-    const { nip } = context.lane
+    const lane = context.lane.context
     const startedAt = yield* Clock.currentTimeMillis
     const openUntil = breaker.waitUntil(startedAt)
     if (openUntil > 0) {
       reportBreaker(context, "verdicts", openUntil, startedAt)
       return { at: openUntil }
     }
-    const failures = troubles.failures(nip, "verdicts")
+    const failures = troubles.failures(lane, "verdicts")
     if (context.organizations.size === 0) yield* readOrganizations(context)
     const batches = yield* pollBatches
-    const due = yield* context.store.dueVerdicts(context.lane.nip, maxRows)
+    const due = yield* context.store.dueVerdicts(context.lane.context, maxRows)
     let at = Math.min(batches.nextAt, due.nextAt)
     for (const group of bySession(due.rows)) at = Math.min(at, yield* checkSession(context, group))
     // A step that asked for nothing says nothing, unless nothing is undecided.
     const hasAsked = due.rows.length > 0 || batches.hasAsked
     const isDone = due.rows.length === 0 && batches.nextAt === Infinity && due.nextAt === Infinity
-    if (isDone || (hasAsked && troubles.failures(nip, "verdicts") === failures)) troubles.resolve(nip, "verdicts")
+    if (isDone || (hasAsked && troubles.failures(lane, "verdicts") === failures)) troubles.resolve(lane, "verdicts")
     return { at }
   })

@@ -28,9 +28,11 @@ const again = (row: SubmissionRow, now: number, waitMs: number): SubmissionChang
   dueAt: new Date(now + waitMs)
 })
 
-// The reason is written where it is another one.
-const because = (row: Pick<ClaimedInvoice, "id" | "failure">, failure: Reason | null): Pick<Changes, "reasons"> =>
-  row.failure?.code === failure?.code ? {} : { reasons: [{ id: row.id, failure }] }
+/** Why a document waits. The reason is written where it is another one. */
+export const because = (
+  row: Pick<ClaimedInvoice, "id" | "failure">,
+  failure: Reason | null
+): Pick<Changes, "reasons"> => (row.failure?.code === failure?.code ? {} : { reasons: [{ id: row.id, failure }] })
 
 /** The verdict is not there yet. `code` is the status, where it was read. */
 export const pending = (row: SubmissionRow, now: number, code?: number): Changes => {
@@ -230,7 +232,7 @@ export const afterLookup = (
       submissions: [
         { ...base(row), state: "sent", reference, sentAt: new Date(now), checkCount: 0, dueAt: new Date(now) }
       ],
-      transitions: liveTransitions.submitted(row, `${row.session_reference ?? ""}/${reference}`, now)
+      transitions: liveTransitions.submitted(row, now)
     }
   }
   const mayArriveUntil = row.handed_over_at.getTime() + mayArriveMs

@@ -14,7 +14,7 @@ export interface Trouble {
 
 /** The lease under which a lane reports: it is the last one of its taxpayer until another process has claimed the lane. */
 export interface Lease {
-  readonly nip: string
+  readonly context: string
   readonly fencingToken: number
 }
 
@@ -23,7 +23,7 @@ export interface TroubleOfTaxpayer extends Trouble, Lease {}
 
 /** The trouble of a taxpayer, for the log: when it began, its first reason, and how many failures there were. */
 export interface TroubleRecord {
-  readonly nip: string
+  readonly context: string
   readonly code: string
   readonly since: number
   readonly failures: number
@@ -43,57 +43,57 @@ export class Troubles {
   readonly #taxpayers = new Map<string, Taxpayer>()
 
   /** Keeps why a step of a lane waits. The first message of a code is kept: later ones tell less. */
-  report({ fencingToken, nip }: Lease, step: WaitingStep, trouble: Trouble, now: number): void {
+  report({ fencingToken, context }: Lease, step: WaitingStep, trouble: Trouble, now: number): void {
     const { reason, isRoutine } = trouble
-    const taxpayer: Taxpayer = this.#taxpayers.get(nip) ?? {
+    const taxpayer: Taxpayer = this.#taxpayers.get(context) ?? {
       fencingToken,
       steps: new Map(),
       failures: { send: 0, verdicts: 0 },
       isLogged: false
     }
-    this.#taxpayers.set(nip, taxpayer)
+    this.#taxpayers.set(context, taxpayer)
     taxpayer.fencingToken = fencingToken
     const before = taxpayer.steps.get(step)
     taxpayer.steps.set(step, before?.reason.code === reason.code ? { ...trouble, reason: before.reason } : trouble)
     taxpayer.failures[step] += 1
     if (isRoutine && taxpayer.record === undefined) return
     const { code = reason.code, failures = 0, since = now } = taxpayer.record ?? {}
-    taxpayer.record = { nip, code, since, failures: failures + Number(!isRoutine) }
+    taxpayer.record = { context, code, since, failures: failures + Number(!isRoutine) }
   }
 
   /** The step goes on. */
-  resolve(nip: string, step: WaitingStep): void {
-    this.#taxpayers.get(nip)?.steps.delete(step)
+  resolve(context: string, step: WaitingStep): void {
+    this.#taxpayers.get(context)?.steps.delete(step)
   }
 
   /** The lane has nothing to do. */
-  resolveAll(nip: string): void {
-    this.#taxpayers.get(nip)?.steps.clear()
+  resolveAll(context: string): void {
+    this.#taxpayers.get(context)?.steps.clear()
   }
 
   /** How often a step has reported a reason since its taxpayer has trouble. */
-  failures(nip: string, step: WaitingStep): number {
-    return this.#taxpayers.get(nip)?.failures[step] ?? 0
+  failures(context: string, step: WaitingStep): number {
+    return this.#taxpayers.get(context)?.failures[step] ?? 0
   }
 
   /** Why taxpayers wait now: to be sent, or else for a verdict. */
   current(): ReadonlyArray<TroubleOfTaxpayer> {
-    return [...this.#taxpayers].flatMap(([nip, { fencingToken, steps }]) => {
+    return [...this.#taxpayers].flatMap(([context, { fencingToken, steps }]) => {
       const trouble = steps.get("send") ?? steps.get("verdicts")
-      return trouble === undefined ? [] : [{ nip, fencingToken, ...trouble }]
+      return trouble === undefined ? [] : [{ context, fencingToken, ...trouble }]
     })
   }
 
   /** This process has claimed the lane again. */
-  hold({ fencingToken, nip }: Lease): void {
-    const taxpayer = this.#taxpayers.get(nip)
+  hold({ fencingToken, context }: Lease): void {
+    const taxpayer = this.#taxpayers.get(context)
     if (taxpayer !== undefined) taxpayer.fencingToken = fencingToken
   }
 
   /** Another process has had the lane since, and knows better. Returns the trouble, where it was logged. */
-  handOver(nip: string): TroubleRecord | undefined {
-    const taxpayer = this.#taxpayers.get(nip)
-    this.#taxpayers.delete(nip)
+  handOver(context: string): TroubleRecord | undefined {
+    const taxpayer = this.#taxpayers.get(context)
+    this.#taxpayers.delete(context)
     return taxpayer?.isLogged === true ? taxpayer.record : undefined
   }
 
@@ -101,10 +101,10 @@ export class Troubles {
   takeChanges(): { readonly begun: ReadonlyArray<TroubleRecord>; readonly ended: ReadonlyArray<TroubleRecord> } {
     const begun: Array<TroubleRecord> = []
     const ended: Array<TroubleRecord> = []
-    for (const [nip, taxpayer] of this.#taxpayers) {
+    for (const [context, taxpayer] of this.#taxpayers) {
       const { isLogged, record, steps } = taxpayer
       if (steps.size === 0) {
-        this.#taxpayers.delete(nip)
+        this.#taxpayers.delete(context)
         if (isLogged && record !== undefined) ended.push(record)
       } else if (!isLogged && record !== undefined) {
         taxpayer.isLogged = true

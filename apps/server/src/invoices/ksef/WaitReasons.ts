@@ -23,11 +23,11 @@ import * as TransitionSteps from "../TransitionSteps.ts"
 const known = 30
 const other = 40
 
-/** Organizations that are looked at in one go. */
-const maxOrganizations = 1000
-
 /** How many invoices are written at once. */
 export const maxInvoices = 5000
+
+/** How many show at once that their credential is missing: one of each organization. */
+const maxTransitions = 1000
 
 const missing: Invoice.Reason = {
   code: "gateway_credential_missing",
@@ -45,6 +45,11 @@ export const itsTurn: Invoice.Reason = {
   message: "The invoice waits for its turn: earlier invoices are sent first."
 }
 
+const unchecked: Invoice.Reason = {
+  code: "gateway_unavailable",
+  message: "KSeF has not accepted the credential of the organization yet."
+}
+
 /** Makes the functions that write reasons, for credentials of this environment. */
 export const make = Effect.fnUntraced(function* (environmentId: string) {
   const sql = yield* SqlClient.SqlClient
@@ -53,18 +58,18 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
   const waits = sql`mode = 'live' AND status IN ('queued', 'retrying')`
   const json = (reason: Invoice.Reason) => sql`${PgTypes.jsonb(reason)}::jsonb`
   const rowsOf = (troubles: ReadonlyArray<TroubleOfTaxpayer>) =>
-    PgTypes.json(troubles.map(({ nip, reason, until }) => ({ nip, failure: reason, until: new Date(until) })))
+    PgTypes.json(troubles.map(({ context, reason, until }) => ({ context, failure: reason, until: new Date(until) })))
 
   return {
     /** Returns which of these taxpayers no other process has had the lane of since. */
     lastHeld: Effect.fn("WaitReasons.lastHeld")(function* (leases: ReadonlyArray<Lease>) {
       if (leases.length === 0) return new Set<string>()
-      const rows = yield* sql<{ readonly nip: string }>`
-        SELECT nip FROM unnest(
-          ${column("text", leases, ({ nip }) => nip)}, ${column("int4", leases, ({ fencingToken }) => fencingToken)}
-        ) AS held (nip, fencing_token) JOIN national_lanes USING (nip, fencing_token)
+      const rows = yield* sql<{ readonly context: string }>`
+        SELECT context FROM unnest(
+          ${column("text", leases, ({ context }) => context)}, ${column("int4", leases, ({ fencingToken }) => fencingToken)}
+        ) AS held (context, fencing_token) JOIN national_lanes USING (context, fencing_token)
       `
-      return new Set(rows.map(({ nip }) => nip))
+      return new Set(rows.map(({ context }) => context))
     }),
 
     /**
@@ -79,28 +84,28 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
       const now = yield* statementTime
       const written = yield* sql`
         WITH RECURSIVE trouble AS MATERIALIZED (
-          SELECT * FROM json_to_recordset(${rowsOf(troubles)}) AS trouble (nip text, failure jsonb, until timestamptz)
-        ), waiting (organization_id, position) AS (
-          (SELECT organization_id, 1 FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT 1)
+          SELECT * FROM json_to_recordset(${rowsOf(troubles)}) AS trouble (context text, failure jsonb, until timestamptz)
+        ), waiting (organization_id) AS (
+          (SELECT organization_id FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT 1)
           UNION ALL
-          SELECT next.organization_id, position + 1 FROM waiting CROSS JOIN LATERAL (
+          SELECT next.organization_id FROM waiting CROSS JOIN LATERAL (
             SELECT organization_id FROM invoices WHERE ${waits} AND organization_id > waiting.organization_id
             ORDER BY organization_id, due_at, id LIMIT 1
           ) AS next
-          WHERE position < ${maxOrganizations}::int
         ), reason AS MATERIALIZED (
           SELECT waiting.organization_id, trouble.until,
                  CASE WHEN credential_environment IS DISTINCT FROM ${environmentId} THEN ${json(missing)}
                       WHEN credential_state = 'refused' THEN ${json(refused)}
                       WHEN trouble.failure IS NOT NULL THEN trouble.failure
+                      WHEN credential_state = 'unchecked' THEN ${json(unchecked)}
                       ELSE ${json(unknown)}
                  END AS failure,
                  trouble.failure IS NOT NULL OR credential_environment IS DISTINCT FROM ${environmentId}
                    OR credential_state = 'refused' AS is_known
           FROM waiting JOIN organizations ON organizations.id = waiting.organization_id
-          LEFT JOIN trouble ON trouble.nip = credential_nip
-          LEFT JOIN national_lanes ON national_lanes.nip = credential_nip
-          WHERE is_leased IS NOT TRUE OR credential_nip = ANY(${textArray(leased)})
+          LEFT JOIN trouble ON trouble.context = credential_context
+          LEFT JOIN national_lanes ON national_lanes.context = credential_context
+          WHERE is_leased IS NOT TRUE OR credential_context = ANY(${textArray(leased)})
         ), picked AS MATERIALIZED (
           SELECT invoice.id, reason.failure, reason.until FROM reason CROSS JOIN LATERAL (
             SELECT id FROM invoices
@@ -135,17 +140,17 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
       const before = sql`${now} - ${known}::int * interval '1 second'`
       const written = yield* sql`
         WITH trouble AS MATERIALIZED (
-          SELECT * FROM json_to_recordset(${rowsOf(troubles)}) AS trouble (nip text, failure jsonb, until timestamptz)
+          SELECT * FROM json_to_recordset(${rowsOf(troubles)}) AS trouble (context text, failure jsonb, until timestamptz)
         ), undecided AS (
           SELECT invoice_id, failure FROM trouble CROSS JOIN LATERAL (
             SELECT invoice_id FROM national_submissions
-            WHERE national_submissions.nip = trouble.nip AND due_at IS NOT NULL AND state IN ('sending', 'sent')
+            WHERE national_submissions.context = trouble.context AND due_at IS NOT NULL AND state IN ('sending', 'sent')
               AND created_at <= ${before}
           ) AS submission
           UNION ALL
           SELECT invoice_id, failure FROM trouble CROSS JOIN LATERAL (
             SELECT id FROM national_sessions
-            WHERE national_sessions.nip = trouble.nip AND state NOT IN ('done', 'abandoned')
+            WHERE national_sessions.context = trouble.context AND state NOT IN ('done', 'abandoned')
           ) AS session CROSS JOIN LATERAL (
             SELECT invoice_id FROM national_submissions
             WHERE session_id = session.id AND due_at IS NULL AND state IN ('sending', 'sent') AND created_at <= ${before}
@@ -170,25 +175,25 @@ export const make = Effect.fnUntraced(function* (environmentId: string) {
     /** Counts the invoices of taxpayers that are not decided, up to 1,000 each. */
     count: Effect.fn("WaitReasons.count")(function* (records: ReadonlyArray<TroubleRecord>) {
       if (records.length === 0) return new Map<string, number>()
-      const nips = records.map(({ nip }) => ({ nip }))
-      const rows = yield* sql<{ readonly nip: string; readonly invoices: number }>`
-        SELECT wanted.nip, (
+      const contexts = records.map(({ context }) => ({ context }))
+      const rows = yield* sql<{ readonly context: string; readonly invoices: number }>`
+        SELECT wanted.context, (
           SELECT count(*)::int FROM (
             SELECT FROM organizations CROSS JOIN LATERAL (
               SELECT FROM invoices WHERE organization_id = organizations.id AND ${waits}
               ORDER BY organization_id, due_at, id LIMIT 1000
             ) AS invoice
-            WHERE credential_nip = wanted.nip AND credential_environment = ${environmentId} LIMIT 1000
+            WHERE credential_context = wanted.context AND credential_environment = ${environmentId} LIMIT 1000
           ) AS unsent
         ) + (
           SELECT count(*)::int FROM (
             SELECT FROM national_submissions
-            WHERE national_submissions.nip = wanted.nip AND due_at IS NOT NULL AND state IN ('sending', 'sent') LIMIT 1000
+            WHERE national_submissions.context = wanted.context AND due_at IS NOT NULL AND state IN ('sending', 'sent') LIMIT 1000
           ) AS undecided
         ) AS invoices
-        FROM json_to_recordset(${PgTypes.json(nips)}) AS wanted (nip text)
+        FROM json_to_recordset(${PgTypes.json(contexts)}) AS wanted (context text)
       `
-      return new Map(rows.map(({ invoices, nip }) => [nip, invoices]))
+      return new Map(rows.map(({ invoices, context }) => [context, invoices]))
     })
   }
 })
@@ -216,14 +221,13 @@ export const makeShowMissing = Effect.fnUntraced(function* (environmentId: strin
   const select = Effect.flatMap(
     statementTime,
     (now) => sql<SendingInvoice & { readonly may_have_it: boolean }>`
-      WITH RECURSIVE waiting (organization_id, position) AS (
-        (SELECT organization_id, 1 FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT 1)
+      WITH RECURSIVE waiting (organization_id) AS (
+        (SELECT organization_id FROM invoices WHERE ${waits} ORDER BY organization_id, due_at, id LIMIT 1)
         UNION ALL
-        SELECT next.organization_id, position + 1 FROM waiting CROSS JOIN LATERAL (
+        SELECT next.organization_id FROM waiting CROSS JOIN LATERAL (
           SELECT organization_id FROM invoices WHERE ${waits} AND organization_id > waiting.organization_id
           ORDER BY organization_id, due_at, id LIMIT 1
         ) AS next
-        WHERE position < ${maxOrganizations}::int
       )
       SELECT ${sql.literal(columnsOf("invoice"))}, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version,
              EXISTS (
@@ -240,6 +244,7 @@ export const makeShowMissing = Effect.fnUntraced(function* (environmentId: strin
         SELECT 1 FROM invoices
         WHERE organization_id = waiting.organization_id AND ${waits} AND due_at > ${now} AND ${shows}
       )
+      LIMIT ${maxTransitions}::int
     `
   )
 

@@ -1,5 +1,6 @@
 /** Checks a credential for the national system before it is stored, as far as that is possible without a login. */
 import type { GatewayCredential, OfflineCertificate } from "@govoice/api"
+import { ContextIdentifier } from "@govoice/ksef/format"
 import { SigningCredential } from "@govoice/ksef/xades"
 import { Data, Effect, Redacted } from "effect"
 import type { CheckedCredential } from "./GatewayCredentials.ts"
@@ -25,17 +26,27 @@ export const checkGatewayCredential = (
 ): Effect.Effect<CheckedCredential, InvalidCredential | Slots.NoSlot> =>
   request.type === "certificate" ? checkCertificate(request, owner, now) : checkToken(request, now)
 
-// The form of tokens that KSeF issues: reference, NIP of the context, secret.
-const tokenForm = /^[^|]+\|nip-(\d{10})\|[0-9a-f]{64}$/i
+// The form of tokens that KSeF issues: reference, context, secret.
+const tokenForm = /^[^|]+\|(?:nip-(\d{10})|internalId-(\d{10}-\d{5}))\|[0-9a-f]{64}$/i
 
 const checkToken = (
-  { context_nip, expires_at, token }: typeof GatewayCredential.KsefTokenCredential.Type,
+  { context, expires_at, token }: typeof GatewayCredential.KsefTokenCredential.Type,
   now: number
 ): Effect.Effect<CheckedCredential, InvalidCredential> => {
   if (token.trim() !== token) return fail("token", "token must not begin or end with white space.")
-  const nip = tokenForm.exec(token)?.[1]
-  if (nip !== undefined && nip !== context_nip) {
-    return fail("context_nip", `context_nip must be ${nip}, the NIP that the token was issued for.`)
+  // Others have more bytes, and a login encrypts up to 190 with the time of its challenge.
+  if (!/^[ -~]*$/.test(token)) return fail("token", "token must have characters of ASCII alone.")
+  if (context.type === "NipVatUe") {
+    return fail(
+      "context",
+      "context must be of the type Nip or InternalId: KSeF issues no tokens for NipVatUe. Store a certificate."
+    )
+  }
+  const [, nip, internalId] = tokenForm.exec(token) ?? []
+  const issuedFor = nip ?? internalId
+  if (issuedFor !== undefined && issuedFor !== context.value) {
+    const { type, value } = ContextIdentifier.ofValue(issuedFor)
+    return fail("context", `context must be ${type} ${value}, which the token was issued for.`)
   }
   const expiresAt = expires_at == null ? undefined : new Date(expires_at)
   if (expiresAt !== undefined && expiresAt.getTime() <= now) {
@@ -43,7 +54,7 @@ const checkToken = (
   }
   return Effect.succeed({
     credential: { type: "ksef_token", token: Redacted.make(token) },
-    contextNip: context_nip,
+    context,
     expiresAt
   })
 }
@@ -84,7 +95,7 @@ export const maxKeysPerAccount = 4
 const ofNetwork = { slots: 1, maxWaiting: 64, maxWaitingPerGroup: maxKeysPerAccount, maxWaitMs: Slots.turnMs }
 
 /**
- * The order in which encrypted private keys are opened: one at a time, networks in turn, and the accounts of a network in turn.
+ * The order in which private keys are opened: one at a time, networks in turn, and the accounts of a network in turn.
  *
  * Anybody can make accounts, but from one network. However many accounts of a network wait, it has one key in the queue of all
  * networks, so that another network waits for one of its keys at most.
@@ -120,12 +131,9 @@ const makeKeyFileQueue = (): KeyFileQueue => {
   }
 }
 
-// Opening an encrypted key can take a second of a thread. One at a time leaves the others to logins and lookups. A thread cannot
-// be interrupted, so that a request that times out has to wait for its own.
+// Opening an encrypted key can take seconds of a thread, and signing with an RSA key whose numbers do not match 20 ms. One at a time
+// leaves the others to logins and lookups. A thread cannot be interrupted, so that a request that times out has to wait for its own.
 const opening = makeKeyFileQueue()
-
-// Both forms of encrypted keys contain the word.
-const isEncrypted = (privateKey: string): boolean => privateKey.includes("ENCRYPTED")
 
 const checkCertificate = (
   request: typeof GatewayCredential.CertificateCredential.Type,
@@ -138,11 +146,11 @@ const checkCertificate = (
       certificate: pair.certificate.toString(),
       privateKey: Redacted.make(pair.key().export({ type: "pkcs8", format: "pem" }).toString())
     },
-    contextNip: request.context_nip,
+    context: request.context,
     expiresAt: pair.certificate.validToDate
   }))
 
-/** Opens a certificate with its key, for a purpose: both in PEM, or a PKCS#12 file in Base64. Encrypted keys are opened in turn. */
+/** Opens a certificate with its key, for a purpose: both in PEM, or a PKCS#12 file in Base64. Keys are opened in turn. */
 export const openPair = (
   request: OfflineCertificate.OfflineCertificateRequest,
   owner: KeyFileOwner,
@@ -163,7 +171,7 @@ export const openPair = (
       ? SigningCredential.openPkcs12(Buffer.from(certificate, "base64"), password ?? "", now, purpose)
       : SigningCredential.open({ certificate, privateKey, password }, now, purpose)
   )
-  return (isFile || isEncrypted(privateKey) ? opening.run(owner)(opened) : opened).pipe(
-    Effect.catchTag("CredentialError", ({ message, reason }) => fail(paramOf[reason], message))
-  )
+  return opening
+    .run(owner)(opened)
+    .pipe(Effect.catchTag("CredentialError", ({ message, reason }) => fail(paramOf[reason], message)))
 }

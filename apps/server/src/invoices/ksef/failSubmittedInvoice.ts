@@ -63,7 +63,7 @@ export const failSubmittedInvoice = (
     `
     yield* sql`
       UPDATE national_lanes SET fencing_token = fencing_token + 1, due_at = ${now}
-      WHERE nip = (SELECT nip FROM (${latest}) AS submission)
+      WHERE context = (SELECT context FROM (${latest}) AS submission)
     `
     const [row] = yield* sql<Row>`
       SELECT ${sql.literal(columnsOf("invoices"))}, submission.sha256, submission.id::text AS submission_id, submission.state AS submission_state,

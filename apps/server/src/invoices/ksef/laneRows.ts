@@ -1,4 +1,5 @@
 /** The rows that a lane reads, and the changes that it writes. */
+import type { LoginStatuses } from "@govoice/ksef/protocol"
 import type { Ids, Invoice } from "@govoice/core"
 import type { ClaimedInvoice, PendingTransition } from "../ClaimedInvoice.ts"
 
@@ -77,7 +78,7 @@ export interface LaneOrganization {
   readonly credential_state: "unchecked" | "accepted" | "refused"
   readonly credential_checked_at: Date | null
   /** The code of its last refusal, and how often it was refused since it was stored or accepted. */
-  readonly refusal_code: string | null
+  readonly refusal_code: LoginStatuses.CredentialCode | null
   readonly credential_refusals: number
 }
 

@@ -17,7 +17,6 @@ const at = (
 /** The national system has the document, and sent these warnings. An invoice that is sent again stays submitted. */
 export const submitted = (
   invoice: ClaimedInvoice,
-  reference: string,
   now: number,
   warnings: ReadonlyArray<Invoice.Warning> = []
 ): ReadonlyArray<PendingTransition> =>
@@ -30,7 +29,6 @@ export const submitted = (
             ...at(invoice, "submit", now),
             dueAt: new Date(now),
             submittedAt: new Date(now),
-            reference,
             warnings,
             failure: null
           }

@@ -1,5 +1,5 @@
 /**
- * Runs one leased lane: three steps beside each other. Each makes one call of the API at a time; receipts are fetched by their links,
+ * Runs one leased lane: four steps beside each other. Each makes one call of the API at a time; receipts are fetched by their links,
  * several at once.
  *
  * It ends when nothing is due within a few seconds and no interactive session is open.
@@ -8,6 +8,7 @@ import { Clock, Deferred, Duration, Effect, Latch } from "effect"
 import type { SqlError } from "effect/sql"
 import type { LaneLost, Release } from "./LaneQueue.ts"
 import * as BatchSessions from "./BatchSessions.ts"
+import * as CredentialChecker from "./CredentialChecker.ts"
 import { type LaneContext, readOrganizations, type StepName } from "./LaneContext.ts"
 import type { LoginError } from "./Logins.ts"
 import * as ReceiptFetcher from "./ReceiptFetcher.ts"
@@ -30,7 +31,8 @@ export class StepSignals {
   readonly #signals: Readonly<Record<StepName, Signal>> = {
     send: makeSignal(),
     verdicts: makeSignal(),
-    receipts: makeSignal()
+    receipts: makeSignal(),
+    credentials: makeSignal()
   }
 
   /** Schedules a step: no later than the given time, or immediately. */
@@ -68,8 +70,8 @@ export class StepSignals {
 interface StepResult {
   /** When the step has something to do next, in milliseconds. */
   readonly at: number
-  /** Of the step that sends: whether nothing waits to be sent. */
-  readonly isIdle?: boolean
+  /** Of the steps that send and that check credentials: the organizations of theirs of which nothing waits to be sent. */
+  readonly idle?: ReadonlyArray<string>
 }
 
 /** A step that has nothing to do looks again after this. */
@@ -85,18 +87,19 @@ export const runLane = (
     const steps: Readonly<Record<StepName, Effect.Effect<StepResult, LoginError>>> = {
       send: InvoiceSender.make(context, sessions),
       verdicts: StatusPoller.make(context, BatchSessions.poll(context)),
-      receipts: ReceiptFetcher.make(context)
+      receipts: ReceiptFetcher.make(context),
+      credentials: CredentialChecker.make(context)
     }
     const results = new Map<StepName, StepResult>()
     const finished = yield* Deferred.make<Release>()
 
     const finishIfIdle = Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      if (results.size < 3 || sessions.count() > 0) return Effect.void
+      if (results.size < Object.keys(steps).length || sessions.count() > 0) return Effect.void
       const nextAt = Math.min(signals.nextAt(), ...Array.from(results.values(), ({ at }) => at))
       if (nextAt <= now + keepMs) return Effect.void
       return Deferred.succeed(finished, {
         nextAt,
-        isSendIdle: results.get("send")?.isIdle === true,
+        idle: [...results.values()].flatMap(({ idle = [] }) => idle),
         credentials: [...context.organizations.values()]
       })
     })
@@ -115,7 +118,7 @@ export const runLane = (
 
     yield* readOrganizations(context)
     yield* recoverLane(context)
-    const loops = Effect.all([loop("send"), loop("verdicts"), loop("receipts")], {
+    const loops = Effect.all([loop("send"), loop("verdicts"), loop("receipts"), loop("credentials")], {
       concurrency: "unbounded",
       discard: true
     })
@@ -130,7 +133,7 @@ export const runLane = (
  */
 const recoverLane = Effect.fnUntraced(function* (context: LaneContext) {
   const { lane, store } = context
-  for (const { due_at: dueAt, id, kind, reference, state } of yield* store.unfinishedSessions(lane.nip)) {
+  for (const { due_at: dueAt, id, kind, reference, state } of yield* store.unfinishedSessions(lane.context)) {
     const now = yield* Clock.currentTimeMillis
     if (reference === null) {
       // The opening may have been answered. An empty session, and a batch that is not closed, end by themselves.
@@ -140,7 +143,7 @@ const recoverLane = Effect.fnUntraced(function* (context: LaneContext) {
       // The verdict step closes it: this holder does not have its key.
       if (dueAt === null) yield* store.write(lane, { sessions: [{ id, dueAt: new Date(now) }] })
     } else {
-      if (state === "closed") yield* BatchSessions.markSent(context, id, reference)
+      if (state === "closed") yield* BatchSessions.markSent(context, id)
       // The verdict step reads the session, and goes on from where it is.
       yield* store.write(lane, { sessions: [{ id, dueAt: new Date(now) }] })
     }

@@ -47,8 +47,11 @@ const fontOf: Readonly<Record<Layout.Style, string>> = {
   title: bold
 }
 
+// Of other scripts the fonts have no letter, and their rules would reverse a number that follows one of Hebrew or Arabic.
+const otherScripts = /[^\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Common}\p{Script=Inherited}]/gu
+
 // Both spaces are one glyph, which is copied from the file as the character that was measured or drawn first.
-const plain = (text: string): string => text.replaceAll("\u00A0", " ")
+const plain = (text: string): string => text.replaceAll("\u00A0", " ").replaceAll(otherScripts, "\uFFFD")
 
 const black = "#15181e"
 const gray = "#535c69"

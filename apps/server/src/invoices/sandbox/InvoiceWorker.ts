@@ -44,7 +44,7 @@ export const make = Effect.gen(function* () {
     const clock = yield* Clock.currentTimeMillis
     const now = yield* statementTime
     const [next] = yield* sql<{ readonly due_at: Date; readonly now: Date }>`
-      SELECT due_at, ${now} AS now FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL ORDER BY due_at, id LIMIT 1
+      SELECT due_at, ${now} AS now FROM invoices WHERE mode = 'test' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1
     `
     return next === undefined ? Infinity : clock + next.due_at.getTime() - next.now.getTime()
   })
@@ -55,7 +55,7 @@ export const make = Effect.gen(function* () {
       WITH due AS MATERIALIZED (
         SELECT * FROM invoices WHERE mode = 'test' AND due_at <= ${now}
           ${only === undefined ? sql`` : sql`AND id = ANY (${textArray(only)})`}
-        ORDER BY due_at, id LIMIT ${batch}::int FOR UPDATE SKIP LOCKED
+        ORDER BY due_at LIMIT ${batch}::int FOR UPDATE SKIP LOCKED
       )
       SELECT ${sql.literal(columnsOf("due"))}, ${now} AS now, sha256, seller_nip, issue_date, invoice_number, form_code, schema_version
       FROM due JOIN invoice_documents ON invoice_id = due.id

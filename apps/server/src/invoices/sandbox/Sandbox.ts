@@ -36,7 +36,7 @@ const changesOf = (
 ): Partial<InvoiceTransition> & Pick<InvoiceTransition, "dueAt"> => {
   switch (trigger) {
     case "submit":
-      return { dueAt, submittedAt: at, reference: SandboxRecord.reference(invoice), failure: null }
+      return { dueAt, submittedAt: at, failure: null }
     case "retry":
       return { dueAt, nextAttemptAt: dueAt, failure: SandboxScenario.failure }
     case "accept":

@@ -1,5 +1,5 @@
 /**
- * The sandbox's record of an invoice: reference, official number, receipt.
+ * The sandbox's record of an invoice: official number and receipt.
  *
  * All of it is derived from the invoice, so nothing is stored, and the same invoice always has the same number and the same
  * receipt, byte for byte. A field that the document lacks is replaced by a value of the right type.
@@ -27,9 +27,6 @@ export type Source = Pick<
  * in the same way.
  */
 export const receivingEntity = "Ministerstwo Finansów - sandbox Govoice (dokument testowy, bez mocy prawnej)"
-
-/** Returns the reference number of the invoice. */
-export const reference = (source: Source): string => referenceOf("invoice", source)
 
 /** Returns the official number of the invoice. */
 export const officialNumber = (source: Source): string =>

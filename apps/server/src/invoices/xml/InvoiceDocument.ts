@@ -85,7 +85,8 @@ const party = (taxId: string | undefined, name: string | undefined): Invoice.Doc
   taxId === undefined && name === undefined ? null : { tax_id: orNull(taxId, 60), name: cut(name, 512) }
 
 const isDate = (text: string): boolean =>
-  /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) &&
+  // Days after it have such a year too.
+  /^[0-8][0-9]{3}-[0-9]{2}-[0-9]{2}$/.test(text) &&
   !Number.isNaN(Date.parse(text)) &&
   new Date(text).toISOString().startsWith(text)
 

@@ -30,9 +30,10 @@ const withBrokenThread = (timeoutMs: number) =>
     Layer.provide(TestSettings.layer())
   )
 
-const withTwoThreads = DocumentChecks.layerWith({ entry: threadEntry, timeoutMs, threads: 2, maxWaitMs: 100_000 }).pipe(
-  Layer.provide(TestSettings.layer())
-)
+const withThreads = (threads: number) =>
+  DocumentChecks.layerWith({ entry: threadEntry, timeoutMs, threads, maxWaitMs: 100_000 }).pipe(
+    Layer.provide(TestSettings.layer())
+  )
 
 const counted = (result: "invalid" | "skipped" | "valid") =>
   Effect.map(Metric.value(EngineMetrics.documentChecks(result)), ({ count }) => count)
@@ -111,7 +112,25 @@ describe("DocumentChecks", () => {
         else assert.strictEqual(message, "valid")
       }
       assert.strictEqual(started, 2)
-    }).pipe((test) => onDay("2026-11-22", test), Effect.scoped, Effect.provide(withTwoThreads))
+    }).pipe((test) => onDay("2026-11-22", test), Effect.scoped, Effect.provide(withThreads(2)))
+  })
+
+  it.effect("checks a short document before the long ones of many organizations", () => {
+    const long = invoice.replace(/<FaWiersz>[^]*<\/FaWiersz>/, (row) => row.repeat(500))
+    const finished: Array<string> = []
+    return Effect.forEach(
+      [...Array.from({ length: 10 }, () => long), invoice],
+      (xml, index) =>
+        Effect.ensuring(
+          Effect.ignore(checkOf(`org_${index}`, xml)),
+          Effect.sync(() => finished.push(xml === long ? "long" : "short"))
+        ),
+      { concurrency: "unbounded", discard: true }
+    ).pipe(
+      Effect.andThen(Effect.sync(() => assert.strictEqual(finished.indexOf("short"), 1))),
+      (test) => onDay("2026-11-22", test),
+      Effect.provide(withThreads(1))
+    )
   })
 
   const warnings: Array<string> = []

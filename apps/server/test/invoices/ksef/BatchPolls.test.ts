@@ -34,7 +34,7 @@ describe("a batch whose status cannot be read", () => {
       // The cast: polls need these members of the lane alone.
       const context = {
         hasUnfinishedSessions: true,
-        lane: { nip: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) },
+        lane: { context: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) },
         process: makeProcess(32),
         store: {
           unfinishedSessions: () => Effect.succeed([session]),

@@ -70,7 +70,7 @@ const setUp = (
   // A batch needs these members of the lane alone.
   const context = {
     hasUnfinishedSessions: true,
-    lane: { nip: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) },
+    lane: { context: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) },
     process,
     giveUpMs,
     store: {

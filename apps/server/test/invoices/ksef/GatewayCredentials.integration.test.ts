@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Environment, KsefClient } from "@govoice/ksef/client"
-import { Effect, Layer, Option, Redacted, Result } from "effect"
-import { SqlClient } from "effect/sql"
+import { Effect, Exit, Layer, Option, Redacted, Result } from "effect"
+import { SqlClient, Statement } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { randomUUID } from "node:crypto"
 import { inspect } from "node:util"
@@ -21,13 +21,13 @@ const nip = "5265877635"
 
 const token = (text = "a token"): GatewayCredentials.CheckedCredential => ({
   credential: { type: "ksef_token", token: Redacted.make(text) },
-  contextNip: nip,
+  context: { type: "Nip", value: nip },
   expiresAt: undefined
 })
 
 const certificate: GatewayCredentials.CheckedCredential = {
   credential: { type: "certificate", certificate: "a certificate", privateKey: Redacted.make("a private key") },
-  contextNip: nip,
+  context: { type: "Nip", value: nip },
   expiresAt: new Date("2027-11-20T10:00:00.000Z")
 }
 
@@ -65,7 +65,7 @@ for (const database of databases) {
           object: "gateway_credential",
           present: true,
           type: "certificate",
-          context_nip: nip,
+          context: { type: "Nip", value: nip },
           environment: "test",
           expires_at: "2027-11-20T10:00:00.000Z",
           state: "unchecked",
@@ -74,7 +74,7 @@ for (const database of databases) {
         })
         const stored = Option.getOrThrow(yield* credentials.read(id))
         assert.deepStrictEqual(stored.credential, certificate.credential)
-        assert.deepInclude(stored, { contextNip: nip, environment: "test" })
+        assert.deepInclude(stored, { context: { type: "Nip", value: nip }, environment: "test" })
         assert.notInclude(inspect(stored, { depth: null }), "a private key")
 
         yield* credentials.put(owner, id, token("another|nip-5265877635|token"))
@@ -142,6 +142,30 @@ for (const database of databases) {
       }).pipe(Effect.provide(inEnvironment("test")))
     )
 
+    it.effect("records that a credential is accepted with all that this makes due, or not at all", () =>
+      Effect.gen(function* () {
+        const { id, owner } = yield* setUp
+        const credentials = yield* GatewayCredentials.GatewayCredentials
+        yield* credentials.put(owner, id, token())
+        const { updatedAt } = Option.getOrThrow(yield* credentials.read(id))
+        for (let carriedOut = 0; ; carriedOut++) {
+          let left = carriedOut
+          const transformer: Statement.Transformer = (statement) =>
+            left-- > 0 ? Effect.succeed(statement) : Effect.die(new Error("The connection is lost"))
+          const recorded = yield* credentials
+            .recordState(id, updatedAt, "accepted")
+            .pipe(Effect.provideService(Statement.CurrentTransformer, transformer), Effect.exit)
+          const { state } = yield* credentials.describe(owner, id)
+          assert.strictEqual(
+            state,
+            Exit.isSuccess(recorded) ? "accepted" : "unchecked",
+            `after ${carriedOut} statements`
+          )
+          if (Exit.isSuccess(recorded)) return
+        }
+      }).pipe(Effect.provide(inEnvironment("test")))
+    )
+
     it.effect("treats a credential of another environment as absent", () =>
       Effect.gen(function* () {
         const { id, owner } = yield* setUp
@@ -190,7 +214,7 @@ for (const database of databases) {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { id, owner } = yield* setUp
-        const lanes = sql`SELECT 1 FROM national_lanes WHERE nip = ${nip} AND due_at <= now()`
+        const lanes = sql`SELECT 1 FROM national_lanes WHERE context = ${nip} AND due_at <= now()`
         const rest = sql`DELETE FROM national_lanes`
         const { put, remove } = yield* GatewayCredentials.GatewayCredentials.pipe(Effect.provide(inEnvironment("test")))
         yield* rest
@@ -218,7 +242,10 @@ for (const database of databases) {
         )
         const environment = Result.getOrThrow(Environment.at(simulator.url))
         const client = yield* KsefClient.make({ environment, userAgent: "Govoice/test" })
-        const login = { credential: token(simulator.token).credential, contextNip: simulator.nip }
+        const login = {
+          credential: token(simulator.token).credential,
+          context: { type: "Nip", value: simulator.nip }
+        } as const
         const { accessToken, refreshToken } = yield* TestClock.withLive(logIn(client, login))
         const seal = (value: Redacted.Redacted, column: "access_token" | "refresh_token") =>
           keyRing.seal(Redacted.value(value), { column: `national_logins.${column}`, row: id })

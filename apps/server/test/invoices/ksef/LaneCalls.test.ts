@@ -13,7 +13,7 @@ const loginsPerSecond = 20
 
 const setUp = () => {
   const process = makeProcess(1)
-  const lane = { nip: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) }
+  const lane = { context: "5265877635", windows: new RateLimitWindows({}, { used: {}, blocked: {} }) }
   let made = 0
   const call = LaneCalls.make(process, lane)
   const logIn = call(
@@ -54,7 +54,32 @@ describe("malformed requests", () => {
   }
 })
 
+describe("failures in a row", () => {
+  for (const [operation, isOpen] of [
+    ["sessionStatus", true],
+    ["invoiceUpo", false],
+    ["invoiceUpoByKsefNumber", false]
+  ] as const) {
+    it.effect(`of ${operation} ${isOpen ? "open" : "do not open"} the circuit breaker of all taxpayers`, () =>
+      Effect.gen(function* () {
+        const { call, process } = setUp()
+        const failed = new KsefError({ call: operation, outcome: "answered", reason: "server-error", message: "no" })
+        for (let time = 0; time < 10; time++) yield* Effect.flip(call(operation, Effect.fail(failed)))
+        assert.strictEqual(process.breaker.isOpen, isOpen)
+      })
+    )
+  }
+})
+
 describe("calls of a lane", () => {
+  it.effect("that read receipts hold no permit of the others, however long KSeF takes", () =>
+    Effect.gen(function* () {
+      const { call } = setUp()
+      yield* Effect.forkChild(call("invoiceUpo", Effect.never), { startImmediately: true })
+      yield* call("send", Effect.void)
+    })
+  )
+
   it.effect("that are interrupted while they wait for a permit take no place in the window of all lanes", () =>
     Effect.gen(function* () {
       const { anonymousAt, logIn, made, process } = setUp()

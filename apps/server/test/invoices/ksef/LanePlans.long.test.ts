@@ -25,14 +25,14 @@ const fill = Effect.fnUntraced(function* (rows: number) {
       yield* sql`SET LOCAL session_replication_role = replica`
       yield* sql`INSERT INTO accounts (id, created_at, email, password_hash) VALUES ('acct_1', now(), 'a@example.com', 'hash')`
       yield* sql`
-        INSERT INTO organizations (id, account_id, created_at, name, credential, credential_kind, credential_nip,
+        INSERT INTO organizations (id, account_id, created_at, name, credential, credential_kind, credential_context,
                                    credential_environment, credential_state, credential_updated_at)
         SELECT 'org_' || lpad(n::text, 26, '0'), 'acct_1', now(), 'Company', '\\x010000', 'ksef_token',
                '5' || lpad(n::text, 9, '0'), ${environmentId}, 'accepted', now()
         FROM generate_series(1, ${lanes}::int) AS n
       `
       yield* sql`
-        INSERT INTO national_lanes (nip, due_at)
+        INSERT INTO national_lanes (context, due_at)
         SELECT '5' || lpad(n::text, 9, '0'), to_timestamp(n) FROM generate_series(1, ${lanes}::int) AS n
       `
       yield* sql`
@@ -50,14 +50,14 @@ const fill = Effect.fnUntraced(function* (rows: number) {
         SELECT id, organization_id, repeat('x', 1000), sha256(id::bytea), 'FA (3)', '1-0E', '2026-11-20' FROM invoices
       `
       yield* sql`
-        INSERT INTO national_sessions (id, organization_id, nip, created_at, kind, form, state, reference)
+        INSERT INTO national_sessions (id, organization_id, context, created_at, kind, form, state, reference)
         SELECT n, 'org_' || lpad((n % ${lanes}::int + 1)::text, 26, '0'), '5' || lpad((n % ${lanes}::int + 1)::text, 9, '0'), now(),
                'online', 'FA (3)', CASE WHEN n > ${lanes}::int THEN 'done' ELSE 'open' END, 'session ' || n
         FROM generate_series(1, ${lanes}::int * 100) AS n
       `
       yield* sql`
         INSERT INTO national_submissions
-          (session_id, organization_id, invoice_id, nip, created_at, due_at, state, reference, sha256)
+          (session_id, organization_id, invoice_id, context, created_at, due_at, state, reference, sha256)
         SELECT n % (${lanes}::int * 2) + 1, organization_id, id, '5' || right(organization_id, 9), now() - interval '1 minute',
                CASE WHEN n % 10 < 9 THEN to_timestamp(n) END,
                CASE WHEN n % 10 = 7 THEN 'sent' ELSE 'decided' END, 'reference ' || n, sha256(id::bytea)
@@ -106,15 +106,15 @@ for (const database of databases) {
           const nips = Array.from({ length: 20 }, (_, index) => nipOf(index + 2))
           const claimed = yield* plan("claim", 2000, queue.claim({ limit: 10, leaseMs: 30_000, leased: nips }))
           const [lane] = claimed.lanes
-          assert.strictEqual(lane?.nip, nipOf(1))
+          assert.strictEqual(lane?.context, nipOf(1))
           assert.isAbove(claimed.withInvoices.length, 10)
           yield* plan("renew", 200, queue.renew(claimed.lanes, 30_000))
           yield* plan("rescue", 10_000, queue.rescue)
-          assert.lengthOf(yield* plan("organizations", 50, store.organizations(lane!.nip)), 1)
+          assert.lengthOf(yield* plan("organizations", 50, store.organizations(lane!.context)), 1)
           const waiting = yield* plan("waiting", 30_000, store.waiting(organizationOf(1), 2000))
           assert.lengthOf(waiting, 2000)
           yield* plan("waiting of few", 1000, store.waiting(organizationOf(1), 10))
-          yield* plan("nextWaitingAt", 100, store.nextWaitingAt(lane!.nip))
+          yield* plan("nextWaitingAt", 100, store.nextWaitingAt(lane!.context, [organizationOf(1)]))
           const found = waiting.slice(0, 100).map(({ id }) => id)
           yield* plan("explain", 1000, store.explain(found, " KSeF reports MAINTENANCE."))
           yield* plan("find", 50, store.find(waiting[0]!.id))
@@ -128,10 +128,10 @@ for (const database of databases) {
           assert.lengthOf(yield* plan("documents", 1000, store.documents(ids)), 100)
           const alone = store.beginSubmission(lane!, session, waiting[100]!.id, new Date())
           assert.strictEqual((yield* plan("beginSubmission", 200, alone))?.xml.length, 1000)
-          assert.isAbove((yield* plan("unfinishedSessions", 50, store.unfinishedSessions(lane!.nip))).length, 0)
-          const verdicts = yield* plan("dueVerdicts", 20_000, store.dueVerdicts(lane!.nip, 1000))
+          assert.isAbove((yield* plan("unfinishedSessions", 50, store.unfinishedSessions(lane!.context))).length, 0)
+          const verdicts = yield* plan("dueVerdicts", 20_000, store.dueVerdicts(lane!.context, 1000))
           assert.lengthOf(verdicts.rows, 1000)
-          const receipts = yield* plan("dueReceipts", 2000, store.dueReceipts(lane!.nip, 100))
+          const receipts = yield* plan("dueReceipts", 2000, store.dueReceipts(lane!.context, 100))
           assert.lengthOf(receipts.rows, 100)
           const members = store.members(verdicts.rows[0]!.session_id)
           assert.isAbove((yield* plan("members", 5000, members, "national_submissions")).length, 10)
@@ -157,13 +157,13 @@ for (const database of databases) {
           const reasons = yield* WaitReasons.make(environmentId)
           const reason = { code: "gateway_blocked", message: "KSeF blocks the requests of this taxpayer." }
           const troubles = Array.from({ length: lanes / 2 }, (_, index) => ({
-            nip: nipOf(index * 2 + 1),
+            context: nipOf(index * 2 + 1),
             fencingToken: index === 0 ? lane!.fencingToken : 0,
             reason,
             until: now + 60_000,
             isRoutine: false
           }))
-          const leased = claimed.lanes.map(({ nip }) => nip)
+          const leased = claimed.lanes.map(({ context }) => context)
           assert.isAbove((yield* plan("lastHeld", 500, reasons.lastHeld(troubles))).size, lanes / 4)
           const unsent = reasons.showUnsent(troubles, leased, WaitReasons.itsTurn)
           assert.strictEqual(yield* plan("showUnsent", 100_000, unsent, "invoices"), WaitReasons.maxInvoices)
@@ -173,9 +173,9 @@ for (const database of databases) {
             yield* plan("showUndecided", 100_000, reasons.showUndecided(troubles), "national_submissions"),
             100
           )
-          const records = troubles.map(({ nip }) => ({ nip, code: reason.code, since: now, failures: 1 }))
+          const records = troubles.map(({ context }) => ({ context, code: reason.code, since: now, failures: 1 }))
           assert.strictEqual((yield* plan("count", 20_000, reasons.count(records))).size, records.length)
-          yield* plan("release", 500, queue.release(lane!, { nextAt: Infinity, isSendIdle: true }, Date.now()))
+          yield* plan("release", 500, queue.release(lane!, { nextAt: Infinity, idle: [organizationOf(1)] }, Date.now()))
           if (process.env["PLAN_REPORT"] === "1") console.log(report.join("\n"))
           for (const [name, blocks, most] of limits) assert.isAtMost(blocks, most, `${name}\n${report.join("\n")}`)
         })

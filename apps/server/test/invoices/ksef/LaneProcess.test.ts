@@ -29,7 +29,8 @@ describe("OutageReason", () => {
 const minute = 60_000
 const haveEnded = (...refusals: ReadonlyArray<readonly [organization: string, at: number]>) => {
   const logins = new TokenLoginSunset()
-  return refusals.map(([organization, at]) => logins.refused(organization, at)).at(-1)
+  for (const [organization, at] of refusals) logins.refused(organization, at)
+  return logins.hasEnded
 }
 
 describe("logins by token", () => {
@@ -45,7 +46,12 @@ describe("logins by token", () => {
     logins.refused("a", 0)
     logins.refused("b", 0)
     logins.succeeded()
-    assert.isFalse(logins.refused("c", 0))
+    logins.refused("c", 0)
+    assert.isFalse(logins.hasEnded)
+    for (const organization of ["a", "b"]) logins.refused(organization, 0)
+    assert.isTrue(logins.hasEnded)
+    logins.succeeded()
+    assert.isFalse(logins.hasEnded)
   })
 
   it("are logged as ended once, and again only after one was accepted", () => {

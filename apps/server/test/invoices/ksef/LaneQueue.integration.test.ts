@@ -17,7 +17,7 @@ const laneRow = Effect.flatMap(SqlClient.SqlClient, (sql) =>
       readonly is_leased: boolean
       readonly fencing_token: number
       readonly due_at: Date | null
-    }>`SELECT is_leased, fencing_token, due_at FROM national_lanes WHERE nip = ${nip}`,
+    }>`SELECT is_leased, fencing_token, due_at FROM national_lanes WHERE context = ${nip}`,
     ([row]) => row
   )
 )
@@ -29,7 +29,7 @@ const waiting = Effect.gen(function* () {
   const id = yield* fixtures.invoice(organizationId)
   const now = new Date(yield* Clock.currentTimeMillis)
   yield* sql`
-    UPDATE organizations SET credential = '\\x010000', credential_kind = 'ksef_token', credential_nip = ${nip},
+    UPDATE organizations SET credential = '\\x010000', credential_kind = 'ksef_token', credential_context = ${nip},
            credential_environment = ${environmentId}, credential_state = 'accepted', credential_updated_at = ${now}
   `
   yield* sql`
@@ -89,16 +89,18 @@ for (const database of databases) {
         Effect.gen(function* () {
           const { claim, queue } = yield* setUp
           const [first] = yield* claim
-          assert.deepInclude(first, { nip, fencingToken: 1, isReclaimed: false })
+          assert.deepInclude(first, { context: nip, isReclaimed: false })
           assert.lengthOf(yield* claim, 0)
           yield* advance(leaseMs - 1)
-          assert.deepStrictEqual([...(yield* queue.renew([first!], leaseMs))], [nip])
+          assert.deepStrictEqual([...(yield* queue.renew([first!], leaseMs)).renewed], [nip])
           yield* advance(leaseMs - 1)
           assert.lengthOf(yield* claim, 0, "the renewal extends the lease")
           yield* advance(1)
           const [second] = yield* claim
-          assert.deepInclude(second, { fencingToken: 2, isReclaimed: true })
-          assert.lengthOf([...(yield* queue.renew([first!], leaseMs))], 0)
+          assert.isTrue(second!.isReclaimed)
+          assert.isAbove(second!.fencingToken, first!.fencingToken)
+          const { locked, renewed } = yield* queue.renew([first!], leaseMs)
+          assert.deepStrictEqual([...renewed, ...locked], [])
         })
       )
     )
@@ -144,8 +146,8 @@ for (const database of databases) {
               submissions: [{ id: sending!.submission_id, state: "absent", dueAt: null }]
             })
           )
-          yield* queue.release(late!, { nextAt: Infinity, isSendIdle: true }, 0)
-          assert.deepInclude(yield* laneRow, { is_leased: true, fencing_token: 2 })
+          yield* queue.release(late!, { nextAt: Infinity, idle: [organizationId] }, 0)
+          assert.deepInclude(yield* laneRow, { is_leased: true, fencing_token: holder!.fencingToken })
           const sql = yield* SqlClient.SqlClient
           assert.deepStrictEqual(yield* sql`SELECT state FROM national_sessions`, [{ state: "opening" }])
           assert.deepStrictEqual(yield* sql`SELECT state FROM national_submissions`, [{ state: "sending" }])
@@ -170,9 +172,9 @@ for (const database of databases) {
           const dueAt = new Date(yield* Clock.currentTimeMillis)
           yield* store.write(lane!, { submissions: [{ id: sending!.submission_id, state: "refused", dueAt }] })
           yield* sql`UPDATE invoices SET status = 'submitted'`
-          assert.strictEqual(yield* store.nextWaitingAt(nip), dueAt.getTime())
+          assert.strictEqual(yield* store.nextWaitingAt(nip, [organizationId]), dueAt.getTime())
           yield* sql`UPDATE organizations SET credential_environment = 'another'`
-          assert.strictEqual(yield* store.nextWaitingAt(nip), Infinity)
+          assert.strictEqual(yield* store.nextWaitingAt(nip, [organizationId]), Infinity)
         })
       )
     )
@@ -196,6 +198,26 @@ for (const database of databases) {
       )
     )
 
+    it.effect("lets a holder write nothing whose claim was lost by a fail-over, once the lane has another holder", () =>
+      withStoppedClock((advance) =>
+        Effect.gen(function* () {
+          const { claim, queue, store } = yield* setUp
+          const sql = yield* SqlClient.SqlClient
+          const before = yield* laneRow
+          const [lost] = yield* claim
+          yield* store.write(lost!, {})
+          // As on a replica that is promoted and has not received the claim.
+          yield* sql`UPDATE national_lanes SET ${sql.update(before!)}`
+          yield* advance(1500)
+          const [holder] = yield* claim
+          assert.instanceOf(yield* Effect.flip(store.write(lost!, {})), LaneQueue.LaneLost)
+          assert.deepStrictEqual([...(yield* queue.renew([lost!, holder!], leaseMs)).renewed], [nip])
+          yield* queue.release(lost!, { nextAt: Infinity }, 0)
+          yield* store.write(holder!, {})
+        })
+      )
+    )
+
     it.effect("rescues a lane that has work and is neither due nor leased", () =>
       withStoppedClock(() =>
         Effect.gen(function* () {
@@ -203,8 +225,8 @@ for (const database of databases) {
           yield* waiting
           const [lane] = yield* claim
           yield* queue.rescue
-          assert.deepInclude(yield* laneRow, { is_leased: true, fencing_token: 1 })
-          yield* queue.release(lane!, { nextAt: Infinity, isSendIdle: false }, 0)
+          assert.deepInclude(yield* laneRow, { is_leased: true, fencing_token: lane!.fencingToken })
+          yield* queue.release(lane!, { nextAt: Infinity }, 0)
           assert.isNull((yield* laneRow)?.due_at)
           assert.lengthOf(yield* claim, 0)
           yield* queue.rescue
@@ -230,7 +252,7 @@ for (const database of databases) {
             Effect.gen(function* () {
               yield* wakeLane(nip)
               const [lane] = yield* claim
-              yield* queue.release(lane!, { nextAt: Infinity, isSendIdle: false, credentials }, 0)
+              yield* queue.release(lane!, { nextAt: Infinity, credentials }, 0)
               return yield* claim
             })
 
@@ -239,7 +261,7 @@ for (const database of databases) {
           const another = yield* stored("unchecked")
           const [again] = yield* releases(refused)
           assert.isDefined(again)
-          yield* queue.release(again!, { nextAt: Infinity, isSendIdle: false, credentials: another }, 0)
+          yield* queue.release(again!, { nextAt: Infinity, credentials: another }, 0)
           assert.lengthOf(yield* claim, 0, "its holder waits until it checks it again")
           const [unread] = yield* releases([])
           assert.isDefined(unread)
@@ -252,8 +274,13 @@ for (const database of databases) {
         Effect.gen(function* () {
           const { claim, queue } = yield* setUp
           const [lane] = yield* claim
-          yield* waiting
-          yield* queue.release(lane!, { nextAt: Infinity, isSendIdle: true }, 0)
+          // Of one that its holder has not served, it is expected.
+          const { organizationId: idle } = yield* waiting
+          yield* queue.release(lane!, { nextAt: Infinity, idle: [yield* fixtures.organization] }, 0)
+          assert.lengthOf(yield* claim, 0)
+          yield* wakeLane(nip)
+          const [again] = yield* claim
+          yield* queue.release(again!, { nextAt: Infinity, idle: [idle] }, 0)
           assert.lengthOf(yield* claim, 1)
         })
       )

@@ -65,6 +65,14 @@ describe("LaneRules.route", () => {
       { midnight: now + 15 * minute, openings: 60, isTight: false }
     )
   })
+
+  it("shares the openings of a rush out to the organizations whose credentials are accepted", () => {
+    const of = (state: "unchecked" | "accepted" | "refused", count: number) =>
+      Array.from({ length: count }, () => ({ credential_state: state }))
+    assert.strictEqual(LaneRules.shareOf(20, of("accepted", 2)), 10)
+    assert.strictEqual(LaneRules.shareOf(20, [...of("accepted", 1), ...of("refused", 20), ...of("unchecked", 20)]), 20)
+    assert.strictEqual(LaneRules.shareOf(20, of("unchecked", 20)), 20)
+  })
 })
 
 describe("the waits of LaneRules", () => {

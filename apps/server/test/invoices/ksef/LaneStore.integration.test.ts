@@ -57,7 +57,7 @@ for (const database of databases) {
           const { invoice, lane, sql, store, stored } = yield* sending
           const now = Date.now()
           const sent = { id: invoice.submission_id, state: "sent", reference: "r", dueAt: new Date(now) } as const
-          const changes = { submissions: [sent], transitions: liveTransitions.submitted(invoice, "s/r", now) }
+          const changes = { submissions: [sent], transitions: liveTransitions.submitted(invoice, now) }
           yield* sql`UPDATE invoices SET status = 'retrying', next_attempt_at = now()`
           yield* store.write(lane, changes)
           assert.deepStrictEqual(yield* stored, { status: "retrying", state: "sending", reference: null })
@@ -76,8 +76,8 @@ for (const database of databases) {
           for (const state of ["sending", "sent"]) {
             yield* sql`UPDATE national_submissions SET state = ${state}`
             const copy = sql`
-              INSERT INTO national_submissions (session_id, organization_id, invoice_id, nip, created_at, state, sha256)
-              SELECT session_id, organization_id, invoice_id, nip, created_at, 'sending', sha256 FROM national_submissions
+              INSERT INTO national_submissions (session_id, organization_id, invoice_id, context, created_at, state, sha256)
+              SELECT session_id, organization_id, invoice_id, context, created_at, 'sending', sha256 FROM national_submissions
             `
             assert.include(inspect(yield* Effect.flip(copy), { depth: 9 }), "national_submissions_live_key")
           }
@@ -152,7 +152,7 @@ for (const database of databases) {
             assert.isUndefined(yield* store.beginSubmission(lane, session, id, new Date()))
             const read = [
               yield* store.find(id),
-              (yield* store.dueVerdicts(lane.nip, 10)).rows[0],
+              (yield* store.dueVerdicts(lane.context, 10)).rows[0],
               (yield* store.members(session))[0]
             ]
             assert.deepStrictEqual(

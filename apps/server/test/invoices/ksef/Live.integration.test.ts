@@ -82,7 +82,8 @@ for (const database of liveDatabases) {
             SELECT warnings, (
               SELECT body::json #> '{data,invoice,warnings}' FROM events
               WHERE invoice_id = invoices.id AND type = 'invoice.accepted'
-            ) AS shown FROM invoices ORDER BY id
+            ) AS shown
+            FROM invoices JOIN idempotency_records ON invoice_id = invoices.id ORDER BY length(key), key
           `
         )
         const one = Effect.gen(function* () {

@@ -20,8 +20,8 @@ const latencyMs = 50_000
 const hour = 3_600_000
 
 const troubles: ReadonlyArray<(nip: string) => Fault> = [
-  (nip) => ({ do: "stall", on: "*", nip, times: "always" }),
-  (nip) => ({ do: "block-403", on: "*", nip, ms: hour })
+  (nip) => ({ do: "stall", on: "*", context: nip, times: "always" }),
+  (nip) => ({ do: "block-403", on: "*", context: nip, ms: hour })
 ]
 
 /** Returns the 95th percentile of the time to the verdict, of the invoices of taxpayers without trouble, in simulated ms. */
@@ -44,7 +44,7 @@ const p95 = (troubled: number) =>
       const startedAt = now()
       const ofOthers = sql`
         FROM invoices JOIN organizations ON organizations.id = organization_id
-        WHERE NOT credential_nip = ANY(string_to_array(${apart.join(",")}, ','))
+        WHERE NOT credential_context = ANY(string_to_array(${apart.join(",")}, ','))
       `
       const open = sql<{ readonly n: number }>`SELECT count(*)::int AS n ${ofOthers} AND completed_at IS NULL`
       yield* live.withDeployment(

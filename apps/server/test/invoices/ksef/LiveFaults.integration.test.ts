@@ -33,6 +33,23 @@ layer(liveDatabases[0].layer, { timeout: "120 seconds", excludeTestServices: tru
     )
   }
 
+  it.effect("cuts a long reason between characters, and goes on", () =>
+    Effect.gen(function* () {
+      yield* fixtures.clear
+      // Two units of UTF-16 each, from an odd one on.
+      const details = [`x${"😀".repeat(1000)}`]
+      const ksef = yield* live.simulator({ faults: [{ do: "verdict", code: 450, details }] })
+      const program = Effect.gen(function* () {
+        yield* submitMany(ksef, 2)
+        return yield* live.eventually(live.allDone, live.invoices)
+      })
+      const all = yield* live.withDeployment(ksef, program)
+      assert.deepStrictEqual(all.map(({ status }) => status).toSorted(), ["accepted", "rejected"])
+      const rejected = all.find(({ status }) => status === "rejected")
+      assert.match(rejected!.rejection!.message, /😀$/u)
+    })
+  )
+
   it.effect("rejects a duplicate of an invoice that another sender sent, with the number of the original", () =>
     Effect.gen(function* () {
       yield* fixtures.clear

@@ -47,7 +47,7 @@ layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })(
         { name: "calls that take up to three seconds", holderMs: hours, maxLatencyMs: 3000 },
         { name: "a new holder every five minutes, and such calls", holderMs: 5 * minute, maxLatencyMs: 3000 }
       ],
-      ({ maxLatencyMs }) => maxLatencyMs === 0
+      ({ holderMs, maxLatencyMs }) => maxLatencyMs === 0 && holderMs < hours
     )) {
       it.effect(`has 540 invoices sent in three hours, and no call over the limit: ${name}`, () =>
         simulated.simulate({ grainMs: maxLatencyMs === 0 ? 3000 : 1000 }, (simulation) =>
@@ -80,6 +80,23 @@ layer(databases[0].layer, { timeout: "20 minutes", excludeTestServices: true })(
         )
       )
     }
+
+    it.effect("has 600 receipts whose links fail within ten minutes: 120 may be requested in one", () => {
+      const count = 600
+      const faults = [{ do: "5xx", on: "downloadUpo", times: count }] as const
+      return simulated.simulate({ faults, grainMs: 1000 }, ({ ksef, now }) =>
+        Effect.gen(function* () {
+          const startedAt = now()
+          const submitting = Effect.gen(function* () {
+            yield* simulated.submitNumbers(yield* live.taxpayer(ksef), ksef.nip, 1, count)
+            yield* live.finished(600_000)
+          })
+          yield* live.withDeployment(ksef, submitting, { rescueMs: 10_000 })
+          assert.isBelow(now() - startedAt, 10 * minute)
+          assertWithinLimits(ksef)
+        })
+      )
+    })
 
     it.effect.skipIf(isShort)("has a thousand invoices sent in five hours and three minutes", () =>
       simulated.simulate({ grainMs: 3000 }, ({ ksef }) =>

@@ -41,7 +41,7 @@ const organization = Effect.gen(function* () {
 
 const credential: CheckedCredential = {
   credential: { type: "ksef_token", token: Redacted.make("a token of the national system") },
-  contextNip: "5265877635",
+  context: { type: "Nip", value: "5265877635" },
   expiresAt: undefined
 }
 
@@ -97,10 +97,10 @@ layer(TestDatabase.layerPostgres, { timeout: "120 seconds" })("live mode", (it) 
         const receipt = yield* Effect.flip(invoices.receipt({ organizationId, mode }, id))
         assert.strictEqual(receipt._tag, "InvoiceNotFound")
       }
-      const lanes = yield* sql<{ readonly nip: string }>`
-        SELECT nip FROM national_lanes WHERE due_at IS NOT NULL AND NOT is_leased
+      const lanes = yield* sql<{ readonly context: string }>`
+        SELECT context FROM national_lanes WHERE due_at IS NOT NULL AND NOT is_leased
       `
-      assert.deepStrictEqual(lanes, [{ nip: credential.contextNip }])
+      assert.deepStrictEqual(lanes, [{ context: credential.context.value }])
     }).pipe(Effect.provide(deployment(national)))
   )
 })

@@ -1,11 +1,14 @@
 import { assert, layer } from "@effect/vitest"
+import { KsefClient } from "@govoice/ksef/client"
 import { CertificateLink } from "@govoice/ksef/crypto"
+import { WorkingDays } from "@govoice/ksef/format"
 import type { Simulator } from "@govoice/ksef-simulator"
 import type { Ids } from "@govoice/core"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
 import * as CertificateUrl from "../../../src/invoices/CertificateUrl.ts"
+import * as AnnouncedFailures from "../../../src/invoices/ksef/AnnouncedFailures.ts"
 import * as LaneOverview from "../../../src/invoices/ksef/LaneOverview.ts"
 import * as OfflineCertificates from "../../../src/invoices/ksef/OfflineCertificates.ts"
 import { SubmitInvoice } from "../../../src/invoices/SubmitInvoice.ts"
@@ -104,6 +107,55 @@ for (const database of liveDatabases) {
             assert.include(yield* textOf(forged), "The signature is not one of this certificate.")
           })
           yield* live.withDeployment(ksef, program)
+        })
+      )
+
+      it.effect("may be sent for seven working days after a failure that KSeF announced", () =>
+        Effect.gen(function* () {
+          yield* fixtures.clear
+          const ksef = yield* live.simulator()
+          const program = Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            const organization = yield* live.taxpayer(ksef)
+            yield* storeCertificate(ksef, organization)
+            const number = (index: number) => live.fa3({ number: `FV/${index}`, seller: ksef.nip })
+            const concerned = yield* issue(organization, number(1), "offline")
+            const late = yield* issue(organization, number(2), "offline")
+            const online = yield* issue(organization, number(3), "online")
+            const today = new Intl.DateTimeFormat("en-CA", { timeZone: "Europe/Warsaw" }).format()
+            yield* sql`UPDATE invoices SET send_by = ${today} WHERE id = ${concerned.id}`
+            yield* sql`UPDATE invoices SET send_by = '2026-02-02' WHERE id = ${late.id}`
+            const client = yield* KsefClient.make({
+              environment: live.systemOf(ksef).environment,
+              userAgent: "tests"
+            })
+            const read = AnnouncedFailures.round(client)
+            const days = () =>
+              Effect.map(
+                sql<{ readonly id: string; readonly send_by: string | null }>`SELECT id, send_by FROM invoices`,
+                (rows) => new Map(rows.map(({ id, send_by }) => [id, send_by]))
+              )
+            ksef.setBeacon("FAILURE")
+            yield* read
+            assert.strictEqual((yield* days()).get(concerned.id), today)
+            ksef.setBeacon("AVAILABLE")
+            const [failure] = AnnouncedFailures.ended(yield* client.beaconMessages, Date.now())
+            yield* read
+            assert.deepStrictEqual(
+              yield* days(),
+              new Map([
+                [concerned.id, WorkingDays.afterFailure(today)],
+                [late.id, "2026-02-02"],
+                [online.id, null]
+              ])
+            )
+            // It has moved, and an invoice that is issued after the failure keeps its day.
+            assert.strictEqual(yield* AnnouncedFailures.extend(sql, failure!), 0)
+            const after = yield* issue(organization, number(4), "offline")
+            yield* sql`UPDATE invoices SET send_by = ${today} WHERE id = ${after.id}`
+            assert.strictEqual(yield* AnnouncedFailures.extend(sql, failure!), 0)
+          })
+          yield* live.withDeployment(ksef, program, { hasWorker: false })
         })
       )
 

@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { isShort } from "../../../../../test/support/length.ts"
 import * as live from "../../support/live.ts"
 import * as simulated from "../../support/simulated.ts"
 import { databases } from "../../support/TestDatabase.ts"
@@ -10,7 +11,7 @@ const taxpayers = 20
 layer(databases[0].layer, { timeout: "10 minutes", excludeTestServices: true })("an outage of KSeF", (it) => {
   for (const [name, perTaxpayer] of [
     ["200 that go one by one", 10],
-    ["5,000 that go as batches", 250]
+    isShort ? (["1,000 that go as batches", 50] as const) : (["5,000 that go as batches", 250] as const)
   ] as const) {
     it.effect(`of ten minutes has no calls but probes, and all invoices are sent after it: ${name}`, () =>
       simulated.simulate({ grainMs: 1000 }, (simulation) =>

@@ -52,7 +52,7 @@ layer(layerPostgres, { timeout: "120 seconds", excludeTestServices: true })("liv
           const other = yield* fixtures.organization
           yield* sql`
             UPDATE organizations
-            SET credential = '\\x010000', credential_kind = 'ksef_token', credential_nip = ${ksef.nip},
+            SET credential = '\\x010000', credential_kind = 'ksef_token', credential_context = ${ksef.nip},
                 credential_environment = ${ksef.url}, credential_state = 'unchecked', credential_updated_at = now()
             WHERE id = ${other}
           `

@@ -9,6 +9,10 @@ import { databases } from "../../support/TestDatabase.ts"
 
 const hour = 3_600_000
 
+// Of waits that take hours, and of those that take days. What is due within one comes late by as much.
+const longGrainMs = 300_000
+const longestGrainMs = 1_800_000
+
 const calls = ({ ledger }: Simulator, operation: string) =>
   ledger.calls().filter((call) => call.operation === operation)
 
@@ -40,6 +44,15 @@ const finalUnder = (
     })
   )
 
+/** Submits an invoice, and waits until it was sent. */
+const sendOne = Effect.fnUntraced(function* (ksef: Simulator) {
+  const sql = yield* SqlClient.SqlClient
+  const organizationId = yield* live.taxpayer(ksef)
+  yield* simulated.submitNumbers(organizationId, ksef.nip, 1, 1)
+  const sent = sql`SELECT 1 FROM national_submissions WHERE state = 'sent'`
+  yield* live.poll(sent, (rows) => rows.length === 1)
+})
+
 const attachment = `<Zalacznik><BlokDanych><MetaDane><ZKlucz>k</ZKlucz><ZWartosc>w</ZWartosc></MetaDane><Tekst><Akapit>a</Akapit></Tekst></BlokDanych></Zalacznik>`
 
 /** More than may be sent one by one within a minute. */
@@ -62,7 +75,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
 
     it.effect("fails an invoice with national_system_error after the sixth error, ten hours later", () =>
       Effect.gen(function* () {
-        const { all, ksef, tookMs } = yield* finalUnder([{ do: "verdict", code: 500, times: "always" }], 1, 60_000)
+        const { all, ksef, tookMs } = yield* finalUnder([{ do: "verdict", code: 500, times: "always" }], 1, longGrainMs)
         assert.deepInclude(all[0], { status: "failed", official_number: null })
         assert.strictEqual(all[0]!.failure?.code, "national_system_error")
         assert.lengthOf(calls(ksef, "sendInvoice"), 6)
@@ -120,10 +133,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const program = Effect.gen(function* () {
-            const organizationId = yield* live.taxpayer(ksef)
-            yield* simulated.submitNumbers(organizationId, ksef.nip, 1, 1)
-            const sent = sql<{ readonly state: string }>`SELECT state FROM national_submissions WHERE state = 'sent'`
-            yield* live.poll(sent, (rows) => rows.length === 1)
+            yield* sendOne(ksef)
             // As if its session had been given up.
             yield* sql`UPDATE national_submissions SET state = 'refused', due_at = to_timestamp(0)`
             return yield* live.eventually(live.allDone, live.invoices)
@@ -137,6 +147,44 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
       )
     )
 
+    for (const { isOlder, name, status } of [
+      {
+        name: "accepts a duplicate (440) that was sent before, although the database has lost it",
+        isOlder: false,
+        status: "accepted"
+      },
+      {
+        name: "rejects a duplicate (440) whose original was accepted before the invoice was here",
+        isOlder: true,
+        status: "rejected"
+      }
+    ]) {
+      it.effect(name, () =>
+        simulated.simulate({ faults: [{ do: "drop-before", on: "getInvoice", times: 3 }] }, ({ ksef }) =>
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            const program = Effect.gen(function* () {
+              yield* sendOne(ksef)
+              // As on a replica that is promoted and was behind.
+              yield* sql`DELETE FROM national_submissions`
+              yield* sql`
+                UPDATE invoices SET status = 'queued', submitted_at = NULL, due_at = to_timestamp(0),
+                  created_at = created_at + ${isOlder ? "1 day" : "0 days"}::interval, updated_at = updated_at + interval '1 day'
+              `
+              return yield* live.eventually(live.allDone, live.invoices)
+            })
+            const [invoice] = yield* live.withDeployment(ksef, program)
+            const [original] = ksef.ledger.accepted()
+            assert.lengthOf(ksef.ledger.accepted(), 1)
+            assert.lengthOf(calls(ksef, "sendInvoice"), 2)
+            assert.strictEqual(invoice!.status, status)
+            assert.strictEqual(invoice!.official_number, isOlder ? null : original!.ksefNumber)
+            assert.lengthOf(calls(ksef, "downloadInvoice"), isOlder ? 0 : 1)
+          })
+        )
+      )
+    }
+
     for (const extensions of ["right", "none", "wrong-session"] as const) {
       for (const original of ["matching", "other-hash"] as const) {
         it.effect(`resolves a duplicate by download: original ${original}, extensions ${extensions}`, () =>
@@ -145,7 +193,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
               { do: "verdict", code: 500 },
               { do: "440", nth: 2, original, extensions }
             ]
-            const grainMs = extensions === "none" ? 60_000 : 5000
+            const grainMs = extensions === "none" ? longGrainMs : 5000
             // Its receipt is in the session that is named.
             const isFinal = ([one]: ReadonlyArray<live.LiveInvoice>) =>
               one!.status !== "submitted" && one!.status !== "submitting" && one!.status !== "queued"
@@ -169,7 +217,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     }
 
     it.effect("fails no duplicate while the lookup of its original is refused by a limit, also after a day", () =>
-      simulated.simulate({ grainMs: 60_000 }, ({ ksef, now }) =>
+      simulated.simulate({ grainMs: longGrainMs }, ({ ksef, now }) =>
         Effect.gen(function* () {
           const startedAt = now()
           ksef.faults.add({ do: "verdict", code: 500 })
@@ -258,7 +306,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     )
 
     it.effect("sends documents one by one while uploads are refused, and fails an attachment in the end", () =>
-      simulated.simulate({ grainMs: 600_000 }, ({ ksef, now }) =>
+      simulated.simulate({ grainMs: longestGrainMs }, ({ ksef, now }) =>
         Effect.gen(function* () {
           const startedAt = now()
           ksef.faults.add({ do: "html", status: 403, on: "uploadPart", times: "always" })
@@ -324,7 +372,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     ]
 
     it.effect("keeps an accepted invoice without its receipt, and stops asking for it after a week", () =>
-      simulated.simulate({ grainMs: 600_000, faults: withoutReceipts }, (simulation) =>
+      simulated.simulate({ grainMs: longestGrainMs, faults: withoutReceipts }, (simulation) =>
         Effect.gen(function* () {
           const { ksef } = simulation
           const sql = yield* SqlClient.SqlClient
@@ -347,7 +395,7 @@ layer(databases[0].layer, { timeout: "120 seconds", excludeTestServices: true })
     )
 
     it.effect("fails an invoice that was never sent, after the time to give up", () =>
-      simulated.simulate({ grainMs: 600_000 }, ({ ksef, now }) =>
+      simulated.simulate({ grainMs: longestGrainMs }, ({ ksef, now }) =>
         Effect.gen(function* () {
           const startedAt = now()
           const program = Effect.gen(function* () {

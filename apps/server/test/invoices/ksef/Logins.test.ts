@@ -7,8 +7,12 @@ import { CallFailed } from "../../../src/invoices/ksef/CallFailure.ts"
 import type { LaneOrganization } from "../../../src/invoices/ksef/laneRows.ts"
 import { makeProcess } from "../../../src/invoices/ksef/LaneProcess.ts"
 import * as Logins from "../../../src/invoices/ksef/Logins.ts"
+import { makePair } from "../../../../../packages/ksef/test/support/certificates.ts"
 
 const updatedAt = new Date(0)
+
+/** The time of KSeF, which differs from that of the test. */
+const ksefNow = Math.floor(Date.now() / 1000) * 1000
 const organization = {
   id: "org_1" as Ids.OrganizationId,
   credential_updated_at: updatedAt,
@@ -33,12 +37,21 @@ const unavailable = new CallFailed({
 })
 
 /** An organization whose logins fail in this order, and then succeed. */
-const setUp = (failures: ReadonlyArray<CallFailed>) => {
+const setUp = (
+  failures: ReadonlyArray<CallFailed>,
+  credential: object = { type: "ksef_token", token: Redacted.make("secret") }
+) => {
   const counts = { logins: 0, invalidations: 0 }
+  const documents: Array<string> = []
   const process = makeProcess(8)
   const token = { token: Redacted.make("t"), validUntil: Infinity }
   const client = {
-    challenge: Effect.succeed({ challenge: "c", timestampMs: 0 }),
+    challenge: Effect.succeed({ challenge: "c", timestampMs: ksefNow }),
+    loginWithXades: (document: string) =>
+      Effect.sync(() => {
+        documents.push(document)
+        return { referenceNumber: "r", authenticationToken: { token: Redacted.make("a") } }
+      }),
     loginWithToken: () =>
       Effect.suspend((): Effect.Effect<unknown, CallFailed> => {
         const failure = failures[counts.logins]
@@ -50,14 +63,14 @@ const setUp = (failures: ReadonlyArray<CallFailed>) => {
     loginStatus: () => Effect.succeed({ status: { code: 200, description: "", details: [] } }),
     redeem: () => Effect.succeed({ accessToken: token, refreshToken: token })
   }
-  const credential = { type: "ksef_token", token: Redacted.make("secret") }
   const logIn = Effect.gen(function* () {
     // Every holder of the lane has logins of its own. The cast: members that a login with a token does not use are left out.
     const logins = Logins.make({
       call: (_: unknown, effect: Effect.Effect<unknown>) => effect,
       client,
       credentials: {
-        read: () => Effect.succeed(Option.some({ contextNip: "5265877635", credential, updatedAt })),
+        read: () =>
+          Effect.succeed(Option.some({ context: { type: "Nip", value: "5265877635" }, credential, updatedAt })),
         recordState: () => Effect.void
       },
       keys: { get: () => Effect.succeed({}), invalidate: () => void (counts.invalidations += 1) },
@@ -70,10 +83,26 @@ const setUp = (failures: ReadonlyArray<CallFailed>) => {
     const result = yield* Fiber.join(login)
     return result._tag === "Success" ? "accepted" : result.failure._tag
   })
-  return { counts, logIn, process }
+  return { counts, documents, logIn, process }
 }
 
 describe("a login", () => {
+  for (const aheadMs of [3_600_000, 0, -3_600_000]) {
+    it.effect(`signs with the time of KSeF where our clock is ahead by ${aheadMs} ms`, () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(ksefNow + aheadMs)
+        const { certificate, privateKey } = makePair({ key: "P-256" })
+        const { documents, logIn } = setUp([], {
+          type: "certificate",
+          certificate,
+          privateKey: Redacted.make(privateKey)
+        })
+        assert.strictEqual(yield* logIn, "accepted")
+        assert.include(documents[0], `SigningTime>${new Date(ksefNow - 60_000).toISOString()}<`)
+      })
+    )
+  }
+
   it.effect("is tried once more after a wrong challenge, also if an earlier one failed otherwise", () =>
     Effect.gen(function* () {
       const { counts, logIn } = setUp([wrongChallenge, unavailable, wrongChallenge])

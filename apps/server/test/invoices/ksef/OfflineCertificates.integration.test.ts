@@ -45,7 +45,7 @@ const putCredential = Effect.fnUntraced(function* (
 ) {
   yield* (yield* GatewayCredentials.GatewayCredentials).put(owner, id, {
     credential: { type: "ksef_token", token: Redacted.make("a token") },
-    contextNip: "5265877635",
+    context: { type: "Nip", value: "5265877635" },
     expiresAt: undefined
   })
 })
@@ -93,7 +93,7 @@ for (const database of liveDatabases) {
           assert.isUndefined(yield* certificates.signer(id), "no taxpayer is known")
           yield* putCredential(owner, id)
           const signer = yield* certificates.signer(id)
-          assert.deepInclude(signer, { contextNip: "5265877635", serialNumber: "0A" })
+          assert.deepInclude(signer, { context: { type: "Nip", value: "5265877635" }, serialNumber: "0A" })
           assert.isTrue(signer!.key.equals(pair.key()))
 
           const sql = yield* SqlClient.SqlClient

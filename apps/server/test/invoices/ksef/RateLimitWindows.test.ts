@@ -112,15 +112,29 @@ describe("RateLimitWindows", () => {
 
   it("doubles the wait of refusals without Retry-After to an hour, until a call succeeds", () => {
     const windows = make()
+    let at = 0
     const waits = Array.from({ length: 8 }, () => {
-      call(windows, 0)
-      windows.refuse(group, 0, undefined)
-      return (windows.stored(0).blocked[group]!.until - 1000) / 60_000
+      windows.begin(group)
+      windows.end(group, at, true, true)
+      windows.refuse(group, at, undefined)
+      const waitMs = windows.earliest(group, at) - at - 1000
+      at += waitMs + 1000
+      return waitMs / 60_000
     })
     assert.deepStrictEqual(waits, [1, 2, 4, 8, 16, 32, 60, 60])
-    call(windows, 4_000_000)
-    windows.refuse(group, 4_000_000, undefined)
-    assert.strictEqual(windows.earliest(group, 4_000_000), 4_061_000)
+    call(windows, at)
+    windows.refuse(group, at, undefined)
+    assert.strictEqual(windows.earliest(group, at), at + 61_000)
+  })
+
+  it("counts refusals of calls that were under way together as one", () => {
+    const windows = make()
+    for (let index = 0; index < 8; index++) windows.begin(group)
+    for (let index = 0; index < 8; index++) {
+      windows.end(group, index, true, true)
+      windows.refuse(group, index, undefined)
+    }
+    assert.strictEqual(windows.earliest(group, 7), 61_007)
   })
 
   it("blocks the whole lane when a second group refuses during a block", () => {

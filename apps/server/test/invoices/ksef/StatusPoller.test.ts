@@ -27,7 +27,7 @@ const poll = (
     const written: Array<SubmissionChange> = []
     // The cast: the step needs these members of the lane alone.
     const context = {
-      lane: { nip: "5265877635" },
+      lane: { context: "5265877635" },
       process,
       store: {
         dueVerdicts: () => Effect.succeed({ rows, nextAt: Infinity }),
@@ -92,7 +92,7 @@ describe("a lane whose verdicts had trouble", () => {
   ])("$name", ({ hasAsked, remains }) =>
     Effect.gen(function* () {
       const process = makeProcess(8)
-      process.troubles.report({ fencingToken: 1, nip: "5265877635" }, "verdicts", trouble, 0)
+      process.troubles.report({ fencingToken: 1, context: "5265877635" }, "verdicts", trouble, 0)
       const polled = Effect.as(TestClock.adjust("2 seconds"), { hasAsked, nextAt: 10 * minute })
       yield* poll([], { process, polled })
       assert.lengthOf(process.troubles.current(), remains)

@@ -7,13 +7,13 @@ const trouble = (code: string, message = code, isRoutine = false) => ({
   isRoutine
 })
 
-const lease = (nip: string) => ({ nip, fencingToken: 1 })
+const lease = (context: string) => ({ context, fencingToken: 1 })
 
 describe("Troubles", () => {
   it("has one record when the trouble of a taxpayer begins and one when it ends, with the count of failures", () => {
     const troubles = new Troubles()
     troubles.report(lease("1"), "send", trouble("gateway_unavailable"), 5)
-    const record = { nip: "1", code: "gateway_unavailable", since: 5 }
+    const record = { context: "1", code: "gateway_unavailable", since: 5 }
     assert.deepStrictEqual(troubles.takeChanges(), { begun: [{ ...record, failures: 1 }], ended: [] })
     troubles.report(lease("1"), "send", trouble("gateway_blocked"), 6)
     troubles.report(lease("1"), "verdicts", trouble("gateway_unavailable"), 7)
@@ -32,7 +32,7 @@ describe("Troubles", () => {
     troubles.resolve("2", "send")
     assert.deepStrictEqual(troubles.takeChanges(), { begun: [], ended: [] })
     assert.deepStrictEqual(
-      troubles.current().map(({ nip, reason }) => [nip, reason.code]),
+      troubles.current().map(({ context, reason }) => [context, reason.code]),
       [["1", "gateway_limit"]]
     )
   })
@@ -42,7 +42,7 @@ describe("Troubles", () => {
     troubles.report(lease("1"), "send", trouble("gateway_unavailable"), 5)
     troubles.takeChanges()
     troubles.report(lease("2"), "send", trouble("gateway_unavailable"), 5)
-    troubles.hold({ nip: "1", fencingToken: 2 })
+    troubles.hold({ context: "1", fencingToken: 2 })
     assert.strictEqual(troubles.current()[0]?.fencingToken, 2, "the same process has the lane again")
     assert.strictEqual(troubles.handOver("1")?.code, "gateway_unavailable")
     assert.isUndefined(troubles.handOver("2"), "nothing of it was logged")

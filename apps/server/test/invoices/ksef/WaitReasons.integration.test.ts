@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Notifier from "../../../src/jobs/Notifier.ts"
 import * as WaitReasons from "../../../src/invoices/ksef/WaitReasons.ts"
 import * as fixtures from "../../support/fixtures.ts"
 import * as live from "../../support/live.ts"
@@ -22,7 +23,7 @@ for (const database of liveDatabases) {
           const sql = yield* SqlClient.SqlClient
           const organizationId = yield* fixtures.organization
           yield* sql`
-            UPDATE organizations SET credential = '\\x010000', credential_kind = 'ksef_token', credential_nip = ${nip},
+            UPDATE organizations SET credential = '\\x010000', credential_kind = 'ksef_token', credential_context = ${nip},
               credential_environment = ${environmentId}, credential_state = 'accepted', credential_updated_at = now()
           `
           const ksef = yield* live.simulator()
@@ -31,8 +32,8 @@ for (const database of liveDatabases) {
           })
           yield* sql`UPDATE invoices SET due_at = now() - interval '50 seconds'`
           const isLeased = (leased: boolean) => sql`
-            INSERT INTO national_lanes (nip, fencing_token, is_leased, due_at) VALUES (${nip}, 7, ${leased}, now())
-            ON CONFLICT (nip) DO UPDATE SET fencing_token = 7, is_leased = excluded.is_leased, due_at = now()
+            INSERT INTO national_lanes (context, fencing_token, is_leased, due_at) VALUES (${nip}, 7, ${leased}, now())
+            ON CONFLICT (context) DO UPDATE SET fencing_token = 7, is_leased = excluded.is_leased, due_at = now()
           `
           const reasons = yield* WaitReasons.make(environmentId)
           const shown = Effect.map(
@@ -47,14 +48,61 @@ for (const database of liveDatabases) {
           assert.strictEqual(yield* shown, "gateway_limit")
 
           yield* isLeased(false)
-          const lease = { nip, fencingToken: 7 }
+          const lease = { context: nip, fencingToken: 7 }
           assert.deepStrictEqual([...(yield* reasons.lastHeld([lease]))], [nip])
-          assert.deepStrictEqual([...(yield* reasons.lastHeld([{ nip, fencingToken: 6 }]))], [])
+          assert.deepStrictEqual([...(yield* reasons.lastHeld([{ context: nip, fencingToken: 6 }]))], [])
           const trouble = { ...lease, reason: blocked, until: Date.now() + 60_000, isRoutine: false }
           yield* reasons.showUnsent([trouble], [], WaitReasons.itsTurn)
           assert.strictEqual(yield* shown, "gateway_blocked")
           yield* reasons.showUnsent([], [], unavailable)
           assert.strictEqual(yield* shown, "gateway_blocked", "what is not known replaces nothing")
+        })
+      )
+
+      it.effect("are shown however many organizations wait", () =>
+        Effect.gen(function* () {
+          yield* fixtures.clear
+          const sql = yield* SqlClient.SqlClient
+          const organizationId = yield* fixtures.organization
+          const ksef = yield* live.simulator()
+          yield* live.withDeployment(ksef, live.submit(organizationId, live.fa3({ number: "1", seller: nip }), "1"), {
+            hasWorker: false
+          })
+          const waiting = 2500
+          yield* sql`UPDATE invoices SET due_at = now() - interval '50 seconds'`
+          yield* sql`
+            INSERT INTO organizations (id, account_id, created_at, name)
+            SELECT 'org_' || number, account_id, created_at, name
+            FROM organizations CROSS JOIN generate_series(2, ${waiting}::int) AS number
+          `
+          yield* sql`
+            INSERT INTO invoices SELECT copy.* FROM invoices CROSS JOIN generate_series(2, ${waiting}::int) AS number
+            CROSS JOIN LATERAL jsonb_populate_record(
+              invoices, jsonb_build_object('id', 'inv_' || number, 'organization_id', 'org_' || number)
+            ) AS copy
+          `
+          yield* sql`
+            INSERT INTO invoice_documents SELECT copy.* FROM invoice_documents
+            CROSS JOIN generate_series(2, ${waiting}::int) AS number
+            CROSS JOIN LATERAL jsonb_populate_record(
+              invoice_documents, jsonb_build_object('invoice_id', 'inv_' || number, 'organization_id', 'org_' || number)
+            ) AS copy
+          `
+          const shown = (status: string) =>
+            Effect.map(
+              sql<{ readonly count: number }>`
+                SELECT count(*)::int FROM invoices WHERE status = ${status} AND failure->>'code' = 'gateway_credential_missing'
+              `,
+              ([row]) => row!.count
+            )
+
+          const reasons = yield* WaitReasons.make(environmentId)
+          assert.strictEqual(yield* reasons.showUnsent([], [], WaitReasons.itsTurn), waiting)
+          assert.strictEqual(yield* shown("queued"), waiting)
+
+          const showMissing = yield* Effect.provide(WaitReasons.makeShowMissing(environmentId), Notifier.layer)
+          while ((yield* showMissing) > 0);
+          assert.strictEqual(yield* shown("retrying"), waiting)
         })
       )
     }

@@ -52,7 +52,7 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
       read: () =>
         Effect.succeed(
           Option.some({
-            contextNip: "5265877635",
+            context: { type: "Nip", value: "5265877635" },
             credential: { type: "ksef_token", token: Redacted.make("secret") },
             updatedAt
           })
@@ -60,7 +60,7 @@ const setUp = (options: { readonly isRefreshTokenDead?: boolean } = {}) =>
       recordState: () => Effect.void
     }
     const lane = {
-      nip: "5265877635",
+      context: "5265877635",
       windows: new RateLimitWindows({}, { used: {}, blocked: {} })
     }
     const process = makeProcess(8)

@@ -110,11 +110,11 @@ const setUp = (failing: Auxiliary, error: KsefError) => {
   }
   const credential = failing === "loginWithXades" ? live.certificate(simulator) : live.token("secret")
   const credentials = {
-    read: () => Effect.succeed(Option.some({ contextNip: simulator.nip, credential, updatedAt })),
+    read: () => Effect.succeed(Option.some({ context: { type: "Nip", value: simulator.nip }, credential, updatedAt })),
     recordState: () => Effect.succeed(true)
   }
   const process = makeProcess(8)
-  const lane = { nip: simulator.nip, windows: new RateLimitWindows({}, { used: {}, blocked: {} }) }
+  const lane = { context: simulator.nip, windows: new RateLimitWindows({}, { used: {}, blocked: {} }) }
   const call = LaneCalls.make(process, lane)
   const keys =
     failing === "publicKeys"

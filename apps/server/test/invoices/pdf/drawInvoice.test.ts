@@ -39,6 +39,13 @@ const draw = async (changes: Partial<Job> = {}): Promise<Uint8Array> => {
 const pagesOf = async (changes: Partial<Job> = {}) => readPdf(await draw(changes)).map(({ lines }) => lines)
 
 describe("the PDF of an invoice", () => {
+  it("keeps the order of what stands beside letters that the fonts lack", async () => {
+    for (const letter of ["\u05D0", "\u0628", "\u07CA", "\u{10A00}"]) {
+      const [page] = await pagesOf({ xml: xml.replace("KOR/2026/11/0007", `${letter}1250/2026`) })
+      assert.match(page![1]!, /^.1250\/2026$/u)
+    }
+  })
+
   it("says what the document says, in Polish and English, with all Polish letters", async () => {
     const pages = await pagesOf()
     const lines = pages.flat()

@@ -16,7 +16,6 @@ const stepMs = 1000
 interface Stored {
   readonly status: string
   readonly attempt_count: number
-  readonly reference: string | null
   readonly due_at: Date | null
   readonly next_attempt_at: Date | null
   readonly updated_at: Date
@@ -252,8 +251,8 @@ for (const database of databases) {
         const [faulty, ...others] = yield* Effect.forEach([1, 2, 3, 4], (n) =>
           Effect.map(submit(organizationId, "accepted", String(n)), ({ invoiceId }) => invoiceId)
         )
-        // The database refuses the reference of this invoice alone.
-        yield* sql`ALTER TABLE invoices ADD CONSTRAINT fault CHECK (reference IS NULL OR id <> ${sql.literal(`'${faulty!}'`)})`
+        // The database refuses the submission of this invoice alone.
+        yield* sql`ALTER TABLE invoices ADD CONSTRAINT fault CHECK (submitted_at IS NULL OR id <> ${sql.literal(`'${faulty!}'`)})`
         yield* TestClock.adjust(stepMs)
         const { due, written } = yield* advanceDue
         yield* sql`ALTER TABLE invoices DROP CONSTRAINT fault`

@@ -92,13 +92,6 @@ describe("SandboxRecord", () => {
     })
   })
 
-  it("gives each invoice its own reference number", () => {
-    const reference = SandboxRecord.reference(invoice)
-    assert.match(reference, /^20261120-EE-/)
-    assert.isTrue(ReferenceNumber.isValid(reference))
-    assert.notStrictEqual(reference, SandboxRecord.reference({ ...invoice, id: "inv_other" }))
-  })
-
   describe("the receipt", () => {
     const upo = upoOf(invoice)
 
@@ -170,7 +163,6 @@ describe("SandboxRecord", () => {
       const other = {
         ...invoice,
         attempt_count: 7,
-        reference: "x",
         scenario: "delayed",
         organization_id: "org_other"
       } as const

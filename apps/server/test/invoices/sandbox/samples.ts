@@ -71,7 +71,6 @@ export const invoice: ClaimedInvoice = {
   updated_at: createdAt,
   submitted_at: null,
   completed_at: null,
-  reference: null,
   traceparent: null,
   ...documentOf(invoiceXml)
 }

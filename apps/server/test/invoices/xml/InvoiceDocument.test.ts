@@ -91,10 +91,16 @@ describe("InvoiceDocument", () => {
       (sellerNip) => assert.isNull(summaryOf({ sellerNip }).sellerNip)
     )
 
-    it.each(["2026-02-30", "2026-13-01", "2026-1-1", "20260101", "2026-01-01T00:00:00Z", "0000-00-00", "yesterday"])(
-      "has no date for %s",
-      (issueDate) => assert.isNull(summaryOf({ issueDate }).issueDate)
-    )
+    it.each([
+      "2026-02-30",
+      "2026-13-01",
+      "2026-1-1",
+      "20260101",
+      "2026-01-01T00:00:00Z",
+      "0000-00-00",
+      "9999-12-31",
+      "yesterday"
+    ])("has no date for %s", (issueDate) => assert.isNull(summaryOf({ issueDate }).issueDate))
 
     it("truncates texts by characters, without a space at the end", () => {
       const { formCode, invoiceNumber, schemaVersion } = summaryOf({

@@ -137,6 +137,7 @@ export default defineConfig(({ outDir = "dist" }) => ({
       const from = join(consoleFolder, "node_modules/@fontsource-variable/hanken-grotesk/files", file)
       cpSync(from, join(outDir, "typeface", file))
     }
+    cpSync(join(consoleFolder, "src/styles/typeface.css"), join(outDir, "typeface/typeface.css"))
     if (existsSync(built)) cpSync(built, join(outDir, "console"), { recursive: true })
   }
 }))

@@ -2,6 +2,7 @@
  * Opens a session for an email and a password, and changes the password, against guessing.
  */
 import { Context, Data, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as OpaqueToken from "../crypto/OpaqueToken.ts"
 import type { SessionIdentity } from "./AccessTokens.ts"
 import { Accounts } from "./Accounts.ts"
@@ -52,45 +53,55 @@ export class Login extends Context.Service<
 >()("@govoice/server/accounts/Login") {}
 
 /** Provides `Login`. */
-export const layer: Layer.Layer<Login, never, Accounts | LoginThrottle | Passwords | Sessions> = Layer.effect(
-  Login,
-  Effect.gen(function* () {
-    const accounts = yield* Accounts
-    const throttle = yield* LoginThrottle
-    const passwords = yield* Passwords
-    const sessions = yield* Sessions
+export const layer: Layer.Layer<Login, never, Accounts | LoginThrottle | Passwords | Sessions | SqlClient.SqlClient> =
+  Layer.effect(
+    Login,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const accounts = yield* Accounts
+      const throttle = yield* LoginThrottle
+      const passwords = yield* Passwords
+      const sessions = yield* Sessions
 
-    const verify = Effect.fnUntraced(function* (email: Email.Email, password: string, network: string) {
-      yield* throttle.check(email, network)
+      const verify = Effect.fnUntraced(function* (email: Email.Email, password: string, network: string) {
+        yield* throttle.check(email, network)
 
-      const account = yield* accounts.findCredentials(email)
-      const matches = yield* passwords.verify(password, account?.passwordHash, {
-        network,
-        isKnown: sessions.isKnownNetwork(email, network)
+        const account = yield* accounts.findCredentials(email)
+        const matches = yield* passwords.verify(password, account?.passwordHash, {
+          network,
+          isKnown: sessions.isKnownNetwork(email, network)
+        })
+        // Concurrent guesses may have failed meanwhile. Beyond the limit, not even a correct password is confirmed.
+        yield* throttle.check(email, network)
+        if (account === undefined || !matches) {
+          yield* throttle.addFailure(email, network)
+          return yield* new InvalidCredentials()
+        }
+        return account
       })
-      // Concurrent guesses may have failed meanwhile. Beyond the limit, not even a correct password is confirmed.
-      yield* throttle.check(email, network)
-      if (account === undefined || !matches) {
-        yield* throttle.addFailure(email, network)
-        return yield* new InvalidCredentials()
+
+      return {
+        logIn: Effect.fn("Login.logIn")(function* ({ email, network, password }) {
+          const account = yield* verify(Email.normalize(email), password, network)
+          const refreshToken = OpaqueToken.refreshToken()
+          const session = yield* sessions.open(account, OpaqueToken.hash(refreshToken), network)
+          return session === undefined ? yield* new InvalidCredentials() : { session, refreshToken }
+        }),
+
+        changePassword: Effect.fn("Login.changePassword")(function* (
+          session,
+          { currentPassword, network, newPassword }
+        ) {
+          const { email = "" } = (yield* accounts.find(session.accountId)) ?? {}
+          const { id, passwordHash } = yield* verify(Email.normalize(email), currentPassword, network)
+          const newHash = yield* passwords.hash(newPassword, { network, isKnown: Effect.succeed(true) })
+          // Together: whoever changes a password that was stolen ends the sessions of the thief, or is told that nothing has changed.
+          const replace = Effect.gen(function* () {
+            if (!(yield* accounts.replacePassword(id, passwordHash, newHash))) return yield* new InvalidCredentials()
+            return yield* sessions.revokeAll(id, { except: session.sessionId })
+          })
+          return yield* sql.withTransaction(replace).pipe(Effect.catchTag("SqlError", Effect.die))
+        })
       }
-      return account
     })
-
-    return {
-      logIn: Effect.fn("Login.logIn")(function* ({ email, network, password }) {
-        const account = yield* verify(Email.normalize(email), password, network)
-        const refreshToken = OpaqueToken.refreshToken()
-        return { session: yield* sessions.open(account.id, OpaqueToken.hash(refreshToken), network), refreshToken }
-      }),
-
-      changePassword: Effect.fn("Login.changePassword")(function* (session, { currentPassword, network, newPassword }) {
-        const { email = "" } = (yield* accounts.find(session.accountId)) ?? {}
-        const { id, passwordHash } = yield* verify(Email.normalize(email), currentPassword, network)
-        const newHash = yield* passwords.hash(newPassword, { network, isKnown: Effect.succeed(true) })
-        if (!(yield* accounts.replacePassword(id, passwordHash, newHash))) return yield* new InvalidCredentials()
-        return yield* sessions.revokeAll(id, { except: session.sessionId })
-      })
-    }
-  })
-)
+  )

@@ -24,7 +24,7 @@ export class PasswordResets extends Context.Service<
   {
     /** Notes that a mail is due, if an account has this email and got none within five minutes. */
     readonly request: (email: Email, language: Language) => Effect.Effect<void>
-    /** Takes the mail that is due longest, and makes this its token. It is due again in a minute. */
+    /** Takes the mail that is due longest, and makes this its token. It is due again in a minute, or after twice its time since the request. */
     readonly take: (token: Uint8Array) => Effect.Effect<DueReset | undefined>
     /** Notes that the mail with this token was sent. */
     readonly sent: (token: Uint8Array) => Effect.Effect<void>
@@ -49,7 +49,9 @@ export const layer: Layer.Layer<PasswordResets, never, SqlClient.SqlClient | Ses
     `
 
     const take = (token: Uint8Array) => sql<{ readonly email: string; readonly reset_language: Language }>`
-      UPDATE accounts SET reset_hash = ${token}, reset_due_at = clock_timestamp() + interval '1 minute'
+      UPDATE accounts SET reset_hash = ${token},
+        reset_due_at = clock_timestamp()
+          + greatest(interval '1 minute', clock_timestamp() - (reset_expires_at - interval '30 minutes'))
       WHERE id = (
         SELECT id FROM accounts WHERE reset_due_at <= clock_timestamp() AND reset_expires_at > clock_timestamp()
         ORDER BY reset_due_at LIMIT 1 FOR UPDATE SKIP LOCKED

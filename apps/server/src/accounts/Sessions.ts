@@ -26,8 +26,12 @@ export class InvalidRefreshToken extends Data.TaggedError("InvalidRefreshToken")
 export class Sessions extends Context.Service<
   Sessions,
   {
-    /** Opens a session of an account from the network of a client. */
-    readonly open: (accountId: Ids.AccountId, token: Uint8Array, network: string) => Effect.Effect<SessionIdentity>
+    /** Opens a session of an account from the network of a client, unless the password was replaced meanwhile. */
+    readonly open: (
+      account: { readonly id: Ids.AccountId; readonly passwordHash: string },
+      token: Uint8Array,
+      network: string
+    ) => Effect.Effect<SessionIdentity | undefined>
     readonly rotate: (spent: Uint8Array, next: Uint8Array) => Effect.Effect<SessionIdentity, InvalidRefreshToken>
     /**
      * Like `rotate`, but a spent token may be used again for `graceMs` while `next` is unspent, with the same result. So an
@@ -63,19 +67,21 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
+    // Whoever replaces the password ends the sessions then, and this waits for them: none begins in between.
     const insert = (
       session: SessionIdentity,
-      token: Uint8Array,
-      network: string,
+      { network, passwordHash, token }: { passwordHash: string; token: Uint8Array; network: string },
       time: { readonly now: Date; readonly expiresAt: Date }
     ) => sql`
       WITH session AS (
         INSERT INTO sessions (id, account_id, created_at, network)
-        VALUES (${session.sessionId}, ${session.accountId}, ${time.now}, ${network})
+        SELECT ${session.sessionId}::text, id, ${time.now}::timestamptz, ${network}::text FROM accounts
+        WHERE id = ${session.accountId} AND password_hash = ${passwordHash} FOR SHARE
         RETURNING id
       )
       INSERT INTO refresh_tokens (hash, session_id, created_at, expires_at)
-      SELECT ${token}, id, ${time.now}, ${time.expiresAt} FROM session
+      SELECT ${token}::bytea, id, ${time.now}::timestamptz, ${time.expiresAt}::timestamptz FROM session
+      RETURNING session_id
     `
 
     // Of two concurrent refreshes, the second waits for the row lock of the first and then finds the token spent.
@@ -138,12 +144,12 @@ export const layer: Layer.Layer<Sessions, never, SqlClient.SqlClient> = Layer.ef
     return {
       revoke,
 
-      open: Effect.fn("Sessions.open")(function* (accountId, token, network) {
+      open: Effect.fn("Sessions.open")(function* ({ id, passwordHash }, token, network) {
         const now = yield* Clock.currentTimeMillis
-        const session = { accountId, sessionId: randomUUID() }
+        const session = { accountId: id, sessionId: randomUUID() }
         const time = { now: new Date(now), expiresAt: new Date(now + lifetime * 1000) }
-        yield* Effect.orDie(insert(session, token, network, time))
-        return session
+        const opened = yield* Effect.orDie(insert(session, { passwordHash, token, network }, time))
+        return opened.length === 0 ? undefined : session
       }),
 
       rotate: Effect.fn("Sessions.rotate")(function* (spent, next) {

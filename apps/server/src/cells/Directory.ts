@@ -6,6 +6,7 @@
 import { Ids } from "@govoice/core"
 import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import { reasonOf } from "../observability/reasonOf.ts"
 import { DeploymentError } from "../settings/DeploymentError.ts"
 import { Settings, type SettingsShape } from "../settings/Settings.ts"
@@ -82,7 +83,7 @@ const refreshEvery = "1 second"
 const pollEvery = "50 millis"
 const waitMs = 2000
 
-// An organization of that age is in every cell, or in none.
+// An organization that was created longer ago is in every cell, or in none. One of the future is in none.
 const freshMs = 60_000
 
 const make = (own: OwnCell) =>
@@ -105,9 +106,9 @@ const make = (own: OwnCell) =>
 
     const awaitRow = (what: string, find: Effect.Effect<ReadonlyArray<unknown>, SqlError.SqlError>) =>
       Effect.gen(function* () {
-        const startedAt = yield* Clock.currentTimeMillis
+        const startedAt = yield* MonotonicTime.now
         while ((yield* Effect.orDie(find)).length === 0) {
-          if ((yield* Clock.currentTimeMillis) - startedAt >= waitMs) {
+          if ((yield* MonotonicTime.now) - startedAt >= waitMs) {
             return yield* Effect.die(new RowNotReplicated(`The ${what} has not arrived from the control cell`))
           }
           yield* Effect.sleep(pollEvery)
@@ -127,7 +128,7 @@ const make = (own: OwnCell) =>
 
       awaitOrganization: Effect.fnUntraced(function* (method, path) {
         const id = isControl ? undefined : CellRoutes.organizationOf(method, path)
-        if (id === undefined || (yield* Clock.currentTimeMillis) - Ids.timestamp(id) > freshMs) return
+        if (id === undefined || Math.abs((yield* Clock.currentTimeMillis) - Ids.timestamp(id)) > freshMs) return
         yield* awaitRow("organization", sql`SELECT 1 FROM organizations WHERE id = ${id}`)
       })
     } satisfies DirectoryShape

@@ -6,9 +6,11 @@
  * interrupted anywhere continues with the next step.
  */
 import { Ids } from "@govoice/core"
-import { Clock, Data, Effect } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import { ContextIdentifier } from "@govoice/ksef/format"
+import { Data, Effect } from "effect"
+import { SqlClient, type SqlError } from "effect/sql"
 import { column, textArray } from "../database/Arrays.ts"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as controlTables from "./controlTables.ts"
 import * as movedTables from "./movedTables.ts"
 import * as moveState from "./moveState.ts"
@@ -42,9 +44,9 @@ const pollEvery = "50 millis"
 /** Polls until a condition holds. Returns whether it did so in time. */
 const awaitTrue = <E>(check: Effect.Effect<boolean, E>, withinMs = Infinity): Effect.Effect<boolean, E> =>
   Effect.gen(function* () {
-    const startedAt = yield* Clock.currentTimeMillis
+    const startedAt = yield* MonotonicTime.now
     while (!(yield* check)) {
-      if ((yield* Clock.currentTimeMillis) - startedAt > withinMs) return false
+      if ((yield* MonotonicTime.now) - startedAt > withinMs) return false
       yield* Effect.sleep(pollEvery)
     }
     return true
@@ -72,24 +74,28 @@ const lockMove = (sql: Sql, bucket: string) =>
     (isTaken) => (isTaken ? Effect.void : refuse("Another process moves this organization. Wait until it has ended."))
   )
 
-/** The taxpayers of organizations: their lanes move with them. */
-const nipsOf = (sql: Sql, organizations: ReadonlyArray<string>) =>
+/** The contexts of organizations: their lanes move with them. */
+const contextsOf = (sql: Sql, organizations: ReadonlyArray<string>) =>
   Effect.map(
-    sql<{ readonly nip: string }>`
-      SELECT credential_nip AS nip FROM organizations WHERE id = ANY (${textArray(organizations)}) AND credential_nip IS NOT NULL
+    sql<{ readonly context: string }>`
+      SELECT credential_context AS context FROM organizations
+      WHERE id = ANY (${textArray(organizations)}) AND credential_context IS NOT NULL
       UNION
-      SELECT nip FROM national_sessions WHERE organization_id = ANY (${textArray(organizations)})
+      SELECT context FROM national_sessions WHERE organization_id = ANY (${textArray(organizations)})
       UNION
-      SELECT nip FROM national_submissions WHERE organization_id = ANY (${textArray(organizations)}) AND due_at IS NOT NULL
+      SELECT context FROM national_submissions WHERE organization_id = ANY (${textArray(organizations)}) AND due_at IS NOT NULL
     `,
-    (rows) => rows.map(({ nip }) => nip)
+    (rows) => rows.map(({ context }) => context)
   )
 
-const bucketsOf = (sql: Sql, nips: ReadonlyArray<string>) =>
+const taxpayersOf = (contexts: ReadonlyArray<string>) => textArray(contexts.map(ContextIdentifier.nip))
+
+/** The buckets of organizations with the taxpayers of these contexts. */
+const bucketsOf = (sql: Sql, contexts: ReadonlyArray<string>) =>
   Effect.map(
     sql<{ readonly bucket: string }>`
       SELECT DISTINCT ${sql.literal(movedTables.bucketOfOrganization)} AS bucket FROM organizations
-      WHERE credential_nip = ANY (${textArray(nips)})
+      WHERE left(credential_context, 10) = ANY (${taxpayersOf(contexts)})
     `,
     (rows) => rows.map(({ bucket }) => bucket)
   )
@@ -99,9 +105,9 @@ const findTogether = Effect.fnUntraced(function* (sql: Sql, lead: string) {
   const buckets = new Set([lead])
   while (true) {
     const before = buckets.size
-    const nips = yield* nipsOf(sql, yield* moveState.organizationsOf(sql, [...buckets]))
-    for (const bucket of yield* bucketsOf(sql, nips)) buckets.add(bucket)
-    if (buckets.size === before) return { buckets: [...buckets].sort(), nips }
+    const contexts = yield* contextsOf(sql, yield* moveState.organizationsOf(sql, [...buckets]))
+    for (const bucket of yield* bucketsOf(sql, contexts)) buckets.add(bucket)
+    if (buckets.size === before) return { buckets: [...buckets].sort(), contexts }
   }
 })
 
@@ -130,13 +136,20 @@ const checkTarget = Effect.fnUntraced(function* ({ control, target }: Databases,
 })
 
 const checkDatabases = Effect.fnUntraced(function* ({ source, target }: Databases) {
-  const [server] = yield* source<{ readonly version: number; readonly level: string }>`
-    SELECT current_setting('server_version_num')::int AS version, current_setting('wal_level') AS level
+  const [server] = yield* source<{ readonly version: number; readonly level: string; readonly replicates: boolean }>`
+    SELECT current_setting('server_version_num')::int AS version, current_setting('wal_level') AS level,
+           rolsuper OR rolreplication AS replicates
+    FROM pg_roles WHERE rolname = current_user
   `
   if (server!.version < 150_000) return yield* refuse("Moving needs PostgreSQL 15 or later.")
   if (server!.level !== "logical") {
     return yield* refuse(`The database has wal_level=${server!.level}, expected logical. Set it, and restart Postgres.`)
   }
+  if (!server!.replicates) {
+    return yield* refuse("The user of DATABASE_URL needs the attribute REPLICATION: ALTER ROLE … REPLICATION.")
+  }
+  const { may } = yield* Effect.provideService(controlTables.subscriber, SqlClient.SqlClient, target)
+  if (!may) return yield* refuse(controlTables.mayNotSubscribe("GOVOICE_TARGET_DATABASE_URL"))
   const schemaOf = (sql: Sql) => sql<{ readonly sums: string }>`
     SELECT string_agg(checksum, ' ' ORDER BY migration_id) AS sums FROM schema_migrations
   `
@@ -152,11 +165,11 @@ const begin = Effect.fnUntraced(function* (databases: Databases, lead: string, f
   yield* moveState.makeFence(source)
   const store = Effect.gen(function* () {
     yield* source.unsafe(moveState.lockFenced)
-    const { buckets, nips } = yield* findTogether(source, lead)
+    const { buckets, contexts } = yield* findTogether(source, lead)
     yield* source`DELETE FROM cell_moves WHERE bucket = ANY (${textArray(buckets)}) AND step = 'moved'`
     yield* source`
-      INSERT INTO cell_moves (bucket, lead, started_at, step, target, nips, held)
-      SELECT bucket, ${lead}, now(), 'copying', ${target}, ${textArray(nips)}, '{"limits":{},"lanes":{}}'
+      INSERT INTO cell_moves (bucket, lead, started_at, step, target, contexts, held)
+      SELECT bucket, ${lead}, now(), 'copying', ${target}, ${textArray(contexts)}, '{"limits":{},"lanes":{}}'
       FROM unnest(${textArray(buckets)}) AS bucket
     `
     return buckets
@@ -208,9 +221,9 @@ const prepareTarget = Effect.fnUntraced(function* ({ source, target }: Databases
     ON CONFLICT (organization_id) DO UPDATE SET max_in_flight = 0
   `
   yield* target`
-    INSERT INTO national_lanes (nip, is_leased, due_at)
-    SELECT nip, true, now() + ${target.literal(moveState.hold)} FROM unnest(${textArray(move.nips)}) AS nip
-    ON CONFLICT (nip) DO UPDATE SET is_leased = true, due_at = excluded.due_at, fencing_token = national_lanes.fencing_token + 1
+    INSERT INTO national_lanes (context, is_leased, due_at)
+    SELECT context, true, now() + ${target.literal(moveState.hold)} FROM unnest(${textArray(move.contexts)}) AS context
+    ON CONFLICT (context) DO UPDATE SET is_leased = true, due_at = excluded.due_at, fencing_token = national_lanes.fencing_token + 1
   `
 })
 
@@ -338,20 +351,21 @@ const freeze = Effect.fnUntraced(function* ({ source }: Databases, move: moveSta
         WHERE deliveries.endpoint_id = flying.endpoint_id AND is_due AND lease_expires_at IS NOT NULL
       `
       yield* source`
-        INSERT INTO national_lanes (nip) SELECT nip FROM unnest(${textArray(move.nips)}) AS nip ON CONFLICT DO NOTHING
+        INSERT INTO national_lanes (context)
+        SELECT context FROM unnest(${textArray(move.contexts)}) AS context ON CONFLICT DO NOTHING
       `
       yield* source`
         WITH lane AS MATERIALIZED (
-          SELECT nip, CASE WHEN is_leased THEN due_at END AS leased_until FROM national_lanes
-          WHERE nip = ANY (${textArray(move.nips)}) AND ${source.literal(moveState.isHeld("due_at"))} IS NOT TRUE
+          SELECT context, CASE WHEN is_leased THEN due_at END AS leased_until FROM national_lanes
+          WHERE context = ANY (${textArray(move.contexts)}) AND ${source.literal(moveState.isHeld("due_at"))} IS NOT TRUE
           FOR UPDATE
         ), held AS (
           UPDATE national_lanes SET
             fencing_token = fencing_token + 1, is_leased = true, due_at = now() + ${source.literal(moveState.hold)}
-          FROM lane WHERE national_lanes.nip = lane.nip
+          FROM lane WHERE national_lanes.context = lane.context
         )
         UPDATE cell_moves SET held = jsonb_set(held, '{lanes}', held -> 'lanes' || coalesce(
-          (SELECT jsonb_object_agg(nip, leased_until) FROM lane), '{}'
+          (SELECT jsonb_object_agg(context, leased_until) FROM lane), '{}'
         ))
         WHERE lead = ${move.lead}
       `
@@ -407,7 +421,7 @@ const thaw = Effect.fnUntraced(function* ({ source }: Databases, move: moveState
       if (step === "aborting") yield* releaseDeliveries(source, organizations, move.held)
       yield* source`
         UPDATE national_lanes SET is_leased = false, due_at = now()
-        WHERE nip = ANY (${textArray(move.nips)}) AND ${source.literal(moveState.isHeld("due_at"))}
+        WHERE context = ANY (${textArray(move.contexts)}) AND ${source.literal(moveState.isHeld("due_at"))}
       `
       yield* releaseInvoices(source, organizations)
     })
@@ -458,9 +472,9 @@ const copyCredentials = Effect.fnUntraced(function* ({ source, target }: Databas
 })
 
 /** Changes the directory: from then on, the target serves the organizations and their taxpayers. */
-const flip = ({ control }: Databases, from: string, { buckets, nips, target }: moveState.Move) => control`
+const flip = ({ control }: Databases, from: string, { buckets, contexts, target }: moveState.Move) => control`
   WITH taxpayer AS (
-    UPDATE cell_taxpayers SET cell = ${target} WHERE nip = ANY (${textArray(nips)}) AND cell = ${from}
+    UPDATE cell_taxpayers SET cell = ${target} WHERE nip = ANY (${taxpayersOf(contexts)}) AND cell = ${from}
   )
   UPDATE cell_buckets SET cell = ${target} WHERE bucket = ANY (${textArray(buckets)}) AND cell = ${from}
 `
@@ -468,8 +482,8 @@ const flip = ({ control }: Databases, from: string, { buckets, nips, target }: m
 /** Releases what is held in the target: its workers go on with it. Done again, it changes nothing. */
 const open = Effect.fnUntraced(function* ({ source, target }: Databases, move: moveState.Move) {
   const organizations = yield* moveState.organizationsOf(source, move.buckets)
-  const lanes = yield* source<{ readonly nip: string; readonly row: string }>`
-    SELECT nip, to_json(national_lanes)::text AS row FROM national_lanes WHERE nip = ANY (${textArray(move.nips)})
+  const lanes = yield* source<{ readonly context: string; readonly row: string }>`
+    SELECT context, to_json(national_lanes)::text AS row FROM national_lanes WHERE context = ANY (${textArray(move.contexts)})
   `
   yield* target.withTransaction(
     Effect.gen(function* () {
@@ -487,13 +501,13 @@ const open = Effect.fnUntraced(function* ({ source, target }: Databases, move: m
         FROM unnest(${column("text", lanes, ({ row }) => row)}) AS source_row
         CROSS JOIN LATERAL json_populate_record(NULL::national_lanes, source_row::json) AS arrived
         CROSS JOIN LATERAL (
-          SELECT (${JSON.stringify(move.held.lanes)}::jsonb ->> arrived.nip)::timestamptz AS leased_until
+          SELECT (${JSON.stringify(move.held.lanes)}::jsonb ->> arrived.context)::timestamptz AS leased_until
         ) AS lease
-        WHERE national_lanes.nip = arrived.nip AND ${target.literal(moveState.isHeld("national_lanes.due_at"))}
+        WHERE national_lanes.context = arrived.context AND ${target.literal(moveState.isHeld("national_lanes.due_at"))}
       `
       yield* target`
         UPDATE national_lanes SET is_leased = false, due_at = now()
-        WHERE nip = ANY (${textArray(move.nips)}) AND ${target.literal(moveState.isHeld("due_at"))}
+        WHERE context = ANY (${textArray(move.contexts)}) AND ${target.literal(moveState.isHeld("due_at"))}
       `
       yield* releaseInvoices(target, organizations)
     })
@@ -521,10 +535,10 @@ const deleteWritten = Effect.fnUntraced(function* (
 ) {
   const ids = textArray(organizations)
   yield* sql`DELETE FROM organization_concurrency WHERE organization_id = ANY (${ids})`
-  yield* sql`DELETE FROM national_lanes WHERE nip = ANY (${textArray(move.nips)})`
+  yield* sql`DELETE FROM national_lanes WHERE context = ANY (${textArray(move.contexts)})`
   yield* sql`
     UPDATE organizations SET
-      credential = NULL, credential_kind = NULL, credential_environment = NULL, credential_nip = NULL,
+      credential = NULL, credential_kind = NULL, credential_environment = NULL, credential_context = NULL,
       credential_expires_at = NULL, credential_state = NULL, credential_checked_at = NULL, credential_refusal = NULL,
       credential_updated_at = NULL, credential_refusals = 0, credential_told = '{}'
     WHERE id = ANY (${ids})
@@ -625,18 +639,11 @@ const runStep = (
         yield* awaitCopy(databases, move)
         yield* awaitTarget(databases, move)
         return yield* drain(databases, move)
-      case "draining": {
-        const others = (yield* bucketsOf(source, move.nips)).filter((bucket) => !move.buckets.includes(bucket))
-        if (others.length > 0) {
-          return yield* refuse(
-            "Another organization of this cell has stored a credential for the same taxpayer since the move began. Run the command with --abort, then again: they move together."
-          )
-        }
+      case "draining":
         yield* awaitAttempts(databases, move)
         yield* awaitTarget(databases, move)
         yield* freezeAndFollow(databases, move)
         return yield* Effect.asVoid(moveState.setStep(source, move, "copied"))
-      }
       case "frozen":
         yield* freezeAndFollow(databases, move)
         return yield* Effect.asVoid(moveState.setStep(source, move, "copied"))

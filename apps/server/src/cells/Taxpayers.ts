@@ -1,8 +1,9 @@
 /**
  * Which cell serves a taxpayer (NIP) in live mode. The limits of KSeF are counted there, so all organizations of a taxpayer live in
- * one cell.
+ * one cell, whichever of its contexts they have: each begins with the NIP.
  *
- * The table is in the control cell. A taxpayer stays with its cell, also when its last credential is removed, until it moves.
+ * The table is in the control cell. A cell claims a taxpayer when KSeF has accepted a credential: anybody can store one. The taxpayer
+ * stays there, also when its last credential is removed, until it moves.
  */
 import { Effect } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -10,37 +11,32 @@ import * as PostgresClient from "../database/PostgresClient.ts"
 import { sessionParameters, applicationName, deadlineMs } from "../database/sessionParameters.ts"
 import { Settings } from "../settings/Settings.ts"
 
-/** Claims the taxpayers of the credentials that this database has, for its cell. */
+/** Claims the taxpayers of the accepted credentials that this database has, for its cell. */
 export const claimStored = (cell: string): Effect.Effect<unknown, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql`
       INSERT INTO cell_taxpayers (nip, cell)
-      SELECT DISTINCT credential_nip, ${cell} FROM organizations WHERE credential_nip IS NOT NULL
+      SELECT DISTINCT left(credential_context, 10), ${cell} FROM organizations WHERE credential_state = 'accepted'
       ON CONFLICT DO NOTHING
     `
   )
 
-const claim = (nip: string, cell: string) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`INSERT INTO cell_taxpayers (nip, cell) VALUES (${nip}, ${cell}) ON CONFLICT DO NOTHING`
-    const [row] = yield* sql<{ readonly cell: string }>`SELECT cell FROM cell_taxpayers WHERE nip = ${nip}`
-    return row === undefined || row.cell === cell ? undefined : row.cell
-  })
+/** The claims of the cell of this process. Each operation returns the other cell that serves a taxpayer, if one does. */
+export interface Claims {
+  readonly otherCellOf: (nip: string) => Effect.Effect<string | undefined, SqlError.SqlError>
+  /** Claims a taxpayer, unless another cell has. */
+  readonly claim: (nip: string) => Effect.Effect<string | undefined, SqlError.SqlError>
+}
 
-/**
- * Makes the claim of a taxpayer for the cell of this process. It returns the other cell that serves the taxpayer, if one does. A
- * deployment that is not in cells has no claims.
- */
-export const makeClaim = Effect.gen(function* () {
+/** Makes the claims. A deployment that is not in cells has none. */
+export const makeClaims = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { cell } = yield* Settings
   if (cell === undefined) return undefined
-  return (nip: string): Effect.Effect<string | undefined, SqlError.SqlError> => {
-    const claimed = claim(nip, cell.name)
-    if (cell.controlDatabase === undefined) return Effect.provideService(claimed, SqlClient.SqlClient, sql)
-    // Credentials are stored rarely: a connection for each is enough.
+  const onControl = <A>(run: Effect.Effect<A, SqlError.SqlError, SqlClient.SqlClient>) => {
+    if (cell.controlDatabase === undefined) return Effect.provideService(run, SqlClient.SqlClient, sql)
+    // Credentials are stored and accepted rarely: a connection for each is enough.
     const control = PostgresClient.layer(cell.controlDatabase, {
       applicationName,
       maxConnections: 1,
@@ -48,6 +44,22 @@ export const makeClaim = Effect.gen(function* () {
       decidePlans: false,
       deadlineMs
     })
-    return Effect.provide(claimed, control, { local: true })
+    return Effect.provide(run, control, { local: true })
   }
+  const find = (nip: string) =>
+    Effect.flatMap(SqlClient.SqlClient, (control) =>
+      Effect.map(control<{ readonly cell: string }>`SELECT cell FROM cell_taxpayers WHERE nip = ${nip}`, ([row]) =>
+        row?.cell === cell.name ? undefined : row?.cell
+      )
+    )
+  const insert = (nip: string) =>
+    Effect.flatMap(
+      SqlClient.SqlClient,
+      (control) => control`INSERT INTO cell_taxpayers (nip, cell) VALUES (${nip}, ${cell.name}) ON CONFLICT DO NOTHING`
+    )
+  const claims: Claims = {
+    otherCellOf: (nip) => onControl(find(nip)),
+    claim: (nip) => onControl(Effect.andThen(insert(nip), find(nip)))
+  }
+  return claims
 })

@@ -69,6 +69,10 @@ export const subscriber: Effect.Effect<
   )
 )
 
+/** Says that the user of the database of a setting may not create a subscription. */
+export const mayNotSubscribe = (setting: string): string =>
+  `The user of ${setting} may not create subscriptions. Make it a superuser for this command, or from Postgres 16 on a member of pg_create_subscription.`
+
 /** Subscribes this database, that of `cell`, to the tables of the control cell. The URL of a subscription that exists is replaced. */
 export const subscribe = (cell: string, url: string): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.gen(function* () {

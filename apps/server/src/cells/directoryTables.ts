@@ -1,6 +1,6 @@
 /** The tables of the directory, as commands read and write them in the control cell. */
 import { Effect } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
+import { SqlClient, type SqlError, type Statement } from "effect/sql"
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz".split("")
 
@@ -17,7 +17,7 @@ export interface Cell {
 }
 
 // The bucket is the 11th and 12th character after the prefix `org_`.
-const bucketOf = "substring(organizations.id FROM 15 FOR 2)"
+const bucketOf = (id: string): string => `substring(${id} FROM 15 FOR 2)`
 
 /** Reads the cells, the control cell first. */
 export const cells: Effect.Effect<ReadonlyArray<Cell>, SqlError.SqlError, SqlClient.SqlClient> = Effect.flatMap(
@@ -26,7 +26,7 @@ export const cells: Effect.Effect<ReadonlyArray<Cell>, SqlError.SqlError, SqlCli
     SELECT name, is_control, url,
            (SELECT count(*)::int FROM cell_buckets WHERE cell = name) AS buckets,
            (
-             SELECT count(*)::int FROM organizations JOIN cell_buckets ON bucket = ${sql.literal(bucketOf)}
+             SELECT count(*)::int FROM organizations JOIN cell_buckets ON bucket = ${sql.literal(bucketOf("organizations.id"))}
              WHERE cell = cells.name
            ) AS organizations
     FROM cells ORDER BY is_control DESC, name
@@ -66,11 +66,11 @@ export const giveEmptyBuckets = (cell: string) =>
       ), spare AS (
         SELECT bucket FROM (
           SELECT bucket, row_number() OVER (PARTITION BY cell ORDER BY EXISTS (
-            SELECT FROM organizations WHERE ${sql.literal(bucketOf)} = bucket
+            SELECT FROM organizations WHERE ${sql.literal(bucketOf("organizations.id"))} = bucket
           ) DESC, bucket) AS place
           FROM cell_buckets WHERE cell <> ${cell}
         ) AS ranked, share
-        WHERE place > share.buckets AND NOT EXISTS (SELECT FROM organizations WHERE ${sql.literal(bucketOf)} = bucket)
+        WHERE place > share.buckets AND NOT EXISTS (SELECT FROM organizations WHERE ${sql.literal(bucketOf("organizations.id"))} = bucket)
         ORDER BY place DESC
         LIMIT greatest(0, (SELECT buckets FROM share) - (SELECT count(*) FROM cell_buckets WHERE cell = ${cell}))
       )
@@ -99,3 +99,9 @@ export const cellOf = (bucket: string): Effect.Effect<string | undefined, SqlErr
       ([row]) => row?.cell
     )
   )
+
+/** The condition that a cell serves the organization of a column. True in a deployment that is not in cells. */
+export const isServedBy = (sql: Statement.Constructor, cell: string | undefined, id: string): Statement.Fragment =>
+  cell === undefined
+    ? sql`true`
+    : sql`EXISTS (SELECT FROM cell_buckets WHERE bucket = ${sql.literal(bucketOf(id))} AND cell = ${cell})`

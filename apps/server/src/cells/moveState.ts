@@ -13,7 +13,8 @@ import { bucketOfOrganization } from "./movedTables.ts"
 /**
  * The steps, in order.
  *
- * - `copying`: rows are copied and followed. No credential of another taxpayer is stored.
+ * - `copying`: rows are copied and followed. No credential of another taxpayer is stored, and no organization that stays stores one
+ *   of a taxpayer that moves.
  * - `draining`: no more deliveries are claimed; those in flight end.
  * - `frozen`: nothing of the organizations is written. What was written before arrives in the other cell.
  * - `copied`: all of it has arrived.
@@ -39,7 +40,7 @@ export interface Move {
   readonly buckets: ReadonlyArray<string>
   readonly target: string
   readonly step: Step
-  readonly nips: ReadonlyArray<string>
+  readonly contexts: ReadonlyArray<string>
   readonly held: Held
 }
 
@@ -82,13 +83,17 @@ export const lockFenced = `LOCK TABLE ${fenced.join(", ")} IN SHARE ROW EXCLUSIV
 const refuseMoved = `
   CREATE OR REPLACE FUNCTION refuse_moved() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
-    owner text := coalesce(to_jsonb(NEW), to_jsonb(OLD)) ->> TG_ARGV[0];
+    owner   text    := coalesce(to_jsonb(NEW), to_jsonb(OLD)) ->> TG_ARGV[0];
+    context text    := to_jsonb(NEW) ->> 'credential_context';
+    changes boolean := context IS DISTINCT FROM to_jsonb(OLD) ->> 'credential_context';
   BEGIN
-    IF current_setting('govoice.moving', true) IS DISTINCT FROM 'on' AND EXISTS (
-      SELECT FROM cell_moves
-      WHERE bucket = substr(owner, 15, 2) AND (
-        step NOT IN ('copying', 'draining')
-        OR to_jsonb(NEW) ->> 'credential_nip' IS DISTINCT FROM to_jsonb(OLD) ->> 'credential_nip'
+    IF current_setting('govoice.moving', true) IS DISTINCT FROM 'on' AND (
+      EXISTS (
+        SELECT FROM cell_moves
+        WHERE bucket = substr(owner, 15, 2) AND (changes OR step NOT IN ('copying', 'draining'))
+      ) OR changes AND EXISTS (
+        SELECT FROM cell_moves CROSS JOIN LATERAL unnest(contexts) AS moving
+        WHERE step <> 'moved' AND left(moving, 10) = left(context, 10)
       )
     ) THEN
       RAISE EXCEPTION 'Organization % is moved to another cell', owner USING ERRCODE = '${SqlErrors.movedState}';
@@ -121,7 +126,7 @@ export const passFence = (sql: SqlClient.SqlClient) => sql`SELECT set_config('go
 export const read = (sql: SqlClient.SqlClient, bucket: string): Effect.Effect<Move | undefined, SqlError.SqlError> =>
   Effect.map(
     sql<Move>`
-      SELECT lead, target, step, nips, held,
+      SELECT lead, target, step, contexts, held,
              ARRAY(SELECT bucket FROM cell_moves AS member WHERE member.lead = whole.lead ORDER BY 1) AS buckets
       FROM cell_moves AS whole
       WHERE bucket = (SELECT lead FROM cell_moves WHERE bucket = ${bucket})

@@ -36,7 +36,7 @@ export const credentialColumns = [
   "credential",
   "credential_kind",
   "credential_environment",
-  "credential_nip",
+  "credential_context",
   "credential_expires_at",
   "credential_state",
   "credential_checked_at",

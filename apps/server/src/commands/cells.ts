@@ -76,11 +76,7 @@ export const init = Effect.fnUntraced(function* (env: EnvironmentVariables, give
 
 const checkSubscriber = Effect.gen(function* () {
   const { isEmpty, may } = yield* controlTables.subscriber
-  if (!may) {
-    return yield* fail(
-      "The user of DATABASE_URL may not create subscriptions. Make it a superuser for this command, or from Postgres 16 on a member of pg_create_subscription."
-    )
-  }
+  if (!may) return yield* fail(controlTables.mayNotSubscribe("DATABASE_URL"))
   if (!isEmpty) {
     return yield* fail("The database has accounts of its own. A cell begins with an empty database.")
   }

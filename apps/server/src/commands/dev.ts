@@ -266,7 +266,8 @@ const invoice = {
 const screen = (base: string, folder: string, link: string, { apiKey, email }: Complete): string => {
   const shown = relative(process.cwd(), resolve(folder)) || "."
   const submit = (scenario: ReadonlyArray<string>): ReadonlyArray<string> => [
-    `  curl -sS ${base}/v1/invoices -d @${join(shown, "invoice.json")} \\`,
+    `  curl -sSw '\\n' ${base}/v1/invoices \\`,
+    `    -d @${join(shown, "invoice.json")} \\`,
     '    -H "Authorization: Bearer $GOVOICE_API_KEY" \\',
     ...scenario,
     '    -H "Idempotency-Key: $(date +%s)-$RANDOM" \\',
@@ -293,7 +294,7 @@ const screen = (base: string, folder: string, link: string, { apiKey, email }: C
     ...submit(['    -H "Gov-Sandbox-Scenario: rejected" \\']),
     "",
     "  # 3. See what became of them",
-    `  curl -sS ${base}/v1/invoices \\`,
+    `  curl -sSw '\\n' ${base}/v1/invoices \\`,
     '    -H "Authorization: Bearer $GOVOICE_API_KEY"',
     "",
     "Ctrl-C stops the server, and the next start continues with this data.",

@@ -24,6 +24,7 @@ import * as KeyRing from "../crypto/KeyRing.ts"
 import { maxConnections } from "../database/Database.ts"
 import * as EmbeddedPostgres from "../database/EmbeddedPostgres.ts"
 import * as Migrations from "../database/Migrations.ts"
+import * as RedisClient from "../database/RedisClient.ts"
 import * as Replica from "../database/Replica.ts"
 import * as SessionCheck from "../database/SessionCheck.ts"
 import { connections as workerConnections } from "../database/WorkerDbClient.ts"
@@ -63,6 +64,7 @@ const examine = Effect.fnUntraced(function* (
   all.push(...(yield* checkListening(settings)), ...(yield* checkServing(settings)))
   if (production) all.push(...(yield* doctorProduction.checkDeployment(settings)))
   all.push(...(yield* checkDatabase(settings, production)), ...checkPolicy(settings.webhooks))
+  all.push(...(yield* checkRedis(settings)))
   all.push(...(yield* checkEnvironment(settings)))
   if (url !== undefined) all.push(yield* checkUrl(settings.webhooks, url))
   return all
@@ -119,16 +121,36 @@ export const checkSettings = (
   }
 }
 
+// An address of this machine, where a server listens on all of its addresses.
+const hostOf = (host: string): string => {
+  if (host === "0.0.0.0") return "127.0.0.1"
+  return isIP(host) === 6 ? `[${host === "::" ? "::1" : host}]` : host
+}
+
+const isGovoice = async (host: string, port: number): Promise<boolean> => {
+  const url = `http://${hostOf(host)}:${port}/healthz`
+  try {
+    return (
+      (await (await fetch(url, { redirect: "error", signal: AbortSignal.timeout(5000) })).text()) === '{"status":"ok"}'
+    )
+  } catch {
+    return false
+  }
+}
+
+const takenBy = async (host: string, port: number, error: NodeJS.ErrnoException): Promise<Finding> =>
+  (await isGovoice(host, port))
+    ? ok("listen", `a server of Govoice listens at ${host}:${port}`)
+    : warning("listen", `Another process listens at ${host}:${port}.`, listenRemedy(error))
+
 const listen = (host: string, port: number): Effect.Effect<Finding> =>
   Effect.callback((resume) => {
     const server = createServer()
     server.once("error", (error: NodeJS.ErrnoException) =>
       resume(
-        Effect.succeed(
-          error.code === "EADDRINUSE"
-            ? warning("listen", `A process listens at ${host}:${port}, such as this server.`, listenRemedy(error))
-            : fault("listen", `The server cannot listen: ${error.message}.`, listenRemedy(error))
-        )
+        error.code === "EADDRINUSE"
+          ? Effect.promise(() => takenBy(host, port, error))
+          : Effect.succeed(fault("listen", `The server cannot listen: ${error.message}.`, listenRemedy(error)))
       )
     )
     server.listen({ host, port, exclusive: true }, () =>
@@ -137,7 +159,11 @@ const listen = (host: string, port: number): Effect.Effect<Finding> =>
   })
 
 /** Listens at each address for a moment. A port that the server would pick is not checked. */
-export const checkListening = ({ http, metricsPort, role }: SettingsShape): Effect.Effect<ReadonlyArray<Finding>> =>
+export const checkListening = ({
+  http,
+  metricsPort,
+  role
+}: Pick<SettingsShape, "http" | "metricsPort" | "role">): Effect.Effect<ReadonlyArray<Finding>> =>
   Effect.forEach(
     [...(role === "worker" ? [] : [http.port]), metricsPort ?? 0].filter((port) => port !== 0),
     (port) => listen(http.host, port)
@@ -455,12 +481,6 @@ export const checkProxies = ({
     )
   })
 
-// An address of this machine, where a server listens on all of its addresses.
-const hostOf = (host: string): string => {
-  if (host === "0.0.0.0") return "127.0.0.1"
-  return isIP(host) === 6 ? `[${host === "::" ? "::1" : host}]` : host
-}
-
 const isSet = new RegExp(`^${metricName}(?:\\{[^}]*\\})? 1$`, "m")
 
 /** Asks the server that runs with these settings, by its metrics, whether a proxy that they do not name forwards to it. */
@@ -489,6 +509,18 @@ export const checkServing = ({
     )
   )
 }
+
+/** Connects to the Redis of the limits, without which no process of the API starts. Workers have no use for it. */
+export const checkRedis = ({
+  redisUrl,
+  role
+}: Pick<SettingsShape, "redisUrl" | "role">): Effect.Effect<ReadonlyArray<Finding>> =>
+  redisUrl === undefined || role === "worker"
+    ? Effect.succeed([])
+    : Effect.scoped(Layer.build(RedisClient.layer(redisUrl))).pipe(
+        Effect.as([ok("redis", `${new URL(redisUrl).host} answers`)]),
+        Effect.catch(({ message }) => Effect.succeed([fault("redis", message)]))
+      )
 
 const maxKsefClockOffsetMs = 30_000
 

@@ -300,7 +300,11 @@ const put = (env: EnvironmentVariables) =>
     "put",
     {
       organization,
-      nip: Flag.String("nip").pipe(Flag.withDescription("The NIP of the taxpayer whose invoices are submitted.")),
+      context: Flag.String("context").pipe(
+        Flag.withDescription(
+          "On whose behalf invoices are submitted: a NIP, an internal identifier as 5265877635-12346, or a NIP with a VAT number of the EU as 5265877635-DE123456789."
+        )
+      ),
       certificate: Flag.String("certificate").pipe(
         Flag.withDescription("File of a KSeF certificate of the type Authentication, in PEM."),
         Flag.optional
@@ -326,12 +330,12 @@ const put = (env: EnvironmentVariables) =>
     Command.withShortDescription("Store the credential of an organization."),
     Command.withExamples([
       {
-        command: "govoice ksef credential put --organization org_… --nip 5265877635 < token.txt",
+        command: "govoice ksef credential put --organization org_… --context 5265877635 < token.txt",
         description: "Store a token"
       },
       {
         command:
-          "govoice ksef credential put --organization org_… --nip 5265877635 --certificate auth.crt --private-key auth.key",
+          "govoice ksef credential put --organization org_… --context 5265877635 --certificate auth.crt --private-key auth.key",
         description: "Store a certificate, and prompt for the password of an encrypted key"
       }
     ])

@@ -1,5 +1,6 @@
 /** `govoice ksef`: the national system (KSeF), its credentials, and what waits for it. */
 import { type Environment, KsefClient, type KsefError } from "@govoice/ksef/client"
+import { ContextIdentifier } from "@govoice/ksef/format"
 import { Ids } from "@govoice/core"
 import { Clock, Console, Data, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import * as GatewayCredentials from "../invoices/ksef/GatewayCredentials.ts"
@@ -110,16 +111,16 @@ export class LoginRefused extends Data.TaggedError("LoginRefused")<{
 
 interface Login {
   readonly credential: Credential
-  readonly contextNip: string
+  readonly context: ContextIdentifier.ContextIdentifier
 }
 
-const begin = Effect.fnUntraced(function* (client: KsefClient.KsefClient, { contextNip, credential }: Login) {
+const begin = Effect.fnUntraced(function* (client: KsefClient.KsefClient, { context, credential }: Login) {
   const challenge = yield* client.challenge
   const now = yield* Clock.currentTimeMillis
   if (credential.type === "ksef_token") {
     const publicKey = PublicKeys.select(yield* client.publicKeys, "KsefTokenEncryption", now)
     if (publicKey === undefined) return yield* Effect.die(new Error("KSeF lists no public key that can be used"))
-    return yield* client.loginWithToken({ challenge, contextNip, token: credential.token, publicKey })
+    return yield* client.loginWithToken({ challenge, context, token: credential.token, publicKey })
   }
   const { certificate, privateKey } = credential
   const pair = SigningCredential.read({ certificate, privateKey: Redacted.value(privateKey) }, now)
@@ -128,7 +129,7 @@ const begin = Effect.fnUntraced(function* (client: KsefClient.KsefClient, { cont
   }
   // KSeF refuses a signature from its future.
   const document = LoginDocument.write(
-    { challenge: challenge.challenge, contextNip, signingTime: now - 60_000 },
+    { challenge: challenge.challenge, context, signingTime: now - 60_000 },
     pair.success
   )
   return yield* client.loginWithXades(document)
@@ -200,7 +201,7 @@ const overviewLines = (
   `beacon       ${beacon?.status ?? "none in this environment"}`,
   ...(beacon?.messages ?? []).map((message) => `             ${message}`),
   `lanes        ${overview.lanes}, ${overview.leased} leased, ${overview.due} due`,
-  ...overview.blocked.map(({ blocked, nip }) => `blocked      ${nip}: ${JSON.stringify(blocked)}`),
+  ...overview.blocked.map(({ blocked, context }) => `blocked      ${context}: ${JSON.stringify(blocked)}`),
   `unsent       ${overview.unsent}${since(overview.oldest_unsent_at)}`,
   `pending      ${overview.pending}${since(overview.oldest_pending_at)}`
 ]
@@ -272,7 +273,7 @@ export const check = Effect.fnUntraced(function* (
         client.contextLimits(accessToken.token),
         client.rateLimits(accessToken.token)
       ]).pipe(Effect.ensuring(Effect.ignore(client.revoke(refreshToken.token))))
-      return { permissions: permissionsOf(accessToken.token), context: limits[0], rate: limits[1] }
+      return { permissions: permissionsOf(accessToken.token), sessions: limits[0], rate: limits[1] }
     }).pipe(
       Effect.catchTag("LoginRefused", ({ code, message }) =>
         Effect.fail(new CommandFailure({ message: `${code}: ${message}` }))
@@ -288,7 +289,7 @@ export const check = Effect.fnUntraced(function* (
       JSON.stringify(
         {
           environment: settings.ksef.environmentId,
-          context_nip: stored.contextNip,
+          context: stored.context,
           type: stored.credential.type,
           ...report,
           missing
@@ -299,7 +300,7 @@ export const check = Effect.fnUntraced(function* (
     )
   } else {
     yield* Console.log(
-      `logged in    ${settings.ksef.environmentId}, NIP ${stored.contextNip}, by ${stored.credential.type}`
+      `logged in    ${settings.ksef.environmentId}, ${stored.context.type} ${stored.context.value}, by ${stored.credential.type}`
     )
     yield* Console.log(`permissions  ${report.permissions?.join(", ") ?? "unknown: KSeF does not list them"}`)
     for (const name of missing) yield* Console.log(`missing      ${name}: ${used[name as keyof typeof used]}`)
@@ -310,7 +311,7 @@ export const check = Effect.fnUntraced(function* (
       }
     }
     yield* Console.log(
-      `sessions     ${report.context.onlineSession.maxInvoices} invoices interactive, ${report.context.batchSession.maxInvoices} in a batch`
+      `sessions     ${report.sessions.onlineSession.maxInvoices} invoices interactive, ${report.sessions.batchSession.maxInvoices} in a batch`
     )
   }
   if (missing.includes("InvoiceWrite")) {
@@ -362,33 +363,40 @@ export const readPkcs12 = Effect.fnUntraced(function* (path: string) {
 export const operator = { account: "operator", network: "" }
 
 /** Writes the message of a schema in one line. */
-export const inOneLine = (message: string): string => message.replaceAll(/^(.+)\n\s+at \["(\w+)"\]$/gm, "$2 $1")
+export const inOneLine = (message: string): string =>
+  message.replaceAll(
+    /^(.+)\n\s+at \["(\w+)"\](?:\["(\w+)"\])?$/gm,
+    (_, predicate: string, name: string, member?: string) =>
+      `${member === undefined ? name : `${name}.${member}`} ${predicate}`
+  )
 
 interface PutFlags extends Pick<OrganizationFlags, "organization"> {
   readonly certificate: Option.Option<string>
+  readonly context: string
   readonly expiresAt: Option.Option<string>
-  readonly nip: string
   readonly privateKey: Option.Option<string>
 }
 
 const readRequest = Effect.fnUntraced(function* ({
   certificate,
+  context: value,
   expiresAt,
-  nip,
   privateKey
 }: Omit<PutFlags, "organization">) {
   if (Option.isSome(certificate) !== Option.isSome(privateKey)) {
     return yield* new CommandFailure({ message: "Give both --certificate and --private-key, or neither for a token." })
   }
+  // The API takes the type as well, and checks the value.
+  const context = ContextIdentifier.ofValue(value)
   if (Option.isNone(certificate) || Option.isNone(privateKey)) {
     return {
       type: "ksef_token",
       token: yield* readSecret("KSeF token"),
-      context_nip: nip,
+      context,
       ...(Option.isSome(expiresAt) ? { expires_at: expiresAt.value } : {})
     }
   }
-  return { type: "certificate", ...(yield* readPair(certificate.value, privateKey.value)), context_nip: nip }
+  return { type: "certificate", ...(yield* readPair(certificate.value, privateKey.value)), context }
 })
 
 const refused = (message: string) =>
@@ -425,7 +433,7 @@ const credentialLines = (described: Described): ReadonlyArray<string> =>
   described.present
     ? [
         `type         ${described.type}`,
-        `context NIP  ${described.context_nip}`,
+        `context      ${described.context?.type} ${described.context?.value}`,
         `environment  ${described.environment ?? "none"}`,
         `expires      ${described.expires_at ?? "not known"}`,
         `state        ${described.state}${described.checked_at === null ? "" : `, checked ${described.checked_at}`}`,

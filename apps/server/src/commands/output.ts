@@ -1,8 +1,33 @@
-/** What the command prints about itself: help of 80 columns on standard output, mistakes on standard error. */
-import { Console, Layer } from "effect"
+/**
+ * What the command prints: help of 80 columns on standard output, mistakes on standard error, and results, which have texts of
+ * tenants, of their certificates and of the national system.
+ */
+import { Console, Effect, Layer } from "effect"
 import { CliOutput } from "effect/cli"
-import { stripVTControlCharacters } from "node:util"
+import { format, stripVTControlCharacters } from "node:util"
 import type { EnvironmentVariables } from "../settings/EnvironmentVariables.ts"
+
+const escapes = (characters: string): string =>
+  Array.from({ length: characters.length }, (_, index) => characters.charCodeAt(index))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+    .join("")
+
+/**
+ * Escapes what a terminal would interpret, or a reader would not see: all control and format characters but line breaks and tabs.
+ * The form is that of JSON, so that JSON means the same.
+ */
+export const printable = (text: string): string => text.replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapes)
+
+const print =
+  (write: (text: string) => void) =>
+  (...values: ReadonlyArray<unknown>): void =>
+    write(printable(format(...values)))
+
+/** The console of commands: each text that it prints is printable. */
+export const console: Console.Console = Object.assign(Object.create(globalThis.console) as Console.Console, {
+  error: print((text) => globalThis.console.error(text)),
+  log: print((text) => globalThis.console.log(text))
+})
 
 const columns = 80
 
@@ -77,16 +102,21 @@ export const formatter = (colors: boolean) => {
   })
 }
 
+// What the command says of itself has colors.
+const inColors = Effect.provideService(Console.Console, globalThis.console)
+
 /** Prints help in this format. A mistake is told alone, with the command that shows the help. */
 export const layer = (env: EnvironmentVariables) =>
   Layer.merge(
     CliOutput.layer(formatter(printsColors(env, process.stdout))),
     CliOutput.layerPresenter({
       present: (event) =>
-        event._tag === "InvalidInvocation"
-          ? Console.error(
-              `${formatter(printsColors(env, process.stderr)).formatErrors(event.errors).trim()}\n\n  ${event.commandPath.join(" ")} --help shows what there is.`
-            )
-          : CliOutput.defaultPresenter.present(event)
+        inColors(
+          event._tag === "InvalidInvocation"
+            ? Console.error(
+                `${formatter(printsColors(env, process.stderr)).formatErrors(event.errors).trim()}\n\n  ${event.commandPath.join(" ")} --help shows what there is.`
+              )
+            : CliOutput.defaultPresenter.present(event)
+        )
     })
   )

@@ -1,6 +1,6 @@
 /** The `govoice` command as a process: its arguments, its environment, its exit code. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, Effect, Exit, Layer, Logger } from "effect"
+import { Cause, Console, Effect, Exit, Layer, Logger } from "effect"
 import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
 import { version } from "../version.ts"
 import { CommandFailure } from "./CommandFailure.ts"
@@ -11,6 +11,7 @@ const cli = Layer.mergeAll(
   NodeServices.layer,
   CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
   output.layer(process.env),
+  Layer.succeed(Console.Console)(output.console),
   // Standard output is for results.
   Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
 )
@@ -20,7 +21,7 @@ const exitCode = <A>(exit: Exit.Exit<A, unknown>): number => {
   if (Cause.hasInterruptsOnly(exit.cause)) return 130
   const error = Cause.squash(exit.cause)
   if (CliError.isCliError(error)) return error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : 2
-  console.error(error instanceof CommandFailure ? error.message : Cause.pretty(exit.cause))
+  output.console.error(error instanceof CommandFailure ? error.message : Cause.pretty(exit.cause))
   return 1
 }
 

@@ -1,7 +1,8 @@
 /** The database of a deployment: the Postgres that the settings name, or the embedded one. */
 import { PgClient } from "@effect/sql-pg"
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as StartProgress from "../observability/StartProgress.ts"
 import { reasonOf } from "../observability/reasonOf.ts"
 import { definitions } from "../settings/definitions.ts"
@@ -79,7 +80,7 @@ const connectEvery = "500 millis"
 const awaitConnection = (waitMs: number): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const startedAt = yield* Clock.currentTimeMillis
+    const startedAt = yield* MonotonicTime.now
     let failures = 0
     const connect = sql`SELECT 1`.pipe(
       Effect.tapError((error) =>
@@ -93,7 +94,7 @@ const awaitConnection = (waitMs: number): Effect.Effect<void, SqlError.SqlError,
     yield* Effect.retry(connect, {
       schedule: Schedule.spaced(connectEvery),
       while: (error) =>
-        Effect.map(Clock.currentTimeMillis, (now) => SqlErrors.isUnreachable(error) && now - startedAt < waitMs)
+        Effect.map(MonotonicTime.now, (now) => SqlErrors.isUnreachable(error) && now - startedAt < waitMs)
     })
     if (failures > 0) yield* Effect.annotateLogs(Effect.logInfo("Database available"), { failures })
   })

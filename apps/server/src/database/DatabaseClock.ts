@@ -1,20 +1,23 @@
 /**
  * A `Clock` that shows the time of the database, so that records of all processes have comparable times.
  *
- * The offset of the process is measured at start, every hour, and whenever the wall clock of the process was stepped. Leases,
- * claims and schedules do not depend on it: see `StatementTime`.
+ * It goes on with the monotonic clock, so that nothing shows a wall clock of the process that is stepped. It is compared with the
+ * database at start, every half minute, since the clock of the database may be stepped too, and soon after the wall clock of the process
+ * was: a machine that was suspended has stopped its monotonic clock meanwhile. Leases and claims do not depend on it: see `StatementTime`.
  */
 import { Clock, Duration, Effect, Layer, Metric } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import { Shared } from "./Database.ts"
+import * as OutageLog from "./OutageLog.ts"
 
-/** An offset above which the process warns, in milliseconds. */
+/** An offset above which the process warns, in milliseconds: once, and again when it has changed by as much. */
 export const warningMs = 2000
 
 const samples = 5
-const measureEveryMs = 3_600_000
-const checkEveryMs = 10_000
+const measureEveryMs = 30_000
+const checkEveryMs = 1000
 const stepMs = 500
 
 interface Sample {
@@ -44,19 +47,30 @@ export const measureOffset = (clock: Clock.Clock): Effect.Effect<number, SqlErro
 
 const nanosPerMs = 1_000_000n
 
-/** Returns a clock whose wall time is ahead of another's. Its monotonic time is the same. */
-export const shifted = (clock: Clock.Clock, offsetMs: () => number): Clock.Clock => {
-  const currentTimeMillisUnsafe = () => clock.currentTimeMillisUnsafe() + offsetMs()
-  const currentTimeNanosUnsafe = () => clock.currentTimeNanosUnsafe() + BigInt(offsetMs()) * nanosPerMs
-  return {
-    currentTimeMillisUnsafe,
-    currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
-    currentTimeNanosUnsafe,
-    currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
-    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: clock.monotonicTimeNanos,
-    sleep: (duration) => clock.sleep(duration)
-  }
+/** Returns a clock with another wall time. Its monotonic time is the same. */
+const withWallTime = (clock: Clock.Clock, milliseconds: () => number, nanoseconds: () => bigint): Clock.Clock => ({
+  currentTimeMillisUnsafe: milliseconds,
+  currentTimeMillis: Effect.sync(milliseconds),
+  currentTimeNanosUnsafe: nanoseconds,
+  currentTimeNanos: Effect.sync(nanoseconds),
+  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: clock.monotonicTimeNanos,
+  sleep: (duration) => clock.sleep(duration)
+})
+
+/** Returns a clock whose wall time is ahead of another's. */
+export const shifted = (clock: Clock.Clock, offsetMs: () => number): Clock.Clock =>
+  withWallTime(
+    clock,
+    () => clock.currentTimeMillisUnsafe() + offsetMs(),
+    () => clock.currentTimeNanosUnsafe() + BigInt(offsetMs()) * nanosPerMs
+  )
+
+/** Returns a clock that goes on from the present wall time of another one, however that is stepped, and never goes back. */
+const unstepped = (clock: Clock.Clock): Clock.Clock => {
+  const ahead = BigInt(clock.currentTimeMillisUnsafe()) * nanosPerMs - clock.monotonicTimeNanosUnsafe()
+  const nanoseconds = () => clock.monotonicTimeNanosUnsafe() + ahead
+  return withWallTime(clock, () => Number(nanoseconds() / nanosPerMs), nanoseconds)
 }
 
 /** Layer that provides `Clock`. The embedded database has the clock of the process. */
@@ -65,36 +79,49 @@ export const layer: Layer.Layer<never, never, Shared | SqlClient.SqlClient> = La
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     if (!(yield* Shared)) return clock
+    const steady = unstepped(clock)
     let offsetMs = 0
 
-    const monotonicMs = () => Number(clock.monotonicTimeNanosUnsafe() / nanosPerMs)
-    // How far the wall clock is ahead of the monotonic clock. It changes when the wall clock is stepped.
-    const lead = () => clock.currentTimeMillisUnsafe() - monotonicMs()
-    let measuredAt = -Infinity
-    let measuredLead = 0
+    const stepOf = MonotonicTime.makeSteps()
+    const wasStepped = () => stepOf(clock.currentTimeMillisUnsafe(), MonotonicTime.of(clock)) !== 0
+    let isMeasured = false
+    /** In monotonic time. */
+    let dueAt = -Infinity
+    let warnedMs = 0
 
     const measure = Effect.gen(function* () {
-      measuredLead = lead()
-      offsetMs = yield* measureOffset(clock)
-      measuredAt = monotonicMs()
-      yield* Metric.update(EngineMetrics.clockOffset, offsetMs / 1000)
-      if (Math.abs(offsetMs) > warningMs) {
+      const measuredMs = yield* measureOffset(steady)
+      // What differs less is the error of the measurement, which would have the time go back.
+      if (!isMeasured || Math.abs(measuredMs - offsetMs) > stepMs) offsetMs = measuredMs
+      isMeasured = true
+      dueAt = MonotonicTime.of(clock) + measureEveryMs
+      const ofProcessMs = measuredMs + steady.currentTimeMillisUnsafe() - clock.currentTimeMillisUnsafe()
+      yield* Metric.update(EngineMetrics.clockOffset, ofProcessMs / 1000)
+      if (Math.abs(ofProcessMs - warnedMs) <= warningMs) return
+      warnedMs = ofProcessMs
+      if (Math.abs(ofProcessMs) > warningMs) {
         yield* Effect.logWarning(
           "The clock of this process differs from the clock of the database. Synchronize both, for example with NTP."
-        ).pipe(Effect.annotateLogs({ offsetMs }))
+        ).pipe(Effect.annotateLogs({ offsetMs: ofProcessMs }))
       }
     }).pipe(
-      Effect.catchCause((cause) => Effect.logWarning("The clock of the database could not be read; retrying", cause))
+      Effect.catchCause((cause) =>
+        OutageLog.report(cause, Effect.logWarning("The clock of the database could not be read; retrying", cause))
+      )
     )
 
-    const isDue = () => monotonicMs() - measuredAt >= measureEveryMs || Math.abs(lead() - measuredLead) > stepMs
+    const isDue = () => {
+      if (wasStepped()) dueAt = -Infinity
+      return MonotonicTime.of(clock) >= dueAt
+    }
 
+    wasStepped()
     yield* measure
     yield* Effect.sleep(Duration.millis(checkEveryMs)).pipe(
       Effect.andThen(Effect.suspend(() => (isDue() ? measure : Effect.void))),
       Effect.forever,
       Effect.forkScoped
     )
-    return shifted(clock, () => offsetMs)
+    return shifted(steady, () => offsetMs)
   })
 )

@@ -23,9 +23,13 @@ class Connection extends Duplex {
   override _read(): void {}
 
   override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
-    this.database.execProtocolRaw(chunk).then(
-      (answer) => {
-        if (answer.length > 0) this.push(answer)
+    const pieces: Array<Uint8Array> = []
+    // `execProtocolRaw` would keep each message that it returns, parsed, for as long as the database is open. A piece is a part of
+    // the memory of the database.
+    const onRawData = (piece: Uint8Array): void => void pieces.push(piece.slice())
+    this.database.execProtocolRawStream(chunk, { onRawData }).then(
+      () => {
+        for (const piece of pieces) this.push(piece)
         done()
       },
       (error: unknown) => done(error instanceof Error ? error : new Error(String(error)))
@@ -49,15 +53,42 @@ export const creation = { initDbStartParams, startParams: [...parameters, "-c", 
 
 type FindFiles = Effect.Effect<Files | undefined>
 
+/**
+ * Ends the process when Postgres ends, as after a panic: it could not write its log, for example. PGlite would call it again and
+ * again without a pause, and the process would answer nothing any more. What was committed is stored; the next start recovers it.
+ */
+const endWithPostgres = (database: PGlite): PGlite => {
+  // The casts: the types of PGlite name neither the loop nor what it throws after a statement that failed.
+  const module = database.Module as unknown as { _PostgresMainLoopOnce: () => void }
+  const { POSTGRES_MAIN_LONGJMP: longJump } = database as unknown as { readonly POSTGRES_MAIN_LONGJMP: number }
+  const runOnce = module._PostgresMainLoopOnce
+  module._PostgresMainLoopOnce = () => {
+    try {
+      runOnce()
+    } catch (error) {
+      if ((error as { readonly status?: unknown }).status === longJump) throw error
+      process.stderr.write(
+        `The embedded Postgres has ended (${String(error)}), and this process with it. What was accepted is stored. ` +
+          "Check that its disk has free space, and start again.\n"
+      )
+      process.exit(1)
+    }
+  }
+  return database
+}
+
 const inMemory = async (files: Files | undefined): Promise<PGlite> =>
-  PGlite.create({
-    ...(files === undefined ? { initDbStartParams } : { fs: new PreparedMemoryFS(files) }),
-    startParams: parameters
-  })
+  endWithPostgres(
+    await PGlite.create({
+      ...(files === undefined ? { initDbStartParams } : { fs: new PreparedMemoryFS(files) }),
+      startParams: parameters
+    })
+  )
 
 const openExisting = async (directory: string): Promise<PGlite> => {
   makePrivate(directory)
-  return PGlite.create({ fs: new DurableNodeFS(directory), initDbStartParams, startParams: syncParameters(parameters) })
+  const fs = new DurableNodeFS(directory)
+  return endWithPostgres(await PGlite.create({ fs, initDbStartParams, startParams: syncParameters(parameters) }))
 }
 
 const create = async (directory: string, files: Files | undefined): Promise<PGlite> => {

@@ -4,8 +4,9 @@
  * An outage ends with the next statement that succeeds. The probe makes one every second, so that an idle process logs the
  * end too.
  */
-import { Cause, Clock, Context, Effect, Layer } from "effect"
+import { Cause, Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as ThrottledLog from "../observability/ThrottledLog.ts"
 import * as SqlErrors from "./SqlErrors.ts"
 
@@ -51,7 +52,7 @@ const probe = Effect.gen(function* () {
   const { failure, outage, success } = yield* OutageLog
   const current = outage()
   if (current === undefined) return
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* MonotonicTime.now
   if (now - current.lastFailureMs < quietForMs) return
   const statement: Effect.Effect<unknown, SqlError.SqlError, SqlClient.SqlClient> = SqlErrors.isDiskFull(
     current.lastError

@@ -17,10 +17,15 @@ export const probeEveryMs = 1000
 export class RedisBreaker extends Context.Service<
   RedisBreaker,
   {
-    /** Runs the call, or the local alternative if the call fails or the breaker is open. */
-    readonly orElse: <A, E, B>(call: Effect.Effect<A, E>, local: Effect.Effect<B>) => Effect.Effect<A | B>
+    /** Runs the call, or the local alternative if the call fails, does not answer with numbers, or the breaker is open. */
+    readonly orElse: <A extends number | ReadonlyArray<number>, E, B>(
+      call: Effect.Effect<A, E>,
+      local: Effect.Effect<B>
+    ) => Effect.Effect<A | B>
   }
 >()("@govoice/server/database/RedisBreaker") {}
+
+const isNumeric = (answer: number | ReadonlyArray<number>): boolean => [answer].flat().every(Number.isFinite)
 
 /** Makes a breaker. */
 export const make = (): RedisBreaker["Service"] => {
@@ -42,6 +47,8 @@ export const make = (): RedisBreaker["Service"] => {
           waitForProbe()
         }
         return call.pipe(
+          Effect.filterOrFail(isNumeric, () => new Error("Redis did not answer with numbers.")),
+          Effect.catchDefect(Effect.fail),
           Effect.timeout(timeoutMs),
           Effect.tap(() => {
             nextProbeMs = undefined

@@ -2,6 +2,8 @@
  * The connection to the Redis that the processes of a deployment share their limits in.
  */
 import { Context, Effect, Layer, References } from "effect"
+import { reasonOf } from "../observability/reasonOf.ts"
+import { DeploymentError } from "../settings/DeploymentError.ts"
 
 /** Begins every key. */
 export const prefix = "govoice:ratelimit:"
@@ -32,7 +34,7 @@ export const layer = (
         let wasConnected = false
         // The client waits without a limit for the answer to its greeting.
         const start = new AbortController()
-        const timer = setTimeout(() => start.abort(new Error(`Redis did not answer within ${waitMs} ms.`)), waitMs)
+        const timer = setTimeout(() => start.abort(new Error(`no answer within ${waitMs} ms`)), waitMs)
         // The users of the connection log its outages, throttled; the client would log every attempt to reconnect.
         const quiet = Layer.succeed(References.MinimumLogLevel)("Error")
         const client = NodeRedis.layer({
@@ -49,7 +51,17 @@ export const layer = (
             // A Redis that is unreachable at the start is a mistake in the settings. Later it is an outage.
             reconnectStrategy: (retries, cause) => (wasConnected ? reconnectMs(retries) : cause)
           }
-        }).pipe(Layer.provide(quiet))
+        }).pipe(
+          Layer.provide(quiet),
+          Layer.catch((error) => {
+            clearTimeout(timer)
+            return Layer.effectContext(
+              new DeploymentError({
+                message: `Redis at ${new URL(url).host} cannot be used: ${reasonOf(start.signal.reason ?? error)}. Check REDIS_URL, and that Redis is running.`
+              })
+            )
+          })
+        )
         return Layer.tap(client, (context) => {
           wasConnected = true
           clearTimeout(timer)

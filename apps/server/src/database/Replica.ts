@@ -4,9 +4,10 @@
  * Once a second the process compares how far the primary has written with how far the replica has replayed. A replica that is
  * more than ten seconds behind, or does not answer, is not used: the primary serves these reads, as it does without a replica.
  */
-import { Clock, Context, Data, Effect, Fiber, Layer, type Scope } from "effect"
+import { Context, Data, Effect, Fiber, Layer, type Scope } from "effect"
 import { PgClient } from "@effect/sql-pg"
 import { SqlClient, type SqlError, type Statement } from "effect/sql"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as ThrottledLog from "../observability/ThrottledLog.ts"
 import { Settings } from "../settings/Settings.ts"
 import { maxConnections } from "./Database.ts"
@@ -86,8 +87,6 @@ const withoutWaiting =
       })
     )
 
-const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
-
 const make = Effect.fnUntraced(function* (settings: PostgresClient.PostgresSettings, url: string) {
   const primary = yield* SqlClient.SqlClient
   const client = Context.get(yield* Layer.build(layerClient(settings, url)), PgClient.PgClient)
@@ -104,7 +103,7 @@ const make = Effect.fnUntraced(function* (settings: PostgresClient.PostgresSetti
   let currentAtMs = -Infinity
 
   const measure = Effect.gen(function* () {
-    const atMs = yield* monotonicMs
+    const atMs = yield* MonotonicTime.now
     const ofPrimary = yield* position(primary)
     written = [...written.filter((one) => atMs - one.atMs <= maxLagMs), { atMs, bytes: ofPrimary.bytes }]
     const ofReplica = yield* onReplica(position(client))
@@ -131,7 +130,7 @@ const make = Effect.fnUntraced(function* (settings: PostgresClient.PostgresSetti
     return onPrimary
   }
   const read: LateRead = <A extends object>(statement: Statement.Statement<A>) =>
-    Effect.flatMap(monotonicMs, (now) =>
+    Effect.flatMap(MonotonicTime.now, (now) =>
       now - currentAtMs > maxLagMs
         ? statement
         : onReplica(client<A>`${statement}`).pipe(Effect.catch(() => instead(statement)))

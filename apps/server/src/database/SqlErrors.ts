@@ -9,15 +9,22 @@ const transientStates = /^(?:08|28|3D|40(?!002)|42501|53|55(?:000|006|P03)|57|58
 export const sqlState = ({ reason: { cause } }: SqlError.SqlError): string =>
   typeof cause === "object" && cause !== null && "code" in cause && typeof cause.code === "string" ? cause.code : ""
 
+// It has the SQLSTATE of a constraint.
+const isPartitionMissing = ({ reason: { cause } }: SqlError.SqlError): boolean =>
+  typeof cause === "object" && cause !== null && "routine" in cause && cause.routine === "ExecFindPartition"
+
 /**
- * Tells whether the same statement may succeed later: the database is unreachable, overloaded, read-only, or configured
- * so that it refuses this client.
+ * Tells whether the same statement may succeed later: the database is unreachable, overloaded, read-only, configured so that it
+ * refuses this client, or has no partition for the current week, which workers make.
  *
  * A failure to connect is always transient: no change to the statement would help, and an operator's change would.
  */
 export const isTransient = (error: unknown): error is SqlError.SqlError =>
   SqlError.isSqlError(error) &&
-  (error.isRetryable || error.reason.operation === "connect" || transientStates.test(sqlState(error)))
+  (error.isRetryable ||
+    error.reason.operation === "connect" ||
+    transientStates.test(sqlState(error)) ||
+    isPartitionMissing(error))
 
 /** Tells whether the same statement would fail again: a constraint, a value, or a mistake in the statement. */
 export const isPermanent = (error: unknown): error is SqlError.SqlError =>

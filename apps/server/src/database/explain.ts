@@ -26,6 +26,7 @@ const remedies: Readonly<Record<string, (target: PostgresTarget) => string>> = {
   "42501": ({ user }) => `Grant ${user} the privilege, or run 'govoice migrate' as the owner of the tables.`,
   "25006": () =>
     "The database is read-only: point DATABASE_URL at the primary, or at all servers with target_session_attrs=read-write.",
+  "53100": () => "Free space on the disk of Postgres, or give it more.",
   "53300": () => "Raise max_connections, or start fewer processes.",
   "55000": ({ database }) => `Allow connections: ALTER DATABASE ${JSON.stringify(database)} ALLOW_CONNECTIONS true.`
 }

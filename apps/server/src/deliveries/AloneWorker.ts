@@ -1,5 +1,5 @@
 /**
- * Attempts deliveries alone that were interrupted too often, one at a time, each in a process of its own.
+ * Attempts deliveries alone that were interrupted at least twice, one at a time, each in a process of its own.
  *
  * An attempt that ends the process leaves the lease to expire, which counts the next interruption, as everywhere.
  */
@@ -23,7 +23,7 @@ import { DeliveryQueue } from "./DeliveryQueue.ts"
 // How long the process may take to start, by which its leases are longer.
 const startMs = 10_000
 
-// There is nothing to attempt alone nearly always.
+// There is almost never anything to attempt alone.
 const pollInterval = Duration.seconds(5)
 
 const completeWithinMs = 4000
@@ -77,7 +77,10 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRi
           effect.pipe(
             Effect.catchDefect((defect) =>
               defect instanceof SpareProcess.SpareProcessEnded
-                ? Effect.logError("Delivery interrupted its process; will retry when the lease expires", defect.message)
+                ? Effect.logError(
+                    "Delivery ended its process; counts as interrupted when the lease expires",
+                    defect.message
+                  )
                 : Effect.die(defect)
             ),
             Effect.annotateLogs({ deliveryId: id, eventId: event_id, invoiceId: invoice_id })
@@ -92,8 +95,8 @@ export const layer: Layer.Layer<never, never, DeliveryQueue | Dispatcher | KeyRi
         return true
       }).pipe(
         Effect.catchCause((cause) =>
-          OutageLog.report(cause, Effect.logError("Attempts alone failed; retrying", cause)).pipe(
-            Effect.andThen(EngineMetrics.countFailedIteration("quarantine")),
+          OutageLog.report(cause, Effect.logError("Round of the alone worker failed; retrying", cause)).pipe(
+            Effect.andThen(EngineMetrics.countFailedIteration("alone")),
             Effect.as(false)
           )
         )

@@ -3,10 +3,10 @@ import { DeliveryState } from "@govoice/core"
 import { Backoff, Dispatcher, DispatcherError, type DispatchRequest } from "@govoice/dispatcher"
 import { Clock, Effect, Random, Result } from "effect"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import * as ThrottledLog from "../observability/ThrottledLog.ts"
 import * as TraceContext from "../observability/TraceContext.ts"
 import { KeyRing } from "../crypto/KeyRing.ts"
-import * as LeaseTime from "../jobs/LeaseTime.ts"
 import { SpareProcessEnded, SpareProcessUnavailable } from "../jobs/SpareProcess.ts"
 import { Settings } from "../settings/Settings.ts"
 import {
@@ -29,7 +29,8 @@ const notSent = (reason: NotSent["reason"]): NotSent => ({ _tag: "NotSent", reas
 // pass.
 const notSentRetryMs: { readonly [Reason in NotSent["reason"]]?: number } = {
   secret_unavailable: 30_000,
-  lease_too_short: 5000
+  lease_too_short: 5000,
+  process_unavailable: 5000
 }
 
 /** How much longer than its request a lease must last for the completion to be written in time, in milliseconds. */
@@ -38,7 +39,7 @@ export const completionMs = 1000
 const paceOf = (outcome: AttemptOutcome): Completion["pace"] =>
   wasTried(outcome) ? (outcome._tag === "Failed" ? "slow" : "steady") : null
 
-// A refused address is a fault of the endpoint, too. What could not be sent is none.
+// A refused address is a fault of the endpoint, too. A request that was never sent is not.
 const worksOf = (outcome: AttemptOutcome): Completion["works"] =>
   outcome._tag === "NotSent" ? null : outcome._tag === "Delivered"
 
@@ -51,8 +52,8 @@ const idsOf = (delivery: ClaimedDelivery) => ({
 })
 
 /**
- * Makes the function that performs an attempt and returns its completion. It never fails. `leasedUntil` is the monotonic
- * time until which the lease lasts at least: a request that might end after it is not sent.
+ * Makes the function that performs an attempt and returns its completion. It dies only with `SpareProcessEnded`, when nobody
+ * knows what became of the request. `leasedUntil` is the monotonic time until which the lease lasts at least: a request that might end after it is not sent.
  *
  * An attempt is one fiber with one suspension. Services are read once, here, and spans and log annotations are made only
  * where they are exported.
@@ -150,7 +151,7 @@ export const make = Effect.gen(function* () {
         notSent("invalid_request")
       )
     }
-    const leftMs = leasedUntil - LeaseTime.monotonicMs(clock)
+    const leftMs = leasedUntil - MonotonicTime.of(clock)
     if (leftMs < webhooks.timeoutMs + completionMs) {
       const reason = `${leftMs} ms are left, and a request may take ${webhooks.timeoutMs} ms`
       return Effect.as(leaseLog.failure(reason), notSent("lease_too_short"))
@@ -162,7 +163,7 @@ export const make = Effect.gen(function* () {
         if (defect instanceof SpareProcessUnavailable) {
           return Effect.as(
             logError(delivery, "Process of an attempt could not start", defect.message),
-            notSent("lease_too_short")
+            notSent("process_unavailable")
           )
         }
         // An invalid request stays invalid; any other failure of the sender may pass.

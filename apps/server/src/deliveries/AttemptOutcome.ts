@@ -15,12 +15,19 @@ import type { AttemptLabel } from "../observability/EngineMetrics.ts"
  * - `endpoint_disabled`: the endpoint was disabled or deleted.
  * - `secret_unavailable`: the signing secret could not be decrypted, because a key is missing or wrong.
  * - `lease_too_short`: the lease of the worker might have expired before a response, so that another could have sent too.
+ * - `process_unavailable`: the process in which the delivery is attempted alone could not start.
  * - `invalid_request`: the request could not be built.
  * - `sender_failed`: the sender has a defect. Such an attempt counts, so that the delivery ends.
  */
 export interface NotSent {
   readonly _tag: "NotSent"
-  readonly reason: "endpoint_disabled" | "secret_unavailable" | "lease_too_short" | "invalid_request" | "sender_failed"
+  readonly reason:
+    | "endpoint_disabled"
+    | "secret_unavailable"
+    | "lease_too_short"
+    | "process_unavailable"
+    | "invalid_request"
+    | "sender_failed"
 }
 
 /** How an attempt ended. */
@@ -31,6 +38,7 @@ export const notSentSentences: Readonly<Record<NotSent["reason"], string>> = {
   endpoint_disabled: "The endpoint was disabled or deleted.",
   secret_unavailable: "The signing secret is temporarily unavailable.",
   lease_too_short: "The request was postponed because the sender was overloaded.",
+  process_unavailable: "The request was postponed because the sender could not start a process for it.",
   invalid_request: "The request could not be prepared.",
   sender_failed: "The request could not be sent because of a fault of the sender."
 }
@@ -38,7 +46,7 @@ export const notSentSentences: Readonly<Record<NotSent["reason"], string>> = {
 /** The sentence for an attempt whose lease expired before its outcome was recorded. */
 export const interrupted = "The attempt was interrupted."
 
-/** The sentence for a delivery that ended because it was interrupted too often. */
+/** The sentence for a delivery that ended because it was interrupted four times. */
 export const stopped = "The delivery was stopped because sending it repeatedly interrupted the sender."
 
 /** Returns the sentence for the owner; null for a success. */
@@ -52,6 +60,7 @@ const notSentTriggers: Readonly<Record<Exclude<NotSent["reason"], "sender_failed
   // Nothing was sent, and the operator can correct the cause: such attempts have no end.
   secret_unavailable: "retry",
   lease_too_short: "retry",
+  process_unavailable: "retry",
   invalid_request: "fail"
 }
 

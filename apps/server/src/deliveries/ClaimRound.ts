@@ -1,12 +1,12 @@
 /**
  * The round of a worker over the endpoints that have something available: where the next claim begins, and how far it looks.
  *
- * Claims serve endpoints in turn: each begins behind the endpoint of the claim before, and wraps around at the end. Slow endpoints
+ * Claims serve endpoints in turn: each begins after the endpoint of the claim before, and wraps around at the end. Slow endpoints
  * share fewer slots, so that the turn often passes them while none is free: they have a turn of their own.
  *
  * Completed deliveries leave entries at the front of the index until vacuum, or for as long as a snapshot is held. A round begins at
  * the oldest due time that the one before has seen; one round in a second begins a minute earlier, because a delivery becomes
- * visible some time after it was due; and one in a minute at the very beginning. What is due since a few seconds is always read.
+ * visible some time after it was due; and one in a minute at the very beginning. What became due in the last few seconds is always read.
  */
 import type { ClaimParameters, ClaimSummary } from "./claim.sql.ts"
 
@@ -33,7 +33,7 @@ const lastEndpoint = (deliveries: ReadonlyArray<Served>): string =>
 export class ClaimRound {
   #after = ""
   #afterSlow = ""
-  /** Whether this round has found no slow endpoint behind `#afterSlow`, with slots for one all the time. */
+  /** Whether this round has found no slow endpoint after `#afterSlow`, with slots for one all the time. */
   #isEndOfSlow = true
   #endpoints = minEndpoints
   #since = beginning
@@ -47,7 +47,7 @@ export class ClaimRound {
     return this.#after === ""
   }
 
-  /** Where the next claim begins, at `now` in milliseconds. */
+  /** Where the next claim begins, at a monotonic time in milliseconds. */
   next(now: number): Pick<ClaimParameters, "after" | "afterSlow" | "endpoints" | "since"> {
     if (this.isAtBeginning) this.#begin(now)
     return { after: this.#after, afterSlow: this.#afterSlow, endpoints: this.#endpoints, since: this.#since }
@@ -66,7 +66,7 @@ export class ClaimRound {
   }
 
   /**
-   * Goes on behind what a claim has served. Returns whether the claim has filled its slots, and whether the round has ended.
+   * Goes on after what a claim has served. Returns whether the claim has filled its slots, and whether the round has ended.
    */
   visited(
     { limit, slow }: Pick<ClaimParameters, "limit" | "slow">,

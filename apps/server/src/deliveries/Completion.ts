@@ -11,7 +11,7 @@ export interface Completion {
   readonly fencing_token: number
   readonly status: DeliveryState.Status
   readonly attempt_count: number
-  /** What the attempt says about its endpoint: slow after a timeout or without a connection, steady after any answer. */
+  /** What the attempt says about its endpoint: slow after a timeout or without a connection, steady after any answer, null if nothing was sent. */
   readonly pace: "slow" | "steady" | null
   /** Whether the endpoint took the delivery. Null if the attempt says nothing about its endpoint. */
   readonly works: boolean | null

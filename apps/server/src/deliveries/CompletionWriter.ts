@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql"
 import * as OutageLog from "../database/OutageLog.ts"
 import * as SqlErrors from "../database/SqlErrors.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import { reasonOf } from "../observability/reasonOf.ts"
 import { type Completion, logEnd } from "./Completion.ts"
 import type { DeliveryQueue } from "./DeliveryQueue.ts"
@@ -16,8 +17,9 @@ export interface CompletionWriter {
   readonly write: (batch: Batch) => Effect.Effect<void, SqlError.SqlError>
   /**
    * Writes a batch, and never fails. A batch that fails with a transient error is retried until its leases are lost, and then given
-   * up. One that fails with a permanent error is split in halves until the completion at fault is alone, and only that one is
-   * given up: its delivery is retried when the lease expires.
+   * up; so are completions whose rows another session has locked, without the others. A batch that fails with a permanent error is
+   * split in halves until the completion at fault is alone, and only that one is given up: its delivery is retried when the lease
+   * expires.
    */
   readonly writeWithRetry: (batch: Batch) => Effect.Effect<void>
 }
@@ -39,18 +41,24 @@ const report = Effect.fnUntraced(function* (batch: Batch, written: ReadonlyArray
   }
 })
 
+const logGivenUp = (entries: number, reason: string) =>
+  Effect.annotateLogs(Effect.logError("Batch of completions given up"), { reason, entries })
+
 const giveUp = (batch: Batch, error: unknown) =>
   (SqlErrors.isTransient(error)
-    ? Effect.annotateLogs(Effect.logError("Batch of completions given up"), { reason: reasonOf(error) })
-    : Effect.logError("Batch of completions given up", error)
-  ).pipe(Effect.annotateLogs({ entries: batch.length }), Effect.andThen(report(batch, [])))
+    ? logGivenUp(batch.length, reasonOf(error))
+    : Effect.annotateLogs(Effect.logError("Batch of completions given up", error), { entries: batch.length })
+  ).pipe(Effect.andThen(report(batch, [])))
 
 /** Makes a writer of the queue, whose leases last for `leaseMs`. */
-export const make = ({ complete }: Pick<DeliveryQueue["Service"], "complete">, leaseMs: number): CompletionWriter => {
+export const make = (
+  { complete, completeUnlocked }: Pick<DeliveryQueue["Service"], "complete" | "completeUnlocked">,
+  leaseMs: number
+): CompletionWriter => {
   const whileLeased = Schedule.spaced(pause).pipe(Schedule.upTo({ duration: Duration.millis(leaseMs) }))
 
   const completeWithRetry = (batch: Batch) =>
-    complete(batch).pipe(
+    completeUnlocked(batch).pipe(
       Effect.tap(OutageLog.success),
       Effect.tapError((error) => OutageLog.report(Cause.fail(error), Effect.void)),
       Effect.retry({ schedule: whileLeased, while: SqlErrors.isTransient }),
@@ -58,18 +66,30 @@ export const make = ({ complete }: Pick<DeliveryQueue["Service"], "complete">, l
       Effect.catchDefect(Effect.fail)
     )
 
-  const writeWithRetry = (batch: Batch): Effect.Effect<void> =>
+  const writeUntil = (until: number, batch: Batch): Effect.Effect<void> =>
     Effect.matchEffect(completeWithRetry(batch), {
-      onSuccess: (written) => report(batch, written),
+      onSuccess: Effect.fnUntraced(function* ({ locked, written }) {
+        const waiting = batch.filter(({ id }) => locked.includes(id))
+        yield* report(
+          batch.filter((one) => !waiting.includes(one)),
+          written
+        )
+        if (waiting.length === 0) return
+        if ((yield* MonotonicTime.now) < until) {
+          return yield* Effect.delay(writeUntil(until, waiting), pause)
+        }
+        yield* logGivenUp(waiting.length, "another session has locked their rows")
+        yield* report(waiting, [])
+      }),
       onFailure: (error) => {
         if (batch.length === 1 || SqlErrors.isTransient(error)) return giveUp(batch, error)
         const half = batch.length >> 1
-        return Effect.andThen(writeWithRetry(batch.slice(0, half)), writeWithRetry(batch.slice(half)))
+        return Effect.andThen(writeUntil(until, batch.slice(0, half)), writeUntil(until, batch.slice(half)))
       }
     })
 
   return {
     write: (batch) => Effect.flatMap(complete(batch), (written) => report(batch, written)),
-    writeWithRetry
+    writeWithRetry: (batch) => Effect.flatMap(MonotonicTime.now, (now) => writeUntil(now + leaseMs, batch))
   }
 }

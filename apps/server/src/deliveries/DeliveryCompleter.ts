@@ -25,7 +25,7 @@ export interface DeliveryCompleter {
 
 /** The options of a completer. */
 export interface CompleterOptions {
-  readonly queue: Pick<DeliveryQueue["Service"], "complete">
+  readonly queue: Pick<DeliveryQueue["Service"], "complete" | "completeUnlocked">
   readonly leaseMs: number
   /** Runs after each batch that was written or given up. */
   readonly onCompleted: (batch: ReadonlyArray<Completion>) => void

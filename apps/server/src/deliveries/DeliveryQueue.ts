@@ -8,10 +8,11 @@
  * The statements are in `claim.sql.ts` and `complete.sql.ts`.
  */
 import type { Ids } from "@govoice/core"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { HotStatements } from "../database/HotStatements.ts"
 import { StatementTime } from "../database/StatementTime.ts"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 import { claim, type ClaimRow } from "./claim.sql.ts"
 import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 import { ClaimRound } from "./ClaimRound.ts"
@@ -36,15 +37,23 @@ export interface DeliveryClaimOptions {
   readonly leaseMs: number
 }
 
+/** The completions that were written, and those that wait for a row that another session has locked. */
+export interface Completed {
+  readonly written: ReadonlyArray<Ids.DeliveryId>
+  readonly locked: ReadonlyArray<Ids.DeliveryId>
+}
+
 /** Service that claims and completes deliveries. */
 export class DeliveryQueue extends Context.Service<
   DeliveryQueue,
   {
     readonly claim: (options: DeliveryClaimOptions) => Effect.Effect<DeliveryClaim, SqlError.SqlError>
-    /** Writes completions, and returns those that were written: the lease of the others was lost. */
+    /** Writes completions, and returns those that were written: the lease of the others was lost. Fails if a row stays locked for a second. */
     readonly complete: (
       completions: ReadonlyArray<Completion>
     ) => Effect.Effect<ReadonlyArray<Ids.DeliveryId>, SqlError.SqlError>
+    /** The same, without waiting for rows that are locked. */
+    readonly completeUnlocked: (completions: ReadonlyArray<Completion>) => Effect.Effect<Completed, SqlError.SqlError>
   }
 >()("@govoice/server/deliveries/DeliveryQueue") {}
 
@@ -58,7 +67,7 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
     const round = new ClaimRound()
 
     const claimPage = Effect.fnUntraced(function* ({ limit, slow = limit, ...options }: DeliveryClaimOptions) {
-      const place = round.next(yield* Clock.currentTimeMillis)
+      const place = round.next(yield* MonotonicTime.now)
       const now = yield* statementTime
       const slots = { limit, slow: Math.max(0, slow) }
       const rows = yield* claim(sql, { ...options, ...slots, ...place, now })
@@ -83,13 +92,20 @@ export const layer: Layer.Layer<DeliveryQueue, never, SqlClient.SqlClient> = Lay
       }),
 
       complete: Effect.fn("DeliveryQueue.complete")(function* (completions) {
-        const rows = yield* complete(sql, completions)
+        const rows = yield* complete(sql, completions, { waits: true })
         return rows.map(({ id }) => id)
+      }),
+
+      completeUnlocked: Effect.fn("DeliveryQueue.completeUnlocked")(function* (completions) {
+        const rows = yield* complete(sql, completions, { waits: false })
+        const of = (isWritten: boolean) => rows.filter((row) => row.is_written === isWritten).map(({ id }) => id)
+        return { written: of(true), locked: of(false) }
       })
     })
     const hotStatements = yield* HotStatements
     hotStatements.add("claim", queue.claim({ limit: 0, perOrganization: 1, leaseMs: 1 }))
     hotStatements.add("completion", queue.complete([]))
+    hotStatements.add("retried completion", queue.completeUnlocked([]))
     return queue
   })
 )

@@ -19,8 +19,8 @@ import {
 export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound") {}
 
 /** Service that reads the deliveries of an endpoint. The caller checks the owner of the endpoint. */
-export class Deliveries extends Context.Service<
-  Deliveries,
+export class DeliveryRecords extends Context.Service<
+  DeliveryRecords,
   {
     readonly list: (
       endpointId: Ids.EndpointId,
@@ -38,7 +38,7 @@ export class Deliveries extends Context.Service<
       id: string
     ) => Effect.Effect<WebhookDelivery.WebhookDelivery, DeliveryNotFound>
   }
->()("@govoice/server/deliveries/Deliveries") {}
+>()("@govoice/server/deliveries/DeliveryRecords") {}
 
 const toApi = (row: DeliveryRow): WebhookDelivery.WebhookDelivery => ({
   id: row.id,
@@ -65,9 +65,9 @@ const nothing: Page.Page<never> = { records: [], hasMore: false }
 
 const toPage = (rows: ReadonlyArray<PageRow>, page: Page.PageRequest) => Page.fromExamined(rows, page, toApi)
 
-/** Layer that provides `Deliveries` from a migrated database. */
-export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.effect(
-  Deliveries,
+/** Layer that provides `DeliveryRecords` from a migrated database. */
+export const layer: Layer.Layer<DeliveryRecords, never, SqlClient.SqlClient> = Layer.effect(
+  DeliveryRecords,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const lateRead = yield* LateRead
@@ -82,17 +82,17 @@ export const layer: Layer.Layer<Deliveries, never, SqlClient.SqlClient> = Layer.
       Effect.orDie(isOfEvents(filter) ? statement : lateRead(statement))
 
     return {
-      find: Effect.fn("Deliveries.find")(function* (endpointId, id) {
+      find: Effect.fn("DeliveryRecords.find")(function* (endpointId, id) {
         const [row] = Ids.is("wd", id) ? yield* Effect.orDie(selectOne(endpointId, id)) : []
         return row === undefined ? yield* new DeliveryNotFound() : toApi(row)
       }),
 
-      list: Effect.fn("Deliveries.list")(function* (endpointId, filter, page) {
+      list: Effect.fn("DeliveryRecords.list")(function* (endpointId, filter, page) {
         if (isImpossible(filter)) return nothing
         return toPage(yield* run(filter, ofEndpoint(endpointId, filter, page)), page)
       }),
 
-      listAll: Effect.fn("Deliveries.listAll")(function* (organizationId, filter, page) {
+      listAll: Effect.fn("DeliveryRecords.listAll")(function* (organizationId, filter, page) {
         if (isImpossible(filter)) return nothing
         if (isOrdered(filter)) return toPage(yield* run(filter, ofOrganization(organizationId, filter, page)), page)
         const rows = yield* run(filter, ofEachEndpoint(organizationId, filter, page))

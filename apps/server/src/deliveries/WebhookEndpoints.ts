@@ -1,7 +1,7 @@
 /**
  * The `webhook_endpoints` table, with the signing secrets.
  *
- * A deleted endpoint stays as a row, because delivery records refer to it; no statement returns it.
+ * A deleted endpoint stays as a row until its deliveries are gone; no statement of this file returns it.
  */
 import type { WebhookEndpoint } from "@govoice/api"
 import { Ids, type Mode } from "@govoice/core"

@@ -11,7 +11,7 @@ import type { ClaimedDelivery } from "./ClaimedDelivery.ts"
 export interface ClaimParameters {
   readonly now: Statement.Fragment
   readonly leaseMs: number
-  /** The endpoint behind which the scan begins. */
+  /** The scan begins after this endpoint. */
   readonly after: string
   /** The due time before which nothing is available, as far as this worker knows. */
   readonly since: Date
@@ -19,7 +19,7 @@ export interface ClaimParameters {
   readonly endpoints: number
   /** How many deliveries are claimed at most. */
   readonly limit: number
-  /** How many of them may be for slow endpoints, and the slow endpoint that was served last: those behind it are next. */
+  /** How many of them may be for slow endpoints, and the slow endpoint that was served last: those after it are next. */
   readonly slow: number
   readonly afterSlow: string
   /** How many deliveries an organization may have in flight that has no limit of its own. */
@@ -56,8 +56,11 @@ const columns = `
 /**
  * The CTEs that lease the rows of the step `picked` (`endpoint_id`, `delivery_id`, `due_at`) and count them in their organizations, and the rows
  * that an attempt needs. `stillWaits` tells that nothing has become of a delivery since the snapshot, by a condition that no partial
- * index has: rows are found by their key, also in a partition that was empty when the statement was planned. No indexed column changes, and
- * no index contains lease times: `next_lease_check_at` has the next.
+ * index has: rows are found by their key, also in a partition that was empty when the statement was planned.
+ *
+ * The first claim of a delivery changes no indexed column; that of a retry takes it out of the index of failures. No index contains
+ * lease times: `next_lease_check_at` has the next. A row that another session has locked is left to a later claim, because all
+ * organizations would wait for it.
  */
 export const makeLease = (
   sql: SqlClient.SqlClient,
@@ -71,9 +74,16 @@ export const makeLease = (
         UPDATE deliveries SET
           status = 'delivering', failure_status = NULL, is_due = true, lease_expires_at = ${expiresAt},
           fencing_token = fencing_token + 1, next_retry_at = NULL, updated_at = greatest(updated_at, ${now})
-        FROM picked
+        FROM (
+          SELECT picked.* FROM picked CROSS JOIN LATERAL (
+            SELECT FROM deliveries
+            WHERE deliveries.endpoint_id = picked.endpoint_id AND deliveries.id = delivery_id
+            LIMIT 1 FOR UPDATE SKIP LOCKED
+          ) AS unlocked
+        ) AS picked
         WHERE deliveries.endpoint_id = picked.endpoint_id AND deliveries.id = delivery_id AND deliveries.lease_expires_at IS NULL AND ${stillWaits}
-        RETURNING deliveries.*, picked.due_at AS available_at
+        RETURNING deliveries.id, organization_id, deliveries.endpoint_id, event_id, fencing_token, attempt_count, last_attempted_at,
+                  picked.due_at AS available_at
       ), counted AS (
         UPDATE organization_concurrency SET
           in_flight = in_flight || (
@@ -135,10 +145,7 @@ export const claim = (sql: SqlClient.SqlClient, parameters: ClaimParameters): St
       FOR UPDATE OF organization_concurrency SKIP LOCKED
     ), candidate AS MATERIALIZED (
       SELECT organization.organization_id, endpoint_id, pace, free, quota, in_flight_before + nth AS in_flight_before, delivery_id, due_at,
-             NOT EXISTS (
-               SELECT FROM webhook_endpoints AS other
-               WHERE other.organization_id = organization.organization_id AND other.deleted_at IS NULL AND other.id <> endpoint_id
-             ) AS is_only
+             is_only
       FROM organization
       CROSS JOIN LATERAL (
         SELECT coalesce(organization.max_in_flight, ${perOrganization}::int) - coalesce(sum(n::int), 0)::int AS free
@@ -149,7 +156,11 @@ export const claim = (sql: SqlClient.SqlClient, parameters: ClaimParameters): St
         SELECT pace, max_in_flight FROM webhook_endpoints WHERE id >= endpoint_id ORDER BY id LIMIT 1
       ) AS endpoint
       CROSS JOIN LATERAL (
-        SELECT coalesce((in_flight ->> endpoint_id)::int, 0) AS in_flight_before
+        SELECT coalesce((in_flight ->> endpoint_id)::int, 0) AS in_flight_before, NOT EXISTS (
+          SELECT FROM webhook_endpoints AS other
+          WHERE other.organization_id = organization.organization_id AND other.deleted_at IS NULL AND other.id <> endpoint_id
+        ) AS is_only
+        OFFSET 0
       ) AS before
       CROSS JOIN LATERAL (
         SELECT least(

@@ -39,7 +39,6 @@ export type PageRow = DeliveryRow & Page.Examined
 export const isOrdered = (filter: DeliveryFilter): boolean =>
   !isOfEvents(filter) && filter.status !== "pending" && filter.status !== "delivering"
 
-// Deliveries of one event, or of the few events of an invoice.
 /** Whether the deliveries of one event or invoice are asked for. */
 export const isOfEvents = ({ eventId, invoiceId }: DeliveryFilter): boolean =>
   eventId !== undefined || invoiceId !== undefined
@@ -69,7 +68,7 @@ export const makeDeliveryPages = (sql: SqlClient.SqlClient) => {
   const hasEventType = (eventType: InvoiceEvent.EventType | undefined): Statement.Fragment =>
     eventType === undefined ? nothing : sql`AND event_type = ${eventType}`
 
-  // A delivery has the time of its event: the ten characters behind the prefix of the identifier.
+  // A delivery has the time of its event: the ten characters after the prefix of the identifier.
   const isOfTime = (time: Statement.Fragment) => sql`id >= 'wd_' || ${time} AND id < 'wd_' || ${time} || '~'`
 
   const timeOf = (id: string): string => id.slice(id.indexOf("_") + 1).slice(0, 10)

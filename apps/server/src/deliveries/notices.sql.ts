@@ -39,8 +39,8 @@ export const tellEndpoint = (
       `
 
 /**
- * Switches one endpoint off that failed for so many days, the last time after them: one that nothing was sent to meanwhile stays on.
- * One at a time, so that it cannot block completions, which lock several.
+ * Switches off one endpoint that has failed for so many days. Its last failure has to be after them: an endpoint that nothing was
+ * sent to meanwhile stays on. It takes one at a time, so that it cannot block completions, which lock several.
  */
 export const disableFailing = (
   sql: Statement.Constructor,

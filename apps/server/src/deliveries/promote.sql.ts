@@ -19,7 +19,7 @@ export interface PromoteRow {
   readonly now: Date
   readonly retries: number
   readonly leases: number
-  /** The deliveries that failed, because they were interrupted too often. */
+  /** The deliveries that failed, because they were interrupted four times. */
   readonly stopped: ReadonlyArray<string>
   /** Whether there may be more to promote or release. */
   readonly full: boolean
@@ -34,11 +34,12 @@ const lock = 7_064_824
  * Makes the statement.
  *
  * - `promotion`: the lock that lets one worker promote at a time; the others would only wait for its row locks.
- * - `promoted`: makes due retries available, except those that are attempted alone. They are due since now, so that a claim can
+ * - `promoted`: makes due retries available, except those that are attempted alone. They are due as of now, so that a claim can
  *   begin where the one before it ended.
  * - `watched`: the organizations whose lease check is due, and `leased` their leased deliveries, as many of each endpoint as are
  *   counted. Both read the snapshot, so the counts agree with the leases. No index contains lease times.
- * - `locked`: locks the counts in order and before the deliveries, as every statement does.
+ * - `locked`: locks the counts in order and before the deliveries, as every statement does. What another session has locked is left
+ *   to a later check: the worker would wait for it, and with it all organizations.
  * - `rescued`: releases expired leases. Each counts as an interruption, and the delivery is retried after a wait, or ends. The
  *   update skips a delivery that was completed since the snapshot.
  * - `updated`: writes the counts and the time of the next check. If the counts changed since the snapshot, a lease may have been
@@ -59,7 +60,7 @@ export const promote = (
         SELECT endpoint_id, id FROM deliveries
         WHERE NOT is_due AND due_at <= ${now} AND interruption_count < ${Interruptions.aloneAfter}::int
           AND (SELECT locked FROM promotion)
-        ORDER BY due_at LIMIT ${maxRetries}::int
+        ORDER BY due_at LIMIT ${maxRetries}::int FOR UPDATE SKIP LOCKED
       ) AS due
       WHERE deliveries.endpoint_id = due.endpoint_id AND deliveries.id = due.id
         AND deliveries.is_due IS NOT TRUE AND deliveries.due_at <= ${now}
@@ -79,8 +80,8 @@ export const promote = (
         ORDER BY endpoint_id, due_at LIMIT n::int
       ) AS leased_delivery
     ), locked AS MATERIALIZED (
-      SELECT FROM organization_concurrency WHERE organization_id IN (SELECT organization_id FROM watched)
-      ORDER BY organization_id FOR UPDATE
+      SELECT organization_id FROM organization_concurrency WHERE organization_id IN (SELECT organization_id FROM watched)
+      ORDER BY organization_id FOR UPDATE SKIP LOCKED
     ), rescued AS (
       UPDATE deliveries SET
         status             = CASE WHEN ${ends} THEN 'failed' ELSE 'retrying' END,
@@ -93,9 +94,15 @@ export const promote = (
         next_retry_at      = CASE WHEN NOT ${ends} THEN retry_at END,
         due_at             = CASE WHEN NOT ${ends} THEN retry_at END,
         updated_at         = greatest(updated_at, ${now})
-      FROM leased
+      FROM (
+        SELECT leased.* FROM leased JOIN locked USING (organization_id) CROSS JOIN LATERAL (
+          SELECT FROM deliveries
+          WHERE deliveries.endpoint_id = leased.endpoint_id AND deliveries.id = leased.id
+          LIMIT 1 FOR UPDATE SKIP LOCKED
+        ) AS unlocked
+        WHERE leased.lease_expires_at <= ${now}
+      ) AS leased
       WHERE deliveries.endpoint_id = leased.endpoint_id AND deliveries.id = leased.id AND deliveries.lease_expires_at <= ${now}
-        AND leased.lease_expires_at <= ${now} AND (SELECT count(*) FROM locked) > 0
       RETURNING deliveries.id, deliveries.organization_id, deliveries.endpoint_id, due_at
     ), updated AS (
       UPDATE organization_concurrency SET (in_flight, next_lease_check_at) = (
@@ -119,7 +126,7 @@ export const promote = (
           SELECT date_trunc('second', min(lease_expires_at) + interval '999 milliseconds') FROM leased
           WHERE leased.organization_id = watched.organization_id AND lease_expires_at > ${now}
         ) AS next
-        FROM watched
+        FROM watched JOIN locked USING (organization_id)
       ) AS checked
       WHERE organization_concurrency.organization_id = checked.organization_id
       RETURNING next_lease_check_at

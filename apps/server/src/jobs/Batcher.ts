@@ -6,6 +6,9 @@
  */
 import { Effect, Exit, Latch, type Scope } from "effect"
 
+/** How many entries of a batch that failed are written at once. */
+const retriedAtOnce = 8
+
 /**
  * How entries are written.
  *
@@ -49,7 +52,12 @@ export const make = <Entry, Answer, E>({
         }
         const isForAll =
           batch.length === 1 || exit.cause.reasons.some((reason) => reason._tag === "Fail" && isShared(reason.error))
-        if (!isForAll) return Effect.forEach(batch, (pending) => writeBatch([pending]), { discard: true })
+        if (!isForAll) {
+          return Effect.forEach(batch, (pending) => writeBatch([pending]), {
+            concurrency: retriedAtOnce,
+            discard: true
+          })
+        }
         for (const { resume } of batch) resume(Effect.failCause(exit.cause))
         return Effect.void
       })

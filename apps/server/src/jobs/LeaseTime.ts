@@ -5,9 +5,7 @@
  * duration has passed since then, however long the database or this process took for the claim.
  */
 import { Clock, Effect } from "effect"
-
-/** Returns the monotonic time in milliseconds. */
-export const monotonicMs = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n)
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 
 /** Runs a claim, and returns its result with the monotonic time until which its leases last at least. */
 export const claimed = <A, E, R>(
@@ -15,6 +13,6 @@ export const claimed = <A, E, R>(
   leaseMs: number
 ): Effect.Effect<{ readonly claim: A; readonly leasedUntil: number }, E, R> =>
   Clock.clockWith((clock) => {
-    const leasedUntil = monotonicMs(clock) + leaseMs
+    const leasedUntil = MonotonicTime.of(clock) + leaseMs
     return Effect.map(claim, (result) => ({ claim: result, leasedUntil }))
   })

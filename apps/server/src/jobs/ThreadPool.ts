@@ -31,8 +31,8 @@ export interface ThreadPoolOptions {
   /** How much waits, in the unit of the sizes of jobs: of all groups, and of one. */
   readonly maxSize: number
   readonly maxSizePerGroup: number
-  /** Of groups that have used the threads as long as each other, the one with the smallest job is next. */
-  readonly smallestFirst?: boolean
+  /** How many milliseconds a job is expected to take for its size, where long jobs are to wait for short ones of other groups. */
+  readonly costOfSize?: number
   /** How long a job waits. Without it, as long as it takes. */
   readonly maxWaitMs?: number
   /** The limit for each job. */
@@ -63,7 +63,7 @@ export interface ThreadPool<Job, Result> {
 interface Pending<Job, Result> {
   readonly message: Job
   readonly transfer: ReadonlyArray<TransferListItem>
-  readonly resume: (result: Effect.Effect<Result, ThreadLost>) => void
+  readonly resume: (result: Effect.Effect<Result, ThreadLost | ThreadPoolFull>) => void
   isInterrupted: boolean
 }
 
@@ -86,7 +86,10 @@ export const make = <Job, Result>(
   Effect.gen(function* () {
     type Taken = Slots.Taken<Pending<Job, Result>>
 
-    const queue = Slots.makeQueue<Pending<Job, Result>>(options)
+    const queue = Slots.makeQueue<Pending<Job, Result>>({
+      ...options,
+      onDropped: ({ resume }) => resume(Effect.fail(new ThreadPoolFull()))
+    })
     const runLog = Effect.runForkWith(yield* Effect.context())
     const threads = new Set<Thread>()
     const idle: Array<Thread> = []

@@ -2,11 +2,12 @@
  * Counts of events by key in a sliding window: in this process, or in a Redis that all processes share. When Redis fails, each
  * process counts alone until it is back.
  */
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { Redis } from "effect/persistence"
 import { randomUUID } from "node:crypto"
 import { RedisBreaker } from "../database/RedisBreaker.ts"
 import * as RedisClient from "../database/RedisClient.ts"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 
 /** A count of events for each key. Times are in milliseconds. */
 export interface MemorySlidingWindow {
@@ -78,13 +79,13 @@ const makeLocal = ({ limit, windowMs }: WindowOptions): Window => {
   const window = makeWindow(limit, windowMs)
   return {
     take: (key) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
+      Effect.map(MonotonicTime.now, (now) => {
         const wait = window.waitMs(key, now)
         if (wait === 0) window.add(key, now)
         return wait
       }),
-    wait: (key) => Effect.map(Clock.currentTimeMillis, (now) => window.waitMs(key, now)),
-    add: (key) => Effect.map(Clock.currentTimeMillis, (now) => window.add(key, now))
+    wait: (key) => Effect.map(MonotonicTime.now, (now) => window.waitMs(key, now)),
+    add: (key) => Effect.map(MonotonicTime.now, (now) => window.add(key, now))
   }
 }
 
@@ -129,8 +130,10 @@ export const layerRedis: Layer.Layer<SlidingWindowStore, never, RedisBreaker | R
       make: (options) => {
         const { limit, name, windowMs } = options
         const local = makeLocal(options)
-        const run = <A>(operation: keyof Window, key: string, alone: Effect.Effect<A>): Effect.Effect<A | number> =>
-          breaker.orElse(count(`${RedisClient.prefix}${name}:${key}`, operation, limit, windowMs, randomUUID()), alone)
+        const run = <A>(operation: keyof Window, key: string, alone: Effect.Effect<A>): Effect.Effect<A | number> => {
+          const call = count(`${RedisClient.prefix}${name}:${key}`, operation, limit, windowMs, randomUUID())
+          return breaker.orElse(Effect.map(call, Number), alone)
+        }
         return {
           take: (key) => run("take", key, local.take(key)),
           wait: (key) => run("wait", key, local.wait(key)),

@@ -30,12 +30,18 @@ export interface Slots {
 
 type Charge = (milliseconds: number) => void
 
+interface Waiting {
+  readonly start: (charge: Charge) => void
+  readonly refuse: () => void
+}
+
 /** Makes slots. */
 export const make = (options: SlotsOptions): Slots => {
-  const queue = makeQueue<(charge: Charge) => void>({
+  const queue = makeQueue<Waiting>({
     maxSize: options.maxWaiting,
     maxSizePerGroup: options.maxWaitingPerGroup,
-    maxRunningPerGroup: options.slotsPerGroup
+    maxRunningPerGroup: options.slotsPerGroup,
+    onDropped: ({ refuse }) => refuse()
   })
   let running = 0
 
@@ -44,25 +50,27 @@ export const make = (options: SlotsOptions): Slots => {
       const taken = queue.take()
       if (taken === undefined) return
       running++
-      taken.job(taken.charge)
+      taken.job.start(taken.charge)
     }
   }
 
   const acquire = (group: string): Effect.Effect<Charge, NoSlot> =>
     Effect.callback((resume) => {
       let timer: NodeJS.Timeout | undefined
-      const fail = () => resume(Effect.fail(new NoSlot()))
-      const job = (charge: Charge) => {
+      const stop = (result: Effect.Effect<Charge, NoSlot>) => {
         clearTimeout(timer)
-        timer = undefined
-        resume(Effect.succeed(charge))
+        resume(result)
       }
-      if (!queue.add(group, job)) return fail()
-      timer = setTimeout(() => queue.remove(group, job) && fail(), options.maxWaitMs)
+      const waiting: Waiting = {
+        start: (charge) => stop(Effect.succeed(charge)),
+        refuse: () => stop(Effect.fail(new NoSlot()))
+      }
+      if (!queue.add(group, waiting)) return waiting.refuse()
+      timer = setTimeout(() => queue.remove(group, waiting) && waiting.refuse(), options.maxWaitMs)
       dispatch()
       return Effect.sync(() => {
         clearTimeout(timer)
-        queue.remove(group, job)
+        queue.remove(group, waiting)
       })
     })
 
@@ -99,7 +107,7 @@ export interface Taken<Job> {
  * does not save up, so it continues at the virtual time of the queue.
  */
 export interface FairQueue<Job> {
-  /** Adds a job of a size. Returns whether the queue and the group have room for it. */
+  /** Adds a job of a size. Returns whether the group has room for it, and the queue has or makes some. */
   readonly add: (group: string, job: Job, size?: number) => boolean
   /** Removes a job that was not taken. Returns whether there was one. */
   readonly remove: (group: string, job: Job) => boolean
@@ -124,18 +132,23 @@ interface Group<Job> {
 }
 
 /** How much waits, in any unit, and how many jobs of a group are taken and not charged yet. */
-export interface FairQueueOptions {
+export interface FairQueueOptions<Job> {
   readonly maxSize: number
   readonly maxSizePerGroup: number
   /** Without it, any number. */
   readonly maxRunningPerGroup?: number | undefined
-  /** Of groups that have used the same time, such as new ones, the one with the smallest job is next. Otherwise it is the oldest. */
-  readonly smallestFirst?: boolean | undefined
+  /**
+   * What a job is expected to cost for its size. With it, the next job is of the group that has used the least after that job: however
+   * many groups come with long jobs, a short one of another goes before them. Without it, only what was used counts.
+   */
+  readonly costOfSize?: number | undefined
+  /** Called with a job that leaves the queue without being taken, for one of a group that has less in it. */
+  readonly onDropped: (job: Job) => void
 }
 
 /** Makes a queue. */
-export const makeQueue = <Job>(options: FairQueueOptions): FairQueue<Job> => {
-  const { maxRunningPerGroup = Infinity, smallestFirst = false } = options
+export const makeQueue = <Job>(options: FairQueueOptions<Job>): FairQueue<Job> => {
+  const { costOfSize = 0, maxRunningPerGroup = Infinity } = options
   const groups = new Map<string, Group<Job>>()
   let virtualTime = 0
   let size = 0
@@ -157,16 +170,30 @@ export const makeQueue = <Job>(options: FairQueueOptions): FairQueue<Job> => {
     return true
   }
 
-  const nextSize = ({ jobs }: Group<Job>): number => jobs.values().next().value!
-  const isBefore = (one: Group<Job>, other: Group<Job>): boolean =>
-    one.virtualTime < other.virtualTime ||
-    (smallestFirst && one.virtualTime === other.virtualTime && nextSize(one) < nextSize(other))
+  // Anybody can make groups, and a few of them can fill the queue. Then the groups that have most in it make room, down to what the
+  // new job's would have.
+  const makeRoom = (jobSize: number, groupSize: number): boolean => {
+    if (size + jobSize <= options.maxSize) return true
+    const larger = [...groups.values()].filter((group) => group.size > groupSize)
+    const room = options.maxSize - size + larger.reduce((sum, group) => sum + group.size - groupSize, 0)
+    if (room < jobSize) return false
+    while (size + jobSize > options.maxSize) {
+      const largest = larger.reduce((one, other) => (other.size > one.size ? other : one))
+      const last: Job = [...largest.jobs.keys()].at(-1)!
+      takeOut(largest, last)
+      options.onDropped(last)
+    }
+    return true
+  }
+
+  const timeAfterNext = ({ jobs, virtualTime: used }: Group<Job>): number =>
+    used + costOfSize * jobs.values().next().value!
 
   const next = (): Group<Job> | undefined => {
     let first: Group<Job> | undefined
     for (const group of groups.values()) {
       if (group.jobs.size === 0 || group.running >= maxRunningPerGroup) continue
-      if (first === undefined || isBefore(group, first)) first = group
+      if (first === undefined || timeAfterNext(group) < timeAfterNext(first)) first = group
     }
     return first
   }
@@ -174,11 +201,12 @@ export const makeQueue = <Job>(options: FairQueueOptions): FairQueue<Job> => {
   return {
     add: (name, job, jobSize = 1) => {
       const group = groups.get(name) ?? { virtualTime, running: 0, size: 0, jobs: new Map<Job, number>() }
-      if (group.size + jobSize > options.maxSizePerGroup || size + jobSize > options.maxSize) return false
+      const groupSize = group.size + jobSize
+      if (groupSize > options.maxSizePerGroup || !makeRoom(jobSize, groupSize)) return false
       if (group.jobs.size === 0 && group.running === 0) group.virtualTime = Math.max(group.virtualTime, virtualTime)
       groups.set(name, group)
       group.jobs.set(job, jobSize)
-      group.size += jobSize
+      group.size = groupSize
       size += jobSize
       if (groups.size > Math.min(options.maxSize, maxGroups)) evict()
       return true

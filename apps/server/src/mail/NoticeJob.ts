@@ -61,23 +61,24 @@ const makeSendDue = Effect.gen(function* () {
   return sendDue
 })
 
-/** One round: switches off what is due, then sends what is due. */
-export const makeRound = Effect.gen(function* () {
-  const disable = yield* makeDisable
-  const sendDue = yield* makeSendDue
-  return Effect.andThen(disable, sendDue)
+/** The steps of a round: switches off what is due, and sends what is due. Mails may take long, so that they are not waited for. */
+export const makeSteps = Effect.gen(function* () {
+  return { disable: yield* makeDisable, sendDue: yield* makeSendDue }
 })
 
-/** Runs a round every minute for as long as it lives. */
+/** Runs each step every minute for as long as it lives. */
 export const layer: Layer.Layer<never, never, Notices | Settings | SqlClient.SqlClient> = Layer.effectDiscard(
   Effect.gen(function* () {
-    const round = yield* makeRound
-    const tolerant = Effect.catchCause(round, (cause) =>
-      Effect.andThen(
-        OutageLog.report(cause, Effect.logWarning("Notices failed; retrying", cause)),
-        EngineMetrics.countFailedIteration("notices")
+    const { disable, sendDue } = yield* makeSteps
+    const tolerant = (step: Effect.Effect<void>) =>
+      Effect.catchCause(step, (cause) =>
+        Effect.andThen(
+          OutageLog.report(cause, Effect.logWarning("Notices failed; retrying", cause)),
+          EngineMetrics.countFailedIteration("notices")
+        )
       )
-    )
-    yield* Effect.forkScoped(Effect.repeat(tolerant, Schedule.spaced(every)))
+    for (const step of [disable, sendDue]) {
+      yield* Effect.forkScoped(Effect.repeat(tolerant(step), Schedule.spaced(every)))
+    }
   })
 )

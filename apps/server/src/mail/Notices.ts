@@ -9,6 +9,7 @@ import type { Ids } from "@govoice/core"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Language } from "../accounts/PasswordResets.ts"
+import { isServedBy } from "../cells/directoryTables.ts"
 import { StatementTime } from "../database/StatementTime.ts"
 import { selectEndpointNotices, tellEndpoint } from "../deliveries/notices.sql.ts"
 import { selectCredentialNotices, tellCredential } from "../invoices/ksef/notices.sql.ts"
@@ -89,14 +90,18 @@ export const layer: Layer.Layer<Notices, never, Settings | SqlClient.SqlClient> 
   Notices,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const environment = (yield* Settings).ksef.environmentId ?? null
+    const { cell, ksef } = yield* Settings
+    const environment = ksef.environmentId ?? null
     const statementTime = (yield* StatementTime)(sql)
+
+    // While an organization moves, two cells have its rows. The one that serves it tells its owner.
+    const isServed = isServedBy(sql, cell?.name, "organization.id")
 
     const all = Effect.map(
       statementTime,
       (now) => sql`
         (${selectEndpointNotices(sql, now)} UNION ALL ${selectCredentialNotices(sql, now, environment)}) AS notice
-        JOIN organizations AS organization ON organization.id = organization_id
+        JOIN organizations AS organization ON organization.id = organization_id AND ${isServed}
       `
     )
 
@@ -127,7 +132,7 @@ export const layer: Layer.Layer<Notices, never, Settings | SqlClient.SqlClient> 
           SELECT id FROM accounts
           WHERE (notices_due_at IS NULL OR notices_due_at <= ${now})
             AND id IN (SELECT account_id FROM ${yield* all} WHERE NOT is_told)
-          LIMIT 1 FOR UPDATE SKIP LOCKED
+          ORDER BY notices_due_at NULLS FIRST LIMIT 1 FOR UPDATE SKIP LOCKED
         )
         RETURNING id, email, language
       `

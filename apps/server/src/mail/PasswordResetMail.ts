@@ -2,11 +2,15 @@
 import { Effect, Layer, Schedule } from "effect"
 import { PasswordResets } from "../accounts/PasswordResets.ts"
 import * as OpaqueToken from "../crypto/OpaqueToken.ts"
+import * as OutageLog from "../database/OutageLog.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Mailer from "./Mailer.ts"
 import { resetMail } from "./texts.ts"
 
 const every = "2 seconds"
+
+// An SMTP server that is slow for one address does not hold up the others. Some take no more connections of one client.
+const atOnce = 3
 
 /** Sends the mails in the background, if the deployment has an SMTP server. */
 export const layer: Layer.Layer<never, never, PasswordResets | Settings> = Layer.effectDiscard(
@@ -25,12 +29,16 @@ export const layer: Layer.Layer<never, never, PasswordResets | Settings> = Layer
       yield* Effect.matchEffect(send(due.email, resetMail(due.language, `${mail.publicUrl}/console/reset#${token}`)), {
         onSuccess: () => resets.sent(hash),
         onFailure: (reason) =>
-          Effect.annotateLogs(Effect.logWarning("Mail not sent; it is sent again in a minute"), { reason })
+          Effect.annotateLogs(Effect.logWarning("Mail not sent; it is sent again later"), { reason })
       })
       return yield* sendDue
     })
 
-    const iterate = Effect.catchCause(sendDue, (cause) => Effect.logWarning("Mails not sent; retrying", cause))
-    yield* Effect.forkScoped(Effect.repeat(iterate, Schedule.spaced(every)))
+    const iterate = Effect.catchCause(sendDue, (cause) =>
+      OutageLog.report(cause, Effect.logWarning("Mails not sent; retrying", cause))
+    )
+    yield* Effect.replicateEffect(Effect.forkScoped(Effect.repeat(iterate, Schedule.spaced(every))), atOnce, {
+      discard: true
+    })
   })
 )

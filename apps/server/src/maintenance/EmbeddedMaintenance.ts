@@ -4,11 +4,12 @@
  *
  * The database has one session, so each step is a statement of its own that others can run between.
  */
-import { Clock, Effect, Layer, Schedule } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Shared } from "../database/Database.ts"
 import * as OutageLog from "../database/OutageLog.ts"
 import * as EngineMetrics from "../observability/EngineMetrics.ts"
+import * as MonotonicTime from "../observability/MonotonicTime.ts"
 
 const every = Schedule.spaced("1 minute")
 
@@ -51,9 +52,9 @@ const bytesSinceCheckpoint = Effect.gen(function* () {
 /** Makes the step that writes a checkpoint when one is due, and tells whether it did. */
 export const makeCheckpoint = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  let lastMs = yield* Clock.currentTimeMillis
+  let lastMs = yield* MonotonicTime.now
   return Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* MonotonicTime.now
     const written = yield* bytesSinceCheckpoint
     if (written < walBytes && (written === 0 || now - lastMs < checkpointEveryMs)) return false
     yield* sql`CHECKPOINT`

@@ -1,5 +1,5 @@
 /**
- * Reads the depth of the queues, the age of their oldest entries and of the oldest snapshot for the metrics.
+ * Reads the depth of the queues, the age of their oldest entries and of the oldest snapshot, and the WAL that is kept, for the metrics.
  *
  * One process of a deployment reads them every 15 seconds, into the table `queue_gauges`, and every process exports them: queues
  * are measured while no worker runs. Times are stored, not ages: while nobody can read them, the ages grow.
@@ -74,6 +74,15 @@ export const oldestSnapshot = Effect.gen(function* () {
   return row?.since ?? null
 })
 
+/** Reads how much WAL the database keeps for the replication slot that is furthest behind, in bytes: of a replica, a cell, or a move. */
+export const retainedWal = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly bytes: number }>`
+    SELECT coalesce(max(pg_current_wal_lsn() - restart_lsn), 0)::float8 AS bytes FROM pg_replication_slots
+  `
+  return row!.bytes
+})
+
 /** What the table has. Times are ISO 8601. */
 interface Gauges {
   readonly queues: ReadonlyArray<{
@@ -88,6 +97,8 @@ interface Gauges {
     readonly offline_overdue: number
   }
   readonly snapshot: string | null
+  /** Absent where a process of an earlier version has read. */
+  readonly wal?: number
 }
 
 // Skips the row while another process reads, and commits what was read with the time of the reading.
@@ -102,7 +113,8 @@ const readIfDue = Effect.gen(function* () {
   const gauges = {
     queues: yield* read(organizationConcurrency),
     live: yield* LaneOverview.readGauges,
-    snapshot: yield* oldestSnapshot
+    snapshot: yield* oldestSnapshot,
+    wal: yield* retainedWal
   }
   yield* sql`UPDATE queue_gauges SET read_at = clock_timestamp(), gauges = ${PgTypes.json(gauges)}`
 })
@@ -116,7 +128,7 @@ export const refresh = Effect.gen(function* () {
     SELECT clock_timestamp() AS now, gauges FROM queue_gauges
   `
   if (row === undefined || row.gauges === null) return
-  const { live, queues, snapshot } = row.gauges
+  const { live, queues, snapshot, wal = 0 } = row.gauges
   const age = (since: string | null) => (since === null ? 0 : Math.max(0, row.now.getTime() - Date.parse(since)) / 1000)
   for (const { depth, oldest, queue } of queues) {
     if (queue === "limited") {
@@ -127,6 +139,7 @@ export const refresh = Effect.gen(function* () {
     }
   }
   yield* Metric.update(EngineMetrics.oldestSnapshotSeconds, age(snapshot))
+  yield* Metric.update(EngineMetrics.retainedWalBytes, wal)
   if (!liveMode) return
   yield* Metric.update(KsefMetrics.waiting, live.waiting)
   yield* Metric.update(KsefMetrics.oldestUnsentSeconds, age(live.oldest_unsent))

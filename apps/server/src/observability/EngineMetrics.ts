@@ -65,6 +65,7 @@ const attemptLabels = [
   "endpoint_disabled",
   "secret_unavailable",
   "lease_too_short",
+  "process_unavailable",
   "invalid_request",
   "sender_failed",
   "stopped"
@@ -120,14 +121,14 @@ export const staleCompletions = counter<WorkQueue>(
 )
 
 /** Everything that runs again and again. */
-export type Loop = WorkQueue | "quarantine" | "pruner" | "gauges" | "maintenance" | "key_check" | "notices"
+export type Loop = WorkQueue | "alone" | "pruner" | "gauges" | "maintenance" | "key_check" | "notices"
 
 /** Iterations that failed, by loop. */
 export const failedIterations = counter<Loop>(
   "govoice_failed_iterations_total",
   "Iterations of the loops of this process that failed, by loop",
   "loop",
-  [...workQueues, "quarantine", "pruner", "gauges", "maintenance", "key_check", "notices"]
+  [...workQueues, "alone", "pruner", "gauges", "maintenance", "key_check", "notices"]
 )
 
 /** Counts an iteration that failed and will be repeated. */
@@ -261,6 +262,11 @@ export const limitedOldestSeconds = Metric.gauge("govoice_deliveries_limited_old
 /** The age of the oldest snapshot of the database that is held open; 0 when there is none. */
 export const oldestSnapshotSeconds = Metric.gauge("govoice_database_oldest_snapshot_seconds", {
   description: "Age of the oldest snapshot of the database that a transaction holds open"
+})
+
+/** The WAL that the database keeps for the replication slot that is furthest behind; 0 without slots. */
+export const retainedWalBytes = Metric.gauge("govoice_database_retained_wal_bytes", {
+  description: "WAL that the database keeps for the replication slot that is furthest behind"
 })
 
 /** The time of the database minus the time of this process. */

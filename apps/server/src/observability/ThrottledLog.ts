@@ -1,5 +1,6 @@
 /** Logs an outage of a dependency: a line when it begins, one when it ends, and where asked for one every 30 seconds between. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
+import * as MonotonicTime from "./MonotonicTime.ts"
 import { reasonOf } from "./reasonOf.ts"
 
 /** Least time between two lines about an outage, in milliseconds. */
@@ -11,7 +12,7 @@ export interface ThrottledLog {
   readonly failure: (error: unknown) => Effect.Effect<void>
   /** Records a success, which ends an outage. */
   readonly success: Effect.Effect<void>
-  /** Since when the dependency has been down, and when and how it failed last; `undefined` while it is up. */
+  /** Since when the dependency has been down, and when and how it failed last, in monotonic time; `undefined` while it is up. */
   readonly outage: () =>
     | { readonly sinceMs: number; readonly lastFailureMs: number; readonly lastError: unknown }
     | undefined
@@ -44,7 +45,7 @@ export const make = ({ down, fields, recovered, repeats = true }: ThrottledLogOp
     outage: () => outage,
 
     failure: (error) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.flatMap(MonotonicTime.now, (now) => {
         outage ??= { sinceMs: now, lastFailureMs: now, lastError: error, failures: 0, isLogged: false }
         outage.lastFailureMs = now
         outage.lastError = error
@@ -64,7 +65,7 @@ export const make = ({ down, fields, recovered, repeats = true }: ThrottledLogOp
       const { failures, isLogged, sinceMs } = outage
       outage = undefined
       if (!isLogged) return Effect.void
-      return Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      return Effect.flatMap(MonotonicTime.now, (now) =>
         Effect.annotateLogs(Effect.logInfo(recovered), { ...fields, failures, milliseconds: now - sinceMs })
       )
     })

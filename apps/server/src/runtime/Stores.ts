@@ -4,7 +4,7 @@ import * as Accounts from "../accounts/Accounts.ts"
 import * as ApiKeys from "../accounts/ApiKeys.ts"
 import * as GatewayCredentials from "../invoices/ksef/GatewayCredentials.ts"
 import * as OfflineCertificates from "../invoices/ksef/OfflineCertificates.ts"
-import * as Deliveries from "../deliveries/DeliveryRecords.ts"
+import * as DeliveryRecords from "../deliveries/DeliveryRecords.ts"
 import * as DeliveryStats from "../deliveries/DeliveryStats.ts"
 import * as Invoices from "../invoices/Invoices.ts"
 import * as InvoiceStats from "../invoices/InvoiceStats.ts"
@@ -19,7 +19,7 @@ import * as WebhookEndpoints from "../deliveries/WebhookEndpoints.ts"
 export const layer = Layer.mergeAll(
   Accounts.layer,
   ApiKeys.layer,
-  Deliveries.layer,
+  DeliveryRecords.layer,
   DeliveryStats.layer,
   GatewayCredentials.layer,
   Invoices.layer,

@@ -8,6 +8,7 @@ import * as DeliveryQueue from "../deliveries/DeliveryQueue.ts"
 import * as DeliveryWorker from "../deliveries/DeliveryWorker.ts"
 import * as WorkerDbClient from "../database/WorkerDbClient.ts"
 import * as InvoiceWorker from "../invoices/sandbox/InvoiceWorker.ts"
+import * as AnnouncedFailures from "../invoices/ksef/AnnouncedFailures.ts"
 import * as LaneWorker from "../invoices/ksef/LaneWorker.ts"
 import * as NoticeJob from "../mail/NoticeJob.ts"
 import * as PasswordResetMail from "../mail/PasswordResetMail.ts"
@@ -37,6 +38,7 @@ const layerSpareDispatcher = Layer.unwrap(
 export const layer = Layer.mergeAll(
   InvoiceWorker.layer,
   LaneWorker.layer,
+  AnnouncedFailures.layer,
   DeliveryWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, DeliveryScheduler.layer, layerDispatcher])),
   AloneWorker.layer.pipe(Layer.provide([DeliveryQueue.layer, layerSpareDispatcher])),
   PasswordResetMail.layer,

@@ -10,12 +10,12 @@ const firstKey = (url: string): ReadonlyArray<string> => [
   `  API=${url}/v1/control-plane`,
   `  JSON='content-type: application/json'`,
   `  LOGIN='{"email":"you@example.com","password":"correct horse battery"}'`,
-  `  curl -s $API/accounts -H "$JSON" -d "$LOGIN"`,
+  `  curl -sw '\\n' $API/accounts -H "$JSON" -d "$LOGIN"`,
   `  AUTH="authorization: Bearer $(curl -s $API/auth/login \\`,
   `    -H "$JSON" -d "$LOGIN" | cut -d '"' -f 4)"`,
   `  ORG=$(curl -s $API/organizations -H "$JSON" -H "$AUTH" \\`,
   `    -d '{"name":"My company"}' | cut -d '"' -f 4)`,
-  `  curl -s $API/organizations/$ORG/api-keys -H "$JSON" -H "$AUTH" \\`,
+  `  curl -sw '\\n' $API/organizations/$ORG/api-keys -H "$JSON" -H "$AUTH" \\`,
   `    -d '{"mode":"test"}'`
 ]
 

@@ -58,7 +58,7 @@ export const groups = {
       "Info"
     ),
     GOVOICE_ACCESS_LOG: define(
-      "Which requests get a line in the log: none, those answered with a status of 400 or above or aborted (`errors`), or `all`. The line does not depend on `GOVOICE_LOG_LEVEL`.",
+      "Which requests get a line in the log: none, those answered with a status of 400 or above or aborted (`errors`), or `all`.",
       Parsers.oneOf("off", "errors", "all"),
       "off"
     ),
@@ -75,18 +75,18 @@ export const groups = {
   },
   "Data and secrets": {
     DATABASE_URL: optional(
-      "URL of the Postgres database. Several hosts are separated by commas, with `target_session_attrs=read-write`. Off this machine, `sslmode` defaults to `verify-full`. Without the URL, an embedded Postgres stores its data in `GOVOICE_DATA_DIR`.",
+      "URL of the Postgres database; several hosts are separated by commas. Off this machine, `sslmode` defaults to `verify-full`. Without the URL, an embedded Postgres stores its data in `GOVOICE_DATA_DIR`.",
       Parsers.postgresUrl,
       "embedded",
       { secret: true }
     ),
     GOVOICE_DATABASE_POOLED: optional(
-      "Whether `DATABASE_URL` is that of a pooler such as PgBouncer, in transaction or session mode. Statements have no name then, and parameters are set for each transaction.",
+      "Whether `DATABASE_URL` is that of a pooler such as PgBouncer, in transaction or session mode.",
       Parsers.boolean,
       "`true` with `GOVOICE_DATABASE_DIRECT_URL`, otherwise `false`"
     ),
     GOVOICE_DATABASE_DIRECT_URL: optional(
-      "URL of Postgres itself, when `DATABASE_URL` is that of a pooler. Each process listens for notifications over one connection to it. Without it, workers poll once a second.",
+      "URL of Postgres itself, when `DATABASE_URL` is that of a pooler. Without it, workers poll once a second.",
       Parsers.postgresUrl,
       "none",
       { secret: true }
@@ -148,13 +148,9 @@ export const groups = {
     )
   },
   "The API": {
-    GOVOICE_API_ENABLED: define(
-      "Whether `/v1` is served. Otherwise every request to it is answered with `api_disabled`.",
-      Parsers.boolean,
-      true
-    ),
+    GOVOICE_API_ENABLED: define("Whether `/v1` is served.", Parsers.boolean, true),
     GOVOICE_CONSOLE: define(
-      "Whether the console of account owners is served under `/console`. Without it, no cookie is set or read.",
+      "Whether the console of account owners is served under `/console`.",
       Parsers.oneOf("on", "off"),
       "on"
     ),
@@ -183,7 +179,7 @@ export const groups = {
       256
     ),
     REDIS_URL: optional(
-      "URL of a Redis that shares the limits of API keys and addresses between processes. Without it, and while it is unavailable, each process counts for itself.",
+      "URL of a Redis that shares the limits of API keys and addresses between processes. Without it, and while it is unavailable, each process counts for itself; a process starts only if it answers.",
       Parsers.url("redis", "rediss"),
       "none",
       { secret: true }
@@ -192,7 +188,7 @@ export const groups = {
   },
   Mail: {
     GOVOICE_SMTP_URL: optional(
-      "SMTP server that mails to owners are sent by, as `smtps://user:password@host:465` or `smtp://user:password@host:587`. Off this machine, `smtp` requires STARTTLS. Requires `GOVOICE_MAIL_FROM` and `GOVOICE_PUBLIC_URL`. Without it, owners cannot reset their passwords themselves, and are told of what fails or expires in the console alone.",
+      "SMTP server that mails to owners are sent by, as `smtps://user:password@host:465` or `smtp://user:password@host:587`. Off this machine, `smtp` requires STARTTLS. Requires `GOVOICE_MAIL_FROM` and `GOVOICE_PUBLIC_URL`.",
       Parsers.url("smtp", "smtps"),
       "no mails",
       { secret: true }
@@ -211,7 +207,7 @@ export const groups = {
       false
     ),
     GOVOICE_KSEF_ENVIRONMENT: optional(
-      "Environment of KSeF that this deployment uses: `test`, `demo` or `prod`. Credentials belong to the environment that they were stored for.",
+      "Environment of KSeF that this deployment uses: `test`, `demo` or `prod`.",
       Parsers.oneOf("test", "demo", "prod"),
       "none"
     ),
@@ -279,7 +275,7 @@ export const groups = {
       670
     ),
     GOVOICE_LEASE_MS: optional(
-      "Lease of a claimed delivery or invoice. When it expires, the work is retried after a wait, by any worker. Must be longer than `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 5000.",
+      "Lease of a claimed delivery, or of a lane of live mode. When it expires, any worker goes on. Must be longer than `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 5000.",
       Parsers.integer(1000, 3_600_000),
       "30000, or `GOVOICE_WEBHOOK_TIMEOUT_MS` plus 10000 if that is longer"
     )

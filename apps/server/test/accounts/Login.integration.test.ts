@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { Statement } from "effect/sql"
 import * as fc from "fast-check"
 import * as Accounts from "../../src/accounts/Accounts.ts"
 import * as Email from "../../src/accounts/Email.ts"
@@ -13,8 +14,18 @@ import { databases } from "../support/TestDatabase.ts"
 const password = "correct horse battery"
 const wrong = "wrong horse battery"
 
+// What happens while a password is verified.
+let meanwhile: Effect.Effect<unknown> = Effect.void
+
 // The hash is the password, because this suite does not test hashing.
-const passwords = Layer.mock(Passwords)({ verify: (given, hash) => Effect.succeed(given === hash) })
+const passwords = Layer.mock(Passwords)({
+  hash: (given) => Effect.succeed(given),
+  verify: (given, hash) =>
+    Effect.as(
+      Effect.suspend(() => meanwhile),
+      given === hash
+    )
+})
 
 const logIn = (email: string, given: string, network: string) =>
   Effect.flatMap(Login.Login, (login) => login.logIn({ email, password: given, network }))
@@ -76,7 +87,7 @@ for (const database of databases) {
   const stores = Layer.mergeAll(Accounts.layer, Sessions.layer).pipe(Layer.provide(database.layer))
   const tested = Login.layer.pipe(
     Layer.provide([LoginThrottle.layer, passwords]),
-    Layer.provide(SlidingWindows.layerMemory),
+    Layer.provide([SlidingWindows.layerMemory, database.layer]),
     Layer.provideMerge(stores)
   )
 
@@ -88,6 +99,42 @@ for (const database of databases) {
         assert.strictEqual(session.accountId, account.id)
         assert.strictEqual(yield* resultOf("owner@example.com", wrong, "192.0.2.1"), "InvalidCredentials")
         assert.strictEqual(yield* resultOf("nobody@example.com", password, "192.0.2.1"), "InvalidCredentials")
+      })
+    )
+
+    it.effect("opens no session with a password that is replaced while it is verified", () =>
+      Effect.gen(function* () {
+        const { id } = yield* signUp("stolen@example.com")
+        const accounts = yield* Accounts.Accounts
+        const sessions = yield* Sessions.Sessions
+        meanwhile = Effect.andThen(accounts.replacePassword(id, password, "a better battery"), sessions.revokeAll(id))
+        const result = yield* resultOf("stolen@example.com", password, "192.0.2.1")
+        meanwhile = Effect.void
+        assert.strictEqual(result, "InvalidCredentials")
+        assert.deepStrictEqual(yield* sessions.revokeAll(id), [])
+      })
+    )
+
+    it.effect("keeps a password whose sessions could not be ended", () =>
+      Effect.gen(function* () {
+        const email = "intruded@example.com"
+        yield* signUp(email)
+        const { session } = yield* logIn(email, password, "192.0.2.1")
+        const { session: other } = yield* logIn(email, password, "192.0.2.2")
+        const { changePassword } = yield* Login.Login
+        const change = changePassword(session, {
+          currentPassword: password,
+          newPassword: "a better battery",
+          network: "192.0.2.1"
+        })
+        const withoutSessions = ((statement: Statement.Statement<unknown>) =>
+          statement.compile()[0].includes("UPDATE sessions")
+            ? Effect.die("connection lost")
+            : Effect.succeed(statement)) as Statement.Transformer
+        const exit = yield* Effect.exit(Effect.provideService(change, Statement.CurrentTransformer, withoutSessions))
+        assert.isTrue(exit._tag === "Failure")
+        assert.strictEqual(yield* resultOf(email, password, "192.0.2.1"), "opened")
+        assert.includeDeepMembers([...(yield* change)], [other])
       })
     )
 

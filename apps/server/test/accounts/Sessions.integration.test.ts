@@ -12,7 +12,8 @@ const tokens = (count: number) => Array.from({ length: count }, () => OpaqueToke
 
 const open = Effect.fnUntraced(function* (token: Uint8Array) {
   const account = yield* (yield* Accounts.Accounts).create(Email.normalize(`${randomUUID()}@example.com`), "hash")
-  return yield* (yield* Sessions.Sessions).open(account.id, token, "192.0.2.1")
+  const session = yield* (yield* Sessions.Sessions).open({ id: account.id, passwordHash: "hash" }, token, "192.0.2.1")
+  return session!
 })
 
 for (const database of databases) {

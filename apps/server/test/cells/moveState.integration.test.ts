@@ -24,7 +24,7 @@ const begin = Effect.gen(function* () {
   const moving = yield* fixtures.organization
   const bucket = Ids.bucket(moving)
   yield* sql`
-    INSERT INTO cell_moves (bucket, lead, started_at, step, target, nips, held)
+    INSERT INTO cell_moves (bucket, lead, started_at, step, target, contexts, held)
     VALUES (${bucket}, ${bucket}, now(), 'copying', 'b', '{}', '{}')
   `
   return { sql, moving, move: (yield* moveState.read(sql, bucket))! }
@@ -69,22 +69,31 @@ layer(services, { timeout: "120 seconds" })("the fence", (it) => {
 
   it.effect("keeps the taxpayers of an organization while it is copied", () =>
     Effect.gen(function* () {
-      const { moving, sql } = yield* begin
-      const set = (columns: string) =>
-        Effect.exit(sql`UPDATE organizations SET ${sql.literal(columns)} WHERE id = ${moving}`)
-      const credential = (nip: string) =>
-        `credential = '\\x01026b31', credential_kind = 'ksef_token', credential_nip = '${nip}', credential_state = 'unchecked',
+      const { move, moving, sql } = yield* begin
+      const set = (columns: string, id: string = moving) =>
+        Effect.exit(sql`UPDATE organizations SET ${sql.literal(columns)} WHERE id = ${id}`)
+      const credential = (context: string) =>
+        `credential = '\\x01026b31', credential_kind = 'ksef_token', credential_context = '${context}', credential_state = 'unchecked',
          credential_updated_at = now()`
       assert.isTrue(isRefused(yield* set(credential("5260250274"))))
       yield* sql`DELETE FROM cell_moves`
       assert.isTrue(Exit.isSuccess(yield* set(credential("5260250274"))))
       yield* sql`
-        INSERT INTO cell_moves (bucket, lead, started_at, step, target, nips, held)
-        VALUES (${Ids.bucket(moving)}, ${Ids.bucket(moving)}, now(), 'copying', 'b', '{}', '{}')
+        INSERT INTO cell_moves (bucket, lead, started_at, step, target, contexts, held)
+        VALUES (${Ids.bucket(moving)}, ${Ids.bucket(moving)}, now(), 'copying', 'b', '{5260250274}', '{}')
       `
       assert.isTrue(isRefused(yield* set(credential("7010000002"))))
+      assert.isTrue(isRefused(yield* set(credential("5260250274-12348"))))
       assert.isTrue(Exit.isSuccess(yield* set(credential("5260250274"))))
       assert.isTrue(Exit.isSuccess(yield* set("name = 'Other'")))
+      // Nor does one that stays begin with a taxpayer that moves.
+      const other = yield* fixtures.organization
+      assert.isTrue(isRefused(yield* set(credential("5260250274-12348"), other)))
+      assert.isTrue(Exit.isSuccess(yield* set(credential("7010000002"), other)))
+      yield* moveState.setStep(sql, move, "flipped")
+      assert.isTrue(isRefused(yield* set(credential("5260250274"), other)))
+      yield* moveState.setStep(sql, move, "moved")
+      assert.isTrue(Exit.isSuccess(yield* set(credential("5260250274"), other)))
     })
   )
 

@@ -2,8 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { checkServing } from "../../src/commands/doctor.ts"
+import { checkListening, checkRedis, checkServing } from "../../src/commands/doctor.ts"
 import { metricName } from "../../src/http/middleware/ProxyWarning.ts"
+import { startRedis } from "../limits/support/redis.ts"
 
 const serve = (metrics: string) =>
   Effect.acquireRelease(
@@ -41,6 +42,41 @@ describe("the doctor beside a server", () => {
         assert.isEmpty(yield* examine(yield* serve(metrics)))
       }
       for (const port of [undefined, 0, 1]) assert.isEmpty(yield* examine(port))
+    })
+  )
+
+  it.effect("is content with the server that listens, and warns of any other process", () =>
+    Effect.gen(function* () {
+      const listening = Effect.fnUntraced(function* (answer: string) {
+        const port = yield* serve(answer)
+        const [finding] = yield* checkListening({
+          http: { host: "127.0.0.1", port },
+          metricsPort: undefined,
+          role: "api"
+        })
+        return finding!
+      })
+      assert.strictEqual((yield* listening('{"status":"ok"}')).level, "ok")
+      const other = yield* listening("<html>")
+      assert.strictEqual(other.level, "warning")
+      assert.include(other.remedy, "set PORT")
+    })
+  )
+
+  it.live("finds whether the Redis of the limits answers, and names no secret of its URL", () =>
+    Effect.gen(function* () {
+      const redis = yield* startRedis
+      const { host, port } = new URL(redis.url)
+      const [answers] = yield* checkRedis({ redisUrl: redis.url, role: "api" })
+      assert.deepInclude(answers, { level: "ok", message: `${host} answers` })
+      redis.stop()
+      const [fails, ...others] = yield* checkRedis({ redisUrl: `redis://user:hidden@127.0.0.1:${port}`, role: "all" })
+      assert.isEmpty(others)
+      assert.strictEqual(fails?.level, "fault")
+      assert.match(fails?.message ?? "", /^Redis at 127\.0\.0\.1:\d+ cannot be used: .*REDIS_URL/)
+      assert.notInclude(fails?.message, "hidden")
+      assert.isEmpty(yield* checkRedis({ redisUrl: redis.url, role: "worker" }))
+      assert.isEmpty(yield* checkRedis({ redisUrl: undefined, role: "api" }))
     })
   )
 })

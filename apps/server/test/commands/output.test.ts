@@ -1,6 +1,6 @@
 /** What the command prints about itself. */
 import { assert, describe, it } from "vitest"
-import { fit } from "../../src/commands/output.ts"
+import { fit, printable } from "../../src/commands/output.ts"
 
 describe("the help of a command", () => {
   it("stays as it is where it fits", () => {
@@ -32,5 +32,18 @@ describe("the help of a command", () => {
   it("counts no colors", () => {
     const line = `  \u001B[1m${"x".repeat(70)}\u001B[0m`
     assert.strictEqual(fit(line), line)
+  })
+})
+
+describe("what a command prints of others", () => {
+  it("has its control and format characters as JSON has them, and nothing else changed", () => {
+    const text = "name\t\u001B]0;title\u0007 \u009B2J\r\u202Eabc\u2028\u{E0041}\n"
+    assert.strictEqual(
+      printable(text),
+      "name\t\\u001b]0;title\\u0007 \\u009b2J\\u000d\\u202eabc\\u2028\\udb40\\udc41\n"
+    )
+    assert.strictEqual(JSON.parse(printable(JSON.stringify(text))), text)
+    const plain = "Zażółć gęślą jaźń, ✔ 你好 😀"
+    assert.strictEqual(printable(plain), plain)
   })
 })

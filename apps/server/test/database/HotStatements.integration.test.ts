@@ -24,7 +24,10 @@ describe("a statement that most requests or deliveries need", () => {
         const sql = yield* SqlClient.SqlClient
         const withoutTables = <A, E>(statement: Effect.Effect<A, E>) =>
           sql.withTransaction(Effect.andThen(sql`SET LOCAL search_path = pg_temp`, statement))
-        assert.sameMembers([...statements.keys()], ["API key", "claim", "completion", "invoice", "submission"])
+        assert.sameMembers(
+          [...statements.keys()],
+          ["API key", "claim", "completion", "invoice", "retried completion", "submission"]
+        )
         for (const [name, statement] of statements) {
           yield* statement
           const error = yield* Effect.flip(withoutTables(statement))

@@ -1,6 +1,6 @@
 /** Weeks begin and end without a loss: at the border, beside a transaction that keeps the tables, and when the drop is cut off. */
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as SqlErrors from "../../src/database/SqlErrors.ts"
@@ -54,7 +54,7 @@ layer(services, { timeout: "120 seconds" })("Partitions", (it) => {
       const { submit } = yield* SubmitInvoice.SubmitInvoice
       const { advanceDue } = yield* InvoiceWorker.make
       const queue = yield* Effect.provide(DeliveryQueue.DeliveryQueue, Layer.fresh(DeliveryQueue.layer))
-      const records = yield* DeliveryRecords.Deliveries
+      const records = yield* DeliveryRecords.DeliveryRecords
       const organizationId = yield* fixtures.organization
       const endpointId = yield* fixtures.endpoint(organizationId)
       const submission = fixtures.submission({ organizationId, idempotencyKey: "key" })
@@ -166,6 +166,19 @@ layer(services, { timeout: "120 seconds" })("Partitions", (it) => {
       yield* sql`DROP FUNCTION end_session`
       assert.strictEqual(yield* Partitions.dropBefore(border), 0)
       assert.deepStrictEqual(yield* count, { deliveries: 1, events: 1, weeks: 1 })
+    })
+  )
+
+  it.effect("a submission in a week without partitions fails as in an outage, and is stored once there are some", () =>
+    Effect.gen(function* () {
+      yield* begin
+      const { submit } = yield* SubmitInvoice.SubmitInvoice
+      yield* TestClock.setTime(border + 2 * week)
+      const submission = fixtures.submission({ organizationId: yield* fixtures.organization, idempotencyKey: "key" })
+      const exit = yield* Effect.exit(submit(submission))
+      assert.isTrue(Exit.isFailure(exit) && SqlErrors.isTransient(Cause.squash(exit.cause)))
+      yield* Partitions.make(0)
+      assert.isFalse((yield* submit(submission)).replayed)
     })
   )
 

@@ -68,6 +68,18 @@ describe("a session", () => {
       })
   )
 
+  it.live("compiles no plans, whatever the default of the database", () =>
+    Effect.gen(function* () {
+      const url = yield* acquire
+      yield* exec(`ALTER DATABASE ${nameOf(url)} SET jit = on`)
+      const [row] = yield* on(
+        { url },
+        Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT current_setting('jit') AS jit`)
+      )
+      assert.deepStrictEqual(row, { jit: "off" })
+    })
+  )
+
   it.live("ends within 20 s where its client has gone silent, so that its connection is free again", () =>
     Effect.gen(function* () {
       const url = yield* acquire

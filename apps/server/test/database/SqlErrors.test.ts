@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { SqlError } from "effect/sql"
+import { explain } from "../../src/database/explain.ts"
 import * as SqlErrors from "../../src/database/SqlErrors.ts"
 
 const unknown = (code: string, operation = "query") =>
@@ -68,5 +69,13 @@ describe("SqlErrors", () => {
       assert.isFalse(SqlErrors.isTransient(error))
       assert.isFalse(SqlErrors.isPermanent(error))
     }
+  })
+
+  it("tells of a full disk what to do, at a connection too", () => {
+    const url = "postgres://user:hidden@db.internal/govoice"
+    assert.strictEqual(
+      explain({ _tag: "Postgres", url }, unknown("53100", "connect")),
+      "Postgres at db.internal:5432, database govoice: refused. Free space on the disk of Postgres, or give it more."
+    )
   })
 })

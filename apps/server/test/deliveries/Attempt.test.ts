@@ -8,7 +8,7 @@ import type { ClaimedDelivery } from "../../src/deliveries/ClaimedDelivery.ts"
 import type { Completion } from "../../src/deliveries/Completion.ts"
 import { version } from "../../src/version.ts"
 import * as EndpointHeaders from "../../src/deliveries/EndpointHeaders.ts"
-import * as LeaseTime from "../../src/jobs/LeaseTime.ts"
+import * as MonotonicTime from "../../src/observability/MonotonicTime.ts"
 import * as KeyRing from "../../src/crypto/KeyRing.ts"
 import * as Fake from "../support/FakeDispatcher.ts"
 import * as fixtures from "../support/fixtures.ts"
@@ -54,7 +54,7 @@ const attempt = Effect.fnUntraced(function* (
     Attempt.make,
     Layer.mergeAll(dispatcher.layer, Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing), TestSettings.layer())
   )
-  const completion = yield* perform(given, LeaseTime.monotonicMs(yield* Clock.Clock) + leftMs)
+  const completion = yield* perform(given, MonotonicTime.of(yield* Clock.Clock) + leftMs)
   return { completion, requests: dispatcher.requests }
 })
 

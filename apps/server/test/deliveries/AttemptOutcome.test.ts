@@ -41,6 +41,13 @@ const rows: ReadonlyArray<Row> = [
     "lease_too_short",
     "The request was postponed because the sender was overloaded."
   ],
+  [
+    notSent("process_unavailable"),
+    "retry",
+    "retry",
+    "process_unavailable",
+    "The request was postponed because the sender could not start a process for it."
+  ],
   [notSent("invalid_request"), "fail", "fail", "invalid_request", "The request could not be prepared."],
   [
     notSent("sender_failed"),

@@ -83,7 +83,7 @@ layer(database, { excludeTestServices: true })("deliveries of an invoice", (it) 
         const { endpoints, organizationId } = yield* store
         const other = yield* fixtures.organization
         const endpointOfOther = yield* fixtures.endpoint(other)
-        const deliveries = yield* DeliveryRecords.Deliveries
+        const deliveries = yield* DeliveryRecords.DeliveryRecords
         const idsOf = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) => id)
         for (const invoice of [0, 1234, invoiceCount - 1]) {
           const invoiceId = invoiceIdOf(invoice)

@@ -15,7 +15,10 @@ const start = Effect.fnUntraced(function* (complete: Complete) {
   const done: Array<ReadonlyArray<Completion>> = []
   let inBackground = 0
   const completer = yield* DeliveryCompleter.make({
-    queue: { complete },
+    queue: {
+      complete,
+      completeUnlocked: (batch) => Effect.map(complete(batch), (written) => ({ written, locked: [] }))
+    },
     leaseMs: 10_000,
     onCompleted: (batch) => void done.push(batch),
     onBackgroundCompleted: () => Effect.sync(() => void (inBackground += 1))

@@ -197,6 +197,22 @@ describeQueue("DeliveryQueue: completions, leases", (test) => {
       assert.isDefined(yield* alone({ perOrganization: 3, leaseMs }))
     }))
 
+  test("an organization that may have nothing in flight delays no delivery that is attempted alone", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ids = (yield* Effect.forEach([1, 2, 3], () => fixtures.backlog(1))).map(({ id }) => id).sort()
+      yield* sql`
+        UPDATE deliveries SET is_due = false, interruption_count = 2, status = 'retrying', failure_status = 'retrying', next_retry_at = due_at
+      `
+      yield* sql`UPDATE organization_concurrency SET max_in_flight = 0 WHERE organization_id = ${ids[0]!}`
+      yield* TestClock.adjust(1000)
+      const alone = yield* AloneWorker.makeClaim
+      for (const id of ids.slice(1)) {
+        assert.strictEqual((yield* alone({ perOrganization: 1, leaseMs }))?.organization_id, id)
+      }
+      assert.isUndefined(yield* alone({ perOrganization: 1, leaseMs }))
+    }))
+
   test("promote: makes a retry available at its time, and not before", () =>
     Effect.gen(function* () {
       yield* fixtures.backlog(1)

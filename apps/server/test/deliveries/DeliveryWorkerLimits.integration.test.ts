@@ -25,14 +25,15 @@ for (const database of databases) {
         let isWaiting = false
         const slow = Layer.effect(
           DeliveryQueue.DeliveryQueue,
-          Effect.map(DeliveryQueue.DeliveryQueue, ({ claim, complete }) => ({
+          Effect.map(DeliveryQueue.DeliveryQueue, ({ claim, complete, completeUnlocked }) => ({
             claim: (options) =>
               Effect.tap(claim(options), ({ deliveries }) => {
                 if (isWaiting || deliveries.length === 0) return Effect.void
                 isWaiting = true
                 return Effect.sleep(claimMs)
               }),
-            complete
+            complete,
+            completeUnlocked
           }))
         ).pipe(Layer.provide(DeliveryQueue.layer))
         const worker = yield* start(() => Effect.succeed(Fake.delivered), { leaseMs }, slow)

@@ -92,7 +92,7 @@ layer(database, { excludeTestServices: true })("an organization with many delive
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { endpoints, now, organizationId } = yield* store
-        const deliveries = yield* DeliveryRecords.Deliveries
+        const deliveries = yield* DeliveryRecords.DeliveryRecords
         const stats = yield* DeliveryStats.DeliveryStats
         const dayAgo = now - 24 * hourMs
 
@@ -236,7 +236,7 @@ layer(database, { excludeTestServices: true })("an organization with many delive
         yield* sql`VACUUM ANALYZE deliveries`
         const queue = yield* DeliveryQueue.DeliveryQueue
         yield* queue.claim({ limit: 10, perOrganization: 10, leaseMs: 30_000 })
-        const deliveries = yield* DeliveryRecords.Deliveries
+        const deliveries = yield* DeliveryRecords.DeliveryRecords
         const { blocks, report, result } = yield* costOf(
           "delivering",
           deliveries.listAll(organizationId, { status: "delivering" }, firstPage)
@@ -268,7 +268,7 @@ layer(database, { excludeTestServices: true })("an organization with many delive
       assert.deepInclude(bucket, { total: DeliveryStats.limits.overview, capped: true })
       assert.strictEqual(count!.waiting, DeliveryStats.limits.overview)
       yield* sql`UPDATE webhook_endpoints SET deleted_at = now() WHERE id = ${endpointId}`
-      const page = yield* (yield* DeliveryRecords.Deliveries).listAll(organizationId, {}, firstPage)
+      const page = yield* (yield* DeliveryRecords.DeliveryRecords).listAll(organizationId, {}, firstPage)
       assert.deepStrictEqual(page, { records: [], hasMore: false })
     })
   )
@@ -373,9 +373,9 @@ layer(database, { excludeTestServices: true })("an organization with many delive
             FROM (SELECT id, n % 10 = 0 AS is_queued FROM unnest(${textArray(ids)}) WITH ORDINALITY AS one (id, n)) AS invoice
           `
           yield* sql`
-            INSERT INTO receipts (invoice_id, organization_id, created_at, sha256, xml)
+            INSERT INTO receipts (invoice_id, organization_id, created_at, xml)
             SELECT id, organization_id, created_at + CASE WHEN row_number() OVER (ORDER BY id DESC) <= 200 THEN interval '10 s' ELSE interval '1 hour' END,
-                   sha256(''), ''
+                   ''
             FROM invoices WHERE organization_id = ${owner} AND upo_available
           `
         })
@@ -414,7 +414,7 @@ layer(database, { excludeTestServices: true })("an organization with its first d
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const deliveries = yield* DeliveryRecords.Deliveries
+        const deliveries = yield* DeliveryRecords.DeliveryRecords
         const rowsRead = Effect.map(
           sql<{ readonly n: number }>`
             SELECT sum(coalesce(idx_tup_fetch, 0) + seq_tup_read)::int AS n
@@ -443,4 +443,4 @@ layer(database, { excludeTestServices: true })("an organization with its first d
   )
 })
 
-type DeliveryRecordsFilter = Parameters<DeliveryRecords.Deliveries["Service"]["listAll"]>[1]
+type DeliveryRecordsFilter = Parameters<DeliveryRecords.DeliveryRecords["Service"]["listAll"]>[1]

@@ -105,23 +105,23 @@ const measure = Effect.fnUntraced(function* (rows: number) {
 
   const claim = yield* explain(deliveries.claim(options))
   assert.isAbove(claim.result.deliveries.length, 9)
-  const complete = yield* explain(
-    deliveries.complete(
-      claim.result.deliveries.map((one) => ({
-        ...one,
-        status: "succeeded" as const,
-        pace: "steady" as const,
-        works: true,
-        last_attempted_at: new Date().toISOString(),
-        last_http_status: 204,
-        last_error_summary: null,
-        next_retry_at: null,
-        delivered_at: new Date().toISOString(),
-        updated_at: new Date().toISOString()
-      }))
-    )
-  )
-  assert.strictEqual(complete.result.length, claim.result.deliveries.length)
+  const completions = claim.result.deliveries.map((one) => ({
+    ...one,
+    status: "succeeded" as const,
+    pace: "steady" as const,
+    works: true,
+    last_attempted_at: new Date().toISOString(),
+    last_http_status: 204,
+    last_error_summary: null,
+    next_retry_at: null,
+    delivered_at: new Date().toISOString(),
+    updated_at: new Date().toISOString()
+  }))
+  const half = completions.length >> 1
+  const complete = yield* explain(deliveries.complete(completions.slice(half)))
+  assert.strictEqual(complete.result.length, completions.length - half)
+  const completeUnlocked = yield* explain(deliveries.completeUnlocked(completions.slice(0, half)))
+  assert.strictEqual(completeUnlocked.result.written.length, half)
   const promoteDue = yield* explain(scheduler.promoteDue)
   const nextInvoice = yield* explain(nextDueAt)
   const invoices = yield* explain(advanceDue)
@@ -133,6 +133,7 @@ const measure = Effect.fnUntraced(function* (rows: number) {
     "claim of nothing": one(onNothing),
     claim: one(claim),
     complete: one(complete),
+    completeUnlocked: one(completeUnlocked),
     promoteDue: one(promoteDue),
     "next invoice": one(nextInvoice),
     "due invoices": invoices.explained[0]!,
@@ -150,10 +151,16 @@ const indexesOfCtes = {
     counted: ["organization_concurrency_pkey"],
     paced: ["webhook_endpoints_pkey"]
   },
+  completeUnlocked: {
+    locked: ["organization_concurrency_pkey"],
+    completed: ["deliveries_pkey"],
+    counted: ["organization_concurrency_pkey"],
+    paced: ["webhook_endpoints_pkey"]
+  },
   claim: {
     scan: ["deliveries_due_idx"],
     organization: ["organization_concurrency_pkey"],
-    candidate: ["webhook_endpoints_pkey", "deliveries_due_idx", "webhook_endpoints_organization_id_id_idx"],
+    candidate: ["webhook_endpoints_pkey", "webhook_endpoints_organization_id_id_idx", "deliveries_due_idx"],
     claimed: ["deliveries_pkey"],
     counted: ["organization_concurrency_pkey"]
   },
@@ -185,7 +192,7 @@ const withDatabase = <A, E>(
     Effect.map(TestDatabase.acquire, (url) => {
       const settings = TestSettings.layer({ database: { _tag: "Postgres", url } })
       const migrated = Layer.effectDiscard(Effect.andThen(Migrations.run, Partitions.make(4))).pipe(
-        Layer.provideMerge(Database.layerClient({ _tag: "Postgres", url })),
+        Layer.provideMerge(TestDatabase.layerClient(url)),
         Layer.merge(Layer.succeed(Database.Shared)(true))
       )
       return WorkerDbClient.layer.pipe(Layer.provide(migrated), Layer.provideMerge(settings))
@@ -222,7 +229,14 @@ describe("Plans", () => {
         assert.isBelow(large["next invoice"].blocks, 20, report.join("\n"))
         assert.isBelow(large["due invoices"].blocks, 20 * 100, report.join("\n"))
         assert.isBelow(large.transitions.blocks, 100 * 100, report.join("\n"))
-        for (const name of ["claim", "complete", "promoteDue", "due invoices", "transitions"] as const) {
+        for (const name of [
+          "claim",
+          "complete",
+          "completeUnlocked",
+          "promoteDue",
+          "due invoices",
+          "transitions"
+        ] as const) {
           // A claim passes those in flight of each endpoint, ten at most, twice.
           assert.isAtMost(large[name].wasted, 200, `${name}\n${report.join("\n")}`)
         }

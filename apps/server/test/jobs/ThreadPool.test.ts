@@ -64,7 +64,7 @@ describe("ThreadPool", () => {
     })
   )
 
-  it.live("refuses what is beyond the jobs of a group, and of all groups", () =>
+  it.live("refuses what is beyond the jobs of a group, and the last of the largest group for one of another", () =>
     Effect.gen(function* () {
       const pool = yield* make({ maxSize: 3, maxSizePerGroup: 2 })
       const run = (group: string) => Effect.result(pool.run(group, answer(group, 50), []))
@@ -74,10 +74,10 @@ describe("ThreadPool", () => {
       assert.deepStrictEqual(outcomes, [
         "done",
         "done",
-        "done",
+        new ThreadPool.ThreadPoolFull(),
         new ThreadPool.ThreadPoolFull(),
         "done",
-        new ThreadPool.ThreadPoolFull()
+        "done"
       ])
     })
   )
@@ -240,7 +240,10 @@ describe("ThreadPool with batches", () => {
           results.map((result) => (result._tag === "Success" ? result.success.value : result.failure._tag)),
           ["first", "before", "ThreadLost", "behind", "last"]
         )
-        assert.deepStrictEqual(sizes(), [1, 4, 3])
+        const [first, batch, again] = sizes()
+        assert.deepStrictEqual([first, batch], [1, 4])
+        // What has an answer does not run again: a job of more than 5 ms is answered before the batch ends.
+        assert.include([2, 3], again)
       }).pipe(Effect.provide(silent)),
     100_000
   )

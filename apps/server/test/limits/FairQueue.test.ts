@@ -7,7 +7,10 @@ interface Job {
   readonly cost: number
 }
 
-const make = (maxSize = 1000, maxSizePerGroup = 1000) => Slots.makeQueue<Job>({ maxSize, maxSizePerGroup })
+const fail = () => assert.fail("a job was dropped")
+
+const make = (maxSize = 1000, maxSizePerGroup = 1000, onDropped: (job: Job) => void = fail) =>
+  Slots.makeQueue<Job>({ maxSize, maxSizePerGroup, onDropped })
 
 /** Takes jobs and charges them at once. */
 const drain = (queue: Slots.FairQueue<Job>, count = Infinity): ReadonlyArray<string> => {
@@ -50,16 +53,20 @@ describe("FairQueue", () => {
     assert.strictEqual(served.filter((group) => group === "late").length, 5)
   })
 
-  it("serves the smallest job of groups that come anew first, where that is asked for", () => {
-    const order = (smallestFirst: boolean) => {
-      const queue = Slots.makeQueue<Job>({ maxSize: 1000, maxSizePerGroup: 1000, smallestFirst })
+  it("serves the group first that is the least far after its next job, where the cost of a size is known", () => {
+    const order = (costOfSize: number | undefined) => {
+      const queue = Slots.makeQueue<Job>({ maxSize: 1000, maxSizePerGroup: 1000, costOfSize, onDropped: fail })
       for (const group of ["long 1", "long 2", "long 3"]) queue.add(group, { group, cost: 3000 }, 100)
       const [first] = drain(queue, 1)
-      queue.add("short", { group: "short", cost: 10 }, 1)
-      return [first, ...drain(queue)]
+      // It comes anew, and later it has used more than the others.
+      const short = [1, 2].flatMap(() => {
+        queue.add("short", { group: "short", cost: 10 }, 1)
+        return drain(queue, 1)
+      })
+      return [first, ...short, ...drain(queue)]
     }
-    assert.deepStrictEqual(order(true), ["long 1", "short", "long 2", "long 3"])
-    assert.deepStrictEqual(order(false), ["long 1", "long 2", "long 3", "short"])
+    assert.deepStrictEqual(order(30), ["long 1", "short", "short", "long 2", "long 3"])
+    assert.deepStrictEqual(order(undefined), ["long 1", "long 2", "long 3", "short", "short"])
   })
 
   it("remembers what a group has used while its jobs run out", () => {
@@ -76,7 +83,7 @@ describe("FairQueue", () => {
     const queue = make(100, 50)
     const add = (group: string, size: number) => queue.add(group, { group, cost: 1 }, size)
     assert.deepStrictEqual(
-      [add("a", 30), add("a", 21), add("a", 20), add("b", 50), add("c", 1)],
+      [add("a", 30), add("a", 21), add("a", 20), add("b", 50), add("c", 50)],
       [true, false, true, true, false]
     )
     queue.take()
@@ -85,7 +92,12 @@ describe("FairQueue", () => {
   })
 
   it("passes over a group that has its maximum of running jobs", () => {
-    const queue = Slots.makeQueue<Job>({ maxSize: 10, maxSizePerGroup: 10, maxRunningPerGroup: 1 })
+    const queue = Slots.makeQueue<Job>({
+      maxSize: 10,
+      maxSizePerGroup: 10,
+      maxRunningPerGroup: 1,
+      onDropped: fail
+    })
     for (const group of ["a", "a", "b"]) queue.add(group, { group, cost: 1 })
     const [first, second, third] = [queue.take(), queue.take(), queue.take()]
     assert.deepStrictEqual([first?.job.group, second?.job.group, third], ["a", "b", undefined])
@@ -97,7 +109,7 @@ describe("FairQueue", () => {
     const queue = make(3, 2)
     const job = { group: "a", cost: 1 }
     assert.deepStrictEqual(
-      ["a", "a", "a", "b", "c"].map((group) => queue.add(group, { ...job })),
+      ["a", "a", "a", "b", "b"].map((group) => queue.add(group, { ...job })),
       [true, true, false, true, false]
     )
     queue.take()
@@ -106,6 +118,24 @@ describe("FairQueue", () => {
     assert.strictEqual(queue.size(), 2)
     queue.remove("c", job)
     assert.strictEqual(queue.size(), 2, "a job is removed once")
+  })
+
+  it("drops the last job of the group that has most, for one of a group that has less", () => {
+    const dropped: Array<number> = []
+    const queue = make(16, 4, ({ cost }) => dropped.push(cost))
+    for (const group of ["a", "b", "c", "d"]) for (const cost of [1, 2, 3, 4]) queue.add(group, { group, cost })
+    // Whoever makes many groups has as much as any of them.
+    for (const group of ["e", "f", "g", "h"]) assert.isTrue(queue.add(group, { group, cost: 5 }))
+    assert.deepStrictEqual(dropped, [4, 4, 4, 4])
+    assert.isFalse(queue.add("i", { group: "i", cost: 6 }, 4))
+    assert.isFalse(queue.add("a", { group: "a", cost: 6 }))
+    assert.lengthOf(dropped, 4)
+    // As many as it takes, and none if that is not enough.
+    assert.isTrue(queue.add("i", { group: "i", cost: 6 }, 2))
+    assert.deepStrictEqual(dropped.slice(4), [3, 3])
+    assert.isFalse(queue.add("j", { group: "j", cost: 6 }, 3))
+    assert.lengthOf(dropped, 6)
+    assert.strictEqual(queue.size(), 16)
   })
 
   it("evicts all groups when the queue is idle, and those that are not ahead of the others while it is busy", () => {

@@ -47,13 +47,34 @@ layer(Layer.empty, { excludeTestServices: true })("a Redis that hangs", (it) => 
     })
   )
 
+  it.effect("has each process count alone while it answers with anything but numbers", () =>
+    Effect.gen(function* () {
+      const redis = yield* startRedis
+      const context = yield* Layer.build(stores(redis.url))
+      yield* Effect.gen(function* () {
+        const window = (yield* SlidingWindowStore).make({ name: "logins", limit: 10_000, windowMs: 60_000 })
+        const answers = ["$-1", "*-1", "*0", "+OK", "$3\r\nabc", "*2\r\n+a\r\n+b", "*1\r\n+a", "*2\r\n+a\r\n$-1"]
+        for (const answer of answers) {
+          redis.answer(`${answer}\r\n`)
+          const [remaining, elapsed] = yield* take
+          assert.isAbove(remaining, 9000, JSON.stringify(answer))
+          assert.isAtLeast(elapsed, 0, JSON.stringify(answer))
+          assert.strictEqual(yield* window.take("owner"), 0, JSON.stringify(answer))
+        }
+      }).pipe(Effect.provide([Logger.layer([]), Layer.succeedContext(context)]))
+    })
+  )
+
   it.effect("fails the start of a process", () =>
     Effect.gen(function* () {
       const redis = yield* startRedis
       redis.hang()
       const start = Effect.scoped(Layer.build(RedisClient.layer(redis.url, { startTimeoutMs: 200 })))
-      const exit = yield* Effect.timeoutOption(Effect.exit(start), "40 seconds")
-      assert.isTrue(Exit.isFailure(Option.getOrThrow(exit)))
+      const failure = yield* Effect.timeoutOption(Effect.flip(start), "40 seconds")
+      assert.strictEqual(
+        Option.getOrThrow(failure).message,
+        `Redis at ${new URL(redis.url).host} cannot be used: no answer within 200 ms. Check REDIS_URL, and that Redis is running.`
+      )
     })
   )
 

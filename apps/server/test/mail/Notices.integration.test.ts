@@ -1,3 +1,5 @@
+import { once } from "node:events"
+import { type AddressInfo, createServer, type Socket } from "node:net"
 import { assert, describe, layer } from "@effect/vitest"
 import type { Ids } from "@govoice/core"
 import { Clock, Effect, Layer, type Scope } from "effect"
@@ -8,10 +10,11 @@ import * as Organizations from "../../src/accounts/Organizations.ts"
 import * as KeyRing from "../../src/crypto/KeyRing.ts"
 import * as DeliveryQueue from "../../src/deliveries/DeliveryQueue.ts"
 import * as WebhookEndpoints from "../../src/deliveries/WebhookEndpoints.ts"
-import { makeRound } from "../../src/mail/NoticeJob.ts"
+import * as NoticeJob from "../../src/mail/NoticeJob.ts"
 import * as Notices from "../../src/mail/Notices.ts"
 import type { SettingsShape } from "../../src/settings/Settings.ts"
 import * as fixtures from "../support/fixtures.ts"
+import { poll } from "../support/live.ts"
 import { databases } from "../support/TestDatabase.ts"
 import * as TestSettings from "../support/TestSettings.ts"
 
@@ -42,6 +45,26 @@ const mailbox = Effect.acquireRelease(
   (opened) => Effect.promise(() => opened.close())
 )
 
+/** An SMTP server that accepts connections and says nothing. */
+const silentServer = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => void sockets.add(socket)).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    return { server, sockets }
+  }),
+  ({ server, sockets }) =>
+    Effect.sync(() => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+).pipe(
+  Effect.map(({ server, sockets }) => ({
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => sockets.size
+  }))
+)
+
 /** An organization with an endpoint whose attempts a test completes, a process that sends mails, and what the owner received. */
 const setUp = Effect.fnUntraced(function* (changes: Partial<SettingsShape> = {}) {
   yield* fixtures.clear
@@ -53,6 +76,7 @@ const setUp = Effect.fnUntraced(function* (changes: Partial<SettingsShape> = {})
     Layer.provideMerge(Layer.mergeAll(settings, Layer.succeed(KeyRing.KeyRing)(fixtures.keyRing)))
   )
   const context = yield* Layer.build(Layer.fresh(services))
+  const makeRound = Effect.map(NoticeJob.makeSteps, ({ disable, sendDue }) => Effect.andThen(disable, sendDue))
   const round = yield* Effect.provide(makeRound, context)
   const another = yield* Effect.provide(makeRound, context)
   const queue = yield* Effect.provide(DeliveryQueue.DeliveryQueue, context)
@@ -81,6 +105,7 @@ const setUp = Effect.fnUntraced(function* (changes: Partial<SettingsShape> = {})
   return {
     attempt,
     another,
+    job: Effect.provide(Layer.launch(NoticeJob.layer), context),
     box,
     endpoint: ids[0]!,
     endpoints,
@@ -98,6 +123,28 @@ for (const database of databases) {
   layer(database.layer, { timeout: "120 seconds", excludeTestServices: true })(`notices (${database.name})`, (it) => {
     const test = (name: string, body: Effect.Effect<void, unknown, Scope.Scope | SqlClient.SqlClient>) =>
       it.effect(name, () => Effect.provide(Effect.scoped(body), TestClock.layer()))
+
+    test(
+      "are told by the cell that serves the organization, also while another has its rows",
+      Effect.gen(function* () {
+        const { attempt, organization, round, sql, subjects } = yield* setUp({
+          cell: { name: "a", controlDatabase: undefined, targetDatabase: undefined }
+        })
+        const serve = (cell: string) =>
+          sql`UPDATE cell_buckets SET cell = ${cell} WHERE bucket = ${organization.slice(14, 16)}`
+        yield* sql`DELETE FROM cell_buckets`
+        yield* sql`DELETE FROM cells`
+        yield* sql`INSERT INTO cells (name, is_control, url) VALUES ('a', true, 'http://a'), ('b', false, 'http://b')`
+        yield* sql`INSERT INTO cell_buckets (bucket, cell) VALUES (${organization.slice(14, 16)}, 'b')`
+        yield* attempt(false)
+        yield* TestClock.adjust(7 * hour)
+        yield* round
+        assert.isEmpty(subjects())
+        yield* serve("a")
+        yield* round
+        assert.lengthOf(subjects(), 1)
+      })
+    )
 
     describe("an endpoint that fails", () => {
       test(
@@ -180,6 +227,29 @@ for (const database of databases) {
           yield* TestClock.adjust(6 * hour)
           yield* round
           assert.deepStrictEqual(subjects().slice(2), ["Webhooks to example.com are failing"])
+        })
+      )
+
+      test(
+        "is switched off while mails wait for an SMTP server that does not answer",
+        Effect.gen(function* () {
+          const smtp = yield* silentServer
+          const { attempt, endpoint, endpoints, job, owner, sql } = yield* setUp({
+            mail: { smtpUrl: smtp.url, from: "govoice@example.com", publicUrl: "https://govoice.example.com" }
+          })
+          const others = yield* fixtures.backlog(0)
+          yield* sql`UPDATE webhook_endpoints SET failing_since = ${new Date(start)}, failed_at = ${new Date(start)} WHERE id = ${others.endpoints[0]!}`
+          yield* attempt(false)
+          yield* TestClock.adjust(5 * day - 1)
+          yield* Effect.forkScoped(job)
+          yield* poll(Effect.sync(smtp.connections), (count) => count === 1)
+          yield* TestClock.adjust(1)
+          yield* attempt(false)
+          // The first mail ends after 30 s, and the second one lasts longer than the minute.
+          yield* TestClock.adjust(minute - 1000)
+          yield* poll(Effect.sync(smtp.connections), (count) => count === 2)
+          yield* TestClock.adjust(1000)
+          yield* poll(endpoints.find(owner.id, endpoint), ({ enabled }) => !enabled, 20_000)
         })
       )
 
@@ -281,7 +351,7 @@ for (const database of databases) {
       const credential = Effect.fnUntraced(function* (organization: string, kind: string, until: number | null) {
         const sql = yield* SqlClient.SqlClient
         yield* sql`
-          UPDATE organizations SET credential = '\\x0102', credential_kind = ${kind}, credential_nip = '5265877635',
+          UPDATE organizations SET credential = '\\x0102', credential_kind = ${kind}, credential_context = '5265877635',
             credential_environment = 'test', credential_state = 'accepted', credential_updated_at = ${new Date(start)},
             credential_expires_at = ${until === null ? null : new Date(until)}::timestamptz
           WHERE id = ${organization}

@@ -41,7 +41,7 @@ const storeCredential = Effect.fnUntraced(function* (sealWith: EncryptionKey) {
   const sealed = KeyRing.make([sealWith]).seal("token", { column: "organizations.credential", row: organization })
   yield* sql`
     UPDATE organizations
-    SET credential = ${sealed}, credential_kind = 'ksef_token', credential_nip = '1111111111',
+    SET credential = ${sealed}, credential_kind = 'ksef_token', credential_context = '1111111111',
         credential_state = 'unchecked', credential_updated_at = ${new Date()}
   `
 })

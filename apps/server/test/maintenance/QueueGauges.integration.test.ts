@@ -172,5 +172,22 @@ layer(Layer.merge(TestDatabase.layerPostgres, TestSettings.layer()), { timeout: 
         assert.isNull(yield* QueueGauges.oldestSnapshot)
       })
     )
+
+    it.effect("finds the WAL that is kept for a replication slot that nobody reads", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`SELECT FROM pg_create_physical_replication_slot('of_nobody', true)`
+        yield* sql`SELECT FROM pg_logical_emit_message(false, 'test', repeat('x', 100000))`
+        yield* isDue
+        yield* QueueGauges.refresh
+        assert.isAbove(yield* valueOf(EngineMetrics.retainedWalBytes), 100_000)
+      }).pipe(
+        Effect.ensuring(
+          Effect.ignore(
+            Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT FROM pg_drop_replication_slot('of_nobody')`)
+          )
+        )
+      )
+    )
   }
 )

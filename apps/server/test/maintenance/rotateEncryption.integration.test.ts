@@ -27,7 +27,7 @@ const insertAll = Effect.gen(function* () {
   const credential = before.seal("credential", { column: "organizations.credential", row: organization })
   yield* sql`
     INSERT INTO organizations
-      (id, account_id, name, created_at, credential, credential_kind, credential_nip, credential_state, credential_updated_at)
+      (id, account_id, name, created_at, credential, credential_kind, credential_context, credential_state, credential_updated_at)
     VALUES (${organization}, ${account}, 'Example', ${now}, ${credential}, 'ksef_token', '1111111111', 'unchecked', ${now})
   `
   const ofCertificate = { column: "offline_certificates.private_key", row: organization } as const

@@ -6,7 +6,6 @@
  */
 import { PgClient } from "@effect/sql-pg"
 import { type Clock, Duration, Effect, type Scope } from "effect"
-import { Shared } from "../../src/database/Database.ts"
 
 const idleMs = 5
 
@@ -15,20 +14,33 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** A clock, the same as a function for a simulator, and a sleep in real time for the test itself. */
+/** A clock, the same as a function for a simulator, and the client of the database for all that runs by the clock. */
 export interface FastClock {
   readonly clock: Clock.Clock
   readonly now: () => number
+  readonly client: PgClient.PgClient
+}
+
+/** The client, and how many of its connections wait for notifications. Each deployment has one that does, all the time. */
+const countListening = (client: PgClient.PgClient) => {
+  let listening = 0
+  const one = Effect.acquireRelease(
+    Effect.sync(() => listening++),
+    () => Effect.sync(() => listening--)
+  )
+  const listen: PgClient.PgClient["listen"] = (channel) => Effect.tap(client.listen(channel), () => one)
+  return {
+    client: new Proxy(client, { get: (of, name) => (name === "listen" ? listen : Reflect.get(of, name)) as unknown }),
+    listening: () => listening
+  }
 }
 
 /** Starts a clock that ends with the scope. Sleeps that end within `grainMs` of each other end together. */
 export const make = Effect.fnUntraced(function* (
   grainMs: number
-): Effect.fn.Return<FastClock, never, PgClient.PgClient | Shared | Scope.Scope> {
-  const { poolStats } = yield* PgClient.PgClient
-  // One connection waits for notifications all the time.
-  const listening = (yield* Shared) ? 1 : 0
-  const isBusy = () => Effect.runSync(poolStats!).used > listening
+): Effect.fn.Return<FastClock, never, PgClient.PgClient | Scope.Scope> {
+  const { client, listening } = countListening(yield* PgClient.PgClient)
+  const isBusy = () => Effect.runSync(client.poolStats!).used > listening()
   const sleepers = new Set<Sleeper>()
   const startedAt = performance.now()
   const base = Date.now()
@@ -74,7 +86,7 @@ export const make = Effect.fnUntraced(function* (
       })
     }
   }
-  return { clock, now }
+  return { clock, client, now }
 })
 
 /** Sleeps in real time, which is for tests that wait for something. */

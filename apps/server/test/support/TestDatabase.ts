@@ -18,12 +18,27 @@ import * as PreparedDatabase from "../../src/database/prepared/PreparedDatabase.
 import { EvaluationTime, StatementTime } from "../../src/database/StatementTime.ts"
 import * as Migrations from "../../src/database/Migrations.ts"
 import * as Partitions from "../../src/database/Partitions.ts"
+import * as PostgresClient from "../../src/database/PostgresClient.ts"
+import { applicationName, sessionParameters } from "../../src/database/sessionParameters.ts"
+import { definitions } from "../../src/settings/definitions.ts"
 
 const acquireFrom = (template: Effect.Effect<string>) =>
   Effect.acquireRelease(
     Effect.flatMap(template, (name) => Effect.promise(() => createFrom(name))),
     ({ drop }) => Effect.promise(drop)
   ).pipe(Effect.map(({ url }) => url))
+
+/** A client without time limits: on a busy machine, storing many rows takes longer than a statement of the server may. */
+export const layerClient = (url: string) =>
+  PostgresClient.layer(
+    { _tag: "Postgres", url },
+    {
+      applicationName,
+      maxConnections: definitions.GOVOICE_DATABASE_CONNECTIONS.default,
+      parameters: { ...sessionParameters, statement_timeout: "0" },
+      decidePlans: false
+    }
+  )
 
 /** Creates an empty database, drops it when the scope closes, and returns its URL. */
 export const acquire = acquireFrom(Effect.succeed("template1"))
@@ -34,12 +49,10 @@ const timeOfClock = (sql: SqlClient.SqlClient) =>
 const layerClock = Layer.merge(Layer.succeed(StatementTime)(timeOfClock), Layer.succeed(EvaluationTime)(timeOfClock))
 
 /** Migrates a database on the server of the run. */
-export const migrate = (url: string): Promise<unknown> => {
-  const client = Database.layerClient({ _tag: "Postgres", url })
-  return Effect.runPromise(
-    Effect.scoped(Effect.provide(Effect.andThen(Migrations.run, Partitions.make(1)), Layer.fresh(client)))
+export const migrate = (url: string): Promise<unknown> =>
+  Effect.runPromise(
+    Effect.scoped(Effect.provide(Effect.andThen(Migrations.run, Partitions.make(1)), Layer.fresh(layerClient(url))))
   )
-}
 
 /** The files of a prepared database. The first suite of a run makes them unless an earlier run has. */
 export const preparedFiles = Effect.gen(function* () {
@@ -52,7 +65,7 @@ export const preparedFiles = Effect.gen(function* () {
 const layerPostgresLive = Layer.unwrap(
   Effect.gen(function* () {
     const url = yield* acquireFrom(Effect.promise(templateDatabase))
-    return Layer.merge(Database.layerClient({ _tag: "Postgres", url }), Layer.succeed(Database.Shared)(true))
+    return Layer.merge(layerClient(url), Layer.succeed(Database.Shared)(true))
   })
 )
 

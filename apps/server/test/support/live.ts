@@ -2,7 +2,7 @@
 import type { Ids } from "@govoice/core"
 import { type Simulator, type SimulatorOptions, startSimulator } from "@govoice/ksef-simulator"
 import { Environment, type KsefClient as Client } from "@govoice/ksef/client"
-import { PolishTime } from "@govoice/ksef/format"
+import { ContextIdentifier, PolishTime } from "@govoice/ksef/format"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { GatewayCredentials } from "../../src/invoices/ksef/GatewayCredentials.ts"
@@ -26,7 +26,7 @@ export const simulator = (options: SimulatorOptions = {}) =>
 
 type KsefClient = Client.KsefClient
 
-const systemOf = (running: Simulator) => {
+export const systemOf = (running: Simulator) => {
   const environment = Result.getOrThrow(Environment.at(running.url))
   return { environment, environmentId: environment.baseUrl }
 }
@@ -43,6 +43,8 @@ interface DeploymentOptions {
   readonly leaseMs?: number
   /** How often lanes are rescued. Simulated time advances no further than this at once. */
   readonly rescueMs?: number
+  /** The name of its cell, the control cell. */
+  readonly cell?: string
   /** How long a call takes before it arrives, in simulated time, or what decides it for each. */
   readonly latencyMs?: number | (() => number)
 }
@@ -94,7 +96,13 @@ export const killHolder = (kill: Kill) =>
 /** Everything that takes a submission to its receipt. */
 export const layer = (running: Simulator, options: DeploymentOptions = {}) => {
   const { environment, environmentId } = systemOf(running)
-  const base = TestSettings.settings({ leaseMs: options.leaseMs ?? 30_000 })
+  const base = TestSettings.settings({
+    leaseMs: options.leaseMs ?? 30_000,
+    cell:
+      options.cell === undefined
+        ? undefined
+        : { name: options.cell, controlDatabase: undefined, targetDatabase: undefined }
+  })
   const system = NationalSystem.layerOf({ environment, environmentId, proxy: undefined })
   return (options.hasWorker === false ? Layer.empty : LaneWorker.layer).pipe(
     Layer.provideMerge(Stores.layer),
@@ -120,7 +128,7 @@ export const withDeployment = <A, E, R>(
 /** Stores a credential for an organization, as its owner does. */
 export const putCredential = Effect.fnUntraced(function* (
   organizationId: Ids.OrganizationId,
-  nip: string,
+  context: string,
   credential: Parameters<GatewayCredentials["Service"]["put"]>[2]["credential"]
 ) {
   const sql = yield* SqlClient.SqlClient
@@ -128,8 +136,12 @@ export const putCredential = Effect.fnUntraced(function* (
   const [row] = yield* sql<{ readonly account_id: Ids.AccountId }>`
     SELECT account_id FROM organizations WHERE id = ${organizationId}
   `
-  yield* credentials.put(row!.account_id, organizationId, { credential, contextNip: nip, expiresAt: undefined })
-  yield* wakeLane(nip)
+  yield* credentials.put(row!.account_id, organizationId, {
+    credential,
+    context: ContextIdentifier.ofValue(context),
+    expiresAt: undefined
+  })
+  yield* wakeLane(context)
   yield* (yield* Notifier.Notifier).wake("lanes")
 })
 

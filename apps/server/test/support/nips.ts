@@ -11,3 +11,9 @@ export const nipOf = (index: number): string => {
     if (sum !== 10) return `${digits}${sum}`
   }
 }
+
+/** Returns the internal identifier of a unit of a taxpayer. */
+export const unitOf = (nip: string): string => {
+  const digits = Array.from(`${nip}1234`, Number)
+  return `${nip}-1234${digits.reduce((sum, digit, index) => sum + digit * (index % 2 === 0 ? 1 : 3), 0) % 10}`
+}

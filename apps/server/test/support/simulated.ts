@@ -1,4 +1,5 @@
 /** Live mode in simulated time: a deployment and a simulator share a clock that passes over waits. */
+import { PgClient } from "@effect/sql-pg"
 import type { Simulator, SimulatorOptions } from "@govoice/ksef-simulator"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -19,13 +20,16 @@ export const simulate = <A, E, R>(
 ) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const { clock, now } = yield* FastClock.make(grainMs)
+      const { client, clock, now } = yield* FastClock.make(grainMs)
       const running = Effect.gen(function* () {
         yield* fixtures.clear
         const ksef = yield* live.simulator({ now, ...options })
         return yield* program({ ksef, now })
       })
-      return yield* Effect.provideService(running, Clock.Clock, clock)
+      return yield* running.pipe(
+        Effect.provideService(Clock.Clock, clock),
+        Effect.provideService(PgClient.PgClient, client)
+      )
     })
   )
 
@@ -35,13 +39,13 @@ export const passes = ({ now }: Simulation, milliseconds: number) => {
   return live.poll(Effect.sync(now), (at) => at >= until, 600_000)
 }
 
-/** Forbids a group of calls of a taxpayer, as a window that never opens. */
-export const withoutCalls = (nip: string, group: "batchSession" | "invoiceSend") =>
+/** Forbids a group of calls of a context, as a window that never opens. */
+export const withoutCalls = (context: string, group: "batchSession" | "invoiceSend") =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => {
     const blocked = JSON.stringify({ [group]: { until: 99_999_999_999_999, refusals: 0, halvedUntil: 0 } })
     return sql`
-      INSERT INTO national_lanes (nip, blocked) VALUES (${nip}, ${blocked}::text::jsonb)
-      ON CONFLICT (nip) DO UPDATE SET blocked = excluded.blocked
+      INSERT INTO national_lanes (context, blocked) VALUES (${context}, ${blocked}::text::jsonb)
+      ON CONFLICT (context) DO UPDATE SET blocked = national_lanes.blocked || excluded.blocked
     `
   })
 
@@ -66,7 +70,7 @@ export const taxpayers = Effect.fnUntraced(function* ({ ksef }: Simulation, coun
     (nip) =>
       Effect.gen(function* () {
         const organizationId = yield* fixtures.organization
-        yield* live.putCredential(organizationId, nip, live.token(ksef.issueToken({ nip })))
+        yield* live.putCredential(organizationId, nip, live.token(ksef.issueToken({ context: nip })))
         return { nip, organizationId }
       })
   )

@@ -79,7 +79,7 @@ export const schema: Statements = {
         credential             bytea,
         credential_kind        text,
         credential_environment text,
-        credential_nip         text,
+        credential_context     text,
         credential_expires_at  timestamptz,
         credential_state       text,
         credential_checked_at  timestamptz,
@@ -91,7 +91,7 @@ export const schema: Statements = {
         CONSTRAINT organizations_pkey             PRIMARY KEY (id),
         CONSTRAINT organizations_account_id_fkey  FOREIGN KEY (account_id) REFERENCES accounts (id),
         CONSTRAINT organizations_credential_whole CHECK (
-          num_nonnulls(credential, credential_kind, credential_nip, credential_state, credential_updated_at) IN (0, 5)
+          num_nonnulls(credential, credential_kind, credential_context, credential_state, credential_updated_at) IN (0, 5)
           AND (credential IS NOT NULL OR num_nonnulls(
             credential_environment, credential_expires_at, credential_checked_at, credential_refusal
           ) = 0)
@@ -262,7 +262,6 @@ export const schema: Statements = {
         upo_available   boolean NOT NULL DEFAULT false,
         status          text NOT NULL,
         official_number text,
-        reference       text,
         rejection       jsonb,
         failure         jsonb,
         official_mode   text,
@@ -306,7 +305,7 @@ export const schema: Statements = {
         CONSTRAINT invoices_updated_after_created CHECK (updated_at >= created_at)
       ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)
     `,
-    `CREATE INDEX invoices_due_at_idx ON invoices (due_at, id) WHERE due_at IS NOT NULL AND mode = 'test'`,
+    `CREATE INDEX invoices_due_at_idx ON invoices (due_at) WHERE due_at IS NOT NULL AND mode = 'test'`,
     // Live invoices that wait to be sent.
     `
       CREATE INDEX invoices_waiting_idx ON invoices (organization_id, due_at, id)
@@ -368,12 +367,10 @@ export const schema: Statements = {
         invoice_id      text COLLATE "C" NOT NULL,
         organization_id text COLLATE "C" NOT NULL,
         created_at      timestamptz NOT NULL,
-        sha256          bytea NOT NULL,
         xml             bytea NOT NULL,
 
         CONSTRAINT receipts_pkey            PRIMARY KEY (invoice_id),
-        CONSTRAINT receipts_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices (id),
-        CONSTRAINT receipts_sha256_length   CHECK (length(sha256) = 32)
+        CONSTRAINT receipts_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices (id)
       )
     `,
 
@@ -413,7 +410,8 @@ export const schema: Statements = {
     // no foreign keys: they would lock the rows that they refer to for every insert, and their tables for every new partition.
     // The outbox writes deliveries in the statement that writes their event, and endpoints are deleted after their deliveries.
     //
-    // `body` is the event as it is sent, the same bytes on every attempt and for every endpoint.
+    // `body` is the event as it is sent, the same bytes on every attempt and for every endpoint. `type` is one of
+    // `InvoiceEvent.EventType`: only the outbox writes it, from the transition, so that a new type needs no migration.
     `
       CREATE TABLE events (
         id              text COLLATE "C" NOT NULL,
@@ -424,13 +422,7 @@ export const schema: Statements = {
         traceparent     text,
         body            text NOT NULL,
 
-        CONSTRAINT events_pkey       PRIMARY KEY (id),
-        CONSTRAINT events_type_known CHECK (
-          type IN (
-            'invoice.received', 'invoice.submitted', 'invoice.accepted',
-            'invoice.upo_available', 'invoice.rejected', 'invoice.failed'
-          )
-        )
+        CONSTRAINT events_pkey PRIMARY KEY (id)
       ) PARTITION BY RANGE (id)
     `,
     // The events of an invoice, so that an owner finds its deliveries.
@@ -542,13 +534,14 @@ export const schema: Statements = {
     `,
     `INSERT INTO queue_gauges (read_at) VALUES ('-infinity')`,
 
-    // The state of live mode: sessions, submissions and calls of the national system (KSeF), which knows a taxpayer by its NIP.
+    // The state of live mode: sessions, submissions and calls of the national system (KSeF), which knows a context by its value: the NIP of a
+    // taxpayer, or more that begins with it.
     //
     // The invoice is the queue entry while it waits to be sent; its submission is from then on. Every call to the national system
     // has its intent stored before it is made, so that the next holder of a lane knows what may have happened.
 
     `
-      CREATE INDEX organizations_credential_nip_idx ON organizations (credential_nip, id) WHERE credential_nip IS NOT NULL
+      CREATE INDEX organizations_credential_context_idx ON organizations (credential_context, id) WHERE credential_context IS NOT NULL
     `,
 
     // The environment that this database belongs to: one row, written by the first start in live mode.
@@ -562,7 +555,7 @@ export const schema: Statements = {
       )
     `,
 
-    // A lane is the unit of work, because quota, sessions and blocks are of a taxpayer. `due_at` is the time from which a worker
+    // A lane is the unit of work, because quota, sessions and blocks are of a context. `due_at` is the time from which a worker
     // may claim it: of a leased lane, when its lease expires. `fencing_token` is increased by every claim, and every statement
     // of a holder updates the lane under its token.
     //
@@ -570,7 +563,7 @@ export const schema: Statements = {
     // groups of operations that the national system limits.
     `
       CREATE TABLE national_lanes (
-        nip           text COLLATE "C" NOT NULL,
+        context       text COLLATE "C" NOT NULL,
         due_at        timestamptz,
         limits_at     timestamptz,
         fencing_token integer NOT NULL DEFAULT 0,
@@ -579,12 +572,12 @@ export const schema: Statements = {
         used          jsonb NOT NULL DEFAULT '{}',
         blocked       jsonb NOT NULL DEFAULT '{}',
 
-        CONSTRAINT national_lanes_pkey       PRIMARY KEY (nip),
-        CONSTRAINT national_lanes_nip_form   CHECK (nip ~ '^[0-9]{10}$'),
-        CONSTRAINT national_lanes_leased_due CHECK (NOT is_leased OR due_at IS NOT NULL)
+        CONSTRAINT national_lanes_pkey         PRIMARY KEY (context),
+        CONSTRAINT national_lanes_context_form CHECK (context ~ '^[0-9]{10}(-[0-9A-Z+*]+)?$'),
+        CONSTRAINT national_lanes_leased_due   CHECK (NOT is_leased OR due_at IS NOT NULL)
       ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0)
     `,
-    `CREATE INDEX national_lanes_due_at_idx ON national_lanes (due_at, nip) WHERE due_at IS NOT NULL`,
+    `CREATE INDEX national_lanes_due_at_idx ON national_lanes (due_at, context) WHERE due_at IS NOT NULL`,
 
     // Tokens of the organization `id`, sealed. They are of the credential that was stored at `credential_updated_at`, and of no other.
     `
@@ -617,7 +610,7 @@ export const schema: Statements = {
       CREATE TABLE national_sessions (
         id              bigint NOT NULL DEFAULT ${orderedId},
         organization_id text COLLATE "C" NOT NULL,
-        nip             text COLLATE "C" NOT NULL,
+        context         text COLLATE "C" NOT NULL,
         created_at      timestamptz NOT NULL,
         valid_until     timestamptz,
         due_at          timestamptz,
@@ -643,7 +636,7 @@ export const schema: Statements = {
     `,
     // Sessions that a holder has something left to do for.
     `
-      CREATE INDEX national_sessions_unfinished_idx ON national_sessions (nip, id)
+      CREATE INDEX national_sessions_unfinished_idx ON national_sessions (context, id)
       WHERE state NOT IN ('done', 'abandoned')
     `,
 
@@ -658,7 +651,7 @@ export const schema: Statements = {
         session_id         bigint NOT NULL,
         organization_id    text COLLATE "C" NOT NULL,
         invoice_id         text COLLATE "C" NOT NULL,
-        nip                text COLLATE "C" NOT NULL,
+        context            text COLLATE "C" NOT NULL,
         created_at         timestamptz NOT NULL,
         sent_at            timestamptz,
         due_at             timestamptz,
@@ -689,18 +682,18 @@ export const schema: Statements = {
     `,
     `CREATE INDEX national_submissions_invoice_id_idx ON national_submissions (invoice_id, id)`,
     `CREATE INDEX national_submissions_session_id_idx ON national_submissions (session_id, id)`,
-    // The due work of a taxpayer, by the step of its lane: verdicts, receipts, and documents that are sent again. A row is in one of
+    // The due work of a context, by the step of its lane: verdicts, receipts, and documents that are sent again. A row is in one of
     // them, and a step does not read what waits for another.
     `
-      CREATE INDEX national_submissions_verdicts_idx ON national_submissions (nip, due_at, invoice_id)
+      CREATE INDEX national_submissions_verdicts_idx ON national_submissions (context, due_at, invoice_id)
       WHERE due_at IS NOT NULL AND state IN ('sending', 'sent')
     `,
     `
-      CREATE INDEX national_submissions_receipts_idx ON national_submissions (nip, due_at, invoice_id)
+      CREATE INDEX national_submissions_receipts_idx ON national_submissions (context, due_at, invoice_id)
       WHERE due_at IS NOT NULL AND state = 'decided'
     `,
     `
-      CREATE INDEX national_submissions_resends_idx ON national_submissions (nip, due_at, invoice_id)
+      CREATE INDEX national_submissions_resends_idx ON national_submissions (context, due_at, invoice_id)
       WHERE due_at IS NOT NULL AND state = 'refused'
     `,
 
@@ -748,7 +741,7 @@ export const schema: Statements = {
         started_at timestamptz NOT NULL,
         step       text NOT NULL,
         target     text NOT NULL,
-        nips       text[] NOT NULL,
+        contexts   text[] NOT NULL,
         held       jsonb NOT NULL,
 
         CONSTRAINT cell_moves_pkey       PRIMARY KEY (bucket),

@@ -51,7 +51,7 @@ class ConsoleSessionApi extends HttpApiGroup.make("consoleSession")
   .add(
     HttpApiEndpoint.delete("end", "/console/session", {
       success: HttpApiSchema.NoContent,
-      error: Problems.errors()
+      error: Problems.errors("rate_limit_exceeded")
     })
   )
   .middleware(SameOrigin) {}

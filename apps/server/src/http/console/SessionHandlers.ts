@@ -21,6 +21,7 @@ import { SlidingWindowStore } from "../../limits/SlidingWindows.ts"
 import { failWhileWaiting } from "../../limits/Throttled.ts"
 import * as OpaqueToken from "../../crypto/OpaqueToken.ts"
 import { SuccessorTokens } from "../../crypto/SuccessorTokens.ts"
+import { AddressLimits } from "../middleware/AddressLimits.ts"
 import * as Throttling from "../middleware/Throttling.ts"
 import * as ClientAddress from "../transport/ClientAddress.ts"
 import { ConsoleApi } from "./ConsoleApi.ts"
@@ -49,6 +50,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
     const accessTokens = yield* AccessTokens
+    const addressLimits = yield* AddressLimits
     const authenticator = yield* Authenticator
     const login = yield* Login
     const passwords = yield* Passwords
@@ -150,13 +152,21 @@ export const layer = HttpApiBuilder.group(
         Effect.catchTag("Throttled", Throttling.fail)
       ),
 
-      end: Effect.fnUntraced(function* ({ request }) {
-        const cookie = SessionCookie.read(request.headers["cookie"])
-        if (cookie !== undefined) {
-          yield* invalidate(yield* sessions.revoke(OpaqueToken.hash(cookie.refreshToken)))
-        }
-        yield* clearCookie
-      })
+      // As a refresh, it counts for its address when it fails.
+      end: Effect.fnUntraced(
+        function* ({ request }) {
+          const cookie = SessionCookie.read(request.headers["cookie"])
+          if (cookie !== undefined) {
+            const address = addressOf(request)
+            yield* addressLimits.check("logout", address)
+            const ended = yield* sessions.revoke(OpaqueToken.hash(cookie.refreshToken))
+            if (ended === undefined) yield* addressLimits.take("logout", address)
+            yield* invalidate(ended)
+          }
+          yield* clearCookie
+        },
+        Effect.catchTag("Throttled", Throttling.fail)
+      )
     })
   })
 )

@@ -1,6 +1,10 @@
 /** Responds with a file of an invoice: its bytes, or 304 to a client that has them. */
+import type { Ids } from "@govoice/core"
+import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
+import * as Slots from "../../limits/Slots.ts"
 import * as EntityTags from "../EntityTags.ts"
+import * as Throttling from "../middleware/Throttling.ts"
 
 /** A file. */
 export interface File {
@@ -9,6 +13,20 @@ export interface File {
   readonly contentType: string
   readonly headers: Readonly<Record<string, string>>
 }
+
+// A file can have a megabyte, and takes the connection to the database and the event loop many times as long as an invoice. Most
+// of the connections are left to others.
+const slots = Slots.make({
+  slots: 6,
+  slotsPerGroup: 2,
+  maxWaiting: 1000,
+  maxWaitingPerGroup: 250,
+  maxWaitMs: Slots.turnMs
+})
+
+/** Reads a file from the database, when it is the turn of the organization. */
+export const read = <A, E, R>(organizationId: Ids.OrganizationId, file: Effect.Effect<A, E, R>) =>
+  Effect.catchTag(slots.run(organizationId)(file), "NoSlot", () => Throttling.failWithoutTurn)
 
 /** Returns an XML file to save under a name. */
 export const xml = (

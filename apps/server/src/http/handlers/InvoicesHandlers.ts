@@ -83,7 +83,8 @@ export const layer = HttpApiBuilder.group(
 
           upo: Effect.fnUntraced(function* ({ params, request }) {
             const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
-            const receipt = yield* invoices.receipt({ organizationId, mode }, params.id).pipe(
+            const reading = invoices.receipt({ organizationId, mode }, params.id)
+            const receipt = yield* FileResponse.read(organizationId, reading).pipe(
               Effect.catchTags({
                 InvoiceNotFound: invoiceNotFound,
                 ReceiptNotAvailable: () => Problems.fail("upo_not_available")
@@ -94,9 +95,10 @@ export const layer = HttpApiBuilder.group(
 
           document: Effect.fnUntraced(function* ({ params, request }) {
             const { mode, organizationId } = yield* DeveloperAuthorization.CurrentApiKey
-            const document = yield* invoices
-              .document({ organizationId, mode }, params.id)
-              .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+            const reading = invoices.document({ organizationId, mode }, params.id)
+            const document = yield* FileResponse.read(organizationId, reading).pipe(
+              Effect.catchTag("InvoiceNotFound", invoiceNotFound)
+            )
             return FileResponse.respond(
               FileResponse.xml(`invoice-${params.id}`, document),
               request.headers["if-none-match"]
@@ -108,7 +110,7 @@ export const layer = HttpApiBuilder.group(
             const scope = { organizationId, mode }
             const [invoice, document] = yield* Effect.all([
               invoices.find(scope, params.id),
-              invoices.document(scope, params.id)
+              FileResponse.read(organizationId, invoices.document(scope, params.id))
             ]).pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
             return yield* respondWithPdf(organizationId, invoice, document, request.headers["if-none-match"])
           }),

@@ -33,9 +33,9 @@ import * as FileResponse from "./FileResponse.ts"
 import * as PdfResponse from "./PdfResponse.ts"
 import * as QrResponse from "./QrResponse.ts"
 
-// How long a caller waits that found the queue for encrypted keys full. Opening one takes up to a second.
+// How long a caller waits that found the queue for private keys full. Opening an encrypted one takes up to a second.
 const keyFilesRetryAfterMs = 5000
-const encryptedKeys = { name: "encrypted-keys", quota: maxKeysPerAccount, unit: "concurrent-requests" } as const
+const privateKeys = { name: "private-keys", quota: maxKeysPerAccount, unit: "concurrent-requests" } as const
 
 const notFound = () => Problems.fail("organization_not_found")
 const invoiceNotFound = () => Problems.fail("invoice_not_found", { message: "No such invoice in this organization." })
@@ -48,7 +48,7 @@ const ownerOf = (account: string, { remoteAddress }: HttpServerRequest.HttpServe
 const answerFaults = <A>(checked: Effect.Effect<A, InvalidCredential | NoSlot>) =>
   Effect.catchTags(checked, {
     InvalidCredential: ({ message, param }) => Problems.fail("invalid_parameter", { message, param }),
-    NoSlot: () => Throttling.fail({ limit: encryptedKeys, waitMs: keyFilesRetryAfterMs })
+    NoSlot: () => Throttling.fail({ limit: privateKeys, waitMs: keyFilesRetryAfterMs })
   })
 
 /** Layer that implements the `organizations` group. */
@@ -113,8 +113,8 @@ export const layer = HttpApiBuilder.group(
             OrganizationNotFound: notFound,
             ServedByOtherCell: (error) =>
               Problems.fail("invalid_parameter", {
-                param: "context_nip",
-                message: `context_nip: ${error.remedy(params.org_id)}.`
+                param: "context",
+                message: `context: ${error.remedy(params.org_id)}.`
               })
           })
         )
@@ -208,7 +208,8 @@ export const layer = HttpApiBuilder.group(
 
       getInvoiceUpo: Effect.fnUntraced(function* ({ params, request }) {
         const { id: organizationId } = yield* findOrganization(params.org_id)
-        const receipt = yield* invoices.receipt({ organizationId }, params.invoice_id).pipe(
+        const reading = invoices.receipt({ organizationId }, params.invoice_id)
+        const receipt = yield* FileResponse.read(organizationId, reading).pipe(
           Effect.catchTags({
             InvoiceNotFound: invoiceNotFound,
             ReceiptNotAvailable: () => Problems.fail("upo_not_available")
@@ -222,9 +223,10 @@ export const layer = HttpApiBuilder.group(
 
       getInvoiceDocument: Effect.fnUntraced(function* ({ params, request }) {
         const { id: organizationId } = yield* findOrganization(params.org_id)
-        const document = yield* invoices
-          .document({ organizationId }, params.invoice_id)
-          .pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
+        const reading = invoices.document({ organizationId }, params.invoice_id)
+        const document = yield* FileResponse.read(organizationId, reading).pipe(
+          Effect.catchTag("InvoiceNotFound", invoiceNotFound)
+        )
         return FileResponse.respond(
           FileResponse.xml(`invoice-${params.invoice_id}`, document),
           request.headers["if-none-match"]
@@ -235,7 +237,7 @@ export const layer = HttpApiBuilder.group(
         const { id: organizationId } = yield* findOrganization(params.org_id)
         const [invoice, document] = yield* Effect.all([
           invoices.find({ organizationId }, params.invoice_id),
-          invoices.document({ organizationId }, params.invoice_id)
+          FileResponse.read(organizationId, invoices.document({ organizationId }, params.invoice_id))
         ]).pipe(Effect.catchTag("InvoiceNotFound", invoiceNotFound))
         return yield* respondWithPdf(organizationId, invoice, document, request.headers["if-none-match"])
       }),

@@ -7,7 +7,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Cursors } from "../../crypto/Cursors.ts"
 import * as Page from "../../database/Page.ts"
 import { Settings } from "../../settings/Settings.ts"
-import { Deliveries } from "../../deliveries/DeliveryRecords.ts"
+import { DeliveryRecords } from "../../deliveries/DeliveryRecords.ts"
 import { Organizations } from "../../accounts/Organizations.ts"
 import { type MaxInFlightTooHigh, WebhookEndpoints } from "../../deliveries/WebhookEndpoints.ts"
 import { DeliveryStats, windows } from "../../deliveries/DeliveryStats.ts"
@@ -51,7 +51,7 @@ export const layer = HttpApiBuilder.group(
   "webhookEndpoints",
   Effect.fnUntraced(function* (handlers) {
     const cursors = yield* Cursors
-    const deliveries = yield* Deliveries
+    const deliveries = yield* DeliveryRecords
     const endpoints = yield* WebhookEndpoints
     const organizations = yield* Organizations
     const limits = yield* StatisticsLimits

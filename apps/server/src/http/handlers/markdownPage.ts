@@ -1,6 +1,7 @@
 /** The HTML of a page of the documentation, from the Markdown of this repository. */
 import { Marked, type Tokens } from "marked"
 import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
@@ -47,13 +48,16 @@ const render = (markdown: string, folder: string): string =>
     }
   }).parse(markdown, { async: false })
 
-const typeface = (letters: string, range: string): string =>
-  `@font-face{font-family:"Hanken Grotesk";src:url("/docs/typeface/hanken-grotesk-${letters}-wght-normal.woff2") format("woff2");font-weight:100 900;font-display:swap;unicode-range:${range}}`
+// The declarations of the console: beside the bundle, or those of the repository.
+const typeface = readFileSync(
+  new URL(
+    import.meta.url.endsWith(".ts") ? "../../../../console/src/styles/typeface.css" : "./typeface/typeface.css",
+    import.meta.url
+  ),
+  "utf8"
+).replaceAll("@fontsource-variable/hanken-grotesk/files/", "/docs/typeface/")
 
-const style = `${typeface("latin", "U+0-FF,U+2000-206F,U+20AC,U+2122,U+2212")}
-${typeface("latin-ext", "U+100-24F")}
-@font-face{font-family:"Hanken Grotesk until loaded";src:local("Arial"),local("Liberation Sans"),local("Helvetica Neue"),local("Roboto");
-size-adjust:100.5%;ascent-override:99.5%;descent-override:30.1%;line-gap-override:0%}
+const style = `${typeface}
 :root{color-scheme:light dark;--line:light-dark(#d8dde4,#2a313b);--code:light-dark(#f6f7f9,#151920)}
 body{max-width:940px;margin:0 auto;padding:0 20px 64px;font:16px/1.6 "Hanken Grotesk","Hanken Grotesk until loaded",system-ui,sans-serif;
 color:light-dark(#15181e,#e7eaef);background:light-dark(#fff,#0e1115);overflow-wrap:break-word}
@@ -64,10 +68,10 @@ main>:is(p,ul,ol,blockquote,details){max-width:46rem}
 code,pre{font:.86em/1.6 ui-monospace,"SF Mono","Cascadia Mono","Liberation Mono",Menlo,Consolas,monospace}
 :not(pre)>code{padding:.1em .3em;background:var(--code);border-radius:4px}
 pre{padding:14px 16px;overflow:auto;font-size:12.5px;border:1px solid var(--line);border-radius:10px;background:var(--code)}pre code{font:inherit}
-.table{overflow:auto}table{border-collapse:collapse;font-size:15px}th{font-weight:600}td>code:only-child{overflow-wrap:normal}
+.table{overflow:auto}table{border-collapse:collapse;font-size:15px}th{font-weight:600}td code:only-child{overflow-wrap:normal}
 th,td{padding:8px 16px 8px 0;text-align:start;vertical-align:top;border-bottom:1px solid var(--line)}summary{font-weight:600;cursor:pointer}
 blockquote{margin:0;padding-inline-start:16px;border-inline-start:3px solid var(--line)}
-@media(min-width:770px){td:first-child>code:only-child{white-space:nowrap}}`
+@media(min-width:770px){td:first-child code:only-child{white-space:nowrap}}`
 
 /** The headers of each page: nothing but its own style runs or loads. */
 export const headers = {

@@ -11,8 +11,11 @@ import * as ClientAddress from "../transport/ClientAddress.ts"
 /** How many calls of one kind an address may make in a minute. */
 export const maxCalls = 100
 
+/** How many mails that reset passwords an address may request in a minute. Sending one takes a second or more, and all owners share it. */
+export const maxResets = 10
+
 /** The kinds of calls. Each is counted for itself. */
-export type LimitedCall = "console-refresh" | "login" | "logout" | "refresh" | "signup"
+export type LimitedCall = "console-refresh" | "login" | "logout" | "password-reset" | "refresh" | "signup"
 
 /** Service that counts calls by address. */
 export class AddressLimits extends Context.Service<
@@ -29,14 +32,15 @@ export class AddressLimits extends Context.Service<
 export const layer: Layer.Layer<AddressLimits, never, SlidingWindowStore> = Layer.effect(
   AddressLimits,
   Effect.map(SlidingWindowStore, (windows) => {
-    const window = (kind: LimitedCall) => {
-      const options = { name: `address:${kind}`, limit: maxCalls, windowMs: 60_000 }
+    const window = (kind: LimitedCall, limit = maxCalls) => {
+      const options = { name: `address:${kind}`, limit, windowMs: 60_000 }
       return { ...SlidingWindows.makeForNetworks(windows, options), failWhileWaiting: failWhileWaiting(options) }
     }
     const calls = {
       "console-refresh": window("console-refresh"),
       login: window("login"),
       logout: window("logout"),
+      "password-reset": window("password-reset", maxResets),
       refresh: window("refresh"),
       signup: window("signup")
     }

@@ -89,7 +89,6 @@ export const layerAccount = Layer.effect(
         yield* rateLimits.takeForAccount(session.accountId)
         const request = yield* HttpServerRequest.HttpServerRequest
         const { method } = request
-        if (directory !== undefined) yield* directory.awaitOrganization(method, Target.read(request)?.plainPath ?? "")
         const isRead = method === "GET" || method === "HEAD"
         const served = httpEffect.pipe(
           Effect.provideService(AccountAuthorization.CurrentAccount, session.accountId),
@@ -98,8 +97,13 @@ export const layerAccount = Layer.effect(
         const reading = isRead
           ? Effect.catchTag(ofReads.run(session.accountId)(served), "NoSlot", () => Throttling.failWithoutTurn)
           : served
+        // An account can name organizations that will never arrive.
+        const arrived =
+          directory === undefined
+            ? Effect.void
+            : directory.awaitOrganization(method, Target.read(request)?.plainPath ?? "")
         return yield* ofAccounts
-          .run(session.accountId)(reading)
+          .run(session.accountId)(Effect.andThen(arrived, reading))
           .pipe(Effect.catchTag("NoSlot", () => Throttling.fail({ limit, waitMs: 1000 })))
       })
     }

@@ -56,7 +56,7 @@ const withoutCredential: Readonly<Record<string, { readonly kind: LimitedCall; r
   "accounts.refresh": { kind: "refresh" },
   "accounts.logout": { kind: "logout" },
   "consoleSession.open": { kind: "login" },
-  "consoleSession.requestReset": { kind: "login" },
+  "consoleSession.requestReset": { kind: "password-reset" },
   "consoleSession.resetPassword": { kind: "login" },
   "consoleSession.refresh": { kind: "console-refresh", onlyFailures: true }
 }

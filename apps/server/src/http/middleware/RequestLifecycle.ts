@@ -54,13 +54,13 @@ const answerCause = (
   if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(Responses.problem("service_unavailable", requestId))
   const error = Cause.squash(cause)
   if (isRouteNotFound(error)) return Effect.succeed(unrouted(routes, method, path, requestId))
-  if (SqlErrors.isMoved(error)) return Effect.succeed(Responses.problem("service_unavailable", requestId))
+  // An account can name rows that never arrive, so that these are no fault for the log.
+  if (SqlErrors.isMoved(error) || error instanceof RowNotReplicated) {
+    return Effect.succeed(Responses.problem("service_unavailable", requestId))
+  }
   return Effect.as(
     OutageLog.report(cause, Effect.logError("Request failed with a defect", cause)),
-    Responses.problem(
-      SqlErrors.isTransient(error) || error instanceof RowNotReplicated ? "service_unavailable" : "internal_error",
-      requestId
-    )
+    Responses.problem(SqlErrors.isTransient(error) ? "service_unavailable" : "internal_error", requestId)
   )
 }
 
@@ -138,10 +138,11 @@ export const layer = HttpRouter.middleware(
     const unread = UnreadAnswers.make(unreadMemory)
     const countUnread = (
       request: HttpServerRequest.HttpServerRequest,
-      response: HttpServerResponse.HttpServerResponse
+      response: HttpServerResponse.HttpServerResponse,
+      address: string | undefined
     ): void => {
       const answer = nodeResponseOf(request)
-      if (answer !== undefined) unread.add(answer, bytesOf(response))
+      if (answer !== undefined) unread.add(answer, bytesOf(response), address)
     }
     const timeoutLog = ThrottledLog.make({
       down: `Requests exceed ${RequestTimeout.requestMs} ms and are answered with service_unavailable`,
@@ -216,7 +217,7 @@ export const layer = HttpRouter.middleware(
 
       const traced = RequestTracing.trace(request, target?.path)(observation.complete(answer))
       return Effect.map(withRequestId(requestId)(isLogged ? Effect.tap(traced, note) : traced), (response) => {
-        countUnread(request, response)
+        countUnread(request, response, isForwarded ? clients.find(peer, request.headers) : peer)
         return finish(response, requestId, { isApi, isConsole })
       })
     }

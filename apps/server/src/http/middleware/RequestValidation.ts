@@ -63,6 +63,8 @@ const firstFault = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> =
       }
     }
     default: {
+      // A check of a whole object names the member at fault.
+      if (issue._tag === "Filter" && issue.issue._tag === "Pointer") return firstFault(issue.issue, path)
       const message = formatIssue(issue).issues[0]?.message ?? "has a value that is not allowed"
       return { path, unknown: false, predicate: message.replace(/^Expected /, "must be ") }
     }
@@ -107,7 +109,7 @@ const unknownParameter = ({ path }: Fault) => {
 }
 
 const toProblem = (fault: Fault, whole: string) =>
-  fault.unknown
+  fault.unknown && fault.path.length <= 1
     ? unknownParameter(fault)
     : Problems.fail("invalid_parameter", {
         param: fault.path[0] === undefined ? undefined : shown(fault.path[0]),

@@ -117,6 +117,38 @@ class Reading {
   }
 }
 
+/**
+ * The bytes of a body, in one buffer. The client chooses in which pieces they come, and each is an object of a hundred bytes.
+ */
+class Bytes {
+  private buffer: Buffer<ArrayBuffer> = Buffer.alloc(0)
+  private length = 0
+  private readonly maxLength: number
+
+  constructor(maxLength: number) {
+    this.maxLength = maxLength
+  }
+
+  add(piece: Buffer<ArrayBuffer>): void {
+    const length = this.length + piece.length
+    // Most bodies are one piece, which is not copied.
+    if (this.length === 0) this.buffer = piece
+    else {
+      if (length > this.buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(length, Math.min(2 * length, this.maxLength)))
+        this.buffer.copy(larger, 0, 0, this.length)
+        this.buffer = larger
+      }
+      piece.copy(this.buffer, this.length)
+    }
+    this.length = length
+  }
+
+  all(): Buffer<ArrayBuffer> {
+    return this.buffer.subarray(0, this.length)
+  }
+}
+
 const readAll = (
   reading: Reading,
   source: IncomingMessage,
@@ -126,7 +158,7 @@ const readAll = (
   Effect.callback<Buffer<ArrayBuffer>, BodyFault>((resume) => {
     const announced = source.headers["content-length"]
     const length = announced === undefined ? undefined : Number(announced)
-    const chunks: Array<Buffer<ArrayBuffer>> = []
+    const bytes = new Bytes(Math.min(length ?? maxBytes, maxBytes))
 
     const onTurn = () => {
       reading.check(performance.now())
@@ -142,7 +174,7 @@ const readAll = (
     const onData = (chunk: Buffer<ArrayBuffer>) => {
       reading.receive(chunk.length)
       if (reading.received > maxBytes) return stop(Effect.fail("too-large"))
-      chunks.push(chunk)
+      bytes.add(chunk)
       if (hasRoomFor(chunk.length) || reading.received === length) return
       reading.check(performance.now())
       reading.isPaused = true
@@ -150,7 +182,7 @@ const readAll = (
     }
     const onEnd = () => {
       reading.share?.complete()
-      stop(Effect.succeed(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, reading.received)))
+      stop(Effect.succeed(bytes.all()))
     }
     const onError = () => stop(Effect.fail("aborted"))
     const stop = (result: Effect.Effect<Buffer<ArrayBuffer>, BodyFault>) => {

@@ -3,15 +3,30 @@
  */
 import type { Server } from "node:http"
 import type { Socket } from "node:net"
+import * as SlidingWindows from "../../limits/SlidingWindows.ts"
 import * as ClientAddress from "./ClientAddress.ts"
 
 export interface AddressOptions {
-  /** How many connections an address may have. */
+  /** How many connections an IPv4 address may have, and an IPv6 network of 64 bits. */
   readonly perAddress: number
   /** Whether an address may have any number. */
   readonly isExempt: (address: string | undefined) => boolean
-  /** Called for each connection that is closed because its address has too many. */
-  readonly onRefused: (address: string) => void
+  /** Called for each connection that is closed because its address, or a network around it, has too many. */
+  readonly onRefused: (network: string) => void
+}
+
+/** The networks that a connection counts for, each with the times of the limit that it has. */
+const networksOf = (
+  address: string | undefined
+): ReadonlyArray<{ readonly name: string; readonly multiple: number }> => {
+  const name = ClientAddress.group(address)
+  const wider = SlidingWindows.widerNetworks(name)
+  if (wider === undefined) return [{ name, multiple: 1 }]
+  const { multiples } = SlidingWindows
+  return [
+    { name, multiple: 1 },
+    ...([56, 48] as const).map((bits) => ({ name: wider[bits], multiple: multiples[bits] }))
+  ]
 }
 
 /** Closes connections beyond the limit of their address as they come. */
@@ -21,17 +36,19 @@ export const limitByAddress = (server: Server, { isExempt, onRefused, perAddress
   server.on("connection", (socket: Socket) => {
     const { remoteAddress } = socket
     if (isExempt(remoteAddress)) return
-    const key = ClientAddress.group(remoteAddress)
-    const count = counts.get(key) ?? 0
-    if (count >= perAddress) {
+    const networks = networksOf(remoteAddress)
+    const full = networks.find(({ multiple, name }) => (counts.get(name) ?? 0) >= multiple * perAddress)
+    if (full !== undefined) {
       socket.destroy()
-      return onRefused(key)
+      return onRefused(full.name)
     }
-    counts.set(key, count + 1)
+    for (const { name } of networks) counts.set(name, (counts.get(name) ?? 0) + 1)
     socket.once("close", () => {
-      const left = counts.get(key)! - 1
-      if (left === 0) counts.delete(key)
-      else counts.set(key, left)
+      for (const { name } of networks) {
+        const left = counts.get(name)! - 1
+        if (left === 0) counts.delete(name)
+        else counts.set(name, left)
+      }
     })
   })
 }

@@ -81,7 +81,7 @@ const endWith = (socket: Duplex, code: Problems.Code): void => {
 }
 
 // Unreadable bytes may belong to a request that is answered already, or follow one whose answer is being sent.
-const isAnswered = (exchange: Turns.Exchange | undefined): boolean =>
+const isAnswered = (exchange: Turns.Latest | undefined): boolean =>
   exchange !== undefined &&
   exchange.response.headersSent &&
   !(exchange.request.complete && exchange.response.writableEnded)
@@ -142,37 +142,42 @@ export const make = (limits: Limits, reason: () => string = () => StartProgress.
 }
 
 /** Layer that listens where the settings say. */
-export const layer = Layer.unwrap(
-  Effect.gen(function* () {
-    const { connectionsPerAddress, http, trustedProxies, webhooks } = yield* Settings
-    const { isProxy } = ClientAddress.make(trustedProxies)
-    const runFork = Effect.runForkWith(yield* Effect.context())
+export const layerWith = (limits: Limits) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { connectionsPerAddress, http, trustedProxies, webhooks } = yield* Settings
+      const { isProxy } = ClientAddress.make(trustedProxies)
+      const runFork = Effect.runForkWith(yield* Effect.context())
 
-    let warnedAt = -Infinity
-    const warn = (address: string): void => {
-      if (performance.now() - warnedAt < warnEveryMs) return
-      warnedAt = performance.now()
-      runFork(
-        Effect.annotateLogs(
-          Effect.logWarning(
-            "Connection refused: its address has GOVOICE_CONNECTIONS_PER_ADDRESS connections. If it is a proxy, add it to GOVOICE_TRUSTED_PROXIES."
-          ),
-          { client_address: address }
-        )
+      const makeWarn = (message: string) => {
+        let warnedAt = -Infinity
+        return (annotations: Readonly<Record<string, string>> = {}): void => {
+          if (performance.now() - warnedAt < warnEveryMs) return
+          warnedAt = performance.now()
+          runFork(Effect.annotateLogs(Effect.logWarning(`Connection refused: ${message}`), annotations))
+        }
+      }
+      const warnOfAddress = makeWarn(
+        "its address has GOVOICE_CONNECTIONS_PER_ADDRESS connections. If it is a proxy, add it to GOVOICE_TRUSTED_PROXIES."
       )
-    }
+      const warnOfAll = makeWarn(`the server has ${limits.maxConnections} connections, the most it takes.`)
 
-    const progress = yield* StartProgress.StartProgress
+      const progress = yield* StartProgress.StartProgress
 
-    const makeServer = (): Server => {
-      const server = make(limits, () => progress.reason)
-      ConnectionLimits.limitByAddress(server, {
-        perAddress: connectionsPerAddress,
-        isExempt: isProxy,
-        onRefused: warn
-      })
-      return server
-    }
-    return NodeHttpServer.layer(makeServer, { ...http, gracefulShutdownTimeout: webhooks.timeoutMs })
-  })
-)
+      const makeServer = (): Server => {
+        const server = make(limits, () => progress.reason)
+        ConnectionLimits.limitByAddress(server, {
+          perAddress: connectionsPerAddress,
+          isExempt: isProxy,
+          onRefused: (network) => warnOfAddress({ client_address: network })
+        })
+        // Node has closed it.
+        server.on("drop", () => warnOfAll())
+        return server
+      }
+      return NodeHttpServer.layer(makeServer, { ...http, gracefulShutdownTimeout: webhooks.timeoutMs })
+    })
+  )
+
+/** Layer with the limits of a deployment. */
+export const layer = layerWith(limits)

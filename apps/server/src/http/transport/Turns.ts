@@ -4,7 +4,10 @@
  * Node reads ahead: it parses all requests that one read of a connection returned, and begins to serve each. Here it gets the
  * bytes up to the end of one head, and what is behind a request waits until that is answered: as bytes, and never more of
  * them than a head may have. A connection that sends more ends after the answer. So a client reads its answers, or gets no
- * others.
+ * others. A body in chunks that nobody reads yet stays bytes, too: parsed, each chunk is an object.
+ *
+ * A turn of the event loop accepts one connection, however long it takes. Requests begin when no other connection comes: the turns
+ * of some hundred busy connections would keep new clients waiting, even for good.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -17,13 +20,57 @@ export interface Exchange {
   readonly response: ServerResponse
 }
 
+/** A request that is served, or was last, and how far its answer is. */
+export interface Latest {
+  readonly request: IncomingMessage
+  readonly response: Pick<ServerResponse, "headersSent" | "writableEnded">
+}
+
 type Emit = (event: string | symbol, ...args: ReadonlyArray<unknown>) => boolean
 
 const blankLine = "\r\n\r\n"
 
 const nothing = Buffer.alloc(0)
 
+/** How much of a body in chunks is parsed at once, in bytes. */
+const maxChunkedPiece = 4 * 1024
+
 const ignore = (): void => {}
+
+/** How many connections come before requests that wait begin: as many as the system has waiting, unless Node is told otherwise. */
+const maxAhead = 511
+
+/** Has requests begin when no other connection comes, or enough have. */
+const makeBeginning = (begin: (exchange: Exchange) => void) => {
+  let waiting = new Set<Exchange>()
+  let hasAccepted = false
+  let ahead = 0
+  const run = (): void => {
+    if (hasAccepted && ahead < maxAhead) {
+      hasAccepted = false
+      ahead++
+      setImmediate(run)
+      return
+    }
+    const all = waiting
+    waiting = new Set()
+    for (const exchange of all) begin(exchange)
+  }
+  return {
+    accepted: (): void => {
+      hasAccepted = true
+    },
+    add: (exchange: Exchange): void => {
+      if (waiting.add(exchange).size > 1) return
+      ahead = 0
+      setImmediate(run)
+    },
+    /** Begins a request at once, if it waits. */
+    now: (exchange: Latest | undefined): void => {
+      if (waiting.delete(exchange as Exchange)) begin(exchange as Exchange)
+    }
+  }
+}
 
 /** How long a client has to read an answer after which the connection ends. */
 const closeGraceMs = 500
@@ -76,6 +123,10 @@ export interface TurnsOptions {
   readonly onAnswered: () => void
 }
 
+const isChunked = ({ headers }: IncomingMessage): boolean => headers["transfer-encoding"] !== undefined
+
+const isUnread = (request: IncomingMessage): boolean => request.readableFlowing !== true && request.readableLength > 0
+
 interface ConnectionOptions extends TurnsOptions {
   readonly socket: Socket
   /** The parser. It passes requests to `arrive` while it runs. */
@@ -84,14 +135,15 @@ interface ConnectionOptions extends TurnsOptions {
 }
 
 class Connection {
-  /** The request that is served, or was last. */
-  latest: Exchange | undefined
+  latest: Latest | undefined
   /** The request that is served. */
   private current: Exchange | undefined
   /** The request whose head came with the end of the body before it. */
   private next: Exchange | undefined
   /** The bytes behind them. */
   private held = nothing
+  /** The bytes of a body in chunks that nobody reads yet. */
+  private unread = nothing
   /** How much of the body of the last request is not parsed yet, if its head tells. */
   private bodyLeft = 0
   /** The last bytes that were parsed, if a head may end in the next ones. */
@@ -104,7 +156,10 @@ class Connection {
   }
 
   arrive(exchange: Exchange): void {
-    this.bodyLeft = Number(exchange.request.headers["content-length"] ?? 0)
+    const { request } = exchange
+    this.bodyLeft = Number(request.headers["content-length"] ?? 0)
+    // What was parsed is read right after the event.
+    if (isChunked(request)) request.on("resume", () => setImmediate(() => this.readOn()))
     if (this.current === undefined) this.begin(exchange)
     else this.next = exchange
   }
@@ -112,11 +167,14 @@ class Connection {
   receive(bytes: Buffer): void {
     if (this.isEnding) return
     if (this.held.length > 0) return this.hold(bytes)
+    if (this.unread.length > 0) return this.leaveUnread(bytes)
     for (let at = 0; at < bytes.length;) {
       // What follows an answer that ends the connection is not read.
       if (!this.options.socket.writable) return
       if (this.next !== undefined || this.current?.request.complete === true) return this.hold(bytes.subarray(at))
-      const end = this.endOfPiece(bytes, at)
+      const isInChunks = this.current !== undefined && isChunked(this.current.request)
+      if (isInChunks && isUnread(this.current!.request)) return this.leaveUnread(bytes.subarray(at))
+      const end = this.endOfPiece(isInChunks ? bytes.subarray(0, at + maxChunkedPiece) : bytes, at)
       this.options.parse(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end))
       at = end
     }
@@ -132,13 +190,26 @@ class Connection {
     const { seam } = this
     this.seam = ""
     if (seam !== "") {
-      const at = (seam + bytes.toString("latin1", 0, 3)).indexOf(blankLine)
-      if (at !== -1) return at + blankLine.length - seam.length
+      const at = (seam + bytes.toString("latin1", from, from + 3)).indexOf(blankLine)
+      if (at !== -1) return from + at + blankLine.length - seam.length
     }
     const at = bytes.indexOf(blankLine, from)
     if (at !== -1) return at + blankLine.length
     this.seam = (seam + bytes.toString("latin1", Math.max(from, bytes.length - 3))).slice(-3)
     return bytes.length
+  }
+
+  private leaveUnread(bytes: Buffer): void {
+    this.unread = Buffer.concat([this.unread, bytes])
+    this.options.socket.pause()
+  }
+
+  private readOn(): void {
+    const { unread } = this
+    if (unread.length === 0) return
+    this.unread = nothing
+    this.receive(unread)
+    if (this.unread.length === 0) this.options.socket.resume()
   }
 
   private hold(bytes: Buffer): void {
@@ -164,6 +235,9 @@ class Connection {
   // All of the answer is handed to the system.
   private finish(): void {
     this.current = undefined
+    // What listens to the response knows the whole answer, and a client may keep the connection.
+    if (this.latest !== undefined)
+      this.latest = { ...this.latest, response: { headersSent: true, writableEnded: true } }
     this.options.onAnswered()
     const { socket } = this.options
     if (this.isEnding) {
@@ -185,19 +259,22 @@ class Connection {
 }
 
 /** Has a server serve its requests in turn. Returns the request of a connection that is served, or was last. */
-export const take = (server: Server, options: TurnsOptions): ((socket: Duplex) => Exchange | undefined) => {
+export const take = (server: Server, options: TurnsOptions): ((socket: Duplex) => Latest | undefined) => {
   const connections = new WeakMap<Duplex, Connection>()
   const emit = server.emit.bind(server) as Emit
+  const beginning = makeBeginning(({ event, request, response }) => {
+    if (request.socket.writable) emit(event, request, response)
+  })
 
   const connect = (socket: Socket): boolean => {
+    beginning.accepted()
     socket.on("error", ignore)
     closeWhenRead(socket, options.closeMs)
     const isPassed = emit("connection", socket)
     // The listener that Node added. With one of ours in its place, it reads nothing but what we pass on.
     const [parse] = socket.listeners("data") as Array<(bytes: Buffer) => void>
     if (parse === undefined) return isPassed
-    const serve = ({ event, request, response }: Exchange) => emit(event, request, response)
-    const connection = new Connection({ ...options, socket, parse, serve })
+    const connection = new Connection({ ...options, socket, parse, serve: beginning.add })
     connections.set(socket, connection)
     socket.off("data", parse).on("data", (bytes: Buffer) => connection.receive(bytes))
     return isPassed
@@ -225,6 +302,10 @@ export const take = (server: Server, options: TurnsOptions): ((socket: Duplex) =
       case "checkExpectation":
       case "request":
         return admit("request", first as IncomingMessage, second as ServerResponse)
+      // A request whose body cannot be read has its turn before.
+      case "clientError":
+        beginning.now(connections.get(second as Duplex)?.latest)
+        return emit(event, ...args)
       default:
         return emit(event, ...args)
     }

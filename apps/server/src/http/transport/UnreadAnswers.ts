@@ -2,16 +2,18 @@
  * Bounds the memory of answers that their clients do not read.
  *
  * An answer is in memory until the system has taken all of it, and then in that of the system until the client has read it. Beyond
- * the bound, the connection that has most to read ends: a client that reads has little left.
+ * the bound, connections of the network that has most to read end, the one that has most first: a client that reads has little left.
  */
 import type { ServerResponse } from "node:http"
 import type { Socket } from "node:net"
+import * as SlidingWindows from "../../limits/SlidingWindows.ts"
+import * as ClientAddress from "./ClientAddress.ts"
 import * as SystemQueues from "./SystemQueues.ts"
 
 /** The memory of one process. */
 export interface UnreadAnswers {
-  /** Counts an answer of so many bytes, which is about to be sent, until it is read. */
-  readonly add: (response: ServerResponse, bytes: number) => void
+  /** Counts an answer of so many bytes, which is about to be sent to the client with this address, until it is read. */
+  readonly add: (response: ServerResponse, bytes: number, address: string | undefined) => void
 }
 
 // Node counts a write in full until the system has taken all of it. The handle knows how much is left, and has no type: it is
@@ -23,6 +25,13 @@ const leftToTake = (socket: Socket): number =>
 interface Answers {
   sending: number
   taken: number
+  /** Of the client of the last one. */
+  address: string | undefined
+}
+
+const networkOf = (address: string | undefined): string => {
+  const network = ClientAddress.group(address)
+  return SlidingWindows.widerNetworks(network)?.[48] ?? network
 }
 
 export interface UnreadOptions {
@@ -45,15 +54,15 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
   let sinceRecount = 0
 
   const remove = (socket: Socket): void => {
-    const { sending, taken } = unread.get(socket) ?? { sending: 0, taken: 0 }
-    total -= sending + taken
+    const answers = unread.get(socket)
+    if (answers !== undefined) total -= answers.sending + answers.taken
     unread.delete(socket)
   }
 
   const answersOf = (socket: Socket): Answers => {
     const known = unread.get(socket)
     if (known !== undefined) return known
-    const answers = { sending: 0, taken: 0 }
+    const answers = { sending: 0, taken: 0, address: undefined }
     unread.set(socket, answers)
     socket.once("close", () => remove(socket))
     return answers
@@ -78,10 +87,18 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
   }
 
   const endLargest = (): void => {
-    const largestFirst = [...unread]
-      .map(([socket, { taken }]) => ({ socket, bytes: leftToTake(socket) + taken }))
+    const connections = [...unread]
+      .map(([socket, { address, taken }]) => ({
+        socket,
+        bytes: leftToTake(socket) + taken,
+        network: networkOf(address)
+      }))
       .filter(({ bytes }) => bytes > 0)
-      .sort((a, b) => b.bytes - a.bytes)
+    const networks = new Map<string, number>()
+    for (const { bytes, network } of connections) networks.set(network, (networks.get(network) ?? 0) + bytes)
+    const largestFirst = connections.sort(
+      (a, b) => networks.get(b.network)! - networks.get(a.network)! || b.bytes - a.bytes
+    )
     for (const { socket } of largestFirst) {
       if (total <= options.maxBytes) return
       remove(socket)
@@ -91,10 +108,11 @@ export const make = (options: UnreadOptions, queuesOf = SystemQueues.read): Unre
   }
 
   return {
-    add: (response, bytes) => {
+    add: (response, bytes, address) => {
       const { socket } = response.req
       if (response.destroyed || socket.destroyed) return
       const answers = answersOf(socket)
+      answers.address = address
       const isDue = total + bytes > options.maxBytes && sinceRecount + bytes >= options.maxBytes / partsBetweenRecounts
       // Before this one is counted, of which nothing is sent yet.
       if (isDue) recount()

@@ -67,7 +67,7 @@ export const start = Effect.fnUntraced(function* (
   const scope = yield* Scope.make()
   const context = yield* Layer.buildWithScope(Layer.fresh(worker), scope)
   const { recheck, wake } = yield* Effect.provide(Notifier.Notifier, context)
-  const stop = whileTimePasses(Scope.close(scope, Exit.void), 100)
+  const stop = whileTimePasses(Scope.close(scope, Exit.void), 20)
   yield* Effect.addFinalizer(() => stop)
   return {
     requests: dispatcher.requests,

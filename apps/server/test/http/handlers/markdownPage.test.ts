@@ -55,4 +55,15 @@ describe("a page of Markdown", () => {
         assert.notMatch(words, /\*\*|\]\(|```|^[#|>]|<!--/m, file)
       }
   })
+
+  it("takes the declarations of the typeface from the console, with files that the server has", () => {
+    const addresses = Array.from(
+      markdownPage.make("# A", "guides").matchAll(/url\("([^"]+)"\)/g),
+      ([, address]) => address
+    )
+    assert.deepStrictEqual(
+      addresses,
+      ["latin", "latin-ext"].map((letters) => `/docs/typeface/hanken-grotesk-${letters}-wght-normal.woff2`)
+    )
+  })
 })

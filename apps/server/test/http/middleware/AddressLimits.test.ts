@@ -32,6 +32,14 @@ describe("AddressLimits", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("allows 10 requests for mails that reset passwords", () =>
+    Effect.gen(function* () {
+      for (let call = 0; call < 10; call++) assert.strictEqual(yield* waitOf("password-reset", "192.0.2.1"), 0)
+      assert.strictEqual(yield* waitOf("password-reset", "192.0.2.1"), 60_000)
+      assert.strictEqual(yield* waitOf("login", "192.0.2.1"), 0)
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("counts an IPv6 network of 64 bits as one address", () =>
     Effect.gen(function* () {
       for (let call = 0; call < 100; call++) yield* waitOf("login", `2001:db8:1:2::${call.toString(16)}`)

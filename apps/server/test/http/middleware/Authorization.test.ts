@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Authenticator } from "../../../src/accounts/Authenticator.ts"
+import { Directory } from "../../../src/cells/Directory.ts"
 import {
   accountConcurrency as concurrency,
   layerAccount,
@@ -27,6 +28,28 @@ const authorization = layerAccount.pipe(
   ])
 )
 
+type AccessToken = AccountAuthorization.AccountAuthorization["Service"]["accessToken"]
+
+const serve = (
+  accessToken: AccessToken,
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse>,
+  method: string,
+  account: string
+) =>
+  accessToken(handler, {
+    credential: Redacted.make(account),
+    endpoint: undefined as never,
+    group: undefined as never
+  }).pipe(
+    Effect.provideService(
+      HttpServerRequest.HttpServerRequest,
+      HttpServerRequest.fromWeb(new Request("http://localhost/v1/control-plane/organizations", { method }))
+    ),
+    Effect.provideService(HttpServerRequest.ParsedSearchParams, {}),
+    Effect.provideService(HttpRouter.RouteContext, { params: {}, route }),
+    Effect.forkChild({ startImmediately: true })
+  )
+
 describe("layerAccount", () => {
   it.effect("serves few reads of many accounts at a time, each in turn, and writes beside them", () =>
     Effect.gen(function* () {
@@ -42,19 +65,7 @@ describe("layerAccount", () => {
           yield* Deferred.await(open)
           return HttpServerResponse.empty()
         }).pipe(Effect.ensuring(Effect.sync(() => void running.pop())))
-        return accessToken(handler, {
-          credential: Redacted.make(account),
-          endpoint: undefined as never,
-          group: undefined as never
-        }).pipe(
-          Effect.provideService(
-            HttpServerRequest.HttpServerRequest,
-            HttpServerRequest.fromWeb(new Request("http://localhost/v1/control-plane/organizations", { method }))
-          ),
-          Effect.provideService(HttpServerRequest.ParsedSearchParams, {}),
-          Effect.provideService(HttpRouter.RouteContext, { params: {}, route }),
-          Effect.forkChild({ startImmediately: true })
-        )
+        return serve(accessToken, handler, method, account)
       }
 
       const fibers: Array<Fiber.Fiber<unknown, unknown>> = []
@@ -72,5 +83,35 @@ describe("layerAccount", () => {
       yield* Effect.forEach(fibers, Fiber.join)
       assert.lengthOf(served, accounts * concurrency + 1)
     }).pipe(Effect.provide(authorization))
+  )
+
+  it.effect(
+    "waits for few rows of the control cell at a time for an account, and takes no turn of reads for them",
+    () =>
+      Effect.gen(function* () {
+        let waiting = 0
+        const directory = {
+          otherCellOf: () => undefined,
+          awaitSession: () => Effect.void,
+          awaitOrganization: () =>
+            Effect.andThen(
+              Effect.sync(() => waiting++),
+              Effect.never
+            )
+        }
+        const program = Effect.gen(function* () {
+          const { accessToken } = yield* AccountAuthorization.AccountAuthorization
+          const handler = Effect.succeed(HttpServerResponse.empty())
+          for (let time = 0; time < 2 * maxReads; time++) yield* serve(accessToken, handler, "GET", "acct_1")
+          yield* Effect.yieldNow
+          assert.strictEqual(waiting, concurrency)
+          for (let account = 2; account <= maxReads; account++) {
+            for (let time = 0; time < concurrency; time++) yield* serve(accessToken, handler, "GET", `acct_${account}`)
+          }
+          yield* Effect.yieldNow
+          assert.strictEqual(waiting, concurrency * maxReads)
+        })
+        yield* Effect.provide(program, authorization.pipe(Layer.provide(Layer.succeed(Directory)(directory))))
+      })
   )
 })

@@ -102,11 +102,17 @@ describe("RequestValidation", () => {
     })
 
     it("describes an invalid tax number without repeating the token beside it", async () => {
-      const body = { token: "a-secret-token", context_nip: "5265877636" }
+      const body = { token: "a-secret-token", context: { type: "Nip", value: "5265877636" } }
       const answer = await send("PUT", `${organization}/gateway-credential`, { body })
-      const message = "context_nip must be a NIP: ten digits with a valid check digit."
-      told(answer, "invalid_parameter", "context_nip", message)
+      const message = "context.value must be a NIP: ten digits with a valid check digit."
+      told(answer, "invalid_parameter", "context", message)
       assert.notInclude(answer.text, "a-secret-token")
+    })
+
+    it("names an unknown member within another one, whose name is right", async () => {
+      const body = { token: "a-secret-token", context: { type: "Nip", value: "5265877635", nip: "5265877635" } }
+      const answer = await send("PUT", `${organization}/gateway-credential`, { body })
+      told(answer, "invalid_parameter", "context", "context.nip is not known here.")
     })
 
     it("describes an invalid mode and expiry of a key", async () => {

@@ -4,10 +4,15 @@ import { Effect, Exit, Layer, Scope } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { afterAll, afterEach, assert, beforeAll, describe, it, vi } from "vitest"
 import * as ByteBudget from "../../../src/limits/ByteBudget.ts"
 import * as BodyReader from "../../../src/http/transport/BodyReader.ts"
 import * as NodeServer from "../../../src/http/transport/NodeServer.ts"
+
+setFlagsFromString("--expose-gc")
+const collectGarbage = runInNewContext("gc") as () => void
 
 const kibibyte = 1024
 const patient = { timeout: 50_000 }
@@ -24,7 +29,10 @@ const route = HttpRouter.use((router) =>
         const request = yield* HttpServerRequest.HttpServerRequest
         const options = { maxBytes: 256 * kibibyte, memory, owner: request.url }
         return yield* reader.withBody(request, options, {
-          onBody: (body) => Effect.succeed(HttpServerResponse.text(String(body.length))),
+          onBody: (body) =>
+            Effect.succeed(
+              HttpServerResponse.text(body.every((byte) => byte === 97) ? String(body.length) : "other bytes")
+            ),
           onFault: (fault) => Effect.succeed(HttpServerResponse.text(fault, { headers: { connection: "close" } }))
         })
       })
@@ -73,7 +81,7 @@ describe("BodyReader", () => {
 
   it("reads a body of a known length, in chunks, in pieces, and none", async () => {
     const known = open("a", "Content-Length: 5\r\n")
-    known.socket.write("hello")
+    known.socket.write("aaaaa")
     assert.strictEqual(await known.answer(), "5")
     const pieces = open("a", chunked)
     for (let count = 0; count < 5; count++) {
@@ -83,6 +91,22 @@ describe("BodyReader", () => {
     pieces.socket.write(last)
     assert.strictEqual(await pieces.answer(), String(250 * kibibyte))
     assert.strictEqual(await open("a", "").answer(), "0")
+  })
+
+  it("takes memory by the bytes of a body, whatever pieces they come in", async () => {
+    const used = () => {
+      collectGarbage()
+      const { arrayBuffers, heapUsed } = process.memoryUsage()
+      return arrayBuffers + heapUsed
+    }
+    const before = used()
+    const body = open("a", chunked)
+    const bytes = 255 * kibibyte
+    body.socket.write("1\r\na\r\n".repeat(bytes))
+    await vi.waitFor(() => assert.strictEqual(memory.usedBytes(), bytes), patient)
+    assert.isBelow(used() - before, 6 * 1024 * kibibyte)
+    body.socket.write(last)
+    assert.strictEqual(await body.answer(), String(bytes))
   })
 
   it("stops at the largest body", async () => {
@@ -122,7 +146,7 @@ describe("BodyReader", () => {
     const body = open("a", "Content-Length: 5\r\nExpect: 100-continue\r\n")
     await body.answer()
     assert.match(body.text(), /^HTTP\/1\.1 100 Continue\r\n\r\n$/)
-    body.socket.write("hello")
+    body.socket.write("aaaaa")
     await vi.waitFor(() => assert.match(body.text(), /200 OK/), patient)
     assert.match(body.text(), /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n5$/)
   })

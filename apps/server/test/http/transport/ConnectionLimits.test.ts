@@ -1,9 +1,9 @@
 /** Slow readers and too many connections, on real sockets with small limits. */
 import { createServer, type Server } from "node:http"
-import { once } from "node:events"
+import { EventEmitter, once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
-import { afterEach, assert, describe, it } from "vitest"
+import { afterEach, assert, describe, it, vi } from "vitest"
 import * as ConnectionLimits from "../../../src/http/transport/ConnectionLimits.ts"
 
 // More than the kernel buffers of a loopback connection hold.
@@ -128,6 +128,37 @@ describe("ConnectionLimits", () => {
       await untilConnections(server, 2)
       const { socket } = await open(request)
       await once(socket, "data")
+    })
+
+    it("counts the connections of the wider networks of IPv6, which a subscriber has whole", () => {
+      const made = createServer()
+      server = made
+      const refused: Array<string> = []
+      ConnectionLimits.limitByAddress(made, {
+        perAddress: 3,
+        isExempt: () => false,
+        onRefused: (network) => void refused.push(network)
+      })
+      const arrive = (remoteAddress: string) => {
+        const socket = Object.assign(new EventEmitter(), { remoteAddress, destroy: vi.fn() })
+        made.emit("connection", socket)
+        return socket
+      }
+      // Two of each network of 64 bits.
+      const arrived = Array.from({ length: 100 }, (_, network) =>
+        [0, 1].map(() => arrive(`2001:db8:0:${network.toString(16)}::1`))
+      ).flat()
+      const kept = arrived.filter(({ destroy }) => destroy.mock.calls.length === 0)
+      assert.lengthOf(kept, 2 * 3)
+      assert.deepStrictEqual([...new Set(refused)], ["2001:db8:0:0::/56"])
+
+      for (let network = 0x100; network < 0x2000; network += 0x100) arrive(`2001:db8:0:${network.toString(16)}::1`)
+      assert.deepStrictEqual([...new Set(refused)], ["2001:db8:0:0::/56", "2001:db8:0::/48"])
+      assert.isFalse(arrive("2001:db8:1::1").destroy.mock.calls.length > 0)
+      assert.isFalse(arrive("192.0.2.1").destroy.mock.calls.length > 0)
+
+      for (const socket of kept) socket.emit("close")
+      assert.isFalse(arrive("2001:db8:0:1::1").destroy.mock.calls.length > 0)
     })
 
     it("accepts any number of connections of a trusted proxy", async () => {

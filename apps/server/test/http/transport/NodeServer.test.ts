@@ -1,7 +1,8 @@
 /** Slow requests, slow readers, too many connections, and requests that come before the routes are ready. */
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Effect, Exit, Layer, Scope } from "effect"
+import { Effect, Exit, Layer, Logger, Scope } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { once } from "node:events"
 import { type AddressInfo, createConnection, type Socket } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as NodeServer from "../../../src/http/transport/NodeServer.ts"
@@ -15,6 +16,30 @@ const small: NodeServer.Limits = {
   connectionsCheckingInterval: 50,
   maxConnections: 20
 }
+
+describe("the server of a deployment", () => {
+  it("says once in the log that it has all connections", async () => {
+    const messages: Array<unknown> = []
+    const scope = Scope.makeUnsafe()
+    const layer = NodeServer.layerWith({ ...small, maxConnections: 2 }).pipe(
+      Layer.provide(TestSettings.layer({ http: { port: 0, host: "127.0.0.1" } })),
+      Layer.provide(Logger.layer([Logger.make(({ message }) => void messages.push(message))]))
+    )
+    try {
+      const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+      const { address } = await Effect.runPromise(Effect.provide(HttpServer.HttpServer, context))
+      const port = Number(new URL(HttpServer.formatAddress(address)).port)
+      const open = () => createConnection(port, "127.0.0.1").on("error", () => {})
+      const kept = [open(), open()]
+      await Promise.all(kept.map((socket) => once(socket, "connect")))
+      for (let more = 0; more < 2; more++) await once(open().resume(), "close")
+      for (const socket of kept) socket.destroy()
+    } finally {
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
+    assert.deepStrictEqual(messages.flat(), ["Connection refused: the server has 2 connections, the most it takes."])
+  })
+})
 
 const echo = HttpRouter.add(
   "POST",

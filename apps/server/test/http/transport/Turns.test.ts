@@ -2,8 +2,13 @@
 import { once } from "node:events"
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
-import { afterEach, assert, describe, it } from "vitest"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { afterEach, assert, describe, it, vi } from "vitest"
 import * as NodeServer from "../../../src/http/transport/NodeServer.ts"
+
+setFlagsFromString("--expose-gc")
+const collectGarbage = runInNewContext("gc") as () => void
 
 const get = (path: string, headers = ""): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
 
@@ -178,6 +183,89 @@ describe("a connection that sends requests ahead", () => {
       post("/1", "x".repeat(100_000)) + post("/2", "\r\n\r\n".repeat(100)) + last.replace("last", "3")
     ])
     assert.deepStrictEqual(bodies(text), ["/1", "/2", "/3"])
+  })
+
+  it("has a body in chunks that nobody reads, and another request behind it, answered in order", async () => {
+    await serve((request, response) => response.writeHead(200, { "Content-Length": 2 }).end(request.url))
+    const body = postChunks("/1", ...Array<string>(50_000).fill("x"))
+    assert.deepStrictEqual(bodies(await exchange([body + get("/2") + last.replace("last", "3")])), ["/1", "/2", "/3"])
+  })
+
+  it("has a body in chunks parsed only as far as it is read", async () => {
+    const bytes = 100_000
+    const requests: Array<IncomingMessage> = []
+    await serve((request, response) => {
+      requests.push(request)
+      request.on("end", () => response.end("read"))
+    })
+    const socket = await open()
+    socket.write(postChunks("/", ...Array<string>(bytes).fill("a")))
+    await vi.waitFor(() => assert.isTrue(requests[0]?.socket.isPaused()), 50_000)
+    const [request] = requests as [IncomingMessage]
+    assert.isBelow(request.readableLength, 1000)
+
+    // In parts, between which nobody reads.
+    let received = 0
+    request.on("data", (chunk: Buffer) => {
+      received += chunk.length
+      if (received % 10_000 !== 0) return
+      request.pause()
+      setImmediate(() => {
+        assert.isBelow(request.readableLength, 1000)
+        request.resume()
+      })
+    })
+    const [answer] = (await once(socket, "data")) as [Buffer]
+    assert.match(answer.toString(), /read$/)
+    assert.strictEqual(received, bytes)
+  })
+
+  it("keeps nothing of an answer that is read, while the connection stays open", async () => {
+    const answers: Array<WeakRef<object>> = []
+    await serve((_request, response) => {
+      const answer = { text: "a".repeat(1000) }
+      answers.push(new WeakRef(answer))
+      response.on("close", () => answer.text.at(0))
+      response.end(answer.text)
+    })
+    for (let count = 0; count < 5; count++) {
+      const socket = await open()
+      socket.write(get("/"))
+      await once(socket, "data")
+    }
+    await vi.waitFor(() => {
+      collectGarbage()
+      assert.lengthOf(
+        answers.filter((answer) => answer.deref() !== undefined),
+        0
+      )
+    }, 50_000)
+    assert.isTrue(sockets.every((socket) => !socket.destroyed))
+  })
+
+  it("waits until the connections that come are accepted, however busy others are", async () => {
+    const begun = { others: 0, comers: 0 }
+    const haveCome = Promise.withResolvers<number>()
+    await serve(({ url }, response) => {
+      if (url === "/other") {
+        begun.others++
+        const until = performance.now() + 2
+        while (performance.now() < until);
+      } else if (++begun.comers === 100) haveCome.resolve(begun.others)
+      response.end()
+    })
+    for (let index = 0; index < 10; index++) {
+      const socket = await open()
+      socket.on("data", () => socket.write(get("/other")))
+      socket.write(get("/other"))
+    }
+    await vi.waitUntil(() => begun.others >= 100, 50_000)
+
+    const before = begun.others
+    await Promise.all(Array.from({ length: 100 }, async () => (await open()).write(get("/comer"))))
+    const meanwhile = (await haveCome.promise) - before
+    // A turn for each connection would have begun a thousand.
+    assert.isBelow(meanwhile, 300)
   })
 })
 

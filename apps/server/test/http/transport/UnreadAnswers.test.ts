@@ -17,15 +17,16 @@ describe("UnreadAnswers", () => {
   const start = async (maxBytes: number, bytes = answerBytes): Promise<void> => {
     const unread = UnreadAnswers.make({ maxBytes, smallBytes: 1024 })
     // Idle connections stay.
-    server = createServer({ keepAliveTimeout: 0 }, (_request, response) => {
-      unread.add(response, bytes)
-      response.end(Buffer.alloc(bytes, "a"), () => void server.emit("sent"))
+    server = createServer({ keepAliveTimeout: 0 }, ({ headers, socket }, response) => {
+      const length = headers.host === "short" ? answerBytes : bytes
+      unread.add(response, length, socket.remoteAddress!)
+      response.end(Buffer.alloc(length, "a"), () => void server.emit("sent"))
     })
     server.listen(0, "127.0.0.1")
     await once(server, "listening")
   }
-  const open = async (): Promise<Socket> => {
-    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1")
+  const open = async (localAddress = "127.0.0.1"): Promise<Socket> => {
+    const socket = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1", localAddress })
     sockets.push(socket)
     socket.on("error", () => {})
     await once(socket, "connect")
@@ -103,6 +104,22 @@ describe("UnreadAnswers", () => {
     await read.until(answerBytes)
   })
 
+  it("are reset of the network that has most of them, before a longer one of another", async () => {
+    await start(6 * answerBytes, 2 * answerBytes)
+    const reader = await open()
+    const read = count(reader)
+    reader.write(request)
+    await read.until(mebibyte)
+    reader.pause()
+    for (let unread = 0; unread < 24; unread++) {
+      const socket = await open("127.0.0.2")
+      socket.write(request.replace("Host: x", "Host: short"))
+      await once(socket, "readable")
+    }
+    reader.resume()
+    await read.until(2 * answerBytes)
+  })
+
   it("free their memory when they are read, or their client leaves", async () => {
     // What the system has not been told to be received yet is little.
     await start(2 * answerBytes + mebibyte)
@@ -139,7 +156,8 @@ describe("UnreadAnswers", () => {
   })
 
   it("leave no listener behind on connections that read many", async () => {
-    await start(mebibyte, mebibyte)
+    // What a client has read counts until the system has been told.
+    await start(8 * mebibyte, mebibyte)
     const accepted: Array<Socket> = []
     server.on("connection", (socket: Socket) => accepted.push(socket))
     const readers = [await open(), await open()].map((socket) => ({ socket, ...count(socket) }))

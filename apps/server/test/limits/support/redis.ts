@@ -1,4 +1,4 @@
-/** A Redis that answers that 41 tokens are left, hangs, and stops, over a real socket. */
+/** A Redis that answers that 41 tokens are left, or anything else, hangs, and stops, over a real socket. */
 import { Effect } from "effect"
 import { once } from "node:events"
 import * as net from "node:net"
@@ -7,13 +7,12 @@ import * as net from "node:net"
 const readCommands = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/\*\d+\r\n\$\d+\r\n([A-Za-z]+)\r\n/g)].map(([, name]) => name!.toUpperCase())
 
-const answerOf = (command: string): string => (command.startsWith("EVAL") ? "*2\r\n:41\r\n:0\r\n" : "+OK\r\n")
-
 /** Starts one, which is stopped when the scope closes. */
 export const startRedis = Effect.acquireRelease(
   Effect.promise(async () => {
     const sockets = new Set<net.Socket>()
     const commands: Array<string> = []
+    let scriptAnswer = "*2\r\n:41\r\n:0\r\n"
     let unanswered: Array<() => void> | undefined
     let connections = 0
     const server = net.createServer((socket) => {
@@ -24,7 +23,7 @@ export const startRedis = Effect.acquireRelease(
         .on("data", (data) => {
           for (const name of readCommands(data.toString("latin1"))) {
             commands.push(name)
-            const answer = () => void socket.write(answerOf(name))
+            const answer = () => void socket.write(name.startsWith("EVAL") ? scriptAnswer : "+OK\r\n")
             if (unanswered === undefined) answer()
             else unanswered.push(answer)
           }
@@ -38,6 +37,8 @@ export const startRedis = Effect.acquireRelease(
       commands: commands as ReadonlyArray<string>,
       /** Accepts connections and commands, and answers none. */
       hang: () => void (unanswered ??= []),
+      /** Answers scripts with this, in the protocol of Redis, from now on. */
+      answer: (answer: string) => void (scriptAnswer = answer),
       /** Answers the commands that wait, and those that follow. */
       resume: () => {
         const waiting = unanswered ?? []

@@ -55,20 +55,9 @@ export default defineConfig({
       input: { index: "index.html", theme: "src/theme.ts" },
       output: {
         entryFileNames: ({ name }) => (name === "theme" ? "theme-[hash].js" : "assets/[name]-[hash].js"),
-        // The first page is one file beside the runtime of the bundler. Screens that are opened later have their own.
+        // What the page imports before anything is opened is one file. Screens that are opened later have their own.
         codeSplitting: {
-          groups: [
-            {
-              name: "console",
-              test: (id) =>
-                !/\.css$|\/(?:uqr|saxes|xmlchars)\/|src\/text\/(?:en|pl|document|notices)\.|overview\/(?:Checklist|Submit)|KeySheet|ui\/(?:DangerZone|highlight|Snippet|SubmissionSnippet|Switch|Tabs|TypedConfirmation)\./.test(
-                  id
-                ) &&
-                /rolldown\/runtime|node_modules|packages\/client|src\/(?:main|api|app|session|text|ui|url|screens\/(?:entrance\/|overview\/|deliveries\/whatToDo))|screens\/endpoints\/(?:bars|bucketColumns|WindowLinks)\.|snippets\/submission/.test(
-                  id
-                )
-            }
-          ]
+          groups: [{ name: "console", tags: ["$initial"], test: (id) => !/\.css$|src\/theme\.ts$/.test(id) }]
         }
       }
     }

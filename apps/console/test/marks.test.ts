@@ -1,6 +1,6 @@
 /** The places of a document that messages name, and the document in pieces. */
 import { assert, describe, it } from "vitest"
-import { type Mark, marksOfMessage, toPieces } from "../src/screens/invoices/document/marks.ts"
+import { type Mark, marksOfMessage, toPages, toPieces } from "../src/screens/invoices/document/marks.ts"
 
 const mark = (line: number, column: number): Mark => ({ line, column, message: "x", tone: "bad" })
 
@@ -64,5 +64,28 @@ describe("the marks of a document", () => {
   it("divides a line without tags, too, in time in proportion to it", () => {
     const pieces = toPieces(`<a>${"x".repeat(3_000_000)}</a>`, [mark(1, 1_000_000)])
     assert.isAtMost(Math.max(...pieces.map(({ text }) => text.length)), 2000)
+  })
+
+  it("come in pages of a thousand lines, and of fewer where the lines are long", () => {
+    const sizesOf = (xml: string) => {
+      const pieces = toPieces(xml, [])
+      const starts = toPages(pieces)
+      return starts.map((start, page) => {
+        const shown = pieces.slice(start, starts[page + 1])
+        return [shown.length, shown.reduce((sum, { text }) => sum + text.length, 0)]
+      })
+    }
+    assert.deepStrictEqual(sizesOf(""), [[1, 0]])
+    assert.deepStrictEqual(
+      sizesOf("<a/>\n".repeat(2500)).map(([lines]) => lines),
+      [1000, 1000, 500]
+    )
+    const long = sizesOf("<a/>".repeat(99) + `\n${"<b/>".repeat(90)}`.repeat(2500))
+    assert.isAbove(long.length, 5)
+    for (const [, characters] of long) assert.isAtMost(characters!, 100_000)
+    assert.strictEqual(
+      long.reduce((sum, [lines]) => sum + lines!, 0),
+      2501
+    )
   })
 })

@@ -5,7 +5,7 @@ import type { WebhookDelivery } from "@govoice/client"
 import { assert, describe, it } from "vitest"
 import { adviceFor } from "../src/screens/deliveries/whatToDo.ts"
 import { faultOf, partsOf } from "../src/url/endpointUrl.ts"
-import { isNip } from "../src/screens/live/nip.ts"
+import { isContext, isNip, tidied } from "../src/screens/live/context.ts"
 import { receivers } from "../src/snippets/receiver.ts"
 
 const delivery = (change: Partial<WebhookDelivery>): WebhookDelivery => ({
@@ -81,4 +81,18 @@ describe("the URL of an endpoint", () => {
 it("a NIP has ten digits with a check digit", () => {
   assert.isTrue(isNip("5265877635"))
   for (const text of ["5265877636", "526587763", "52658776350", "PL5265877635", ""]) assert.isFalse(isNip(text), text)
+})
+
+it("a context has the form of its type", () => {
+  const values = { Nip: "5265877635", InternalId: "5265877635-12346", NipVatUe: "5265877635-DE123456789" } as const
+  const types = Object.keys(values) as ReadonlyArray<keyof typeof values>
+  for (const type of types) {
+    assert.deepStrictEqual(
+      types.filter((one) => isContext(one, values[type])),
+      [type]
+    )
+  }
+  assert.isFalse(isContext("InternalId", "5265877636-12346"))
+  assert.strictEqual(tidied("Nip", " 526-587 76-35"), "5265877635")
+  assert.strictEqual(tidied("NipVatUe", " 5265877635-de 123456789"), "5265877635-DE123456789")
 })

@@ -1,12 +1,14 @@
 /**
  * The languages of the page: the same keys, each with words, and dates, amounts and numbers as each writes them.
  */
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { documentTexts } from "../src/text/document.ts"
 import { en } from "../src/text/en.ts"
+import { eventMeanings, knownEventTypes } from "../src/text/events.ts"
 import { pl } from "../src/text/pl.ts"
 import { DeliveryState, InvoiceEvent, InvoiceState } from "../../../packages/core/src/index.ts"
-import { knownDeliveryStatuses, knownEventTypes, knownInvoiceStatuses } from "../src/url/searches.ts"
+import { knownDeliveryStatuses, knownInvoiceStatuses } from "../src/url/searches.ts"
 
 /** The paths of all texts below a value. */
 const keysOf = (value: unknown, path = ""): ReadonlyArray<string> =>
@@ -28,11 +30,19 @@ describe("the languages of the console", () => {
   })
 
   it("have words for every key, and no name of a member of the API in a sentence", () => {
-    for (const texts of [en, pl])
+    for (const texts of [en, pl, eventMeanings])
       for (const words of wordsOf(texts)) {
         assert.isNotEmpty(words.trim())
         assert.notMatch(words, /\b[a-z]+_[a-z_]+\b(?<!inv_|evt_|we_|wd_)/, words)
       }
+  })
+
+  it("import no code, which would wait for them in the script that loads them", () => {
+    for (const language of ["en", "pl"])
+      assert.notMatch(
+        readFileSync(new URL(`../src/text/${language}.ts`, import.meta.url), "utf8"),
+        /^import (?!type )/m
+      )
   })
 
   it("have a word and a meaning for every status and event type", () => {
@@ -44,7 +54,6 @@ describe("the languages of the console", () => {
       assert.sameMembers(Object.keys(meanings.invoice), [...knownInvoiceStatuses])
       assert.sameMembers(Object.keys(status.delivery), [...knownDeliveryStatuses])
       assert.sameMembers(Object.keys(meanings.delivery), [...knownDeliveryStatuses])
-      assert.sameMembers(Object.keys(meanings.event), [...knownEventTypes])
     }
   })
 

@@ -3,7 +3,7 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { setPreference } from "../src/ui/preferences.ts"
-import { ofField, shortTime, toField, zoneName } from "../src/ui/times.ts"
+import { awaitedTime, ofField, shortTime, toField, zoneName } from "../src/ui/times.ts"
 
 const noon = Date.parse("2026-07-01T12:00:00Z")
 const winter = Date.parse("2026-11-23T12:00:00Z")
@@ -33,5 +33,16 @@ describe("the field for a time", () => {
 
   it("has the value NaN when it is empty", () => {
     assert.isNaN(ofField(""))
+  })
+})
+
+describe("the time of what is awaited", () => {
+  it.each([
+    [240_000, "in 4 min"],
+    [500, "now"],
+    [-1, "now"],
+    [-240_000, "now"]
+  ])("%i ms from now is never in the past", (distance, words) => {
+    assert.strictEqual(awaitedTime(noon + distance, noon), words)
   })
 })

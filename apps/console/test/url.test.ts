@@ -3,6 +3,7 @@
  */
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
+import { knownEventTypes } from "../src/text/events.ts"
 import { isId, kindOf, shorten, timeOf } from "../src/url/ids.ts"
 import { metadataOf, namesOf } from "../src/url/invoiceNames.ts"
 import {
@@ -10,7 +11,6 @@ import {
   healthSearch,
   invoiceSearch,
   knownDeliveryStatuses,
-  knownEventTypes,
   knownInvoiceStatuses
 } from "../src/url/searches.ts"
 

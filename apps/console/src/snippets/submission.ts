@@ -10,7 +10,7 @@ export const sampleInvoice =
 /** A submission with curl. The key comes from the environment. */
 export const curlSubmission = (origin: string): SnippetForm => ({
   name: "curl",
-  code: `curl -sS ${origin}/v1/invoices \\
+  code: `curl -sSw '\\n' ${origin}/v1/invoices \\
   -H "Authorization: Bearer $GOVOICE_API_KEY" \\
   -H "Idempotency-Key: try-$(date +%s)-$RANDOM" \\
   -H "Content-Type: application/json" \\

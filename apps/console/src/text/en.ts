@@ -1,6 +1,7 @@
 /**
  * Every text of the console in English. The other languages have the same keys: a test compares them.
  */
+
 const plural = (count: number | string, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
 /** The deliveries that a step ends, if their number is known. */
@@ -95,14 +96,6 @@ export const en = {
       retrying: "The last attempt failed. Govoice will try again automatically.",
       failed: "It will not be tried again.",
       endpoint_disabled: "The endpoint was off or deleted when the event was to be sent."
-    } as Readonly<Record<string, string>>,
-    event: {
-      "invoice.received": "The invoice is stored.",
-      "invoice.submitted": "KSeF has received the invoice.",
-      "invoice.accepted": "KSeF has accepted the invoice and given it a number.",
-      "invoice.upo_available": "The receipt (UPO) can be downloaded.",
-      "invoice.rejected": "KSeF has refused the invoice.",
-      "invoice.failed": "KSeF made no decision on the invoice, and it will not be tried again."
     } as Readonly<Record<string, string>>
   },
   mode: { title: "Mode", test: "TEST", live: "LIVE" },
@@ -144,7 +137,7 @@ export const en = {
     name: "Use 1 to 200 characters.",
     description: "Use at most 500 characters.",
     max_in_flight: "Enter a whole number, at most the limit of the organization.",
-    context_nip: "A NIP has ten digits, the last of which is a check digit. This one is wrong.",
+    context: "The check digits are wrong, or the token was issued for another context.",
     token: "This is not a KSeF token.",
     private_key_password: "This password does not open the private key."
   } as Readonly<Record<string, string>>,
@@ -774,9 +767,19 @@ export const en = {
     privateKeyPassword: "Password of the private key",
     passwordHint: "Only if the key is encrypted. It is not stored.",
     writeOnly: "Stored encrypted. It is never shown again.",
-    nip: "NIP",
-    nipHint: "The taxpayer whose invoices are submitted: ten digits.",
-    nipFault: "A NIP has ten digits, the last of which is a check digit. This one is wrong.",
+    context: "Login context",
+    contexts: { Nip: "NIP", InternalId: "Internal identifier", NipVatUe: "NIP and EU VAT number" },
+    contextHints: {
+      Nip: "The taxpayer whose invoices are submitted: ten digits.",
+      InternalId: "A unit of the taxpayer: NIP, hyphen and five digits, as 5265877635-12346.",
+      NipVatUe:
+        "For self-billing by a buyer from another EU country: NIP of the seller, hyphen and VAT number of the buyer, as 5265877635-DE123456789. KSeF takes the very certificate that was granted permissions."
+    },
+    contextFaults: {
+      Nip: "A NIP has ten digits, the last of which is a check digit. This one is wrong.",
+      InternalId: "An internal identifier is a NIP, a hyphen and five digits. This one is wrong.",
+      NipVatUe: "Enter a NIP, a hyphen and a VAT number with its country."
+    },
     environment: "Environment",
     state: "State",
     states: { accepted: "Accepted", refused: "Refused", unchecked: "Not checked yet" },

@@ -103,14 +103,6 @@ export const pl: Texts = {
       retrying: "Ostatnia próba się nie udała. Govoice sam spróbuje ponownie.",
       failed: "Nie będzie kolejnej próby.",
       endpoint_disabled: "Gdy webhook miał zostać wysłany, adres był wyłączony lub usunięty."
-    },
-    event: {
-      "invoice.received": "Faktura jest zapisana.",
-      "invoice.submitted": "KSeF otrzymał fakturę.",
-      "invoice.accepted": "KSeF przyjął fakturę i nadał jej numer.",
-      "invoice.upo_available": "UPO jest gotowe do pobrania.",
-      "invoice.rejected": "KSeF odrzucił fakturę.",
-      "invoice.failed": "Faktury nie udało się wysłać i nie będzie kolejnej próby."
     }
   },
   mode: { title: "Tryb", test: "TEST", live: "PRODUKCJA" },
@@ -150,7 +142,7 @@ export const pl: Texts = {
     name: "Nazwa musi mieć od 1 do 200 znaków.",
     description: "Notatka może mieć najwyżej 500 znaków.",
     max_in_flight: "Podaj liczbę całkowitą, nie większą niż limit organizacji.",
-    context_nip: "NIP ma dziesięć cyfr, a ostatnia jest cyfrą kontrolną. Ten numer jest nieprawidłowy.",
+    context: "Cyfry kontrolne są nieprawidłowe albo token wydano dla innego kontekstu.",
     token: "To nie jest token KSeF.",
     private_key_password: "To hasło nie pasuje do klucza prywatnego."
   },
@@ -753,9 +745,19 @@ export const pl: Texts = {
     privateKeyPassword: "Hasło klucza prywatnego",
     passwordHint: "Tylko jeśli klucz jest zaszyfrowany. Hasło nie jest zapisywane.",
     writeOnly: "Zapisywane w postaci zaszyfrowanej. Nigdy więcej nie zostaną pokazane.",
-    nip: "NIP",
-    nipHint: "Podatnik, którego faktury są wysyłane: dziesięć cyfr.",
-    nipFault: "NIP ma dziesięć cyfr, a ostatnia jest cyfrą kontrolną. Ten numer jest nieprawidłowy.",
+    context: "Kontekst logowania",
+    contexts: { Nip: "NIP", InternalId: "Identyfikator wewnętrzny", NipVatUe: "NIP i numer VAT UE" },
+    contextHints: {
+      Nip: "Podatnik, którego faktury są wysyłane: dziesięć cyfr.",
+      InternalId: "Jednostka podatnika: NIP, łącznik i pięć cyfr, np. 5265877635-12346.",
+      NipVatUe:
+        "Do samofakturowania przez nabywcę z innego kraju UE: NIP sprzedawcy, łącznik i numer VAT UE nabywcy, np. 5265877635-DE123456789. KSeF przyjmuje tylko ten certyfikat, któremu nadano uprawnienia."
+    },
+    contextFaults: {
+      Nip: "NIP ma dziesięć cyfr, a ostatnia jest cyfrą kontrolną. Ten numer jest nieprawidłowy.",
+      InternalId: "Identyfikator wewnętrzny to NIP, łącznik i pięć cyfr. Ten jest nieprawidłowy.",
+      NipVatUe: "Podaj NIP, łącznik i numer VAT UE z kodem kraju."
+    },
     environment: "Środowisko",
     state: "Stan",
     states: { accepted: "Zaakceptowane", refused: "Odrzucone", unchecked: "Jeszcze niesprawdzone" },

@@ -11,10 +11,11 @@ const { document: page } = globalThis as {
   }
 }
 
-const isPolish = page?.documentElement.lang === "pl"
+/** The language of the page. */
+export const language = page?.documentElement.lang === "pl" ? "pl" : "en"
 
 // The letters of Polish are a file of their own, which the first word would otherwise begin to load.
-if (isPolish) void page?.fonts.load("1em Hanken Grotesk", "ą")
+if (language === "pl") void page?.fonts.load("1em Hanken Grotesk", "ą")
 
 /** Every text of the console. */
-export const texts: Texts = isPolish ? (await import("./pl.ts")).pl : (await import("./en.ts")).en
+export const texts: Texts = language === "pl" ? (await import("./pl.ts")).pl : (await import("./en.ts")).en

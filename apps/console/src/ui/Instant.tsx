@@ -1,6 +1,6 @@
 import { usePreference } from "./preferences.ts"
 import { useNow } from "./clock.ts"
-import { clockTime, fullTime, relativeTime, shortTime } from "./times.ts"
+import { awaitedTime, clockTime, fullTime, relativeTime, shortTime } from "./times.ts"
 
 const forms = { short: shortTime, clock: clockTime, whole: fullTime } as const
 
@@ -8,11 +8,14 @@ const forms = { short: shortTime, clock: clockTime, whole: fullTime } as const
 export const Instant = ({
   at,
   form,
+  isAwaited = false,
   isPast = false,
   whole = false
 }: {
   readonly at: string | number
   readonly form?: "short" | "clock"
+  /** Set for the time of what has not happened yet, even when it is late. */
+  readonly isAwaited?: boolean
   /** Set for a time of this page, which the clock of the page may not have reached. */
   readonly isPast?: boolean
   readonly whole?: boolean
@@ -22,9 +25,10 @@ export const Instant = ({
   const time = typeof at === "number" ? at : Date.parse(at)
   if (Number.isNaN(time)) return <span>{at}</span>
   const shown = whole ? "whole" : form
+  const relative = isAwaited ? awaitedTime(time, now) : relativeTime(isPast ? Math.min(time, now) : time, now)
   return (
     <time dateTime={new Date(time).toISOString()} title={fullTime(time)} className="nowrap">
-      {shown === undefined ? relativeTime(isPast ? Math.min(time, now) : time, now) : forms[shown](time)}
+      {shown === undefined ? relative : forms[shown](time)}
     </time>
   )
 }

@@ -33,6 +33,7 @@ export const SecretOnce = ({
   useLeaveGuard(!isStored)
   return (
     <Dialog
+      size="wide"
       title={title}
       actions={
         <Button kind="primary" disabled={!isStored} onClick={onClose}>

@@ -42,7 +42,7 @@ export const Snippet = ({ forms, label }: { readonly forms: ReadonlyArray<Snippe
       </div>
       {install !== undefined && <Command label={texts.snippet.install} command={install} />}
       <div className={css("program")}>
-        {file !== undefined && <p className={css("file")}>{texts.snippet.save(file)}</p>}
+        <p className={css("file")}>{file === undefined ? texts.snippet.run : texts.snippet.save(file)}</p>
         <span className={css("copy")}>
           <CopyButton text={code} label={texts.copySnippet(name)} />
         </span>

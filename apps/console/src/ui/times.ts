@@ -69,6 +69,10 @@ export const relativeTime = (time: number, now: number): string => {
   return distance < 10_000 ? texts.justNow : texts.ago(amount)
 }
 
+/** `in 4 min`, and `now` when the time has come: what is awaited is not in the past. */
+export const awaitedTime = (time: number, now: number): string =>
+  time > now + 1000 ? relativeTime(time, now) : texts.now
+
 /** `2.1`, in Polish `2,1` */
 const decimal = new Intl.NumberFormat(texts.locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 

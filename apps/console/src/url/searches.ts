@@ -1,6 +1,7 @@
 /**
  * The search parameters of the screens.
  */
+import { knownEventTypes } from "../text/events.ts"
 import { isId } from "./ids.ts"
 import { isMetadata } from "./invoiceNames.ts"
 import { anyText, choice, matching, minute, oneOf, searchCodec, type SearchOf } from "./search.ts"
@@ -22,15 +23,6 @@ export const knownDeliveryStatuses = [
   "retrying",
   "failed",
   "endpoint_disabled"
-] as const
-
-export const knownEventTypes = [
-  "invoice.received",
-  "invoice.submitted",
-  "invoice.accepted",
-  "invoice.upo_available",
-  "invoice.rejected",
-  "invoice.failed"
 ] as const
 
 /** The longest cursor that is kept. Cursors are made by the server and opaque. */

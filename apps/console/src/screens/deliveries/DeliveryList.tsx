@@ -19,10 +19,11 @@ import { EventType } from "../../ui/EventType.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { Pager } from "../../ui/Pager.tsx"
 import { StatusBadge } from "../../ui/StatusBadge.tsx"
+import { knownEventTypes } from "../../text/events.ts"
 import { type Column, Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
 import { shorten } from "../../url/ids.ts"
-import { type DeliverySearch, deliverySearch, knownEventTypes, noDeliveryFilter } from "../../url/searches.ts"
+import { type DeliverySearch, deliverySearch, noDeliveryFilter } from "../../url/searches.ts"
 import { EndpointOf } from "../../ui/EndpointName.tsx"
 import { nameOf } from "../../url/endpointUrl.ts"
 import { ChoiceLinks, FilterChip, Filters, FilterSelect, TimeFilter } from "../lists/Filters.tsx"
@@ -106,7 +107,7 @@ export const DeliveryList = ({ endpoint: only }: { readonly endpoint?: string })
           <StatusBadge of="delivery" status={status} quiet />
           {nextRetryAt !== null && (
             <span className="small muted">
-              {texts.delivery.next} <Instant at={nextRetryAt} />
+              {texts.delivery.next} <Instant at={nextRetryAt} isAwaited />
             </span>
           )}
         </span>

@@ -27,6 +27,7 @@ export const bySummary: Readonly<Record<string, Advice>> = {
   "The delivery was stopped because sending it repeatedly interrupted the sender.": "interrupted",
   "The signing secret is temporarily unavailable.": "operator",
   "The request was postponed because the sender was overloaded.": "operator",
+  "The request was postponed because the sender could not start a process for it.": "operator",
   "The request could not be prepared.": "operator",
   "The request could not be sent because of a fault of the sender.": "operator"
 }

@@ -33,6 +33,7 @@ interface Step {
   readonly words: string
   readonly note?: string | undefined
   readonly at: string | null
+  readonly isAwaited?: boolean
 }
 
 /** The steps of a record in the order of time: its creation, the last attempt, and the next one or the end. */
@@ -48,7 +49,7 @@ const stepsOf = (record: WebhookDelivery): ReadonlyArray<Step> => {
   }
   const next: Step =
     status === "retrying"
-      ? { icon: "retry", tone: "warn", words: texts.delivery.nextAttempt, at: nextRetryAt }
+      ? { icon: "retry", tone: "warn", words: texts.delivery.nextAttempt, at: nextRetryAt, isAwaited: true }
       : {
           icon: iconOf(status),
           tone: toneOf(status),
@@ -64,7 +65,7 @@ const stepsOf = (record: WebhookDelivery): ReadonlyArray<Step> => {
 
 const Timeline = ({ children, record }: { readonly record: WebhookDelivery; readonly children: ReactNode }) => (
   <ol className={css("timeline")}>
-    {stepsOf(record).map(({ at, icon, note, tone, words }) => (
+    {stepsOf(record).map(({ at, icon, isAwaited = false, note, tone, words }) => (
       <li key={words} className={css("step", tone)}>
         <Icon name={icon} />
         <div>
@@ -73,7 +74,7 @@ const Timeline = ({ children, record }: { readonly record: WebhookDelivery; read
             <p className="muted">
               {at !== null && (
                 <>
-                  <Instant at={at} />
+                  <Instant at={at} isAwaited={isAwaited} />
                   {", "}
                   <Instant at={at} whole />
                 </>

@@ -1,7 +1,7 @@
 import type { EventType, Known } from "@govoice/client"
-import { texts } from "../../text/texts.ts"
+import { language, texts } from "../../text/texts.ts"
 import { Check, Group } from "../../ui/Field.tsx"
-import { knownEventTypes } from "../../url/searches.ts"
+import { eventMeanings, knownEventTypes } from "../../text/events.ts"
 
 export type Subscription = ReadonlyArray<"*" | Known<EventType>>
 
@@ -30,7 +30,7 @@ export const EventTypes = ({
             key={type}
             checked={value.includes(type)}
             onChange={() => toggle(type)}
-            hint={texts.meanings.event[type]}
+            hint={eventMeanings[type][language]}
           >
             <code>{type}</code>
           </Check>

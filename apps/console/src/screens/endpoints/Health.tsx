@@ -72,7 +72,7 @@ const Numbers = ({ endpoint, stats }: { readonly endpoint: string; readonly stat
       <Figure label={texts.health.failed(stats.window)} value={count(failed, mostCounted)} />
       <Figure
         label={texts.health.time}
-        value={times ? `${duration(times.p50)} / ${duration(times.p95)}` : "-"}
+        value={times ? `${duration(times.p50)} / ${duration(times.p95)}` : "–"}
         note={
           times
             ? texts.health.timeNote(times.count)

@@ -22,7 +22,7 @@ export const Modes = ({
         onChange={() => onChange(allModes.filter((each) => value.includes(each) !== (each === mode)))}
         hint={texts.endpoints.modeHints[mode]}
       >
-        <code>{mode}</code>
+        <span className="strong">{texts.mode[mode]}</span>
       </Check>
     ))}
   </Group>

@@ -16,7 +16,7 @@ const below = (
 )
 
 /** Asks for a mail with a link that resets the password. It does not tell whether an account has the email. */
-export const Forgot = () => {
+const Forgot = () => {
   const { error, isPending, isSuccess, mutate } = useMutation({ mutationFn: requestReset, gcTime: 0 })
   if (isSuccess) return <Plain title={texts.forgot.sentTitle} sentence={texts.forgot.sent} below={below} />
   return (
@@ -38,3 +38,5 @@ export const Forgot = () => {
     </Plain>
   )
 }
+
+export default Forgot

@@ -18,7 +18,7 @@ const toLogin = (
 )
 
 /** Replaces the password by the token of a link, which leaves the address at once. */
-export const Reset = () => {
+const Reset = () => {
   const [token] = useState(() => location.hash.slice(1))
   useEffect(() => history.replaceState(history.state, "", location.pathname), [])
   const { error, isPending, isSuccess, mutate } = useMutation({ mutationFn: resetPassword, gcTime: 0 })
@@ -58,3 +58,5 @@ export const Reset = () => {
     </Plain>
   )
 }
+
+export default Reset

@@ -16,7 +16,7 @@ import { textOf } from "../../ui/form.ts"
 const leastPassword = 12
 
 /** Creates an account and logs in to it. */
-export const SignUp = () => {
+const SignUp = () => {
   const [length, setLength] = useState(0)
   const { error, isPending, mutate } = useMutation({
     mutationFn: async (input: { readonly email: string; readonly password: string }) => {
@@ -73,3 +73,5 @@ export const SignUp = () => {
     </Plain>
   )
 }
+
+export default SignUp

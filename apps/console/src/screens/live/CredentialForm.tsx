@@ -3,11 +3,11 @@ import { useState } from "react"
 import { connection } from "../../api/connection.ts"
 import { texts } from "../../text/texts.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Check, Field, Group } from "../../ui/Field.tsx"
+import { Check, Field, Group, Select } from "../../ui/Field.tsx"
 import { Notice, ProblemNotice } from "../../ui/Notice.tsx"
 import { CertificateFields, certificateOf } from "./CertificateFields.tsx"
 import { useCertificateForm } from "./useCertificateForm.ts"
-import { isNip } from "./nip.ts"
+import { type ContextType, contextTypes, isContext, tidied } from "./context.ts"
 import { textOf } from "../../ui/form.ts"
 
 type Kind = "ksef_token" | "certificate"
@@ -23,22 +23,28 @@ export const CredentialForm = ({
   readonly onDone: () => void
 }) => {
   const [kind, setKind] = useState<Kind>("certificate")
-  const [nip, setNip] = useState("")
+  const [chosen, choose] = useState<ContextType>("Nip")
+  const [value, setValue] = useState("")
   const [wasLeft, setLeft] = useState(false)
+  // KSeF issues no tokens for the others.
+  const types = contextTypes.filter((one) => kind === "certificate" || one !== "NipVatUe")
+  const type = types.includes(chosen) ? chosen : "Nip"
+  const context = { type, value }
+  const isRight = isContext(type, value)
   const { count, errorOf, fields, form, isPending, problem, send, submissions } = useCertificateForm({
     store: async (given, picked) =>
       setGatewayCredential(
         connection,
         org,
         kind === "ksef_token"
-          ? { type: kind, token: textOf(given, "token").trim(), contextNip: nip }
-          : { type: kind, ...(await certificateOf(given, picked)), contextNip: nip }
+          ? { type: kind, token: textOf(given, "token").trim(), context }
+          : { type: kind, ...(await certificateOf(given, picked)), context }
       ),
     stored: texts.credential.stored,
     onDone
   })
-  const nipFault =
-    wasLeft && (nip !== "" || submissions > 0) && !isNip(nip) ? texts.credential.nipFault : errorOf("context_nip")
+  const contextFault =
+    wasLeft && (value !== "" || submissions > 0) && !isRight ? texts.credential.contextFaults[type] : errorOf("context")
   return (
     <form
       ref={form}
@@ -48,7 +54,7 @@ export const CredentialForm = ({
         event.preventDefault()
         setLeft(true)
         count()
-        if (isNip(nip)) send(new FormData(event.currentTarget))
+        if (isRight) send(new FormData(event.currentTarget))
       }}
     >
       {isReplacing && (
@@ -77,17 +83,31 @@ export const CredentialForm = ({
           {texts.credential.token}
         </Check>
       </Group>
+      <Select
+        label={texts.credential.context}
+        value={type}
+        onChange={(event) => {
+          choose(event.target.value as ContextType)
+          setLeft(false)
+        }}
+      >
+        {types.map((one) => (
+          <option key={one} value={one}>
+            {texts.credential.contexts[one]}
+          </option>
+        ))}
+      </Select>
       <Field
-        label={texts.credential.nip}
+        label={texts.credential.contexts[type]}
         isCode
-        inputMode="numeric"
+        inputMode={type === "Nip" ? "numeric" : "text"}
         required
-        maxLength={13}
-        hint={texts.credential.nipHint}
-        error={nipFault}
-        value={nip}
+        maxLength={30}
+        hint={texts.credential.contextHints[type]}
+        error={contextFault}
+        value={value}
         onBlur={() => setLeft(true)}
-        onChange={(event) => setNip(event.target.value.replaceAll(/[\s-]/g, ""))}
+        onChange={(event) => setValue(tidied(type, event.target.value))}
       />
       {kind === "ksef_token" ? (
         <Field

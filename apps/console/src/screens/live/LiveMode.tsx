@@ -33,6 +33,9 @@ const StateBadge = ({ state }: Pick<GatewayCredential, "state">) =>
     <Badge icon="dotted" tone="info" text={texts.credential.states.unchecked} />
   )
 
+const contextName = (type: string): string =>
+  (texts.credential.contexts as Readonly<Record<string, string>>)[type] ?? type
+
 const kindOf = (type: string | null) =>
   type === "certificate" ? texts.credential.certificate : type === "ksef_token" ? texts.credential.token : type
 
@@ -94,7 +97,14 @@ const Stored = ({ credential }: { readonly credential: GatewayCredential }) => (
       entries={[
         [texts.credential.state, <StateBadge state={credential.state} />],
         [texts.credential.kind, kindOf(credential.type)],
-        [texts.credential.nip, credential.contextNip && <code>{credential.contextNip}</code>],
+        [
+          texts.credential.context,
+          credential.context && (
+            <>
+              {contextName(credential.context.type)} <code>{credential.context.value}</code>
+            </>
+          )
+        ],
         [texts.credential.environment, credential.environment && <code>{credential.environment}</code>],
         [texts.credential.expires, credential.expiresAt && <Instant at={credential.expiresAt} whole />],
         [texts.credential.checked, credential.checkedAt && <Instant at={credential.checkedAt} />],

@@ -28,7 +28,7 @@ export const useCertificateForm = ({
       onDone()
     }
   })
-  const errors = fieldErrors(error, ["context_nip", "token", "certificate", "private_key", "private_key_password"])
+  const errors = fieldErrors(error, ["context", "token", "certificate", "private_key", "private_key_password"])
   const fileFault = error instanceof FileFault ? error.message : undefined
   return {
     form: useFaultFocus(submissions, error),

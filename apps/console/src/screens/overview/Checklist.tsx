@@ -1,7 +1,9 @@
 import type { WebhookDelivery } from "@govoice/client"
 import { useQuery } from "@tanstack/react-query"
-import { type ReactNode, useEffect, useRef, useState } from "react"
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react"
 import { Link } from "wouter"
+import { every, pollMs } from "../../api/polling.ts"
+import { overviewQuery } from "../../api/queries.ts"
 import { texts } from "../../text/texts.ts"
 import { Button, ButtonLink } from "../../ui/Button.tsx"
 import { classNames } from "../../ui/classNames.ts"
@@ -14,10 +16,12 @@ import { duration } from "../../ui/times.ts"
 import { paths } from "../../url/paths.ts"
 import { progressQuery } from "./progress.ts"
 import { SubmissionSnippet } from "../../ui/SubmissionSnippet.tsx"
-import SubmitDialog from "./SubmitDialog.tsx"
 import styles from "./Checklist.module.css"
 
 const css = classNames(styles)
+
+// Of a click: not part of the first load.
+const SubmitDialog = lazy(() => import("./SubmitDialog.tsx"))
 
 /** `invoice.received → 204 after 38 ms` */
 const Outcome = ({ delivery, org }: { readonly org: string; readonly delivery: WebhookDelivery }) => {
@@ -63,16 +67,19 @@ const FirstInvoice = ({ onSubmit }: { readonly onSubmit: () => void }) => (
 /** The steps that are open. None when a webhook was delivered. */
 const Steps = ({ onSubmit, org }: { readonly org: string; readonly onSubmit: () => void }) => {
   const progress = useQuery(progressQuery(org))
-  const isComplete = progress.data === undefined ? undefined : progress.data.delivered !== null
+  // The counts that take the place of the steps: they would still be those from before the first invoice.
+  useQuery({ ...overviewQuery(org), refetchInterval: every(pollMs.list) })
+  const isComplete = progress.data === undefined ? undefined : progress.data === null
   const wasOpen = useRef(false)
   useEffect(() => {
     if (isComplete === true && wasOpen.current) toast(texts.checklist.complete)
     wasOpen.current = isComplete === false
   }, [isComplete])
-  if (isComplete === true) return null
   return (
     <Loaded query={progress} skeleton={null}>
-      {({ delivered, endpoint, invoice, key, newest }) => {
+      {(newestRecords) => {
+        if (newestRecords === null) return null
+        const { endpoint, invoice, key, newest } = newestRecords
         const steps: ReadonlyArray<Step> = [
           { name: texts.checklist.account, title: "", isDone: true, content: null },
           { name: texts.checklist.organization, title: "", isDone: true, content: null },
@@ -115,7 +122,7 @@ const Steps = ({ onSubmit, org }: { readonly org: string; readonly onSubmit: () 
           {
             name: texts.checklist.webhook,
             title: texts.checklist.webhookTitle,
-            isDone: delivered !== null,
+            isDone: false,
             content: (
               <>
                 <p className="muted">
@@ -176,7 +183,11 @@ const Checklist = ({ org }: { readonly org: string }) => {
   return (
     <>
       <Steps org={org} onSubmit={() => setSubmitting(true)} />
-      {isSubmitting && <SubmitDialog org={org} onClose={() => setSubmitting(false)} />}
+      {isSubmitting && (
+        <Suspense fallback={null}>
+          <SubmitDialog org={org} onClose={() => setSubmitting(false)} />
+        </Suspense>
+      )}
     </>
   )
 }

@@ -1,20 +1,15 @@
-import type { DeliveryBucket, OrganizationOverview as Counts, WebhookEndpoint } from "@govoice/client"
+import type { OrganizationOverview as Counts, WebhookEndpoint } from "@govoice/client"
 import { Link } from "wouter"
 import { texts } from "../../text/texts.ts"
 import { SmallBars } from "../../ui/Bars.tsx"
-import { classNames } from "../../ui/classNames.ts"
 import { EmptyState } from "../../ui/EmptyState.tsx"
 import { Instant } from "../../ui/Instant.tsx"
 import { type Column, Table } from "../../ui/Table.tsx"
 import { paths } from "../../url/paths.ts"
-import { healthSearch, type HealthSearch } from "../../url/searches.ts"
+import type { HealthSearch } from "../../url/searches.ts"
 import { barsOf } from "../endpoints/bars.ts"
-import { bucketColumns } from "../endpoints/bucketColumns.tsx"
 import { EndpointName } from "../../ui/EndpointName.tsx"
 import { count } from "../../ui/numbers.ts"
-import styles from "./EndpointCounts.module.css"
-
-const css = classNames(styles)
 
 /** The endpoints with what is unfinished and what failed, and bars unless their table is shown. */
 export const EndpointTable = ({
@@ -71,7 +66,7 @@ export const EndpointTable = ({
               <Instant at={updatedAt} />
               {nextSecretAt !== null && (
                 <>
-                  , {texts.overview.rotates} <Instant at={nextSecretAt} />
+                  , {texts.overview.rotates} <Instant at={nextSecretAt} isAwaited />
                 </>
               )}
             </span>
@@ -79,50 +74,5 @@ export const EndpointTable = ({
         }
       ]}
     />
-  )
-}
-
-interface Row extends DeliveryBucket {
-  readonly endpoint: WebhookEndpoint
-}
-
-/** The rows of a table that is not paged. */
-const mostRows = 100
-
-/** The counts of the bars of all endpoints, the newest interval first. */
-export const BucketTable = ({
-  counts,
-  endpoints,
-  org
-}: {
-  readonly org: string
-  readonly endpoints: ReadonlyArray<WebhookEndpoint>
-  readonly counts: Counts
-}) => {
-  const rows = endpoints
-    .flatMap((endpoint): ReadonlyArray<Row> => {
-      const found = counts.endpoints.find(({ endpointId }) => endpointId === endpoint.id)
-      return (found?.buckets ?? []).filter(({ total }) => total > 0).map((bucket) => ({ ...bucket, endpoint }))
-    })
-    .toSorted((one, other) => Date.parse(other.start) - Date.parse(one.start))
-  return (
-    <>
-      <Table
-        caption={texts.health.caption(counts.window)}
-        rows={rows.slice(0, mostRows)}
-        idOf={({ endpoint, start }) => `${endpoint.id} ${start}`}
-        copyOf={({ endpoint }) => endpoint.id}
-        timeOf={({ start }) => start}
-        addressOf={({ endpoint }) =>
-          `${paths.endpoint(org, endpoint.id)}${healthSearch.write({ window: counts.window === "7d" ? "7d" : "24h", as: "table" })}`
-        }
-        empty={texts.health.empty}
-        columns={[
-          { head: texts.endpoints.endpoint, cell: ({ endpoint }) => <EndpointName url={endpoint.url} /> },
-          ...bucketColumns
-        ]}
-      />
-      {rows.length > mostRows && <p className={`small muted ${css("note")}`}>{texts.overview.mostRows(mostRows)}</p>}
-    </>
   )
 }

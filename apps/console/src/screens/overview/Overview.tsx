@@ -30,13 +30,14 @@ import { count } from "../../ui/numbers.ts"
 import { duration } from "../../ui/times.ts"
 import { barsOf } from "../endpoints/bars.ts"
 import { progressQuery } from "./progress.ts"
-import { BucketTable, EndpointTable } from "./EndpointCounts.tsx"
+import { EndpointTable } from "./EndpointCounts.tsx"
 import { Sum } from "./Sum.tsx"
 import styles from "./Overview.module.css"
 
 const css = classNames(styles)
 
 // Of the first day, or of a click: not part of the first load.
+const BucketTable = lazy(() => import("./BucketTable.tsx"))
 const Checklist = lazy(() => import("./Checklist.tsx"))
 const SubmitDialog = lazy(() => import("./SubmitDialog.tsx"))
 
@@ -208,7 +209,9 @@ const Chart = ({
       <Loaded query={query} skeleton={<Skeleton shape="chart" />}>
         {(counts) =>
           isTable ? (
-            <BucketTable org={org} endpoints={endpoints} counts={counts} />
+            <Suspense fallback={<Skeleton rows lines={3} />}>
+              <BucketTable org={org} endpoints={endpoints} counts={counts} />
+            </Suspense>
           ) : bars.every(({ total }) => total === 0) ? (
             <p className="muted">{texts.health.empty}</p>
           ) : (
@@ -253,7 +256,7 @@ export const Overview = () => {
   const [isSubmitting, setSubmitting] = useState(false)
   // Decided once: the list tells itself when its last step is done, and its dialog stays open meanwhile.
   const [wasSetUp, setWasSetUp] = useState<boolean>()
-  if (wasSetUp === undefined && progress.data !== undefined) setWasSetUp(progress.data.delivered !== null)
+  if (wasSetUp === undefined && progress.data !== undefined) setWasSetUp(progress.data === null)
   // Before the first invoice there is nothing to count.
   const isNew = progress.data?.invoice === null
   return (

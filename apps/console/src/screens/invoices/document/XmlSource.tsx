@@ -4,13 +4,10 @@ import { classNames } from "../../../ui/classNames.ts"
 import { Icon } from "../../../ui/Icon.tsx"
 import { number } from "../../../ui/numbers.ts"
 import styles from "./Document.module.css"
-import { type Mark, type Piece, toPieces } from "./marks.ts"
+import { type Mark, type Piece, toPages, toPieces } from "./marks.ts"
 import { words } from "./words.tsx"
 
 const css = classNames(styles)
-
-// A browser lays out this many in a moment.
-const piecesPerPage = 1000
 
 /** Tags are muted, so that the values stand out. */
 const Code = ({ text }: { readonly text: string }) => {
@@ -64,12 +61,14 @@ const Line = ({ piece: { line, marks, text } }: { readonly piece: Piece }) => {
 /** The XML with its lines, and the faults and warnings at theirs. */
 export const XmlSource = ({ marks, xml }: { readonly xml: string; readonly marks: ReadonlyArray<Mark> }) => {
   const pieces = toPieces(xml, marks)
+  const pages = toPages(pieces)
+  const pageOf = (piece: number): number => pages.findLastIndex((start) => start <= piece)
   const firstMarked = pieces.findIndex(({ marks }) => marks.length > 0)
-  const [page, setPage] = useState(Math.max(0, Math.floor(firstMarked / piecesPerPage)))
+  const [page, setPage] = useState(Math.max(0, pageOf(firstMarked)))
   const [sought, setSought] = useState<Mark>()
   const list = useRef<HTMLOListElement>(null)
-  const start = page * piecesPerPage
-  const shown = pieces.slice(start, start + piecesPerPage)
+  const start = pages[page] ?? 0
+  const shown = pieces.slice(start, pages[page + 1])
 
   // After the page of the mark is shown.
   useEffect(() => {
@@ -94,7 +93,7 @@ export const XmlSource = ({ marks, xml }: { readonly xml: string; readonly marks
                   onClick={() => {
                     const at = pieces.findIndex(({ marks }) => marks.includes(mark))
                     if (at === -1) return
-                    setPage(Math.floor(at / piecesPerPage))
+                    setPage(pageOf(at))
                     setSought(mark)
                   }}
                 >
@@ -113,14 +112,14 @@ export const XmlSource = ({ marks, xml }: { readonly xml: string; readonly marks
           <Line key={start + index} piece={piece} />
         ))}
       </ol>
-      {pieces.length > piecesPerPage && (
+      {pages.length > 1 && (
         <nav className="line" aria-label={words.pages}>
           <Button aria-disabled={page === 0} onClick={page === 0 ? undefined : () => setPage(page - 1)}>
             {words.before}
           </Button>
           <Button
-            aria-disabled={start + piecesPerPage >= pieces.length}
-            onClick={start + piecesPerPage >= pieces.length ? undefined : () => setPage(page + 1)}
+            aria-disabled={page + 1 >= pages.length}
+            onClick={page + 1 >= pages.length ? undefined : () => setPage(page + 1)}
           >
             {words.after}
           </Button>

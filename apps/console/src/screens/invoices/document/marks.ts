@@ -83,3 +83,21 @@ export const toPieces = (xml: string, marks: ReadonlyArray<Mark>): ReadonlyArray
       })
     })
 }
+
+const piecesPerPage = 1000
+
+// Of a usual document, a thousand lines have half of it. Each of its tags is an element of the page.
+const charactersPerPage = 100_000
+
+/** Divides the pieces into pages that a browser lays out in a moment. Returns where each begins. */
+export const toPages = (pieces: ReadonlyArray<Piece>): ReadonlyArray<number> => {
+  const starts = [0]
+  let characters = 0
+  for (const [index, { text }] of pieces.entries()) {
+    characters += text.length
+    if (index - starts.at(-1)! < piecesPerPage && characters <= charactersPerPage) continue
+    if (index > 0) starts.push(index)
+    characters = text.length
+  }
+  return starts
+}
